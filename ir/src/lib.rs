@@ -1,0 +1,28 @@
+//! The intermediate representation of onnxsmith: what a DNN graph *is*, apart from what its operators mean.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`dtype`] | element types and sets of them |
+//! | [`dim`] | the arithmetic of dimensions, concrete (`i64`) and symbolic ([`dim::Sym`]) |
+//! | [`ty`] | tensor types |
+//! | [`tensor`] | concrete tensors |
+//! | [`round`] | one correctly rounded conversion from `f64` to each float type |
+//! | [`graph`] | graphs, functions, models; every structural rule is in [`graph::validate`] |
+//! | [`dataflow`] | forward and backward analyses over a lattice of facts |
+//! | [`text`] | the readable form, which round-trips exactly |
+//! | [`stream`] | the tree of named random streams |
+//!
+//! This crate knows no operator, no backend, no clock and no file system.
+
+pub mod dim;
+pub mod dtype;
+pub mod round;
+pub mod stream;
+pub mod tensor;
+pub mod ty;
+
+pub use dim::{Dim, Sym};
+pub use dtype::{DType, DTypes};
+pub use stream::Stream;
+pub use tensor::Tensor;
+pub use ty::Type;

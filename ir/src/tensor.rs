@@ -1,0 +1,337 @@
+//! Concrete tensors: one `ndarray` array per element type.
+
+use half::{bf16, f16};
+use ndarray::{ArrayD, IxDyn};
+
+use crate::round::{to_bf16, to_f16};
+use crate::{DType, Type};
+
+/// A tensor with its elements.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "one variant per DType")]
+pub enum Tensor {
+    Bool(ArrayD<bool>),
+    I8(ArrayD<i8>),
+    I16(ArrayD<i16>),
+    I32(ArrayD<i32>),
+    I64(ArrayD<i64>),
+    U8(ArrayD<u8>),
+    U16(ArrayD<u16>),
+    U32(ArrayD<u32>),
+    U64(ArrayD<u64>),
+    F16(ArrayD<f16>),
+    BF16(ArrayD<bf16>),
+    F32(ArrayD<f32>),
+    F64(ArrayD<f64>),
+}
+
+/// Runs the same expression on the array inside a [`Tensor`], whatever its element type.
+///
+/// `each_tensor!(t, a => a.len())`
+#[macro_export]
+macro_rules! each_tensor {
+    ($tensor:expr, $array:ident => $body:expr) => {
+        match $tensor {
+            $crate::Tensor::Bool($array) => $body,
+            $crate::Tensor::I8($array) => $body,
+            $crate::Tensor::I16($array) => $body,
+            $crate::Tensor::I32($array) => $body,
+            $crate::Tensor::I64($array) => $body,
+            $crate::Tensor::U8($array) => $body,
+            $crate::Tensor::U16($array) => $body,
+            $crate::Tensor::U32($array) => $body,
+            $crate::Tensor::U64($array) => $body,
+            $crate::Tensor::F16($array) => $body,
+            $crate::Tensor::BF16($array) => $body,
+            $crate::Tensor::F32($array) => $body,
+            $crate::Tensor::F64($array) => $body,
+        }
+    };
+}
+
+/// A Rust type that is the element of some [`Tensor`] variant.
+pub trait Element: Copy + PartialEq + Send + Sync + std::fmt::Debug + 'static {
+    /// The dtype of such elements.
+    const DTYPE: DType;
+    /// Wraps an array.
+    fn wrap(array: ArrayD<Self>) -> Tensor;
+    /// The array inside, if the tensor has this element type.
+    fn of(tensor: &Tensor) -> Option<&ArrayD<Self>>;
+    /// Appends the little-endian bytes of the element.
+    fn put(self, out: &mut Vec<u8>);
+    /// Reads an element from exactly `DTYPE.size()` little-endian bytes.
+    fn get(bytes: &[u8]) -> Option<Self>;
+    /// The value as `f64`: exact for every float type, rounded for 64-bit integers.
+    fn to_f64(self) -> f64;
+    /// The value rounded once from `f64`; integers truncate and saturate, `bool` is "not zero".
+    fn from_f64(v: f64) -> Self;
+    /// The value as an integer; floats truncate and saturate.
+    fn to_i128(self) -> i128;
+    /// The value from an integer, wrapped to the type's width; floats round once.
+    fn from_i128(v: i128) -> Self;
+}
+
+macro_rules! elements {
+    ($($rust:ty, $variant:ident, $get:expr, $put:expr, $to_f:expr, $from_f:expr, $to_i:expr, $from_i:expr;)*) => {$(
+        impl Element for $rust {
+            const DTYPE: DType = DType::$variant;
+            fn wrap(array: ArrayD<Self>) -> Tensor {
+                Tensor::$variant(array)
+            }
+            fn of(tensor: &Tensor) -> Option<&ArrayD<Self>> {
+                match tensor {
+                    Tensor::$variant(a) => Some(a),
+                    _ => None,
+                }
+            }
+            fn put(self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&$put(self));
+            }
+            fn get(bytes: &[u8]) -> Option<Self> {
+                bytes.try_into().ok().map($get)
+            }
+            fn to_f64(self) -> f64 {
+                $to_f(self)
+            }
+            fn from_f64(v: f64) -> Self {
+                $from_f(v)
+            }
+            fn to_i128(self) -> i128 {
+                $to_i(self)
+            }
+            fn from_i128(v: i128) -> Self {
+                $from_i(v)
+            }
+        }
+    )*};
+}
+
+elements! {
+    bool, Bool, |b: [u8; 1]| b[0] != 0, |v| [u8::from(v)], |v| f64::from(u8::from(v)), |v| v != 0.0, i128::from, |v| v != 0;
+    i8, I8, i8::from_le_bytes, i8::to_le_bytes, f64::from, |v| v as i8, i128::from, |v| v as i8;
+    i16, I16, i16::from_le_bytes, i16::to_le_bytes, f64::from, |v| v as i16, i128::from, |v| v as i16;
+    i32, I32, i32::from_le_bytes, i32::to_le_bytes, f64::from, |v| v as i32, i128::from, |v| v as i32;
+    i64, I64, i64::from_le_bytes, i64::to_le_bytes, |v| v as f64, |v| v as i64, i128::from, |v| v as i64;
+    u8, U8, u8::from_le_bytes, u8::to_le_bytes, f64::from, |v| v as u8, i128::from, |v| v as u8;
+    u16, U16, u16::from_le_bytes, u16::to_le_bytes, f64::from, |v| v as u16, i128::from, |v| v as u16;
+    u32, U32, u32::from_le_bytes, u32::to_le_bytes, f64::from, |v| v as u32, i128::from, |v| v as u32;
+    u64, U64, u64::from_le_bytes, u64::to_le_bytes, |v| v as f64, |v| v as u64, i128::from, |v| v as u64;
+    f16, F16, f16::from_le_bytes, f16::to_le_bytes, f16::to_f64, to_f16, |v: f16| v.to_f64() as i128, |v| to_f16(v as f64);
+    bf16, BF16, bf16::from_le_bytes, bf16::to_le_bytes, bf16::to_f64, to_bf16, |v: bf16| v.to_f64() as i128, |v| to_bf16(v as f64);
+    f32, F32, f32::from_le_bytes, f32::to_le_bytes, f64::from, |v| v as f32, |v| v as i128, |v| v as f32;
+    f64, F64, f64::from_le_bytes, f64::to_le_bytes, |v| v, |v| v, |v| v as i128, |v| v as f64;
+}
+
+/// The number of bytes does not fit the type.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a tensor {ty} needs {needed} bytes of data but has {given}")]
+pub struct WrongSize {
+    /// The type the data was meant for.
+    pub ty: Type,
+    /// The bytes that type takes.
+    pub needed: u64,
+    /// The bytes at hand.
+    pub given: u64,
+}
+
+impl Tensor {
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        fn dtype<T: Element>(_: &ArrayD<T>) -> DType {
+            T::DTYPE
+        }
+        each_tensor!(self, a => dtype(a))
+    }
+
+    /// The size of each axis.
+    pub fn shape(&self) -> &[usize] {
+        each_tensor!(self, a => a.shape())
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        each_tensor!(self, a => a.len())
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The type of this tensor.
+    pub fn ty(&self) -> Type {
+        Type::new(self.dtype(), self.shape().iter().map(|&d| d as i64).collect::<Vec<_>>())
+    }
+
+    /// A tensor whose element at row-major position `i` is `f(i)`, rounded to the dtype.
+    pub fn from_f64_fn(ty: &Type, f: impl FnMut(usize) -> f64) -> Self {
+        fn build<T: Element>(ty: &Type, mut f: impl FnMut(usize) -> f64) -> Tensor {
+            let mut i = 0;
+            T::wrap(ArrayD::from_shape_simple_fn(IxDyn(&ty.extents()), || {
+                i += 1;
+                T::from_f64(f(i - 1))
+            }))
+        }
+        dispatch!(ty.dtype, T => build::<T>(ty, f))
+    }
+
+    /// A tensor whose element at row-major position `i` is `f(i)`, wrapped to the dtype.
+    pub fn from_i128_fn(ty: &Type, f: impl FnMut(usize) -> i128) -> Self {
+        fn build<T: Element>(ty: &Type, mut f: impl FnMut(usize) -> i128) -> Tensor {
+            let mut i = 0;
+            T::wrap(ArrayD::from_shape_simple_fn(IxDyn(&ty.extents()), || {
+                i += 1;
+                T::from_i128(f(i - 1))
+            }))
+        }
+        dispatch!(ty.dtype, T => build::<T>(ty, f))
+    }
+
+    /// A tensor from row-major little-endian bytes, as ONNX's `raw_data` holds them.
+    pub fn from_bytes(ty: &Type, bytes: &[u8]) -> Result<Self, WrongSize> {
+        fn build<T: Element>(ty: &Type, bytes: &[u8]) -> Option<Tensor> {
+            let elements: Option<Vec<T>> = bytes.chunks_exact(T::DTYPE.size()).map(T::get).collect();
+            ArrayD::from_shape_vec(IxDyn(&ty.extents()), elements?).ok().map(T::wrap)
+        }
+        let wrong = || WrongSize { ty: ty.clone(), needed: ty.bytes(), given: bytes.len() as u64 };
+        if ty.shape.iter().any(|&d| d < 0) || ty.bytes() != bytes.len() as u64 {
+            return Err(wrong());
+        }
+        dispatch!(ty.dtype, T => build::<T>(ty, bytes)).ok_or_else(wrong)
+    }
+
+    /// The elements in row-major order as little-endian bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        fn bytes<T: Element>(array: &ArrayD<T>) -> Vec<u8> {
+            let mut out = Vec::with_capacity(array.len() * T::DTYPE.size());
+            array.iter().for_each(|v| v.put(&mut out));
+            out
+        }
+        each_tensor!(self, a => bytes(a))
+    }
+
+    /// The elements in row-major order as `f64`; 64-bit integers round.
+    pub fn to_f64s(&self) -> Vec<f64> {
+        fn values<T: Element>(array: &ArrayD<T>) -> Vec<f64> {
+            array.iter().map(|v| v.to_f64()).collect()
+        }
+        each_tensor!(self, a => values(a))
+    }
+
+    /// The elements in row-major order as integers; floats truncate.
+    pub fn to_i128s(&self) -> Vec<i128> {
+        fn values<T: Element>(array: &ArrayD<T>) -> Vec<i128> {
+            array.iter().map(|v| v.to_i128()).collect()
+        }
+        each_tensor!(self, a => values(a))
+    }
+}
+
+/// Equality is bit for bit: a NaN equals the same NaN, +0 differs from -0.
+impl PartialEq for Tensor {
+    fn eq(&self, other: &Self) -> bool {
+        self.dtype() == other.dtype() && self.shape() == other.shape() && self.to_bytes() == other.to_bytes()
+    }
+}
+
+impl Eq for Tensor {}
+
+/// Runs the same expression with `$T` standing for the Rust element type of a [`DType`].
+///
+/// `dispatch!(dtype, T => size_of::<T>())`
+#[macro_export]
+macro_rules! dispatch {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            $crate::DType::Bool => {
+                type $T = bool;
+                $body
+            }
+            $crate::DType::I8 => {
+                type $T = i8;
+                $body
+            }
+            $crate::DType::I16 => {
+                type $T = i16;
+                $body
+            }
+            $crate::DType::I32 => {
+                type $T = i32;
+                $body
+            }
+            $crate::DType::I64 => {
+                type $T = i64;
+                $body
+            }
+            $crate::DType::U8 => {
+                type $T = u8;
+                $body
+            }
+            $crate::DType::U16 => {
+                type $T = u16;
+                $body
+            }
+            $crate::DType::U32 => {
+                type $T = u32;
+                $body
+            }
+            $crate::DType::U64 => {
+                type $T = u64;
+                $body
+            }
+            $crate::DType::F16 => {
+                type $T = $crate::tensor::F16;
+                $body
+            }
+            $crate::DType::BF16 => {
+                type $T = $crate::tensor::BF16;
+                $body
+            }
+            $crate::DType::F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::DType::F64 => {
+                type $T = f64;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use dispatch;
+
+/// `half`'s binary16, under the name of its dtype.
+pub type F16 = f16;
+/// `half`'s bfloat16, under the name of its dtype.
+pub type BF16 = bf16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_round_trip_for_every_dtype() {
+        for dtype in DType::ALL {
+            for shape in [vec![], vec![0], vec![2, 0, 3], vec![2, 3]] {
+                let ty = Type::new(dtype, shape);
+                let t = Tensor::from_i128_fn(&ty, |i| i as i128 % 2);
+                assert_eq!(Tensor::from_bytes(&ty, &t.to_bytes()), Ok(t));
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_sizes_are_refused() {
+        let ty = Type::new(DType::F32, [2, 3]);
+        assert_eq!(Tensor::from_bytes(&ty, &[0; 23]).unwrap_err().needed, 24);
+        assert!(Tensor::from_bytes(&Type::new(DType::F32, [-1]), &[]).is_err());
+    }
+
+    #[test]
+    fn equality_is_bitwise() {
+        let ty = Type::new(DType::F32, []);
+        let t = |v: f64| Tensor::from_f64_fn(&ty, |_| v);
+        assert_eq!(t(f64::NAN), t(f64::NAN));
+        assert_ne!(t(0.0), t(-0.0));
+    }
+}
