@@ -3,26 +3,31 @@
 //! | module | holds |
 //! |---|---|
 //! | [`dtype`] | element types and sets of them |
+//! | [`attr`] | named attribute values |
 //! | [`dim`] | the arithmetic of dimensions, concrete (`i64`) and symbolic ([`dim::Sym`]) |
 //! | [`ty`] | tensor types |
 //! | [`tensor`] | concrete tensors |
 //! | [`round`] | one correctly rounded conversion from `f64` to each float type |
-//! | [`graph`] | graphs, functions, models; every structural rule is in [`graph::validate`] |
+//! | [`graph`] | graphs, functions, models; [`Model::validate`] holds every structural rule |
 //! | [`dataflow`] | forward and backward analyses over a lattice of facts |
 //! | [`text`] | the readable form, which round-trips exactly |
 //! | [`stream`] | the tree of named random streams |
 //!
 //! This crate knows no operator, no backend, no clock and no file system.
 
+pub mod attr;
 pub mod dim;
 pub mod dtype;
+pub mod graph;
 pub mod round;
 pub mod stream;
 pub mod tensor;
 pub mod ty;
 
+pub use attr::{Attribute, Attributes, BadAttribute};
 pub use dim::{Dim, Sym};
 pub use dtype::{DType, DTypes};
+pub use graph::{Function, FunctionId, Graph, Model, Node, NodeId, NodeKind, Operation, Output, Value};
 pub use stream::Stream;
 pub use tensor::Tensor;
 pub use ty::Type;
