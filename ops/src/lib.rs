@@ -1,1 +1,37 @@
-//! ops
+//! The operators: what is true of each on every backend.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`operator`] | what an operator states about itself |
+//! | [`rule`] | type rules and how they are read |
+//! | [`arith`], [`data`] | the number systems in which a meaning is read, and tensors of such numbers |
+//! | [`plain`] | the plainest number system: values, without bounds |
+//! | [`spec`] | how ONNX spells an operator, by version |
+//! | [`draw`] | choosing one use of an operator |
+//! | [`list`] | the one list, from which [`Op`] is made |
+//! | [`lanes`] | walking tensors along some of their axes |
+//! | the families | one file per operator, or one table per uniform family |
+//!
+//! This crate knows no backend, no clock and no I/O, and no backend's bug: an operator is what the ONNX
+//! standard says.
+
+pub mod arith;
+pub mod data;
+pub mod draw;
+pub mod elementwise;
+pub mod lanes;
+pub mod list;
+pub mod movement;
+pub mod nn;
+pub mod operator;
+pub mod plain;
+pub mod reduction;
+pub mod rule;
+pub mod spec;
+
+pub use arith::Arith;
+pub use data::{Call, Data};
+pub use list::{Graph, Model, Op, find, registry};
+pub use operator::{Cost, Hazard, Operator, TypeRule};
+pub use rule::{Args, Check, Reject, Rule};
+pub use spec::Spec;

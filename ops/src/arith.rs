@@ -1,0 +1,218 @@
+//! The number systems in which an operator's meaning is read.
+//!
+//! The reference semantics of an operator is written once, over any [`Arith`]. Read over plain numbers it gives
+//! the value; over numbers with error bounds it gives the value, how far a correct implementation may be off and
+//! whether the element is decidable; over a tape it gives gradients for value search. So an operator states its
+//! error model, its hazards and its gradient by stating its meaning: they are those of the primitive steps it is
+//! made of, and the accuracy of each step is data of a backend's profile. See `docs/decisions/one-meaning.md`.
+
+use ir::DType;
+
+/// A function of one real variable that a math library offers; its accuracy is stated by accuracy profiles.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs, reason = "the names are the definition")]
+pub enum Fun {
+    Sqrt,
+    Exp,
+    Log,
+    Log1p,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asinh,
+    Acosh,
+    Atanh,
+    Erf,
+    /// 1 / (1 + e⁻ˣ)
+    Sigmoid,
+    /// ln(1 + eˣ)
+    Softplus,
+}
+
+/// A function of one real variable with steps: exact where it is continuous, undecidable at its jumps.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Step {
+    /// To the integer below.
+    Floor,
+    /// To the integer above.
+    Ceil,
+    /// To the nearest integer, ties to even.
+    Round,
+    /// To the integer towards zero.
+    Trunc,
+    /// -1, 0 or 1; NaN stays NaN.
+    Sign,
+}
+
+impl Fun {
+    /// The function in `f64`, by `libm`: the same on every platform, within one ULP of `f64`.
+    pub fn value(self, x: f64) -> f64 {
+        match self {
+            Self::Sqrt => libm::sqrt(x),
+            Self::Exp => libm::exp(x),
+            Self::Log => libm::log(x),
+            Self::Log1p => libm::log1p(x),
+            Self::Sin => libm::sin(x),
+            Self::Cos => libm::cos(x),
+            Self::Tan => libm::tan(x),
+            Self::Asin => libm::asin(x),
+            Self::Acos => libm::acos(x),
+            Self::Atan => libm::atan(x),
+            Self::Sinh => libm::sinh(x),
+            Self::Cosh => libm::cosh(x),
+            Self::Tanh => libm::tanh(x),
+            Self::Asinh => libm::asinh(x),
+            Self::Acosh => libm::acosh(x),
+            Self::Atanh => libm::atanh(x),
+            Self::Erf => libm::erf(x),
+            // Both forms below are stable where the other overflows or cancels.
+            Self::Sigmoid if x >= 0.0 => 1.0 / (1.0 + libm::exp(-x)),
+            Self::Sigmoid => libm::exp(x) / (1.0 + libm::exp(x)),
+            Self::Softplus if x.is_nan() => x,
+            Self::Softplus => x.max(0.0) + libm::log1p(libm::exp(-x.abs())),
+        }
+    }
+}
+
+impl Step {
+    /// The function in `f64`, exact.
+    pub fn value(self, x: f64) -> f64 {
+        match self {
+            Self::Floor => x.floor(),
+            Self::Ceil => x.ceil(),
+            Self::Round => x.round_ties_even(),
+            Self::Trunc => x.trunc(),
+            Self::Sign if x == 0.0 || x.is_nan() => x,
+            Self::Sign => x.signum(),
+        }
+    }
+}
+
+impl Class {
+    /// Whether the number is of the class.
+    pub fn holds(self, x: f64) -> bool {
+        match self {
+            Self::NaN => x.is_nan(),
+            Self::PositiveInfinity => x == f64::INFINITY,
+            Self::NegativeInfinity => x == f64::NEG_INFINITY,
+        }
+    }
+}
+
+/// How two numbers compare.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Comparison {
+    /// a = b
+    Equal,
+    /// a < b
+    Less,
+    /// a ≤ b
+    LessOrEqual,
+    /// a > b
+    Greater,
+    /// a ≥ b
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// Whether it holds; with a NaN it does not.
+    pub fn holds<T: PartialOrd + Copy>(self, a: T, b: T) -> bool {
+        match self {
+            Self::Equal => a == b,
+            Self::Less => a < b,
+            Self::LessOrEqual => a <= b,
+            Self::Greater => a > b,
+            Self::GreaterOrEqual => a >= b,
+        }
+    }
+}
+
+/// A class of floating-point numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "the names are the definition")]
+pub enum Class {
+    NaN,
+    PositiveInfinity,
+    NegativeInfinity,
+}
+
+/// A number system.
+///
+/// `R` stands for an element of a floating-point tensor, `Z` for one of an integer or `bool` tensor (truth is 0
+/// or 1). Each method is one step that an implementation performs in the dtype of the node: it may round there.
+/// Integer steps are exact and mathematical; the result is wrapped to the dtype when it is stored.
+pub trait Arith {
+    /// A real number.
+    type R: Copy;
+    /// An integer or truth value.
+    type Z: Copy;
+
+    /// A number known exactly.
+    fn real(&self, v: f64) -> Self::R;
+    /// An integer known exactly.
+    fn int(&self, v: i128) -> Self::Z;
+
+    /// x + y
+    fn add(&self, x: Self::R, y: Self::R) -> Self::R;
+    /// x - y
+    fn sub(&self, x: Self::R, y: Self::R) -> Self::R;
+    /// x · y
+    fn mul(&self, x: Self::R, y: Self::R) -> Self::R;
+    /// x / y
+    fn div(&self, x: Self::R, y: Self::R) -> Self::R;
+    /// -x, exact
+    fn neg(&self, x: Self::R) -> Self::R;
+    /// |x|, exact
+    fn abs(&self, x: Self::R) -> Self::R;
+    /// The smaller one; NaN if either is.
+    fn min(&self, x: Self::R, y: Self::R) -> Self::R;
+    /// The larger one; NaN if either is.
+    fn max(&self, x: Self::R, y: Self::R) -> Self::R;
+    /// A library function.
+    fn call(&self, f: Fun, x: Self::R) -> Self::R;
+    /// A step function.
+    fn step(&self, f: Step, x: Self::R) -> Self::R;
+    /// x to the power y.
+    fn pow(&self, x: Self::R, y: Self::R) -> Self::R;
+    /// The remainder of x / y with the sign of x (C's `fmod`), exact where x and y are.
+    fn fmod(&self, x: Self::R, y: Self::R) -> Self::R;
+    /// The sum, in whatever order.
+    fn sum(&self, terms: impl Iterator<Item = Self::R>) -> Self::R;
+    /// The sum of products, in whatever order, fused or not.
+    fn dot(&self, terms: impl Iterator<Item = (Self::R, Self::R)>) -> Self::R;
+    /// The product, in whatever order.
+    fn product(&self, terms: impl Iterator<Item = Self::R>) -> Self::R;
+
+    /// Whether the comparison holds.
+    fn compare(&self, c: Comparison, x: Self::R, y: Self::R) -> Self::Z;
+    /// Whether the number is of the class.
+    fn is(&self, class: Class, x: Self::R) -> Self::Z;
+    /// `x` where the condition is not 0, else `y`.
+    fn select(&self, condition: Self::Z, x: Self::R, y: Self::R) -> Self::R;
+    /// The number converted to an integer dtype: truncated towards zero. Out of range or NaN is undefined.
+    fn truncate(&self, x: Self::R, to: DType) -> Self::Z;
+    /// The integer as a real number, rounded to the float dtype of the node.
+    fn convert(&self, z: Self::Z) -> Self::R;
+    /// The position of the largest number; the first or the last of equal ones. NaN counts as largest.
+    fn arg_max(&self, xs: &[Self::R], last: bool) -> Self::Z;
+
+    /// An exact function of integers; undecidable if one of them is. `None` says that the function is undefined
+    /// there (division by zero, a shift by too much).
+    fn exact<const N: usize>(&self, zs: [Self::Z; N], f: impl Fn([i128; N]) -> Option<i128>) -> Self::Z;
+    /// The integer, if it is decidable.
+    fn peek(&self, z: Self::Z) -> Option<i128>;
+    /// A real number about which nothing is known, because something it depends on is undecidable.
+    fn unknown_real(&self) -> Self::R;
+    /// An integer about which nothing is known.
+    fn unknown_int(&self) -> Self::Z;
+    /// A real number that the specification leaves undefined (an index out of range, say).
+    fn undefined_real(&self) -> Self::R;
+    /// An integer that the specification leaves undefined.
+    fn undefined_int(&self) -> Self::Z;
+}

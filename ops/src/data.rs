@@ -1,0 +1,119 @@
+//! Tensors of abstract numbers, and the call of an operator on them.
+
+use ir::{DType, Type};
+use ndarray::ArrayD;
+
+use crate::arith::Arith;
+
+/// A tensor whose elements belong to a number system.
+pub enum Data<A: Arith> {
+    /// The elements of a floating-point tensor.
+    Real(ArrayD<A::R>),
+    /// The elements of an integer or `bool` tensor.
+    Int(ArrayD<A::Z>),
+}
+
+impl<A: Arith> Clone for Data<A> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Real(a) => Self::Real(a.clone()),
+            Self::Int(a) => Self::Int(a.clone()),
+        }
+    }
+}
+
+impl<A: Arith> Data<A> {
+    /// The size of each axis.
+    pub fn shape(&self) -> &[usize] {
+        match self {
+            Self::Real(a) => a.shape(),
+            Self::Int(a) => a.shape(),
+        }
+    }
+}
+
+/// One use of an operator: its operands, their types, the types it must produce and the number system.
+///
+/// The accessors may assume what the type rule has established; they panic where a caller has not validated.
+pub struct Call<'a, A: Arith> {
+    /// The number system.
+    pub arith: &'a A,
+    /// The operands; `None` where an optional one is absent.
+    pub inputs: &'a [Option<&'a Data<A>>],
+    /// The operands' types.
+    pub types: &'a [Option<&'a Type>],
+    /// The types of the outputs.
+    pub outputs: &'a [Type],
+}
+
+#[allow(clippy::missing_panics_doc, reason = "said once, at the type")]
+impl<'a, A: Arith> Call<'a, A> {
+    /// An operand that may be absent.
+    pub fn opt(&self, i: usize) -> Option<&'a Data<A>> {
+        self.inputs.get(i).copied().flatten()
+    }
+
+    /// An operand that is there.
+    pub fn data(&self, i: usize) -> &'a Data<A> {
+        self.opt(i).expect("the type rule requires this operand")
+    }
+
+    /// A floating-point operand.
+    pub fn real(&self, i: usize) -> &'a ArrayD<A::R> {
+        self.opt_real(i).expect("the type rule requires a floating-point operand")
+    }
+
+    /// A floating-point operand that may be absent.
+    pub fn opt_real(&self, i: usize) -> Option<&'a ArrayD<A::R>> {
+        match self.opt(i) {
+            Some(Data::Real(a)) => Some(a),
+            _ => None,
+        }
+    }
+
+    /// An integer or `bool` operand.
+    pub fn int(&self, i: usize) -> &'a ArrayD<A::Z> {
+        self.opt_int(i).expect("the type rule requires an integer operand")
+    }
+
+    /// An integer or `bool` operand that may be absent.
+    pub fn opt_int(&self, i: usize) -> Option<&'a ArrayD<A::Z>> {
+        match self.opt(i) {
+            Some(Data::Int(a)) => Some(a),
+            _ => None,
+        }
+    }
+
+    /// Whether the first operand is floating-point.
+    pub fn is_real(&self) -> bool {
+        matches!(self.data(0), Data::Real(_))
+    }
+
+    /// The dtype of an operand that is there.
+    pub fn dtype(&self, i: usize) -> DType {
+        self.types[i].expect("the type rule requires this operand").dtype
+    }
+
+    /// The extents of an output.
+    pub fn extents(&self, i: usize) -> Vec<usize> {
+        self.outputs[i].extents()
+    }
+}
+
+/// A rearrangement of elements that does not look at them: the same for every element type.
+pub trait Movement {
+    /// The outputs, made of copies of the operands' elements.
+    fn rearrange<T: Clone>(&self, operands: &[&ArrayD<T>], outputs: &[Type]) -> Vec<ArrayD<T>>;
+}
+
+/// Runs a [`Movement`] on the operands of a call, all of one dtype.
+pub fn rearrange<A: Arith>(m: &impl Movement, c: &Call<'_, A>) -> Vec<Data<A>> {
+    let present = 0..c.inputs.len();
+    if c.is_real() {
+        let operands: Vec<_> = present.filter_map(|i| c.opt_real(i)).collect();
+        m.rearrange(&operands, c.outputs).into_iter().map(Data::Real).collect()
+    } else {
+        let operands: Vec<_> = present.filter_map(|i| c.opt_int(i)).collect();
+        m.rearrange(&operands, c.outputs).into_iter().map(Data::Int).collect()
+    }
+}

@@ -1,0 +1,271 @@
+//! Choosing one use of an operator: everything but the sizes, which the solver finds.
+//!
+//! An operator's `draw` asks a [`Draw`] for operands, ranks, dtypes and unknown sizes. Whether the generator is
+//! inserting forward (operands may be values that exist) or backward (all operands are fresh and the output is
+//! wanted) is not the operator's business: it shows only in what the answers lean towards. A draw that does not
+//! fit is thrown away, so an operator needs no inverse.
+
+use ir::dim::Arena;
+use ir::{DType, DTypes, Dim, Sym, Type};
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// Bounds on what is drawn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// The operator set version: decides which dtypes an operand may have.
+    pub opset: u32,
+    /// The dtypes in use.
+    pub dtypes: DTypes,
+    /// The highest rank.
+    pub max_rank: usize,
+    /// The smallest dimension: 0 or 1.
+    pub min_dim: i64,
+    /// The largest dimension of a fresh operand.
+    pub max_dim: i64,
+}
+
+/// What the draw is for.
+#[derive(Clone, Copy, Debug)]
+pub enum Goal<'r> {
+    /// A node that may use any of these values.
+    Forward(&'r [Type]),
+    /// A node whose first output has this type.
+    Backward(&'r Type),
+}
+
+/// Where a drawn operand comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// The value at this position of [`Goal::Forward`]'s list.
+    Live(usize),
+    /// A new variable or constant.
+    Fresh,
+    /// A new variable or constant that must stay one, because its values are restricted (indices, say).
+    Pinned,
+}
+
+/// A drawn operand.
+#[derive(Clone, Debug)]
+pub struct Operand<'a> {
+    /// Its type; the sizes of a fresh one are unknowns.
+    pub ty: Type<Sym<'a>>,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// Answers an operator's questions while it chooses one use of itself.
+pub struct Draw<'r, 'a> {
+    /// The numbers to draw from.
+    pub rng: &'r mut ChaCha8Rng,
+    /// Bounds on what is drawn.
+    pub limits: &'r Limits,
+    arena: &'a Arena<'a>,
+    goal: Goal<'r>,
+    allowed: &'static crate::spec::Spec,
+    operands: Vec<Option<Operand<'a>>>,
+}
+
+impl<'r, 'a> Draw<'r, 'a> {
+    /// A draw for one operator.
+    pub fn new(
+        spec: &'static crate::spec::Spec,
+        rng: &'r mut ChaCha8Rng,
+        limits: &'r Limits,
+        arena: &'a Arena<'a>,
+        goal: Goal<'r>,
+    ) -> Self {
+        Self { rng, limits, arena, goal, allowed: spec, operands: Vec::new() }
+    }
+
+    /// The operands asked for, in order.
+    pub fn into_operands(self) -> Vec<Option<Operand<'a>>> {
+        self.operands
+    }
+
+    /// The dtypes that the next operand may have, by the standard and by the limits.
+    pub fn allowed(&self) -> DTypes {
+        self.allowed.input_types(self.operands.len(), self.limits.opset).intersection(self.limits.dtypes)
+    }
+
+    /// The next operand, of whatever allowed dtype and of a rank in the range.
+    pub fn any(&mut self, ranks: std::ops::RangeInclusive<usize>) -> Option<Type<Sym<'a>>> {
+        let allowed = self.allowed();
+        self.one_of(allowed, ranks)
+    }
+
+    /// The next operand, of one of these dtypes (as far as allowed) and of a rank in the range.
+    pub fn one_of(
+        &mut self,
+        dtypes: DTypes,
+        ranks: std::ops::RangeInclusive<usize>,
+    ) -> Option<Type<Sym<'a>>> {
+        let dtypes = dtypes.intersection(self.allowed());
+        if let Goal::Forward(live) = self.goal
+            && self.chance(0.85)
+            && let Some(i) = self.pick_live(live, |t| dtypes.contains(t.dtype) && ranks.contains(&t.rank()))
+        {
+            return Some(self.live(i));
+        }
+        let dtype = self.dtype(dtypes)?;
+        let rank = self.rank(ranks)?;
+        Some(self.fresh(dtype, rank))
+    }
+
+    /// The next operand, of this dtype and of a rank in the range.
+    pub fn of(&mut self, dtype: DType, ranks: std::ops::RangeInclusive<usize>) -> Option<Type<Sym<'a>>> {
+        self.one_of(DTypes::of(&[dtype]), ranks)
+    }
+
+    /// The next operand, of the same dtype as `like` and of a shape that broadcasts with it.
+    pub fn broadcast_with(&mut self, dtype: DType, like: &Type<Sym<'a>>) -> Option<Type<Sym<'a>>> {
+        if !self.allowed().contains(dtype) {
+            return None;
+        }
+        if let Goal::Forward(live) = self.goal
+            && self.chance(0.6)
+            && let Some(i) =
+                self.pick_live(live, |t| t.dtype == dtype && may_broadcast(&t.shape, &like.shape))
+        {
+            return Some(self.live(i));
+        }
+        let most = self.limits.max_rank;
+        let rank = if self.chance(0.5) { like.rank() } else { self.rank(0..=most)? };
+        Some(self.fresh(dtype, rank))
+    }
+
+    /// The next operand: new, of this dtype and rank, its sizes unknown.
+    pub fn fresh(&mut self, dtype: DType, rank: usize) -> Type<Sym<'a>> {
+        self.push_fresh(dtype, rank, Source::Fresh)
+    }
+
+    /// The next operand: new, of this dtype and shape.
+    pub fn fresh_like(&mut self, dtype: DType, shape: Vec<Sym<'a>>) -> Type<Sym<'a>> {
+        let ty = Type::new(dtype, shape);
+        self.operands.push(Some(Operand { ty: ty.clone(), source: Source::Fresh }));
+        ty
+    }
+
+    /// The next operand: new, its values restricted by the operator, so never the output of another node.
+    pub fn pinned(&mut self, dtype: DType, rank: usize) -> Type<Sym<'a>> {
+        self.push_fresh(dtype, rank, Source::Pinned)
+    }
+
+    /// Leaves the next operand out.
+    pub fn absent(&mut self) {
+        self.operands.push(None);
+    }
+
+    /// An unknown size in the range.
+    pub fn unknown(&mut self, low: i64, high: i64) -> Sym<'a> {
+        self.arena.unknown(low, high)
+    }
+
+    /// An unknown size of a tensor's axis.
+    pub fn dim(&mut self) -> Sym<'a> {
+        self.unknown(self.limits.min_dim, self.limits.max_dim)
+    }
+
+    /// A rank in the range and within the limits; leans towards the wanted output's.
+    pub fn rank(&mut self, ranks: std::ops::RangeInclusive<usize>) -> Option<usize> {
+        let (low, high) = (*ranks.start(), (*ranks.end()).min(self.limits.max_rank));
+        if low > high {
+            return None;
+        }
+        if let Some(wanted) = self.wanted()
+            && (low..=high).contains(&wanted.rank())
+            && self.chance(0.75)
+        {
+            return Some(wanted.rank());
+        }
+        // Two draws, the smaller: ranks 5 and 6 are kept rare, because their element counts are wasted on 1s.
+        let (a, b) = (self.rng.random_range(low..=high), self.rng.random_range(low..=high));
+        Some(a.min(b).max(low.max(high.min(1))))
+    }
+
+    /// A dtype of the set that the limits allow; leans towards the wanted output's.
+    pub fn dtype(&mut self, set: DTypes) -> Option<DType> {
+        let set = set.intersection(self.limits.dtypes);
+        if let Some(wanted) = self.wanted()
+            && set.contains(wanted.dtype)
+            && self.chance(0.9)
+        {
+            return Some(wanted.dtype);
+        }
+        let floats = set.intersection(DTypes::of(&[DType::F32]));
+        if !floats.is_empty() && self.chance(0.5) {
+            return Some(DType::F32);
+        }
+        let all: Vec<DType> = set.iter().collect();
+        all.choose(self.rng).copied()
+    }
+
+    /// The type that the first output must have, when inserting backward.
+    pub fn wanted(&self) -> Option<&'r Type> {
+        match self.goal {
+            Goal::Backward(ty) => Some(ty),
+            Goal::Forward(_) => None,
+        }
+    }
+
+    /// True with probability `p`.
+    pub fn chance(&mut self, p: f64) -> bool {
+        self.rng.random_bool(p)
+    }
+
+    /// An integer in the inclusive range.
+    pub fn int(&mut self, low: i64, high: i64) -> i64 {
+        self.rng.random_range(low..=high)
+    }
+
+    /// One of the list.
+    pub fn choose<T: Copy>(&mut self, list: &[T]) -> Option<T> {
+        list.choose(self.rng).copied()
+    }
+
+    /// An axis of a rank, sometimes spelled as a negative number; `None` for rank 0.
+    pub fn axis(&mut self, rank: usize) -> Option<i64> {
+        let axis = self.rng.random_range(0..rank.max(1)) as i64;
+        (rank > 0).then(|| self.spell_axis(axis, rank))
+    }
+
+    /// Between `least` and `rank` distinct axes, ascending, each sometimes spelled as a negative number.
+    pub fn axes(&mut self, rank: usize, least: usize) -> Vec<i64> {
+        let count = self.rng.random_range(least.min(rank)..=rank);
+        let mut chosen: Vec<usize> = rand::seq::index::sample(self.rng, rank, count).into_vec();
+        chosen.sort_unstable();
+        chosen.into_iter().map(|a| self.spell_axis(a as i64, rank)).collect()
+    }
+
+    fn spell_axis(&mut self, axis: i64, rank: usize) -> i64 {
+        if self.chance(0.3) { axis - rank as i64 } else { axis }
+    }
+
+    fn pick_live(&mut self, live: &[Type], fits: impl Fn(&Type) -> bool) -> Option<usize> {
+        let fitting: Vec<usize> = (0..live.len()).filter(|&i| fits(&live[i])).collect();
+        fitting.choose(self.rng).copied()
+    }
+
+    fn live(&mut self, i: usize) -> Type<Sym<'a>> {
+        let Goal::Forward(live) = self.goal else { unreachable!("only forward draws pick live values") };
+        let ty = live[i].lift();
+        self.operands.push(Some(Operand { ty: ty.clone(), source: Source::Live(i) }));
+        ty
+    }
+
+    fn push_fresh(&mut self, dtype: DType, rank: usize, source: Source) -> Type<Sym<'a>> {
+        let shape: Vec<_> = (0..rank).map(|_| self.dim()).collect();
+        let ty = Type::new(dtype, shape);
+        self.operands.push(Some(Operand { ty: ty.clone(), source }));
+        ty
+    }
+}
+
+/// Whether a known shape can broadcast with one that may have unknowns.
+fn may_broadcast(a: &[i64], b: &[Sym<'_>]) -> bool {
+    a.iter().rev().zip(b.iter().rev()).all(|(&a, b)| match b.known() {
+        Some(b) => a == b || a == 1 || b == 1,
+        None => true,
+    })
+}

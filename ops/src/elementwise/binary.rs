@@ -1,0 +1,134 @@
+//! Functions of two elements whose result has the operands' dtype, with multidirectional broadcasting.
+
+use ir::{DTypes, Dim, Type};
+use ndarray::ArrayD;
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::operator::{Hazard, Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
+use crate::spec::{Allowed, Spec, one};
+
+/// An element-by-element operator on two operands, without attributes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Binary(pub BinaryFn);
+
+/// Four-byte and wider integers and all floats; the narrow integers joined in 14.
+const NUMERIC_14: Allowed = &[
+    (
+        13,
+        DTypes::NUMERIC
+            .without(ir::DType::I8)
+            .without(ir::DType::I16)
+            .without(ir::DType::U8)
+            .without(ir::DType::U16),
+    ),
+    (14, DTypes::NUMERIC),
+];
+const BOOL: Allowed = &[(13, DTypes::BOOL)];
+const INTS_18: Allowed = &[(18, DTypes::INTS)];
+
+/// Each row: name, dtypes by opset, the function on reals, the function on integers (`None` where undefined).
+macro_rules! table {
+    ($($name:ident: $types:expr, |$a:pat_param, $x:pat_param, $y:pat_param| $real:expr,
+       |$p:pat_param, $q:pat_param| $int:expr;)*) => {
+        /// Which function.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(missing_docs, reason = "the names are ONNX's")]
+        pub enum BinaryFn { $($name,)* }
+
+        impl BinaryFn {
+            /// Every function, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The function on real numbers.
+            pub fn real<A: Arith>(self, a: &A, x: A::R, y: A::R) -> A::R {
+                match self { $(Self::$name => { let ($a, $x, $y) = (a, x, y); $real })* }
+            }
+
+            /// The function on integers; the result is wrapped to the dtype by the caller.
+            pub fn int(self, x: i128, y: i128) -> Option<i128> {
+                match self { $(Self::$name => { let ($p, $q) = (x, y); $int })* }
+            }
+        }
+
+        /// The rows of the registry.
+        pub static SPECS: &[Spec] = &[$(Spec {
+            name: stringify!($name),
+            inputs: &[one("A", $types), one("B", $types)],
+            outputs: &[$types],
+            fields: &[],
+            draw: |d| {
+                let a = d.any(0..=d.limits.max_rank)?;
+                d.broadcast_with(a.dtype, &a)?;
+                Some(Binary(BinaryFn::$name).into())
+            },
+            parse: |_| Ok(Binary(BinaryFn::$name).into()),
+        },)*];
+    };
+}
+
+table! {
+    Add: NUMERIC_14, |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q));
+    Sub: NUMERIC_14, |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q));
+    Mul: NUMERIC_14, |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q));
+    // Integer division truncates, as in C; ONNX leaves division by zero undefined.
+    Div: NUMERIC_14, |a, x, y| a.div(x, y), |p, q| p.checked_div(q);
+    And: BOOL, |_, x, _| x, |p, q| Some(p & q);
+    Or: BOOL, |_, x, _| x, |p, q| Some(p | q);
+    Xor: BOOL, |_, x, _| x, |p, q| Some(p ^ q);
+    BitwiseAnd: INTS_18, |_, x, _| x, |p, q| Some(p & q);
+    BitwiseOr: INTS_18, |_, x, _| x, |p, q| Some(p | q);
+    BitwiseXor: INTS_18, |_, x, _| x, |p, q| Some(p ^ q);
+}
+
+impl<D: Dim> TypeRule<D> for Binary {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let (a, b) = (x.need(0)?, x.need(1)?);
+        let dtype = same_dtype(&[a, b])?;
+        Ok(vec![Type::new(dtype, broadcast_shapes(r, &[&a.shape, &b.shape])?)])
+    }
+}
+
+impl Operator for Binary {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[self.0 as usize]
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let shape = c.extents(0);
+        vec![if c.is_real() {
+            Data::Real(zip(&shape, c.real(0), c.real(1), |x, y| self.0.real(c.arith, x, y)))
+        } else {
+            Data::Int(zip(&shape, c.int(0), c.int(1), |x, y| {
+                c.arith.exact([x, y], |[p, q]| self.0.int(p, q))
+            }))
+        }]
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        match self.0 {
+            BinaryFn::Div if x[1].is_some_and(|t| t.dtype.is_signed() && t.dtype.is_int()) => {
+                // The smallest integer divided by -1 overflows, so -1 is kept out along with 0.
+                vec![Hazard::Outside { operand: 1, low: 1.0, high: f64::INFINITY }]
+            }
+            BinaryFn::Div => vec![Hazard::Zero { operand: 1 }],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Combines two arrays element by element after broadcasting both to `shape`.
+///
+/// # Panics
+/// If one does not broadcast to the shape, which the type rule excludes.
+pub fn zip<T: Copy, U: Copy, V>(
+    shape: &[usize],
+    x: &ArrayD<T>,
+    y: &ArrayD<U>,
+    mut f: impl FnMut(T, U) -> V,
+) -> ArrayD<V> {
+    let x = x.broadcast(shape).expect("the type rule makes the operands broadcast");
+    let y = y.broadcast(shape).expect("the type rule makes the operands broadcast");
+    crate::lanes::array(shape, x.iter().zip(y.iter()).map(|(&x, &y)| f(x, y)).collect())
+}

@@ -1,0 +1,92 @@
+//! Walking tensors along some of their axes.
+
+use ndarray::{ArrayD, IxDyn};
+
+/// The elements of a tensor, grouped by the axes that are walked: one lane for each position on the other axes.
+pub struct Lanes<T> {
+    items: Vec<T>,
+    len: usize,
+    count: usize,
+}
+
+impl<T: Clone> Lanes<T> {
+    /// The lanes along `axes` (indices, each once). Within a lane and among the lanes the order is row-major.
+    pub fn new(x: &ArrayD<T>, axes: &[usize]) -> Self {
+        let kept = (0..x.ndim()).filter(|a| !axes.contains(a));
+        let mut walked = axes.to_vec();
+        walked.sort_unstable();
+        let order: Vec<usize> = kept.chain(walked.iter().copied()).collect();
+        let len = axes.iter().map(|&a| x.shape()[a]).product();
+        let count = (0..x.ndim()).filter(|a| !axes.contains(a)).map(|a| x.shape()[a]).product();
+        Self { items: x.view().permuted_axes(order).iter().cloned().collect(), len, count }
+    }
+
+    /// The lanes in order; lanes of length 0 are there too.
+    pub fn iter(&self) -> impl Iterator<Item = &[T]> {
+        (0..self.count).map(|i| &self.items[i * self.len..(i + 1) * self.len])
+    }
+}
+
+/// One element per lane, in the shape given (the lanes' order is row-major over the axes that stay).
+pub fn reduce<T: Clone, U>(
+    x: &ArrayD<T>,
+    axes: &[usize],
+    shape: &[usize],
+    f: impl FnMut(&[T]) -> U,
+) -> ArrayD<U> {
+    array(shape, Lanes::new(x, axes).iter().map(f).collect())
+}
+
+/// A tensor of the same shape in which every lane along `axes` is replaced by as many new elements.
+pub fn map<T: Clone, U: Clone>(x: &ArrayD<T>, axes: &[usize], f: impl FnMut(&[T]) -> Vec<U>) -> ArrayD<U> {
+    let mut walked = axes.to_vec();
+    walked.sort_unstable();
+    let order: Vec<usize> = (0..x.ndim()).filter(|a| !axes.contains(a)).chain(walked).collect();
+    let permuted: Vec<usize> = order.iter().map(|&a| x.shape()[a]).collect();
+    let mut back = vec![0; order.len()];
+    for (to, &from) in order.iter().enumerate() {
+        back[from] = to;
+    }
+    let moved = array(&permuted, Lanes::new(x, axes).iter().flat_map(f).collect());
+    moved.permuted_axes(back).as_standard_layout().into_owned()
+}
+
+/// A tensor from its elements in row-major order.
+///
+/// # Panics
+/// If their number does not fit the shape: the caller has lost elements.
+pub fn array<T>(shape: &[usize], items: Vec<T>) -> ArrayD<T> {
+    ArrayD::from_shape_vec(IxDyn(shape), items).expect("as many elements as the shape has places")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_group_by_the_other_axes() {
+        let x = array(&[2, 3], vec![1, 2, 3, 4, 5, 6]);
+        assert_eq!(
+            reduce(&x, &[0], &[3], |l| l.to_vec()).into_raw_vec_and_offset().0,
+            [[1, 4], [2, 5], [3, 6]]
+        );
+        assert_eq!(reduce(&x, &[], &[2, 3], <[i32]>::len).sum(), 6);
+        assert_eq!(
+            reduce(&x, &[1, 0], &[], |l| l.to_vec()).into_raw_vec_and_offset().0,
+            [[1, 2, 3, 4, 5, 6]]
+        );
+    }
+
+    #[test]
+    fn empty_lanes_are_lanes() {
+        let x: ArrayD<i32> = array(&[2, 0], vec![]);
+        assert_eq!(reduce(&x, &[1], &[2], <[i32]>::len).into_raw_vec_and_offset().0, [0, 0]);
+    }
+
+    #[test]
+    fn map_puts_lanes_back() {
+        let x = array(&[2, 3], vec![1, 2, 3, 4, 5, 6]);
+        let reversed = map(&x, &[0], |l| l.iter().rev().copied().collect());
+        assert_eq!(reversed, array(&[2, 3], vec![4, 5, 6, 1, 2, 3]));
+    }
+}

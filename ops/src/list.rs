@@ -1,0 +1,169 @@
+//! The one list of operators.
+//!
+//! [`operators!`] turns it into the [`Op`] enum and its dispatch. A backend matches on [`Op`] without a wildcard,
+//! so a new line here does not compile until every backend has answered for it.
+
+use ir::{Attribute, Attributes, BadAttribute, Dim, Operation, Sym, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::elementwise::{Binary, Unary};
+use crate::movement::{Reshape, Split};
+use crate::nn::{Conv, Softmax};
+use crate::operator::{Cost, Hazard, Operator, TypeRule};
+use crate::reduction::Reduce;
+use crate::rule::{Args, Check, Reject, Rule};
+use crate::spec::Spec;
+
+/// Declares [`Op`] and what dispatches over it. `Name(Payload)` is an operator without sizes among its
+/// attributes; `Name(Payload<D>)` has some, so its payload is generic over the kind of dimension.
+macro_rules! operators {
+    ($($name:ident($payload:ident $(<$d:ident>)?) from $($specs:path),+;)*) => {
+        /// An operator with its attributes. `Op<Sym>` is one whose sizes are not known yet.
+        #[derive(Clone, PartialEq, Debug)]
+        #[allow(missing_docs, reason = "each variant is documented at its payload")]
+        pub enum Op<D: Dim = i64> {
+            $($name($payload $(<$d>)?),)*
+        }
+
+        $(operators!(@from $name $payload $($d)?);)*
+
+        impl Op<Sym<'_>> {
+            /// The operator with every unknown replaced by its value.
+            pub fn settle(&self, value: &dyn Fn(Sym<'_>) -> i64) -> Op {
+                match self {
+                    $(Self::$name(o) => Op::$name(operators!(@settle o value $($d)?)),)*
+                }
+            }
+        }
+
+        impl<D: Dim> TypeRule<D> for Op<D> {
+            fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+                match self {
+                    $(Self::$name(o) => o.infer(x, r),)*
+                }
+            }
+        }
+
+        impl Operator for Op {
+            fn spec(&self) -> &'static Spec {
+                match self {
+                    $(Self::$name(o) => o.spec(),)*
+                }
+            }
+            fn attributes(&self) -> Attributes {
+                match self {
+                    $(Self::$name(o) => Operator::attributes(o),)*
+                }
+            }
+            fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+                match self {
+                    $(Self::$name(o) => o.eval(c),)*
+                }
+            }
+            fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+                match self {
+                    $(Self::$name(o) => o.hazards(x),)*
+                }
+            }
+            fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+                match self {
+                    $(Self::$name(o) => o.cost(x, y),)*
+                }
+            }
+        }
+
+        /// Every operator's row, in the order of the list.
+        pub fn registry() -> impl Iterator<Item = &'static Spec> {
+            static FAMILIES: &[&[Spec]] = &[$($($specs),+),*];
+            FAMILIES.iter().copied().flatten()
+        }
+    };
+    (@from $name:ident $payload:ident) => {
+        impl<D: Dim> From<$payload> for Op<D> {
+            fn from(o: $payload) -> Self {
+                Self::$name(o)
+            }
+        }
+    };
+    (@from $name:ident $payload:ident $d:ident) => {
+        impl<D: Dim> From<$payload<D>> for Op<D> {
+            fn from(o: $payload<D>) -> Self {
+                Self::$name(o)
+            }
+        }
+    };
+    (@settle $o:ident $value:ident) => { $o.clone() };
+    (@settle $o:ident $value:ident $d:ident) => { $o.map(&mut |d| $value(d)) };
+}
+
+operators! {
+    Unary(Unary) from crate::elementwise::unary::SPECS;
+    Binary(Binary) from crate::elementwise::binary::SPECS;
+    Reshape(Reshape<D>) from crate::movement::reshape::SPECS;
+    Split(Split<D>) from crate::movement::split::SPECS;
+    Reduce(Reduce) from crate::reduction::reduce::SPECS;
+    Conv(Conv<D>) from crate::nn::conv::SPECS;
+    Softmax(Softmax) from crate::nn::softmax::SPECS;
+}
+
+/// A graph of these operators.
+pub type Graph = ir::Graph<Op>;
+/// A model of these operators.
+pub type Model = ir::Model<Op>;
+
+/// The row of the operator with that ONNX name.
+pub fn find(name: &str) -> Option<&'static Spec> {
+    registry().find(|s| s.name == name)
+}
+
+impl Operation for Op {
+    type Reject = Reject;
+
+    fn name(&self) -> &'static str {
+        self.spec().name
+    }
+
+    fn infer(&self, inputs: &[Option<&Type>]) -> Result<Vec<Type>, Reject> {
+        check_attributes(&Operator::attributes(self))?;
+        check_operands(self.spec(), inputs)?;
+        let outputs = TypeRule::infer(self, Args(inputs), &mut Check)?;
+        let too_large = outputs.iter().any(|t| t.count() > ir::dim::LIMIT || t.shape.iter().any(|&d| d < 0));
+        if too_large { Err(Reject::Overflow) } else { Ok(outputs) }
+    }
+
+    fn attributes(&self) -> Attributes {
+        Operator::attributes(self)
+    }
+
+    fn parse(name: &str, attributes: &Attributes) -> Option<Result<Self, BadAttribute>> {
+        find(name).map(|spec| (spec.parse)(attributes))
+    }
+}
+
+/// Numbers beyond [`ir::dim::LIMIT`] are refused before a rule calculates with them.
+fn check_attributes(attributes: &Attributes) -> Result<(), Reject> {
+    let fits = |v: &i64| v.unsigned_abs() <= ir::dim::LIMIT as u64;
+    let all_fit = attributes.iter().all(|(_, value)| match value {
+        Attribute::Int(v) => fits(v),
+        Attribute::Ints(v) => v.iter().all(fits),
+        Attribute::Float(_) | Attribute::Name(_) | Attribute::DType(_) => true,
+    });
+    if all_fit { Ok(()) } else { Err(Reject::Overflow) }
+}
+
+fn check_operands(spec: &Spec, inputs: &[Option<&Type>]) -> Result<(), Reject> {
+    if inputs.len() > spec.most_inputs() {
+        return Err(Reject::TooMany { given: inputs.len(), most: spec.most_inputs() });
+    }
+    for (operand, ty) in inputs.iter().enumerate() {
+        let allowed = spec.input_types(operand, u32::MAX);
+        match ty {
+            Some(ty) if !allowed.contains(ty.dtype) => {
+                return Err(Reject::DType { operand, found: ty.dtype, allowed });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! Conv: cross-correlation over any number of spatial axes, in groups.
+
+use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes::array;
+use crate::list::Op;
+use crate::nn::window::{Window, taps};
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule, same_dtype};
+use crate::spec::{Allowed, Spec, one, optional};
+
+/// Conv over X `[N, C, spatial…]` with W `[M, C / group, kernel…]` and an optional bias B `[M]`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Conv<D = i64> {
+    /// How the kernel slides.
+    pub window: Window<D>,
+    /// The number of groups that the channels fall into.
+    pub group: D,
+    /// The kernel's spatial shape, where it is stated; W has it in any case.
+    pub kernel_shape: Option<Vec<D>>,
+}
+
+const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "Conv",
+    inputs: &[one("X", T), one("W", T), optional("B", T)],
+    outputs: &[T],
+    fields: &[],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(3..=5)?;
+    let w = d.fresh(x.dtype, x.rank());
+    if d.chance(0.5) {
+        d.fresh_like(x.dtype, vec![w.shape[0]]);
+    }
+    let group = if d.chance(0.3) { d.unknown(1, 4) } else { 1.into() };
+    let kernel_shape = d.chance(0.5).then(|| w.shape[2..].to_vec());
+    Some(Conv { window: Window::draw(d, x.rank() - 2, true, false), group, kernel_shape }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    let (group, kernel_shape) = (a.get_int("group", Some(1))?, a.get_ints("kernel_shape")?);
+    Ok(Conv { window: Window::parse(a)?, group, kernel_shape }.into())
+}
+
+impl<D: Dim> Conv<D> {
+    /// The same with its sizes in another number system.
+    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Conv<E> {
+        Conv {
+            window: self.window.map(f),
+            group: f(self.group),
+            kernel_shape: self.kernel_shape.as_ref().map(|k| k.iter().map(|&d| f(d)).collect()),
+        }
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Conv<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let (input, w) = (x.ranked(0, 3..=usize::from(u8::MAX))?, x.need(1)?);
+        let dtype = same_dtype(&[input, w])?;
+        let w = x.ranked(1, input.rank()..=input.rank()).map(|_| w)?;
+        r.le(D::from(1), self.group)?;
+        r.eq(w.shape[1] * self.group, input.shape[1])?;
+        // The output channels fall into the groups evenly.
+        r.eq(w.shape[0] / self.group * self.group, w.shape[0])?;
+        if let Some(stated) = &self.kernel_shape {
+            crate::rule::same_shape(r, &w.shape[2..], stated)?;
+        }
+        if let Some(bias) = x.opt(2) {
+            same_dtype(&[input, bias])?;
+            r.eq(x.ranked(2, 1..=1)?.shape[0], w.shape[0])?;
+        }
+        let mut shape = vec![input.shape[0], w.shape[0]];
+        shape.extend(self.window.positions(r, &input.shape[2..], &w.shape[2..])?);
+        Ok(vec![Type::new(dtype, shape)])
+    }
+}
+
+impl Operator for Conv {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        let mut all = self.window.attributes().int("group", self.group);
+        if let Some(kernel) = &self.kernel_shape {
+            all.set("kernel_shape", Attribute::Ints(kernel.clone()));
+        }
+        all
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, y) = (c.arith, &c.outputs[0].shape);
+        let (x, w) = (c.real(0).as_standard_layout(), c.real(1).as_standard_layout());
+        let [input, kernel] =
+            [x.shape(), w.shape()].map(|s| s[2..].iter().map(|&d| d as i64).collect::<Vec<_>>());
+        let cells = taps(&self.window.axes(&input, &kernel), &input, &kernel, &y[2..]);
+        let (area, kernel_area) = (i64::product(&input) as usize, i64::product(&kernel) as usize);
+        let (channels, per_group) = (x.shape()[1], w.shape()[1]);
+        let outputs_per_group = w.shape()[0] / self.group as usize;
+        let (x, w): (Vec<A::R>, Vec<A::R>) = (x.iter().copied().collect(), w.iter().copied().collect());
+        let mut out = Vec::with_capacity(i64::product(y) as usize);
+        for n in 0..y[0] as usize {
+            for m in 0..y[1] as usize {
+                let first = m / outputs_per_group * per_group;
+                for taps in &cells {
+                    let sum = a.dot((0..per_group).flat_map(|k| {
+                        let (x, w) = (
+                            &x[(n * channels + first + k) * area..],
+                            &w[(m * per_group + k) * kernel_area..],
+                        );
+                        taps.iter().map(move |t| (x[t.input], w[t.cell]))
+                    }));
+                    out.push(match c.opt_real(2) {
+                        Some(bias) => a.add(sum, bias[[m].as_slice()]),
+                        None => sum,
+                    });
+                }
+            }
+        }
+        vec![Data::Real(array(&c.extents(0), out))]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        let taps = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
+        let bias = u64::from(x.get(2).copied().flatten().is_some());
+        Cost { flops: elements(&y[0]).saturating_mul(2 * taps + bias), bytes: bytes_moved(x, y) }
+    }
+}

@@ -1,0 +1,250 @@
+//! The sliding window that convolution and pooling share: where it starts, how it steps, where it may overhang.
+
+use ir::{Attributes, BadAttribute, Dim, Sym};
+
+use crate::draw::Draw;
+use crate::rule::{Reject, Rule};
+
+/// How padding is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AutoPad {
+    /// By the `pads` attribute.
+    NotSet,
+    /// So that the output has ⌈input / stride⌉ positions; an odd cell goes to the end.
+    SameUpper,
+    /// As `SameUpper`, but an odd cell goes to the beginning.
+    SameLower,
+    /// No padding.
+    Valid,
+}
+
+impl AutoPad {
+    const NAMES: [(Self, &'static str); 4] = [
+        (Self::NotSet, "NOTSET"),
+        (Self::SameUpper, "SAME_UPPER"),
+        (Self::SameLower, "SAME_LOWER"),
+        (Self::Valid, "VALID"),
+    ];
+
+    fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(a, _)| *a == self).map_or("NOTSET", |(_, n)| n)
+    }
+}
+
+/// A window over n spatial axes. An empty list of strides or dilations means 1 everywhere, of pads 0.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Window<D = i64> {
+    /// How padding is chosen.
+    pub auto_pad: AutoPad,
+    /// The distance between positions, by axis.
+    pub strides: Vec<D>,
+    /// The distance between cells, by axis.
+    pub dilations: Vec<D>,
+    /// Cells added before each axis, then after each axis.
+    pub pads: Vec<D>,
+    /// Whether a last position may overhang the padded input.
+    pub ceil_mode: bool,
+}
+
+/// One spatial axis of a window, in plain numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Axis {
+    /// The distance between positions.
+    pub stride: i64,
+    /// The distance between cells.
+    pub dilation: i64,
+    /// Cells added before.
+    pub begin: i64,
+    /// Cells added after.
+    pub end: i64,
+}
+
+impl<D: Dim> Window<D> {
+    /// The same with its sizes in another number system.
+    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Window<E> {
+        let mut all = |list: &[D]| list.iter().map(|&d| f(d)).collect();
+        Window {
+            auto_pad: self.auto_pad,
+            strides: all(&self.strides),
+            dilations: all(&self.dilations),
+            pads: all(&self.pads),
+            ceil_mode: self.ceil_mode,
+        }
+    }
+
+    /// The number of positions on each spatial axis, for inputs and kernels of these sizes.
+    pub fn positions(&self, r: &mut dyn Rule<D>, input: &[D], kernel: &[D]) -> Result<Vec<D>, Reject> {
+        let n = input.len();
+        length("kernel_shape", kernel.len(), n)?;
+        for (name, list, wanted) in
+            [("strides", &self.strides, n), ("dilations", &self.dilations, n), ("pads", &self.pads, 2 * n)]
+        {
+            if !list.is_empty() {
+                length(name, list.len(), wanted)?;
+            }
+        }
+        (0..n).map(|i| self.positions_on(r, i, n, input[i], kernel[i])).collect()
+    }
+
+    fn positions_on(
+        &self,
+        r: &mut dyn Rule<D>,
+        i: usize,
+        n: usize,
+        input: D,
+        kernel: D,
+    ) -> Result<D, Reject> {
+        let one = D::from(1);
+        let stride = self.strides.get(i).copied().unwrap_or(one);
+        let dilation = self.dilations.get(i).copied().unwrap_or(one);
+        let [begin, end] = [i, n + i].map(|i| self.pads.get(i).copied().unwrap_or(D::from(0)));
+        for positive in [kernel, stride, dilation] {
+            r.le(one, positive)?;
+        }
+        let span = (kernel - one) * dilation + one;
+        match self.auto_pad {
+            AutoPad::SameUpper | AutoPad::SameLower => {
+                r.le(one, input)?;
+                Ok((input + stride - one) / stride)
+            }
+            AutoPad::Valid => {
+                r.le(span, input)?;
+                Ok((input - span) / stride + one)
+            }
+            AutoPad::NotSet => {
+                // Padding as wide as the kernel would make windows that see no element.
+                for pad in [begin, end] {
+                    r.le(D::from(0), pad)?;
+                    r.le(pad + one, span)?;
+                }
+                let room = input + begin + end - span;
+                r.le(D::from(0), room)?;
+                r.le(one, input)?;
+                if !self.ceil_mode {
+                    return Ok(room / stride + one);
+                }
+                // A position that would start in the padding at the end is left out.
+                let overhanging = (room + stride - one) / stride + one;
+                Ok(overhanging.at_most((input + begin - one) / stride + one))
+            }
+        }
+    }
+}
+
+fn length(name: &'static str, found: usize, wanted: usize) -> Result<(), Reject> {
+    if found == wanted { Ok(()) } else { Err(Reject::Length { name, found, wanted }) }
+}
+
+impl<'a> Window<Sym<'a>> {
+    /// A window over `n` spatial axes, its sizes unknown.
+    pub fn draw(d: &mut Draw<'_, 'a>, n: usize, dilate: bool, ceil_mode: bool) -> Self {
+        let auto_pad = match d.int(0, 9) {
+            0 => AutoPad::SameUpper,
+            1 => AutoPad::SameLower,
+            2 => AutoPad::Valid,
+            _ => AutoPad::NotSet,
+        };
+        let explicit = auto_pad == AutoPad::NotSet;
+        let pad = explicit && d.chance(0.6);
+        let dilate = dilate && d.chance(0.4);
+        Self {
+            auto_pad,
+            strides: (0..n).map(|_| d.unknown(1, 3)).collect(),
+            dilations: (0..n).map(|_| d.unknown(1, if dilate { 3 } else { 1 })).collect(),
+            pads: if explicit {
+                (0..2 * n).map(|_| d.unknown(0, if pad { 2 } else { 0 })).collect()
+            } else {
+                Vec::new()
+            },
+            ceil_mode: ceil_mode && explicit && d.chance(0.3),
+        }
+    }
+}
+
+impl Window {
+    /// The window's attributes as ONNX spells them, without `ceil_mode` and `kernel_shape`.
+    pub fn attributes(&self) -> Attributes {
+        let mut all = Attributes::new().name("auto_pad", self.auto_pad.name());
+        for (name, list) in [("strides", &self.strides), ("dilations", &self.dilations), ("pads", &self.pads)]
+        {
+            if !list.is_empty() {
+                all = all.ints(name, list);
+            }
+        }
+        all
+    }
+
+    /// The window from an operator's attributes.
+    pub fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        let name = a.get_name("auto_pad", "NOTSET")?;
+        let auto_pad = AutoPad::NAMES.iter().find(|(_, n)| *n == name).map(|(a, _)| *a);
+        Ok(Self {
+            auto_pad: auto_pad.ok_or_else(|| BadAttribute::Value {
+                name: "auto_pad".to_owned(),
+                value: name,
+                wanted: "one of NOTSET, SAME_UPPER, SAME_LOWER, VALID".to_owned(),
+            })?,
+            strides: a.get_ints("strides")?.unwrap_or_default(),
+            dilations: a.get_ints("dilations")?.unwrap_or_default(),
+            pads: a.get_ints("pads")?.unwrap_or_default(),
+            ceil_mode: a.get_flag("ceil_mode", false)?,
+        })
+    }
+
+    /// What holds on each spatial axis, automatic padding worked out, for a validated input and kernel.
+    pub fn axes(&self, input: &[i64], kernel: &[i64]) -> Vec<Axis> {
+        let n = input.len();
+        (0..n)
+            .map(|i| {
+                let stride = self.strides.get(i).copied().unwrap_or(1);
+                let dilation = self.dilations.get(i).copied().unwrap_or(1);
+                let span = (kernel[i] - 1) * dilation + 1;
+                let positions = (input[i] + stride - 1) / stride;
+                let same = ((positions - 1) * stride + span - input[i]).max(0);
+                let (begin, end) = match self.auto_pad {
+                    AutoPad::NotSet => {
+                        (self.pads.get(i).copied().unwrap_or(0), self.pads.get(n + i).copied().unwrap_or(0))
+                    }
+                    AutoPad::Valid => (0, 0),
+                    AutoPad::SameUpper => (same / 2, same - same / 2),
+                    AutoPad::SameLower => (same - same / 2, same / 2),
+                };
+                Axis { stride, dilation, begin, end }
+            })
+            .collect()
+    }
+}
+
+/// A cell of a window that lies on the input: the positions, in row-major order, of the input's element among
+/// the spatial axes and of the cell in the kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tap {
+    /// The input's element.
+    pub input: usize,
+    /// The cell in the kernel.
+    pub cell: usize,
+}
+
+/// For each output position, in row-major order, the cells that do not fall on padding.
+pub fn taps(axes: &[Axis], input: &[i64], kernel: &[i64], output: &[i64]) -> Vec<Vec<Tap>> {
+    let shape = |s: &[i64]| s.iter().map(|&d| d as usize).collect::<Vec<_>>();
+    ndarray::indices(shape(output))
+        .into_iter()
+        .map(|position| {
+            let cells = ndarray::indices(shape(kernel)).into_iter().enumerate();
+            cells
+                .filter_map(|(cell, k)| {
+                    let mut flat = 0;
+                    for (i, axis) in axes.iter().enumerate() {
+                        let at = position[i] as i64 * axis.stride - axis.begin + k[i] as i64 * axis.dilation;
+                        if !(0..input[i]).contains(&at) {
+                            return None;
+                        }
+                        flat = flat * input[i] as usize + at as usize;
+                    }
+                    Some(Tap { input: flat, cell })
+                })
+                .collect()
+        })
+        .collect()
+}

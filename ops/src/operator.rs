@@ -1,0 +1,79 @@
+//! What every operator states about itself.
+
+use ir::{Attributes, Dim, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::Spec;
+
+/// The shape and type relation of an operator, for dimensions of any kind.
+pub trait TypeRule<D: Dim> {
+    /// The types of the outputs, after posting every requirement to `r`.
+    ///
+    /// Each operand's dtype is already known to be one its [`Spec`] allows; requirements *between* dtypes are
+    /// the rule's.
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject>;
+}
+
+/// Everything else that is true of an operator on every backend.
+pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
+    /// The row of the registry this operator belongs to.
+    fn spec(&self) -> &'static Spec;
+
+    /// The attributes; [`Spec::parse`] gives the operator back.
+    fn attributes(&self) -> Attributes {
+        Attributes::new()
+    }
+
+    /// The reference semantics: what the outputs are, in any number system.
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>>;
+
+    /// Values of operands for which the result is undefined or not finite.
+    fn hazards(&self, _x: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
+    }
+
+    /// The work one evaluation takes.
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: y.iter().map(elements).sum(), bytes: bytes_moved(x, y) }
+    }
+}
+
+/// A condition on an operand under which an operator is defined.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Hazard {
+    /// Every element of the operand must lie between the bounds, both included.
+    Outside {
+        /// The operand.
+        operand: usize,
+        /// The least allowed value.
+        low: f64,
+        /// The greatest allowed value.
+        high: f64,
+    },
+    /// No element of the operand may be 0.
+    Zero {
+        /// The operand.
+        operand: usize,
+    },
+}
+
+/// The work of one evaluation.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Cost {
+    /// Scalar operations; a multiply-add counts as two.
+    pub flops: u64,
+    /// Bytes read and written, each operand and output once.
+    pub bytes: u64,
+}
+
+/// The number of elements of a type.
+pub fn elements(ty: &Type) -> u64 {
+    ty.count().max(0) as u64
+}
+
+/// The bytes of all operands and outputs.
+pub fn bytes_moved(x: &[Option<&Type>], y: &[Type]) -> u64 {
+    x.iter().flatten().copied().chain(y).map(Type::bytes).fold(0, u64::saturating_add)
+}

@@ -1,0 +1,298 @@
+//! The plainest number system: `f64` and `i128`, no bounds.
+//!
+//! Long sums are compensated, so that a sum of `f64` elements is as good as one in twice the precision
+//! (Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005). With that, every step
+//! of the reference is correctly rounded in `f64` or one ULP off it, and no double-double type is needed.
+
+use ir::round::round_to;
+use ir::{DType, Operation, Tensor, Type};
+use ndarray::{ArrayD, IxDyn};
+
+use crate::arith::{Arith, Class, Comparison, Fun, Step};
+use crate::data::{Call, Data};
+use crate::list::Op;
+use crate::operator::Operator;
+use crate::rule::Reject;
+
+/// Values without bounds. Undefined reals are NaN, undefined integers 0; nothing is undecidable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plain {
+    /// The float dtype of the node: integers convert to it. Non-float where no real number occurs.
+    pub dtype: DType,
+}
+
+/// Σ x, compensated.
+pub fn sum(terms: impl Iterator<Item = f64>) -> f64 {
+    let (mut high, mut low, mut naive) = (0.0f64, 0.0f64, 0.0f64);
+    for x in terms {
+        let (s, e) = two_sum(high, x);
+        high = s;
+        low += e;
+        naive += x;
+    }
+    finish(high + low, naive)
+}
+
+/// Σ x·y, compensated.
+pub fn dot(terms: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (mut high, mut low, mut naive) = (0.0f64, 0.0f64, 0.0f64);
+    for (x, y) in terms {
+        let product = x * y;
+        let (s, e) = two_sum(high, product);
+        high = s;
+        low += e + x.mul_add(y, -product);
+        naive += product;
+    }
+    finish(high + low, naive)
+}
+
+/// Compensation turns an infinite sum into NaN; then the plain sum is right.
+fn finish(compensated: f64, naive: f64) -> f64 {
+    if compensated.is_finite() { compensated } else { naive }
+}
+
+/// a + b and its rounding error (Knuth).
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let s = a + b;
+    let t = s - a;
+    (s, (a - (s - t)) + (b - t))
+}
+
+/// The smaller of two numbers, or NaN; -0 counts as smaller than 0.
+pub fn min(x: f64, y: f64) -> f64 {
+    -max(-x, -y)
+}
+
+/// The larger of two numbers, or NaN; 0 counts as larger than -0.
+pub fn max(x: f64, y: f64) -> f64 {
+    match x.partial_cmp(&y) {
+        Some(std::cmp::Ordering::Less) => y,
+        Some(std::cmp::Ordering::Greater) => x,
+        Some(std::cmp::Ordering::Equal) => {
+            if x.is_sign_negative() {
+                y
+            } else {
+                x
+            }
+        }
+        None => f64::NAN,
+    }
+}
+
+/// The position of the largest number, NaN counting as largest; the first or the last of equal ones.
+pub fn arg_max(xs: &[f64], last: bool) -> usize {
+    let mut best = 0;
+    for (i, &x) in xs.iter().enumerate().skip(1) {
+        let b = xs[best];
+        let (greater, equal) = (x > b || (x.is_nan() && !b.is_nan()), x == b || (x.is_nan() && b.is_nan()));
+        if greater || (last && equal) {
+            best = i;
+        }
+    }
+    best
+}
+
+impl Arith for Plain {
+    type R = f64;
+    type Z = i128;
+
+    fn real(&self, v: f64) -> f64 {
+        v
+    }
+    fn int(&self, v: i128) -> i128 {
+        v
+    }
+    fn add(&self, x: f64, y: f64) -> f64 {
+        x + y
+    }
+    fn sub(&self, x: f64, y: f64) -> f64 {
+        x - y
+    }
+    fn mul(&self, x: f64, y: f64) -> f64 {
+        x * y
+    }
+    fn div(&self, x: f64, y: f64) -> f64 {
+        x / y
+    }
+    fn neg(&self, x: f64) -> f64 {
+        -x
+    }
+    fn abs(&self, x: f64) -> f64 {
+        x.abs()
+    }
+    fn min(&self, x: f64, y: f64) -> f64 {
+        min(x, y)
+    }
+    fn max(&self, x: f64, y: f64) -> f64 {
+        max(x, y)
+    }
+    fn call(&self, f: Fun, x: f64) -> f64 {
+        f.value(x)
+    }
+    fn step(&self, f: Step, x: f64) -> f64 {
+        f.value(x)
+    }
+    fn pow(&self, x: f64, y: f64) -> f64 {
+        libm::pow(x, y)
+    }
+    fn fmod(&self, x: f64, y: f64) -> f64 {
+        libm::fmod(x, y)
+    }
+    fn sum(&self, terms: impl Iterator<Item = f64>) -> f64 {
+        sum(terms)
+    }
+    fn dot(&self, terms: impl Iterator<Item = (f64, f64)>) -> f64 {
+        dot(terms)
+    }
+    fn product(&self, terms: impl Iterator<Item = f64>) -> f64 {
+        terms.product()
+    }
+    fn compare(&self, c: Comparison, x: f64, y: f64) -> i128 {
+        c.holds(x, y).into()
+    }
+    fn is(&self, class: Class, x: f64) -> i128 {
+        class.holds(x).into()
+    }
+    fn select(&self, condition: i128, x: f64, y: f64) -> f64 {
+        if condition == 0 { y } else { x }
+    }
+    fn truncate(&self, x: f64, to: DType) -> i128 {
+        match to.int_range() {
+            Some((low, high)) => (x as i128).clamp(low, high),
+            None => x as i128,
+        }
+    }
+    fn convert(&self, z: i128) -> f64 {
+        // Through `f64` first would round twice for wide integers.
+        match self.dtype {
+            DType::F32 => z as f32 as f64,
+            _ => z as f64,
+        }
+    }
+    fn arg_max(&self, xs: &[f64], last: bool) -> i128 {
+        arg_max(xs, last) as i128
+    }
+    fn exact<const N: usize>(&self, zs: [i128; N], f: impl Fn([i128; N]) -> Option<i128>) -> i128 {
+        f(zs).unwrap_or(0)
+    }
+    fn peek(&self, z: i128) -> Option<i128> {
+        Some(z)
+    }
+    fn unknown_real(&self) -> f64 {
+        f64::NAN
+    }
+    fn unknown_int(&self) -> i128 {
+        0
+    }
+    fn undefined_real(&self) -> f64 {
+        f64::NAN
+    }
+    fn undefined_int(&self) -> i128 {
+        0
+    }
+}
+
+/// A tensor's elements as plain numbers.
+pub fn load(tensor: &Tensor) -> Data<Plain> {
+    let shape = IxDyn(tensor.shape());
+    let expect = "a tensor has as many elements as its shape has places";
+    if tensor.dtype().is_float() {
+        Data::Real(ArrayD::from_shape_vec(shape, tensor.to_f64s()).expect(expect))
+    } else {
+        Data::Int(ArrayD::from_shape_vec(shape, tensor.to_i128s()).expect(expect))
+    }
+}
+
+/// Plain numbers as a tensor, rounded or wrapped to the type's dtype.
+pub fn store(data: &Data<Plain>, ty: &Type) -> Tensor {
+    match data {
+        Data::Real(a) => {
+            let mut items = a.iter();
+            Tensor::from_f64_fn(ty, |_| items.next().copied().unwrap_or(f64::NAN))
+        }
+        Data::Int(a) => {
+            let mut items = a.iter();
+            Tensor::from_i128_fn(ty, |_| items.next().copied().unwrap_or(0))
+        }
+    }
+}
+
+/// The float dtype in which a node calculates: that of its first output, or else of its first operand.
+pub fn working_dtype(types: &[Option<&Type>], outputs: &[Type]) -> DType {
+    let all = outputs.iter().chain(types.iter().copied().flatten()).map(|t| t.dtype);
+    all.into_iter().find(|d| d.is_float()).unwrap_or(DType::I64)
+}
+
+/// Rounds or wraps every element to the dtype, as storing it does.
+pub fn settle(data: &mut Data<Plain>, dtype: DType) {
+    match data {
+        Data::Real(a) => a.mapv_inplace(|v| round_to(dtype, v)),
+        Data::Int(a) => a.mapv_inplace(|v| dtype.wrap(v)),
+    }
+}
+
+/// The value of one operator on tensors: type rule, reference semantics, rounding.
+pub fn evaluate(op: &Op, operands: &[Option<&Tensor>]) -> Result<Vec<Tensor>, Reject> {
+    let types: Vec<Option<Type>> = operands.iter().map(|t| t.map(Tensor::ty)).collect();
+    let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
+    let outputs = op.infer(&types)?;
+    let data: Vec<Option<Data<Plain>>> = operands.iter().map(|t| t.map(load)).collect();
+    let inputs: Vec<Option<&Data<Plain>>> = data.iter().map(Option::as_ref).collect();
+    let arith = Plain { dtype: working_dtype(&types, &outputs) };
+    let results = op.eval(&Call { arith: &arith, inputs: &inputs, types: &types, outputs: &outputs });
+    Ok(results.iter().zip(&outputs).map(|(data, ty)| store(data, ty)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elementwise::{Binary, BinaryFn, Unary, UnaryFn};
+    use crate::nn::Conv;
+    use crate::nn::window::{AutoPad, Window};
+
+    fn f32s(shape: &[i64], values: &[f64]) -> Tensor {
+        Tensor::from_f64_fn(&Type::new(DType::F32, shape), |i| values[i])
+    }
+
+    #[test]
+    fn long_sums_do_not_lose_small_terms() {
+        let terms =
+            || std::iter::once(1e16).chain(std::iter::repeat_n(1.0, 1000)).chain(std::iter::once(-1e16));
+        assert_eq!(sum(terms()), 1000.0);
+        assert_eq!(dot(terms().map(|x| (x, 1.0))), 1000.0);
+        assert_eq!(sum([f64::INFINITY, 1.0].into_iter()), f64::INFINITY);
+    }
+
+    #[test]
+    fn nan_and_zeros_have_an_order() {
+        assert!(max(f64::NAN, 1.0).is_nan() && min(1.0, f64::NAN).is_nan());
+        assert!(max(-0.0, 0.0).is_sign_positive() && min(0.0, -0.0).is_sign_negative());
+        assert_eq!(arg_max(&[1.0, f64::NAN, 3.0, f64::NAN], false), 1);
+        assert_eq!(arg_max(&[3.0, 1.0, 3.0], true), 2);
+    }
+
+    #[test]
+    fn values_wrap_and_round_at_the_store() {
+        let i8s = |v: i128| Tensor::from_i128_fn(&Type::new(DType::I8, []), |_| v);
+        let sum = evaluate(&Binary(BinaryFn::Add).into(), &[Some(&i8s(127)), Some(&i8s(1))]).unwrap();
+        assert_eq!(sum[0].to_i128s(), [-128]);
+        let third = evaluate(&Unary(UnaryFn::Reciprocal).into(), &[Some(&f32s(&[], &[3.0]))]).unwrap();
+        assert_eq!(third[0].to_f64s(), [f64::from(1.0f32 / 3.0)]);
+    }
+
+    #[test]
+    fn conv_pads_strides_and_groups() {
+        let window = Window {
+            auto_pad: AutoPad::NotSet,
+            strides: vec![2],
+            dilations: vec![],
+            pads: vec![1, 0],
+            ceil_mode: false,
+        };
+        let conv = Conv { window, group: 2, kernel_shape: None };
+        let x = f32s(&[1, 2, 4], &[1., 2., 3., 4., 10., 20., 30., 40.]);
+        let w = f32s(&[2, 1, 2], &[1., 10., 1., -1.]);
+        let y = evaluate(&conv.into(), &[Some(&x), Some(&w)]).unwrap();
+        assert_eq!((y[0].shape(), y[0].to_f64s()), (&[1, 2, 2][..], vec![10., 32., -10., -10.]));
+    }
+}

@@ -1,0 +1,223 @@
+//! The Reduce operators: one number from all elements along some axes.
+
+use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Type};
+
+use crate::arith::{Arith, Fun};
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes;
+use crate::operator::{Cost, Hazard, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{self, Args, Reject, Rule};
+use crate::spec::{Allowed, Field, Place, Spec, one};
+
+/// A Reduce operator.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reduce {
+    /// Which function combines the elements.
+    pub function: ReduceFn,
+    /// The axes to combine; none given means all, unless `noop_with_empty_axes`.
+    pub axes: Option<Vec<i64>>,
+    /// Whether the combined axes stay, with size 1.
+    pub keepdims: bool,
+    /// Whether no axes given means that no axis is combined.
+    pub noop_with_empty_axes: bool,
+}
+
+/// The dtypes of most reductions: 32- and 64-bit integers and all floats.
+const WIDE: DTypes = DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::FLOATS);
+const SUM: Allowed = &[(13, WIDE)];
+const MAX: Allowed = &[
+    (13, WIDE.with(DType::I8).with(DType::U8)),
+    (20, WIDE.with(DType::I8).with(DType::U8).with(DType::Bool)),
+];
+
+/// Where `axes` stands: ReduceSum had it as an operand first.
+const AXES_13: &[Field] = &[Field { name: "axes", places: &[(13, Place::List(1))] }];
+const AXES_18: &[Field] = &[
+    Field { name: "axes", places: &[(13, Place::Attribute), (18, Place::List(1))] },
+    Field { name: "noop_with_empty_axes", places: &[(13, Place::Absent), (18, Place::Attribute)] },
+];
+
+/// Each row: function, ONNX name, dtypes by opset, where the attributes stand.
+macro_rules! table {
+    ($($function:ident, $name:literal: $types:expr, $fields:expr;)*) => {
+        /// How elements are combined.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(missing_docs, reason = "the names are ONNX's, without `Reduce`")]
+        pub enum ReduceFn { $($function,)* }
+
+        impl ReduceFn {
+            /// Every function, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$function,)*];
+        }
+
+        /// The rows of the registry.
+        pub static SPECS: &[Spec] = &[$(Spec {
+            name: $name,
+            inputs: &[one("data", $types)],
+            outputs: &[$types],
+            fields: $fields,
+            draw: |d| draw(ReduceFn::$function, d).map(Into::into),
+            parse: |a| parse(ReduceFn::$function, a).map(Into::into),
+        },)*];
+    };
+}
+
+table! {
+    Sum, "ReduceSum": SUM, AXES_13;
+    Mean, "ReduceMean": SUM, AXES_18;
+    Max, "ReduceMax": MAX, AXES_18;
+    Min, "ReduceMin": MAX, AXES_18;
+    Prod, "ReduceProd": SUM, AXES_18;
+    SumSquare, "ReduceSumSquare": SUM, AXES_18;
+    L1, "ReduceL1": SUM, AXES_18;
+    L2, "ReduceL2": SUM, AXES_18;
+    LogSum, "ReduceLogSum": SUM, AXES_18;
+    LogSumExp, "ReduceLogSumExp": SUM, AXES_18;
+}
+
+impl ReduceFn {
+    /// Whether the function is one of real numbers only: what ONNX allows on integers beyond that has no
+    /// stated rounding, so graphs are not generated with it.
+    const fn only_real(self) -> bool {
+        matches!(self, Self::L2 | Self::LogSum | Self::LogSumExp)
+    }
+
+    /// The function on reals, of at least one element or with a neutral one for none.
+    fn real<A: Arith>(self, a: &A, xs: &[A::R]) -> A::R {
+        let all = xs.iter().copied();
+        match self {
+            Self::Sum => a.sum(all),
+            Self::Mean => a.div(a.sum(all), a.real(xs.len() as f64)),
+            Self::Max => all.reduce(|x, y| a.max(x, y)).unwrap_or_else(|| a.real(f64::NEG_INFINITY)),
+            Self::Min => all.reduce(|x, y| a.min(x, y)).unwrap_or_else(|| a.real(f64::INFINITY)),
+            Self::Prod => a.product(all),
+            Self::SumSquare => a.dot(all.map(|x| (x, x))),
+            Self::L1 => a.sum(all.map(|x| a.abs(x))),
+            Self::L2 => a.call(Fun::Sqrt, a.dot(all.map(|x| (x, x)))),
+            Self::LogSum => a.call(Fun::Log, a.sum(all)),
+            Self::LogSumExp => log_sum_exp(a, xs),
+        }
+    }
+
+    /// The function on integers. Mean truncates, as integer division does.
+    fn int(self, zs: &[i128], dtype: DType) -> Option<i128> {
+        let all = zs.iter().copied();
+        let (low, high) = dtype.int_range()?;
+        Some(match self {
+            Self::Sum => all.fold(0, i128::wrapping_add),
+            // The sum wraps at the dtype's width before the division, as an implementation's accumulator does.
+            Self::Mean => dtype.wrap(all.fold(0, i128::wrapping_add)).checked_div(zs.len() as i128)?,
+            Self::Max => all.max().unwrap_or(low),
+            Self::Min => all.min().unwrap_or(high),
+            Self::Prod => all.fold(1, |p, z| dtype.wrap(p.wrapping_mul(z))),
+            Self::SumSquare => all.fold(0, |s, z| s.wrapping_add(z.wrapping_mul(z))),
+            Self::L1 => all.fold(0, |s, z| s.wrapping_add(dtype.wrap(z.abs()))),
+            Self::L2 | Self::LogSum | Self::LogSumExp => return None,
+        })
+    }
+}
+
+/// ln Σ eˣ, about the largest element so that nothing overflows.
+fn log_sum_exp<A: Arith>(a: &A, xs: &[A::R]) -> A::R {
+    let Some(top) = xs.iter().copied().reduce(|x, y| a.max(x, y)) else { return a.real(f64::NEG_INFINITY) };
+    let sum = a.sum(xs.iter().map(|&x| a.call(Fun::Exp, a.sub(x, top))));
+    a.add(a.call(Fun::Log, sum), top)
+}
+
+fn draw(function: ReduceFn, d: &mut Draw<'_, '_>) -> Option<Reduce> {
+    let dtypes = if function.only_real() { DTypes::FLOATS } else { DTypes::ALL };
+    let x = d.one_of(dtypes, 0..=d.limits.max_rank)?;
+    let axes = if d.chance(0.8) { Some(d.axes(x.rank(), 1)).filter(|a| !a.is_empty()) } else { None };
+    Some(Reduce { function, axes, keepdims: d.chance(0.5), noop_with_empty_axes: false })
+}
+
+fn parse(function: ReduceFn, a: &Attributes) -> Result<Reduce, BadAttribute> {
+    Ok(Reduce {
+        function,
+        axes: a.get_ints("axes")?,
+        keepdims: a.get_flag("keepdims", true)?,
+        noop_with_empty_axes: a.get_flag("noop_with_empty_axes", false)?,
+    })
+}
+
+impl Reduce {
+    /// The axes that are combined, as ascending indices.
+    pub fn reduced(&self, rank: usize) -> Result<Vec<usize>, Reject> {
+        let mut axes = match &self.axes {
+            Some(list) if !list.is_empty() => rule::axes(list, rank)?,
+            _ if self.noop_with_empty_axes => Vec::new(),
+            _ => (0..rank).collect(),
+        };
+        axes.sort_unstable();
+        Ok(axes)
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Reduce {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        let reduced = self.reduced(x.rank())?;
+        if matches!(self.function, ReduceFn::Mean | ReduceFn::Max | ReduceFn::Min) {
+            // No neutral element: the mean, maximum and minimum of nothing are undefined.
+            reduced.iter().try_for_each(|&a| r.le(D::from(1), x.shape[a]))?;
+        }
+        let mut shape = Vec::with_capacity(x.rank());
+        for (i, &d) in x.shape.iter().enumerate() {
+            match reduced.contains(&i) {
+                false => shape.push(d),
+                true if self.keepdims => shape.push(D::from(1)),
+                true => {}
+            }
+        }
+        Ok(vec![Type::new(x.dtype, shape)])
+    }
+}
+
+impl Operator for Reduce {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[self.function as usize]
+    }
+
+    fn attributes(&self) -> Attributes {
+        let mut all = Attributes::new();
+        if let Some(axes) = &self.axes {
+            all.set("axes", Attribute::Ints(axes.clone()));
+        }
+        all.flag("keepdims", self.keepdims).flag("noop_with_empty_axes", self.noop_with_empty_axes)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let axes = self.reduced(c.data(0).shape().len()).unwrap_or_default();
+        let shape = c.extents(0);
+        vec![match c.data(0) {
+            Data::Real(x) => {
+                Data::Real(lanes::reduce(x, &axes, &shape, |lane| self.function.real(c.arith, lane)))
+            }
+            Data::Int(x) => Data::Int(lanes::reduce(x, &axes, &shape, |lane| {
+                let known: Option<Vec<i128>> = lane.iter().map(|&z| c.arith.peek(z)).collect();
+                match known {
+                    None => c.arith.unknown_int(),
+                    Some(zs) => match self.function.int(&zs, c.dtype(0)) {
+                        Some(z) => c.arith.int(z),
+                        None => c.arith.undefined_int(),
+                    },
+                }
+            })),
+        }]
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let format = x[0].and_then(|t| t.dtype.float());
+        match (self.function, format) {
+            (ReduceFn::LogSum, Some(f)) => {
+                vec![Hazard::Outside { operand: 0, low: f.min_normal(), high: f.max_finite() }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: x.iter().flatten().map(|t| elements(t)).sum(), bytes: bytes_moved(x, y) }
+    }
+}

@@ -1,0 +1,185 @@
+//! Type rules: stated once, read twice.
+//!
+//! An operator says how the shapes of its operands, its attributes and its outputs relate by calling a
+//! [`Rule`]. Over `i64` the rule is [`Check`]: every requirement is tested on the spot and the first broken one
+//! comes back as a [`Reject`]. Over symbolic dimensions the same calls post constraints to a solver.
+
+use ir::{BadAttribute, DType, DTypes, Dim, Type};
+
+/// Takes the requirements of a type rule.
+pub trait Rule<D: Dim> {
+    /// `a` and `b` are the same.
+    fn eq(&mut self, a: D, b: D) -> Result<(), Reject>;
+    /// `a` is not greater than `b`.
+    fn le(&mut self, a: D, b: D) -> Result<(), Reject>;
+    /// `a` and `b` broadcast: they are the same, or one of them is 1. Gives the common size.
+    fn broadcast(&mut self, a: D, b: D) -> Result<D, Reject>;
+}
+
+/// Why operands and attributes do not make a well-typed operator.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum Reject {
+    #[error("operand {0} is missing")]
+    Missing(usize),
+    #[error("there are {given} operands, but at most {most} are allowed")]
+    TooMany { given: usize, most: usize },
+    #[error("operand {operand} is {found}, but must be one of {allowed}")]
+    DType { operand: usize, found: DType, allowed: DTypes },
+    #[error("operands must have one dtype, but are {0} and {1}")]
+    MixedDTypes(DType, DType),
+    #[error("operand {operand} has rank {found}, but must have {wanted}")]
+    Rank { operand: usize, found: usize, wanted: String },
+    #[error("{0} must equal {1}")]
+    NotEqual(i64, i64),
+    #[error("{0} must not exceed {1}")]
+    Exceeds(i64, i64),
+    #[error("dimensions {0} and {1} do not broadcast")]
+    NoBroadcast(i64, i64),
+    #[error("axis {axis} is outside of rank {rank}")]
+    Axis { axis: i64, rank: usize },
+    #[error("axis {0} is named twice")]
+    RepeatedAxis(i64),
+    #[error("`{name}` has {found} entries instead of {wanted}")]
+    Length { name: &'static str, found: usize, wanted: usize },
+    #[error("a number of the rule overflows")]
+    Overflow,
+    #[error(transparent)]
+    Attribute(#[from] BadAttribute),
+}
+
+/// The rule over known numbers: tests each requirement at once.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Check;
+
+impl Rule<i64> for Check {
+    fn eq(&mut self, a: i64, b: i64) -> Result<(), Reject> {
+        if a == b { Ok(()) } else { Err(Reject::NotEqual(a, b)) }
+    }
+
+    fn le(&mut self, a: i64, b: i64) -> Result<(), Reject> {
+        if a <= b { Ok(()) } else { Err(Reject::Exceeds(a, b)) }
+    }
+
+    fn broadcast(&mut self, a: i64, b: i64) -> Result<i64, Reject> {
+        match (a, b) {
+            (a, b) if a == b => Ok(a),
+            (1, b) => Ok(b),
+            (a, 1) => Ok(a),
+            _ => Err(Reject::NoBroadcast(a, b)),
+        }
+    }
+}
+
+/// The operands' types, as a type rule sees them.
+#[derive(Clone, Copy, Debug)]
+pub struct Args<'a, D>(pub &'a [Option<&'a Type<D>>]);
+
+impl<'a, D: Dim> Args<'a, D> {
+    /// The type of an operand that must be there.
+    pub fn need(&self, i: usize) -> Result<&'a Type<D>, Reject> {
+        self.opt(i).ok_or(Reject::Missing(i))
+    }
+
+    /// The type of an operand that may be absent.
+    pub fn opt(&self, i: usize) -> Option<&'a Type<D>> {
+        self.0.get(i).copied().flatten()
+    }
+
+    /// How many operands there are, absent ones in between included.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The operands, all of which must be there; at least one.
+    pub fn all(&self) -> Result<Vec<&'a Type<D>>, Reject> {
+        self.need(0)?;
+        (0..self.len()).map(|i| self.need(i)).collect()
+    }
+
+    /// An operand whose rank must be in the range.
+    pub fn ranked(&self, i: usize, ranks: std::ops::RangeInclusive<usize>) -> Result<&'a Type<D>, Reject> {
+        let x = self.need(i)?;
+        if ranks.contains(&x.rank()) {
+            return Ok(x);
+        }
+        let wanted = match (*ranks.start(), *ranks.end()) {
+            (a, b) if a == b => format!("rank {a}"),
+            (a, b) if b >= usize::from(u8::MAX) => format!("rank {a} or more"),
+            (a, b) => format!("rank {a} to {b}"),
+        };
+        Err(Reject::Rank { operand: i, found: x.rank(), wanted })
+    }
+}
+
+/// The one dtype that all these operands have.
+pub fn same_dtype<D: Dim>(types: &[&Type<D>]) -> Result<DType, Reject> {
+    let first = types.first().ok_or(Reject::Missing(0))?.dtype;
+    match types.iter().find(|t| t.dtype != first) {
+        Some(other) => Err(Reject::MixedDTypes(first, other.dtype)),
+        None => Ok(first),
+    }
+}
+
+/// Requires two shapes to be the same.
+pub fn same_shape<D: Dim>(r: &mut dyn Rule<D>, a: &[D], b: &[D]) -> Result<(), Reject> {
+    if a.len() != b.len() {
+        return Err(Reject::Length { name: "shape", found: b.len(), wanted: a.len() });
+    }
+    a.iter().zip(b).try_for_each(|(&a, &b)| r.eq(a, b))
+}
+
+/// The shape that several shapes broadcast to, aligned at the last axis (ONNX's multidirectional broadcasting).
+pub fn broadcast_shapes<D: Dim>(r: &mut dyn Rule<D>, shapes: &[&[D]]) -> Result<Vec<D>, Reject> {
+    let rank = shapes.iter().map(|s| s.len()).max().unwrap_or(0);
+    let mut out = Vec::with_capacity(rank);
+    for axis in 0..rank {
+        let mut size = None;
+        for shape in shapes {
+            if let Some(i) = (axis + shape.len()).checked_sub(rank) {
+                size = Some(match size {
+                    None => shape[i],
+                    Some(size) => r.broadcast(size, shape[i])?,
+                });
+            }
+        }
+        out.push(size.unwrap_or_else(|| D::from(1)));
+    }
+    Ok(out)
+}
+
+/// Requires `shape` to broadcast to `target` without changing it (ONNX's unidirectional broadcasting).
+pub fn broadcast_to<D: Dim>(r: &mut dyn Rule<D>, shape: &[D], target: &[D]) -> Result<(), Reject> {
+    let Some(skip) = target.len().checked_sub(shape.len()) else {
+        return Err(Reject::Length { name: "shape", found: shape.len(), wanted: target.len() });
+    };
+    for (&a, &b) in shape.iter().zip(&target[skip..]) {
+        let c = r.broadcast(a, b)?;
+        r.eq(c, b)?;
+    }
+    Ok(())
+}
+
+/// The axis as an index; negative axes count from the end.
+pub fn axis(axis: i64, rank: usize) -> Result<usize, Reject> {
+    let index = if axis < 0 { axis + rank as i64 } else { axis };
+    if (0..rank as i64).contains(&index) { Ok(index as usize) } else { Err(Reject::Axis { axis, rank }) }
+}
+
+/// The axes as indices, in the order given; each may be named once.
+pub fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>, Reject> {
+    let mut out = Vec::with_capacity(list.len());
+    for &a in list {
+        let index = axis(a, rank)?;
+        if out.contains(&index) {
+            return Err(Reject::RepeatedAxis(a));
+        }
+        out.push(index);
+    }
+    Ok(out)
+}
