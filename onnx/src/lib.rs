@@ -1,1 +1,21 @@
-//! onnx
+//! ONNX in and out: models, tensors and test-case folders.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`proto`] | the protobuf messages, generated from ONNX's schema |
+//! | [`tensor`] | `TensorProto` ↔ [`ir::Tensor`] |
+//! | [`external`] | tensor data in files beside the model |
+//! | [`case`] | test-case folders in ONNX's backend-test layout, and how to find them |
+//! | [`error`] | what can go wrong: invalid, unsupported and unreadable are three different things |
+//!
+//! Whatever comes from outside is checked before anything is allocated for it, and no input makes this crate panic.
+
+pub mod case;
+pub mod error;
+pub mod external;
+mod file;
+pub mod proto;
+pub mod tensor;
+
+pub use case::CaseFolder;
+pub use error::Error;

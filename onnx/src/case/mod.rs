@@ -1,0 +1,199 @@
+//! Test-case folders in the layout of ONNX's backend tests, which every ONNX tool can read:
+//!
+//! ```text
+//! case/model.onnx
+//! case/test_data_set_0/input_0.pb, input_1.pb, …, output_0.pb, …
+//! case/case.json                              ours, optional
+//! ```
+//!
+//! The files are numbered in the order of the graph's inputs and outputs. A lone `.onnx` file is a case without data.
+
+mod find;
+mod write;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use ir::Tensor;
+
+pub use find::find;
+
+use crate::external::External;
+use crate::proto::type_proto::Value;
+use crate::proto::{GraphProto, ModelProto, TensorProto, ValueInfoProto, decode};
+use crate::{Error, file, tensor};
+
+/// The name of the model inside a case folder.
+pub const MODEL: &str = "model.onnx";
+/// The name of our own description inside a case folder.
+pub const JSON: &str = "case.json";
+/// What the names of data-set folders start with; a number follows.
+const DATA_SET: &str = "test_data_set_";
+
+/// A test case: a model and data to run it on.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct CaseFolder {
+    /// The model's bytes as they are in the file, so that a runtime sees exactly those.
+    pub model: Vec<u8>,
+    /// The data sets, in the order of their numbers.
+    pub sets: Vec<DataSet>,
+    /// The bytes of `case.json`, which this crate does not interpret.
+    pub json: Option<Vec<u8>>,
+}
+
+/// One `test_data_set_N`.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct DataSet {
+    /// Values of the graph's inputs, in their order. Trailing inputs that have an initializer may be left out.
+    pub inputs: Vec<NamedTensor>,
+    /// What the model must produce, for every output of the graph in order; or nothing, where that is not known.
+    pub outputs: Vec<NamedTensor>,
+}
+
+/// A tensor and the graph input or output it belongs to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedTensor {
+    /// The name in the graph.
+    pub name: String,
+    /// The value.
+    pub tensor: Tensor,
+}
+
+impl NamedTensor {
+    /// A tensor with a name.
+    pub fn new(name: impl Into<String>, tensor: Tensor) -> Self {
+        Self { name: name.into(), tensor }
+    }
+}
+
+impl CaseFolder {
+    /// Reads a case folder, or a lone `.onnx` file.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        if path.is_dir() {
+            Self::read_folder(path).map_err(|e| e.inside(format!("case {}", path.display())))
+        } else {
+            Ok(Self { model: file::read(path)?, ..Self::default() })
+        }
+    }
+
+    /// The model, decoded.
+    pub fn decode(&self) -> Result<ModelProto, Error> {
+        decode(MODEL, &self.model)
+    }
+
+    fn read_folder(path: &Path) -> Result<Self, Error> {
+        let mut case = Self { model: file::read(&path.join(MODEL))?, ..Self::default() };
+        let json = path.join(JSON);
+        if json.exists() {
+            case.json = Some(file::read(&json)?);
+        }
+        let sets = numbered(path, DATA_SET, "")?;
+        if !sets.is_empty() {
+            let model = case.decode()?;
+            let ports =
+                Ports::of(model.graph.as_ref().ok_or_else(|| Error::invalid(MODEL, "it has no graph"))?);
+            case.sets = sets
+                .iter()
+                .map(|set| ports.read_set(set).map_err(|e| e.inside(file_name(set))))
+                .collect::<Result<_, _>>()?;
+        }
+        Ok(case)
+    }
+}
+
+/// The inputs and outputs of a graph: what the files of a data set are matched with.
+struct Ports<'a> {
+    graph: &'a GraphProto,
+    /// Inputs that have a default.
+    initialized: HashSet<&'a str>,
+}
+
+impl<'a> Ports<'a> {
+    fn of(graph: &'a GraphProto) -> Self {
+        Self { graph, initialized: graph.initializer.iter().map(TensorProto::name).collect() }
+    }
+
+    fn read_set(&self, set: &Path) -> Result<DataSet, Error> {
+        let inputs = read_values(set, "input_", &self.graph.input)?;
+        let mut left_out = self.graph.input.iter().enumerate().skip(inputs.len());
+        if let Some((i, port)) = left_out.find(|(_, port)| !self.initialized.contains(port.name())) {
+            return Err(Error::invalid(
+                format!("input `{}`", port.name()),
+                format!("there is no input_{i}.pb, and the graph has no initializer for it"),
+            ));
+        }
+        let outputs = read_values(set, "output_", &self.graph.output)?;
+        if let Some(port) = self.graph.output.get(outputs.len())
+            && !outputs.is_empty()
+        {
+            return Err(Error::invalid(
+                format!("output `{}`", port.name()),
+                format!("there is no output_{}.pb, though other outputs have a file", outputs.len()),
+            ));
+        }
+        Ok(DataSet { inputs, outputs })
+    }
+}
+
+/// The tensors in `PREFIX0.pb`, `PREFIX1.pb`, … of a data set, named after the ports they stand for.
+fn read_values(set: &Path, prefix: &str, ports: &[ValueInfoProto]) -> Result<Vec<NamedTensor>, Error> {
+    let files = numbered(set, prefix, ".pb")?;
+    if files.len() > ports.len() {
+        return Err(Error::invalid(
+            file_name(&files[ports.len()]),
+            format!("there are {} such files, but the graph declares {}", files.len(), ports.len()),
+        ));
+    }
+    files.iter().zip(ports).map(|(path, port)| read_value(path, port)).collect()
+}
+
+/// The tensor in one file. The port decides which message that is; only tensors are supported.
+fn read_value(path: &Path, port: &ValueInfoProto) -> Result<NamedTensor, Error> {
+    let unsupported = |kind: &str| {
+        let what = format!("value of `{}`", port.name());
+        Err(Error::unsupported(what, format!("it is {kind}; only dense tensors can be read")))
+    };
+    match port.r#type.as_ref().and_then(|t| t.value.as_ref()) {
+        Some(Value::TensorType(_)) | None => {}
+        Some(Value::SequenceType(_)) => return unsupported("a sequence"),
+        Some(Value::OptionalType(_)) => return unsupported("an optional"),
+        Some(Value::MapType(_)) => return unsupported("a map"),
+        Some(Value::SparseTensorType(_)) => return unsupported("a sparse tensor"),
+        Some(Value::OpaqueType(_)) => return unsupported("opaque"),
+    }
+    let name = file_name(path);
+    let proto: TensorProto = decode(&name, &file::read(path)?)?;
+    let tensor = tensor::from_proto(&proto, External::Refuse).map_err(|e| e.inside(name))?;
+    Ok(NamedTensor::new(port.name(), tensor))
+}
+
+/// The entries of a folder called `PREFIX0SUFFIX`, `PREFIX1SUFFIX`, … in that order. A gap is an error.
+fn numbered(folder: &Path, prefix: &str, suffix: &str) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let path = entry.map_err(Error::io("list", folder))?.path();
+        let name = file_name(&path);
+        let digits = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(suffix));
+        if let Some(number) = digits.and_then(|d| d.parse::<usize>().ok()) {
+            found.push((number, path));
+        }
+    }
+    found.sort();
+    for (i, (number, path)) in found.iter().enumerate() {
+        if *number != i {
+            return Err(Error::invalid(
+                file_name(path),
+                format!("{prefix}{i}{suffix} should come before it"),
+            ));
+        }
+    }
+    Ok(found.into_iter().map(|(_, path)| path).collect())
+}
+
+/// The last component of a path, for messages and comparisons.
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests;

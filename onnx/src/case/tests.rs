@@ -1,0 +1,166 @@
+use std::fs;
+
+use ir::{DType, Type};
+use prost::Message;
+
+use super::*;
+use crate::proto::{TypeProto, type_proto};
+
+fn port(name: &str, value: Value) -> ValueInfoProto {
+    let r#type = Some(TypeProto { value: Some(value), ..Default::default() });
+    ValueInfoProto { name: Some(name.to_owned()), r#type, ..Default::default() }
+}
+
+fn tensor_port(name: &str) -> ValueInfoProto {
+    port(name, Value::TensorType(type_proto::Tensor::default()))
+}
+
+fn model(input: Vec<ValueInfoProto>, initializer: Vec<TensorProto>) -> Vec<u8> {
+    let output = vec![tensor_port("y"), tensor_port("z")];
+    let graph = GraphProto { input, output, initializer, ..Default::default() };
+    ModelProto { graph: Some(graph), ..Default::default() }.encode_to_vec()
+}
+
+fn value(name: &str, dtype: DType) -> NamedTensor {
+    NamedTensor::new(name, Tensor::from_i128_fn(&Type::new(dtype, [2, 3]), |i| i as i128))
+}
+
+fn sample() -> CaseFolder {
+    let set = DataSet {
+        inputs: vec![value("a", DType::F32), value("b", DType::I64)],
+        outputs: vec![value("y", DType::F16), value("z", DType::Bool)],
+    };
+    let ports = vec![tensor_port("a"), tensor_port("b")];
+    CaseFolder { model: model(ports, vec![]), sets: vec![set.clone(), set], json: Some(b"{}".to_vec()) }
+}
+
+fn written(case: &CaseFolder) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("cases/one");
+    case.write(&path).unwrap();
+    (dir, path)
+}
+
+/// The error's text, which must be of an invalid case.
+fn invalid(result: Result<CaseFolder, Error>) -> String {
+    let error = result.unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }), "{error}");
+    error.to_string()
+}
+
+#[test]
+fn a_case_round_trips() {
+    let bare = CaseFolder { json: None, sets: vec![], ..sample() };
+    let without_outputs = {
+        let mut case = sample();
+        case.sets.iter_mut().for_each(|set| set.outputs.clear());
+        case
+    };
+    for case in [sample(), bare, without_outputs] {
+        let (_dir, path) = written(&case);
+        assert_eq!(CaseFolder::read(&path).unwrap(), case);
+    }
+}
+
+#[test]
+fn more_than_ten_files_keep_their_order() {
+    let names: Vec<String> = (0..12).map(|i| format!("x{i}")).collect();
+    let ports = names.iter().map(|n| tensor_port(n)).collect();
+    let inputs = names.iter().map(|n| value(n, DType::I32)).collect();
+    let set = DataSet { inputs, outputs: vec![] };
+    let case = CaseFolder { model: model(ports, vec![]), sets: vec![set; 11], json: None };
+    let (_dir, path) = written(&case);
+    assert_eq!(CaseFolder::read(&path).unwrap(), case);
+}
+
+#[test]
+fn writing_replaces_a_case_whole_and_leaves_nothing_behind() {
+    let (dir, path) = written(&sample());
+    let smaller = CaseFolder { sets: vec![], json: None, ..sample() };
+    smaller.write(&path).unwrap();
+    assert_eq!(CaseFolder::read(&path).unwrap(), smaller);
+    assert_eq!(fs::read_dir(dir.path().join("cases")).unwrap().count(), 1);
+}
+
+#[test]
+fn writing_does_not_replace_what_is_not_a_case() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("notes.txt"), "keep").unwrap();
+    for path in [dir.path().to_path_buf(), dir.path().join("notes.txt")] {
+        assert!(matches!(sample().write(&path), Err(Error::Invalid { .. })));
+    }
+    assert_eq!(fs::read(dir.path().join("notes.txt")).unwrap(), b"keep");
+}
+
+#[test]
+fn a_lone_model_is_a_case_without_data() {
+    let (_dir, path) = written(&sample());
+    let case = CaseFolder::read(&path.join(MODEL)).unwrap();
+    assert_eq!(case, CaseFolder { sets: vec![], json: None, ..sample() });
+}
+
+#[test]
+fn names_come_from_the_graph() {
+    let (_dir, path) = written(&sample());
+    let renamed = tensor::to_proto("other", &value("", DType::F32).tensor).encode_to_vec();
+    fs::write(path.join("test_data_set_0/input_0.pb"), renamed).unwrap();
+    assert_eq!(CaseFolder::read(&path).unwrap().sets[0].inputs[0].name, "a");
+}
+
+#[test]
+fn missing_and_surplus_files_are_named() {
+    let set = "test_data_set_0";
+    for (file, expected) in [
+        ("input_1.pb", "input `b` in test_data_set_0"),
+        ("input_0.pb", "input_0.pb should come before it"),
+        ("output_1.pb", "output `z` in test_data_set_0"),
+    ] {
+        let (_dir, path) = written(&sample());
+        fs::remove_file(path.join(set).join(file)).unwrap();
+        let error = invalid(CaseFolder::read(&path));
+        assert!(error.contains(expected), "{error}");
+    }
+    let (_dir, path) = written(&sample());
+    fs::copy(path.join(set).join("input_0.pb"), path.join(set).join("input_2.pb")).unwrap();
+    assert!(invalid(CaseFolder::read(&path)).contains("input_2.pb"));
+}
+
+#[test]
+fn inputs_with_an_initializer_may_be_left_out() {
+    let mut case = sample();
+    let b = case.sets[0].inputs.pop().unwrap();
+    case.sets.truncate(1);
+    case.model = model(vec![tensor_port("a"), tensor_port("b")], vec![tensor::to_proto("b", &b.tensor)]);
+    let (_dir, path) = written(&case);
+    assert_eq!(CaseFolder::read(&path).unwrap(), case);
+}
+
+#[test]
+fn values_that_are_not_tensors_are_unsupported() {
+    let kinds = [
+        Value::SequenceType(Box::default()),
+        Value::OptionalType(Box::default()),
+        Value::MapType(Box::default()),
+        Value::SparseTensorType(type_proto::SparseTensor::default()),
+    ];
+    for kind in kinds {
+        let case = CaseFolder { model: model(vec![port("a", kind), tensor_port("b")], vec![]), ..sample() };
+        let (_dir, path) = written(&case);
+        let error = CaseFolder::read(&path).unwrap_err();
+        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        assert!(error.to_string().contains("`a`"), "{error}");
+    }
+}
+
+#[test]
+fn garbage_is_invalid_and_the_error_says_where() {
+    for file in [MODEL, "test_data_set_0/input_0.pb"] {
+        let (_dir, path) = written(&sample());
+        fs::write(path.join(file), [0xff; 9]).unwrap();
+        let error = invalid(CaseFolder::read(&path));
+        assert!(error.contains("cases") && error.contains(&file_name(Path::new(file))), "{error}");
+    }
+    let (_dir, path) = written(&sample());
+    fs::write(path.join(MODEL), []).unwrap();
+    assert!(invalid(CaseFolder::read(&path)).contains("no graph"));
+}

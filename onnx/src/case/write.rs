@@ -1,0 +1,67 @@
+//! Writing a case folder so that a reader sees the whole of it or nothing.
+
+use std::fs;
+use std::path::Path;
+
+use prost::Message;
+
+use super::{CaseFolder, DATA_SET, DataSet, JSON, MODEL, NamedTensor};
+use crate::{Error, tensor};
+
+impl CaseFolder {
+    /// Writes the folder under a temporary name beside `path` and renames it. A case folder that is already there is
+    /// replaced; anything else that is there is an error. The same case gives the same bytes.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let occupied = path.symlink_metadata().is_ok();
+        if occupied && !path.join(MODEL).is_file() {
+            return Err(Error::invalid(path.display().to_string(), "it exists and is not a case folder"));
+        }
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+        // Hidden, so that `find` passes over what a killed process may leave behind.
+        let staging = tempfile::Builder::new().prefix(".case-").tempdir_in(parent);
+        let staging = staging.map_err(Error::io("create a folder in", parent))?;
+        let fresh = staging.path().join("fresh");
+        self.fill(&fresh)?;
+        if occupied {
+            fs::rename(path, staging.path().join("old")).map_err(Error::io("replace", path))?;
+        }
+        fs::rename(&fresh, path).map_err(Error::io("write", path))
+    }
+
+    fn fill(&self, folder: &Path) -> Result<(), Error> {
+        create(folder)?;
+        put(&folder.join(MODEL), &self.model)?;
+        if let Some(json) = &self.json {
+            put(&folder.join(JSON), json)?;
+        }
+        for (i, set) in self.sets.iter().enumerate() {
+            set.fill(&folder.join(format!("{DATA_SET}{i}")))?;
+        }
+        Ok(())
+    }
+}
+
+impl DataSet {
+    fn fill(&self, folder: &Path) -> Result<(), Error> {
+        create(folder)?;
+        for (prefix, values) in [("input", &self.inputs), ("output", &self.outputs)] {
+            for (i, NamedTensor { name, tensor }) in values.iter().enumerate() {
+                let bytes = tensor::to_proto(name, tensor).encode_to_vec();
+                put(&folder.join(format!("{prefix}_{i}.pb")), &bytes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn create(folder: &Path) -> Result<(), Error> {
+    fs::create_dir(folder).map_err(Error::io("create", folder))
+}
+
+fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    fs::write(path, bytes).map_err(Error::io("write", path))
+}

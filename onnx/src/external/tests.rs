@@ -1,0 +1,103 @@
+use std::fs;
+
+use ir::{DType, Tensor};
+
+use super::*;
+use crate::proto::TensorProto;
+use crate::proto::tensor_proto::DataLocation;
+use crate::tensor::{code_of, from_proto};
+
+/// A folder `model` with `w.bin` (bytes 0 to 15) in it and `secret.bin` outside it.
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let model = dir.path().join("model");
+    fs::create_dir_all(model.join("sub")).unwrap();
+    let bytes: Vec<u8> = (0..16).collect();
+    fs::write(model.join("w.bin"), &bytes).unwrap();
+    fs::write(model.join("sub/v.bin"), &bytes[..4]).unwrap();
+    fs::write(dir.path().join("secret.bin"), &bytes[..4]).unwrap();
+    (dir, model)
+}
+
+/// A message for four `u8` elements kept where the entries say.
+fn proto(entries: &[(&str, &str)]) -> TensorProto {
+    let entry = |&(key, value): &(&str, &str)| StringStringEntryProto {
+        key: Some(key.to_owned()),
+        value: Some(value.to_owned()),
+    };
+    TensorProto {
+        dims: vec![4],
+        data_type: Some(code_of(DType::U8)),
+        data_location: Some(DataLocation::External as i32),
+        external_data: entries.iter().map(entry).collect(),
+        ..Default::default()
+    }
+}
+
+fn read_from(model: &Path, entries: &[(&str, &str)]) -> Result<Vec<u8>, Error> {
+    from_proto(&proto(entries), External::Within(model)).map(|t: Tensor| t.to_bytes())
+}
+
+#[test]
+fn slices_of_files_inside_the_folder_are_read() {
+    let (_dir, model) = folder();
+    let read = |entries: &[(&str, &str)]| read_from(&model, entries).unwrap();
+    assert_eq!(read(&[("location", "w.bin"), ("offset", "3"), ("length", "4")]), [3, 4, 5, 6]);
+    assert_eq!(read(&[("location", "w.bin"), ("offset", "12")]), [12, 13, 14, 15]);
+    assert_eq!(read(&[("location", "./sub/v.bin"), ("checksum", "any")]), [0, 1, 2, 3]);
+}
+
+#[test]
+fn without_a_folder_external_data_is_refused() {
+    let error = from_proto(&proto(&[("location", "w.bin")]), External::Refuse).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+}
+
+#[test]
+fn bad_slices_are_invalid() {
+    let (_dir, model) = folder();
+    let max = u64::MAX.to_string();
+    let bad: [&[(&str, &str)]; 9] = [
+        &[],
+        &[("location", "")],
+        &[("location", "w.bin"), ("length", "3")],
+        &[("location", "w.bin"), ("offset", "13")],
+        &[("location", "w.bin"), ("offset", "17")],
+        &[("location", "w.bin"), ("offset", "14"), ("length", "4")],
+        &[("location", "w.bin"), ("offset", &max), ("length", "4")],
+        &[("location", "w.bin"), ("offset", "-1")],
+        &[("location", "w.bin"), ("location", "w.bin")],
+    ];
+    for entries in bad {
+        let error = read_from(&model, entries).unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }), "{entries:?}: {error}");
+    }
+    let unknown = read_from(&model, &[("location", "w.bin"), ("prepacked_0", "x")]);
+    assert!(matches!(unknown, Err(Error::Unsupported { .. })));
+}
+
+#[test]
+fn nothing_outside_the_folder_is_read() {
+    let (dir, model) = folder();
+    let absolute = dir.path().join("secret.bin");
+    for location in ["../secret.bin", "sub/../../secret.bin", "sub/../w.bin", absolute.to_str().unwrap()] {
+        let error = read_from(&model, &[("location", location)]).unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }), "{location}: {error}");
+    }
+    assert!(matches!(read_from(&model, &[("location", "gone.bin")]), Err(Error::Io { .. })));
+    assert!(matches!(read_from(&model, &[("location", "sub")]), Err(Error::Invalid { .. })));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_may_not_leave_the_folder() {
+    let (dir, model) = folder();
+    std::os::unix::fs::symlink("sub/v.bin", model.join("inside")).unwrap();
+    std::os::unix::fs::symlink("../secret.bin", model.join("outside")).unwrap();
+    std::os::unix::fs::symlink(dir.path(), model.join("up")).unwrap();
+    assert_eq!(read_from(&model, &[("location", "inside")]).unwrap(), [0, 1, 2, 3]);
+    for location in ["outside", "up/secret.bin"] {
+        let error = read_from(&model, &[("location", location)]).unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }), "{location}: {error}");
+    }
+}
