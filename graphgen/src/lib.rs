@@ -1,1 +1,3 @@
 //! graphgen
+
+pub mod solver;
