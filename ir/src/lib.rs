@@ -16,6 +16,7 @@
 //! This crate knows no operator, no backend, no clock and no file system.
 
 pub mod attr;
+pub mod dataflow;
 pub mod dim;
 pub mod dtype;
 pub mod graph;

@@ -1,0 +1,339 @@
+//! Facts about the values of a graph, from one pass over it.
+//!
+//! A [`Forward`] analysis derives the facts of a node's outputs from those of its operands; a [`Backward`] one
+//! derives what a node asks of its operands from what is asked of its outputs. In a graph every value has one
+//! definition but any number of uses: so forward facts meet only in `transfer`, while backward facts of several
+//! uses are joined, which takes a lattice. Nodes are in SSA order, hence one pass reaches the fixpoint and every
+//! `transfer` is called once; its result is kept in [`Facts`].
+//!
+//! Two analyses that need to know no operator are here: [`needed`] (what is not needed is dead code) and
+//! [`last_uses`], from which [`peak_memory`] follows. An invalid graph gives facts too, about the values it has.
+
+use crate::{Graph, Model, Node, NodeId, NodeKind, Output, Type, Value};
+
+/// An analysis that follows the data.
+pub trait Forward<O> {
+    /// What is known of a value.
+    type Fact;
+
+    /// The facts of the node's outputs, one each, from those of its operands. An operand that is left out has
+    /// none. This is also where inputs and constants get their facts.
+    fn transfer(&self, id: NodeId, node: &Node<O>, operands: &[Option<&Self::Fact>]) -> Vec<Self::Fact>;
+}
+
+/// An analysis that goes against the data, from the outputs of the graph.
+pub trait Backward<O> {
+    /// What is known of a value: a join semilattice.
+    type Fact: Clone;
+
+    /// What is known of a value without uses; neutral in [`Backward::join`].
+    fn bottom(&self) -> Self::Fact;
+
+    /// What is known of a value with both kinds of uses. Associative, commutative and idempotent.
+    fn join(&self, a: &Self::Fact, b: &Self::Fact) -> Self::Fact;
+
+    /// What being an output of the graph says of a value.
+    fn output(&self, output: &Output) -> Self::Fact;
+
+    /// What the node's use says of its operands, one fact for each place, from what is known of its outputs.
+    fn transfer(&self, id: NodeId, node: &Node<O>, results: &[Self::Fact]) -> Vec<Self::Fact>;
+}
+
+/// A fact for every value of a graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Facts<F>(Vec<Vec<F>>);
+
+impl<F> Facts<F> {
+    /// The fact of a value; `None` if the graph has no such value.
+    pub fn get(&self, value: Value) -> Option<&F> {
+        self.0.get(value.node.index())?.get(value.port as usize)
+    }
+
+    /// The facts of a node's outputs; none if the graph has no such node.
+    pub fn of(&self, node: NodeId) -> &[F] {
+        self.0.get(node.index()).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Runs a forward analysis.
+pub fn forward<O, A: Forward<O>>(graph: &Graph<O>, analysis: &A) -> Facts<A::Fact> {
+    let mut facts = Facts(Vec::with_capacity(graph.nodes.len()));
+    for (id, node) in graph.iter() {
+        let operands: Vec<_> = node.inputs.iter().map(|v| v.and_then(|v| facts.get(v))).collect();
+        let outputs = analysis.transfer(id, node, &operands);
+        facts.0.push(outputs);
+    }
+    facts
+}
+
+/// Runs a backward analysis.
+pub fn backward<O, A: Backward<O>>(graph: &Graph<O>, analysis: &A) -> Facts<A::Fact> {
+    let bottom = |node: &Node<O>| vec![analysis.bottom(); node.outputs.len()];
+    let mut facts = Facts(graph.nodes.iter().map(bottom).collect());
+    let meet_use = |facts: &mut Facts<A::Fact>, value: Value, fact: &A::Fact| {
+        let node = facts.0.get_mut(value.node.index());
+        if let Some(known) = node.and_then(|ports| ports.get_mut(value.port as usize)) {
+            *known = analysis.join(known, fact);
+        }
+    };
+    for output in &graph.outputs {
+        meet_use(&mut facts, output.value, &analysis.output(output));
+    }
+    for (id, node) in graph.iter().rev() {
+        let operands = analysis.transfer(id, node, facts.of(id));
+        for (value, fact) in node.inputs.iter().zip(&operands) {
+            if let Some(value) = value {
+                meet_use(&mut facts, *value, fact);
+            }
+        }
+    }
+    facts
+}
+
+/// For every value whether an output of the graph depends on it. A node none of whose outputs is needed is dead.
+pub fn needed<O>(graph: &Graph<O>) -> Facts<bool> {
+    struct Needed;
+    impl<O> Backward<O> for Needed {
+        type Fact = bool;
+
+        fn bottom(&self) -> bool {
+            false
+        }
+        fn join(&self, a: &bool, b: &bool) -> bool {
+            *a || *b
+        }
+        fn output(&self, _: &Output) -> bool {
+            true
+        }
+        fn transfer(&self, _: NodeId, node: &Node<O>, results: &[bool]) -> Vec<bool> {
+            vec![results.contains(&true); node.inputs.len()]
+        }
+    }
+    backward(graph, &Needed)
+}
+
+/// When a value is used for the last time, when nodes are run in the order of the graph.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum LastUse {
+    /// It has no use.
+    Never,
+    /// By that node.
+    Node(NodeId),
+    /// By the reader of the graph's outputs.
+    Output,
+}
+
+/// For every value its last use, by any node, dead or not.
+pub fn last_uses<O>(graph: &Graph<O>) -> Facts<LastUse> {
+    struct Uses;
+    impl<O> Backward<O> for Uses {
+        type Fact = LastUse;
+
+        fn bottom(&self) -> LastUse {
+            LastUse::Never
+        }
+        fn join(&self, a: &LastUse, b: &LastUse) -> LastUse {
+            *a.max(b)
+        }
+        fn output(&self, _: &Output) -> LastUse {
+            LastUse::Output
+        }
+        fn transfer(&self, id: NodeId, node: &Node<O>, _: &[LastUse]) -> Vec<LastUse> {
+            vec![LastUse::Node(id); node.inputs.len()]
+        }
+    }
+    backward(graph, &Uses)
+}
+
+/// The most bytes of tensors that exist at one time when the model is run node by node.
+///
+/// Inputs and constants of a graph exist as long as it runs. What a node computes exists from then on to its
+/// last use, and together with the node's operands: nothing is computed in place. The values inside a called
+/// function exist during the call. Scratch memory of kernels is not counted.
+pub fn peak_memory<O>(model: &Model<O>) -> u64 {
+    let mut callees = Vec::with_capacity(model.functions.len());
+    for function in &model.functions {
+        let parameters = function.body.variables().map(|(_, _, ty)| ty.bytes());
+        let parameters = parameters.fold(0, u64::saturating_add);
+        // The arguments are the caller's; they are counted there.
+        callees.push(peak(&function.body, &callees).saturating_sub(parameters));
+    }
+    peak(&model.graph, &callees)
+}
+
+/// The peak of a graph, given how many bytes each function it may call adds to its arguments.
+fn peak<O>(graph: &Graph<O>, callees: &[u64]) -> u64 {
+    let freed = freed_after(graph);
+    let resident = graph.nodes.iter().filter(|n| is_resident(&n.kind)).map(bytes);
+    let mut live = resident.fold(0, u64::saturating_add);
+    let mut peak = live;
+    for (node, freed) in graph.nodes.iter().zip(freed) {
+        if let NodeKind::Call(function) = node.kind {
+            let inside = callees.get(function.0 as usize).copied().unwrap_or(0);
+            peak = peak.max(live.saturating_add(inside));
+        }
+        live = live.saturating_add(computed(node));
+        peak = peak.max(live);
+        live = live.saturating_sub(freed);
+    }
+    peak
+}
+
+/// For every node how many bytes are no longer used after it.
+fn freed_after<O>(graph: &Graph<O>) -> Vec<u64> {
+    let mut freed = vec![0_u64; graph.nodes.len()];
+    let uses = last_uses(graph);
+    for (id, node) in graph.iter().filter(|(_, n)| is_computed(&n.kind)) {
+        for (ty, last) in node.outputs.iter().zip(uses.of(id)) {
+            let last = match last {
+                LastUse::Never => id,
+                LastUse::Node(user) => *user,
+                LastUse::Output => continue,
+            };
+            let freed = &mut freed[last.index()];
+            *freed = freed.saturating_add(ty.bytes());
+        }
+    }
+    freed
+}
+
+fn bytes<O>(node: &Node<O>) -> u64 {
+    node.outputs.iter().map(Type::bytes).fold(0, u64::saturating_add)
+}
+
+fn computed<O>(node: &Node<O>) -> u64 {
+    if is_computed(&node.kind) { bytes(node) } else { 0 }
+}
+
+fn is_resident<O>(kind: &NodeKind<O>) -> bool {
+    matches!(kind, NodeKind::Variable { .. } | NodeKind::Constant(_))
+}
+
+/// Whether the node makes new tensors. A capture does not: its value is the enclosing graph's.
+fn is_computed<O>(kind: &NodeKind<O>) -> bool {
+    matches!(kind, NodeKind::Operator(_) | NodeKind::Call(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DType, Function, FunctionId};
+
+    /// Operators do not matter here.
+    type Op = ();
+
+    fn f32s(count: i64) -> Type {
+        Type::new(DType::F32, [count])
+    }
+
+    fn op(graph: &mut Graph<Op>, operands: &[Value], counts: &[i64]) -> NodeId {
+        node(graph, NodeKind::Operator(()), operands, counts)
+    }
+
+    fn node(graph: &mut Graph<Op>, kind: NodeKind<Op>, operands: &[Value], counts: &[i64]) -> NodeId {
+        let operands = operands.iter().copied().map(Some).collect();
+        graph.push(kind, operands, counts.iter().copied().map(f32s).collect())
+    }
+
+    fn first(node: NodeId) -> Value {
+        Value::new(node, 0)
+    }
+
+    fn model(functions: Vec<Function<Op>>, graph: Graph<Op>) -> Model<Op> {
+        Model { opset: 21, functions, graph }
+    }
+
+    /// The length of the longest path from an input: a forward analysis.
+    struct Depth;
+
+    impl Forward<Op> for Depth {
+        type Fact = usize;
+
+        fn transfer(&self, _: NodeId, node: &Node<Op>, operands: &[Option<&usize>]) -> Vec<usize> {
+            let depth = operands.iter().copied().flatten().max().map_or(0, |d| d + 1);
+            vec![depth; node.outputs.len()]
+        }
+    }
+
+    #[test]
+    fn forward_facts_follow_the_longest_path() {
+        let mut g = Graph::new();
+        let x = g.variable("x", f32s(1));
+        let a = op(&mut g, &[x], &[1]);
+        let b = op(&mut g, &[x, first(a)], &[1, 1]);
+        let c = g.push(NodeKind::Operator(()), vec![None, Some(Value::new(b, 1))], vec![f32s(1)]);
+        let depths = forward(&g, &Depth);
+        assert_eq!([x.node, a, b, c].map(|n| depths.of(n)[0]), [0, 1, 2, 3]);
+        assert_eq!(depths.get(Value::new(b, 1)), Some(&2));
+        assert_eq!(depths.get(Value::new(b, 2)), None);
+    }
+
+    #[test]
+    fn what_no_output_depends_on_is_not_needed() {
+        let mut g = Graph::new();
+        let x = g.variable("x", f32s(1));
+        let unused = g.variable("unused", f32s(1));
+        let split = op(&mut g, &[x], &[1, 1]);
+        let dead = op(&mut g, &[Value::new(split, 0), unused], &[1]);
+        let twice = op(&mut g, &[Value::new(split, 1), Value::new(split, 1)], &[1]);
+        g.output("y", first(twice));
+        let needed = needed(&g);
+        assert_eq!([x.node, unused.node, dead, twice].map(|n| needed.of(n)[0]), [true, false, false, true]);
+        assert_eq!(needed.of(split), [false, true]);
+    }
+
+    #[test]
+    fn the_last_use_is_the_latest_of_all() {
+        let mut g = Graph::new();
+        let x = g.variable("x", f32s(1));
+        let a = op(&mut g, &[x], &[1]);
+        let b = op(&mut g, &[x, first(a)], &[1]);
+        let c = op(&mut g, &[first(b)], &[1]);
+        g.output("y", first(b));
+        let uses = last_uses(&g);
+        let expected = [LastUse::Node(b), LastUse::Node(b), LastUse::Output, LastUse::Never];
+        assert_eq!([x.node, a, b, c].map(|n| uses.of(n)[0]), expected);
+    }
+
+    #[test]
+    fn memory_peaks_where_most_is_live() {
+        let mut g = Graph::new();
+        let x = g.variable("x", f32s(10));
+        let wide = op(&mut g, &[x], &[100]);
+        let narrow = op(&mut g, &[first(wide), first(wide)], &[5]);
+        let unused = op(&mut g, &[first(narrow)], &[90]);
+        let last = op(&mut g, &[first(narrow)], &[50]);
+        g.output("y", first(last));
+        // At `narrow`: x, wide, narrow. `unused` is gone again before `last`.
+        assert_eq!(peak_memory(&model(vec![], g.clone())), 4 * (10 + 100 + 5));
+        g.output("z", first(unused));
+        // At `last`: x, narrow, unused, last.
+        assert_eq!(peak_memory(&model(vec![], g)), 4 * (10 + 5 + 90 + 50));
+    }
+
+    #[test]
+    fn a_call_holds_what_its_body_holds() {
+        let mut body = Graph::new();
+        let parameter = body.variable("p", f32s(10));
+        let wide = op(&mut body, &[parameter], &[1000]);
+        let result = op(&mut body, &[first(wide)], &[1]);
+        body.output("r", first(result));
+        let functions = vec![Function { name: "f".into(), body }];
+
+        let mut g = Graph::new();
+        let x = g.variable("x", f32s(10));
+        let called = node(&mut g, NodeKind::Call(FunctionId(0)), &[x], &[1]);
+        g.output("y", first(called));
+        assert_eq!(peak_memory(&model(functions, g)), 4 * (10 + 1000 + 1));
+    }
+
+    #[test]
+    fn an_invalid_graph_gives_facts_about_what_it_has() {
+        let mut g = Graph::new();
+        let a = op(&mut g, &[Value::new(NodeId(7), 0), Value::new(NodeId(0), 3)], &[1]);
+        g.output("y", Value::new(a, 1));
+        assert_eq!(needed(&g).of(a), [false]);
+        assert_eq!(forward(&g, &Depth).of(a), [0]);
+        assert_eq!(peak_memory(&model(vec![], g)), 4);
+    }
+}
