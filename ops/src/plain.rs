@@ -193,6 +193,7 @@ impl Arith for Plain {
 }
 
 /// A tensor's elements as plain numbers.
+#[allow(clippy::missing_panics_doc, reason = "a tensor has as many elements as its shape has places")]
 pub fn load(tensor: &Tensor) -> Data<Plain> {
     let shape = IxDyn(tensor.shape());
     let expect = "a tensor has as many elements as its shape has places";

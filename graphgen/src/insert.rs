@@ -1,0 +1,205 @@
+//! One more node.
+//!
+//! Both directions draw an operator's use, read its type rule symbolically, and solve for the sizes. Forward,
+//! operands may be values that exist. Backward, all operands are new and the first output must have the type of
+//! an open placeholder, which the node then produces. A draw that fits nothing is dropped; a node that would
+//! break a budget is, too.
+
+use ir::dim::Arena;
+use ir::{Operation, Stream, Sym, Type};
+use ops::draw::{Draw, Goal, Operand, Source};
+use ops::{Args, Op, Operator, Reject, Rule, Spec, TypeRule};
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::settings::Settings;
+use crate::sketch::{Origin, Sketch, ValueId};
+use crate::solver::{Budget, Problem};
+
+/// The probability that a new operand is replaced by an existing value of the same type.
+const REUSE: f64 = 0.3;
+
+/// What the graph has used up of its budgets.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Spent {
+    /// Floating-point operations.
+    pub flops: u64,
+    /// Bytes of all values.
+    pub bytes: u64,
+}
+
+/// Inserts nodes into a sketch.
+pub struct Inserter<'s> {
+    /// The graph under construction.
+    pub sketch: Sketch,
+    /// What it has used up.
+    pub spent: Spent,
+    settings: &'s Settings,
+}
+
+/// A use of an operator whose sizes are found.
+struct Solved {
+    op: Op,
+    operands: Vec<Option<(Type, Source)>>,
+    outputs: Vec<Type>,
+}
+
+impl<'s> Inserter<'s> {
+    /// An empty sketch.
+    pub fn new(settings: &'s Settings) -> Self {
+        Self { sketch: Sketch::default(), spent: Spent::default(), settings }
+    }
+
+    /// Inserts a node that may use the values in `among`, or any value where that is `None`. Says whether it did.
+    pub fn forward(&mut self, spec: &'static Spec, among: Option<&[ValueId]>, stream: Stream) -> bool {
+        let live: Vec<ValueId> = match among {
+            Some(values) => values.to_vec(),
+            None => (0..self.sketch.values.len()).collect(),
+        };
+        let types: Vec<Type> = live.iter().map(|&v| self.sketch.values[v].ty.clone()).collect();
+        let mut rng = stream.rng();
+        let Some(solved) = self.solve(spec, Goal::Forward(&types), &mut rng) else { return false };
+        // A chain must use what it continues.
+        let continues = solved.operands.iter().flatten().any(|(_, s)| matches!(s, Source::Live(_)));
+        if among.is_some() && !continues {
+            return false;
+        }
+        self.add(solved, &live, None, &mut rng)
+    }
+
+    /// Inserts a node that produces an open placeholder. Says whether it did.
+    pub fn backward(&mut self, spec: &'static Spec, wanted: ValueId, stream: Stream) -> bool {
+        let ty = self.sketch.values[wanted].ty.clone();
+        let mut rng = stream.rng();
+        let Some(solved) = self.solve(spec, Goal::Backward(&ty), &mut rng) else { return false };
+        self.add(solved, &[], Some(wanted), &mut rng)
+    }
+
+    /// A placeholder that a node could produce.
+    pub fn open_placeholder(&self, rng: &mut ChaCha8Rng) -> Option<ValueId> {
+        let values = self.sketch.values.iter().enumerate();
+        let open: Vec<ValueId> = values.filter(|(_, e)| e.origin == Origin::Open).map(|(i, _)| i).collect();
+        open.choose(rng).copied()
+    }
+
+    fn solve(&self, spec: &'static Spec, goal: Goal<'_>, rng: &mut ChaCha8Rng) -> Option<Solved> {
+        let limits = self.settings.limits();
+        let arena = Arena::new();
+        let mut draw = Draw::new(spec, rng, &limits, &arena, goal);
+        let op = (spec.draw)(&mut draw)?;
+        let operands = draw.into_operands();
+        let mut problem = Problem::new(&arena);
+        let outputs = self.pose(&op, &operands, goal, &mut problem).ok()?;
+        let solution = problem.solve(rng, Budget::default())?;
+        let value = |s: Sym<'_>| solution.value(s);
+        let settle =
+            |ty: &Type<Sym<'_>>| Type::new(ty.dtype, ty.shape.iter().map(|&d| value(d)).collect::<Vec<_>>());
+        Some(Solved {
+            op: op.settle(&value),
+            operands: operands.iter().map(|o| o.as_ref().map(|o| (settle(&o.ty), o.source))).collect(),
+            outputs: outputs.iter().map(settle).collect(),
+        })
+    }
+
+    /// Posts the type rule, the caps on sizes and, going backward, what is wanted.
+    fn pose<'a>(
+        &self,
+        op: &Op<Sym<'a>>,
+        operands: &[Option<Operand<'a>>],
+        goal: Goal<'_>,
+        problem: &mut Problem<'a>,
+    ) -> Result<Vec<Type<Sym<'a>>>, Reject> {
+        let types: Vec<Option<&Type<Sym<'a>>>> = operands.iter().map(|o| o.as_ref().map(|o| &o.ty)).collect();
+        let outputs = op.infer(Args(&types), problem)?;
+        let most = Sym::from(self.settings.max_elements);
+        for ty in types.iter().copied().flatten().chain(&outputs) {
+            self.cap(ty, most, problem)?;
+        }
+        if let Goal::Backward(wanted) = goal {
+            let first = outputs.first().ok_or(Reject::Missing(0))?;
+            if first.dtype != wanted.dtype {
+                return Err(Reject::MixedDTypes(first.dtype, wanted.dtype));
+            }
+            ops::rule::same_shape(problem, &first.shape, &wanted.lift().shape)?;
+        }
+        Ok(outputs)
+    }
+
+    fn cap<'a>(&self, ty: &Type<Sym<'a>>, most: Sym<'a>, problem: &mut Problem<'a>) -> Result<(), Reject> {
+        if ty.rank() > self.settings.max_rank || !self.settings.dtypes.contains(ty.dtype) {
+            return Err(Reject::Overflow);
+        }
+        let least = Sym::from(self.settings.limits().min_dim);
+        ty.shape.iter().try_for_each(|&d| problem.le(least, d))?;
+        problem.le(ty.count(), most)
+    }
+
+    /// Adds the solved node, unless it breaks a budget or a rule that depends on the opset.
+    fn add(
+        &mut self,
+        solved: Solved,
+        live: &[ValueId],
+        produces: Option<ValueId>,
+        rng: &mut ChaCha8Rng,
+    ) -> bool {
+        let Solved { op, operands, outputs } = solved;
+        let types: Vec<Option<&Type>> = operands.iter().map(|o| o.as_ref().map(|(ty, _)| ty)).collect();
+        // The concrete reading of the rule has the last word.
+        if !Operation::infer(&op, &types).is_ok_and(|t| t == outputs) || !self.in_opset(&op, &types, &outputs)
+        {
+            return false;
+        }
+        let cost = op.cost(&types, &outputs);
+        let fresh =
+            operands.iter().flatten().filter(|(_, s)| !matches!(s, Source::Live(_))).map(|(ty, _)| ty);
+        let bytes: u64 = fresh.chain(&outputs).map(Type::bytes).sum();
+        let spent = Spent { flops: self.spent.flops + cost.flops, bytes: self.spent.bytes + bytes };
+        let over = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used > limit);
+        if over(self.settings.max_flops, spent.flops) || over(self.settings.max_memory, spent.bytes) {
+            return false;
+        }
+        self.spent = spent;
+        let depends = produces.map(|v| self.sketch.dependents(v));
+        let inputs = operands
+            .into_iter()
+            .map(|o| o.map(|(ty, source)| self.operand(ty, source, live, depends.as_deref(), rng)))
+            .collect();
+        self.sketch.node(op, inputs, outputs, produces);
+        true
+    }
+
+    fn operand(
+        &mut self,
+        ty: Type,
+        source: Source,
+        live: &[ValueId],
+        depends: Option<&[bool]>,
+        rng: &mut ChaCha8Rng,
+    ) -> ValueId {
+        match source {
+            Source::Live(i) => live[i],
+            Source::Pinned => self.sketch.placeholder(ty, true),
+            Source::Fresh => {
+                let reusable = |(v, e): (ValueId, &crate::sketch::Entry)| {
+                    let later = depends.is_some_and(|d| d.get(v).copied().unwrap_or(false));
+                    (e.ty == ty && e.origin != Origin::Pinned && !later).then_some(v)
+                };
+                let same: Vec<ValueId> = self.sketch.values.iter().enumerate().filter_map(reusable).collect();
+                match same.choose(rng) {
+                    Some(&v) if rng.random_bool(REUSE) => v,
+                    _ => self.sketch.placeholder(ty, false),
+                }
+            }
+        }
+    }
+
+    fn in_opset(&self, op: &Op, inputs: &[Option<&Type>], outputs: &[Type]) -> bool {
+        let (spec, opset) = (op.spec(), self.settings.opset);
+        let inputs_fit = inputs
+            .iter()
+            .enumerate()
+            .all(|(i, ty)| ty.is_none_or(|ty| spec.input_types(i, opset).contains(ty.dtype)));
+        inputs_fit && outputs.iter().enumerate().all(|(i, ty)| spec.output_types(i, opset).contains(ty.dtype))
+    }
+}

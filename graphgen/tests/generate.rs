@@ -1,0 +1,125 @@
+//! Properties of every generated model, for every operator of the registry.
+
+use std::collections::BTreeMap;
+
+use onnxsmith_graphgen::{Settings, Weights, generate};
+use ir::{NodeKind, Operation, Stream, Tensor, Type};
+use ops::Model;
+
+fn models(settings: &Settings, seeds: std::ops::Range<u64>) -> impl Iterator<Item = Model> {
+    seeds.map(move |seed| generate(settings, &Weights, Stream::new(seed)).model)
+}
+
+#[test]
+fn models_are_valid_and_of_the_size_wanted() {
+    for swarm in [false, true] {
+        for seed in 0..150 {
+            let stream = Stream::new(seed);
+            let mut settings = Settings { empty_dims: seed % 5 == 0, function: 0.5, ..Settings::default() };
+            if swarm {
+                settings = settings.swarm(stream);
+            }
+            let generated = generate(&settings, &Weights, stream);
+            if let Err(e) = generated.model.validate() {
+                panic!("seed {seed}: {e}\n{:#?}", generated.model);
+            }
+            let in_functions: usize = generated.model.functions.iter().map(|f| operators(&f.body)).sum();
+            assert!(
+                swarm || operators(&generated.model.graph) + in_functions == 10,
+                "seed {seed} is too small"
+            );
+        }
+    }
+}
+
+fn operators(graph: &ops::Graph) -> usize {
+    graph.nodes.iter().filter(|n| matches!(n.kind, NodeKind::Operator(_))).count()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_model() {
+    let settings = Settings::default();
+    for seed in 0..20 {
+        let [a, b] = [(); 2].map(|()| generate(&settings, &Weights, Stream::new(seed)).model);
+        assert_eq!(a, b);
+    }
+}
+
+/// Each operator alone: it can be drawn forward and backward, in every opset that has it, its attributes survive
+/// being written down, and its reference semantics gives outputs of the types that its rule says.
+#[test]
+fn every_operator_is_drawn_written_and_evaluated() {
+    for spec in ops::registry() {
+        let mut drawn = 0;
+        for (seed, opset) in (0..24).zip([13, 17, 21, 26].into_iter().cycle()) {
+            let settings = Settings {
+                opset,
+                nodes: 3,
+                operators: [spec.name].into(),
+                empty_dims: seed % 3 == 0,
+                backward: 0.5,
+                max_elements: 256,
+                ..Settings::default()
+            };
+            let model = generate(&settings, &Weights, Stream::new(seed)).model;
+            model.validate().unwrap_or_else(|e| panic!("{} seed {seed}: {e}", spec.name));
+            for node in &model.graph.nodes {
+                let NodeKind::Operator(op) = &node.kind else { continue };
+                drawn += 1;
+                let written = ir::Operation::attributes(op);
+                assert_eq!(ops::Op::parse(op.name(), &written), Some(Ok(op.clone())), "{written:?}");
+                let operands: Vec<Option<Tensor>> =
+                    node.inputs.iter().map(|v| v.map(|v| small(model.graph.ty(v)))).collect();
+                let operands: Vec<Option<&Tensor>> = operands.iter().map(Option::as_ref).collect();
+                let outputs = ops::plain::evaluate(op, &operands).unwrap();
+                let types: Vec<Type> = outputs.iter().map(Tensor::ty).collect();
+                assert_eq!(types, node.outputs, "{op:?}");
+            }
+        }
+        assert!(drawn >= 12, "{} was drawn only {drawn} times", spec.name);
+    }
+}
+
+fn small(ty: &Type) -> Tensor {
+    Tensor::from_i128_fn(ty, |i| (i % 3) as i128)
+}
+
+#[test]
+fn budgets_hold() {
+    let settings = Settings { max_flops: Some(20_000), max_memory: Some(40_000), ..Settings::default() };
+    for model in models(&settings, 0..50) {
+        let mut flops = 0;
+        let mut bytes = 0;
+        let functions = model.functions.iter().map(|f| &f.body);
+        for graph in functions.chain([&model.graph]) {
+            for node in &graph.nodes {
+                if let NodeKind::Operator(op) = &node.kind {
+                    let types: Vec<_> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+                    flops += ops::Operator::cost(op, &types, &node.outputs).flops;
+                }
+            }
+        }
+        bytes += model.graph.nodes.iter().flat_map(|n| &n.outputs).map(Type::bytes).sum::<u64>();
+        assert!(flops <= 20_000 && bytes <= 40_000, "{flops} flops, {bytes} bytes");
+    }
+}
+
+/// No operator crowds out the others.
+#[test]
+fn operators_are_spread() {
+    let mut counts: BTreeMap<&str, usize> = ops::registry().map(|s| (s.name, 0)).collect();
+    let settings = Settings { opset: 26, function: 0.0, ..Settings::default() };
+    let mut total = 0;
+    for model in models(&settings, 0..300) {
+        for node in &model.graph.nodes {
+            if let NodeKind::Operator(op) = &node.kind {
+                *counts.entry(op.name()).or_default() += 1;
+                total += 1;
+            }
+        }
+    }
+    let most = counts.values().max().copied().unwrap_or(0);
+    assert!(most * 5 < total, "{counts:?}");
+    let never: Vec<_> = counts.iter().filter(|(_, n)| **n == 0).collect();
+    assert!(never.is_empty(), "never generated: {never:?}");
+}
