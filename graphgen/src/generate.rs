@@ -107,9 +107,9 @@ fn finish(inserter: &Inserter<'_>, stream: Stream) -> ops::Graph {
     let mut forms = stream.child("form").rng();
     let mut taps = stream.child("tap").rng();
     sketch.finish(
-        |v| match forms.random_bool(CONSTANT) && Some(v) != first {
-            true => Placeholder::Constant,
-            false => Placeholder::Variable,
+        |v| {
+            let constant = forms.random_bool(CONSTANT) && Some(v) != first;
+            if constant { Placeholder::Constant } else { Placeholder::Variable }
         },
         |_| taps.random_bool(TAP),
     )

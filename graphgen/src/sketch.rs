@@ -82,16 +82,14 @@ impl Sketch {
         }
         let mut outputs = Vec::with_capacity(types.len());
         for (port, ty) in types.into_iter().enumerate() {
-            match produces.filter(|_| port == 0) {
-                Some(value) => {
-                    self.values[value].origin = Origin::Node(node);
-                    outputs.push(value);
-                }
-                None => {
-                    self.values.push(Entry { ty, origin: Origin::Node(node), uses: 0 });
-                    outputs.push(self.values.len() - 1);
-                }
-            }
+            let value = if let Some(value) = produces.filter(|_| port == 0) {
+                self.values[value].origin = Origin::Node(node);
+                value
+            } else {
+                self.values.push(Entry { ty, origin: Origin::Node(node), uses: 0 });
+                self.values.len() - 1
+            };
+            outputs.push(value);
         }
         self.nodes.push(Planned { op, inputs, outputs });
     }

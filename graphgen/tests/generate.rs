@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use onnxsmith_graphgen::{Settings, Weights, generate};
 use ir::{NodeKind, Operation, Stream, Tensor, Type};
+use onnxsmith_graphgen::{Settings, Weights, generate};
 use ops::Model;
 
 fn models(settings: &Settings, seeds: std::ops::Range<u64>) -> impl Iterator<Item = Model> {

@@ -67,12 +67,12 @@ mod tests {
     fn lanes_group_by_the_other_axes() {
         let x = array(&[2, 3], vec![1, 2, 3, 4, 5, 6]);
         assert_eq!(
-            reduce(&x, &[0], &[3], |l| l.to_vec()).into_raw_vec_and_offset().0,
+            reduce(&x, &[0], &[3], <[i32]>::to_vec).into_raw_vec_and_offset().0,
             [[1, 4], [2, 5], [3, 6]]
         );
         assert_eq!(reduce(&x, &[], &[2, 3], <[i32]>::len).sum(), 6);
         assert_eq!(
-            reduce(&x, &[1, 0], &[], |l| l.to_vec()).into_raw_vec_and_offset().0,
+            reduce(&x, &[1, 0], &[], <[i32]>::to_vec).into_raw_vec_and_offset().0,
             [[1, 2, 3, 4, 5, 6]]
         );
     }
