@@ -135,6 +135,22 @@ impl<'r, 'a> Draw<'r, 'a> {
         Some(self.fresh(dtype, rank))
     }
 
+    /// The next operand, of this dtype and shape; `None` among the sizes leaves one open.
+    pub fn matching(&mut self, dtype: DType, shape: &[Option<Sym<'a>>]) -> Option<Type<Sym<'a>>> {
+        if !self.allowed().contains(dtype) {
+            return None;
+        }
+        let fits = |t: &Type| t.dtype == dtype && may_match(&t.shape, shape);
+        if let Goal::Forward(live) = self.goal
+            && self.chance(0.6)
+            && let Some(i) = self.pick_live(live, fits)
+        {
+            return Some(self.live(i));
+        }
+        let shape = shape.iter().map(|d| d.unwrap_or_else(|| self.dim())).collect();
+        Some(self.fresh_like(dtype, shape))
+    }
+
     /// The next operand: new, of this dtype and rank, its sizes unknown.
     pub fn fresh(&mut self, dtype: DType, rank: usize) -> Type<Sym<'a>> {
         self.push_fresh(dtype, rank, Source::Fresh)
@@ -268,4 +284,10 @@ fn may_broadcast(a: &[i64], b: &[Sym<'_>]) -> bool {
         Some(b) => a == b || a == 1 || b == 1,
         None => true,
     })
+}
+
+/// Whether a known shape can be one that may have unknowns.
+fn may_match(a: &[i64], b: &[Option<Sym<'_>>]) -> bool {
+    let known = |d: &Option<Sym<'_>>| d.and_then(Dim::known);
+    a.len() == b.len() && a.iter().zip(b).all(|(&a, b)| known(b).is_none_or(|b| a == b))
 }

@@ -1,6 +1,6 @@
 //! Walking tensors along some of their axes.
 
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{ArrayD, Dimension, IxDyn};
 
 /// The elements of a tensor, grouped by the axes that are walked: one lane for each position on the other axes.
 pub struct Lanes<T> {
@@ -57,6 +57,11 @@ pub fn map<T: Clone, U: Clone>(x: &ArrayD<T>, axes: &[usize], f: impl FnMut(&[T]
 /// If their number does not fit the shape: the caller has lost elements.
 pub fn array<T>(shape: &[usize], items: Vec<T>) -> ArrayD<T> {
     ArrayD::from_shape_vec(IxDyn(shape), items).expect("as many elements as the shape has places")
+}
+
+/// A tensor whose element at each position is a function of the position.
+pub fn build<T>(shape: &[usize], mut f: impl FnMut(&[usize]) -> T) -> ArrayD<T> {
+    ArrayD::from_shape_fn(shape, |at| f(at.slice()))
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use ir::{Attribute, Attributes, BadAttribute, Dim, Operation, Sym, Type};
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::elementwise::{Binary, Unary};
-use crate::movement::{Reshape, Split};
+use crate::movement::{
+    Concat, Expand, Flatten, Gather, Pad, Reshape, Slice, Split, Squeeze, Transpose, Unsqueeze,
+};
 use crate::nn::{Conv, Softmax};
 use crate::operator::{Cost, Hazard, Operator, TypeRule};
 use crate::reduction::Reduce;
@@ -102,6 +104,15 @@ operators! {
     Binary(Binary) from crate::elementwise::binary::SPECS;
     Reshape(Reshape<D>) from crate::movement::reshape::SPECS;
     Split(Split<D>) from crate::movement::split::SPECS;
+    Transpose(Transpose) from crate::movement::transpose::SPECS;
+    Concat(Concat) from crate::movement::concat::SPECS;
+    Slice(Slice<D>) from crate::movement::slice::SPECS;
+    Pad(Pad<D>) from crate::movement::pad::SPECS;
+    Expand(Expand<D>) from crate::movement::expand::SPECS;
+    Squeeze(Squeeze) from crate::movement::squeeze::SQUEEZE;
+    Unsqueeze(Unsqueeze) from crate::movement::squeeze::UNSQUEEZE;
+    Flatten(Flatten) from crate::movement::flatten::SPECS;
+    Gather(Gather) from crate::movement::gather::SPECS;
     Reduce(Reduce) from crate::reduction::reduce::SPECS;
     Conv(Conv<D>) from crate::nn::conv::SPECS;
     Softmax(Softmax) from crate::nn::softmax::SPECS;

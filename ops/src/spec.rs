@@ -68,6 +68,8 @@ pub enum Place {
     Scalar(usize),
     /// Nowhere: the opset has only the default behaviour.
     Absent,
+    /// Nowhere: an integer that is the number of outputs a node has, trailing unnamed ones left out.
+    Outputs,
 }
 
 /// A required operand.

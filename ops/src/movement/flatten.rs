@@ -1,0 +1,93 @@
+//! Flatten: the axes before one make the rows of a matrix, the others its columns.
+
+use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ndarray::ArrayD;
+
+use crate::arith::Arith;
+use crate::data::{Call, Data, Movement, rearrange};
+use crate::draw::Draw;
+use crate::list::Op;
+use crate::operator::{Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Spec, one};
+
+/// Flatten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Flatten {
+    /// The first axis of the columns, from `-rank` to `rank`; `rank` itself makes one column.
+    pub axis: i64,
+}
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "Flatten",
+    inputs: &[one("input", &[(13, DTypes::ALL)])],
+    outputs: &[&[(13, DTypes::ALL)]],
+    fields: &[],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let rank = d.any(0..=d.limits.max_rank)?.rank() as i64;
+    Some(Flatten { axis: d.int(-rank, rank) }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    Ok(Flatten { axis: a.get_int("axis", Some(1))? }.into())
+}
+
+impl<D: Dim> TypeRule<D> for Flatten {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        let rank = x.rank() as i64;
+        if !(-rank..=rank).contains(&self.axis) {
+            return Err(Reject::Axis { axis: self.axis, rank: x.rank() });
+        }
+        let axis = if self.axis < 0 { self.axis + rank } else { self.axis };
+        let (rows, columns) = x.shape.split_at(axis as usize);
+        Ok(vec![Type::new(x.dtype, vec![D::product(rows), D::product(columns)])])
+    }
+}
+
+impl Movement for Flatten {
+    fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
+        vec![crate::lanes::array(&y[0].extents(), x[0].iter().cloned().collect())]
+    }
+}
+
+impl Operator for Flatten {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new().int("axis", self.axis)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        rearrange(self, c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{DType, Operation};
+
+    use super::*;
+
+    #[test]
+    fn every_axis_from_minus_rank_to_rank() {
+        let shape = |axis, shape: &[i64]| {
+            let op: Op = Flatten { axis }.into();
+            Operation::infer(&op, &[Some(&Type::new(DType::F32, shape))]).map(|mut t| t.remove(0).shape)
+        };
+        for (axis, rows, columns) in
+            [(-3, 1, 30), (-2, 2, 15), (-1, 6, 5), (0, 1, 30), (1, 2, 15), (3, 30, 1)]
+        {
+            assert_eq!(shape(axis, &[2, 3, 5]), Ok(vec![rows, columns]), "{axis}");
+        }
+        assert_eq!(shape(0, &[]), Ok(vec![1, 1]));
+        assert_eq!(shape(1, &[]), Err(Reject::Axis { axis: 1, rank: 0 }));
+    }
+}

@@ -1,0 +1,254 @@
+//! Pad: elements added at the ends of axes, or taken away.
+
+use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Type};
+use ndarray::ArrayD;
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes;
+use crate::list::Op;
+use crate::operator::{Operator, TypeRule};
+use crate::rule::{self, Args, Reject, Rule, same_dtype};
+use crate::spec::{Field, Place, Spec, one, optional};
+
+/// What is added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PadMode {
+    /// The constant operand, or 0.
+    Constant,
+    /// The axis mirrored at its first and last element, which are not repeated.
+    Reflect,
+    /// The first and the last element.
+    Edge,
+    /// The axis from its other end, as on a ring.
+    Wrap,
+}
+
+/// Pad. Negative pads crop. Cropping comes first, so the other modes copy from what is left, and nothing can be
+/// cropped that is not there; ONNX leaves both open.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pad<D = i64> {
+    /// What is added.
+    pub mode: PadMode,
+    /// How much is added before each axis of `axes`, then after each.
+    pub pads: Vec<D>,
+    /// The axes that are padded; without it, all.
+    pub axes: Option<Vec<i64>>,
+}
+
+impl PadMode {
+    /// Every mode; `Wrap`, the last, joined in opset 19.
+    pub const ALL: [Self; 4] = [Self::Constant, Self::Reflect, Self::Edge, Self::Wrap];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Reflect => "reflect",
+            Self::Edge => "edge",
+            Self::Wrap => "wrap",
+        }
+    }
+
+    /// The element of an axis of `size` that stands at a position before, on or after the axis. As in numpy,
+    /// reflection goes on however far the padding reaches.
+    fn source(self, at: i64, size: i64) -> Option<i64> {
+        match self {
+            _ if (0..size).contains(&at) => Some(at),
+            Self::Constant => None,
+            Self::Reflect if size == 1 => Some(0),
+            Self::Reflect => {
+                let there_and_back = 2 * (size - 1);
+                let along = at.rem_euclid(there_and_back);
+                Some(along.min(there_and_back - along))
+            }
+            Self::Edge => Some(at.clamp(0, size - 1)),
+            Self::Wrap => Some(at.rem_euclid(size)),
+        }
+    }
+}
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "Pad",
+    inputs: &[one("data", &[(13, DTypes::ALL)]), optional("constant_value", &[(13, DTypes::ALL)])],
+    outputs: &[&[(13, DTypes::ALL)]],
+    fields: &[
+        Field { name: "pads", places: &[(13, Place::List(1))] },
+        Field { name: "axes", places: &[(13, Place::Absent), (18, Place::List(3))] },
+    ],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(0..=d.limits.max_rank)?;
+    let modes = if d.limits.opset >= 19 { 4 } else { 3 };
+    let mode = d.choose(&PadMode::ALL[..modes])?;
+    // The operand is legal but without effect in the other modes.
+    if d.chance(if mode == PadMode::Constant { 0.6 } else { 0.1 }) {
+        d.of(x.dtype, 0..=0)?;
+    }
+    let axes = (d.limits.opset >= 18 && d.chance(0.5)).then(|| d.axes(x.rank(), 1));
+    let count = axes.as_ref().map_or(x.rank(), Vec::len);
+    let least = if d.chance(0.25) { -2 } else { 0 };
+    let pads = (0..2 * count).map(|_| d.unknown(least, 3)).collect();
+    Some(Pad { mode, pads, axes }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    let name = a.get_name("mode", "constant")?;
+    let mode = PadMode::ALL.into_iter().find(|m| m.name() == name);
+    let mode = mode.ok_or_else(|| BadAttribute::Value {
+        name: "mode".to_owned(),
+        value: name,
+        wanted: "one of constant, reflect, edge, wrap".to_owned(),
+    })?;
+    Ok(Pad { mode, pads: a.need_ints("pads")?, axes: a.get_ints("axes")? }.into())
+}
+
+impl<D: Dim> Pad<D> {
+    /// The same with its sizes in another number system.
+    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Pad<E> {
+        Pad { mode: self.mode, pads: self.pads.iter().map(|&d| f(d)).collect(), axes: self.axes.clone() }
+    }
+
+    /// What is added before and after each axis.
+    pub fn by_axis(&self, rank: usize) -> Result<Vec<[D; 2]>, Reject> {
+        let axes = match &self.axes {
+            Some(list) => rule::axes(list, rank)?,
+            None => (0..rank).collect(),
+        };
+        let n = axes.len();
+        if self.pads.len() != 2 * n {
+            return Err(Reject::Length { name: "pads", found: self.pads.len(), wanted: 2 * n });
+        }
+        let mut by_axis = vec![[D::from(0); 2]; rank];
+        for (i, axis) in axes.into_iter().enumerate() {
+            by_axis[axis] = [self.pads[i], self.pads[n + i]];
+        }
+        Ok(by_axis)
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Pad<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let data = x.need(0)?;
+        if let Some(value) = x.opt(1) {
+            same_dtype(&[data, value])?;
+            // A list of one element passes for a scalar, as it does in practice.
+            r.eq(x.ranked(1, 0..=1)?.count(), D::from(1))?;
+        }
+        let zero = D::from(0);
+        let mut shape = Vec::with_capacity(data.rank());
+        for ([before, after], &size) in self.by_axis(data.rank())?.into_iter().zip(&data.shape) {
+            let left = size + before.at_most(zero) + after.at_most(zero);
+            r.le(zero, left)?;
+            let padded = size + before + after;
+            if self.mode != PadMode::Constant {
+                // An axis with nothing left has nothing to copy from.
+                r.le(padded, left * D::from(ir::dim::LIMIT))?;
+            }
+            shape.push(padded);
+        }
+        Ok(vec![Type::new(data.dtype, shape)])
+    }
+}
+
+impl Pad {
+    fn pad<T: Clone>(&self, x: &ArrayD<T>, constant: &T, y: &Type) -> ArrayD<T> {
+        let by_axis = self.by_axis(x.ndim()).unwrap_or_default();
+        let source = |axis: usize, at: usize| {
+            let [before, after] = by_axis[axis];
+            let left = x.shape()[axis] as i64 + before.min(0) + after.min(0);
+            let from = self.mode.source(at as i64 - before.max(0), left)?;
+            // What was cropped before lies in front of it.
+            Some((from - before.min(0)) as usize)
+        };
+        lanes::build(&y.extents(), |at| {
+            let from: Option<Vec<usize>> =
+                at.iter().enumerate().map(|(axis, &at)| source(axis, at)).collect();
+            from.map_or_else(|| constant.clone(), |from| x[from.as_slice()].clone())
+        })
+    }
+}
+
+impl Operator for Pad {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        let mut all = Attributes::new().name("mode", self.mode.name()).ints("pads", &self.pads);
+        if let Some(axes) = &self.axes {
+            all.set("axes", Attribute::Ints(axes.clone()));
+        }
+        all
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let y = &c.outputs[0];
+        vec![match c.data(0) {
+            Data::Real(x) => {
+                let constant = c.opt_real(1).and_then(|v| v.first().copied());
+                Data::Real(self.pad(x, &constant.unwrap_or_else(|| c.arith.real(0.0)), y))
+            }
+            Data::Int(x) => {
+                let constant = c.opt_int(1).and_then(|v| v.first().copied());
+                Data::Int(self.pad(x, &constant.unwrap_or_else(|| c.arith.int(0)), y))
+            }
+        }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{DType, Tensor};
+
+    use super::*;
+    use crate::plain::evaluate;
+
+    fn row(size: i64) -> Tensor {
+        Tensor::from_i128_fn(&Type::new(DType::I32, [size]), |i| i as i128)
+    }
+
+    fn pad(mode: PadMode, size: i64, before: i64, after: i64) -> Vec<i128> {
+        let pad = Pad { mode, pads: vec![before, after], axes: None };
+        evaluate(&pad.into(), &[Some(&row(size))]).unwrap()[0].to_i128s()
+    }
+
+    #[test]
+    fn each_mode_fills_both_ends() {
+        assert_eq!(pad(PadMode::Constant, 2, 1, 2), [0, 0, 1, 0, 0]);
+        assert_eq!(pad(PadMode::Reflect, 3, 2, 1), [2, 1, 0, 1, 2, 1]);
+        assert_eq!(pad(PadMode::Edge, 3, 2, 1), [0, 0, 0, 1, 2, 2]);
+        assert_eq!(pad(PadMode::Wrap, 3, 2, 1), [1, 2, 0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn padding_may_be_longer_than_the_axis() {
+        assert_eq!(pad(PadMode::Reflect, 2, 4, 0), [0, 1, 0, 1, 0, 1]);
+        assert_eq!(pad(PadMode::Reflect, 1, 1, 2), [0, 0, 0, 0]);
+        assert_eq!(pad(PadMode::Wrap, 2, 3, 0), [1, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn negative_pads_crop_first() {
+        assert_eq!(pad(PadMode::Constant, 5, -1, -2), [1, 2]);
+        assert_eq!(pad(PadMode::Edge, 3, -1, 2), [1, 2, 2, 2]);
+        assert_eq!(pad(PadMode::Wrap, 3, 1, -1), [1, 0, 1]);
+        let all = Pad { mode: PadMode::Constant, pads: vec![-3, 3], axes: None };
+        assert!(evaluate(&all.into(), &[Some(&row(2))]).is_err());
+    }
+
+    #[test]
+    fn axes_and_the_constant_are_optional() {
+        let x = Tensor::from_i128_fn(&Type::new(DType::U8, [1, 2]), |i| i as i128 + 1);
+        let nine = Tensor::from_i128_fn(&Type::new(DType::U8, []), |_| 9);
+        let pad = Pad { mode: PadMode::Constant, pads: vec![1, 0], axes: Some(vec![-2]) };
+        let y = evaluate(&pad.into(), &[Some(&x), Some(&nine)]).unwrap();
+        assert_eq!((y[0].shape(), y[0].to_i128s()), (&[2, 2][..], vec![9, 9, 1, 2]));
+        let empty = Pad { mode: PadMode::Edge, pads: vec![1, 0], axes: None };
+        assert!(evaluate(&empty.into(), &[Some(&row(0))]).is_err());
+    }
+}

@@ -1,0 +1,233 @@
+//! Slice: every step-th element between a start and an end, along some axes.
+
+use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Type};
+use ndarray::ArrayD;
+
+use crate::arith::Arith;
+use crate::data::{Call, Data, Movement, rearrange};
+use crate::draw::Draw;
+use crate::lanes;
+use crate::list::Op;
+use crate::operator::{Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule, axes};
+use crate::spec::{Field, Place, Spec, one};
+
+/// Slice. Negative starts and ends count from the axis' end; both are then clamped to what the axis has. Where
+/// a start or an end is not known yet, it is taken not to be negative.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Slice<D = i64> {
+    /// The first element, by entry of `axes`.
+    pub starts: Vec<D>,
+    /// The element to stop before, by entry of `axes`.
+    pub ends: Vec<D>,
+    /// The axes that are sliced; without it, the first ones.
+    pub axes: Option<Vec<i64>>,
+    /// The distance from one element to the next, by entry of `axes`, never 0; without it, 1.
+    pub steps: Option<Vec<i64>>,
+}
+
+/// What is taken from one axis: `count` elements from `start` on, `step` apart.
+struct Cut<D> {
+    start: D,
+    step: i64,
+    count: D,
+}
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "Slice",
+    inputs: &[one("data", &[(13, DTypes::ALL)])],
+    outputs: &[&[(13, DTypes::ALL)]],
+    fields: &[
+        Field { name: "starts", places: &[(13, Place::List(1))] },
+        Field { name: "ends", places: &[(13, Place::List(2))] },
+        Field { name: "axes", places: &[(13, Place::List(3))] },
+        Field { name: "steps", places: &[(13, Place::List(4))] },
+    ],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(0..=d.limits.max_rank)?;
+    let axes = d.chance(0.7).then(|| d.axes(x.rank(), 1));
+    let count = axes.as_ref().map_or(x.rank(), Vec::len);
+    let most = d.limits.max_dim;
+    let stepped = d.chance(0.5);
+    let steps: Vec<i64> =
+        (0..count).map(|_| if stepped { d.choose(&[1, 2, 3, -1, -2, -3]).unwrap_or(1) } else { 1 }).collect();
+    let (mut starts, mut ends) = (Vec::new(), Vec::new());
+    for &step in &steps {
+        let (low, high) = (d.unknown(0, most), d.unknown(0, most + 2));
+        let (start, end) = if step > 0 { (low, high) } else { (high, low) };
+        starts.push(if d.chance(0.2) { d.int(-most, -1).into() } else { start });
+        ends.push(match d.int(0, 9) {
+            // Beyond whatever the axis has: how exporters spell "to the end".
+            0 => (ir::dim::LIMIT * step.signum()).into(),
+            1 => d.int(-most, -1).into(),
+            _ => end,
+        });
+    }
+    let steps = (stepped || d.chance(0.5)).then_some(steps);
+    Some(Slice { starts, ends, axes, steps }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    // Numbers beyond any axis, up to INT64_MAX, mean the same as the largest possible axis.
+    let clamp = |list: Vec<i64>| -> Vec<i64> {
+        list.into_iter().map(|v| v.clamp(-ir::dim::LIMIT, ir::dim::LIMIT)).collect()
+    };
+    let steps = a.get_ints("steps")?.map(clamp);
+    if steps.iter().flatten().any(|&s| s == 0) {
+        return Err(BadAttribute::Value {
+            name: "steps".to_owned(),
+            value: "0".to_owned(),
+            wanted: "positive or negative steps".to_owned(),
+        });
+    }
+    let (starts, ends) = (clamp(a.need_ints("starts")?), clamp(a.need_ints("ends")?));
+    Ok(Slice { starts, ends, axes: a.get_ints("axes")?, steps }.into())
+}
+
+impl<D: Dim> Slice<D> {
+    /// The same with its sizes in another number system.
+    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Slice<E> {
+        let mut all = |list: &[D]| list.iter().map(|&d| f(d)).collect();
+        Slice {
+            starts: all(&self.starts),
+            ends: all(&self.ends),
+            axes: self.axes.clone(),
+            steps: self.steps.clone(),
+        }
+    }
+
+    /// What is taken from each axis of a shape.
+    fn cuts(&self, r: &mut dyn Rule<D>, shape: &[D]) -> Result<Vec<Cut<D>>, Reject> {
+        let wanted = self.starts.len();
+        let lengths = [
+            ("ends", Some(self.ends.len())),
+            ("axes", self.axes.as_ref().map(Vec::len)),
+            ("steps", self.steps.as_ref().map(Vec::len)),
+        ];
+        for (name, found) in lengths {
+            if let Some(found) = found.filter(|&found| found != wanted) {
+                return Err(Reject::Length { name, found, wanted });
+            }
+        }
+        let sliced = match &self.axes {
+            Some(list) => axes(list, shape.len())?,
+            None => axes(&(0..wanted as i64).collect::<Vec<_>>(), shape.len())?,
+        };
+        let mut cuts: Vec<_> = shape.iter().map(|&count| Cut { start: D::from(0), step: 1, count }).collect();
+        for (i, axis) in sliced.into_iter().enumerate() {
+            let step = self.steps.as_ref().map_or(1, |s| s[i]);
+            cuts[axis] = cut(r, self.starts[i], self.ends[i], step, shape[axis])?;
+        }
+        Ok(cuts)
+    }
+}
+
+fn cut<D: Dim>(r: &mut dyn Rule<D>, start: D, end: D, step: i64, size: D) -> Result<Cut<D>, Reject> {
+    let (zero, one) = (D::from(0), D::from(1));
+    let stride = D::from(step.abs());
+    r.le(one, stride)?;
+    let from_end = |v: D| if v.known().is_some_and(|v| v < 0) { v + size } else { v };
+    let (start, end) = (from_end(start), from_end(end));
+    let (start, length) = if step > 0 {
+        let (start, end) = (start.at_least(zero).at_most(size), end.at_least(zero).at_most(size));
+        (start, end - start)
+    } else {
+        let last = size - one;
+        let (start, end) = (start.at_least(zero).at_most(last), end.at_least(D::from(-1)).at_most(last));
+        (start, start - end)
+    };
+    Ok(Cut { start, step, count: (length + stride - one).at_least(zero) / stride })
+}
+
+impl<D: Dim> TypeRule<D> for Slice<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        let shape: Vec<D> = self.cuts(r, &x.shape)?.into_iter().map(|c| c.count).collect();
+        Ok(vec![Type::new(x.dtype, shape)])
+    }
+}
+
+impl Movement for Slice {
+    fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
+        let shape: Vec<i64> = x[0].shape().iter().map(|&d| d as i64).collect();
+        let cuts = self.cuts(&mut crate::rule::Check, &shape).unwrap_or_default();
+        let from = |(at, cut): (usize, &Cut<i64>)| (cut.start + at as i64 * cut.step) as usize;
+        vec![lanes::build(&y[0].extents(), |at| {
+            let source: Vec<usize> = at.iter().copied().zip(&cuts).map(from).collect();
+            x[0][source.as_slice()].clone()
+        })]
+    }
+}
+
+impl Operator for Slice {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        let mut all = Attributes::new().ints("starts", &self.starts).ints("ends", &self.ends);
+        for (name, list) in [("axes", &self.axes), ("steps", &self.steps)] {
+            if let Some(list) = list {
+                all.set(name, Attribute::Ints(list.clone()));
+            }
+        }
+        all
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        rearrange(self, c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{DType, Tensor};
+
+    use super::*;
+    use crate::plain::evaluate;
+
+    fn slice(shape: &[i64], attributes: &Attributes) -> (Vec<usize>, Vec<i128>) {
+        let x = Tensor::from_i128_fn(&Type::new(DType::I32, shape), |i| i as i128);
+        let y = evaluate(&parse(attributes).unwrap(), &[Some(&x)]).unwrap();
+        (y[0].shape().to_vec(), y[0].to_i128s())
+    }
+
+    fn along(start: i64, end: i64, step: i64) -> Vec<i128> {
+        let attributes =
+            Attributes::new().ints("starts", &[start]).ints("ends", &[end]).ints("steps", &[step]);
+        slice(&[5], &attributes).1
+    }
+
+    #[test]
+    fn the_examples_of_the_specification() {
+        let first = Attributes::new()
+            .ints("starts", &[1, 0])
+            .ints("ends", &[2, 3])
+            .ints("axes", &[0, -1])
+            .ints("steps", &[1, 2]);
+        assert_eq!(slice(&[2, 4], &first), (vec![1, 2], vec![4, 6]));
+        let second = Attributes::new().ints("starts", &[0, 1]).ints("ends", &[-1, 1000]);
+        assert_eq!(slice(&[2, 4], &second), (vec![1, 3], vec![1, 2, 3]));
+    }
+
+    #[test]
+    fn backward_slices_clamp_on_both_sides() {
+        assert_eq!(along(i64::MAX, i64::MIN, -1), [4, 3, 2, 1, 0]);
+        assert_eq!(along(-1, 0, -2), [4, 2]);
+        assert_eq!(along(3, -1, -1), [] as [i128; 0]);
+        assert_eq!(along(-9, i64::MIN, -3), [0]);
+    }
+
+    #[test]
+    fn empty_results_and_empty_axes() {
+        assert_eq!(along(4, 1, 3), [] as [i128; 0]);
+        assert_eq!(along(5, i64::MAX, 1), [] as [i128; 0]);
+        let reversed = Attributes::new().ints("starts", &[9]).ints("ends", &[-9]).ints("steps", &[-1]);
+        assert_eq!(slice(&[0], &reversed), (vec![0], vec![]));
+    }
+}

@@ -1,0 +1,200 @@
+//! Squeeze and Unsqueeze: axes of size 1 taken out or put in.
+
+use ir::{Attribute, Attributes, DTypes, Dim, Sym, Type};
+use ndarray::ArrayD;
+
+use crate::arith::Arith;
+use crate::data::{Call, Data, Movement, rearrange};
+use crate::draw::Draw;
+use crate::list::Op;
+use crate::operator::{Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule, axes};
+use crate::spec::{Allowed, Field, Place, Spec, one};
+
+/// Squeeze.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Squeeze {
+    /// The axes to take out; without it, all of size 1.
+    pub axes: Option<Vec<i64>>,
+}
+
+/// Unsqueeze.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Unsqueeze {
+    /// Where the output has an added axis of size 1; negative axes count from the output's end.
+    pub axes: Vec<i64>,
+}
+
+const T: Allowed = &[(13, DTypes::ALL)];
+const FIELDS: &[Field] = &[Field { name: "axes", places: &[(13, Place::List(1))] }];
+
+/// The row of Squeeze in the registry.
+pub static SQUEEZE: &[Spec] = &[Spec {
+    name: "Squeeze",
+    inputs: &[one("data", T)],
+    outputs: &[T],
+    fields: FIELDS,
+    draw: draw_squeeze,
+    parse: |a| Ok(Squeeze { axes: a.get_ints("axes")? }.into()),
+}];
+
+/// The row of Unsqueeze in the registry.
+pub static UNSQUEEZE: &[Spec] = &[Spec {
+    name: "Unsqueeze",
+    inputs: &[one("data", T)],
+    outputs: &[T],
+    fields: FIELDS,
+    draw: draw_unsqueeze,
+    parse: |a| Ok(Unsqueeze { axes: a.need_ints("axes")? }.into()),
+}];
+
+fn draw_squeeze<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<Sym<'a>>> {
+    let x = if d.wanted().is_none() && d.chance(0.7) {
+        d.any(0..=d.limits.max_rank)?
+    } else {
+        // Some axes are 1 from the start: without `axes` it must be known which go.
+        let kept = d.rank(0..=d.limits.max_rank)?;
+        let mut shape: Vec<_> = (0..kept).map(|_| d.dim()).collect();
+        for _ in 0..d.int(0, (d.limits.max_rank - kept).min(2) as i64) {
+            let at = d.int(0, shape.len() as i64) as usize;
+            shape.insert(at, 1.into());
+        }
+        let allowed = d.allowed();
+        let dtype = d.dtype(allowed)?;
+        d.fresh_like(dtype, shape)
+    };
+    if d.chance(0.3) {
+        return Some(Squeeze { axes: None }.into());
+    }
+    let rank = x.rank() as i64;
+    let mut chosen = Vec::new();
+    for (axis, size) in (0..).zip(&x.shape) {
+        let removable = match size.known() {
+            Some(size) => size == 1 && d.chance(0.8),
+            None => d.wanted().is_none() && d.chance(0.2),
+        };
+        if removable {
+            chosen.push(if d.chance(0.3) { axis - rank } else { axis });
+        }
+    }
+    Some(Squeeze { axes: Some(chosen) }.into())
+}
+
+fn draw_unsqueeze<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<Sym<'a>>> {
+    let rank = d.rank(1..=d.limits.max_rank)?;
+    let mut axes = d.axes(rank, 0);
+    // The order in which they are named means nothing.
+    if d.chance(0.2) {
+        axes.reverse();
+    }
+    let operand = rank - axes.len();
+    d.any(operand..=operand)?;
+    Some(Unsqueeze { axes }.into())
+}
+
+impl<D: Dim> TypeRule<D> for Squeeze {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        let mut shape = Vec::with_capacity(x.rank());
+        if let Some(list) = &self.axes {
+            let gone = axes(list, x.rank())?;
+            gone.iter().try_for_each(|&a| r.eq(D::from(1), x.shape[a]))?;
+            shape.extend((0..x.rank()).filter(|a| !gone.contains(a)).map(|a| x.shape[a]));
+        } else {
+            for &size in &x.shape {
+                match size.known() {
+                    Some(1) => continue,
+                    Some(_) => {}
+                    // The output's rank hangs on it, so an unknown size is taken to be more than 1.
+                    None => r.le(D::from(2), size)?,
+                }
+                shape.push(size);
+            }
+        }
+        Ok(vec![Type::new(x.dtype, shape)])
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Unsqueeze {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        let rank = x.rank() + self.axes.len();
+        let added = axes(&self.axes, rank)?;
+        let mut sizes = x.shape.iter().copied();
+        let shape: Vec<D> = (0..rank)
+            .filter_map(|a| if added.contains(&a) { Some(D::from(1)) } else { sizes.next() })
+            .collect();
+        Ok(vec![Type::new(x.dtype, shape)])
+    }
+}
+
+impl Movement for Squeeze {
+    fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
+        vec![crate::lanes::array(&y[0].extents(), x[0].iter().cloned().collect())]
+    }
+}
+
+impl Movement for Unsqueeze {
+    fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
+        vec![crate::lanes::array(&y[0].extents(), x[0].iter().cloned().collect())]
+    }
+}
+
+impl Operator for Squeeze {
+    fn spec(&self) -> &'static Spec {
+        &SQUEEZE[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        match &self.axes {
+            Some(axes) => Attributes::new().with("axes", Attribute::Ints(axes.clone())),
+            None => Attributes::new(),
+        }
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        rearrange(self, c)
+    }
+}
+
+impl Operator for Unsqueeze {
+    fn spec(&self) -> &'static Spec {
+        &UNSQUEEZE[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new().ints("axes", &self.axes)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        rearrange(self, c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{DType, Operation};
+
+    use super::*;
+
+    fn shape(op: impl Into<Op>, shape: &[i64]) -> Result<Vec<i64>, Reject> {
+        Ok(Operation::infer(&op.into(), &[Some(&Type::new(DType::Bool, shape))])?.remove(0).shape)
+    }
+
+    #[test]
+    fn squeeze_takes_what_is_named_or_every_one() {
+        let squeeze = |axes: Option<&[i64]>| Squeeze { axes: axes.map(<[i64]>::to_vec) };
+        assert_eq!(shape(squeeze(None), &[1, 0, 1, 3]), Ok(vec![0, 3]));
+        assert_eq!(shape(squeeze(Some(&[-2])), &[1, 0, 1, 3]), Ok(vec![1, 0, 3]));
+        assert_eq!(shape(squeeze(Some(&[])), &[1]), Ok(vec![1]));
+        assert_eq!(shape(squeeze(Some(&[1])), &[1, 2]), Err(Reject::NotEqual(1, 2)));
+    }
+
+    #[test]
+    fn unsqueeze_counts_in_the_output() {
+        let unsqueeze = |axes: &[i64]| Unsqueeze { axes: axes.to_vec() };
+        assert_eq!(shape(unsqueeze(&[4, -3, 0]), &[2, 3]), Ok(vec![1, 2, 1, 3, 1]));
+        assert_eq!(shape(unsqueeze(&[0, -1]), &[]), Ok(vec![1, 1]));
+        assert_eq!(shape(unsqueeze(&[0, -3]), &[2]), Err(Reject::RepeatedAxis(-3)));
+    }
+}
