@@ -205,7 +205,7 @@ impl<O: Operation> Graph<O> {
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum Invalid<R: std::error::Error + 'static> {
-    #[error("in function `{function}`: {cause}")]
+    #[error("in function `{function}`: {}", .cause.to_string())]
     Function { function: String, cause: Box<Invalid<R>> },
     #[error("node %{node} uses %{used}, which is not before it: the graph has a cycle or a dangling edge")]
     Order { node: u32, used: u32 },
@@ -213,6 +213,8 @@ pub enum Invalid<R: std::error::Error + 'static> {
     Port { node: u32, used: u32, port: u32, outputs: usize },
     #[error("node %{node} takes operands, which only operators and calls may")]
     Operands { node: u32 },
+    #[error("node %{node} stores an absent operand after its last one; leave it out")]
+    Trailing { node: u32 },
     #[error("node %{node} ({kind}) has {outputs} outputs instead of one")]
     Single { node: u32, kind: &'static str, outputs: usize },
     #[error("node %{node} ({op}) is ill typed: {cause}")]
@@ -252,9 +254,10 @@ impl<O: Operation> Model<O> {
 
     /// Checks every structural rule and every type.
     ///
-    /// A model that passes satisfies: operands precede uses; every declared output type equals what the type
-    /// rule infers; constants have their declared types; calls go to earlier functions with matching arguments;
-    /// names of inputs, of outputs and of functions are unique; dimensions lie in `0..=LIMIT`.
+    /// A model that passes satisfies: operands precede uses, and no list of them ends with an absent one; every
+    /// declared output type equals what the type rule infers; constants have their declared types; calls go to
+    /// earlier functions with matching arguments; names of inputs, of outputs and of functions are unique;
+    /// dimensions lie in `0..=LIMIT`.
     pub fn validate(&self) -> Result<(), Invalid<O::Reject>> {
         if !OPSETS.contains(&self.opset) {
             return Err(Invalid::Opset(self.opset));
@@ -297,6 +300,9 @@ fn validate<O: Operation>(graph: &Graph<O>, functions: &[Function<O>]) -> Result
 }
 
 fn check_edges<O: Operation>(graph: &Graph<O>, id: NodeId, node: &Node<O>) -> Result<(), Invalid<O::Reject>> {
+    if node.inputs.last() == Some(&None) {
+        return Err(Invalid::Trailing { node: id.0 });
+    }
     for used in node.inputs.iter().flatten() {
         if used.node >= id {
             return Err(Invalid::Order { node: id.0, used: used.node.0 });

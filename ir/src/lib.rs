@@ -11,6 +11,7 @@
 //! | [`graph`] | graphs, functions, models; [`Model::validate`] holds every structural rule |
 //! | [`dataflow`] | forward and backward analyses over a lattice of facts |
 //! | [`text`] | the readable form, which round-trips exactly |
+//! | [`view`] | graphs as petgraph sees them, and DOT |
 //! | [`stream`] | the tree of named random streams |
 //!
 //! This crate knows no operator, no backend, no clock and no file system.
@@ -23,7 +24,9 @@ pub mod graph;
 pub mod round;
 pub mod stream;
 pub mod tensor;
+pub mod text;
 pub mod ty;
+pub mod view;
 
 pub use attr::{Attribute, Attributes, BadAttribute};
 pub use dim::{Dim, Sym};
