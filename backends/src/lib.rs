@@ -1,1 +1,5 @@
 //! backends
+
+pub mod engines;
+pub mod wgpu;
+pub mod worker;

@@ -1,0 +1,141 @@
+//! [tract](https://crates.io/crates/tract-onnx): a pure Rust runtime whose passes can be stopped half way.
+//!
+//! `none` runs the model as typed, `declutter` after the passes that simplify it, `optimize` after those that
+//! choose kernels too.
+
+use std::sync::Arc;
+
+use ir::{DType, Tensor, Type};
+use tract_onnx::prelude::{
+    DatumType, Framework, InferenceModelExt, IntoRunnable, TValue, TractError, TypedModel, TypedRunnableModel,
+};
+use tract_onnx::tract_hir::infer::InferenceFact;
+
+use crate::worker::{Case, Description, Engine, EngineError};
+
+type Native = tract_onnx::prelude::Tensor;
+
+/// The crate's version; Cargo.toml pins the minor version.
+const VERSION: &str = "0.23";
+
+/// The runtime. It has one thread unless its `multithread-mm` feature is on, which it is not.
+pub struct Tract {
+    reader: tract_onnx::Onnx,
+}
+
+impl Default for Tract {
+    fn default() -> Self {
+        Self { reader: tract_onnx::onnx() }
+    }
+}
+
+impl Engine for Tract {
+    fn describe(&self) -> Description {
+        let dtypes = DType::ALL.into_iter().filter(|&d| datum(d).is_some());
+        Description {
+            engine: "tract".into(),
+            version: VERSION.into(),
+            dtypes: dtypes.map(|d| (d.name().into(), d.name().into())).collect(),
+            // It checks no model's opset.
+            opset: None,
+            levels: vec!["none".into(), "declutter".into(), "optimize".into()],
+        }
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+        let inputs = case.inputs.iter().map(|(name, t)| native(name, t)).collect::<Result<Vec<_>, _>>()?;
+        let (names, plan, order) = self.load(case, &inputs)?;
+        let inputs = order.into_iter().map(|i| TValue::from(inputs[i].clone())).collect();
+        let outputs = plan.run(inputs).map_err(|e| EngineError::Run(format!("{e:#}")))?;
+        let wanted = case.outputs.iter().map(|(name, dtype)| {
+            let position = names.iter().position(|n| n == name);
+            let output = position.and_then(|i| outputs.get(i));
+            let output =
+                output.ok_or_else(|| EngineError::Run(format!("the model has no output `{name}`")))?;
+            Ok((name.clone(), tensor(name, output, *dtype)?))
+        });
+        wanted.collect()
+    }
+}
+
+/// The model's output names, its plan, and for each of its inputs the index of the case's input.
+type Loaded = (Vec<String>, Arc<TypedRunnableModel>, Vec<usize>);
+
+impl Tract {
+    fn load(&self, case: &Case, inputs: &[Native]) -> Result<Loaded, EngineError> {
+        let proto = self.reader.proto_model_for_read(&mut &*case.model).map_err(load_error)?;
+        let names = proto.graph.iter().flat_map(|g| &g.output).map(|o| o.name.clone()).collect();
+        let mut model = self.reader.model_for_proto_model(&proto).map_err(load_error)?;
+        let mut order = Vec::new();
+        for position in 0..model.inputs.len() {
+            let name = &model.node(model.inputs[position].node).name;
+            let given = case.inputs.iter().position(|(n, _)| n == name);
+            let given = given.ok_or_else(|| EngineError::Run(format!("the input `{name}` is not given")))?;
+            let fact = InferenceFact::dt_shape(inputs[given].datum_type(), inputs[given].shape());
+            model.set_input_fact(position, fact).map_err(load_error)?;
+            order.push(given);
+        }
+        let typed = model.into_typed();
+        let model = match case.level {
+            "none" => typed,
+            "declutter" => typed.and_then(TypedModel::into_decluttered),
+            "optimize" => typed.and_then(TypedModel::into_optimized),
+            other => return Err(EngineError::Unsupported(format!("no optimisation level `{other}`"))),
+        };
+        let plan = model.and_then(IntoRunnable::into_runnable).map_err(load_error)?;
+        Ok((names, plan, order))
+    }
+}
+
+/// What tract lacks shows as an operator that only fails when it is typed.
+fn load_error(error: TractError) -> EngineError {
+    let message = format!("{error:#}");
+    let lower = message.to_lowercase();
+    if ["unimplemented", "unsupported", "not supported", "not implemented"].iter().any(|p| lower.contains(p))
+    {
+        EngineError::Unsupported(message)
+    } else {
+        EngineError::Load(message)
+    }
+}
+
+const fn datum(dtype: DType) -> Option<DatumType> {
+    match dtype {
+        DType::Bool => Some(DatumType::Bool),
+        DType::I8 => Some(DatumType::I8),
+        DType::I16 => Some(DatumType::I16),
+        DType::I32 => Some(DatumType::I32),
+        DType::I64 => Some(DatumType::I64),
+        DType::U8 => Some(DatumType::U8),
+        DType::U16 => Some(DatumType::U16),
+        DType::U32 => Some(DatumType::U32),
+        DType::U64 => Some(DatumType::U64),
+        DType::F16 => Some(DatumType::F16),
+        DType::BF16 => None,
+        DType::F32 => Some(DatumType::F32),
+        DType::F64 => Some(DatumType::F64),
+    }
+}
+
+fn native(name: &str, tensor: &Tensor) -> Result<Native, EngineError> {
+    let dtype = datum(tensor.dtype())
+        .ok_or_else(|| EngineError::Unsupported(format!("input `{name}` is {}", tensor.dtype())))?;
+    let mut out = Native::zero_dt(dtype, tensor.shape())
+        .map_err(|e| EngineError::Run(format!("input `{name}`: {e:#}")))?;
+    out.as_bytes_mut().copy_from_slice(&tensor.to_bytes());
+    Ok(out)
+}
+
+fn tensor(name: &str, value: &Native, wanted: DType) -> Result<Tensor, EngineError> {
+    let failed = |e: String| EngineError::Run(format!("output `{name}`: {e}"));
+    // Shapes are symbolic expressions inside tract; everything else must already have the declared dtype, and
+    // where it has not, the difference must be seen.
+    let plain =
+        if value.datum_type() == DatumType::TDim { DatumType::I64 } else { value.datum_type().unquantized() };
+    let value = value.cast_to_dt(plain).map_err(|e| failed(format!("{e:#}")))?;
+    let dtype = DType::ALL.into_iter().find(|&d| datum(d) == Some(plain));
+    let dtype =
+        dtype.ok_or_else(|| EngineError::Unsupported(format!("{wanted} output `{name}` is {plain:?}")))?;
+    let shape: Vec<i64> = value.shape().iter().map(|&d| d as i64).collect();
+    Tensor::from_bytes(&Type::new(dtype, shape), value.as_bytes()).map_err(|e| failed(e.to_string()))
+}

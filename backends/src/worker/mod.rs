@@ -1,0 +1,44 @@
+//! Runtimes under test, in child processes.
+//!
+//! A runtime may segfault, abort, hang, print to its standard output or eat all memory. None of that may hurt a
+//! campaign, so each runs in a process of its own, which is kept between cases: a case costs one write and one
+//! read on a pipe. `docs/worker-protocol.md` is the contract between the two sides.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`protocol`] | headers, frames, and their size limits: the only code both sides share |
+//! | [`serve`](mod@serve) | the child's side: the [`Engine`] trait and its main loop |
+//! | [`pool`] | the parent's side: [`Spec`], [`Limits`], [`Worker`], [`Pool`] |
+//! | [`outcome`] | what came of a run: [`Outcome`], [`Fault`] |
+//!
+//! Nothing here compares results; see the `oracles` crate.
+
+pub mod outcome;
+pub mod pool;
+mod process;
+pub mod protocol;
+pub mod serve;
+mod sys;
+mod tail;
+mod watchdog;
+
+pub use outcome::{Fault, Outcome, Run};
+pub use pool::{Limits, Pool, Spec, Worker, WorkerError};
+pub use protocol::{Description, Stage};
+pub use serve::{Engine, EngineError, serve};
+
+use ir::{DType, Tensor};
+
+/// One model, how to optimise it, its inputs, and what is wanted back.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// An ONNX `ModelProto`.
+    pub model: &'a [u8],
+    /// One of [`Description::levels`].
+    pub level: &'a str,
+    /// The graph inputs, by name.
+    pub inputs: &'a [(String, Tensor)],
+    /// The wanted graph outputs, in the order wanted, with the dtype the model declares. An engine that calculates
+    /// in another dtype converts back to this one.
+    pub outputs: &'a [(String, DType)],
+}

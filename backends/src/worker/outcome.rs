@@ -1,0 +1,111 @@
+//! What came of running a case in a worker.
+
+use std::fmt;
+
+use ir::Tensor;
+
+use super::protocol::Stage;
+
+/// A case's outcome and what it took.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The seconds the engine itself took, as the worker measured them; 0 where it did not answer.
+    pub engine_seconds: f64,
+    /// The seconds from sending the case to having its outcome, a new process not counted.
+    pub wall_seconds: f64,
+    /// The end of what the engine wrote to its standard error during the case.
+    pub stderr: String,
+    /// The worker had died between the former case and this one, which a fresh worker ran: the fault of a
+    /// thread that outlived the case that started it.
+    pub late_fault: Option<Fault>,
+}
+
+/// What an engine made of a case.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// The graph outputs, by name.
+    Outputs(Vec<(String, Tensor)>),
+    /// A clean error: the engine says that the model or its inputs are wrong.
+    Rejected {
+        /// Where it said so.
+        stage: Stage,
+        /// Its message.
+        message: String,
+    },
+    /// The engine says that it lacks something the case needs.
+    Unsupported {
+        /// What it lacks.
+        why: String,
+    },
+    /// The engine misbehaved.
+    Fault(Fault),
+}
+
+/// A way to misbehave that no valid or invalid model excuses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// A Rust panic (or the like, in other languages) that the worker survived.
+    Panic {
+        /// The panic's message.
+        message: String,
+        /// `file:line:column`, empty where unknown.
+        location: String,
+        /// The innermost frames, normalised: no hashes, no addresses; empty where unknown.
+        frames: Vec<String>,
+    },
+    /// A signal ended the process.
+    Signal {
+        /// The number on this platform.
+        number: i32,
+        /// Its name, such as `SIGSEGV`.
+        name: &'static str,
+    },
+    /// The stack overflowed.
+    StackOverflow,
+    /// The process ended by itself without an answer.
+    Exit {
+        /// Its exit code.
+        code: i32,
+    },
+    /// No answer within the time limit.
+    Timeout,
+    /// The process ran into the memory limit, or the system's.
+    Memory,
+    /// The answer breaks the worker protocol.
+    Garbage {
+        /// In which way.
+        what: String,
+    },
+}
+
+impl Fault {
+    /// The kind of fault in one word, stable, for signatures and counters.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Panic { .. } => "panic",
+            Self::Signal { .. } => "signal",
+            Self::StackOverflow => "stack-overflow",
+            Self::Exit { .. } => "exit",
+            Self::Timeout => "timeout",
+            Self::Memory => "memory",
+            Self::Garbage { .. } => "garbage",
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panic { message, location, .. } if location.is_empty() => write!(f, "panicked: {message}"),
+            Self::Panic { message, location, .. } => write!(f, "panicked at {location}: {message}"),
+            Self::Signal { number, name } => write!(f, "ended by signal {number} ({name})"),
+            Self::StackOverflow => f.write_str("overflowed its stack"),
+            Self::Exit { code } => write!(f, "exited with code {code} instead of answering"),
+            Self::Timeout => f.write_str("did not answer in time"),
+            Self::Memory => f.write_str("ran out of memory"),
+            Self::Garbage { what } => write!(f, "broke the worker protocol: {what}"),
+        }
+    }
+}

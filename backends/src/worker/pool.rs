@@ -1,0 +1,238 @@
+//! The parent's side: workers that are started when needed, kept between cases and replaced after a fault.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::Case;
+use super::outcome::{Fault, Outcome, Run};
+use super::process::Process;
+use super::protocol::{Description, FrameError, Reply};
+
+/// The argument that makes this project's executable a worker: `onnxsmith worker <engine>`.
+pub const WORKER_ARGUMENT: &str = "worker";
+
+/// A program that speaks the worker protocol.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spec {
+    /// What the user calls it.
+    pub name: String,
+    /// The executable.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+}
+
+impl Spec {
+    /// The worker that a name on the command line stands for: a built-in engine, or `cmd:` and the command line of
+    /// a runner, with quotes as in a POSIX shell.
+    pub fn parse(name: &str) -> Result<Self, WorkerError> {
+        if let Some(line) = name.strip_prefix("cmd:") {
+            let mut words = shlex::split(line).unwrap_or_default().into_iter();
+            let program = words.next().ok_or_else(|| WorkerError::Command(line.to_owned()))?.into();
+            return Ok(Self { name: name.to_owned(), program, args: words.map(OsString::from).collect() });
+        }
+        if !crate::engines::all().contains(&name) {
+            return Err(WorkerError::UnknownEngine { name: name.to_owned() });
+        }
+        let program = std::env::current_exe()
+            .map_err(|source| WorkerError::Start { program: "this executable".into(), source })?;
+        Ok(Self { name: name.to_owned(), program, args: vec![WORKER_ARGUMENT.into(), name.into()] })
+    }
+}
+
+/// What a worker may use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// The time for one case.
+    pub timeout: Duration,
+    /// The time to start and answer the handshake.
+    pub startup: Duration,
+    /// The address space in bytes; enforced on Linux only.
+    pub memory: Option<u64>,
+    /// The bytes of all outputs of a case together.
+    pub reply_bytes: u64,
+    /// Whether a worker is replaced after a panic that it survived. A panic can leave a lock poisoned or a cache
+    /// half written, and every later case of that process would look like a bug.
+    pub restart_after_panic: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(10),
+            startup: Duration::from_secs(30),
+            memory: Some(4 << 30),
+            reply_bytes: 1 << 30,
+            restart_after_panic: true,
+        }
+    }
+}
+
+/// Why there is no worker to run a case on. This says nothing about the case.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The program cannot be started.
+    #[error("cannot start {}: {source}", program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The program starts but does not shake hands.
+    #[error("{} is no worker: asked who it is, it {fault}{}", program.display(), said(stderr))]
+    Handshake {
+        /// The program.
+        program: PathBuf,
+        /// What it did instead.
+        fault: Fault,
+        /// The end of its standard error.
+        stderr: String,
+    },
+    /// There is no command after `cmd:`, or its quotes do not match.
+    #[error("`cmd:{0}` names no command; write cmd:./runner --flag, with quotes in pairs")]
+    Command(String),
+    /// The engine is not built in.
+    #[error("no engine `{name}` is built in (there are: {}); cargo features add engines", crate::engines::all().join(", "))]
+    UnknownEngine {
+        /// What was asked for.
+        name: String,
+    },
+}
+
+fn said(stderr: &str) -> String {
+    if stderr.trim().is_empty() { String::new() } else { format!("; it said: {}", stderr.trim()) }
+}
+
+/// One worker: a process that is replaced when it dies.
+pub struct Worker {
+    spec: Spec,
+    limits: Limits,
+    description: Description,
+    process: Option<Process>,
+}
+
+impl Worker {
+    /// Starts a worker and shakes hands.
+    pub fn start(spec: Spec, limits: Limits) -> Result<Self, WorkerError> {
+        let (process, description) = launch(&spec, &limits)?;
+        Ok(Self { spec, limits, description, process: Some(process) })
+    }
+
+    /// What the engine is and can do.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// The process id, while there is a process.
+    pub fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().map(Process::id)
+    }
+
+    /// Gives up the process, so that the next case runs in a fresh one: to confirm that a fault is the case's own.
+    pub fn restart(&mut self) {
+        self.process = None;
+    }
+
+    /// Runs a case, in a new process if the old one is gone.
+    pub fn run(&mut self, case: &Case) -> Result<Run, WorkerError> {
+        let late_fault = self.bury();
+        let mut process = match self.process.take() {
+            Some(process) => process,
+            None => launch(&self.spec, &self.limits)?.0,
+        };
+        let started = Instant::now();
+        let answer = process.run(case, &self.limits);
+        let wall_seconds = started.elapsed().as_secs_f64();
+        let (outcome, engine_seconds, stderr) = match answer {
+            Ok((reply, outputs)) => {
+                let (outcome, seconds) = outcome(reply, outputs);
+                let stderr = process.stderr();
+                if !(self.limits.restart_after_panic && matches!(outcome, Outcome::Fault(_))) {
+                    self.process = Some(process);
+                }
+                (outcome, seconds, stderr)
+            }
+            Err(seen) => {
+                let (fault, stderr) = process.end(&seen);
+                (Outcome::Fault(fault), 0.0, stderr)
+            }
+        };
+        Ok(Run { outcome, engine_seconds, wall_seconds, stderr, late_fault })
+    }
+
+    /// If the process died since its last answer, reaps it and says of what.
+    fn bury(&mut self) -> Option<Fault> {
+        self.process.take_if(|p| p.has_ended()).map(|p| p.end(&FrameError::Closed).0)
+    }
+}
+
+fn launch(spec: &Spec, limits: &Limits) -> Result<(Process, Description), WorkerError> {
+    let program = || spec.program.clone();
+    let mut process =
+        Process::start(spec, limits).map_err(|source| WorkerError::Start { program: program(), source })?;
+    match process.hello(limits) {
+        Ok(description) => Ok((process, description)),
+        Err(seen) => {
+            let (fault, stderr) = process.end(&seen);
+            Err(WorkerError::Handshake { program: program(), fault, stderr })
+        }
+    }
+}
+
+fn outcome(reply: Reply, outputs: Vec<(String, ir::Tensor)>) -> (Outcome, f64) {
+    match reply {
+        Reply::Ok { seconds, .. } => (Outcome::Outputs(outputs), seconds),
+        Reply::Rejected { stage, message, .. } => (Outcome::Rejected { stage, message }, 0.0),
+        Reply::Unsupported { why, .. } => (Outcome::Unsupported { why }, 0.0),
+        Reply::Panicked { message, location, frames, .. } => {
+            (Outcome::Fault(Fault::Panic { message, location, frames }), 0.0)
+        }
+        Reply::Hello { .. } => {
+            (Outcome::Fault(Fault::Garbage { what: "it answers run with hello".to_owned() }), 0.0)
+        }
+    }
+}
+
+/// Workers of one kind, shared by the threads of a campaign. There are never more of them than threads that run a
+/// case at the same time.
+pub struct Pool {
+    spec: Spec,
+    limits: Limits,
+    description: Description,
+    idle: Mutex<Vec<Worker>>,
+}
+
+impl Pool {
+    /// A pool with one worker, whose handshake says what the engine is.
+    pub fn new(spec: Spec, limits: Limits) -> Result<Self, WorkerError> {
+        let worker = Worker::start(spec.clone(), limits.clone())?;
+        let description = worker.description().clone();
+        Ok(Self { spec, limits, description, idle: Mutex::new(vec![worker]) })
+    }
+
+    /// What the engine is and can do.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// What the pool runs.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Runs a case on an idle worker, or a new one.
+    pub fn run(&self, case: &Case) -> Result<Run, WorkerError> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = idle().pop();
+        let mut worker = match waiting {
+            Some(worker) => worker,
+            None => Worker::start(self.spec.clone(), self.limits.clone())?,
+        };
+        let run = worker.run(case);
+        idle().push(worker);
+        run
+    }
+}

@@ -1,0 +1,199 @@
+//! One live worker process: start, exchange of frames, and the diagnosis when it ends.
+
+use std::io::{BufReader, Write};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use ir::Tensor;
+
+use super::outcome::Fault;
+use super::pool::{Limits, Spec};
+use super::protocol::{self, Description, FrameError, Reply, Request, RunHeader, VERSION, Wanted};
+use super::tail::Tail;
+use super::watchdog::{End, Watchdog};
+use super::{Case, sys};
+
+/// How long a process whose pipe broke may take to be dead. A core dump can take a while.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Runtimes read these; with one thread each, results do not depend on scheduling and workers do not crowd
+/// each other out.
+const ONE_THREAD: [&str; 4] =
+    ["RTEN_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"];
+
+/// A running worker. Dropping it kills the process and its group, and reaps it.
+pub(super) struct Process {
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    stderr: Tail,
+    watchdog: Watchdog,
+    next_id: u64,
+}
+
+impl Process {
+    /// Starts the program; [`Process::hello`] comes next.
+    pub(super) fn start(spec: &Spec, limits: &Limits) -> std::io::Result<Self> {
+        let mut command = Command::new(&spec.program);
+        command.args(&spec.args).envs(ONE_THREAD.map(|name| (name, "1")));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        sys::own_group(&mut command);
+        let mut child = command.spawn()?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let confined = sys::confine(&child, limits.memory);
+        // From here on the watchdog owns the child: whatever fails below, it is killed and reaped.
+        let watchdog = Watchdog::new(child)?;
+        confined?;
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(std::io::Error::other("the standard streams of the new process are not there"));
+        };
+        let stdout = BufReader::with_capacity(64 << 10, stdout);
+        Ok(Self { stdin, stdout, stderr: Tail::of(stderr)?, watchdog, next_id: 0 })
+    }
+
+    /// The handshake.
+    pub(super) fn hello(&mut self, limits: &Limits) -> Result<Description, FrameError> {
+        let hello = protocol::frame(&Request::Hello { protocol: VERSION }, &[])?;
+        match self.exchange(&hello, limits.startup, 0)?.0 {
+            Reply::Hello { protocol: VERSION, description } => Ok(description),
+            Reply::Hello { protocol, .. } => Err(FrameError::Malformed(format!(
+                "it speaks protocol version {protocol}, this program {VERSION}"
+            ))),
+            other => Err(FrameError::Malformed(format!("it answers hello with {other:?}"))),
+        }
+    }
+
+    /// Runs a case. After an error the process is of no use any more: [`Process::end`] it.
+    pub(super) fn run(
+        &mut self,
+        case: &Case,
+        limits: &Limits,
+    ) -> Result<(Reply, Vec<(String, Tensor)>), FrameError> {
+        self.stderr.clear();
+        self.next_id += 1;
+        let (inputs, bytes) = protocol::blobs(case.inputs);
+        let header = RunHeader {
+            id: self.next_id,
+            level: case.level.to_owned(),
+            timeout_ms: limits.timeout.as_millis().min(u64::MAX as u128) as u64,
+            model: case.model.len() as u64,
+            inputs,
+            outputs: case
+                .outputs
+                .iter()
+                .map(|(name, dtype)| Wanted { name: name.clone(), dtype: *dtype })
+                .collect(),
+        };
+        let mut blobs = vec![case.model];
+        blobs.extend(bytes.iter().map(Vec::as_slice));
+        let request = protocol::frame(&Request::Run(header), &blobs)?;
+        let answer = self.exchange(&request, limits.timeout, limits.reply_bytes)?;
+        check(&answer.0, &answer.1, self.next_id, case)?;
+        Ok(answer)
+    }
+
+    /// What the engine wrote to its standard error since the case began.
+    pub(super) fn stderr(&self) -> String {
+        self.stderr.text()
+    }
+
+    /// The process id.
+    pub(super) fn id(&self) -> u32 {
+        self.watchdog.id()
+    }
+
+    /// Whether the process has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.watchdog.has_ended()
+    }
+
+    /// Sees a failed process off: what was wrong with it, and its last words.
+    pub(super) fn end(mut self, seen: &FrameError) -> (Fault, String) {
+        let grace = if matches!(seen, FrameError::Malformed(_)) { Duration::ZERO } else { GRACE };
+        let end = self.watchdog.end(grace);
+        let words = self.stderr.last_words();
+        (diagnose(&end, seen, &words), words)
+    }
+
+    fn exchange(
+        &mut self,
+        request: &[u8],
+        time: Duration,
+        limit: u64,
+    ) -> Result<(Reply, Vec<(String, Tensor)>), FrameError> {
+        self.watchdog.arm(time);
+        let answer = self.send_and_receive(request, limit);
+        // A process that was killed right after its answer is dead all the same.
+        if self.watchdog.disarm() { answer } else { Err(FrameError::Closed) }
+    }
+
+    fn send_and_receive(
+        &mut self,
+        request: &[u8],
+        limit: u64,
+    ) -> Result<(Reply, Vec<(String, Tensor)>), FrameError> {
+        self.stdin.write_all(request)?;
+        self.stdin.flush()?;
+        let mut reply = protocol::read_header(&mut self.stdout)?;
+        let tensors = match &mut reply {
+            Reply::Ok { outputs, .. } => {
+                protocol::read_tensors(&mut self.stdout, std::mem::take(outputs), limit)?
+            }
+            _ => Vec::new(),
+        };
+        Ok((reply, tensors))
+    }
+}
+
+/// Whether the reply is one to this request, and the outputs are those wanted.
+fn check(reply: &Reply, outputs: &[(String, Tensor)], expected: u64, case: &Case) -> Result<(), FrameError> {
+    let id = match reply {
+        Reply::Ok { id, .. }
+        | Reply::Rejected { id, .. }
+        | Reply::Unsupported { id, .. }
+        | Reply::Panicked { id, .. } => *id,
+        Reply::Hello { .. } => return Err(FrameError::Malformed("it answers run with hello".into())),
+    };
+    if id != expected {
+        return Err(FrameError::Malformed(format!("it answers request {id}, not {expected}")));
+    }
+    let names = || outputs.iter().map(|(name, _)| name);
+    if matches!(reply, Reply::Ok { .. }) && !names().eq(case.outputs.iter().map(|(name, _)| name)) {
+        return Err(FrameError::Malformed(format!(
+            "it answers with outputs {:?}",
+            names().collect::<Vec<_>>()
+        )));
+    }
+    Ok(())
+}
+
+/// What was wrong with a process, from how it ended, what was seen of its reply, and what it said last.
+fn diagnose(end: &End, seen: &FrameError, words: &str) -> Fault {
+    let status = match (&end.status, seen) {
+        (_, FrameError::Malformed(what)) if !end.overdue => return Fault::Garbage { what: what.clone() },
+        (Ok(status), _) => *status,
+        (Err(e), _) => return Fault::Garbage { what: format!("its exit status cannot be read: {e}") },
+    };
+    let signal = sys::signal(status);
+    // A process that was killed as overdue may have died before, with a descendant holding its pipe open.
+    if end.killed && (signal == Some(sys::SIGKILL) || cfg!(not(unix))) {
+        let what = "it closed its standard output and went on running";
+        return if end.overdue { Fault::Timeout } else { Fault::Garbage { what: what.into() } };
+    }
+    match (signal, status.code().unwrap_or(-1)) {
+        (Some(_), _) if words.contains("has overflowed its stack") => Fault::StackOverflow,
+        // Nobody but the kernel's out-of-memory killer sends SIGKILL to a stranger's child.
+        (Some(sys::SIGKILL), _) => Fault::Memory,
+        (Some(_), _) if out_of_memory(words) => Fault::Memory,
+        (Some(number), _) => Fault::Signal { number, name: sys::signal_name(number) },
+        (None, 0) if matches!(seen, FrameError::Truncated) => Fault::Garbage { what: seen.to_string() },
+        (None, code) if code != 0 && out_of_memory(words) => Fault::Memory,
+        (None, code) => Fault::Exit { code },
+    }
+}
+
+/// Whether a process that failed says that it was for lack of memory, in Rust's, C++'s, Python's or libc's words.
+fn out_of_memory(words: &str) -> bool {
+    ["memory allocation of ", "std::bad_alloc", "MemoryError", "Cannot allocate memory"]
+        .iter()
+        .any(|phrase| words.contains(phrase))
+}

@@ -1,0 +1,316 @@
+//! The worker protocol, version 1: one JSON header line, then the raw blobs whose lengths the header states.
+//!
+//! `docs/worker-protocol.md` describes it for authors of runners. Readers here trust nothing: every length is
+//! checked against a limit before memory is reserved for it, and unknown header fields are ignored.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read};
+
+use ir::{DType, Tensor, Type};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The version this code speaks. A worker that answers another one is refused.
+pub const VERSION: u32 = 1;
+
+/// The longest header line, its newline included.
+pub const MAX_HEADER: u64 = 4 << 20;
+
+/// What the parent sends.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Request {
+    /// The first request: who are you?
+    Hello {
+        /// [`VERSION`].
+        protocol: u32,
+    },
+    /// Run a model; the model's bytes follow, then each input's.
+    Run(RunHeader),
+}
+
+/// The header of [`Request::Run`].
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RunHeader {
+    /// The reply must carry the same number.
+    pub id: u64,
+    /// The optimisation level, one of [`Description::levels`].
+    pub level: String,
+    /// The parent kills the worker after this many milliseconds.
+    pub timeout_ms: u64,
+    /// The bytes of the ONNX model.
+    pub model: u64,
+    /// The graph inputs.
+    pub inputs: Vec<Blob>,
+    /// The wanted graph outputs.
+    pub outputs: Vec<Wanted>,
+}
+
+/// A tensor whose row-major little-endian elements follow the header.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Blob {
+    /// The name of the graph input or output.
+    pub name: String,
+    /// The element type.
+    #[serde(with = "dtype_name")]
+    pub dtype: DType,
+    /// The size of each axis.
+    pub shape: Vec<i64>,
+    /// How many bytes follow.
+    pub bytes: u64,
+}
+
+/// An output as the model declares it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Wanted {
+    /// The name of the graph output.
+    pub name: String,
+    /// The element type to answer in.
+    #[serde(with = "dtype_name")]
+    pub dtype: DType,
+}
+
+/// What the worker answers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Reply {
+    /// To [`Request::Hello`].
+    Hello {
+        /// The version the worker speaks.
+        protocol: u32,
+        /// What the engine is and can do.
+        #[serde(flatten)]
+        description: Description,
+    },
+    /// The outputs; their bytes follow.
+    Ok {
+        /// Of the request.
+        id: u64,
+        /// What loading and running took, without the protocol.
+        seconds: f64,
+        /// The outputs, in the order they were wanted.
+        outputs: Vec<Blob>,
+    },
+    /// A clean error of the engine.
+    Rejected {
+        /// Of the request.
+        id: u64,
+        /// Where it came up.
+        stage: Stage,
+        /// The engine's words.
+        message: String,
+    },
+    /// The engine lacks an operator, dtype or the like.
+    Unsupported {
+        /// Of the request.
+        id: u64,
+        /// What it lacks.
+        why: String,
+    },
+    /// The engine panicked and the worker survived it.
+    Panicked {
+        /// Of the request.
+        id: u64,
+        /// The panic's message.
+        message: String,
+        /// `file:line:column`, or empty.
+        #[serde(default)]
+        location: String,
+        /// The innermost frames, or none.
+        #[serde(default)]
+        frames: Vec<String>,
+    },
+}
+
+/// What an engine is and can do.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Description {
+    /// The engine's name.
+    pub engine: String,
+    /// Its version.
+    pub version: String,
+    /// The dtype (by short name) that each dtype it accepts is calculated in. `"i64": "i32"` says that 64-bit
+    /// integers run as 32-bit ones; a dtype that is missing is not accepted.
+    pub dtypes: BTreeMap<String, String>,
+    /// The newest `ai.onnx` opset it accepts, where that is known.
+    #[serde(default)]
+    pub opset: Option<i64>,
+    /// The optimisation levels it has, from none to all.
+    pub levels: Vec<String>,
+}
+
+impl Description {
+    /// The dtype that `dtype` is calculated in; `None` where the engine does not accept it.
+    pub fn computes_in(&self, dtype: DType) -> Option<DType> {
+        self.dtypes.get(dtype.name())?.parse().ok()
+    }
+}
+
+/// Where a clean error came up.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Parsing, checking or optimising the model.
+    Load,
+    /// Running it.
+    Run,
+}
+
+/// Why a frame could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum FrameError {
+    /// The stream ended where a frame may start.
+    #[error("the stream ended")]
+    Closed,
+    /// The stream ended elsewhere.
+    #[error("the stream ended inside a frame")]
+    Truncated,
+    /// What was read is not a frame.
+    #[error("{0}")]
+    Malformed(String),
+    /// The stream failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A frame ready to be sent in one write.
+pub fn frame(header: &impl Serialize, blobs: &[&[u8]]) -> Result<Vec<u8>, FrameError> {
+    let mut out = serde_json::to_vec(header).map_err(|e| FrameError::Malformed(e.to_string()))?;
+    out.reserve(1 + blobs.iter().map(|b| b.len()).sum::<usize>());
+    out.push(b'\n');
+    blobs.iter().for_each(|b| out.extend_from_slice(b));
+    Ok(out)
+}
+
+/// Reads a header line.
+pub fn read_header<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<T, FrameError> {
+    let mut line = Vec::new();
+    from.take(MAX_HEADER).read_until(b'\n', &mut line)?;
+    if line.is_empty() {
+        return Err(FrameError::Closed);
+    }
+    // A line that cannot become a header is better called malformed than cut off, even without its newline.
+    if line.first() != Some(&b'{') {
+        return Err(FrameError::Malformed(format!("expected a JSON header, got {}", excerpt(&line))));
+    }
+    if line.last() != Some(&b'\n') {
+        let long = line.len() as u64 == MAX_HEADER;
+        let too_long = || FrameError::Malformed(format!("a header is longer than {MAX_HEADER} bytes"));
+        return Err(if long { too_long() } else { FrameError::Truncated });
+    }
+    serde_json::from_slice(&line)
+        .map_err(|e| FrameError::Malformed(format!("{e} in the header {}", excerpt(&line))))
+}
+
+/// Reads `bytes` bytes, of which at most `limit` are allowed.
+pub fn read_blob(from: &mut impl BufRead, bytes: u64, limit: u64) -> Result<Vec<u8>, FrameError> {
+    if bytes > limit {
+        return Err(FrameError::Malformed(format!(
+            "a blob of {bytes} bytes is announced; {limit} are allowed"
+        )));
+    }
+    // The announcement is not proof: memory grows with what arrives.
+    let mut blob = Vec::with_capacity(bytes.min(1 << 20) as usize);
+    from.take(bytes).read_to_end(&mut blob)?;
+    if (blob.len() as u64) < bytes { Err(FrameError::Truncated) } else { Ok(blob) }
+}
+
+/// Reads the tensors that `blobs` announces, of at most `limit` bytes together.
+pub fn read_tensors(
+    from: &mut impl BufRead,
+    blobs: Vec<Blob>,
+    mut limit: u64,
+) -> Result<Vec<(String, Tensor)>, FrameError> {
+    let mut tensors = Vec::with_capacity(blobs.len());
+    for blob in blobs {
+        let bytes = read_blob(from, blob.bytes, limit)?;
+        limit -= blob.bytes;
+        let tensor = Tensor::from_bytes(&Type::new(blob.dtype, blob.shape), &bytes)
+            .map_err(|e| FrameError::Malformed(format!("`{}`: {e}", blob.name)))?;
+        tensors.push((blob.name, tensor));
+    }
+    Ok(tensors)
+}
+
+/// The headers and the bytes of named tensors.
+pub fn blobs(tensors: &[(String, Tensor)]) -> (Vec<Blob>, Vec<Vec<u8>>) {
+    tensors
+        .iter()
+        .map(|(name, tensor)| {
+            let bytes = tensor.to_bytes();
+            let Type { dtype, shape } = tensor.ty();
+            (Blob { name: name.clone(), dtype, shape, bytes: bytes.len() as u64 }, bytes)
+        })
+        .unzip()
+}
+
+/// The start of a line for a message, printable.
+fn excerpt(line: &[u8]) -> String {
+    let shown = &line[..line.len().min(80)];
+    let dots = if shown.len() < line.len() { "…" } else { "" };
+    format!("`{}{dots}`", shown.trim_ascii_end().escape_ascii())
+}
+
+/// Dtypes as their short names.
+mod dtype_name {
+    use ir::DType;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
+    pub(super) fn serialize<S: Serializer>(dtype: &DType, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(dtype.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<DType, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor() -> (String, Tensor) {
+        ("x".into(), Tensor::from_f64_fn(&Type::new(DType::F16, [2, 3]), |i| i as f64))
+    }
+
+    #[test]
+    fn tensors_round_trip() {
+        let sent =
+            vec![tensor(), ("empty".into(), Tensor::from_f64_fn(&Type::new(DType::I64, [0, 4]), |_| 0.0))];
+        let (headers, bytes) = blobs(&sent);
+        let reply = Reply::Ok { id: 7, seconds: 0.5, outputs: headers.clone() };
+        let wire = frame(&reply, &bytes.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
+        let mut wire = wire.as_slice();
+        assert_eq!(read_header::<Reply>(&mut wire).unwrap(), reply);
+        assert_eq!(read_tensors(&mut wire, headers, 12).unwrap(), sent);
+        assert!(matches!(read_header::<Reply>(&mut wire), Err(FrameError::Closed)));
+    }
+
+    #[test]
+    fn the_written_form_is_the_documented_one() {
+        let hello = frame(&Request::Hello { protocol: VERSION }, &[]).unwrap();
+        assert_eq!(hello, b"{\"type\":\"hello\",\"protocol\":1}\n");
+        let later = br#"{"type":"panicked","id":3,"message":"boom","colour":"a field of a later version"}"#;
+        let Reply::Panicked { id: 3, location, .. } = serde_json::from_slice(later).unwrap() else {
+            panic!()
+        };
+        assert_eq!(location, "");
+    }
+
+    #[test]
+    fn bad_frames_are_errors() {
+        let header = |mut bytes: &[u8]| read_header::<Reply>(&mut bytes);
+        assert!(matches!(header(b"warning: no GPU\n"), Err(FrameError::Malformed(_))));
+        assert!(matches!(header(b"{\"type\":\"ok\"}\n"), Err(FrameError::Malformed(_))));
+        assert!(matches!(header(b"{\"type\":\"ok\""), Err(FrameError::Truncated)));
+        let (mut announced, _) = blobs(&[tensor()]);
+        let read = |blobs: &[Blob], limit| read_tensors(&mut &[0u8; 11][..], blobs.to_vec(), limit);
+        assert!(matches!(read(&announced, 12), Err(FrameError::Truncated)));
+        assert!(matches!(read(&announced, 11), Err(FrameError::Malformed(_))));
+        announced[0].bytes = 10;
+        assert!(matches!(read(&announced, 12), Err(FrameError::Malformed(_))));
+        announced[0].bytes = u64::MAX;
+        assert!(matches!(read(&announced, u64::MAX), Err(FrameError::Truncated)));
+    }
+}

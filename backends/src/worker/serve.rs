@@ -1,0 +1,199 @@
+//! The child's side: an engine behind the worker protocol.
+
+use std::backtrace::Backtrace;
+use std::io::{BufRead, BufReader, Write};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ir::Tensor;
+
+use super::protocol::{self, Description, FrameError, Reply, Request, RunHeader, Stage, VERSION};
+use super::{Case, sys};
+
+/// The largest request a worker accepts. The parent is trusted; a limit keeps a bug in it from looking like one
+/// in the engine.
+const MAX_REQUEST: u64 = 4 << 30;
+
+/// How many frames of a panic are reported.
+const FRAMES: usize = 12;
+
+/// A runtime under test. It may panic, abort and hang; that is what the process around it is for.
+pub trait Engine {
+    /// What the engine is and can do.
+    fn describe(&self) -> Description;
+
+    /// Loads and runs a model. The outputs come in the order and with the dtypes of [`Case::outputs`].
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError>;
+}
+
+/// An engine's clean error.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EngineError {
+    /// It does not take the model.
+    #[error("cannot load the model: {0}")]
+    Load(String),
+    /// It took the model but cannot run it on these inputs.
+    #[error("cannot run the model: {0}")]
+    Run(String),
+    /// It lacks something.
+    #[error("unsupported: {0}")]
+    Unsupported(String),
+}
+
+/// Serves an engine over standard input and output until the parent closes them. This process's standard input is
+/// empty afterwards, and its standard output goes to standard error, so an engine that prints does no harm.
+pub fn serve(engine: &mut dyn Engine) -> Result<(), FrameError> {
+    let (input, output) = sys::claim_stdio()?;
+    panic::set_hook(Box::new(record_panic));
+    serve_on(engine, BufReader::with_capacity(64 << 10, input), output)
+}
+
+fn serve_on(
+    engine: &mut dyn Engine,
+    mut input: impl BufRead,
+    mut output: impl Write,
+) -> Result<(), FrameError> {
+    loop {
+        let request = match protocol::read_header(&mut input) {
+            Ok(request) => request,
+            Err(FrameError::Closed) => return Ok(()),
+            Err(e) => return Err(e),
+        };
+        let answer = match request {
+            Request::Hello { .. } => {
+                protocol::frame(&Reply::Hello { protocol: VERSION, description: engine.describe() }, &[])?
+            }
+            Request::Run(header) => answer(engine, header, &mut input)?,
+        };
+        output.write_all(&answer)?;
+        output.flush()?;
+    }
+}
+
+fn answer(
+    engine: &mut dyn Engine,
+    header: RunHeader,
+    input: &mut impl BufRead,
+) -> Result<Vec<u8>, FrameError> {
+    let RunHeader { id, level, timeout_ms, model, inputs, outputs } = header;
+    let model = protocol::read_blob(input, model, MAX_REQUEST)?;
+    let inputs = protocol::read_tensors(input, inputs, MAX_REQUEST)?;
+    let outputs: Vec<_> = outputs.into_iter().map(|w| (w.name, w.dtype)).collect();
+    let case = Case { model: &model, level: &level, inputs: &inputs, outputs: &outputs };
+
+    sys::self_destruct(Some(Duration::from_millis(timeout_ms)));
+    take_panic();
+    let started = Instant::now();
+    let result = panic::catch_unwind(AssertUnwindSafe(|| engine.run(&case)));
+    let seconds = started.elapsed().as_secs_f64();
+    sys::self_destruct(None);
+
+    let reply = match result {
+        Ok(Ok(tensors)) => {
+            let (outputs, bytes) = protocol::blobs(&tensors);
+            let bytes: Vec<_> = bytes.iter().map(Vec::as_slice).collect();
+            return protocol::frame(&Reply::Ok { id, seconds, outputs }, &bytes);
+        }
+        Ok(Err(EngineError::Load(message))) => Reply::Rejected { id, stage: Stage::Load, message },
+        Ok(Err(EngineError::Run(message))) => Reply::Rejected { id, stage: Stage::Run, message },
+        Ok(Err(EngineError::Unsupported(why))) => Reply::Unsupported { id, why },
+        Err(payload) => {
+            // Where no hook ran (`resume_unwind`), the payload is all there is.
+            let record = take_panic().unwrap_or_else(|| PanicRecord::from_message(message(&*payload)));
+            Reply::Panicked { id, message: record.message, location: record.location, frames: record.frames }
+        }
+    };
+    protocol::frame(&reply, &[])
+}
+
+/// The first panic since the case began, on whatever thread: a later one is most often its consequence.
+static PANIC: Mutex<Option<PanicRecord>> = Mutex::new(None);
+
+struct PanicRecord {
+    message: String,
+    location: String,
+    frames: Vec<String>,
+}
+
+impl PanicRecord {
+    fn from_message(message: String) -> Self {
+        Self { message, location: String::new(), frames: Vec::new() }
+    }
+}
+
+fn take_panic() -> Option<PanicRecord> {
+    PANIC.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+fn record_panic(info: &PanicHookInfo) {
+    let message = message(info.payload());
+    let location = info.location().map(ToString::to_string).unwrap_or_default();
+    // Also to standard error, for a panic that is followed by an abort.
+    eprintln!("panicked at {location}: {message}");
+    let mut first = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
+    if first.is_none() {
+        let frames = frames(&Backtrace::force_capture().to_string());
+        *first = Some(PanicRecord { message, location, frames });
+    }
+}
+
+fn message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a text".to_owned())
+}
+
+/// The function names of a backtrace from where the panic was to where the engine was called, without hashes and
+/// type parameters, which differ between builds and cases.
+fn frames(backtrace: &str) -> Vec<String> {
+    let names: Vec<&str> = backtrace.lines().filter_map(function).collect();
+    let machinery =
+        ["rust_begin_unwind", "core::panicking", "core::option", "core::result", "std::panicking"];
+    let entries =
+        ["catch_unwind", "__rust_try", "__rust_begin_short_backtrace", "rayon_core::", module_path!()];
+    let is_any = |name: &str, list: &[&str]| list.iter().any(|part| name.contains(part));
+    let begin = names.iter().position(|name| is_any(name, &machinery[..1])).unwrap_or(0);
+    let panicked = names[begin..].iter().skip_while(|name| is_any(name, &machinery));
+    panicked.take_while(|name| !is_any(name, &entries)).take(FRAMES).map(ToString::to_string).collect()
+}
+
+/// The function in a backtrace's line such as `  4: rten::ops::conv::conv::h0123456789abcdef`, normalised.
+fn function(line: &str) -> Option<&str> {
+    let (number, name) = line.trim_start().split_once(": ")?;
+    number.parse::<u32>().ok()?;
+    let hash = name.rfind("::h").filter(|&at| name.len() - at == 19).unwrap_or(name.len());
+    let name = &name[..hash];
+    let parameters = name.find('<').filter(|&at| at > 0).unwrap_or(name.len());
+    Some(name[..parameters].trim_end_matches(':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_normalised() {
+        let backtrace = "   0: std::backtrace::Backtrace::create\n             at /rustc/library/std/src/x.rs:1:1\n   \
+                         1: record_panic\n   2: __rustc::rust_begin_unwind\n   3: core::panicking::panic_fmt\n   \
+                         4: rten::ops::conv::conv::h0123456789abcdef\n   5: <A as B>::run\n   \
+                         6: map<alloc::vec::Vec<f32>>\n   7: std::panic::catch_unwind\n   8: main\n";
+        let expected = ["rten::ops::conv::conv", "<A as B>::run", "map"];
+        assert_eq!(frames(backtrace), expected);
+    }
+
+    #[test]
+    fn a_request_that_is_no_frame_ends_the_worker() {
+        struct Never;
+        impl Engine for Never {
+            fn describe(&self) -> Description {
+                unreachable!("nobody asks")
+            }
+            fn run(&mut self, _: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+                unreachable!("nobody asks")
+            }
+        }
+        assert!(serve_on(&mut Never, &b""[..], std::io::sink()).is_ok());
+        assert!(serve_on(&mut Never, &b"hello\n"[..], std::io::sink()).is_err());
+    }
+}

@@ -1,0 +1,145 @@
+//! What the standard library does not offer: process groups, memory limits, private standard streams.
+//!
+//! On systems that are not Unix the functions do what can be done without these, and say what that is.
+#![cfg_attr(unix, allow(unsafe_code, reason = "system calls through libc; each has its SAFETY comment"))]
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+/// Makes the child the leader of its own process group, so that [`kill`] reaches what it starts.
+pub(super) fn own_group(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+/// Limits the address space of a running process, and keeps it from dumping core, which takes seconds. Only Linux
+/// can do that from outside; elsewhere nothing happens.
+pub(super) fn confine(child: &Child, memory: Option<u64>) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    for (resource, bytes) in
+        memory.map(|bytes| (libc::RLIMIT_AS, bytes)).into_iter().chain([(libc::RLIMIT_CORE, 0)])
+    {
+        let limit = libc::rlimit { rlim_cur: bytes as libc::rlim_t, rlim_max: bytes as libc::rlim_t };
+        let none = std::ptr::null_mut();
+        // SAFETY: `limit` outlives the call, and a null pointer for the old limit is allowed.
+        if unsafe { libc::prlimit(child.id() as libc::pid_t, resource, &raw const limit, none) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let _ = (child, memory);
+    Ok(())
+}
+
+/// Kills the child and all of its process group. The child must not have been waited for.
+pub(super) fn kill(child: &mut Child) {
+    #[cfg(unix)]
+    // SAFETY: kill(2) touches no memory. The child is not reaped, so its id is still its own.
+    unsafe {
+        libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL);
+    }
+    // Also where there is a group: a child that left it is still ours. It may be dead, which is fine.
+    let _ = child.kill();
+}
+
+/// Whether the process has ended, without reaping it, so that its id cannot be taken by another one.
+pub(super) fn has_ended(child: &mut Child) -> bool {
+    #[cfg(unix)]
+    {
+        // SAFETY: all-zero bytes are a valid siginfo_t, and the call writes only to it.
+        unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            libc::waitid(libc::P_PID, child.id() as libc::id_t, &raw mut info, flags) == 0
+                && info.si_signo != 0
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        !matches!(child.try_wait(), Ok(None))
+    }
+}
+
+/// Takes standard input and output for the protocol. Whatever else in this process reads standard input then
+/// finds it empty, and whatever prints to standard output prints to standard error. (Not on Windows, where an
+/// engine that prints breaks the protocol.)
+pub(super) fn claim_stdio() -> io::Result<(Box<dyn Read>, Box<dyn Write>)> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::{AsFd, AsRawFd};
+        let input = io::stdin().as_fd().try_clone_to_owned()?;
+        let output = io::stdout().as_fd().try_clone_to_owned()?;
+        let null = File::open("/dev/null")?;
+        for (from, to) in [(null.as_raw_fd(), libc::STDIN_FILENO), (libc::STDERR_FILENO, libc::STDOUT_FILENO)]
+        {
+            // SAFETY: dup2(2) touches no memory. The standard streams are open at both ends (they were cloned
+            // above), and nobody holds them as owned descriptors.
+            if unsafe { libc::dup2(from, to) } < 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok((Box::new(File::from(input)), Box::new(File::from(output))))
+    }
+    #[cfg(not(unix))]
+    Ok((Box::new(io::stdin()), Box::new(io::stdout())))
+}
+
+/// Ends this process in a while, in case that nobody is left to kill it; `None` calls that off. Not on Windows.
+pub(super) fn self_destruct(after: Option<Duration>) {
+    #[cfg(unix)]
+    {
+        // A second more than asked for, and at least one: zero would call it off.
+        let seconds = after.map_or(0, |d| d.as_secs().saturating_add(2).min(u32::MAX as u64) as u32);
+        // SAFETY: alarm(2) touches no memory; the default action of SIGALRM ends the process.
+        unsafe {
+            libc::alarm(seconds);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = after;
+}
+
+/// The signal that ended a process.
+pub(super) fn signal(status: std::process::ExitStatus) -> Option<i32> {
+    #[cfg(unix)]
+    return std::os::unix::process::ExitStatusExt::signal(&status);
+    #[cfg(not(unix))]
+    {
+        let _ = status;
+        None
+    }
+}
+
+/// The number of the signal that [`kill`] sends.
+pub(super) const SIGKILL: i32 = 9;
+
+/// The name of a signal that engines die of.
+pub(super) fn signal_name(number: i32) -> &'static str {
+    #[cfg(unix)]
+    {
+        const NAMES: [(i32, &str); 13] = [
+            (libc::SIGABRT, "SIGABRT"),
+            (libc::SIGALRM, "SIGALRM"),
+            (libc::SIGBUS, "SIGBUS"),
+            (libc::SIGFPE, "SIGFPE"),
+            (libc::SIGHUP, "SIGHUP"),
+            (libc::SIGILL, "SIGILL"),
+            (libc::SIGINT, "SIGINT"),
+            (libc::SIGKILL, "SIGKILL"),
+            (libc::SIGPIPE, "SIGPIPE"),
+            (libc::SIGSEGV, "SIGSEGV"),
+            (libc::SIGSYS, "SIGSYS"),
+            (libc::SIGTERM, "SIGTERM"),
+            (libc::SIGTRAP, "SIGTRAP"),
+        ];
+        if let Some((_, name)) = NAMES.iter().find(|(n, _)| *n == number) {
+            return name;
+        }
+    }
+    let _ = number;
+    "another signal"
+}

@@ -1,0 +1,345 @@
+use ir::DType;
+use onnxsmith_backends::wgpu::{Binary, GpuError, Unary};
+
+use crate::{assert_close, down, gpu, integers, tensor, up, wave};
+
+type Row = (Unary, fn(f64) -> f64, f64, f64, &'static [f64]);
+
+const WIDE: &[f64] = &[-30.0, -8.0, -3.2, -1.0, -0.7, -1e-3, 0.0, 1e-4, 0.3, 0.5, 0.9, 1.0, 1.9, 2.5, 4.5, 20.0, 87.0];
+const UNIT: &[f64] = &[-1.0, -0.999, -0.8, -0.5, -1e-3, 0.0, 1e-5, 0.25, 0.6, 0.97, 1.0];
+const POSITIVE: &[f64] = &[1e-30, 1e-5, 0.1, 0.5, 0.99, 1.0, 1.01, 2.0, 7.0, 1e4, 1e30];
+const ANGLES: &[f64] = &[-1e4, -100.0, -6.0, -3.0, -1.0, -1e-4, 0.0, 0.5, 0.7853, 1.5, 2.0, 3.1, 4.0, 12.0, 5000.0];
+
+/// The function in `f64`, the absolute and relative error allowed, and where.
+const FLOATS: &[Row] = &[
+    (Unary::Abs, f64::abs, 0.0, 0.0, WIDE),
+    (Unary::Acos, f64::acos, 1e-6, 0.0, UNIT),
+    (Unary::Acosh, f64::acosh, 1e-6, 2e-6, &[1.0, 1.001, 1.5, 3.0, 1e5, 1e30]),
+    (Unary::Asin, f64::asin, 1e-7, 1e-6, UNIT),
+    (Unary::Asinh, f64::asinh, 0.0, 2e-6, WIDE),
+    (Unary::Atan, f64::atan, 0.0, 4e-7, WIDE),
+    (Unary::Atanh, f64::atanh, 0.0, 2e-6, &[-1.0, -0.9, -0.5, -1e-5, 0.0, 0.3, 0.7, 0.999, 1.0]),
+    (Unary::Ceil, f64::ceil, 0.0, 0.0, WIDE),
+    (Unary::Cos, f64::cos, 3e-7, 0.0, ANGLES),
+    (Unary::Cosh, f64::cosh, 0.0, 2e-5, WIDE),
+    (Unary::Erf, libm::erf, 1.5e-7, 2e-7, WIDE),
+    (Unary::Exp, f64::exp, 0.0, 1e-5, WIDE),
+    (Unary::Floor, f64::floor, 0.0, 0.0, WIDE),
+    (Unary::Gelu, |x| 0.5 * x * (1.0 + libm::erf(x / 2f64.sqrt())), 1e-6, 1e-6, WIDE),
+    (Unary::HardSwish, |x| x * (x / 6.0 + 0.5).clamp(0.0, 1.0), 1e-7, 1e-6, WIDE),
+    (Unary::Log, f64::ln, 7e-7, 3e-7, POSITIVE),
+    (Unary::Mish, |x| x * x.exp().ln_1p().tanh(), 1e-6, 1e-5, WIDE),
+    (Unary::Neg, |x| -x, 0.0, 0.0, WIDE),
+    (Unary::Reciprocal, |x| 1.0 / x, 0.0, 3e-7, POSITIVE),
+    (Unary::Relu, |x| x.max(0.0), 0.0, 0.0, WIDE),
+    (Unary::Round, f64::round_ties_even, 0.0, 0.0, WIDE),
+    (Unary::Sigmoid, |x| 1.0 / (1.0 + (-x).exp()), 0.0, 1e-5, WIDE),
+    (Unary::Sign, |x| if x == 0.0 { x } else { x.signum() }, 0.0, 0.0, WIDE),
+    (Unary::Sin, f64::sin, 3e-7, 0.0, ANGLES),
+    (Unary::Sinh, f64::sinh, 0.0, 2e-5, WIDE),
+    (Unary::Softplus, |x| x.max(0.0) + (-x.abs()).exp().ln_1p(), 0.0, 1e-5, WIDE),
+    (Unary::Softsign, |x| x / (1.0 + x.abs()), 0.0, 4e-7, WIDE),
+    (Unary::Sqrt, f64::sqrt, 0.0, 3e-7, POSITIVE),
+    (Unary::Tan, f64::tan, 3e-7, 2e-6, &[-1.5, -1.0, -1e-4, 0.0, 0.3, 0.785, 0.8, 1.4, 3.0, 5.0]),
+    (Unary::Tanh, f64::tanh, 0.0, 2e-6, WIDE),
+];
+
+#[test]
+fn unary_functions_of_every_float() {
+    let Some(gpu) = gpu() else { return };
+    for dtype in [DType::F32, DType::F16, DType::BF16] {
+        let store = dtype.float().unwrap();
+        for &(f, exact, abs, rel, points) in FLOATS {
+            let points: Vec<_> = points.iter().copied().filter(|x| exact(*x).abs() < store.max_finite()).collect();
+            let x = tensor(dtype, &[points.len()], &points);
+            let expected: Vec<_> = x.to_f64s().into_iter().map(exact).collect();
+            let got = down(gpu, &gpu.unary(f, &up(gpu, &x), &[]).unwrap());
+            let rel = rel + if dtype == DType::F32 { 0.0 } else { 0.5 * store.epsilon() };
+            assert_close(&format!("{f:?} {dtype}"), &got.to_f64s(), &expected, abs + 0.5 * store.ulp(0.0), rel);
+        }
+    }
+}
+
+#[test]
+fn unary_functions_at_the_edges() {
+    let Some(gpu) = gpu() else { return };
+    let (inf, nan) = (f64::INFINITY, f64::NAN);
+    let x = [nan, inf, -inf, 0.0, -0.0, -1.0, 100.0, -200.0];
+    let t = up(gpu, &tensor(DType::F32, &[x.len()], &x));
+    let rows: &[(Unary, [f64; 8])] = &[
+        (Unary::Exp, [nan, inf, 0.0, 1.0, 1.0, (-1f64).exp(), inf, 0.0]),
+        (Unary::Log, [nan, inf, nan, -inf, -inf, nan, 100f64.ln(), nan]),
+        (Unary::Sqrt, [nan, inf, nan, 0.0, -0.0, nan, 10.0, nan]),
+        (Unary::Tanh, [nan, 1.0, -1.0, 0.0, -0.0, (-1f64).tanh(), 1.0, -1.0]),
+        (Unary::Sigmoid, [nan, 1.0, 0.0, 0.5, 0.5, 1.0 / (1.0 + 1f64.exp()), 1.0, 0.0]),
+        (Unary::Relu, [nan, inf, 0.0, 0.0, 0.0, 0.0, 100.0, 0.0]),
+        (Unary::Sin, [nan, nan, nan, 0.0, -0.0, (-1f64).sin(), 100f64.sin(), (-200f64).sin()]),
+        (Unary::Atan, [nan, 90f64.to_radians(), (-90f64).to_radians(), 0.0, -0.0, (-1f64).atan(), 100f64.atan(), (-200f64).atan()]),
+        (Unary::Sign, [nan, 1.0, -1.0, 0.0, -0.0, -1.0, 1.0, -1.0]),
+        (Unary::Softplus, [nan, inf, 0.0, 2f64.ln(), 2f64.ln(), (-1f64).exp().ln_1p(), 100.0, 0.0]),
+        (Unary::Erf, [nan, 1.0, -1.0, 0.0, -0.0, libm::erf(-1.0), 1.0, -1.0]),
+        (Unary::Asin, [nan, nan, nan, 0.0, -0.0, (-1f64).asin(), nan, nan]),
+    ];
+    for (f, expected) in rows {
+        let got = down(gpu, &gpu.unary(*f, &t, &[]).unwrap()).to_f64s();
+        assert_close(f.name(), &got, expected, 1e-6, 1e-6);
+    }
+    assert_eq!(down(gpu, &gpu.is_nan(&t).unwrap()).to_i128s(), [1, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(down(gpu, &gpu.is_inf(&t, true, true).unwrap()).to_i128s(), [0, 1, 1, 0, 0, 0, 0, 0]);
+    assert_eq!(down(gpu, &gpu.is_inf(&t, false, true).unwrap()).to_i128s(), [0, 1, 0, 0, 0, 0, 0, 0]);
+}
+
+#[test]
+fn unary_functions_with_parameters() {
+    let Some(gpu) = gpu() else { return };
+    let x = wave(DType::F32, &[5, 20]);
+    let t = up(gpu, &x);
+    type Case = (Unary, &'static [f32], fn(f64) -> f64);
+    let cases: &[Case] = &[
+        (Unary::LeakyRelu, &[0.25], |x| if x < 0.0 { 0.25 * x } else { x }),
+        (Unary::Elu, &[2.0], |x| if x < 0.0 { 2.0 * x.exp_m1() } else { x }),
+        (Unary::Celu, &[2.0], |x| if x < 0.0 { 2.0 * (x / 2.0).exp_m1() } else { x }),
+        (Unary::Selu, &[1.5, 2.0], |x| 2.0 * if x < 0.0 { 1.5 * x.exp_m1() } else { x }),
+        (Unary::HardSigmoid, &[0.2, 0.5], |x| (f64::from(0.2f32) * x + 0.5).clamp(0.0, 1.0)),
+        (Unary::ThresholdedRelu, &[1.0], |x| if x > 1.0 { x } else { 0.0 }),
+        (Unary::Shrink, &[0.5, 1.0], |x| if x < -1.0 { x + 0.5 } else if x > 1.0 { x - 0.5 } else { 0.0 }),
+        (Unary::Swish, &[2.0], |x| x / (1.0 + (-2.0 * x).exp())),
+    ];
+    for (f, params, exact) in cases {
+        let expected: Vec<_> = x.to_f64s().into_iter().map(exact).collect();
+        let got = down(gpu, &gpu.unary(*f, &t, params).unwrap()).to_f64s();
+        assert_close(f.name(), &got, &expected, 1e-6, 1e-5);
+    }
+    assert!(matches!(gpu.unary(Unary::Elu, &t, &[]), Err(GpuError::Arguments { .. })));
+}
+
+#[test]
+fn unary_integers_wrap() {
+    let Some(gpu) = gpu() else { return };
+    for dtype in [DType::I8, DType::I16, DType::I32, DType::I64] {
+        let (low, high) = dtype.int_range().unwrap();
+        let x = up(gpu, &integers(dtype, &[4], &[low, -3, 0, high]));
+        let run = |f| down(gpu, &gpu.unary(f, &x, &[]).unwrap()).to_i128s();
+        assert_eq!(run(Unary::Abs), [low, 3, 0, high], "{dtype}");
+        assert_eq!(run(Unary::Neg), [low, 3, 0, -high], "{dtype}");
+        assert_eq!(run(Unary::Sign), [-1, -1, 0, 1], "{dtype}");
+        assert_eq!(run(Unary::Relu), [0, 0, 0, high], "{dtype}");
+        assert_eq!(run(Unary::BitwiseNot), [high, 2, -1, low], "{dtype}");
+    }
+    let x = up(gpu, &integers(DType::U8, &[2], &[0, 200]));
+    assert_eq!(down(gpu, &gpu.unary(Unary::BitwiseNot, &x, &[]).unwrap()).to_i128s(), [255, 55]);
+}
+
+#[test]
+fn every_table_entry_compiles_or_says_why() {
+    let Some(gpu) = gpu() else { return };
+    for dtype in DType::ALL {
+        let x = up(gpu, &integers(dtype, &[3], &[1, 1, 1]));
+        let outcomes = (Unary::ALL.iter().map(|&f| (f.name(), gpu.unary(f, &x, &[1.0, 1.0]))))
+            .chain(Binary::ALL.iter().map(|&f| (f.name(), gpu.binary(f, &x, &x))));
+        for (name, outcome) in outcomes {
+            assert!(matches!(outcome, Ok(_) | Err(GpuError::Unsupported { .. })), "{name} {dtype}: {outcome:?}");
+        }
+    }
+    gpu.flush().unwrap();
+}
+
+#[test]
+fn binary_broadcasts_in_every_direction() {
+    let Some(gpu) = gpu() else { return };
+    let cases: &[(&[usize], &[usize], &[usize])] = &[
+        (&[], &[], &[]),
+        (&[2, 3], &[], &[2, 3]),
+        (&[3], &[2, 3], &[2, 3]),
+        (&[2, 1, 4], &[3, 1], &[2, 3, 4]),
+        (&[2, 1, 2, 1, 2, 1], &[1, 3, 1, 2, 1, 3], &[2, 3, 2, 2, 2, 3]),
+        (&[0, 3], &[1], &[0, 3]),
+        (&[2, 0], &[1, 1, 0], &[1, 2, 0]),
+    ];
+    for (a, b, shape) in cases {
+        let (x, y) = (wave(DType::F32, a), wave(DType::F32, b));
+        let got = down(gpu, &gpu.binary(Binary::Sub, &up(gpu, &x), &up(gpu, &y)).unwrap());
+        assert_eq!(got.shape(), *shape);
+        // The element that a result index reads, computed from the shape alone.
+        let read = |t: &ir::Tensor, at: &[usize]| {
+            let tail = &at[at.len() - t.shape().len()..];
+            let i = t.shape().iter().zip(tail).fold(0, |i, (&d, &c)| i * d + if d == 1 { 0 } else { c });
+            t.to_f64s()[i]
+        };
+        let expected: Vec<_> = (0..shape.iter().product())
+            .map(|i: usize| {
+                let mut rest = i;
+                let mut at: Vec<_> = shape.iter().rev().map(|&d| (rest % d, rest /= d).0).collect();
+                at.reverse();
+                read(&x, &at) - read(&y, &at)
+            })
+            .collect();
+        assert_eq!(got.to_f64s(), expected, "{a:?} {b:?}");
+    }
+    let (x, y) = (up(gpu, &wave(DType::F32, &[2])), up(gpu, &wave(DType::F32, &[3])));
+    assert!(matches!(gpu.binary(Binary::Add, &x, &y), Err(GpuError::Arguments { .. })));
+}
+
+#[test]
+fn integer_arithmetic_wraps_at_every_width() {
+    let Some(gpu) = gpu() else { return };
+    for dtype in ir::DTypes::INTS.iter() {
+        let (low, high) = dtype.int_range().unwrap();
+        let a = [low, high, high, 7, low + 5, high - 1, 100, 3];
+        let b = [high, high, 1, 3, 2, high, 100, 5];
+        let (x, y) = (up(gpu, &integers(dtype, &[8], &a)), up(gpu, &integers(dtype, &[8], &b)));
+        let check = |f: Binary, exact: fn(i128, i128) -> i128| {
+            let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| dtype.wrap(exact(a, b))).collect();
+            assert_eq!(down(gpu, &gpu.binary(f, &x, &y).unwrap()).to_i128s(), expected, "{f:?} {dtype}");
+        };
+        check(Binary::Add, |a, b| a + b);
+        check(Binary::Sub, |a, b| a - b);
+        check(Binary::Mul, |a, b| a.wrapping_mul(b));
+        check(Binary::Div, |a, b| a / b);
+        check(Binary::Mod, |a, b| a.rem_euclid(b));
+        check(Binary::Fmod, |a, b| a % b);
+        check(Binary::Min, std::cmp::min);
+        check(Binary::Max, std::cmp::max);
+        check(Binary::BitwiseXor, |a, b| a ^ b);
+    }
+}
+
+#[test]
+fn remainders_powers_and_shifts_of_integers() {
+    let Some(gpu) = gpu() else { return };
+    for dtype in [DType::I8, DType::I32, DType::I64] {
+        let x = up(gpu, &integers(dtype, &[6], &[7, -7, 7, -7, 6, -6]));
+        let y = up(gpu, &integers(dtype, &[6], &[3, 3, -3, -3, -3, 3]));
+        let run = |f| down(gpu, &gpu.binary(f, &x, &y).unwrap()).to_i128s();
+        assert_eq!(run(Binary::Mod), [1, 2, -2, -1, 0, 0], "{dtype}");
+        assert_eq!(run(Binary::Fmod), [1, -1, 1, -1, 0, 0], "{dtype}");
+        let base = up(gpu, &integers(dtype, &[7], &[2, -3, 0, -1, -1, 1, 2]));
+        let exponent = up(gpu, &integers(dtype, &[7], &[6, 3, 0, 7, -2, -9, -1]));
+        let power = down(gpu, &gpu.binary(Binary::Pow, &base, &exponent).unwrap()).to_i128s();
+        assert_eq!(power, [64, -27, 1, -1, 1, 1, 0], "{dtype}");
+    }
+    for dtype in [DType::U8, DType::U16, DType::U32, DType::U64] {
+        let bits = 8 * dtype.size() as i128;
+        let x = up(gpu, &integers(dtype, &[4], &[0x81, 0x81, 0x81, 1]));
+        let y = up(gpu, &integers(dtype, &[4], &[1, bits, 0, bits - 1]));
+        let run = |f| down(gpu, &gpu.binary(f, &x, &y).unwrap()).to_i128s();
+        assert_eq!(run(Binary::ShiftLeft), [dtype.wrap(0x102), 0, 0x81, 1 << (bits - 1)], "{dtype}");
+        assert_eq!(run(Binary::ShiftRight), [0x40, 0, 0x81, 0], "{dtype}");
+    }
+}
+
+#[test]
+fn floats_meet_nan_zero_and_infinity() {
+    let Some(gpu) = gpu() else { return };
+    let (inf, nan) = (f64::INFINITY, f64::NAN);
+    let a = [nan, 1.0, nan, 0.0, -0.0, inf, 5.0, -5.0];
+    let b = [1.0, nan, nan, -0.0, 0.0, inf, 7.0, 3.0];
+    for dtype in [DType::F32, DType::F16, DType::BF16] {
+        let (x, y) = (up(gpu, &tensor(dtype, &[8], &a)), up(gpu, &tensor(dtype, &[8], &b)));
+        let run = |f| down(gpu, &gpu.binary(f, &x, &y).unwrap());
+        assert_close("Min", &run(Binary::Min).to_f64s(), &[nan, nan, nan, 0.0, 0.0, inf, 5.0, -5.0], 0.0, 0.0);
+        assert_close("Max", &run(Binary::Max).to_f64s(), &[nan, nan, nan, 0.0, 0.0, inf, 7.0, 3.0], 0.0, 0.0);
+        assert_eq!(run(Binary::Equal).to_i128s(), [0, 0, 0, 1, 1, 1, 0, 0], "{dtype}");
+        assert_eq!(run(Binary::Less).to_i128s(), [0, 0, 0, 0, 0, 0, 1, 1], "{dtype}");
+        assert_eq!(run(Binary::LessOrEqual).to_i128s(), [0, 0, 0, 1, 1, 1, 1, 1], "{dtype}");
+        assert_eq!(run(Binary::Greater).to_i128s(), [0, 0, 0, 0, 0, 0, 0, 0], "{dtype}");
+        assert_eq!(run(Binary::GreaterOrEqual).to_i128s(), [0, 0, 0, 1, 1, 1, 0, 0], "{dtype}");
+    }
+}
+
+#[test]
+fn float_remainders_are_exact() {
+    let Some(gpu) = gpu() else { return };
+    let a = [1e10, 5.3, -5.3, 5.0, 1e30, -1e-3, 3e-40, 7.0, 2.0, -0.0, 1e38];
+    let b = [3.0, 2.0, 2.0, f64::INFINITY, 0.7, 3e-7, 7e-45, -2.5, 0.0, 1.0, 1e-38];
+    let (x, y) = (tensor(DType::F32, &[11], &a), tensor(DType::F32, &[11], &b));
+    // `f64` remainders of `f32` values are exact.
+    let expected: Vec<_> = x.to_f64s().iter().zip(y.to_f64s()).map(|(a, b)| a % b).collect();
+    let got = down(gpu, &gpu.binary(Binary::Fmod, &up(gpu, &x), &up(gpu, &y)).unwrap()).to_f64s();
+    assert_close("Fmod", &got, &expected, 0.0, 0.0);
+}
+
+#[test]
+fn powers_follow_ieee() {
+    let Some(gpu) = gpu() else { return };
+    let inf = f64::INFINITY;
+    let a = [2.0, -2.0, -2.0, 0.0, 0.0, -0.0, -8.0, 1.0, f64::NAN, 9.0, 0.5, inf, -inf, 10.0, 3.7];
+    let b = [10.0, 3.0, 2.0, 0.0, -1.0, -3.0, 0.5, f64::NAN, 0.0, 0.5, inf, -1.0, 3.0, 60.0, 2.0];
+    let (x, y) = (tensor(DType::F32, &[15], &a), tensor(DType::F32, &[15], &b));
+    let expected: Vec<_> =
+        x.to_f64s().iter().zip(y.to_f64s()).map(|(a, b)| f64::from(a.powf(b) as f32)).collect();
+    let got = down(gpu, &gpu.binary(Binary::Pow, &up(gpu, &x), &up(gpu, &y)).unwrap()).to_f64s();
+    assert_close("Pow", &got, &expected, 0.0, 2e-6);
+}
+
+#[test]
+fn logic_where_and_clip() {
+    let Some(gpu) = gpu() else { return };
+    let a = up(gpu, &integers(DType::Bool, &[4], &[0, 0, 1, 1]));
+    let b = up(gpu, &integers(DType::Bool, &[4], &[0, 1, 0, 1]));
+    let run = |f| down(gpu, &gpu.binary(f, &a, &b).unwrap()).to_i128s();
+    assert_eq!(run(Binary::And), [0, 0, 0, 1]);
+    assert_eq!(run(Binary::Or), [0, 1, 1, 1]);
+    assert_eq!(run(Binary::Xor), [0, 1, 1, 0]);
+    assert_eq!(run(Binary::Equal), [1, 0, 0, 1]);
+    assert_eq!(down(gpu, &gpu.not(&a).unwrap()).to_i128s(), [1, 1, 0, 0]);
+    for dtype in DType::ALL {
+        let (x, y) = (integers(dtype, &[2, 1], &[1, 0]), integers(dtype, &[], &[1]));
+        let got = down(gpu, &gpu.select(&a, &up(gpu, &x), &up(gpu, &y)).unwrap());
+        assert_eq!(got, integers(dtype, &[2, 4], &[1, 1, 1, 1, 1, 1, 0, 0]), "{dtype}");
+    }
+    let x = up(gpu, &tensor(DType::F32, &[4], &[-3.0, 0.5, f64::NAN, 9.0]));
+    let (low, high) = (up(gpu, &tensor(DType::F32, &[], &[-1.0])), up(gpu, &tensor(DType::F32, &[], &[2.0])));
+    let got = down(gpu, &gpu.clip(&x, Some(&low), Some(&high)).unwrap()).to_f64s();
+    assert_close("Clip", &got, &[-1.0, 0.5, f64::NAN, 2.0], 0.0, 0.0);
+}
+
+#[test]
+fn narrow_floats_round_to_nearest_even() {
+    let Some(gpu) = gpu() else { return };
+    for dtype in [DType::F16, DType::BF16] {
+        let (a, b) = (wave(dtype, &[101]), tensor(dtype, &[101], &[1.1; 101]));
+        let (x, y) = (up(gpu, &a), up(gpu, &b));
+        for (f, exact) in [(Binary::Add, (|a, b| a + b) as fn(f64, f64) -> f64), (Binary::Mul, |a, b| a * b)] {
+            let exact: Vec<_> = a.to_f64s().iter().zip(b.to_f64s()).map(|(&a, b)| exact(a, b)).collect();
+            assert_eq!(down(gpu, &gpu.binary(f, &x, &y).unwrap()), tensor(dtype, &[101], &exact), "{f:?} {dtype}");
+        }
+        // The largest number, its overflow, and denormals.
+        let most = dtype.float().unwrap().max_finite();
+        let tiny = dtype.float().unwrap().ulp(0.0);
+        let a = tensor(dtype, &[4], &[most, most, 3.0 * tiny, tiny]);
+        let b = tensor(dtype, &[4], &[1.0, most, 0.5, 0.5]);
+        let got = down(gpu, &gpu.binary(Binary::Mul, &up(gpu, &a), &up(gpu, &b)).unwrap()).to_f64s();
+        assert_eq!(got[..2], [most, f64::INFINITY], "{dtype}");
+        if dtype == DType::F16 {
+            assert_eq!(got[2..], [2.0 * tiny, 0.0], "{dtype}");
+        }
+    }
+}
+
+#[test]
+fn doubles_have_arithmetic() {
+    let Some(gpu) = gpu().filter(|gpu| gpu.capabilities().f64) else { return };
+    let (a, b) = (wave(DType::F64, &[9]), tensor(DType::F64, &[], &[0.3]));
+    let (x, y) = (up(gpu, &a), up(gpu, &b));
+    for (f, exact) in [
+        (Binary::Add, (|a, b| a + b) as fn(f64, f64) -> f64),
+        (Binary::Mul, |a, b| a * b),
+        (Binary::Div, |a, b| a / b),
+        (Binary::Max, f64::max),
+    ] {
+        let expected: Vec<_> = a.to_f64s().iter().map(|&a| exact(a, 0.3)).collect();
+        assert_close(f.name(), &down(gpu, &gpu.binary(f, &x, &y).unwrap()).to_f64s(), &expected, 0.0, 1e-15);
+    }
+    assert!(matches!(gpu.unary(Unary::Exp, &x, &[]), Err(GpuError::Unsupported { .. })));
+}
+
+#[test]
+fn more_than_65535_workgroups() {
+    let Some(gpu) = gpu() else { return };
+    let n = 65_536 * 64 + 3;
+    let x = ir::Tensor::from_i128_fn(&ir::Type::new(DType::I32, [n]), |i| i as i128);
+    let got = down(gpu, &gpu.unary(Unary::Neg, &up(gpu, &x), &[]).unwrap());
+    let ir::Tensor::I32(got) = got else { panic!("dtype changed") };
+    assert!(got.iter().enumerate().all(|(i, &v)| v == -(i as i32)));
+}

@@ -1,0 +1,194 @@
+//! Whatever a runtime under test does, its parent names it right and goes on with a fresh worker.
+#![cfg(unix)]
+
+use std::time::Duration;
+
+use ir::{DType, Tensor, Type};
+use onnxsmith_backends::worker::{Case, Fault, Limits, Outcome, Pool, Run, Spec, Stage, Worker, WorkerError};
+
+fn spec(argument: &str) -> Spec {
+    Spec {
+        name: argument.into(),
+        program: env!("CARGO_BIN_EXE_chaos-worker").into(),
+        args: vec![argument.into()],
+    }
+}
+
+fn limits() -> Limits {
+    Limits { timeout: Duration::from_secs(5), memory: Some(1 << 30), ..Limits::default() }
+}
+
+fn impatient() -> Limits {
+    Limits { timeout: Duration::from_millis(200), ..limits() }
+}
+
+fn run(worker: &mut Worker, model: &str) -> Run {
+    let inputs = [("x".to_owned(), Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |i| i as f64))];
+    let outputs = [("x".to_owned(), DType::F32)];
+    let case = Case { model: model.as_bytes(), level: "none", inputs: &inputs, outputs: &outputs };
+    let run = worker.run(&case).expect("a worker starts");
+    if let Outcome::Outputs(values) = &run.outcome {
+        assert_eq!(values, &inputs);
+    }
+    run
+}
+
+/// The fault that a fresh worker has with a model. Afterwards the process must be gone and the next case must work.
+fn fault(argument: &str, model: &str, limits: Limits) -> (Fault, String) {
+    let mut worker = Worker::start(spec(argument), limits).expect("the handshake works");
+    let process = worker.process_id().expect("a process");
+    let run_ = run(&mut worker, model);
+    let Outcome::Fault(fault) = run_.outcome else { panic!("`{model}` gave {:?}", run_.outcome) };
+    assert!(!std::path::Path::new(&format!("/proc/{process}")).exists(), "`{model}` left a zombie: {fault}");
+    if argument == "chaos" {
+        assert!(
+            matches!(run(&mut worker, "echo").outcome, Outcome::Outputs(_)),
+            "no fresh worker after `{model}`"
+        );
+    }
+    (fault, run_.stderr)
+}
+
+#[test]
+fn clean_answers_keep_the_process() {
+    let mut worker = Worker::start(spec("chaos"), limits()).unwrap();
+    assert_eq!(worker.description().engine, "chaos");
+    let process = worker.process_id();
+    assert!(matches!(run(&mut worker, "echo").outcome, Outcome::Outputs(_)));
+    assert!(matches!(run(&mut worker, "print").outcome, Outcome::Outputs(_)), "printing breaks nothing");
+    assert!(matches!(run(&mut worker, "read").outcome, Outcome::Outputs(_)), "reading takes no frames");
+    let rejected = |stage, message: &str| Outcome::Rejected { stage, message: message.into() };
+    assert_eq!(run(&mut worker, "load").outcome, rejected(Stage::Load, "no such attribute"));
+    assert_eq!(run(&mut worker, "run").outcome, rejected(Stage::Run, "index 7 is out of bounds"));
+    assert_eq!(run(&mut worker, "unsupported").outcome, Outcome::Unsupported { why: "Einsum".into() });
+    assert_eq!(worker.process_id(), process);
+}
+
+#[test]
+fn signals_are_named() {
+    for (model, name) in [("segfault", "SIGSEGV"), ("illegal", "SIGILL"), ("abort", "SIGABRT")] {
+        let (fault, _) = fault("chaos", model, limits());
+        assert!(matches!(fault, Fault::Signal { name: n, .. } if n == name), "{fault:?}");
+    }
+    assert_eq!(fault("chaos", "overflow", limits()).0, Fault::StackOverflow);
+    assert_eq!(fault("chaos", "killed", limits()).0, Fault::Memory, "as the out-of-memory killer does");
+}
+
+#[test]
+fn exits_keep_the_last_words() {
+    assert_eq!(fault("chaos", "exit 0", limits()).0, Fault::Exit { code: 0 });
+    let (fault, stderr) = fault("chaos", "exit 3", limits());
+    assert_eq!((fault, stderr.as_str()), (Fault::Exit { code: 3 }, "giving up\n"));
+}
+
+#[test]
+fn panics_are_told_with_their_place() {
+    let (fault, _) = fault("chaos", "panic", limits());
+    let Fault::Panic { message, location, frames } = fault else { panic!("{fault:?}") };
+    assert_eq!(message, "the axis is out of range");
+    assert!(location.contains("chaos_worker.rs:"), "{location}");
+    assert!(frames.first().is_some_and(|f| f.ends_with("run")), "{frames:?}");
+}
+
+#[test]
+fn a_panic_on_another_thread_is_the_one_told() {
+    let Fault::Panic { message, .. } = fault("chaos", "panic in a thread", limits()).0 else { panic!() };
+    assert_eq!(message, "first");
+}
+
+#[test]
+fn a_survived_panic_need_not_cost_a_process() {
+    let mut worker = Worker::start(spec("chaos"), Limits { restart_after_panic: false, ..limits() }).unwrap();
+    let process = worker.process_id();
+    assert!(matches!(run(&mut worker, "panic").outcome, Outcome::Fault(Fault::Panic { .. })));
+    assert!(matches!(run(&mut worker, "echo").outcome, Outcome::Outputs(_)));
+    assert_eq!(worker.process_id(), process);
+}
+
+#[test]
+fn hanging_is_a_timeout() {
+    assert_eq!(fault("chaos", "hang", impatient()).0, Fault::Timeout);
+}
+
+#[test]
+fn what_the_engine_started_is_killed_too() {
+    let (fault, stderr) = fault("chaos", "hang with a child", impatient());
+    assert_eq!(fault, Fault::Timeout);
+    let child = stderr.trim().strip_prefix("child=").expect("the child's id");
+    // The init process reaps it at its leisure; until then it is a zombie, which runs no more.
+    let status = std::fs::read_to_string(format!("/proc/{child}/status")).unwrap_or_default();
+    assert!(status.is_empty() || status.contains("State:\tZ") || status.contains("State:\tX"), "{status}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn eating_memory_is_a_memory_fault() {
+    assert_eq!(fault("chaos", "allocate", limits()).0, Fault::Memory);
+}
+
+#[test]
+fn broken_replies_are_garbage() {
+    for (argument, part) in [
+        ("garbage", "expected a JSON header"),
+        ("half header", "inside a frame"),
+        ("half blob", "inside a frame"),
+        ("boast", "9999999999999 is announced"),
+        ("other id", "request 77"),
+    ] {
+        let part = part.replace(" is announced", " bytes is announced");
+        let (fault, _) = fault(argument, "", limits());
+        assert!(matches!(&fault, Fault::Garbage { what } if what.contains(&part)), "{argument}: {fault:?}");
+    }
+    let (fault, _) = fault("chaos", "wrong name", limits());
+    assert!(matches!(fault, Fault::Garbage { .. }), "{fault:?}");
+}
+
+#[test]
+fn a_worker_that_does_not_read_cannot_block_its_parent() {
+    let (fault, _) = fault("deaf", &"x".repeat(1 << 20), impatient());
+    assert_eq!(fault, Fault::Timeout);
+}
+
+#[test]
+fn a_program_that_is_no_worker_is_an_error_not_a_finding() {
+    let start = |spec| Worker::start(spec, limits()).err().expect("it is no worker");
+    assert!(matches!(start(spec("chatty")), WorkerError::Handshake { fault: Fault::Garbage { .. }, .. }));
+    assert!(start(spec("future")).to_string().contains("protocol version 99"));
+    assert!(matches!(
+        start(Spec::parse("cmd:/nonexistent/runner --flag").unwrap()),
+        WorkerError::Start { .. }
+    ));
+    assert!(matches!(start(Spec::parse("cmd:true").unwrap()), WorkerError::Handshake { .. }));
+    assert!(matches!(Spec::parse("cmd:./runner 'open quote"), Err(WorkerError::Command(_))));
+    assert!(matches!(Spec::parse("no-such-engine"), Err(WorkerError::UnknownEngine { .. })));
+    assert_eq!(Spec::parse("cmd:./run 'a b' c").unwrap().args, ["a b", "c"]);
+}
+
+#[test]
+fn a_death_between_cases_is_not_blamed_on_the_next() {
+    let mut worker = Worker::start(spec("chaos"), limits()).unwrap();
+    assert!(matches!(run(&mut worker, "die later").outcome, Outcome::Outputs(_)));
+    std::thread::sleep(Duration::from_millis(400));
+    let next = run(&mut worker, "echo");
+    assert!(matches!(next.outcome, Outcome::Outputs(_)), "{next:?}");
+    assert!(matches!(next.late_fault, Some(Fault::Signal { .. })), "{next:?}");
+}
+
+#[test]
+fn threads_share_a_pool() {
+    let pool = Pool::new(spec("chaos"), limits()).unwrap();
+    let inputs = [("x".to_owned(), Tensor::from_f64_fn(&Type::new(DType::F64, [100_000]), |i| i as f64))];
+    let outputs = [("x".to_owned(), DType::F64)];
+    std::thread::scope(|threads| {
+        for model in ["echo", "segfault", "echo"] {
+            let (pool, inputs, outputs) = (&pool, &inputs, &outputs);
+            threads.spawn(move || {
+                for _ in 0..5 {
+                    let case = Case { model: model.as_bytes(), level: "none", inputs, outputs };
+                    let outcome = pool.run(&case).expect("a worker starts").outcome;
+                    assert_eq!(matches!(outcome, Outcome::Outputs(_)), model == "echo", "{outcome:?}");
+                }
+            });
+        }
+    });
+}
