@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ir::dim::{Expr, Sym, SymOp};
+use ir::dim::{Arena, Expr, Sym, SymOp};
 
 use super::interval::{self, Interval};
 use super::{Problem, Requirement};
@@ -56,27 +56,18 @@ pub(super) struct Network {
 impl Network {
     /// The network of a problem, not yet propagated.
     pub(super) fn new(problem: &Problem<'_>) -> Self {
-        let arena = problem.arena;
-        let mut domains = vec![Interval::ALL; arena.len()];
-        let mut constraints = Vec::with_capacity(arena.len() + problem.requirements.len());
-        for z in 0..arena.len() {
-            match arena.get(z as u32) {
-                Expr::Unknown(lo, hi) => domains[z] = Interval::new(lo, hi),
-                Expr::Op(op, x, y) => {
-                    let (x, y) = (slot(&mut domains, x), slot(&mut domains, y));
-                    constraints.push(Constraint { relation: Relation::Op(op), z, x, y });
-                }
-            }
-        }
-        for &requirement in &problem.requirements {
+        let mut slots = Slots::new(problem.arena);
+        let mut constraints = std::mem::take(&mut slots.constraints);
+        constraints.extend(problem.requirements.iter().map(|&requirement| {
             let (relation, z, x, y) = match requirement {
                 Requirement::Eq(x, y) => (Relation::Eq, y, x, y),
                 Requirement::Le(x, y) => (Relation::Le, y, x, y),
                 Requirement::Broadcast(z, x, y) => (Relation::Broadcast, z, x, y),
             };
-            let [z, x, y] = [z, x, y].map(|s| slot(&mut domains, s));
-            constraints.push(Constraint { relation, z, x, y });
-        }
+            let [z, x, y] = [z, x, y].map(|s| slots.of(s));
+            Constraint { relation, z, x, y }
+        }));
+        let domains = slots.domains;
         let (watchers, watch_start) = watch(&constraints, domains.len());
         let queued = vec![false; constraints.len()];
         let queue = VecDeque::with_capacity(constraints.len());
@@ -199,13 +190,62 @@ impl Network {
     }
 }
 
-/// The slot of a symbol; a constant gets one of its own.
-fn slot(domains: &mut Vec<Interval>, s: Sym<'_>) -> Slot {
-    match s {
-        Sym::Term(t) => t.index() as Slot,
-        Sym::Known(v) => {
-            domains.push(Interval::point(v));
-            domains.len() - 1
+/// Gives symbols their slots. Equal constants share one, and so do equal expressions: a rule may well state an
+/// element count twice, and what is known of the one must be known of the other.
+struct Slots {
+    /// How many slots are for expressions; the others are for constants.
+    exprs: usize,
+    domains: Vec<Interval>,
+    /// The definitions of the expressions.
+    constraints: Vec<Constraint>,
+    /// The slot of each expression of the arena: its own, or that of an equal one before it.
+    shared: Vec<Slot>,
+}
+
+impl Slots {
+    fn new(arena: &Arena<'_>) -> Self {
+        let exprs = arena.len();
+        let mut slots = Self {
+            exprs,
+            domains: vec![Interval::ALL; exprs],
+            constraints: Vec::with_capacity(exprs),
+            shared: Vec::with_capacity(exprs),
+        };
+        for z in 0..exprs {
+            let slot = match arena.get(z as u32) {
+                Expr::Unknown(lo, hi) => {
+                    slots.domains[z] = Interval::new(lo, hi);
+                    z
+                }
+                Expr::Op(op, x, y) => slots.define(z, op, x, y),
+            };
+            slots.shared.push(slot);
+        }
+        slots
+    }
+
+    /// The slot that holds `x op y`, which is `z` if no other does yet.
+    fn define(&mut self, z: Slot, op: SymOp, x: Sym<'_>, y: Sym<'_>) -> Slot {
+        let (relation, x, y) = (Relation::Op(op), self.of(x), self.of(y));
+        if let Some(equal) = self.constraints.iter().find(|c| (c.relation, c.x, c.y) == (relation, x, y)) {
+            return equal.z;
+        }
+        self.constraints.push(Constraint { relation, z, x, y });
+        z
+    }
+
+    /// The slot of a symbol.
+    fn of(&mut self, s: Sym<'_>) -> Slot {
+        match s {
+            Sym::Term(t) => self.shared[t.index() as usize],
+            Sym::Known(v) => {
+                let constant = Interval::point(v);
+                let known = self.domains[self.exprs..].iter().position(|&d| d == constant);
+                if known.is_none() {
+                    self.domains.push(constant);
+                }
+                known.map_or(self.domains.len() - 1, |i| self.exprs + i)
+            }
         }
     }
 }

@@ -220,19 +220,22 @@ fn known_factor(network: &Network, slot: Slot, reach: u32) -> i64 {
     }
 }
 
-/// A random number from the interval. Small magnitudes are favoured, since extents multiply; a quarter of the
-/// draws is uniform.
+/// A random number from the interval. Small magnitudes are favoured, since extents multiply: the number of bits of
+/// the distance from the smallest is uniform, and seldom more than a byte. Narrow intervals get uniform draws too.
 fn spread(domain: Interval, rng: &mut impl Rng) -> i64 {
-    const FEW: u64 = 8;
+    const BYTE: u32 = 8;
     let width = domain.hi.abs_diff(domain.lo);
-    if width < FEW || rng.random_ratio(1, 4) {
+    if width < 8 || (width >> BYTE == 0 && rng.random_ratio(1, 4)) {
         return rng.random_range(domain.lo..=domain.hi);
     }
     let origin = 0.clamp(domain.lo, domain.hi);
     let (below, above) = (origin.abs_diff(domain.lo), domain.hi.abs_diff(origin));
     let up = below == 0 || (above > 0 && rng.random());
     let room = if up { above } else { below };
-    let bits = rng.random_range(0..=u64::BITS - room.leading_zeros());
-    let offset = rng.random_range(0..=u64::MAX.checked_shr(u64::BITS - bits).unwrap_or(0).min(room)) as i64;
+    // At most 63, since both bounds and the origin have one sign, or the origin is 0.
+    let all = u64::BITS - room.leading_zeros();
+    let most = if rng.random_ratio(3, 4) { all.min(BYTE) } else { all };
+    let bits = rng.random_range(0..=most);
+    let offset = rng.random_range(0..=((1_u64 << bits) - 1).min(room)) as i64;
     if up { origin + offset } else { origin - offset }
 }

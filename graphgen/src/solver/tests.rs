@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ir::Stream;
-use ir::dim::{Arena, Dim, Sym};
+use ir::dim::{Arena, Dim, LIMIT, Sym};
 use ops::{Reject, Rule};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
@@ -120,6 +120,18 @@ fn a_reshape_reaches_every_factorisation() {
     problem.eq(Dim::product(&[2, 3, 4, 5].map(k)), Dim::product(&d)).unwrap();
     // 120 = 2³·3·5 has C(5,2)·3·3 = 90 ordered factorisations into three.
     assert_eq!(spread(&problem, &d), (1000, 90));
+}
+
+#[test]
+fn a_count_stated_twice_is_one_count() {
+    // A Reshape with everything open under a cap on the elements, the two computed apart.
+    let arena = Arena::new();
+    let d: Vec<Sym<'_>> = (0..8).map(|_| arena.unknown(1, LIMIT)).collect();
+    let mut problem = Problem::new(&arena);
+    problem.eq(Dim::product(&d[..4]), Dim::product(&d[4..])).unwrap();
+    problem.le(Dim::product(&d[..4]), k(1 << 16)).unwrap();
+    let few = Budget { steps: 64 };
+    assert!((0..1000).all(|seed| problem.solve(&mut Stream::new(seed).rng(), few).is_some()));
 }
 
 /// Six chained convolutions along one axis with a wanted output: the unknowns of all, and the problem.
