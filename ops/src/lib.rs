@@ -28,6 +28,8 @@ pub mod plain;
 pub mod reduction;
 pub mod rule;
 pub mod spec;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use arith::Arith;
 pub use data::{Call, Data};

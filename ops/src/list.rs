@@ -7,7 +7,10 @@ use ir::{Attribute, Attributes, BadAttribute, Dim, Operation, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
-use crate::elementwise::{Binary, Unary};
+use crate::elementwise::{
+    Activation, Binary, BitShift, Cast, CastLike, Clip, Compare, Gelu, Mod, PRelu, Pow, Predicate, Shrink,
+    Unary, Variadic, Where,
+};
 use crate::movement::{
     Concat, Expand, Flatten, Gather, Pad, Reshape, Slice, Split, Squeeze, Transpose, Unsqueeze,
 };
@@ -102,6 +105,20 @@ macro_rules! operators {
 operators! {
     Unary(Unary) from crate::elementwise::unary::SPECS;
     Binary(Binary) from crate::elementwise::binary::SPECS;
+    Mod(Mod) from crate::elementwise::modulus::SPECS;
+    Pow(Pow) from crate::elementwise::pow::SPECS;
+    BitShift(BitShift) from crate::elementwise::bit_shift::SPECS;
+    PRelu(PRelu) from crate::elementwise::prelu::SPECS;
+    Variadic(Variadic) from crate::elementwise::variadic::SPECS;
+    Compare(Compare) from crate::elementwise::compare::SPECS;
+    Predicate(Predicate) from crate::elementwise::predicate::SPECS;
+    Where(Where) from crate::elementwise::select::SPECS;
+    Clip(Clip) from crate::elementwise::clip::SPECS;
+    Cast(Cast) from crate::elementwise::cast::SPECS;
+    CastLike(CastLike) from crate::elementwise::cast::LIKE_SPECS;
+    Activation(Activation) from crate::elementwise::activation::SPECS;
+    Gelu(Gelu) from crate::elementwise::gelu::SPECS;
+    Shrink(Shrink) from crate::elementwise::shrink::SPECS;
     Reshape(Reshape<D>) from crate::movement::reshape::SPECS;
     Split(Split<D>) from crate::movement::split::SPECS;
     Transpose(Transpose) from crate::movement::transpose::SPECS;

@@ -19,6 +19,7 @@ const NUMERIC: Allowed = &[(13, DTypes::NUMERIC)];
 const SIGNED: Allowed = &[(13, DTypes::SIGNED_INTS.union(DTypes::FLOATS))];
 const RELU: Allowed = &[(13, DTypes::FLOATS), (14, DTypes::SIGNED_INTS.union(DTypes::FLOATS))];
 const HARD_SWISH: Allowed = &[(14, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
+const MISH: Allowed = &[(18, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
 
 /// Each row: name, dtypes by opset, the function on reals, the function on integers. A row whose dtypes exclude
 /// one of the two kinds has the identity there, which no validated graph reaches.
@@ -84,6 +85,8 @@ table! {
     Erf: NUMERIC_ERF, |a, x| a.call(Fun::Erf, x), |z| z;
     Sigmoid: FLOATS, |a, x| a.call(Fun::Sigmoid, x), |z| z;
     Softplus: FLOATS_22, |a, x| a.call(Fun::Softplus, x), |z| z;
+    // x·tanh(ln(1 + eˣ))
+    Mish: MISH, |a, x| a.mul(x, a.call(Fun::Tanh, a.call(Fun::Softplus, x))), |z| z;
     Softsign: FLOATS_22, |a, x| a.div(x, a.add(a.real(1.0), a.abs(x))), |z| z;
     HardSwish: HARD_SWISH, |a, x| a.mul(x, hard_sigmoid(a, x)), |z| z;
     Not: &[(13, DTypes::BOOL)], |_, x| x, |z| i128::from(z == 0);

@@ -1,0 +1,169 @@
+//! Activation functions with parameters, as ONNX float attributes.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+
+use crate::arith::{Arith, Comparison, Fun};
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Allowed, Spec, one};
+
+/// An element-by-element operator on floats whose attributes are all numbers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Activation {
+    /// Which function.
+    pub function: ActivationFn,
+    /// Its attributes' values, in the order of [`ActivationFn::attributes`].
+    pub parameters: Vec<f32>,
+}
+
+const FLOATS_16: Allowed = &[(13, DTypes::IEEE_FLOATS), (16, DTypes::FLOATS)];
+const FLOATS_22: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
+const F32: Allowed = &[(13, DTypes::of(&[DType::F32]))];
+const FLOATS_24: Allowed = &[(24, DTypes::FLOATS)];
+
+/// Each row: name, dtypes by opset, attributes with their defaults, the function.
+macro_rules! table {
+    ($($name:ident: $types:expr, [$($attribute:ident = $default:expr),+],
+       |$a:pat_param, $x:pat_param| $real:expr;)*) => {
+        /// Which function.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(missing_docs, reason = "the names are ONNX's")]
+        pub enum ActivationFn { $($name,)* }
+
+        impl ActivationFn {
+            /// Every function, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The attributes' names and defaults.
+            pub const fn attributes(self) -> &'static [(&'static str, f32)] {
+                match self { $(Self::$name => &[$((stringify!($attribute), $default)),+],)* }
+            }
+
+            /// The function on a real number; a parameter that is not given has its default.
+            pub fn real<A: Arith>(self, a: &A, parameters: &[f32], x: A::R) -> A::R {
+                match self {
+                    $(Self::$name => {
+                        let mut given = parameters.iter();
+                        $(let $attribute = a.real(f64::from(given.next().copied().unwrap_or($default)));)+
+                        let ($a, $x) = (a, x);
+                        $real
+                    })*
+                }
+            }
+        }
+
+        /// The rows of the registry.
+        pub static SPECS: &[Spec] = &[$(Spec {
+            name: stringify!($name),
+            inputs: &[one("X", $types)],
+            outputs: &[$types],
+            fields: &[],
+            draw: |d| draw(ActivationFn::$name, d).map(Into::into),
+            parse: |a| parse(ActivationFn::$name, a).map(Into::into),
+        },)*];
+    };
+}
+
+table! {
+    LeakyRelu: FLOATS_16, [alpha = 0.01], |a, x| a.select(negative(a, x), a.mul(alpha, x), x);
+    Elu: FLOATS_22, [alpha = 1.0],
+        |a, x| a.select(negative(a, x), a.mul(alpha, a.sub(a.call(Fun::Exp, x), a.real(1.0))), x);
+    Selu: FLOATS_22, [alpha = 1.673_263_2, gamma = 1.050_701],
+        |a, x| {
+            let below = a.sub(a.mul(alpha, a.call(Fun::Exp, x)), alpha);
+            a.mul(gamma, a.select(a.compare(Comparison::Greater, x, a.real(0.0)), x, below))
+        };
+    Celu: F32, [alpha = 1.0],
+        |a, x| {
+            let curve = a.mul(alpha, a.sub(a.call(Fun::Exp, a.div(x, alpha)), a.real(1.0)));
+            a.add(a.max(a.real(0.0), x), a.min(a.real(0.0), curve))
+        };
+    HardSigmoid: FLOATS_22, [alpha = 0.2, beta = 0.5],
+        |a, x| a.max(a.real(0.0), a.min(a.real(1.0), a.add(a.mul(alpha, x), beta)));
+    ThresholdedRelu: FLOATS_22, [alpha = 1.0],
+        |a, x| a.select(a.compare(Comparison::Greater, x, alpha), x, a.real(0.0));
+    Swish: FLOATS_24, [alpha = 1.0], |a, x| a.mul(x, a.call(Fun::Sigmoid, a.mul(alpha, x)));
+}
+
+fn negative<A: Arith>(a: &A, x: A::R) -> A::Z {
+    a.compare(Comparison::Less, x, a.real(0.0))
+}
+
+fn draw(function: ActivationFn, d: &mut Draw<'_, '_>) -> Option<Activation> {
+    d.any(0..=d.limits.max_rank)?;
+    let parameter = |&(_, default): &(&str, f32)| {
+        if d.chance(0.5) { Some(default) } else { d.choose(&[-0.5, 0.1, 0.25, 1.0, 1.5, 2.0]) }
+    };
+    let parameters = function.attributes().iter().map(parameter).collect::<Option<_>>()?;
+    Some(Activation { function, parameters })
+}
+
+fn parse(function: ActivationFn, a: &Attributes) -> Result<Activation, BadAttribute> {
+    let all = function.attributes().iter();
+    let parameters = all.map(|&(name, default)| a.get_float(name, default)).collect::<Result<_, _>>()?;
+    Ok(Activation { function, parameters })
+}
+
+impl<D: Dim> TypeRule<D> for Activation {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let (found, wanted) = (self.parameters.len(), self.function.attributes().len());
+        if found != wanted {
+            return Err(Reject::Length { name: "parameters", found, wanted });
+        }
+        Ok(vec![x.need(0)?.clone()])
+    }
+}
+
+impl Operator for Activation {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[self.function as usize]
+    }
+
+    fn attributes(&self) -> Attributes {
+        let names = self.function.attributes().iter().map(|(name, _)| name);
+        names.zip(&self.parameters).fold(Attributes::new(), |all, (name, &value)| all.float(name, value))
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        vec![Data::Real(c.real(0).mapv(|x| self.function.real(c.arith, &self.parameters, x)))]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: elements(&y[0]).saturating_mul(4), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{parse, run, tensor};
+
+    /// Values at -1, 0 and 2, in double precision from the formulas of the standard.
+    #[test]
+    fn values_follow_the_standard() {
+        let x = tensor(DType::F64, &[3], &[-1., 0., 2.]);
+        let below = (-1f64).exp() - 1.0;
+        let (alpha, gamma) = (f64::from(1.673_263_2f32), f64::from(1.050_701f32));
+        for (name, attributes, wanted) in [
+            ("LeakyRelu", Attributes::new().float("alpha", 0.5), [-0.5, 0., 2.]),
+            ("Elu", Attributes::new().float("alpha", 2.0), [2.0 * below, 0., 2.]),
+            ("Selu", Attributes::new(), [gamma * alpha * below, 0., 2.0 * gamma]),
+            ("HardSigmoid", Attributes::new().float("alpha", 0.5), [0., 0.5, 1.]),
+            ("ThresholdedRelu", Attributes::new().float("alpha", 2.0), [0., 0., 0.]),
+            ("Swish", Attributes::new(), [-1.0 / (1.0 + 1f64.exp()), 0., 2.0 / (1.0 + (-2f64).exp())]),
+        ] {
+            for (found, wanted) in run(parse(name, &attributes), &[&x]).into_iter().zip(wanted) {
+                assert!((found - wanted).abs() < 1e-15, "{name}: {found} instead of {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn celu_has_its_slope_in_the_exponent() {
+        let x = tensor(DType::F32, &[2], &[-1., 100.]);
+        let celu = parse("Celu", &Attributes::new().float("alpha", 0.5));
+        assert_eq!(run(celu, &[&x]), [f64::from((0.5 * ((-2f64).exp() - 1.0)) as f32), 100.]);
+    }
+}

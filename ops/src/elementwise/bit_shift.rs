@@ -1,0 +1,126 @@
+//! BitShift: the bits of unsigned integers moved left or right by as many places as another operand says.
+
+use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::elementwise::binary::zip;
+use crate::list::Op;
+use crate::operator::{Hazard, Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
+use crate::spec::{Allowed, Spec, one};
+
+/// BitShift.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BitShift {
+    /// Which way.
+    pub direction: Direction,
+}
+
+/// Which way bits move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// Towards the most significant bit.
+    Left,
+    /// Towards the least significant bit.
+    Right,
+}
+
+impl Direction {
+    /// ONNX's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Left => "LEFT",
+            Self::Right => "RIGHT",
+        }
+    }
+}
+
+const T: Allowed = &[(13, DTypes::UNSIGNED_INTS)];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "BitShift",
+    inputs: &[one("X", T), one("Y", T)],
+    outputs: &[T],
+    fields: &[],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(0..=d.limits.max_rank)?;
+    d.broadcast_with(x.dtype, &x)?;
+    let direction = d.choose(&[Direction::Left, Direction::Right])?;
+    Some(BitShift { direction }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    let name = a.get_name("direction", "")?;
+    let direction = match name.as_str() {
+        "LEFT" => Direction::Left,
+        "RIGHT" => Direction::Right,
+        "" => return Err(BadAttribute::Missing("direction".to_owned())),
+        _ => {
+            return Err(BadAttribute::Value {
+                name: "direction".to_owned(),
+                value: name,
+                wanted: "LEFT or RIGHT".to_owned(),
+            });
+        }
+    };
+    Ok(BitShift { direction }.into())
+}
+
+impl<D: Dim> TypeRule<D> for BitShift {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let (a, b) = (x.need(0)?, x.need(1)?);
+        let dtype = same_dtype(&[a, b])?;
+        Ok(vec![Type::new(dtype, broadcast_shapes(r, &[&a.shape, &b.shape])?)])
+    }
+}
+
+impl Operator for BitShift {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new().name("direction", self.direction.name())
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let bits = 8 * c.dtype(0).size() as i128;
+        let shift = |[x, places]: [i128; 2]| match self.direction {
+            // ONNX does not say what a shift by the full width or more gives, and hardware differs.
+            _ if !(0..bits).contains(&places) => None,
+            Direction::Left => Some(x << places),
+            Direction::Right => Some(x >> places),
+        };
+        vec![Data::Int(zip(&c.extents(0), c.int(0), c.int(1), |x, y| c.arith.exact([x, y], shift)))]
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let bits = x.get(1).copied().flatten().map_or(8, |t| 8 * t.dtype.size());
+        vec![Hazard::Outside { operand: 1, low: 0.0, high: bits as f64 - 1.0 }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{run, tensor};
+    use ir::DType;
+
+    #[test]
+    fn bits_fall_off_at_the_ends() {
+        let x = tensor(DType::U8, &[3], &[16., 4., 255.]);
+        let y = tensor(DType::U8, &[3], &[1., 2., 7.]);
+        assert_eq!(run(BitShift { direction: Direction::Right }, &[&x, &y]), [8., 1., 1.]);
+        assert_eq!(run(BitShift { direction: Direction::Left }, &[&x, &y]), [32., 16., 128.]);
+        let wide = tensor(DType::U64, &[1], &[1.]);
+        let far = tensor(DType::U64, &[1], &[63.]);
+        assert_eq!(run(BitShift { direction: Direction::Left }, &[&wide, &far]), [(1u64 << 63) as f64]);
+    }
+}

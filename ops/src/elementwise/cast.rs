@@ -1,0 +1,192 @@
+//! Cast and CastLike: the same numbers in another dtype.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+
+use crate::arith::{Arith, Comparison};
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::list::Op;
+use crate::operator::{Hazard, Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Allowed, Spec, one};
+
+/// Cast: the dtype is an attribute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cast {
+    /// The dtype of the result.
+    pub to: DType,
+}
+
+/// CastLike: the dtype is that of a second operand, whose elements do not matter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CastLike;
+
+const T: Allowed = &[(13, DTypes::ALL)];
+const T_15: Allowed = &[(15, DTypes::ALL)];
+
+/// The row of Cast. `saturate` and `round_mode` concern only the 8-bit floats, so whatever they say is
+/// accepted and nothing is written.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "Cast",
+    inputs: &[one("input", T)],
+    outputs: &[T],
+    fields: &[],
+    draw: draw_cast,
+    parse: |a| {
+        let to = a.get_dtype("to")?.ok_or_else(|| BadAttribute::Missing("to".to_owned()))?;
+        Ok(Cast { to }.into())
+    },
+}];
+
+/// The row of CastLike.
+pub static LIKE_SPECS: &[Spec] = &[Spec {
+    name: "CastLike",
+    inputs: &[one("input", T_15), one("target_type", T_15)],
+    outputs: &[T_15],
+    fields: &[],
+    draw: draw_cast_like,
+    parse: |_| Ok(CastLike.into()),
+}];
+
+/// The operand and the dtype to cast it to.
+fn draw(d: &mut Draw<'_, '_>) -> Option<DType> {
+    let ranks = 0..=d.limits.max_rank;
+    let Some(wanted) = d.wanted() else {
+        let x = d.any(ranks)?;
+        let others = d.limits.dtypes.without(x.dtype);
+        return if others.is_empty() { Some(x.dtype) } else { d.dtype(others) };
+    };
+    // Asking for any operand would lean to the wanted dtype, but the operand's is free.
+    let allowed: Vec<DType> = d.allowed().iter().collect();
+    let from = d.choose(&allowed)?;
+    d.of(from, ranks)?;
+    Some(wanted.dtype)
+}
+
+fn draw_cast<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    Some(Cast { to: draw(d)? }.into())
+}
+
+fn draw_cast_like<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let to = draw(d)?;
+    d.of(to, 0..=d.limits.max_rank)?;
+    Some(CastLike.into())
+}
+
+/// The elements as numbers of another dtype.
+fn convert<A: Arith>(c: &Call<'_, A>, to: DType) -> Data<A> {
+    let a = c.arith;
+    match c.data(0) {
+        Data::Real(x) if to.is_float() => Data::Real(x.clone()),
+        Data::Real(x) if to == DType::Bool => {
+            // Everything but zero is true, NaN included.
+            let is_zero = |x| a.compare(Comparison::Equal, x, a.real(0.0));
+            Data::Int(x.mapv(|x| a.exact([is_zero(x)], |[zero]| Some(1 - zero))))
+        }
+        Data::Real(x) => Data::Int(x.mapv(|x| a.truncate(x, to))),
+        Data::Int(x) if to.is_float() => Data::Real(x.mapv(|z| a.convert(z))),
+        // Integers wrap when they are stored: the standard discards the bits that do not fit.
+        Data::Int(x) => Data::Int(x.mapv(|z| a.exact([z], |[z]| Some(to.wrap(z))))),
+    }
+}
+
+/// Where a float becomes an integer, what lies outside of the integer's range is undefined.
+fn hazards(x: &[Option<&Type>], to: DType) -> Vec<Hazard> {
+    let from_float = x[0].is_some_and(|t| t.dtype.is_float());
+    match to.int_range() {
+        Some((low, high)) if from_float && to != DType::Bool => {
+            // The largest `f64` within: the largest 64-bit integers round up to one outside.
+            let above = high as f64;
+            let high = if above as i128 > high { above.next_down() } else { above };
+            vec![Hazard::Outside { operand: 0, low: low as f64, high }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Cast {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        Ok(vec![x.need(0)?.with_dtype(self.to)])
+    }
+}
+
+impl Operator for Cast {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new().dtype("to", self.to)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        vec![convert(c, self.to)]
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        hazards(x, self.to)
+    }
+}
+
+impl<D: Dim> TypeRule<D> for CastLike {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let to = x.need(1)?.dtype;
+        Ok(vec![x.need(0)?.with_dtype(to)])
+    }
+}
+
+impl Operator for CastLike {
+    fn spec(&self) -> &'static Spec {
+        &LIKE_SPECS[0]
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        vec![convert(c, c.dtype(1))]
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        x.get(1).copied().flatten().map_or(Vec::new(), |like| hazards(x, like.dtype))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, run, tensor};
+
+    #[test]
+    fn every_pair_of_dtypes_keeps_small_numbers() {
+        for from in DType::ALL {
+            for to in DType::ALL {
+                let x = tensor(from, &[2], &[0., 1.]);
+                let y = &outputs(Cast { to }, &[&x]).unwrap()[0];
+                assert_eq!((y.dtype(), run(Cast { to }, &[&x])), (to, vec![0., 1.]), "{from} to {to}");
+                let like = tensor(to, &[], &[0.]);
+                assert_eq!(outputs(CastLike, &[&x, &like]).unwrap()[0], *y);
+            }
+        }
+    }
+
+    #[test]
+    fn floats_truncate_integers_wrap_and_truth_is_not_zero() {
+        let x = tensor(DType::F32, &[4], &[-1.9, 0.4, f64::NAN, -0.0]);
+        assert_eq!(run(Cast { to: DType::Bool }, &[&x]), [1., 1., 1., 0.]);
+        assert_eq!(run(Cast { to: DType::I8 }, &[&x])[..2], [-1., 0.]);
+        let z = tensor(DType::I32, &[2], &[256., -1.]);
+        assert_eq!(run(Cast { to: DType::U8 }, &[&z]), [0., 255.]);
+        assert_eq!(run(Cast { to: DType::Bool }, &[&z]), [1., 1.]);
+        assert_eq!(run(Cast { to: DType::BF16 }, &[&tensor(DType::I32, &[], &[257.])]), [256.]);
+    }
+
+    #[test]
+    fn hazards_leave_only_what_fits() {
+        let f64s = Type::new(DType::F64, []);
+        for to in DTypes::INTS.iter() {
+            let (least, most) = to.int_range().unwrap();
+            let Hazard::Outside { low, high, .. } = (Cast { to }).hazards(&[Some(&f64s)])[0] else {
+                panic!()
+            };
+            assert!(low as i128 == least && high as i128 <= most && high.next_up() as i128 >= most, "{to}");
+        }
+    }
+}

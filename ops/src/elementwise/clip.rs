@@ -1,0 +1,106 @@
+//! Clip: elements kept between a lower and an upper bound, either of which may be absent.
+
+use ir::{DTypes, Dim, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::list::Op;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule, same_dtype};
+use crate::spec::{Allowed, Spec, one, optional};
+
+/// Clip. The bounds are scalars. An absent bound does not bind, not even infinities: that is what the
+/// standard's function body says, where its prose names the largest finite number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Clip;
+
+const T: Allowed = &[(13, DTypes::NUMERIC)];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "Clip",
+    inputs: &[one("input", T), optional("min", T), optional("max", T)],
+    outputs: &[T],
+    fields: &[],
+    draw,
+    parse: |_| Ok(Clip.into()),
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(0..=d.limits.max_rank)?;
+    let (min, max) = (d.chance(0.75), d.chance(0.75));
+    if min {
+        d.of(x.dtype, 0..=0)?;
+    } else if max {
+        d.absent();
+    }
+    if max {
+        d.of(x.dtype, 0..=0)?;
+    }
+    Some(Clip.into())
+}
+
+impl<D: Dim> TypeRule<D> for Clip {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let input = x.need(0)?;
+        for bound in 1..=2 {
+            if x.opt(bound).is_some() {
+                same_dtype(&[input, x.ranked(bound, 0..=0)?])?;
+            }
+        }
+        Ok(vec![input.clone()])
+    }
+}
+
+impl Operator for Clip {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let a = c.arith;
+        // The upper bound last: where the bounds cross, every element becomes the upper one.
+        vec![match c.data(0) {
+            Data::Real(x) => {
+                let [low, high] = [1, 2].map(|i| c.opt_real(i).and_then(|b| b.first().copied()));
+                Data::Real(x.mapv(|x| {
+                    let x = low.map_or(x, |low| a.max(x, low));
+                    high.map_or(x, |high| a.min(x, high))
+                }))
+            }
+            Data::Int(x) => {
+                let [low, high] = [1, 2].map(|i| c.opt_int(i).and_then(|b| b.first().copied()));
+                Data::Int(x.mapv(|x| {
+                    let x = low.map_or(x, |low| a.exact([x, low], |[x, low]| Some(x.max(low))));
+                    high.map_or(x, |high| a.exact([x, high], |[x, high]| Some(x.min(high))))
+                }))
+            }
+        }]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: elements(&y[0]).saturating_mul(2), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plain::evaluate;
+    use crate::testing::{outputs, run, tensor, values};
+    use ir::DType;
+
+    #[test]
+    fn bounds_may_be_absent_or_cross() {
+        let x = tensor(DType::F32, &[3], &[-2., f64::INFINITY, 0.5]);
+        let [low, high] = [-1., 1.].map(|v| tensor(DType::F32, &[], &[v]));
+        assert_eq!(run(Clip, &[&x, &low, &high]), [-1., 1., 0.5]);
+        assert_eq!(run(Clip, &[&x, &high, &low]), [-1., -1., -1.]);
+        assert_eq!(run(Clip, &[&x, &low]), [-1., f64::INFINITY, 0.5]);
+        let upper = evaluate(&Clip.into(), &[Some(&x), None, Some(&high)]).unwrap();
+        assert_eq!(values(&upper[0]), [-2., 1., 0.5]);
+        let list = tensor(DType::F32, &[1], &[0.]);
+        assert!(matches!(outputs(Clip, &[&x, &list]), Err(Reject::Rank { operand: 1, .. })));
+    }
+}

@@ -1,0 +1,103 @@
+//! Comparisons of two elements, with multidirectional broadcasting.
+
+use ir::{DType, DTypes, Dim, Type};
+
+use crate::arith::{Arith, Comparison};
+use crate::data::{Call, Data};
+use crate::elementwise::binary::zip;
+use crate::operator::{Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
+use crate::spec::{Allowed, Spec, one};
+
+/// An element-by-element comparison; the result is `bool`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Compare(pub Comparison);
+
+const ALL: Allowed = &[(13, DTypes::ALL)];
+const NUMERIC: Allowed = &[(13, DTypes::NUMERIC)];
+/// Equality joined in later than the strict comparisons, bfloat16 with it.
+const NUMERIC_16: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (16, DTypes::NUMERIC)];
+
+/// Each row: name, dtypes by opset. The rows stand in the order of [`Comparison`].
+macro_rules! table {
+    ($($name:ident: $types:expr;)*) => {
+        /// The rows of the registry.
+        pub static SPECS: &[Spec] = &[$(Spec {
+            name: stringify!($name),
+            inputs: &[one("A", $types), one("B", $types)],
+            outputs: &[&[(13, DTypes::BOOL)]],
+            fields: &[],
+            draw: |d| {
+                // A wanted `bool` is the result's; it says nothing of the operands.
+                let dtypes = if d.chance(0.8) { DTypes::NUMERIC } else { DTypes::ALL };
+                let a = d.one_of(dtypes, 0..=d.limits.max_rank)?;
+                d.broadcast_with(a.dtype, &a)?;
+                Some(Compare(Comparison::$name).into())
+            },
+            parse: |_| Ok(Compare(Comparison::$name).into()),
+        },)*];
+    };
+}
+
+table! {
+    Equal: ALL;
+    Less: NUMERIC;
+    LessOrEqual: NUMERIC_16;
+    Greater: NUMERIC;
+    GreaterOrEqual: NUMERIC_16;
+}
+
+impl<D: Dim> TypeRule<D> for Compare {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let (a, b) = (x.need(0)?, x.need(1)?);
+        same_dtype(&[a, b])?;
+        Ok(vec![Type::new(DType::Bool, broadcast_shapes(r, &[&a.shape, &b.shape])?)])
+    }
+}
+
+impl Operator for Compare {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[self.0 as usize]
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, shape) = (c.arith, c.extents(0));
+        vec![Data::Int(if c.is_real() {
+            zip(&shape, c.real(0), c.real(1), |x, y| a.compare(self.0, x, y))
+        } else {
+            zip(&shape, c.int(0), c.int(1), |x, y| a.exact([x, y], |[p, q]| Some(self.0.holds(p, q).into())))
+        })]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{run, tensor};
+
+    const EVERY: [Comparison; 5] = [
+        Comparison::Equal,
+        Comparison::Less,
+        Comparison::LessOrEqual,
+        Comparison::Greater,
+        Comparison::GreaterOrEqual,
+    ];
+
+    #[test]
+    fn rows_stand_in_the_order_of_the_enum() {
+        for c in EVERY {
+            assert_eq!(Compare(c).spec().name, format!("{c:?}"));
+        }
+        assert_eq!(SPECS.len(), EVERY.len());
+    }
+
+    #[test]
+    fn nothing_holds_of_nan_and_zeros_are_equal() {
+        let x = tensor(DType::F32, &[3], &[f64::NAN, -0.0, 1.0]);
+        let y = tensor(DType::F32, &[3], &[f64::NAN, 0.0, 2.0]);
+        let holds = EVERY.map(|c| run(Compare(c), &[&x, &y]));
+        assert_eq!(holds, [[0., 1., 0.], [0., 0., 1.], [0., 1., 1.], [0., 0., 0.], [0., 1., 0.]]);
+        let large = |v: i128| ir::Tensor::from_i128_fn(&Type::new(DType::U64, []), |_| v);
+        assert_eq!(run(Compare(Comparison::Equal), &[&large(1 << 60), &large((1 << 60) + 1)]), [0.]);
+    }
+}

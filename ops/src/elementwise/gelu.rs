@@ -1,0 +1,100 @@
+//! Gelu: x weighted by the normal distribution's cumulative function, exact or through tanh.
+
+use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+
+use crate::arith::{Arith, Fun};
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::list::Op;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Allowed, Spec, one};
+
+/// Gelu.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Gelu {
+    /// Whether `approximate` is `tanh` instead of `none`.
+    pub tanh: bool,
+}
+
+const T: Allowed = &[(20, DTypes::FLOATS)];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] =
+    &[Spec { name: "Gelu", inputs: &[one("X", T)], outputs: &[T], fields: &[], draw, parse }];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    d.any(0..=d.limits.max_rank)?;
+    Some(Gelu { tanh: d.chance(0.5) }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    let approximate = a.get_name("approximate", "none")?;
+    match approximate.as_str() {
+        "none" => Ok(Gelu { tanh: false }.into()),
+        "tanh" => Ok(Gelu { tanh: true }.into()),
+        _ => Err(BadAttribute::Value {
+            name: "approximate".to_owned(),
+            value: approximate,
+            wanted: "none or tanh".to_owned(),
+        }),
+    }
+}
+
+impl Gelu {
+    fn real<A: Arith>(self, a: &A, x: A::R) -> A::R {
+        let inner = if self.tanh {
+            // √(2/π)·(x + 0.044715·x³)
+            let cube = a.mul(x, a.mul(x, x));
+            let scale = a.real(std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2);
+            a.call(Fun::Tanh, a.mul(scale, a.add(x, a.mul(a.real(0.044_715), cube))))
+        } else {
+            a.call(Fun::Erf, a.mul(x, a.real(std::f64::consts::FRAC_1_SQRT_2)))
+        };
+        a.mul(a.mul(a.real(0.5), x), a.add(a.real(1.0), inner))
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Gelu {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        Ok(vec![x.need(0)?.clone()])
+    }
+}
+
+impl Operator for Gelu {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new().name("approximate", if self.tanh { "tanh" } else { "none" })
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        vec![Data::Real(c.real(0).mapv(|x| self.real(c.arith, x)))]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost {
+            flops: elements(&y[0]).saturating_mul(if self.tanh { 9 } else { 5 }),
+            bytes: bytes_moved(x, y),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{run, tensor};
+    use ir::DType;
+
+    #[test]
+    fn both_forms_give_the_published_values() {
+        let x = tensor(DType::F64, &[3], &[-1., 0., 1.]);
+        for (tanh, wanted) in [(false, 0.841_344_746_068_543), (true, 0.841_191_990_608_277)] {
+            let y = run(Gelu { tanh }, &[&x]);
+            assert!((y[2] - wanted).abs() < 1e-14 && (y[0] - (wanted - 1.0)).abs() < 1e-14, "{y:?}");
+            assert_eq!(y[1], 0.0);
+        }
+    }
+}

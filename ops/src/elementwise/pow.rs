@@ -1,0 +1,125 @@
+//! Pow: base to the power of an exponent, whose dtypes may differ.
+
+use ir::{DType, DTypes, Dim, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::elementwise::binary::zip;
+use crate::list::Op;
+use crate::operator::{Hazard, Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule, broadcast_shapes};
+use crate::spec::{Allowed, Spec, one};
+
+/// Pow. The result has the dtype of the base.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pow;
+
+const BASE: Allowed = &[(13, DTypes::FLOATS.with(DType::I32).with(DType::I64))];
+const EXPONENT: Allowed = &[(13, DTypes::INTS.union(DTypes::IEEE_FLOATS)), (15, DTypes::NUMERIC)];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "Pow",
+    inputs: &[one("X", BASE), one("Y", EXPONENT)],
+    outputs: &[BASE],
+    fields: &[],
+    draw,
+    parse: |_| Ok(Pow.into()),
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let base = d.any(0..=d.limits.max_rank)?;
+    let allowed = d.allowed();
+    let same = allowed.contains(base.dtype) && d.chance(0.6);
+    let dtype = if same { base.dtype } else { d.dtype(allowed)? };
+    d.broadcast_with(dtype, &base)?;
+    Some(Pow.into())
+}
+
+/// base^exponent modulo 2^128, so that the dtype's wrapping gives the exact power's low bits; `None` for a
+/// negative exponent, whose result no integer dtype has.
+fn integer_power(base: i128, exponent: i128) -> Option<i128> {
+    if exponent < 0 {
+        return None;
+    }
+    let (mut result, mut square, mut bits) = (1i128, base, exponent);
+    while bits > 0 {
+        if bits & 1 == 1 {
+            result = result.wrapping_mul(square);
+        }
+        square = square.wrapping_mul(square);
+        bits >>= 1;
+    }
+    Some(result)
+}
+
+impl<D: Dim> TypeRule<D> for Pow {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let (base, exponent) = (x.need(0)?, x.need(1)?);
+        Ok(vec![Type::new(base.dtype, broadcast_shapes(r, &[&base.shape, &exponent.shape])?)])
+    }
+}
+
+impl Operator for Pow {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, shape, dtype) = (c.arith, c.extents(0), c.outputs[0].dtype);
+        vec![match (c.data(0), c.data(1)) {
+            (Data::Real(x), Data::Real(y)) => Data::Real(zip(&shape, x, y, |x, y| a.pow(x, y))),
+            (Data::Real(x), Data::Int(y)) => Data::Real(zip(&shape, x, y, |x, y| a.pow(x, a.convert(y)))),
+            (Data::Int(x), Data::Int(y)) => {
+                Data::Int(zip(&shape, x, y, |x, y| a.exact([x, y], |[p, q]| integer_power(p, q))))
+            }
+            // ONNX: computed in floating point, then cast to the dtype of the base.
+            (Data::Int(x), Data::Real(y)) => {
+                Data::Int(zip(&shape, x, y, |x, y| a.truncate(a.pow(a.convert(x), y), dtype)))
+            }
+        }]
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let [base, exponent] = [0, 1].map(|i| x.get(i).copied().flatten().map_or(DType::F32, |t| t.dtype));
+        match (base.float(), exponent.is_float()) {
+            // A negative base has no real power in general, and 0 has no negative one.
+            (Some(format), true) => {
+                vec![Hazard::Outside { operand: 0, low: format.min_normal(), high: format.max_finite() }]
+            }
+            (Some(_), false) if exponent.is_signed() => vec![Hazard::Zero { operand: 0 }],
+            (Some(_), false) => Vec::new(),
+            (None, _) => {
+                // Beyond the width, every base but -1, 0 and 1 overflows.
+                let width = 8.0 * base.size() as f64;
+                vec![Hazard::Outside { operand: 1, low: 0.0, high: width - 1.0 }]
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{run, tensor};
+
+    #[test]
+    fn integer_powers_are_exact_and_wrap() {
+        let x = tensor(DType::I64, &[4], &[3., -2., 3., 0.]);
+        let y = tensor(DType::U8, &[4], &[39., 63., 41., 0.]);
+        let wrapped = DType::I64.wrap(3i128.pow(41)) as f64;
+        assert_eq!(run(Pow, &[&x, &y]), [4_052_555_153_018_976_267i64 as f64, i64::MIN as f64, wrapped, 1.]);
+        assert_eq!(integer_power(3, 39), Some(4_052_555_153_018_976_267));
+        assert_eq!((integer_power(2, -1), integer_power(-1, i128::from(u64::MAX))), (None, Some(-1)));
+    }
+
+    #[test]
+    fn the_result_has_the_dtype_of_the_base() {
+        let [two, half] = [2.0, 0.5].map(|v| tensor(DType::F32, &[], &[v]));
+        let nine = tensor(DType::I32, &[], &[9.0]);
+        assert_eq!(run(Pow, &[&nine, &half]), [3.0]);
+        assert_eq!(run(Pow, &[&two, &nine]), [512.0]);
+        assert_eq!(run(Pow, &[&tensor(DType::I32, &[], &[10.0]), &half]), [3.0]);
+    }
+}

@@ -1,0 +1,103 @@
+//! IsNaN and IsInf: which elements are not finite numbers.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+
+use crate::arith::{Arith, Class};
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::list::Op;
+use crate::operator::{Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Allowed, Spec, one};
+
+/// A question about each element; the result is `bool`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Predicate {
+    /// Whether it is not a number.
+    IsNaN,
+    /// Whether it is infinite.
+    IsInf {
+        /// Whether -∞ counts.
+        detect_negative: bool,
+        /// Whether +∞ counts.
+        detect_positive: bool,
+    },
+}
+
+const BOOL: Allowed = &[(13, DTypes::BOOL)];
+const NAN: Allowed = &[(13, DTypes::FLOATS)];
+const INF: Allowed = &[(13, DTypes::of(&[DType::F32, DType::F64])), (20, DTypes::FLOATS)];
+
+/// The rows of the registry.
+pub static SPECS: &[Spec] = &[
+    Spec {
+        name: "IsNaN",
+        inputs: &[one("X", NAN)],
+        outputs: &[BOOL],
+        fields: &[],
+        draw: |d| d.any(0..=d.limits.max_rank).map(|_| Predicate::IsNaN.into()),
+        parse: |_| Ok(Predicate::IsNaN.into()),
+    },
+    Spec { name: "IsInf", inputs: &[one("X", INF)], outputs: &[BOOL], fields: &[], draw, parse },
+];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    d.any(0..=d.limits.max_rank)?;
+    Some(Predicate::IsInf { detect_negative: d.chance(0.7), detect_positive: d.chance(0.7) }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    let detect_negative = a.get_flag("detect_negative", true)?;
+    Ok(Predicate::IsInf { detect_negative, detect_positive: a.get_flag("detect_positive", true)? }.into())
+}
+
+impl<D: Dim> TypeRule<D> for Predicate {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        Ok(vec![x.need(0)?.with_dtype(DType::Bool)])
+    }
+}
+
+impl Operator for Predicate {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[usize::from(*self != Self::IsNaN)]
+    }
+
+    fn attributes(&self) -> Attributes {
+        match *self {
+            Self::IsNaN => Attributes::new(),
+            Self::IsInf { detect_negative, detect_positive } => Attributes::new()
+                .flag("detect_negative", detect_negative)
+                .flag("detect_positive", detect_positive),
+        }
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let a = c.arith;
+        let holds = |x: A::R| match *self {
+            Self::IsNaN => a.is(Class::NaN, x),
+            Self::IsInf { detect_negative, detect_positive } => {
+                let negative = if detect_negative { a.is(Class::NegativeInfinity, x) } else { a.int(0) };
+                let positive = if detect_positive { a.is(Class::PositiveInfinity, x) } else { a.int(0) };
+                a.exact([negative, positive], |[n, p]| Some(n | p))
+            }
+        };
+        vec![Data::Int(c.real(0).mapv(holds))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{run, tensor};
+
+    #[test]
+    fn infinities_count_by_sign() {
+        let x = tensor(DType::F32, &[4], &[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 3e38]);
+        let is_inf = |n, p| run(Predicate::IsInf { detect_negative: n, detect_positive: p }, &[&x]);
+        assert_eq!(is_inf(true, true), [0., 1., 1., 0.]);
+        assert_eq!(is_inf(true, false), [0., 0., 1., 0.]);
+        assert_eq!(is_inf(false, true), [0., 1., 0., 0.]);
+        assert_eq!(is_inf(false, false), [0.; 4]);
+        assert_eq!(run(Predicate::IsNaN, &[&x]), [1., 0., 0., 0.]);
+    }
+}

@@ -1,0 +1,84 @@
+//! PRelu: negative elements scaled by a learned slope.
+
+use ir::{DType, DTypes, Dim, Type};
+
+use crate::arith::{Arith, Comparison};
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::elementwise::binary::zip;
+use crate::list::Op;
+use crate::operator::{Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
+use crate::spec::{Allowed, Spec, one};
+
+/// PRelu. The slope broadcasts to the shape of X, not the other way round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PRelu;
+
+const T_13: DTypes = DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::IEEE_FLOATS);
+const T: Allowed = &[(13, T_13), (16, T_13.with(DType::BF16))];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "PRelu",
+    inputs: &[one("X", T), one("slope", T)],
+    outputs: &[T],
+    fields: &[],
+    draw,
+    parse: |_| Ok(PRelu.into()),
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(0..=d.limits.max_rank)?;
+    if d.chance(0.5) {
+        d.broadcast_with(x.dtype, &x)?;
+    } else {
+        let rank = d.rank(0..=x.rank())?;
+        d.fresh(x.dtype, rank);
+    }
+    Some(PRelu.into())
+}
+
+impl<D: Dim> TypeRule<D> for PRelu {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let (x, slope) = (x.need(0)?, x.need(1)?);
+        same_dtype(&[x, slope])?;
+        broadcast_to(r, &slope.shape, &x.shape)?;
+        Ok(vec![x.clone()])
+    }
+}
+
+impl Operator for PRelu {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, shape) = (c.arith, c.extents(0));
+        vec![if c.is_real() {
+            Data::Real(zip(&shape, c.real(0), c.real(1), |x, slope| {
+                a.select(a.compare(Comparison::Less, x, a.real(0.0)), a.mul(slope, x), x)
+            }))
+        } else {
+            Data::Int(zip(&shape, c.int(0), c.int(1), |x, slope| {
+                a.exact([x, slope], |[x, slope]| Some(if x < 0 { x.wrapping_mul(slope) } else { x }))
+            }))
+        }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, run, tensor};
+
+    #[test]
+    fn the_slope_broadcasts_one_way() {
+        let x = tensor(DType::F32, &[2, 2], &[-1., 2., -3., -4.]);
+        let slope = tensor(DType::F32, &[2], &[0.5, 2.]);
+        assert_eq!(run(PRelu, &[&x, &slope]), [-0.5, 2., -1.5, -8.]);
+        assert!(outputs(PRelu, &[&slope, &x]).is_err());
+        let wide = tensor(DType::F32, &[1, 2], &[1., 1.]);
+        assert!(outputs(PRelu, &[&tensor(DType::F32, &[1, 1], &[1.]), &wide]).is_err());
+    }
+}

@@ -1,0 +1,112 @@
+//! Shrink: elements moved towards zero by a bias, those within a threshold set to zero.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+
+use crate::arith::{Arith, Comparison};
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::list::Op;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Allowed, Spec, one};
+
+/// Shrink: x + bias below -lambd, x - bias above lambd, else 0.
+///
+/// On integers both attributes are first cast to the dtype, as in the standard's function body. With whole
+/// numbers, which are the only ones drawn, every reading of the standard gives the same.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Shrink {
+    /// How far elements move.
+    pub bias: f32,
+    /// The threshold.
+    pub lambd: f32,
+}
+
+const T: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16))];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] =
+    &[Spec { name: "Shrink", inputs: &[one("input", T)], outputs: &[T], fields: &[], draw, parse }];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(0..=d.limits.max_rank)?;
+    let shrink = if x.dtype.is_float() {
+        let (bias, lambd) = (d.choose(&[0.0, 0.25, 1.5, -1.0])?, d.choose(&[0.5, 0.0, 0.1, 1.5])?);
+        Shrink { bias, lambd }
+    } else {
+        // A bias within the threshold: an unsigned element cannot move beyond zero.
+        let lambd = d.int(0, 3);
+        Shrink { bias: d.int(0, lambd) as f32, lambd: lambd as f32 }
+    };
+    Some(shrink.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    Ok(Shrink { bias: a.get_float("bias", 0.0)?, lambd: a.get_float("lambd", 0.5)? }.into())
+}
+
+impl Shrink {
+    fn real<A: Arith>(self, a: &A, x: A::R) -> A::R {
+        let (bias, lambd) = (a.real(f64::from(self.bias)), a.real(f64::from(self.lambd)));
+        let above = a.select(a.compare(Comparison::Greater, x, lambd), a.sub(x, bias), a.real(0.0));
+        a.select(a.compare(Comparison::Less, x, a.neg(lambd)), a.add(x, bias), above)
+    }
+
+    fn int(self, z: i128) -> i128 {
+        let (bias, lambd) = (self.bias as i128, self.lambd as i128);
+        if z < lambd.saturating_neg() {
+            z.wrapping_add(bias)
+        } else if z > lambd {
+            z.wrapping_sub(bias)
+        } else {
+            0
+        }
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Shrink {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        Ok(vec![x.need(0)?.clone()])
+    }
+}
+
+impl Operator for Shrink {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new().float("bias", self.bias).float("lambd", self.lambd)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let a = c.arith;
+        vec![match c.data(0) {
+            Data::Real(x) => Data::Real(x.mapv(|x| self.real(a, x))),
+            Data::Int(x) => Data::Int(x.mapv(|z| a.exact([z], |[z]| Some(self.int(z))))),
+        }]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: elements(&y[0]).saturating_mul(3), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{run, tensor};
+
+    #[test]
+    fn hard_and_soft() {
+        let x = [-2., -1., 0., 1., 2.];
+        let hard = Shrink { bias: 0.0, lambd: 1.5 };
+        assert_eq!(run(hard, &[&tensor(DType::F32, &[5], &x)]), [-2., 0., 0., 0., 2.]);
+        let soft = Shrink { bias: 1.5, lambd: 1.5 };
+        assert_eq!(run(soft, &[&tensor(DType::F32, &[5], &x)]), [-0.5, 0., 0., 0., 0.5]);
+        assert_eq!(
+            run(Shrink { bias: 1., lambd: 1. }, &[&tensor(DType::I8, &[5], &x)]),
+            [-1., 0., 0., 0., 1.]
+        );
+    }
+}

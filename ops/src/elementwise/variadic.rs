@@ -1,0 +1,143 @@
+//! Min, Max, Sum and Mean: one element from the elements at the same place of any number of operands.
+
+use ir::{DTypes, Dim, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::lanes::array;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
+use crate::spec::{Allowed, Spec, variadic};
+
+/// An element-by-element operator on one operand or more, with multidirectional broadcasting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Variadic(pub VariadicFn);
+
+const NUMERIC: Allowed = &[(13, DTypes::NUMERIC)];
+const FLOATS: Allowed = &[(13, DTypes::FLOATS)];
+
+/// Each row: name, dtypes by opset.
+macro_rules! table {
+    ($($name:ident: $types:expr;)*) => {
+        /// Which function.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(missing_docs, reason = "the names are ONNX's")]
+        pub enum VariadicFn { $($name,)* }
+
+        impl VariadicFn {
+            /// Every function, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+        }
+
+        /// The rows of the registry.
+        pub static SPECS: &[Spec] = &[$(Spec {
+            name: stringify!($name),
+            inputs: &[variadic("data_0", $types)],
+            outputs: &[$types],
+            fields: &[],
+            draw: |d| {
+                let first = d.any(0..=d.limits.max_rank)?;
+                for _ in 1..d.int(1, 4) {
+                    d.broadcast_with(first.dtype, &first)?;
+                }
+                Some(Variadic(VariadicFn::$name).into())
+            },
+            parse: |_| Ok(Variadic(VariadicFn::$name).into()),
+        },)*];
+    };
+}
+
+table! {
+    Min: NUMERIC;
+    Max: NUMERIC;
+    Sum: FLOATS;
+    Mean: FLOATS;
+}
+
+impl VariadicFn {
+    /// The function on at least one real number.
+    fn real<A: Arith>(self, a: &A, terms: &[A::R]) -> A::R {
+        let all = terms.iter().copied();
+        match self {
+            Self::Min => all.reduce(|x, y| a.min(x, y)).unwrap_or_else(|| a.undefined_real()),
+            Self::Max => all.reduce(|x, y| a.max(x, y)).unwrap_or_else(|| a.undefined_real()),
+            Self::Sum => a.sum(all),
+            Self::Mean => a.div(a.sum(all), a.real(terms.len() as f64)),
+        }
+    }
+
+    /// The function on two integers; only Min and Max take any.
+    fn int(self, p: i128, q: i128) -> i128 {
+        if self == Self::Min { p.min(q) } else { p.max(q) }
+    }
+}
+
+/// The elements of every operand at each place of the common shape, place by place.
+fn aligned<T: Copy>(shape: &[usize], operands: &[&ndarray::ArrayD<T>]) -> Vec<Vec<T>> {
+    let mut places = vec![Vec::with_capacity(operands.len()); shape.iter().product()];
+    for operand in operands {
+        // A validated operand broadcasts; one that does not contributes nothing.
+        let view = operand.broadcast(shape);
+        places.iter_mut().zip(view.iter().flatten()).for_each(|(place, &x)| place.push(x));
+    }
+    places
+}
+
+impl<D: Dim> TypeRule<D> for Variadic {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let operands = x.all()?;
+        let shapes: Vec<&[D]> = operands.iter().map(|t| t.shape.as_slice()).collect();
+        Ok(vec![Type::new(same_dtype(&operands)?, broadcast_shapes(r, &shapes)?)])
+    }
+}
+
+impl Operator for Variadic {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[self.0 as usize]
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, shape, count) = (c.arith, c.extents(0), c.inputs.len());
+        vec![if c.is_real() {
+            let operands: Vec<_> = (0..count).map(|i| c.real(i)).collect();
+            let places = aligned(&shape, &operands);
+            Data::Real(array(&shape, places.iter().map(|terms| self.0.real(a, terms)).collect()))
+        } else {
+            let operands: Vec<_> = (0..count).map(|i| c.int(i)).collect();
+            let pick = |p, q| a.exact([p, q], |[p, q]| Some(self.0.int(p, q)));
+            let places = aligned(&shape, &operands).into_iter();
+            let items =
+                places.map(|terms| terms.into_iter().reduce(pick).unwrap_or_else(|| a.undefined_int()));
+            Data::Int(array(&shape, items.collect()))
+        }]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: elements(&y[0]).saturating_mul(x.len() as u64), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{run, tensor};
+    use ir::DType;
+
+    #[test]
+    fn operands_broadcast_and_combine() {
+        let x = tensor(DType::F32, &[2, 1], &[1., -2.]);
+        let y = tensor(DType::F32, &[3], &[0., 1., 5.]);
+        let z = tensor(DType::F32, &[], &[3.]);
+        assert_eq!(run(Variadic(VariadicFn::Sum), &[&x, &y, &z]), [4., 5., 9., 1., 2., 6.]);
+        assert_eq!(run(Variadic(VariadicFn::Max), &[&x, &y, &z]), [3., 3., 5., 3., 3., 5.]);
+        assert_eq!(run(Variadic(VariadicFn::Mean), &[&x]), [1., -2.]);
+    }
+
+    #[test]
+    fn integers_and_nan() {
+        let [x, y] = [250.0, 3.0].map(|v| tensor(DType::U8, &[], &[v]));
+        assert_eq!(run(Variadic(VariadicFn::Min), &[&x, &y]), [3.0]);
+        let [x, y] = [f64::NAN, 3.0].map(|v| tensor(DType::F16, &[], &[v]));
+        assert!(run(Variadic(VariadicFn::Min), &[&y, &x])[0].is_nan());
+    }
+}
