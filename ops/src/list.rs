@@ -14,7 +14,7 @@ use crate::elementwise::{
 use crate::movement::{
     Concat, Expand, Flatten, Gather, Pad, Reshape, Slice, Split, Squeeze, Transpose, Unsqueeze,
 };
-use crate::nn::{Conv, Softmax};
+use crate::nn::{AveragePool, Conv, GlobalPool, MaxPool, Softmax};
 use crate::operator::{Cost, Hazard, Operator, TypeRule};
 use crate::reduction::Reduce;
 use crate::rule::{Args, Check, Reject, Rule};
@@ -132,6 +132,9 @@ operators! {
     Gather(Gather) from crate::movement::gather::SPECS;
     Reduce(Reduce) from crate::reduction::reduce::SPECS;
     Conv(Conv<D>) from crate::nn::conv::SPECS;
+    MaxPool(MaxPool<D>) from crate::nn::max_pool::SPECS;
+    AveragePool(AveragePool<D>) from crate::nn::average_pool::SPECS;
+    GlobalPool(GlobalPool) from crate::nn::global_pool::SPECS;
     Softmax(Softmax) from crate::nn::softmax::SPECS;
 }
 

@@ -1,6 +1,7 @@
 //! The sliding window that convolution and pooling share: where it starts, how it steps, where it may overhang.
 
 use ir::{Attributes, BadAttribute, Dim, Sym};
+use ndarray::Dimension;
 
 use crate::draw::Draw;
 use crate::rule::{Reject, Rule};
@@ -86,6 +87,18 @@ impl<D: Dim> Window<D> {
         (0..n).map(|i| self.positions_on(r, i, n, input[i], kernel[i])).collect()
     }
 
+    /// Requires every window to reach into the input: for pooling, which has nothing to say of padding alone.
+    /// (With dilations, a window that reaches in may still step over a small input.)
+    pub fn reach_in(&self, r: &mut dyn Rule<D>, kernel: &[D]) -> Result<(), Reject> {
+        let one = D::from(1);
+        for (i, &pad) in self.pads.iter().enumerate() {
+            let axis = i % kernel.len().max(1);
+            let dilation = self.dilations.get(axis).copied().unwrap_or(one);
+            r.le(pad, (kernel[axis] - one) * dilation)?;
+        }
+        Ok(())
+    }
+
     fn positions_on(
         &self,
         r: &mut dyn Rule<D>,
@@ -112,11 +125,8 @@ impl<D: Dim> Window<D> {
                 Ok((input - span) / stride + one)
             }
             AutoPad::NotSet => {
-                // Padding as wide as the kernel would make windows that see no element.
-                for pad in [begin, end] {
-                    r.le(D::from(0), pad)?;
-                    r.le(pad + one, span)?;
-                }
+                r.le(D::from(0), begin)?;
+                r.le(D::from(0), end)?;
                 let room = input + begin + end - span;
                 r.le(D::from(0), room)?;
                 r.le(one, input)?;
@@ -213,6 +223,21 @@ impl Window {
             })
             .collect()
     }
+}
+
+/// For each output position, in row-major order, how many cells lie on the input or on its padding. What hangs
+/// over the padding too, in `ceil_mode`, is not counted.
+pub fn padded_cells(axes: &[Axis], input: &[i64], kernel: &[i64], output: &[i64]) -> Vec<usize> {
+    let on_axis = |i: usize, position: usize| {
+        let axis = &axes[i];
+        let start = position as i64 * axis.stride - axis.begin;
+        (0..kernel[i]).filter(|cell| start + cell * axis.dilation < input[i] + axis.end).count()
+    };
+    let output: Vec<usize> = output.iter().map(|&d| d as usize).collect();
+    ndarray::indices(output)
+        .into_iter()
+        .map(|at| at.slice().iter().enumerate().map(|(i, &position)| on_axis(i, position)).product())
+        .collect()
 }
 
 /// A cell of a window that lies on the input: the positions, in row-major order, of the input's element among

@@ -1,0 +1,81 @@
+//! The global pools: one number from all elements of an image's channel.
+
+use ir::{DTypes, Dim, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::lanes;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Allowed, Spec, one};
+
+/// A pool over all spatial axes of X `[N, C, spatial…]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GlobalPool(pub GlobalPoolFn);
+
+const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
+
+/// Each row: function and ONNX name.
+macro_rules! table {
+    ($($function:ident, $name:literal;)*) => {
+        /// How the elements are combined.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(missing_docs, reason = "the names are ONNX's, without `Global` and `Pool`")]
+        pub enum GlobalPoolFn { $($function,)* }
+
+        impl GlobalPoolFn {
+            /// Every function, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$function,)*];
+        }
+
+        /// The rows of the registry.
+        pub static SPECS: &[Spec] = &[$(Spec {
+            name: $name,
+            inputs: &[one("X", T)],
+            outputs: &[T],
+            fields: &[],
+            draw: |d| d.any(3..=d.limits.max_rank).map(|_| GlobalPool(GlobalPoolFn::$function).into()),
+            parse: |_| Ok(GlobalPool(GlobalPoolFn::$function).into()),
+        },)*];
+    };
+}
+
+table! {
+    Average, "GlobalAveragePool";
+    Max, "GlobalMaxPool";
+}
+
+impl<D: Dim> TypeRule<D> for GlobalPool {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.ranked(0, 2..=usize::from(u8::MAX))?;
+        let mut shape = x.shape.clone();
+        for size in &mut shape[2..] {
+            // The mean and the maximum of nothing are undefined.
+            r.le(D::from(1), *size)?;
+            *size = D::from(1);
+        }
+        Ok(vec![Type::new(x.dtype, shape)])
+    }
+}
+
+impl Operator for GlobalPool {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[self.0 as usize]
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, x) = (c.arith, c.real(0));
+        let spatial: Vec<usize> = (2..x.ndim()).collect();
+        vec![Data::Real(lanes::reduce(x, &spatial, &c.extents(0), |lane| {
+            let all = lane.iter().copied();
+            match self.0 {
+                GlobalPoolFn::Average => a.div(a.sum(all), a.real(lane.len() as f64)),
+                GlobalPoolFn::Max => all.reduce(|x, y| a.max(x, y)).unwrap_or_else(|| a.undefined_real()),
+            }
+        }))]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: x.iter().flatten().map(|t| elements(t)).sum(), bytes: bytes_moved(x, y) }
+    }
+}

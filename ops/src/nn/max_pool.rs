@@ -1,0 +1,247 @@
+//! `MaxPool`: the largest element under a window, and where it was.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ndarray::ArrayD;
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes::array;
+use crate::list::Op;
+use crate::nn::window::{Tap, Window, taps};
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Allowed, Field, Place, Spec, one};
+
+/// `MaxPool` over X `[N, C, spatial…]`. A window that sees no element, which only dilations can bring about, is
+/// undefined.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MaxPool<D = i64> {
+    /// How the kernel slides.
+    pub window: Window<D>,
+    /// The size of the kernel on each spatial axis.
+    pub kernel_shape: Vec<D>,
+    /// Whether the second output numbers the elements of an image with the first spatial axis running fastest.
+    /// Images are numbered in row-major order in any case: the standard speaks of one image only.
+    pub column_major: bool,
+    /// How many outputs there are; the second one says where in X each element was.
+    pub outputs: i64,
+}
+
+const T: Allowed = &[
+    (13, DTypes::IEEE_FLOATS.with(DType::I8).with(DType::U8)),
+    (22, DTypes::FLOATS.with(DType::I8).with(DType::U8)),
+];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "MaxPool",
+    inputs: &[one("X", T)],
+    outputs: &[T, &[(13, DTypes::of(&[DType::I64]))]],
+    fields: &[Field { name: "outputs", places: &[(13, Place::Outputs)] }],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let n = d.any(3..=5)?.rank() - 2;
+    let window = Window::draw(d, n, true, true);
+    let kernel_shape = (0..n).map(|_| d.unknown(1, 4)).collect();
+    // With equal elements it is open which one is pointed to, so the second output is kept rare.
+    let outputs = if d.limits.dtypes.contains(DType::I64) && d.chance(0.15) { 2 } else { 1 };
+    Some(MaxPool { window, kernel_shape, column_major: outputs == 2 && d.chance(0.5), outputs }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    let outputs = a.get_int("outputs", Some(1))?;
+    if !(1..=2).contains(&outputs) {
+        return Err(BadAttribute::Value {
+            name: "outputs".to_owned(),
+            value: outputs.to_string(),
+            wanted: "1 or 2".to_owned(),
+        });
+    }
+    Ok(MaxPool {
+        window: Window::parse(a)?,
+        kernel_shape: a.need_ints("kernel_shape")?,
+        column_major: a.get_flag("storage_order", false)?,
+        outputs,
+    }
+    .into())
+}
+
+impl<D: Dim> MaxPool<D> {
+    /// The same with its sizes in another number system.
+    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> MaxPool<E> {
+        MaxPool {
+            window: self.window.map(f),
+            kernel_shape: self.kernel_shape.iter().map(|&d| f(d)).collect(),
+            column_major: self.column_major,
+            outputs: self.outputs,
+        }
+    }
+}
+
+impl<D: Dim> TypeRule<D> for MaxPool<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.ranked(0, 3..=usize::from(u8::MAX))?;
+        let mut shape = x.shape[..2].to_vec();
+        shape.extend(self.window.positions(r, &x.shape[2..], &self.kernel_shape)?);
+        self.window.reach_in(r, &self.kernel_shape)?;
+        let mut outputs = vec![Type::new(x.dtype, shape.clone())];
+        if self.outputs == 2 {
+            outputs.push(Type::new(DType::I64, shape));
+        }
+        Ok(outputs)
+    }
+}
+
+/// One output position of one image: where the image starts in X and what the window sees of it.
+struct View<'a> {
+    image: usize,
+    taps: &'a [Tap],
+}
+
+impl MaxPool {
+    /// An element for each output position.
+    fn each<U>(&self, c: &Call<'_, impl Arith>, mut f: impl FnMut(View<'_>) -> U) -> ArrayD<U> {
+        let (x, y) = (c.data(0).shape(), &c.outputs[0].shape);
+        let input: Vec<i64> = x[2..].iter().map(|&d| d as i64).collect();
+        let cells = taps(&self.window.axes(&input, &self.kernel_shape), &input, &self.kernel_shape, &y[2..]);
+        let area: usize = x[2..].iter().product();
+        let images = (0..x[0] * x[1]).map(|i| i * area);
+        let views = images.flat_map(|image| cells.iter().map(move |taps| View { image, taps }));
+        array(&c.extents(0), views.map(&mut f).collect())
+    }
+
+    /// The number that the second output gives an element.
+    fn number(&self, view: &View<'_>, tap: &Tap, spatial: &[usize]) -> i128 {
+        let within = if self.column_major { column_major(tap.input, spatial) } else { tap.input };
+        (view.image + within) as i128
+    }
+}
+
+/// The position of an element when the first axis runs fastest, from that when the last one does.
+fn column_major(mut row_major: usize, shape: &[usize]) -> usize {
+    let mut number = 0;
+    for (axis, &size) in shape.iter().enumerate().rev() {
+        number += row_major % size * shape[..axis].iter().product::<usize>();
+        row_major /= size;
+    }
+    number
+}
+
+impl Operator for MaxPool {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        self.window
+            .attributes()
+            .flag("ceil_mode", self.window.ceil_mode)
+            .ints("kernel_shape", &self.kernel_shape)
+            .flag("storage_order", self.column_major)
+            .int("outputs", self.outputs)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let a = c.arith;
+        let spatial = &c.data(0).shape()[2..];
+        let (largest, place) = match c.data(0) {
+            Data::Real(x) => {
+                let x: Vec<A::R> = x.iter().copied().collect();
+                let seen = |v: &View<'_>| v.taps.iter().map(|t| x[v.image + t.input]).collect::<Vec<_>>();
+                let largest = self.each(c, |v| {
+                    seen(&v).into_iter().reduce(|x, y| a.max(x, y)).unwrap_or_else(|| a.undefined_real())
+                });
+                let place = |v: View<'_>| match seen(&v).as_slice() {
+                    [] => a.undefined_int(),
+                    seen => a.exact([a.arg_max(seen, false)], |[i]| {
+                        v.taps.get(usize::try_from(i).ok()?).map(|tap| self.number(&v, tap, spatial))
+                    }),
+                };
+                (Data::Real(largest), (self.outputs == 2).then(|| self.each(c, place)))
+            }
+            Data::Int(x) => {
+                let x: Vec<A::Z> = x.iter().copied().collect();
+                let larger = |x, y| a.exact([x, y], |[x, y]| Some(x.max(y)));
+                let largest = self.each(c, |v| {
+                    v.taps
+                        .iter()
+                        .map(|t| x[v.image + t.input])
+                        .reduce(larger)
+                        .unwrap_or_else(|| a.undefined_int())
+                });
+                let place = |v: View<'_>| {
+                    let mut best: Option<(i128, &Tap)> = None;
+                    for tap in v.taps {
+                        let Some(z) = a.peek(x[v.image + tap.input]) else { return a.unknown_int() };
+                        // Of equal elements the first is taken.
+                        if best.is_none_or(|(most, _)| z > most) {
+                            best = Some((z, tap));
+                        }
+                    }
+                    best.map_or_else(|| a.undefined_int(), |(_, tap)| a.int(self.number(&v, tap, spatial)))
+                };
+                (Data::Int(largest), (self.outputs == 2).then(|| self.each(c, place)))
+            }
+        };
+        std::iter::once(largest).chain(place.map(Data::Int)).collect()
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        let cells = i64::product(&self.kernel_shape).max(0) as u64;
+        Cost { flops: elements(&y[0]).saturating_mul(cells), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::Tensor;
+
+    use super::*;
+    use crate::plain::evaluate;
+
+    /// `MaxPool` of 1, 2, 3 … in the shape given.
+    fn pool(shape: &[i64], attributes: &Attributes) -> Result<Vec<(Vec<usize>, Vec<i128>)>, Reject> {
+        let x = Tensor::from_i128_fn(&Type::new(DType::I8, shape), |i| i as i128 + 1);
+        let y = evaluate(&parse(attributes).unwrap(), &[Some(&x)])?;
+        Ok(y.iter().map(|y| (y.shape().to_vec(), y.to_i128s())).collect())
+    }
+
+    fn kernel(kernel: &[i64]) -> Attributes {
+        Attributes::new().ints("kernel_shape", kernel)
+    }
+
+    #[test]
+    fn a_last_window_may_overhang_but_not_start_in_padding() {
+        let strided = kernel(&[2]).ints("strides", &[2]);
+        assert_eq!(pool(&[1, 1, 5], &strided).unwrap()[0].1, [2, 4]);
+        assert_eq!(pool(&[1, 1, 5], &strided.clone().int("ceil_mode", 1)).unwrap()[0].1, [2, 4, 5]);
+        // ⌈(1 + 2 - 2) / 3⌉ + 1 windows would fit, the second starting after the input.
+        let padded = kernel(&[2]).ints("strides", &[3]).ints("pads", &[1, 1]).int("ceil_mode", 1);
+        assert_eq!(pool(&[1, 1, 1], &padded).unwrap()[0].1, [1]);
+    }
+
+    #[test]
+    fn indices_count_in_either_order() {
+        let square = kernel(&[2, 2]).int("outputs", 2);
+        let y = pool(&[1, 2, 2, 3], &square).unwrap();
+        assert_eq!(y[1], (vec![1, 2, 1, 2], vec![4, 5, 10, 11]));
+        let y = pool(&[1, 2, 2, 3], &square.int("storage_order", 1)).unwrap();
+        assert_eq!(y[1], (vec![1, 2, 1, 2], vec![3, 5, 9, 11]));
+    }
+
+    #[test]
+    fn windows_of_padding_alone_are_refused() {
+        assert!(pool(&[1, 1, 4], &kernel(&[2]).ints("pads", &[2, 0])).is_err());
+        assert_eq!(
+            pool(&[1, 1, 4], &kernel(&[2]).name("auto_pad", "SAME_LOWER")).unwrap()[0].1,
+            [1, 2, 3, 4]
+        );
+        // Cells at -1 and 1 step over the only element: undefined, which reads as 0 here.
+        let over = kernel(&[2]).ints("dilations", &[2]).ints("pads", &[1, 1]);
+        assert_eq!(pool(&[1, 1, 1], &over).unwrap()[0].1, [0]);
+    }
+}
