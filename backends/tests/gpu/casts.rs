@@ -57,9 +57,40 @@ fn integers_wrap_and_round() {
 #[test]
 fn floats_truncate_saturate_and_round() {
     let values = [
-        0.0, -0.0, 0.4, -0.6, 1.5, -1.5, 100.7, -128.9, 255.9, 300.0, -300.0, 70_000.0, 2147483520.0, 2147483648.0,
-        -2147483648.0, 4294967040.0, 4294967296.0, 9.3e18, -9.3e18, 1.9e19, 1e30, -1e30, 1.0009765625, 1.00048828125,
-        65_504.0, 65_519.0, 65_520.0, 6e-8, 2.9e-8, 3e-8, 1.00390625, 1.01171875, f64::NAN, f64::INFINITY,
+        0.0,
+        -0.0,
+        0.4,
+        -0.6,
+        1.5,
+        -1.5,
+        100.7,
+        -128.9,
+        255.9,
+        300.0,
+        -300.0,
+        70_000.0,
+        2_147_483_520.0,
+        2_147_483_648.0,
+        -2_147_483_648.0,
+        4_294_967_040.0,
+        4_294_967_296.0,
+        9.3e18,
+        -9.3e18,
+        1.9e19,
+        1e30,
+        -1e30,
+        1.000_976_562_5,
+        1.000_488_281_25,
+        65_504.0,
+        65_519.0,
+        65_520.0,
+        6e-8,
+        2.9e-8,
+        3e-8,
+        1.003_906_25,
+        1.011_718_75,
+        f64::NAN,
+        f64::INFINITY,
         f64::NEG_INFINITY,
     ];
     for from in DTypes::FLOATS.iter() {
@@ -70,7 +101,11 @@ fn floats_truncate_saturate_and_round() {
             let expected = tensor(to, &[values.len()], &x.to_f64s());
             assert_eq!(got.to_f64s().len(), values.len());
             for (i, (g, e)) in got.to_f64s().iter().zip(expected.to_f64s()).enumerate() {
-                assert!(g.to_bits() == e.to_bits() || (g.is_nan() && e.is_nan()), "{from} -> {to} of {}: {g} {e}", x.to_f64s()[i]);
+                assert!(
+                    g.to_bits() == e.to_bits() || (g.is_nan() && e.is_nan()),
+                    "{from} -> {to} of {}: {g} {e}",
+                    x.to_f64s()[i]
+                );
             }
         }
     }

@@ -10,6 +10,8 @@ use onnxsmith_backends::wgpu::{Gpu, GpuTensor, Which};
 mod casts;
 mod elementwise;
 mod movement;
+mod products;
+mod reductions;
 
 /// The device all tests share, or `None` and a note where there is none.
 fn gpu() -> Option<&'static Gpu> {

@@ -49,7 +49,10 @@ fn slices_with_steps() {
 fn expand_and_concat() {
     let Some(gpu) = gpu() else { return };
     let x = up(gpu, &count(DType::U8, &[2, 1]));
-    assert_eq!(down(gpu, &gpu.expand(&x, &[3, 1, 2]).unwrap()).to_i128s(), [0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1]);
+    assert_eq!(
+        down(gpu, &gpu.expand(&x, &[3, 1, 2]).unwrap()).to_i128s(),
+        [0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1]
+    );
     for dtype in [DType::F16, DType::Bool, DType::F64] {
         let (a, b) = (up(gpu, &count(dtype, &[2, 1])), up(gpu, &count(dtype, &[2, 2])));
         let none = up(gpu, &count(dtype, &[2, 0]));
@@ -75,7 +78,10 @@ fn pads_in_every_mode() {
     assert_eq!(run(-1, 2, PadMode::Constant, Some(&nine)), [1, 2, 9, 9]);
     assert_eq!(run(-1, -1, PadMode::Edge, None), [1]);
     let empty = up(gpu, &count(DType::F16, &[0]));
-    assert_eq!(down(gpu, &gpu.pad(&empty, &[1], &[1], PadMode::Constant, Some(&nine)).unwrap()).to_i128s(), [9, 9]);
+    assert_eq!(
+        down(gpu, &gpu.pad(&empty, &[1], &[1], PadMode::Constant, Some(&nine)).unwrap()).to_i128s(),
+        [9, 9]
+    );
     assert!(gpu.pad(&empty, &[1], &[1], PadMode::Edge, None).is_err());
     let square = up(gpu, &count(DType::I64, &[2, 2]));
     let got = down(gpu, &gpu.pad(&square, &[1, 0], &[0, 1], PadMode::Constant, None).unwrap());

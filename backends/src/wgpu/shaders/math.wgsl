@@ -1,0 +1,313 @@
+// Real functions in f32. WGSL promises little outside [-pi, pi], near zero and at the edges, and drivers keep to that;
+// these are built from the parts that all drivers get right.
+
+fn f_exp(x: f32) -> f32 {
+    if (is_nan(x)) { return x; }
+    if (x > 88.8) { return inf(); }
+    if (x < -104.0) { return 0.0; }
+    return exp(x);
+}
+
+fn f_log(x: f32) -> f32 {
+    if (is_nan(x)) { return x; }
+    if (is_zero(x)) { return -inf(); }
+    if (is_negative(x)) { return nan(); }
+    if (is_inf(x)) { return x; }
+    return log(x);
+}
+
+fn f_sqrt(x: f32) -> f32 {
+    if (is_nan(x) || is_zero(x)) { return x; }
+    if (is_negative(x)) { return nan(); }
+    if (is_inf(x)) { return x; }
+    return sqrt(x);
+}
+
+// exp(x) - 1: Taylor to x^9 below 1/2, where the next term is less than 3e-10 of the result.
+fn f_expm1(x: f32) -> f32 {
+    if (abs(x) > 0.5) { return f_exp(x) - 1.0; }
+    var s = 2.7557319e-6;
+    s = s * x + 2.4801587e-5;
+    s = s * x + 1.9841270e-4;
+    s = s * x + 1.3888889e-3;
+    s = s * x + 8.3333333e-3;
+    s = s * x + 4.1666667e-2;
+    s = s * x + 1.6666667e-1;
+    s = s * x + 0.5;
+    return x + x * x * s;
+}
+
+// log(1 + x): below 1, 2 atanh(x / (2 + x)) with the series to s^15 (|s| <= 1/3, next term 5e-9 of the result).
+fn f_log1p(x: f32) -> f32 {
+    if (is_nan(x)) { return x; }
+    if (x > 1.0 || x < -0.5) { return f_log(1.0 + x); }
+    let s = x / (2.0 + x);
+    let z = s * s;
+    var r = 0.066666667;
+    r = r * z + 0.076923077;
+    r = r * z + 0.090909091;
+    r = r * z + 0.11111111;
+    r = r * z + 0.14285714;
+    r = r * z + 0.2;
+    r = r * z + 0.33333333;
+    return 2.0 * s + 2.0 * s * z * r;
+}
+
+// x less the nearest multiple k of pi/2, and k mod 4. pi/2 is split in three; k times either of the first two parts is
+// exact while |k| < 2^13. The difference grows wrong from there on.
+fn reduce_half_pi(x: f32) -> vec2<f32> {
+    let k = round(x * 0.63661977);
+    let r = keep(keep(x - k * 1.5703125) - k * 4.8375129699707031e-4) - k * 7.5497899548918822e-8;
+    return vec2<f32>(r, k - 4.0 * floor(k * 0.25));
+}
+
+// Taylor polynomials on [-pi/4, pi/4]: the first term left out is below 2e-9 (sin) and 3e-10 (cos).
+fn sin_poly(r: f32) -> f32 {
+    let z = r * r;
+    var s = 2.7557319e-6;
+    s = s * z - 1.9841270e-4;
+    s = s * z + 8.3333333e-3;
+    s = s * z - 1.6666667e-1;
+    return r + r * z * s;
+}
+
+fn cos_poly(r: f32) -> f32 {
+    let z = r * r;
+    var c = -2.7557319e-7;
+    c = c * z + 2.4801587e-5;
+    c = c * z - 1.3888889e-3;
+    c = c * z + 4.1666667e-2;
+    return 1.0 - 0.5 * z + z * z * c;
+}
+
+fn sin_quadrant(r: f32, k: f32) -> f32 {
+    let odd = k == 1.0 || k == 3.0;
+    let v = select(sin_poly(r), cos_poly(r), odd);
+    return select(v, -v, k >= 2.0);
+}
+
+fn f_sin(x: f32) -> f32 {
+    if (is_nan(x) || is_inf(x)) { return nan(); }
+    if (is_zero(x)) { return x; }
+    let q = reduce_half_pi(x);
+    return sin_quadrant(q.x, q.y);
+}
+
+fn f_cos(x: f32) -> f32 {
+    if (is_nan(x) || is_inf(x)) { return nan(); }
+    let q = reduce_half_pi(x);
+    let k = q.y + 1.0;
+    return sin_quadrant(q.x, select(k, 0.0, k >= 4.0));
+}
+
+fn f_tan(x: f32) -> f32 {
+    if (is_nan(x) || is_inf(x)) { return nan(); }
+    if (is_zero(x)) { return x; }
+    let q = reduce_half_pi(x);
+    let t = sin_poly(q.x) / cos_poly(q.x);
+    return select(t, -1.0 / t, q.y == 1.0 || q.y == 3.0);
+}
+
+// The arctangent of 0 <= x <= tan(pi/8): series to x^17, next term below 3e-9.
+fn atan_poly(x: f32) -> f32 {
+    let z = x * x;
+    var s = 0.058823529;
+    s = s * z - 0.066666667;
+    s = s * z + 0.076923077;
+    s = s * z - 0.090909091;
+    s = s * z + 0.11111111;
+    s = s * z - 0.14285714;
+    s = s * z + 0.2;
+    s = s * z - 0.33333333;
+    return x + x * z * s;
+}
+
+fn f_atan(x: f32) -> f32 {
+    if (is_nan(x) || is_zero(x)) { return x; }
+    let a = abs(x);
+    if (a <= 0.41421356) { return with_sign(atan_poly(a), x); }
+    if (a <= 2.4142136) {
+        let t = (a - 1.0) / (a + 1.0);
+        return with_sign(0.78539816 + with_sign(atan_poly(abs(t)), t), x);
+    }
+    if (is_inf(x)) { return with_sign(1.5707963, x); }
+    return with_sign(1.5707963 - atan_poly(1.0 / a), x);
+}
+
+fn f_asin(x: f32) -> f32 {
+    if (is_nan(x) || is_zero(x)) { return x; }
+    let a = abs(x);
+    if (a > 1.0) { return nan(); }
+    if (a == 1.0) { return with_sign(1.5707963, x); }
+    return f_atan(x / sqrt((1.0 - a) * (1.0 + a)));
+}
+
+fn f_acos(x: f32) -> f32 {
+    if (is_nan(x)) { return x; }
+    if (abs(x) > 1.0) { return nan(); }
+    if (x == -1.0) { return 3.1415927; }
+    return 2.0 * f_atan(sqrt((1.0 - x) / (1.0 + x)));
+}
+
+fn f_sinh(x: f32) -> f32 {
+    if (is_nan(x) || is_zero(x) || is_inf(x)) { return x; }
+    let a = abs(x);
+    if (a > 80.0) { return with_sign(f_exp(a - 0.69314718), x); }
+    let e = f_expm1(a);
+    return with_sign(0.5 * (e + e / (e + 1.0)), x);
+}
+
+fn f_cosh(x: f32) -> f32 {
+    let a = abs(x);
+    if (a > 80.0) { return f_exp(a - 0.69314718); }
+    let e = f_exp(a);
+    return 0.5 * (e + 1.0 / e);
+}
+
+fn f_tanh(x: f32) -> f32 {
+    if (is_nan(x) || is_zero(x)) { return x; }
+    let a = abs(x);
+    if (a > 10.0) { return with_sign(1.0, x); }
+    let e = f_expm1(-2.0 * a);
+    return with_sign(e / (e + 2.0), x);
+}
+
+fn f_asinh(x: f32) -> f32 {
+    if (is_nan(x) || is_zero(x) || is_inf(x)) { return x; }
+    let a = abs(x);
+    if (a > 1.0e9) { return with_sign(log(a) + 0.69314718, x); }
+    return with_sign(f_log1p(a + a * a / (1.0 + sqrt(a * a + 1.0))), x);
+}
+
+fn f_acosh(x: f32) -> f32 {
+    if (is_nan(x) || is_inf(x)) { return select(x, nan(), is_negative(x)); }
+    if (x < 1.0) { return nan(); }
+    if (x > 1.0e9) { return log(x) + 0.69314718; }
+    let t = x - 1.0;
+    return f_log1p(t + sqrt(2.0 * t + t * t));
+}
+
+fn f_atanh(x: f32) -> f32 {
+    if (is_nan(x) || is_zero(x)) { return x; }
+    let a = abs(x);
+    if (a > 1.0) { return nan(); }
+    if (a == 1.0) { return with_sign(inf(), x); }
+    return with_sign(0.5 * f_log1p(2.0 * a / (1.0 - a)), x);
+}
+
+fn f_sigmoid(x: f32) -> f32 {
+    if (is_nan(x)) { return x; }
+    let e = f_exp(-abs(x));
+    return select(1.0 / (1.0 + e), e / (1.0 + e), x < 0.0);
+}
+
+fn f_softplus(x: f32) -> f32 {
+    if (is_nan(x)) { return x; }
+    return max(x, 0.0) + f_log1p(f_exp(-abs(x)));
+}
+
+fn f_sign(x: f32) -> f32 {
+    if (is_nan(x) || is_zero(x)) { return x; }
+    return with_sign(1.0, x);
+}
+
+// Polynomials fitted on [0, 1] (in x^2), [1, 2] and [2, 4] at Chebyshev nodes; beyond 4, erf rounds to 1. The fit is
+// within 2e-8, rounding brings the whole to 1.5e-7 absolute, and relative below 1.
+fn f_erf(x: f32) -> f32 {
+    if (is_nan(x) || is_zero(x)) { return x; }
+    let a = abs(x);
+    if (a >= 4.0) { return with_sign(1.0, x); }
+    if (a < 1.0) {
+        let z = a * a;
+        var s = -9.66704457e-6;
+        s = s * z + 0.00011265959;
+        s = s * z - 0.000848408041;
+        s = s * z + 0.00522103181;
+        s = s * z - 0.0268654307;
+        s = s * z + 0.112837825;
+        s = s * z - 0.376126385;
+        s = s * z + 1.12837917;
+        return x * s;
+    }
+    if (a < 2.0) {
+        let t = a - 1.5;
+        var s = 0.00155539078;
+        s = s * t - 0.00240218827;
+        s = s * t - 0.00470959394;
+        s = s * t + 0.0193335587;
+        s = s * t - 0.0148692607;
+        s = s * t - 0.0445994685;
+        s = s * t + 0.138752097;
+        s = s * t - 0.178395415;
+        s = s * t + 0.118930289;
+        s = s * t + 0.966105146;
+        return with_sign(s, x);
+    }
+    let t = a - 3.0;
+    var s = -9.62090283e-6;
+    s = s * t + 2.21448432e-5;
+    s = s * t + 1.23183776e-5;
+    s = s * t - 0.000141191533;
+    s = s * t + 0.000391457636;
+    s = s * t - 0.000734940319;
+    s = s * t + 0.0010163322;
+    s = s * t - 0.00104509712;
+    s = s * t + 0.000789119366;
+    s = s * t - 0.000417700361;
+    s = s * t + 0.000139252791;
+    s = s * t + 0.999977909;
+    return with_sign(s, x);
+}
+
+// The exact remainder of x / y with the sign of x, by long division of the significands, eight bits at a time.
+fn f_fmod(x: f32, y: f32) -> f32 {
+    if (is_nan(x) || is_nan(y) || is_inf(x) || is_zero(y)) { return nan(); }
+    let bx = bitcast<u32>(x) & 0x7fffffffu;
+    let by = bitcast<u32>(y) & 0x7fffffffu;
+    if (is_inf(y) || bx < by) { return x; }
+    let ex = max(bx >> 23u, 1u);
+    let ey = max(by >> 23u, 1u);
+    var m = (bx & 0x7fffffu) | select(0u, 0x800000u, (bx >> 23u) != 0u);
+    let d = (by & 0x7fffffu) | select(0u, 0x800000u, (by >> 23u) != 0u);
+    var shift = ex - ey;
+    m = m % d;
+    while (shift > 0u && m != 0u) {
+        let step = min(shift, 8u);
+        m = (m << step) % d;
+        shift = shift - step;
+    }
+    // m is below d, so it is a multiple of y's last place and normalising it is exact.
+    var e = ey;
+    if (m == 0u) { return with_sign(0.0, x); }
+    let up = min(countLeadingZeros(m) - 8u, e - 1u);
+    m = m << up;
+    e = e - up;
+    let bits = select(m, (m & 0x7fffffu) | (e << 23u), m >= 0x800000u);
+    return with_sign(bitcast<f32>(bits), x);
+}
+
+// x^y with IEEE 754's special cases. Vulkan's own is undefined for a negative base.
+fn f_pow(x: f32, y: f32) -> f32 {
+    if (is_zero(y) || x == 1.0) { return 1.0; }
+    if (is_nan(x) || is_nan(y)) { return nan(); }
+    let a = abs(x);
+    let whole = abs(y) >= 16777216.0 || trunc(y) == y;
+    let odd = whole && abs(y) < 16777216.0 && (u32(abs(y)) & 1u) == 1u;
+    if (is_inf(y)) {
+        if (a == 1.0) { return 1.0; }
+        return select(0.0, inf(), (a > 1.0) == !is_negative(y));
+    }
+    var r = 0.0;
+    if (is_zero(x) || is_inf(x)) {
+        r = select(0.0, inf(), is_inf(x) == !is_negative(y));
+    } else if (is_negative(x) && !whole) {
+        return nan();
+    } else {
+        let t = y * log2(a);
+        if (y == 1.0) { r = a; }
+        else if (y == 2.0) { r = a * a; }
+        else if (t >= 128.0) { r = inf(); }
+        else if (t > -150.0) { r = exp2(t); }
+    }
+    return select(r, -r, odd && is_negative(x));
+}
