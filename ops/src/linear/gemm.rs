@@ -1,0 +1,179 @@
+//! Gemm: alpha·A'·B' + beta·C, where A' and B' are A and B or their transposes.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ndarray::ArrayD;
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::elementwise::binary::zip;
+use crate::lanes::array;
+use crate::linear::{int_dot, products, real_dot};
+use crate::list::Op;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
+use crate::spec::{Allowed, Spec, one, optional};
+
+/// Gemm. C broadcasts to the product.
+///
+/// On integers, alpha and beta are first cast to the dtype; the standard does not say how a fractional factor
+/// would round, so only whole ones are drawn there.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Gemm {
+    /// The factor of the product.
+    pub alpha: f32,
+    /// The factor of C.
+    pub beta: f32,
+    /// Whether A is transposed.
+    pub trans_a: bool,
+    /// Whether B is transposed.
+    pub trans_b: bool,
+}
+
+const T: Allowed =
+    &[(13, DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::FLOATS))];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "Gemm",
+    inputs: &[one("A", T), one("B", T), optional("C", T)],
+    outputs: &[T],
+    fields: &[],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let a = d.any(2..=2)?;
+    if d.chance(0.3) {
+        d.of(a.dtype, 2..=2)?;
+    } else {
+        d.fresh(a.dtype, 2);
+    }
+    if d.chance(0.7) {
+        if d.chance(0.2) {
+            d.of(a.dtype, 0..=2)?;
+        } else {
+            let rank = d.rank(0..=2)?;
+            d.fresh(a.dtype, rank);
+        }
+    }
+    let factors: &[f32] = if a.dtype.is_float() { &[0.5, 0.1, 2.0, -1.0, 0.0] } else { &[2.0, 3.0, 0.0] };
+    let mut factor = || if d.chance(0.5) { Some(1.0) } else { d.choose(factors) };
+    let (alpha, beta) = (factor()?, factor()?);
+    Some(Gemm { alpha, beta, trans_a: d.chance(0.5), trans_b: d.chance(0.5) }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    Ok(Gemm {
+        alpha: a.get_float("alpha", 1.0)?,
+        beta: a.get_float("beta", 1.0)?,
+        trans_a: a.get_flag("transA", false)?,
+        trans_b: a.get_flag("transB", false)?,
+    }
+    .into())
+}
+
+impl<D: Dim> TypeRule<D> for Gemm {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let (a, b) = (x.ranked(0, 2..=2)?, x.ranked(1, 2..=2)?);
+        let dtype = same_dtype(&[a, b])?;
+        let (m, k) = if self.trans_a { (a.shape[1], a.shape[0]) } else { (a.shape[0], a.shape[1]) };
+        let (l, n) = if self.trans_b { (b.shape[1], b.shape[0]) } else { (b.shape[0], b.shape[1]) };
+        r.eq(k, l)?;
+        if let Some(c) = x.opt(2) {
+            same_dtype(&[a, c])?;
+            broadcast_to(r, &c.shape, &[m, n])?;
+        }
+        Ok(vec![Type::new(dtype, [m, n])])
+    }
+}
+
+/// The operand or its transpose.
+fn oriented<T: Clone>(x: &ArrayD<T>, transpose: bool) -> ArrayD<T> {
+    if transpose { x.t().to_owned() } else { x.clone() }
+}
+
+impl Gemm {
+    fn real<A: Arith>(self, c: &Call<'_, A>) -> ArrayD<A::R> {
+        let (a, shape) = (c.arith, c.extents(0));
+        // A factor of 1 is no step.
+        let scaled = |x: A::R, factor: f32| if factor == 1.0 { x } else { a.mul(a.real(f64::from(factor)), x) };
+        let (left, right) = (oriented(c.real(0), self.trans_a), oriented(c.real(1), self.trans_b));
+        let product = products(&left, &right, |x, y| scaled(real_dot(a, x, y), self.alpha));
+        let product = array(&shape, product);
+        match c.opt_real(2) {
+            Some(bias) => zip(&shape, &product, bias, |p, b| a.add(p, scaled(b, self.beta))),
+            None => product,
+        }
+    }
+
+    fn int<A: Arith>(self, c: &Call<'_, A>) -> ArrayD<A::Z> {
+        let (a, shape) = (c.arith, c.extents(0));
+        let (alpha, beta) = (self.alpha as i128, self.beta as i128);
+        let (left, right) = (oriented(c.int(0), self.trans_a), oriented(c.int(1), self.trans_b));
+        let product = products(&left, &right, |x, y| {
+            a.exact([int_dot(a, x, y)], |[p]| Some(p.wrapping_mul(alpha)))
+        });
+        let product = array(&shape, product);
+        match c.opt_int(2) {
+            Some(bias) => zip(&shape, &product, bias, |p, b| {
+                a.exact([p, b], |[p, b]| Some(p.wrapping_add(b.wrapping_mul(beta))))
+            }),
+            None => product,
+        }
+    }
+}
+
+impl Operator for Gemm {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new()
+            .float("alpha", self.alpha)
+            .float("beta", self.beta)
+            .flag("transA", self.trans_a)
+            .flag("transB", self.trans_b)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        vec![if c.is_real() { Data::Real(self.real(c)) } else { Data::Int(self.int(c)) }]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        let depth = x[0].map_or(0, |a| a.shape[usize::from(!self.trans_a)].max(0) as u64);
+        Cost { flops: elements(&y[0]).saturating_mul(2 * depth + 3), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, run, tensor};
+
+    const PLAIN: Gemm = Gemm { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: false };
+
+    #[test]
+    fn transposes_factors_and_a_broadcast_addend() {
+        for dtype in [DType::F32, DType::I64] {
+            let a = tensor(dtype, &[3, 2], &[1., 4., 2., 5., 3., 6.]);
+            let b = tensor(dtype, &[2, 3], &[1., 0., 1., 0., 1., 2.]);
+            let c = tensor(dtype, &[2, 1], &[10., 20.]);
+            let gemm = Gemm { alpha: 2.0, beta: 3.0, trans_a: true, trans_b: true };
+            assert_eq!(run(gemm, &[&a, &b, &c]), [38., 46., 80., 94.]);
+            assert_eq!(run(PLAIN, &[&b, &a]), [4., 10., 8., 17.]);
+            let column = tensor(dtype, &[2], &[1., 2.]);
+            assert_eq!(run(PLAIN, &[&b, &a, &column]), [5., 12., 9., 19.]);
+            assert!(outputs(PLAIN, &[&a, &a]).is_err());
+            assert!(outputs(PLAIN, &[&b, &a, &tensor(dtype, &[1, 2, 2], &[0.; 4])]).is_err());
+        }
+    }
+
+    #[test]
+    fn no_products_leave_the_addend() {
+        let (a, b) = (tensor(DType::F32, &[1, 0], &[]), tensor(DType::F32, &[0, 2], &[]));
+        assert_eq!(run(PLAIN, &[&a, &b, &tensor(DType::F32, &[], &[7.])]), [7., 7.]);
+    }
+}

@@ -1,0 +1,141 @@
+//! MatMul: matrix products as numpy has them, over any number of leading axes.
+
+use ir::{DType, DTypes, Dim, Type};
+use ndarray::{ArrayD, Axis};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes::array;
+use crate::linear::{int_dot, products, real_dot};
+use crate::list::Op;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
+use crate::spec::{Allowed, Spec, one};
+
+/// MatMul of A `[…, M, K]` and B `[…, K, N]`, whose leading axes broadcast. A vector on the left is a row, one
+/// on the right a column; the axis it lacks is not in the result either.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MatMul;
+
+const T: Allowed =
+    &[(13, DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::FLOATS))];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "MatMul",
+    inputs: &[one("A", T), one("B", T)],
+    outputs: &[T],
+    fields: &[],
+    draw,
+    parse: |_| Ok(MatMul.into()),
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let ranks = 1..=d.limits.max_rank;
+    let a = d.any(ranks.clone())?;
+    if d.chance(0.3) {
+        d.of(a.dtype, ranks)?;
+    } else {
+        let rank = d.rank(ranks)?;
+        d.fresh(a.dtype, rank);
+    }
+    Some(MatMul.into())
+}
+
+impl<D: Dim> TypeRule<D> for MatMul {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let any = 1..=usize::from(u8::MAX);
+        let (a, b) = (x.ranked(0, any.clone())?, x.ranked(1, any)?);
+        let dtype = same_dtype(&[a, b])?;
+        let (mut left, mut right) = (a.shape.clone(), b.shape.clone());
+        if a.rank() == 1 {
+            left.insert(0, D::from(1));
+        }
+        if b.rank() == 1 {
+            right.push(D::from(1));
+        }
+        let (i, j) = (left.len() - 2, right.len() - 2);
+        r.eq(left[i + 1], right[j])?;
+        let mut shape = broadcast_shapes(r, &[&left[..i], &right[..j]])?;
+        if a.rank() > 1 {
+            shape.push(left[i]);
+        }
+        if b.rank() > 1 {
+            shape.push(right[j + 1]);
+        }
+        Ok(vec![Type::new(dtype, shape)])
+    }
+}
+
+/// The elements of the product; both operands are brought to matrices under the same leading axes first.
+fn multiply<T: Clone, U>(a: &ArrayD<T>, b: &ArrayD<T>, y: &[usize], dot: impl FnMut(&[T], &[T]) -> U) -> Vec<U> {
+    let batch = &y[..y.len() - usize::from(a.ndim() > 1) - usize::from(b.ndim() > 1)];
+    let a = if a.ndim() == 1 { a.view().insert_axis(Axis(0)) } else { a.view() };
+    let b = if b.ndim() == 1 { b.view().insert_axis(Axis(1)) } else { b.view() };
+    let [a, b] = [a, b].map(|x| {
+        let shape = [batch, &x.shape()[x.ndim() - 2..]].concat();
+        x.broadcast(shape).expect("the type rule makes the leading axes broadcast").to_owned()
+    });
+    products(&a, &b, dot)
+}
+
+impl Operator for MatMul {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, shape) = (c.arith, c.extents(0));
+        vec![if c.is_real() {
+            Data::Real(array(&shape, multiply(c.real(0), c.real(1), &shape, |x, y| real_dot(a, x, y))))
+        } else {
+            Data::Int(array(&shape, multiply(c.int(0), c.int(1), &shape, |x, y| int_dot(a, x, y))))
+        }]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        let depth = x[0].and_then(|a| a.shape.last()).map_or(0, |&k| k.max(0) as u64);
+        Cost { flops: elements(&y[0]).saturating_mul(2 * depth), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, run, tensor, values};
+
+    /// Shapes of A, B and the product, as numpy.matmul has them.
+    #[test]
+    fn shapes_follow_numpy() {
+        for (a, b, y) in [
+            (&[2, 3][..], &[3, 4][..], Some(&[2, 4][..])),
+            (&[3], &[3], Some(&[])),
+            (&[3], &[3, 4], Some(&[4])),
+            (&[2, 3], &[3], Some(&[2])),
+            (&[5, 1, 2, 3], &[4, 3, 1], Some(&[5, 4, 2, 1])),
+            (&[3], &[5, 3, 4], Some(&[5, 4])),
+            (&[5, 2, 3], &[3], Some(&[5, 2])),
+            (&[2, 0], &[0, 2], Some(&[2, 2])),
+            (&[1, 2, 3], &[0, 3, 2], Some(&[0, 2, 2])),
+            (&[2, 3], &[2, 3], None),
+            (&[], &[1], None),
+        ] {
+            let ones = |shape: &[i64]| tensor(DType::F32, shape, &vec![1.; shape.iter().product::<i64>() as usize]);
+            let found = outputs(MatMul, &[&ones(a), &ones(b)]).ok();
+            assert_eq!(found.as_ref().map(|t| t[0].ty().shape), y.map(<[i64]>::to_vec), "{a:?} @ {b:?}");
+            let depth = a.last().map_or(0., |&k| k as f64);
+            assert!(found.iter().flat_map(|t| values(&t[0])).all(|v| v == depth), "{a:?} @ {b:?}");
+        }
+    }
+
+    #[test]
+    fn every_matrix_of_a_batch_meets_its_own() {
+        let a = tensor(DType::I32, &[2, 1, 2], &[1., 2., 3., 4.]);
+        let b = tensor(DType::I32, &[2, 2, 2], &[1., 0., 0., 1., 10., 20., 30., 40.]);
+        assert_eq!(run(MatMul, &[&a, &b]), [1., 2., 150., 220.]);
+        let a = tensor(DType::U32, &[2], &[65_536., 1.]);
+        let b = tensor(DType::U32, &[2], &[65_536., 7.]);
+        assert_eq!(run(MatMul, &[&a, &b]), [7.]);
+    }
+}

@@ -1,0 +1,170 @@
+//! ArgMax and ArgMin: where along an axis the largest or smallest element is.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule, axis};
+use crate::spec::{Allowed, Spec, one};
+
+/// ArgMax or ArgMin; the result is int64.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arg {
+    /// Which of the two.
+    pub function: ArgFn,
+    /// The axis to search along.
+    pub axis: i64,
+    /// Whether the axis stays, with size 1.
+    pub keepdims: bool,
+    /// Whether the last of equal elements counts instead of the first.
+    pub select_last_index: bool,
+}
+
+const T: Allowed = &[(13, DTypes::NUMERIC)];
+
+/// Each row: function, ONNX name.
+macro_rules! table {
+    ($($function:ident, $name:literal;)*) => {
+        /// Which element is searched.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(missing_docs, reason = "the names are ONNX's, without `Arg`")]
+        pub enum ArgFn { $($function,)* }
+
+        /// The rows of the registry.
+        pub static SPECS: &[Spec] = &[$(Spec {
+            name: $name,
+            inputs: &[one("data", T)],
+            outputs: &[&[(13, DTypes::of(&[DType::I64]))]],
+            fields: &[],
+            draw: |d| draw(ArgFn::$function, d).map(Into::into),
+            parse: |a| parse(ArgFn::$function, a).map(Into::into),
+        },)*];
+    };
+}
+
+table! {
+    Max, "ArgMax";
+    Min, "ArgMin";
+}
+
+fn draw(function: ArgFn, d: &mut Draw<'_, '_>) -> Option<Arg> {
+    let keepdims = d.chance(0.5);
+    let wanted = d.wanted().map(ir::Type::rank);
+    let x = match wanted {
+        // The rank that leaves the wanted one; any dtype, as the result's says nothing of the operand's.
+        Some(rank) if d.chance(0.8) => {
+            let rank = rank + usize::from(!keepdims);
+            d.one_of(DTypes::ALL, rank.max(1)..=rank.max(1))?
+        }
+        _ => d.any(1..=d.limits.max_rank)?,
+    };
+    Some(Arg { function, axis: d.axis(x.rank())?, keepdims, select_last_index: d.chance(0.3) })
+}
+
+fn parse(function: ArgFn, a: &Attributes) -> Result<Arg, BadAttribute> {
+    Ok(Arg {
+        function,
+        axis: a.get_int("axis", Some(0))?,
+        keepdims: a.get_flag("keepdims", true)?,
+        select_last_index: a.get_flag("select_last_index", false)?,
+    })
+}
+
+impl Arg {
+    fn real<A: Arith>(self, a: &A, lane: &[A::R]) -> A::Z {
+        match self.function {
+            ArgFn::Max => a.arg_max(lane, self.select_last_index),
+            ArgFn::Min => {
+                let negated: Vec<A::R> = lane.iter().map(|&x| a.neg(x)).collect();
+                a.arg_max(&negated, self.select_last_index)
+            }
+        }
+    }
+
+    fn int<A: Arith>(self, a: &A, lane: &[A::Z]) -> A::Z {
+        let known: Option<Vec<i128>> = lane.iter().map(|&z| a.peek(z)).collect();
+        let Some(zs) = known else { return a.unknown_int() };
+        let best = match self.function {
+            ArgFn::Max => zs.iter().max(),
+            ArgFn::Min => zs.iter().min(),
+        };
+        let is_best = |z: &i128| Some(z) == best;
+        let found =
+            if self.select_last_index { zs.iter().rposition(is_best) } else { zs.iter().position(is_best) };
+        found.map_or_else(|| a.undefined_int(), |i| a.int(i as i128))
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Arg {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let mut shape = x.need(0)?.shape.clone();
+        let axis = axis(self.axis, shape.len())?;
+        // Nothing has no largest element.
+        r.le(D::from(1), shape[axis])?;
+        if self.keepdims {
+            shape[axis] = D::from(1);
+        } else {
+            shape.remove(axis);
+        }
+        Ok(vec![Type::new(DType::I64, shape)])
+    }
+}
+
+impl Operator for Arg {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[self.function as usize]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new()
+            .int("axis", self.axis)
+            .flag("keepdims", self.keepdims)
+            .flag("select_last_index", self.select_last_index)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let axis = axis(self.axis, c.data(0).shape().len()).unwrap_or(0);
+        let shape = c.extents(0);
+        vec![Data::Int(match c.data(0) {
+            Data::Real(x) => lanes::reduce(x, &[axis], &shape, |lane| self.real(c.arith, lane)),
+            Data::Int(x) => lanes::reduce(x, &[axis], &shape, |lane| self.int(c.arith, lane)),
+        })]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: x.iter().flatten().map(|t| elements(t)).sum(), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, run, tensor};
+
+    #[test]
+    fn ties_axes_and_kept_dimensions() {
+        for dtype in [DType::F32, DType::I8] {
+            let x = tensor(dtype, &[2, 3], &[2., 2., 1., -3., 4., -3.]);
+            let arg = |function, axis, select_last_index| {
+                run(Arg { function, axis, keepdims: false, select_last_index }, &[&x])
+            };
+            assert_eq!(arg(ArgFn::Max, 1, false), [0., 1.]);
+            assert_eq!(arg(ArgFn::Max, -1, true), [1., 1.]);
+            assert_eq!(arg(ArgFn::Min, 1, false), [2., 0.]);
+            assert_eq!(arg(ArgFn::Min, 1, true), [2., 2.]);
+            assert_eq!(arg(ArgFn::Max, 0, false), [0., 1., 0.]);
+            let kept = Arg { function: ArgFn::Max, axis: 0, keepdims: true, select_last_index: false };
+            assert_eq!(outputs(kept, &[&x]).unwrap()[0].ty(), Type::new(DType::I64, [1, 3]));
+        }
+    }
+
+    #[test]
+    fn an_empty_axis_is_refused() {
+        let arg = Arg { function: ArgFn::Max, axis: 0, keepdims: true, select_last_index: false };
+        assert_eq!(outputs(arg, &[&tensor(DType::F32, &[0, 2], &[])]), Err(Reject::Exceeds(1, 0)));
+        assert!(outputs(Arg { axis: 1, ..arg }, &[&tensor(DType::F32, &[0, 2], &[])]).is_ok());
+    }
+}

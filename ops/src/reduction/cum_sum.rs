@@ -1,0 +1,113 @@
+//! CumSum: sums of the elements up to each place along an axis.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes;
+use crate::list::Op;
+use crate::operator::{Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule, axis};
+use crate::spec::{Allowed, Field, Place, Spec, one};
+
+/// CumSum.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CumSum {
+    /// The axis to sum along.
+    pub axis: i64,
+    /// Whether each place's own element is left out of its sum.
+    pub exclusive: bool,
+    /// Whether sums run from the end.
+    pub reverse: bool,
+}
+
+const WIDE_INTS: DTypes = DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]);
+const T: Allowed = &[(13, WIDE_INTS.with(DType::F32).with(DType::F64)), (14, WIDE_INTS.union(DTypes::FLOATS))];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "CumSum",
+    inputs: &[one("x", T)],
+    outputs: &[T],
+    fields: &[Field { name: "axis", places: &[(13, Place::Scalar(1))] }],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(1..=d.limits.max_rank)?;
+    let axis = d.axis(x.rank())?;
+    Some(CumSum { axis, exclusive: d.chance(0.5), reverse: d.chance(0.5) }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    Ok(CumSum {
+        axis: a.get_int("axis", None)?,
+        exclusive: a.get_flag("exclusive", false)?,
+        reverse: a.get_flag("reverse", false)?,
+    }
+    .into())
+}
+
+impl CumSum {
+    /// The lane with every place replaced by the result of `sum` on the elements that belong to it.
+    fn sums<T>(self, lane: &[T], sum: impl Fn(&[T]) -> T) -> Vec<T> {
+        let own = usize::from(!self.exclusive);
+        let part = |i| if self.reverse { &lane[i + 1 - own..] } else { &lane[..i + own] };
+        (0..lane.len()).map(|i| sum(part(i))).collect()
+    }
+}
+
+impl<D: Dim> TypeRule<D> for CumSum {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        axis(self.axis, x.rank())?;
+        Ok(vec![x.clone()])
+    }
+}
+
+impl Operator for CumSum {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new()
+            .int("axis", self.axis)
+            .flag("exclusive", self.exclusive)
+            .flag("reverse", self.reverse)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, axis) = (c.arith, axis(self.axis, c.data(0).shape().len()).unwrap_or(0));
+        // Every sum is formed anew: implementations scan in whatever order, so a chain would bound the wrong one.
+        let int_sum =
+            |zs: &[A::Z]| zs.iter().fold(a.int(0), |s, &z| a.exact([s, z], |[s, z]| Some(s.wrapping_add(z))));
+        vec![match c.data(0) {
+            Data::Real(x) => Data::Real(lanes::map(x, &[axis], |lane| {
+                self.sums(lane, |xs: &[A::R]| a.sum(xs.iter().copied()))
+            })),
+            Data::Int(x) => Data::Int(lanes::map(x, &[axis], |lane| self.sums(lane, int_sum))),
+        }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{run, tensor};
+
+    #[test]
+    fn from_either_end_with_and_without_the_element() {
+        for dtype in [DType::F64, DType::I32] {
+            let x = tensor(dtype, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
+            let sums = |axis, exclusive, reverse| run(CumSum { axis, exclusive, reverse }, &[&x]);
+            assert_eq!(sums(1, false, false), [1., 3., 6., 4., 9., 15.]);
+            assert_eq!(sums(1, true, false), [0., 1., 3., 0., 4., 9.]);
+            assert_eq!(sums(-1, false, true), [6., 5., 3., 15., 11., 6.]);
+            assert_eq!(sums(1, true, true), [5., 3., 0., 11., 6., 0.]);
+            assert_eq!(sums(0, false, false), [1., 2., 3., 5., 7., 9.]);
+        }
+    }
+}
