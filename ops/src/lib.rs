@@ -20,6 +20,7 @@ pub mod data;
 pub mod draw;
 pub mod elementwise;
 pub mod lanes;
+pub mod linear;
 pub mod list;
 pub mod movement;
 pub mod nn;

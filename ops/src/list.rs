@@ -11,12 +11,13 @@ use crate::elementwise::{
     Activation, Binary, BitShift, Cast, CastLike, Clip, Compare, Gelu, Mod, PRelu, Pow, Predicate, Shrink,
     Unary, Variadic, Where,
 };
+use crate::linear::{Gemm, MatMul};
 use crate::movement::{
     Concat, Expand, Flatten, Gather, Pad, Reshape, Slice, Split, Squeeze, Transpose, Unsqueeze,
 };
 use crate::nn::{AveragePool, Conv, GlobalPool, MaxPool, Softmax};
 use crate::operator::{Cost, Hazard, Operator, TypeRule};
-use crate::reduction::Reduce;
+use crate::reduction::{Arg, CumSum, Reduce};
 use crate::rule::{Args, Check, Reject, Rule};
 use crate::spec::Spec;
 
@@ -130,7 +131,11 @@ operators! {
     Unsqueeze(Unsqueeze) from crate::movement::squeeze::UNSQUEEZE;
     Flatten(Flatten) from crate::movement::flatten::SPECS;
     Gather(Gather) from crate::movement::gather::SPECS;
+    MatMul(MatMul) from crate::linear::matmul::SPECS;
+    Gemm(Gemm) from crate::linear::gemm::SPECS;
     Reduce(Reduce) from crate::reduction::reduce::SPECS;
+    Arg(Arg) from crate::reduction::arg::SPECS;
+    CumSum(CumSum) from crate::reduction::cum_sum::SPECS;
     Conv(Conv<D>) from crate::nn::conv::SPECS;
     MaxPool(MaxPool<D>) from crate::nn::max_pool::SPECS;
     AveragePool(AveragePool<D>) from crate::nn::average_pool::SPECS;

@@ -98,7 +98,8 @@ impl Gemm {
     fn real<A: Arith>(self, c: &Call<'_, A>) -> ArrayD<A::R> {
         let (a, shape) = (c.arith, c.extents(0));
         // A factor of 1 is no step.
-        let scaled = |x: A::R, factor: f32| if factor == 1.0 { x } else { a.mul(a.real(f64::from(factor)), x) };
+        let scaled =
+            |x: A::R, factor: f32| if factor == 1.0 { x } else { a.mul(a.real(f64::from(factor)), x) };
         let (left, right) = (oriented(c.real(0), self.trans_a), oriented(c.real(1), self.trans_b));
         let product = products(&left, &right, |x, y| scaled(real_dot(a, x, y), self.alpha));
         let product = array(&shape, product);
@@ -112,9 +113,8 @@ impl Gemm {
         let (a, shape) = (c.arith, c.extents(0));
         let (alpha, beta) = (self.alpha as i128, self.beta as i128);
         let (left, right) = (oriented(c.int(0), self.trans_a), oriented(c.int(1), self.trans_b));
-        let product = products(&left, &right, |x, y| {
-            a.exact([int_dot(a, x, y)], |[p]| Some(p.wrapping_mul(alpha)))
-        });
+        let product =
+            products(&left, &right, |x, y| a.exact([int_dot(a, x, y)], |[p]| Some(p.wrapping_mul(alpha))));
         let product = array(&shape, product);
         match c.opt_int(2) {
             Some(bias) => zip(&shape, &product, bias, |p, b| {

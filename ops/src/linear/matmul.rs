@@ -69,7 +69,12 @@ impl<D: Dim> TypeRule<D> for MatMul {
 }
 
 /// The elements of the product; both operands are brought to matrices under the same leading axes first.
-fn multiply<T: Clone, U>(a: &ArrayD<T>, b: &ArrayD<T>, y: &[usize], dot: impl FnMut(&[T], &[T]) -> U) -> Vec<U> {
+fn multiply<T: Clone, U>(
+    a: &ArrayD<T>,
+    b: &ArrayD<T>,
+    y: &[usize],
+    dot: impl FnMut(&[T], &[T]) -> U,
+) -> Vec<U> {
     let batch = &y[..y.len() - usize::from(a.ndim() > 1) - usize::from(b.ndim() > 1)];
     let a = if a.ndim() == 1 { a.view().insert_axis(Axis(0)) } else { a.view() };
     let b = if b.ndim() == 1 { b.view().insert_axis(Axis(1)) } else { b.view() };
@@ -121,7 +126,8 @@ mod tests {
             (&[2, 3], &[2, 3], None),
             (&[], &[1], None),
         ] {
-            let ones = |shape: &[i64]| tensor(DType::F32, shape, &vec![1.; shape.iter().product::<i64>() as usize]);
+            let ones =
+                |shape: &[i64]| tensor(DType::F32, shape, &vec![1.; shape.iter().product::<i64>() as usize]);
             let found = outputs(MatMul, &[&ones(a), &ones(b)]).ok();
             assert_eq!(found.as_ref().map(|t| t[0].ty().shape), y.map(<[i64]>::to_vec), "{a:?} @ {b:?}");
             let depth = a.last().map_or(0., |&k| k as f64);

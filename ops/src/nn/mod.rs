@@ -11,4 +11,4 @@ pub use average_pool::AveragePool;
 pub use conv::Conv;
 pub use global_pool::{GlobalPool, GlobalPoolFn};
 pub use max_pool::MaxPool;
-pub use softmax::Softmax;
+pub use softmax::{Softmax, SoftmaxFn};

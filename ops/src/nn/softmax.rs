@@ -1,4 +1,4 @@
-//! Softmax along one axis: eˣ over the sum of eˣ.
+//! Softmax, LogSoftmax and Hardmax along one axis.
 
 use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
 
@@ -6,31 +6,88 @@ use crate::arith::{Arith, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes;
-use crate::list::Op;
 use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Allowed, Spec, one};
 
-/// Softmax.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// Softmax or one of its relatives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Softmax {
-    /// The axis along which the outputs sum to 1.
+    /// Which one.
+    pub function: SoftmaxFn,
+    /// The axis along which the function is taken.
     pub axis: i64,
 }
 
 const T: Allowed = &[(13, DTypes::FLOATS)];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] =
-    &[Spec { name: "Softmax", inputs: &[one("input", T)], outputs: &[T], fields: &[], draw, parse }];
+/// Each row: name, what it is.
+macro_rules! table {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        /// What becomes of the elements along the axis.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum SoftmaxFn { $($(#[$doc])* $name,)* }
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    Some(Softmax { axis: d.axis(x.rank())? }.into())
+        impl SoftmaxFn {
+            /// Every function, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+        }
+
+        /// The rows of the registry.
+        pub static SPECS: &[Spec] = &[$(Spec {
+            name: stringify!($name),
+            inputs: &[one("input", T)],
+            outputs: &[T],
+            fields: &[],
+            draw: |d| draw(SoftmaxFn::$name, d).map(Into::into),
+            parse: |a| parse(SoftmaxFn::$name, a).map(Into::into),
+        },)*];
+    };
 }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Softmax { axis: a.get_int("axis", Some(-1))? }.into())
+table! {
+    /// eˣ over the sum of eˣ.
+    Softmax;
+    /// The logarithm of that.
+    LogSoftmax;
+    /// 1 at the first of the largest elements, 0 elsewhere.
+    Hardmax;
+}
+
+fn draw(function: SoftmaxFn, d: &mut Draw<'_, '_>) -> Option<Softmax> {
+    let x = d.any(1..=d.limits.max_rank)?;
+    Some(Softmax { function, axis: d.axis(x.rank())? })
+}
+
+fn parse(function: SoftmaxFn, a: &Attributes) -> Result<Softmax, BadAttribute> {
+    Ok(Softmax { function, axis: a.get_int("axis", Some(-1))? })
+}
+
+impl SoftmaxFn {
+    fn real<A: Arith>(self, a: &A, lane: &[A::R]) -> Vec<A::R> {
+        if self == Self::Hardmax {
+            return hardmax(a, lane);
+        }
+        // Subtracting the largest element changes nothing but keeps eˣ finite.
+        let Some(top) = lane.iter().copied().reduce(|x, y| a.max(x, y)) else { return Vec::new() };
+        let shifted: Vec<A::R> = lane.iter().map(|&x| a.sub(x, top)).collect();
+        let powers: Vec<A::R> = shifted.iter().map(|&x| a.call(Fun::Exp, x)).collect();
+        let sum = a.sum(powers.iter().copied());
+        if self == Self::Softmax {
+            return powers.into_iter().map(|p| a.div(p, sum)).collect();
+        }
+        let log = a.call(Fun::Log, sum);
+        shifted.into_iter().map(|x| a.sub(x, log)).collect()
+    }
+}
+
+fn hardmax<A: Arith>(a: &A, lane: &[A::R]) -> Vec<A::R> {
+    if lane.is_empty() {
+        return Vec::new();
+    }
+    let top = a.arg_max(lane, false);
+    let hit = |place: usize| a.exact([top], |[top]| Some((top == place as i128).into()));
+    (0..lane.len()).map(|i| a.select(hit(i), a.real(1.0), a.real(0.0))).collect()
 }
 
 impl<D: Dim> TypeRule<D> for Softmax {
@@ -43,7 +100,7 @@ impl<D: Dim> TypeRule<D> for Softmax {
 
 impl Operator for Softmax {
     fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+        &SPECS[self.function as usize]
     }
 
     fn attributes(&self) -> Attributes {
@@ -51,18 +108,39 @@ impl Operator for Softmax {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let (a, x) = (c.arith, c.real(0));
+        let x = c.real(0);
         let axis = axis(self.axis, x.ndim()).unwrap_or(0);
-        vec![Data::Real(lanes::map(x, &[axis], |lane| {
-            // Subtracting the largest element changes nothing but keeps e^x finite.
-            let Some(top) = lane.iter().copied().reduce(|x, y| a.max(x, y)) else { return Vec::new() };
-            let powers: Vec<A::R> = lane.iter().map(|&x| a.call(Fun::Exp, a.sub(x, top))).collect();
-            let sum = a.sum(powers.iter().copied());
-            powers.into_iter().map(|p| a.div(p, sum)).collect()
-        }))]
+        vec![Data::Real(lanes::map(x, &[axis], |lane| self.function.real(c.arith, lane)))]
     }
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
         Cost { flops: elements(&y[0]).saturating_mul(5), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{run, tensor};
+    use ir::DType;
+
+    #[test]
+    fn large_elements_do_not_overflow() {
+        let x = tensor(DType::F32, &[2, 2], &[10_000., 10_000., -10_000., 10_000.]);
+        let y = |function, axis| run(Softmax { function, axis }, &[&x]);
+        assert_eq!(y(SoftmaxFn::Softmax, -1), [0.5, 0.5, 0., 1.]);
+        assert_eq!(y(SoftmaxFn::Softmax, 0), [1., 0.5, 0., 0.5]);
+        let half = f64::from(-std::f32::consts::LN_2);
+        assert_eq!(y(SoftmaxFn::LogSoftmax, 1), [half, half, -20_000., 0.]);
+    }
+
+    #[test]
+    fn hardmax_takes_the_first_of_equals() {
+        let x = tensor(DType::F16, &[2, 3], &[1., 3., 3., 2., 0., -1.]);
+        let y = |axis| run(Softmax { function: SoftmaxFn::Hardmax, axis }, &[&x]);
+        assert_eq!(y(-1), [0., 1., 0., 1., 0., 0.]);
+        assert_eq!(y(0), [0., 1., 1., 1., 0., 0.]);
+        let none = tensor(DType::F16, &[0, 2], &[]);
+        assert!(run(Softmax { function: SoftmaxFn::Hardmax, axis: 0 }, &[&none]).is_empty());
     }
 }

@@ -23,7 +23,8 @@ pub struct CumSum {
 }
 
 const WIDE_INTS: DTypes = DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]);
-const T: Allowed = &[(13, WIDE_INTS.with(DType::F32).with(DType::F64)), (14, WIDE_INTS.union(DTypes::FLOATS))];
+const T: Allowed =
+    &[(13, WIDE_INTS.with(DType::F32).with(DType::F64)), (14, WIDE_INTS.union(DTypes::FLOATS))];
 
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {

@@ -1,5 +1,9 @@
 //! Operators that combine elements along axes.
 
+pub mod arg;
+pub mod cum_sum;
 pub mod reduce;
 
+pub use arg::{Arg, ArgFn};
+pub use cum_sum::CumSum;
 pub use reduce::{Reduce, ReduceFn};
