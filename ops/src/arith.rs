@@ -153,6 +153,12 @@ pub trait Arith {
     /// An integer or truth value.
     type Z: Copy;
 
+    /// The same system for steps performed in another float dtype than the node's.
+    #[must_use]
+    fn within(&self, dtype: DType) -> Self
+    where
+        Self: Sized;
+
     /// A number known exactly.
     fn real(&self, v: f64) -> Self::R;
     /// An integer known exactly.
@@ -174,6 +180,10 @@ pub trait Arith {
     fn min(&self, x: Self::R, y: Self::R) -> Self::R;
     /// The larger one; NaN if either is.
     fn max(&self, x: Self::R, y: Self::R) -> Self::R;
+    /// The number stored in the dtype of the node, after steps [`within`](Self::within) a wider one.
+    fn round(&self, x: Self::R) -> Self::R {
+        self.mul(x, self.real(1.0))
+    }
     /// A library function.
     fn call(&self, f: Fun, x: Self::R) -> Self::R;
     /// A step function.

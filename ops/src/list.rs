@@ -15,7 +15,9 @@ use crate::linear::{Gemm, MatMul};
 use crate::movement::{
     Concat, Expand, Flatten, Gather, Pad, Reshape, Slice, Split, Squeeze, Transpose, Unsqueeze,
 };
-use crate::nn::{AveragePool, Conv, GlobalPool, MaxPool, Softmax};
+use crate::nn::{
+    AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, MaxPool, Softmax,
+};
 use crate::operator::{Cost, Hazard, Operator, TypeRule};
 use crate::reduction::{Arg, CumSum, Reduce};
 use crate::rule::{Args, Check, Reject, Rule};
@@ -140,6 +142,10 @@ operators! {
     MaxPool(MaxPool<D>) from crate::nn::max_pool::SPECS;
     AveragePool(AveragePool<D>) from crate::nn::average_pool::SPECS;
     GlobalPool(GlobalPool) from crate::nn::global_pool::SPECS;
+    BatchNorm(BatchNorm) from crate::nn::batch_norm::SPECS;
+    LayerNorm(LayerNorm) from crate::nn::layer_norm::SPECS;
+    InstanceNorm(InstanceNorm) from crate::nn::channel_norm::INSTANCE_SPECS;
+    GroupNorm(GroupNorm<D>) from crate::nn::channel_norm::GROUP_SPECS;
     Softmax(Softmax) from crate::nn::softmax::SPECS;
 }
 

@@ -96,6 +96,9 @@ impl Arith for Plain {
     type R = f64;
     type Z = i128;
 
+    fn within(&self, dtype: DType) -> Self {
+        Self { dtype }
+    }
     fn real(&self, v: f64) -> f64 {
         v
     }

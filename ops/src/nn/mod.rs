@@ -1,14 +1,21 @@
 //! Operators of neural networks: convolution, pooling, normalisation, softmax.
 
 pub mod average_pool;
+pub mod batch_norm;
+pub mod channel_norm;
 pub mod conv;
 pub mod global_pool;
+pub mod layer_norm;
 pub mod max_pool;
+mod normalize;
 pub mod softmax;
 pub mod window;
 
 pub use average_pool::AveragePool;
+pub use batch_norm::BatchNorm;
+pub use channel_norm::{GroupNorm, InstanceNorm};
 pub use conv::Conv;
 pub use global_pool::{GlobalPool, GlobalPoolFn};
+pub use layer_norm::LayerNorm;
 pub use max_pool::MaxPool;
 pub use softmax::{Softmax, SoftmaxFn};

@@ -1,0 +1,138 @@
+//! `BatchNormalization`, as at inference: every channel standardised by the statistics given.
+
+use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+
+use crate::arith::{Arith, Fun};
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes;
+use crate::list::Op;
+use crate::nn::normalize::draw_epsilon;
+use crate::operator::{Cost, Hazard, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule, same_dtype};
+use crate::spec::{Allowed, Field, Place, Spec, one};
+
+/// `BatchNormalization` of X `[N, C, …]`, or of X `[N]` as one channel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BatchNorm {
+    /// Added to the variance.
+    pub epsilon: f32,
+    /// How slowly running statistics change in training; without effect here.
+    pub momentum: f32,
+}
+
+const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (14, DTypes::FLOATS)];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "BatchNormalization",
+    inputs: &[one("X", T), one("scale", T), one("B", T), one("input_mean", T), one("input_var", T)],
+    outputs: &[T],
+    fields: &[Field { name: "training_mode", places: &[(13, Place::Absent), (14, Place::Attribute)] }],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(1..=d.limits.max_rank)?;
+    let channels = [Some(channels(&x))];
+    // The three groups of operands came to have dtypes of their own: the statistics in 14, the others in 15.
+    let mut dtype = |since: u32| {
+        let allowed = d.allowed();
+        if d.limits.opset >= since && d.chance(0.1) { d.dtype(allowed) } else { Some(x.dtype) }
+    };
+    let (parameters, statistics) = (dtype(15)?, dtype(14)?);
+    for dtype in [parameters, parameters, statistics, statistics] {
+        d.matching(dtype, &channels)?;
+    }
+    let momentum = d.choose(&[0.9, 0.99, 0.5])?;
+    Some(BatchNorm { epsilon: draw_epsilon(d), momentum }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    if a.get_flag("training_mode", false)? {
+        return Err(BadAttribute::Unsupported { name: "training_mode".to_owned(), value: "1".to_owned() });
+    }
+    Ok(BatchNorm { epsilon: a.get_float("epsilon", 1e-5)?, momentum: a.get_float("momentum", 0.9)? }.into())
+}
+
+fn channels<D: Dim>(x: &Type<D>) -> D {
+    x.shape.get(1).copied().unwrap_or_else(|| D::from(1))
+}
+
+impl<D: Dim> TypeRule<D> for BatchNorm {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let data = x.ranked(0, 1..=usize::from(u8::MAX))?;
+        for operand in 1..=4 {
+            r.eq(x.ranked(operand, 1..=1)?.shape[0], channels(data))?;
+        }
+        same_dtype(&[x.need(1)?, x.need(2)?])?;
+        same_dtype(&[x.need(3)?, x.need(4)?])?;
+        Ok(vec![data.clone()])
+    }
+}
+
+impl Operator for BatchNorm {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new().float("epsilon", self.epsilon).float("momentum", self.momentum)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, x) = (c.arith, c.real(0));
+        let [scale, bias, mean, variance] = [1, 2, 3, 4].map(|i| c.real(i));
+        // One multiplication and one addition per element, as implementations do it. It is less exact than
+        // subtracting the mean first, so the bound covers that too.
+        let lines: Vec<(A::R, A::R)> = (0..scale.len())
+            .map(|i| {
+                let deviation =
+                    a.call(Fun::Sqrt, a.add(variance[[i].as_slice()], a.real(self.epsilon.into())));
+                let slope = a.div(scale[[i].as_slice()], deviation);
+                (slope, a.sub(bias[[i].as_slice()], a.mul(mean[[i].as_slice()], slope)))
+            })
+            .collect();
+        vec![Data::Real(lanes::build(x.shape(), |at| {
+            let (slope, offset) = lines[at.get(1).copied().unwrap_or(0)];
+            a.add(a.mul(x[at], slope), offset)
+        }))]
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let most = x.get(4).copied().flatten().and_then(|t| t.dtype.float());
+        most.map(|f| Hazard::Outside { operand: 4, low: 0.0, high: f.max_finite() }).into_iter().collect()
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: elements(&y[0]).saturating_mul(2), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+    use crate::testing::{outputs, parse, run, tensor};
+
+    #[test]
+    fn channels_have_their_own_line() {
+        let x = tensor(DType::F32, &[1, 2, 2], &[1., 2., 3., 4.]);
+        let parameter = |values: &[f64]| tensor(DType::F32, &[2], values);
+        let (scale, bias) = (parameter(&[2., 3.]), parameter(&[0., 1.]));
+        let (mean, variance) = (parameter(&[1., 3.]), parameter(&[4., 0.25]));
+        let op = parse("BatchNormalization", &Attributes::new().float("epsilon", 0.0));
+        assert_eq!(run(op, &[&x, &scale, &bias, &mean, &variance]), [0., 1., 1., 7.]);
+    }
+
+    #[test]
+    fn one_axis_is_one_channel_and_statistics_may_differ_in_dtype() {
+        let x = tensor(DType::F16, &[3], &[1., 2., 3.]);
+        let (one, two) = (tensor(DType::F32, &[1], &[1.]), tensor(DType::F64, &[1], &[2.]));
+        let op = parse("BatchNormalization", &Attributes::new().float("epsilon", 2.0));
+        assert_eq!(run(op.clone(), &[&x, &one, &one, &two, &two]), [0.5, 1., 1.5]);
+        assert!(outputs(op, &[&x, &one, &two, &two, &two]).is_err());
+    }
+}

@@ -1,0 +1,188 @@
+//! `InstanceNormalization` and `GroupNormalization`: an image's channels standardised, each alone or in groups.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes::array;
+use crate::list::Op;
+use crate::nn::normalize::{draw_epsilon, some_elements, standardize, stash_dtype};
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule, same_dtype};
+use crate::spec::{Allowed, Spec, one};
+
+/// `InstanceNormalization` of X `[N, C, spatial…]`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct InstanceNorm {
+    /// Added to the variance.
+    pub epsilon: f32,
+}
+
+/// `GroupNormalization` of X `[N, C, spatial…]`, as it is since opset 21: scale and bias by channel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct GroupNorm<D = i64> {
+    /// How many groups the channels fall into.
+    pub num_groups: D,
+    /// Added to the variance.
+    pub epsilon: f32,
+    /// The dtype of the standardisation: f32 or bf16.
+    pub stash: DType,
+}
+
+const INSTANCE: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
+const GROUP: Allowed = &[(21, DTypes::FLOATS)];
+
+/// The row of `InstanceNormalization` in the registry.
+pub static INSTANCE_SPECS: &[Spec] = &[Spec {
+    name: "InstanceNormalization",
+    inputs: &[one("input", INSTANCE), one("scale", INSTANCE), one("B", INSTANCE)],
+    outputs: &[INSTANCE],
+    fields: &[],
+    draw: |d| {
+        operands(d)?;
+        Some(InstanceNorm { epsilon: draw_epsilon(d) }.into())
+    },
+    parse: |a| Ok(InstanceNorm { epsilon: a.get_float("epsilon", 1e-5)? }.into()),
+}];
+
+/// The row of `GroupNormalization` in the registry.
+pub static GROUP_SPECS: &[Spec] = &[Spec {
+    name: "GroupNormalization",
+    inputs: &[one("X", GROUP), one("scale", GROUP), one("bias", GROUP)],
+    outputs: &[GROUP],
+    fields: &[],
+    draw: draw_group,
+    parse: parse_group,
+}];
+
+fn operands(d: &mut Draw<'_, '_>) -> Option<()> {
+    let x = d.any(3..=d.limits.max_rank)?;
+    for _ in 0..2 {
+        d.matching(x.dtype, &[Some(x.shape[1])])?;
+    }
+    Some(())
+}
+
+fn draw_group<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<Sym<'a>>> {
+    operands(d)?;
+    let stash = if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+    Some(GroupNorm { num_groups: d.unknown(1, 8), epsilon: draw_epsilon(d), stash }.into())
+}
+
+fn parse_group(a: &Attributes) -> Result<Op, BadAttribute> {
+    let stash = stash_dtype(a.get_int("stash_type", Some(1))?)?;
+    let (num_groups, epsilon) = (a.get_int("num_groups", None)?, a.get_float("epsilon", 1e-5)?);
+    Ok(GroupNorm { num_groups, epsilon, stash }.into())
+}
+
+impl<D: Dim> GroupNorm<D> {
+    /// The same with its sizes in another number system.
+    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> GroupNorm<E> {
+        GroupNorm { num_groups: f(self.num_groups), epsilon: self.epsilon, stash: self.stash }
+    }
+}
+
+fn infer<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {
+    let data = x.ranked(0, 3..=usize::from(u8::MAX))?;
+    some_elements(r, &data.shape[2..])?;
+    for operand in 1..=2 {
+        r.eq(x.ranked(operand, 1..=1)?.shape[0], data.shape[1])?;
+        same_dtype(&[data, x.need(operand)?])?;
+    }
+    Ok(data.clone())
+}
+
+/// The channels standardised `together` at a time in `stage`, then scaled and shifted.
+fn eval<A: Arith>(c: &Call<'_, A>, stage: &A, together: usize, epsilon: f32) -> Vec<Data<A>> {
+    let (a, x, scale, bias) = (c.arith, c.real(0), c.real(1), c.real(2));
+    let items: Vec<A::R> = x.iter().copied().collect();
+    let (channels, area) = (x.shape()[1], x.shape()[2..].iter().product::<usize>());
+    let normalized =
+        items.chunks((together * area).max(1)).flat_map(|lane| standardize(stage, lane, epsilon).elements);
+    let y = normalized.enumerate().map(|(i, n)| {
+        let channel = i / area % channels;
+        a.add(a.mul(a.round(n), scale[[channel].as_slice()]), bias[[channel].as_slice()])
+    });
+    vec![Data::Real(array(x.shape(), y.collect()))]
+}
+
+impl<D: Dim> TypeRule<D> for InstanceNorm {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        Ok(vec![infer(x, r)?])
+    }
+}
+
+impl<D: Dim> TypeRule<D> for GroupNorm<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let y = infer(x, r)?;
+        r.le(D::from(1), self.num_groups)?;
+        r.eq(y.shape[1] / self.num_groups * self.num_groups, y.shape[1])?;
+        Ok(vec![y])
+    }
+}
+
+impl Operator for InstanceNorm {
+    fn spec(&self) -> &'static Spec {
+        &INSTANCE_SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new().float("epsilon", self.epsilon)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        eval(c, c.arith, 1, self.epsilon)
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: elements(&y[0]).saturating_mul(7), bytes: bytes_moved(x, y) }
+    }
+}
+
+impl Operator for GroupNorm {
+    fn spec(&self) -> &'static Spec {
+        &GROUP_SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new()
+            .int("num_groups", self.num_groups)
+            .float("epsilon", self.epsilon)
+            .int("stash_type", if self.stash == DType::BF16 { 16 } else { 1 })
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let together = c.real(0).shape()[1] / self.num_groups as usize;
+        eval(c, &c.arith.within(self.stash), together, self.epsilon)
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: elements(&y[0]).saturating_mul(7), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, parse, run, tensor};
+
+    #[test]
+    fn channels_are_standardised_alone_or_in_groups() {
+        let x = tensor(DType::F32, &[1, 2, 2], &[1., 3., 4., 8.]);
+        let (scale, bias) = (tensor(DType::F32, &[2], &[1., 2.]), tensor(DType::F32, &[2], &[0., 1.]));
+        let exact = Attributes::new().float("epsilon", 0.0);
+        let alone = parse("InstanceNormalization", &exact);
+        assert_eq!(run(alone.clone(), &[&x, &scale, &bias]), [-1., 1., -1., 3.]);
+        let two = parse("GroupNormalization", &exact.clone().int("num_groups", 2));
+        assert_eq!(run(two, &[&x, &scale, &bias]), [-1., 1., -1., 3.]);
+        // Mean 4; variance (9 + 1 + 0 + 16) / 4 = 6.5, ε makes it 9.
+        let one = parse("GroupNormalization", &Attributes::new().float("epsilon", 2.5).int("num_groups", 1));
+        assert_eq!(
+            run(one, &[&x, &scale, &bias]),
+            [-1., -1. / 3., 1., 11. / 3.].map(|v: f64| f64::from(v as f32))
+        );
+        let uneven = parse("GroupNormalization", &exact.int("num_groups", 3));
+        assert!(outputs(uneven, &[&x, &scale, &bias]).is_err());
+    }
+}

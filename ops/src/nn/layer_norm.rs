@@ -1,0 +1,159 @@
+//! `LayerNormalization`: the trailing axes standardised, then scaled and shifted.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes::{Lanes, array};
+use crate::list::Op;
+use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements, standardize, stash_dtype};
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
+use crate::spec::{Allowed, Field, Place, Spec, one, optional};
+
+/// `LayerNormalization` over the axes of X from `axis` on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LayerNorm {
+    /// The first axis of those that are standardised together.
+    pub axis: i64,
+    /// Added to the variance.
+    pub epsilon: f32,
+    /// The dtype of the first stage: f32 or bf16.
+    pub stash: DType,
+    /// How many outputs there are: Y, then Mean, then `InvStdDev`.
+    pub outputs: i64,
+}
+
+const T: Allowed = &[(17, DTypes::FLOATS)];
+const U: Allowed = &[(17, DTypes::of(&[DType::F32, DType::BF16]))];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "LayerNormalization",
+    inputs: &[one("X", T), one("Scale", T), optional("B", T)],
+    outputs: &[T, U, U],
+    fields: &[Field { name: "outputs", places: &[(17, Place::Outputs)] }],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(1..=d.limits.max_rank)?;
+    let spelled = d.axis(x.rank())?;
+    let first = axis(spelled, x.rank()).ok()?;
+    draw_parameter(d, x.dtype, &x, first)?;
+    if d.chance(0.6) {
+        draw_parameter(d, x.dtype, &x, first)?;
+    }
+    let stash = if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+    let outputs = if d.limits.dtypes.contains(stash) { d.choose(&[1, 1, 1, 1, 2, 3])? } else { 1 };
+    Some(LayerNorm { axis: spelled, epsilon: draw_epsilon(d), stash, outputs }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    let outputs = a.get_int("outputs", Some(1))?;
+    if !(1..=3).contains(&outputs) {
+        return Err(BadAttribute::Value {
+            name: "outputs".to_owned(),
+            value: outputs.to_string(),
+            wanted: "1, 2 or 3".to_owned(),
+        });
+    }
+    let stash = stash_dtype(a.get_int("stash_type", Some(1))?)?;
+    let (axis, epsilon) = (a.get_int("axis", Some(-1))?, a.get_float("epsilon", 1e-5)?);
+    Ok(LayerNorm { axis, epsilon, stash, outputs }.into())
+}
+
+impl<D: Dim> TypeRule<D> for LayerNorm {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let (data, scale) = (x.need(0)?, x.need(1)?);
+        let axis = axis(self.axis, data.rank())?;
+        some_elements(r, &data.shape[axis..])?;
+        for parameter in [Some(scale), x.opt(2)].into_iter().flatten() {
+            same_dtype(&[data, parameter])?;
+            broadcast_to(r, &parameter.shape, &data.shape)?;
+        }
+        let mut kept = data.shape.clone();
+        kept[axis..].fill(D::from(1));
+        let mut outputs = vec![data.clone()];
+        outputs.resize(self.outputs.clamp(1, 3) as usize, Type::new(self.stash, kept));
+        Ok(outputs)
+    }
+}
+
+impl Operator for LayerNorm {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        let stash = if self.stash == DType::BF16 { 16 } else { 1 };
+        Attributes::new()
+            .int("axis", self.axis)
+            .float("epsilon", self.epsilon)
+            .int("stash_type", stash)
+            .int("outputs", self.outputs)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, x) = (c.arith, c.real(0));
+        let axis = axis(self.axis, x.ndim()).unwrap_or(0);
+        let axes: Vec<usize> = (axis..x.ndim()).collect();
+        let first_stage = a.within(self.stash);
+        let (mut means, mut inverses, mut normalized) = (Vec::new(), Vec::new(), Vec::new());
+        for lane in Lanes::new(x, &axes).iter() {
+            let lane = standardize(&first_stage, lane, self.epsilon);
+            means.push(lane.mean);
+            inverses.push(lane.inverse);
+            normalized.extend(lane.elements.into_iter().map(|n| a.round(n)));
+        }
+        let mut y = array(x.shape(), normalized);
+        let expect = "the type rule makes the parameters broadcast";
+        y.zip_mut_with(&c.real(1).broadcast(x.shape()).expect(expect), |y, &scale| *y = a.mul(*y, scale));
+        if let Some(bias) = c.opt_real(2) {
+            y.zip_mut_with(&bias.broadcast(x.shape()).expect(expect), |y, &bias| *y = a.add(*y, bias));
+        }
+        let saved = c.outputs[1..].iter().zip([means, inverses]);
+        std::iter::once(y)
+            .chain(saved.map(|(ty, items)| array(&ty.extents(), items)))
+            .map(Data::Real)
+            .collect()
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: elements(&y[0]).saturating_mul(7), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, parse, tensor, values};
+
+    #[test]
+    fn lanes_are_standardised_scaled_and_shifted() {
+        let x = tensor(DType::F32, &[2, 1, 2], &[1., 3., -5., 5.]);
+        let (scale, bias) = (tensor(DType::F32, &[2], &[1., 10.]), tensor(DType::F32, &[], &[2.]));
+        let plain = Attributes::new().float("epsilon", 0.0).int("outputs", 3).int("axis", -2);
+        let y = outputs(parse("LayerNormalization", &plain), &[&x, &scale, &bias]).unwrap();
+        assert_eq!(values(&y[0]), [1., 12., 1., 12.]);
+        assert_eq!((y[1].shape(), values(&y[1])), (&[2, 1, 1][..], vec![2., 0.]));
+        assert_eq!(values(&y[2]), [1., f64::from(0.2f32)]);
+    }
+
+    #[test]
+    fn what_the_first_stage_saves_has_its_dtype() {
+        let x = tensor(DType::F16, &[1, 2], &[1., 3.]);
+        let one_output = Attributes::new();
+        let two = Attributes::new().int("outputs", 2).int("stash_type", 16);
+        let dtypes = |a: &Attributes| {
+            let y = outputs(parse("LayerNormalization", a), &[&x, &x]).unwrap();
+            y.iter().map(ir::Tensor::dtype).collect::<Vec<_>>()
+        };
+        assert_eq!(dtypes(&one_output), [DType::F16]);
+        assert_eq!(dtypes(&two), [DType::F16, DType::BF16]);
+        let wide = tensor(DType::F16, &[2, 2], &[0.; 4]);
+        assert!(outputs(parse("LayerNormalization", &one_output), &[&x, &wide]).is_err());
+    }
+}

@@ -1,0 +1,67 @@
+//! What the normalisations share: a lane brought to mean 0 and variance 1, channels' parameters, draws.
+
+use ir::{BadAttribute, DType, Dim, Sym, Type};
+
+use crate::arith::{Arith, Fun};
+use crate::draw::Draw;
+use crate::rule::{Reject, Rule};
+
+/// A lane with mean 0 and variance 1.
+pub(super) struct Standard<R> {
+    /// The mean before.
+    pub mean: R,
+    /// The inverse of the standard deviation before, ε added to the variance.
+    pub inverse: R,
+    /// The elements.
+    pub elements: Vec<R>,
+}
+
+/// Standardises a lane of at least one element: ONNX's first stage of layer normalisation, step by step.
+pub(super) fn standardize<A: Arith>(a: &A, lane: &[A::R], epsilon: f32) -> Standard<A::R> {
+    let count = a.real(lane.len() as f64);
+    let mean = a.div(a.sum(lane.iter().copied()), count);
+    let centred: Vec<A::R> = lane.iter().map(|&x| a.sub(x, mean)).collect();
+    let variance = a.div(a.dot(centred.iter().map(|&d| (d, d))), count);
+    let deviation = a.call(Fun::Sqrt, a.add(variance, a.real(epsilon.into())));
+    let inverse = a.div(a.real(1.0), deviation);
+    Standard { mean, inverse, elements: centred.into_iter().map(|d| a.mul(d, inverse)).collect() }
+}
+
+/// One of the values of ε in use.
+pub(super) fn draw_epsilon(d: &mut Draw<'_, '_>) -> f32 {
+    d.choose(&[1e-5, 1e-5, 1e-3, 0.1]).unwrap_or(1e-5)
+}
+
+/// The dtype that ONNX's `stash_type` numbers: that of the first stage, and of what it leaves as outputs.
+pub(super) fn stash_dtype(stash_type: i64) -> Result<DType, BadAttribute> {
+    match stash_type {
+        1 => Ok(DType::F32),
+        16 => Ok(DType::BF16),
+        _ => Err(BadAttribute::Value {
+            name: "stash_type".to_owned(),
+            value: stash_type.to_string(),
+            wanted: "1 (f32) or 16 (bf16)".to_owned(),
+        }),
+    }
+}
+
+/// A parameter that broadcasts to the axes of `x` from `axis` on: mostly all of them.
+pub(super) fn draw_parameter<'a>(
+    d: &mut Draw<'_, 'a>,
+    dtype: DType,
+    x: &Type<Sym<'a>>,
+    axis: usize,
+) -> Option<()> {
+    let full = d.chance(0.7);
+    let first = if full { axis } else { d.int(axis as i64, x.rank() as i64) as usize };
+    let mut shape = Vec::with_capacity(x.rank() - first);
+    for &size in &x.shape[first..] {
+        shape.push(Some(if full || d.chance(0.7) { size } else { 1.into() }));
+    }
+    d.matching(dtype, &shape).map(|_| ())
+}
+
+/// Requires at least one element along the axes from `axis` on: nothing has no mean.
+pub(super) fn some_elements<D: Dim>(r: &mut dyn Rule<D>, sizes: &[D]) -> Result<(), Reject> {
+    sizes.iter().try_for_each(|&size| r.le(D::from(1), size))
+}
