@@ -16,7 +16,8 @@ use crate::movement::{
     Concat, Expand, Flatten, Gather, Pad, Reshape, Slice, Split, Squeeze, Transpose, Unsqueeze,
 };
 use crate::nn::{
-    AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, MaxPool, Softmax,
+    AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, Lrn, MaxPool,
+    MeanVariance, RmsNorm, Softmax,
 };
 use crate::operator::{Cost, Hazard, Operator, TypeRule};
 use crate::reduction::{Arg, CumSum, Reduce};
@@ -146,6 +147,10 @@ operators! {
     LayerNorm(LayerNorm) from crate::nn::layer_norm::SPECS;
     InstanceNorm(InstanceNorm) from crate::nn::channel_norm::INSTANCE_SPECS;
     GroupNorm(GroupNorm<D>) from crate::nn::channel_norm::GROUP_SPECS;
+    RmsNorm(RmsNorm) from crate::nn::rms_norm::SPECS;
+    LpNorm(LpNorm) from crate::nn::lp_norm::SPECS;
+    MeanVariance(MeanVariance) from crate::nn::mean_variance::SPECS;
+    Lrn(Lrn) from crate::nn::lrn::SPECS;
     Softmax(Softmax) from crate::nn::softmax::SPECS;
 }
 

@@ -1,0 +1,101 @@
+//! `LpNormalization`: lanes divided by their norm.
+
+use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+
+use crate::arith::{Arith, Comparison, Fun};
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes;
+use crate::list::Op;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule, axis};
+use crate::spec::{Allowed, Spec, one};
+
+/// `LpNormalization`. A lane of zeros stays one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LpNorm {
+    /// The axis of the lanes.
+    pub axis: i64,
+    /// Whether the norm is Σ|x| (p = 1) and not √Σx² (p = 2).
+    pub taxicab: bool,
+}
+
+const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] =
+    &[Spec { name: "LpNormalization", inputs: &[one("input", T)], outputs: &[T], fields: &[], draw, parse }];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(1..=d.limits.max_rank)?;
+    Some(LpNorm { axis: d.axis(x.rank())?, taxicab: d.chance(0.5) }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    let taxicab = match a.get_int("p", Some(2))? {
+        1 => true,
+        2 => false,
+        p => {
+            return Err(BadAttribute::Value {
+                name: "p".to_owned(),
+                value: p.to_string(),
+                wanted: "1 or 2".to_owned(),
+            });
+        }
+    };
+    Ok(LpNorm { axis: a.get_int("axis", Some(-1))?, taxicab }.into())
+}
+
+impl<D: Dim> TypeRule<D> for LpNorm {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        axis(self.axis, x.rank())?;
+        Ok(vec![x.clone()])
+    }
+}
+
+impl Operator for LpNorm {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new().int("axis", self.axis).int("p", if self.taxicab { 1 } else { 2 })
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, x) = (c.arith, c.real(0));
+        let axis = axis(self.axis, x.ndim()).unwrap_or(0);
+        vec![Data::Real(lanes::map(x, &[axis], |lane| {
+            let norm = if self.taxicab {
+                a.sum(lane.iter().map(|&x| a.abs(x)))
+            } else {
+                a.call(Fun::Sqrt, a.dot(lane.iter().map(|&x| (x, x))))
+            };
+            let zero = a.real(0.0);
+            let empty = a.compare(Comparison::Equal, norm, zero);
+            lane.iter().map(|&x| a.select(empty, zero, a.div(x, norm))).collect()
+        }))]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: elements(&y[0]).saturating_mul(3), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+    use crate::testing::{parse, run, tensor};
+
+    #[test]
+    fn both_norms_and_a_lane_of_zeros() {
+        let x = tensor(DType::F64, &[2, 2], &[3., 0., -4., 0.]);
+        let columns = Attributes::new().int("axis", 0);
+        assert_eq!(run(parse("LpNormalization", &columns), &[&x]), [0.6, 0., -0.8, 0.]);
+        let taxicab = parse("LpNormalization", &columns.int("p", 1));
+        assert_eq!(run(taxicab, &[&x]), [3. / 7., 0., -4. / 7., 0.]);
+    }
+}

@@ -1,0 +1,110 @@
+//! LRN: every element divided by a power of the squares of its neighbours among the channels.
+
+use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes;
+use crate::list::Op;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Allowed, Spec, one};
+
+/// Local response normalisation of X `[N, C, spatial…]`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Lrn {
+    /// How many neighbouring channels count, at least 1.
+    pub size: i64,
+    /// The weight of the squares.
+    pub alpha: f32,
+    /// The exponent.
+    pub beta: f32,
+    /// Added to the squares.
+    pub bias: f32,
+}
+
+const T: Allowed = &[(13, DTypes::FLOATS)];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] =
+    &[Spec { name: "LRN", inputs: &[one("X", T)], outputs: &[T], fields: &[], draw, parse }];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    d.any(3..=d.limits.max_rank)?;
+    let (alpha, beta) = (d.choose(&[1e-4, 0.1, 1.0])?, d.choose(&[0.75, 0.5, 1.0])?);
+    Some(Lrn { size: d.int(1, 6), alpha, beta, bias: d.choose(&[1.0, 2.0])? }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    Ok(Lrn {
+        size: a.get_int("size", None)?,
+        alpha: a.get_float("alpha", 1e-4)?,
+        beta: a.get_float("beta", 0.75)?,
+        bias: a.get_float("bias", 1.0)?,
+    }
+    .into())
+}
+
+impl<D: Dim> TypeRule<D> for Lrn {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        r.le(D::from(1), D::from(self.size))?;
+        Ok(vec![x.ranked(0, 2..=usize::from(u8::MAX))?.clone()])
+    }
+}
+
+impl Operator for Lrn {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new()
+            .int("size", self.size)
+            .float("alpha", self.alpha)
+            .float("beta", self.beta)
+            .float("bias", self.bias)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let a = c.arith;
+        let weight = a.div(a.real(self.alpha.into()), a.real(self.size as f64));
+        let (bias, beta) = (a.real(self.bias.into()), a.real(self.beta.into()));
+        // ⌊(size - 1) / 2⌋ channels before and ⌈(size - 1) / 2⌉ after.
+        let (before, after) = ((self.size as usize - 1) / 2, self.size as usize / 2);
+        vec![Data::Real(lanes::map(c.real(0), &[1], |lane| {
+            let norm = |channel: usize| {
+                let region = channel.saturating_sub(before)..lane.len().min(channel + after + 1);
+                let squares = a.dot(lane[region].iter().map(|&x| (x, x)));
+                a.pow(a.add(bias, a.mul(weight, squares)), beta)
+            };
+            lane.iter().enumerate().map(|(channel, &x)| a.div(x, norm(channel))).collect()
+        }))]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        let each = (self.size.max(0) as u64).saturating_mul(2).saturating_add(4);
+        Cost { flops: elements(&y[0]).saturating_mul(each), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+    use crate::testing::{outputs, parse, run, tensor};
+
+    #[test]
+    fn an_even_size_reaches_further_ahead() {
+        let x = tensor(DType::F64, &[1, 4, 1], &[1., 2., 3., 4.]);
+        let plain = |size| {
+            let a = Attributes::new().int("size", size).float("alpha", size as f32);
+            parse("LRN", &a.float("beta", 1.0).float("bias", 0.0))
+        };
+        assert_eq!(run(plain(1), &[&x]), [1., 1. / 2., 1. / 3., 1. / 4.]);
+        assert_eq!(run(plain(2), &[&x]), [1. / 5., 2. / 13., 3. / 25., 4. / 16.]);
+        assert_eq!(run(plain(3), &[&x]), [1. / 5., 2. / 14., 3. / 29., 4. / 25.]);
+        assert!(outputs(plain(0), &[&x]).is_err());
+    }
+}

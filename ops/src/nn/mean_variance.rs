@@ -1,0 +1,104 @@
+//! `MeanVarianceNormalization`: mean 0 and variance 1 along some axes.
+
+use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+
+use crate::arith::{Arith, Fun};
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes;
+use crate::list::Op;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{self, Args, Reject, Rule};
+use crate::spec::{Allowed, Spec, one};
+
+/// `MeanVarianceNormalization`. With no axes named, all are taken, as ONNX's definition by `ReduceMean` has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MeanVariance {
+    /// The axes that are taken together.
+    pub axes: Vec<i64>,
+}
+
+/// What ONNX's definition adds to the standard deviation.
+const EPSILON: f64 = 1e-9;
+
+const T: Allowed = &[(13, DTypes::FLOATS)];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "MeanVarianceNormalization",
+    inputs: &[one("X", T)],
+    outputs: &[T],
+    fields: &[],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(1..=d.limits.max_rank)?;
+    let usual = x.rank() == 4 && d.chance(0.5);
+    Some(MeanVariance { axes: if usual { vec![0, 2, 3] } else { d.axes(x.rank(), 1) } }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    Ok(MeanVariance { axes: a.get_ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]) }.into())
+}
+
+impl MeanVariance {
+    fn indices(&self, rank: usize) -> Result<Vec<usize>, Reject> {
+        if self.axes.is_empty() { Ok((0..rank).collect()) } else { rule::axes(&self.axes, rank) }
+    }
+}
+
+impl<D: Dim> TypeRule<D> for MeanVariance {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        self.indices(x.rank())?.into_iter().try_for_each(|a| r.le(D::from(1), x.shape[a]))?;
+        Ok(vec![x.clone()])
+    }
+}
+
+impl Operator for MeanVariance {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new().ints("axes", &self.axes)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, x) = (c.arith, c.real(0));
+        let axes = self.indices(x.ndim()).unwrap_or_default();
+        vec![Data::Real(lanes::map(x, &axes, |lane| {
+            let count = a.real(lane.len() as f64);
+            let mean = a.div(a.sum(lane.iter().copied()), count);
+            let mean_square = a.div(a.dot(lane.iter().map(|&x| (x, x))), count);
+            // The definition's E[X²] - E[X]²; what cancellation makes negative of a variance of 0 is 0.
+            let variance = a.max(a.sub(mean_square, a.mul(mean, mean)), a.real(0.0));
+            let deviation = a.add(a.call(Fun::Sqrt, variance), a.real(EPSILON));
+            lane.iter().map(|&x| a.div(a.sub(x, mean), deviation)).collect()
+        }))]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: elements(&y[0]).saturating_mul(6), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+    use crate::testing::{parse, run, tensor};
+
+    #[test]
+    fn every_channel_by_default() {
+        let x = tensor(DType::F32, &[2, 2, 1, 1], &[1., 0.1, 3., 0.1]);
+        let op = parse("MeanVarianceNormalization", &Attributes::new());
+        assert_eq!(run(op, &[&x]), [-1., 0., 1., 0.]);
+        let all = parse("MeanVarianceNormalization", &Attributes::new().ints("axes", &[]));
+        let sum: f64 = run(all, &[&x]).iter().sum();
+        assert!(sum.abs() < 1e-6, "{sum}");
+    }
+}

@@ -1,0 +1,111 @@
+//! `RMSNormalization`: the trailing axes divided by their root mean square, then scaled.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+
+use crate::arith::{Arith, Fun};
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::elementwise::binary::zip;
+use crate::lanes;
+use crate::list::Op;
+use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements, stash_dtype};
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule, axis, broadcast_to};
+use crate::spec::{Allowed, Spec, one};
+
+/// `RMSNormalization` over the axes of X from `axis` on. The output has the dtype of the scale.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RmsNorm {
+    /// The first axis of those whose elements are taken together.
+    pub axis: i64,
+    /// Added to the mean square.
+    pub epsilon: f32,
+    /// The dtype of the first stage: f32 or bf16.
+    pub stash: DType,
+}
+
+const T: Allowed = &[(23, DTypes::FLOATS)];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "RMSNormalization",
+    inputs: &[one("X", T), one("scale", T)],
+    outputs: &[T],
+    fields: &[],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(1..=d.limits.max_rank)?;
+    let spelled = d.axis(x.rank())?;
+    let allowed = d.allowed();
+    let dtype = if d.chance(0.1) { d.dtype(allowed)? } else { x.dtype };
+    draw_parameter(d, dtype, &x, axis(spelled, x.rank()).ok()?)?;
+    let stash = if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+    Some(RmsNorm { axis: spelled, epsilon: draw_epsilon(d), stash }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    let stash = stash_dtype(a.get_int("stash_type", Some(1))?)?;
+    Ok(RmsNorm { axis: a.get_int("axis", Some(-1))?, epsilon: a.get_float("epsilon", 1e-5)?, stash }.into())
+}
+
+impl<D: Dim> TypeRule<D> for RmsNorm {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let (data, scale) = (x.need(0)?, x.need(1)?);
+        let axis = axis(self.axis, data.rank())?;
+        some_elements(r, &data.shape[axis..])?;
+        broadcast_to(r, &scale.shape, &data.shape)?;
+        Ok(vec![data.with_dtype(scale.dtype)])
+    }
+}
+
+impl Operator for RmsNorm {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new()
+            .int("axis", self.axis)
+            .float("epsilon", self.epsilon)
+            .int("stash_type", if self.stash == DType::BF16 { 16 } else { 1 })
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, x) = (c.arith, c.real(0));
+        // `Normalized` goes back to X's dtype before the scale's dtype takes over.
+        let (stage, back) = (a.within(self.stash), a.within(c.dtype(0)));
+        let axes: Vec<usize> = (axis(self.axis, x.ndim()).unwrap_or(0)..x.ndim()).collect();
+        let normalized = lanes::map(x, &axes, |lane| {
+            let squares = stage.dot(lane.iter().map(|&x| (x, x)));
+            let mean = stage.div(squares, stage.real(lane.len() as f64));
+            let root = stage.call(Fun::Sqrt, stage.add(mean, stage.real(self.epsilon.into())));
+            lane.iter().map(|&x| back.round(stage.div(x, root))).collect()
+        });
+        vec![Data::Real(zip(&c.extents(0), &normalized, c.real(1), |n, scale| a.mul(n, scale)))]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        Cost { flops: elements(&y[0]).saturating_mul(4), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, parse, tensor, values};
+
+    #[test]
+    fn lanes_are_divided_by_their_root_mean_square() {
+        let x = tensor(DType::F16, &[2, 2], &[1., 7., 0., 0.]);
+        let scale = tensor(DType::F32, &[2], &[5., 10.]);
+        let op = parse("RMSNormalization", &Attributes::new());
+        // ε is too small to be seen in f16 next to 25, and keeps 0 / 0 away.
+        let y = outputs(op, &[&x, &scale]).unwrap();
+        assert_eq!(y[0].dtype(), DType::F32);
+        let expected = [1., 14., 0., 0.];
+        assert!(values(&y[0]).iter().zip(expected).all(|(y, e)| (y - e).abs() < 1e-5), "{:?}", values(&y[0]));
+    }
+}
