@@ -1,0 +1,207 @@
+//! TopK: the largest or smallest elements along an axis, and where they are.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+
+use crate::arith::Arith;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::lanes::{Lanes, array, move_last};
+use crate::list::Op;
+use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::rule::{Args, Reject, Rule, axis};
+use crate::spec::{Allowed, Field, Place, Spec, one};
+
+/// TopK; of equal elements the one with the lower index comes first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TopK<D = i64> {
+    /// How many elements.
+    pub k: D,
+    /// The axis to search along.
+    pub axis: i64,
+    /// Whether the largest are wanted instead of the smallest.
+    pub largest: bool,
+    /// Whether they come in order; otherwise ONNX leaves the order open.
+    pub sorted: bool,
+}
+
+const T: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (24, DTypes::NUMERIC)];
+const INDEX: Allowed = &[(13, DTypes::of(&[DType::I64]))];
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "TopK",
+    inputs: &[one("X", T)],
+    outputs: &[T, INDEX],
+    fields: &[Field { name: "k", places: &[(13, Place::SINGLE(1))] }],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let x = d.any(1..=d.limits.max_rank)?;
+    let axis = d.axis(x.rank())?;
+    let k = d.unknown(1, d.limits.max_dim);
+    // Without an order there is little to compare, so that is drawn rarely.
+    Some(TopK { k, axis, largest: d.chance(0.5), sorted: d.chance(0.95) }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    Ok(TopK {
+        k: a.get_int("k", None)?,
+        axis: a.get_int("axis", Some(-1))?,
+        largest: a.get_flag("largest", true)?,
+        sorted: a.get_flag("sorted", true)?,
+    }
+    .into())
+}
+
+impl<D: Dim> TopK<D> {
+    /// The same with its sizes in another number system.
+    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> TopK<E> {
+        TopK { k: f(self.k), axis: self.axis, largest: self.largest, sorted: self.sorted }
+    }
+}
+
+impl<D: Dim> TypeRule<D> for TopK<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let mut values = x.need(0)?.clone();
+        let axis = axis(self.axis, values.rank())?;
+        r.le(D::from(1), self.k)?;
+        r.le(self.k, values.shape[axis])?;
+        values.shape[axis] = self.k;
+        let indices = values.with_dtype(DType::I64);
+        Ok(vec![values, indices])
+    }
+}
+
+impl TopK {
+    /// The elements of a lane that come first, with their places.
+    fn real<A: Arith>(self, a: &A, lane: &[A::R]) -> Vec<(A::R, A::Z)> {
+        let flip = |x| if self.largest { x } else { a.neg(x) };
+        let mut rest: Vec<A::R> = lane.iter().map(|&x| flip(x)).collect();
+        let mut places: Vec<usize> = (0..lane.len()).collect();
+        let mut out = Vec::with_capacity(self.k as usize);
+        while out.len() < self.k as usize {
+            let Some(next) = a.peek(a.arg_max(&rest, false)) else {
+                // Which element comes next is open, but how large it is need not be.
+                out.extend(descending(a, rest).map(|x| (flip(x), a.unknown_int())));
+                break;
+            };
+            let place = a.int(places.remove(next as usize) as i128);
+            out.push((flip(rest.remove(next as usize)), place));
+        }
+        out.truncate(self.k as usize);
+        out
+    }
+
+    fn int<A: Arith>(self, a: &A, lane: &[A::Z]) -> Vec<(A::Z, A::Z)> {
+        let known: Option<Vec<i128>> = lane.iter().map(|&z| a.peek(z)).collect();
+        let Some(zs) = known else { return vec![(a.unknown_int(), a.unknown_int()); self.k as usize] };
+        let mut places: Vec<usize> = (0..zs.len()).collect();
+        // A stable sort keeps equal elements in order.
+        places.sort_by_key(|&i| if self.largest { -zs[i] } else { zs[i] });
+        places.into_iter().take(self.k as usize).map(|i| (lane[i], a.int(i as i128))).collect()
+    }
+
+    /// Values and indices, from those of each lane.
+    fn split<T: Clone, U, V>(self, x: &ndarray::ArrayD<T>, f: impl FnMut(&[T]) -> Vec<(U, V)>) -> Pair<U, V> {
+        let axis = axis(self.axis, x.ndim()).unwrap_or(0);
+        let mut shape: Vec<usize> = x.shape().to_vec();
+        shape.remove(axis);
+        shape.push(self.k as usize);
+        let (values, indices) = Lanes::new(x, &[axis]).iter().flat_map(f).unzip();
+        (move_last(array(&shape, values), axis), move_last(array(&shape, indices), axis))
+    }
+
+    /// Whether the order of the results follows from the attributes.
+    fn has_order(self) -> bool {
+        self.sorted || self.k == 1
+    }
+}
+type Pair<U, V> = (ndarray::ArrayD<U>, ndarray::ArrayD<V>);
+
+/// The numbers in descending order, by comparing and exchanging: continuous in every one of them.
+fn descending<A: Arith>(a: &A, mut xs: Vec<A::R>) -> impl Iterator<Item = A::R> {
+    for from in 0..xs.len() {
+        for i in from + 1..xs.len() {
+            (xs[from], xs[i]) = (a.max(xs[from], xs[i]), a.min(xs[from], xs[i]));
+        }
+    }
+    xs.into_iter()
+}
+
+impl Operator for TopK {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new()
+            .int("k", self.k)
+            .int("axis", self.axis)
+            .flag("largest", self.largest)
+            .flag("sorted", self.sorted)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let a = c.arith;
+        let (values, mut indices) = match c.data(0) {
+            Data::Real(x) => {
+                let (mut values, indices) = self.split(x, |lane| self.real(a, lane));
+                if !self.has_order() {
+                    values.mapv_inplace(|_| a.undefined_real());
+                }
+                (Data::Real(values), indices)
+            }
+            Data::Int(x) => {
+                let (mut values, indices) = self.split(x, |lane| self.int(a, lane));
+                if !self.has_order() {
+                    values.mapv_inplace(|_| a.undefined_int());
+                }
+                (Data::Int(values), indices)
+            }
+        };
+        if !self.has_order() {
+            indices.mapv_inplace(|_| a.undefined_int());
+        }
+        vec![values, Data::Int(indices)]
+    }
+
+    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+        let count: u64 = x.iter().flatten().map(|t| elements(t)).sum();
+        Cost { flops: count.saturating_mul(u64::from(self.k.unsigned_abs().ilog2() + 1)), bytes: bytes_moved(x, y) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, tensor, values};
+
+    #[test]
+    fn ties_go_to_the_lower_index() {
+        for dtype in [DType::F32, DType::I32] {
+            let x = tensor(dtype, &[2, 4], &[1., 3., 3., 2., -5., 0., -5., 7.]);
+            let top = |k, axis, largest| {
+                let y = outputs(TopK { k, axis, largest, sorted: true }, &[&x]).unwrap();
+                (values(&y[0]), values(&y[1]))
+            };
+            assert_eq!(top(3, -1, true), (vec![3., 3., 2., 7., 0., -5.], vec![1., 2., 3., 3., 1., 0.]));
+            assert_eq!(top(2, 1, false), (vec![1., 2., -5., -5.], vec![0., 3., 0., 2.]));
+            assert_eq!(top(1, 0, true), (vec![1., 3., 3., 7.], vec![0., 0., 0., 1.]));
+        }
+    }
+
+    #[test]
+    fn more_than_there_are_is_refused() {
+        let x = tensor(DType::F32, &[2], &[1., 2.]);
+        let top = TopK { k: 3, axis: 0, largest: true, sorted: true };
+        assert_eq!(outputs(top, &[&x]), Err(Reject::Exceeds(3, 2)));
+    }
+
+    #[test]
+    fn exchanging_sorts() {
+        let a = crate::plain::Plain { dtype: DType::F64 };
+        assert_eq!(descending(&a, vec![1., 4., -2., 3.]).collect::<Vec<f64>>(), [4., 3., 1., -2.]);
+    }
+}
