@@ -51,6 +51,14 @@ pub fn map<T: Clone, U: Clone>(x: &ArrayD<T>, axes: &[usize], f: impl FnMut(&[T]
     moved.permuted_axes(back).as_standard_layout().into_owned()
 }
 
+/// The tensor with its last axis moved to the position given.
+pub fn move_last<T: Clone>(x: ArrayD<T>, to: usize) -> ArrayD<T> {
+    let last = x.ndim().saturating_sub(1);
+    let mut order: Vec<usize> = (0..last).collect();
+    order.insert(to, last);
+    x.permuted_axes(order).as_standard_layout().into_owned()
+}
+
 /// A tensor from its elements in row-major order.
 ///
 /// # Panics

@@ -13,14 +13,14 @@ use crate::elementwise::{
 };
 use crate::linear::{Gemm, MatMul};
 use crate::movement::{
-    Concat, Expand, Flatten, Gather, Pad, Reshape, Slice, Split, Squeeze, Transpose, Unsqueeze,
+    Concat, Expand, Flatten, Gather, OneHot, Pad, Reshape, Slice, Split, Squeeze, Transpose, Trilu, Unsqueeze,
 };
 use crate::nn::{
     AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, Lrn, MaxPool,
     MeanVariance, RmsNorm, Softmax,
 };
 use crate::operator::{Cost, Hazard, Operator, TypeRule};
-use crate::reduction::{Arg, CumSum, Reduce};
+use crate::reduction::{Arg, CumSum, Reduce, TopK};
 use crate::rule::{Args, Check, Reject, Rule};
 use crate::spec::Spec;
 
@@ -134,11 +134,14 @@ operators! {
     Unsqueeze(Unsqueeze) from crate::movement::squeeze::UNSQUEEZE;
     Flatten(Flatten) from crate::movement::flatten::SPECS;
     Gather(Gather) from crate::movement::gather::SPECS;
+    Trilu(Trilu) from crate::movement::trilu::SPECS;
+    OneHot(OneHot<D>) from crate::movement::one_hot::SPECS;
     MatMul(MatMul) from crate::linear::matmul::SPECS;
     Gemm(Gemm) from crate::linear::gemm::SPECS;
     Reduce(Reduce) from crate::reduction::reduce::SPECS;
     Arg(Arg) from crate::reduction::arg::SPECS;
     CumSum(CumSum) from crate::reduction::cum_sum::SPECS;
+    TopK(TopK<D>) from crate::reduction::top_k::SPECS;
     Conv(Conv<D>) from crate::nn::conv::SPECS;
     MaxPool(MaxPool<D>) from crate::nn::max_pool::SPECS;
     AveragePool(AveragePool<D>) from crate::nn::average_pool::SPECS;

@@ -64,8 +64,10 @@ pub enum Place {
     Attribute,
     /// As a constant operand of int64 elements, a list, at this position.
     List(usize),
-    /// As a constant operand holding one int64, at this position.
+    /// As a constant operand holding one int64, of rank 0, at this position.
     Scalar(usize),
+    /// As a constant operand holding one int64, a list of length 1, at this position.
+    Single(usize),
     /// Nowhere: the opset has only the default behaviour.
     Absent,
     /// Nowhere: an integer that is the number of outputs a node has, trailing unnamed ones left out.

@@ -46,7 +46,7 @@ impl<D: Dim> TypeRule<D> for Where {
 }
 
 /// One of two integers; not even an undecidable condition makes a difference where they are the same.
-fn choose<A: Arith>(a: &A, condition: A::Z, x: A::Z, y: A::Z) -> A::Z {
+pub(crate) fn choose<A: Arith>(a: &A, condition: A::Z, x: A::Z, y: A::Z) -> A::Z {
     match a.peek(condition) {
         Some(0) => y,
         Some(_) => x,

@@ -42,7 +42,8 @@ fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
         Some(rank) => rank.checked_sub(1)?..=rank - 1,
         None => 0..=most,
     };
-    let indices = d.one_of(if d.chance(0.8) { DTypes::INTS } else { DTypes::ALL }, ranks)?;
+    let dtypes = if d.chance(0.8) { DTypes::INTS } else { DTypes::ALL };
+    let indices = d.one_of(dtypes, ranks)?;
     let allowed = d.allowed();
     let dtype = d.dtype(allowed)?;
     d.fresh_like(dtype, vec![2.into()]);

@@ -32,7 +32,7 @@ pub static SPECS: &[Spec] = &[Spec {
     name: "TopK",
     inputs: &[one("X", T)],
     outputs: &[T, INDEX],
-    fields: &[Field { name: "k", places: &[(13, Place::SINGLE(1))] }],
+    fields: &[Field { name: "k", places: &[(13, Place::Single(1))] }],
     draw,
     parse,
 }];
@@ -104,7 +104,11 @@ impl TopK {
     }
 
     /// Values and indices, from those of each lane.
-    fn split<T: Clone, U, V>(self, x: &ndarray::ArrayD<T>, f: impl FnMut(&[T]) -> Vec<(U, V)>) -> Pair<U, V> {
+    fn split<T: Clone, U: Clone, V: Clone>(
+        self,
+        x: &ndarray::ArrayD<T>,
+        f: impl FnMut(&[T]) -> Vec<(U, V)>,
+    ) -> Pair<U, V> {
         let axis = axis(self.axis, x.ndim()).unwrap_or(0);
         let mut shape: Vec<usize> = x.shape().to_vec();
         shape.remove(axis);
@@ -118,6 +122,8 @@ impl TopK {
         self.sorted || self.k == 1
     }
 }
+
+/// Two tensors of one shape.
 type Pair<U, V> = (ndarray::ArrayD<U>, ndarray::ArrayD<V>);
 
 /// The numbers in descending order, by comparing and exchanging: continuous in every one of them.
@@ -169,7 +175,10 @@ impl Operator for TopK {
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
         let count: u64 = x.iter().flatten().map(|t| elements(t)).sum();
-        Cost { flops: count.saturating_mul(u64::from(self.k.unsigned_abs().ilog2() + 1)), bytes: bytes_moved(x, y) }
+        Cost {
+            flops: count.saturating_mul(u64::from(self.k.unsigned_abs().ilog2() + 1)),
+            bytes: bytes_moved(x, y),
+        }
     }
 }
 
