@@ -1,1 +1,20 @@
-//! interp
+//! The reference interpreter: what a graph must produce, and how far a correct implementation may be off.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`profile`] | what implementations promise of each step, as data |
+//! | [`bound`] | the number system of values with error bounds |
+//! | [`evaluate`](mod@evaluate) | value, bound and decidability of every element of a model's outputs |
+//! | [`judge`](mod@judge) | comparing a tensor with the reference |
+//! | [`values`] | finding inputs on which everything is defined |
+//! | [`tape`] | the number system of gradients, for that search |
+//!
+//! Operators' meanings are those of `ops`; nothing here knows an operator by name.
+
+pub mod bound;
+pub mod evaluate;
+pub mod profile;
+mod walk;
+
+pub use evaluate::{Error, Evaluation, Judged, Taps, evaluate, evaluate_plain};
+pub use profile::{Accuracy, Profile};

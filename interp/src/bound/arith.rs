@@ -1,0 +1,339 @@
+//! The steps of [`Bound`], all but the long ones.
+
+use ir::DType;
+use ops::arith::{Arith, Class, Comparison, Fun, Step};
+use ops::plain;
+
+use super::ball::{Ball, State, Whole};
+use super::{Bound, sums};
+
+/// Branches that differ by no more than so many times their own errors are taken to meet: the selection is
+/// continuous there, so an undecidable condition costs precision and not decidability.
+const MEETING: f64 = 16.0;
+
+impl Bound<'_> {
+    /// A step on two numbers as [`Bound::operand`] sees them: `f` its value, `exact` whether that has no rounding
+    /// error in f64 for exact operands, `carried` what the operands' errors become.
+    fn binary(
+        &self,
+        x: Ball,
+        y: Ball,
+        f: impl Fn(f64, f64) -> f64,
+        ulps: f64,
+        exact: impl Fn(f64) -> bool,
+        carried: impl Fn(f64) -> f64,
+    ) -> Ball {
+        let value = f(x.value, y.value);
+        if x.undefined || y.undefined {
+            return Ball::undefined(value);
+        }
+        if x.is_nan() || y.is_nan() {
+            return self.nonfinite(f64::NAN);
+        }
+        if !x.is_known() || !y.is_known() {
+            return Ball::unknown(value);
+        }
+        if x.value.is_infinite() || y.value.is_infinite() {
+            // One of the two is exact; what the other may be decides whether the result is one.
+            let corners =
+                [f(x.low(), y.low()), f(x.high(), y.high()), f(x.low(), y.high()), f(x.high(), y.low())];
+            let same = |c: &f64| c.to_bits() == value.to_bits() || (c.is_nan() && value.is_nan());
+            return if corners.iter().all(same) { self.determined(value) } else { Ball::unknown(value) };
+        }
+        if x.is_exact() && y.is_exact() && exact(value) && self.holds(value) {
+            return Ball::exact(value);
+        }
+        self.rounded(value, carried(value), ulps)
+    }
+
+    /// The extreme of two numbers by the function that tells it on plain ones.
+    fn extreme(&self, x: Ball, y: Ball, f: fn(f64, f64) -> f64) -> Ball {
+        let (x, y) = (self.operand(x), self.operand(y));
+        let value = f(x.value, y.value);
+        if x.undefined || y.undefined {
+            return Ball::undefined(value);
+        }
+        if x.is_nan() || y.is_nan() {
+            return self.nonfinite(f64::NAN);
+        }
+        if !x.is_known() || !y.is_known() {
+            return Ball::unknown(value);
+        }
+        if x.value == 0.0 && y.value == 0.0 && x.is_exact() && y.is_exact() {
+            // No standard orders -0 and +0 here.
+            let same = x.value.to_bits() == y.value.to_bits();
+            return if same { x } else { Ball::either_zero() };
+        }
+        let (low, high) = (f(x.low(), y.low()), f(x.high(), y.high()));
+        match [x, y].into_iter().find(|b| b.low() == low && b.high() == high) {
+            Some(winner) => Ball { value, ..winner },
+            None => Ball::within(value, (high - value).max(value - low)),
+        }
+    }
+
+    /// The remainder as WGSL defines it.
+    fn remainder_by_formula(&self, x: Ball, y: Ball) -> Ball {
+        let quotient = self.step(Step::Trunc, self.div(x, y));
+        self.sub(x, self.mul(y, quotient))
+    }
+}
+
+impl Arith for Bound<'_> {
+    type R = Ball;
+    type Z = Whole;
+
+    fn real(&self, v: f64) -> Ball {
+        // An implementation holds the constant in the working dtype or in a wider one.
+        if !v.is_finite() || self.holds(v) {
+            Ball::exact(v)
+        } else {
+            self.rounded(v, 0.0, self.profile.rounding)
+        }
+    }
+    fn int(&self, v: i128) -> Whole {
+        Whole::sure(v)
+    }
+
+    fn add(&self, x: Ball, y: Ball) -> Ball {
+        let (x, y) = (self.operand(x), self.operand(y));
+        let exact = |v| sums::two_sum(x.value, y.value) == (v, 0.0);
+        self.binary(x, y, |x, y| x + y, self.profile.rounding, exact, |_| x.error + y.error)
+    }
+    fn sub(&self, x: Ball, y: Ball) -> Ball {
+        self.add(x, Ball { value: -y.value, ..y })
+    }
+    fn mul(&self, x: Ball, y: Ball) -> Ball {
+        let (a, b) = (self.operand(x), self.operand(y));
+        for (zero, other) in [(a, b), (b, a)] {
+            if zero.is_exact() && zero.value == 0.0 && other.is_known() && !other.is_exact() {
+                return if other.has_zero() { Ball::either_zero() } else { Ball::exact(a.value * b.value) };
+            }
+        }
+        let exact = |v: f64| a.value == 0.0 || b.value == 0.0 || sums::product_is_exact(a.value, b.value, v);
+        let carried = |_| a.value.abs() * b.error + b.value.abs() * a.error + a.error * b.error;
+        self.binary(a, b, |x, y| x * y, self.profile.rounding, exact, carried)
+    }
+    fn div(&self, x: Ball, y: Ball) -> Ball {
+        let (a, b) = (self.operand(x), self.operand(y));
+        let value = a.value / b.value;
+        let tainted = a.undefined || b.undefined || a.is_nan() || b.is_nan();
+        if !tainted && b.has_zero() {
+            // Division by an exact zero is determined where the zero's sign is.
+            let determined = a.is_exact() && b.is_exact() && !self.profile.ignores_zero_sign;
+            return if determined { self.nonfinite(value) } else { Ball::unknown(value) };
+        }
+        let limit = self.format.min_normal().recip();
+        if !tainted && self.profile.moderate_divisors {
+            let (least, most) = (b.value.abs() - b.error, b.value.abs() + b.error);
+            if least < self.format.min_normal() || most > limit {
+                return Ball::unknown(value);
+            }
+        }
+        let ulps = (self.profile.division)(self.dtype);
+        let faithful = ulps <= self.profile.rounding;
+        let exact = |q: f64| faithful && (a.value == 0.0 || sums::product_is_exact(b.value, q, a.value));
+        let carried = |q: f64| (a.error + q.abs() * b.error) / (b.value.abs() - b.error);
+        self.binary(a, b, |x, y| x / y, ulps, exact, carried)
+    }
+    fn neg(&self, x: Ball) -> Ball {
+        let x = self.operand(x);
+        Ball { value: -x.value, ..x }
+    }
+    fn abs(&self, x: Ball) -> Ball {
+        let x = self.operand(x);
+        Ball { value: x.value.abs(), ..x }
+    }
+    fn min(&self, x: Ball, y: Ball) -> Ball {
+        self.extreme(x, y, plain::min)
+    }
+    fn max(&self, x: Ball, y: Ball) -> Ball {
+        self.extreme(x, y, plain::max)
+    }
+    fn call(&self, f: Fun, x: Ball) -> Ball {
+        self.function(f, x)
+    }
+    fn step(&self, f: Step, x: Ball) -> Ball {
+        let x = self.operand(x);
+        let value = f.value(x.value);
+        if x.undefined {
+            return Ball::undefined(value);
+        }
+        if !x.is_known() {
+            return Ball::unknown(value);
+        }
+        if x.is_exact() {
+            return self.determined(value);
+        }
+        // Step functions rise, so the ends tell whether all of the interval is on one step.
+        let (low, high) = (f.value(x.low()), f.value(x.high()));
+        match (low == high, low == 0.0 && low.to_bits() != high.to_bits()) {
+            (true, false) => Ball::exact(value),
+            (true, true) => Ball::either_zero(),
+            // Sign of a zero of unknown sign.
+            (false, _) if x == Ball::either_zero() => Ball::either_zero(),
+            (false, _) => Ball::unknown(value),
+        }
+    }
+    fn pow(&self, x: Ball, y: Ball) -> Ball {
+        self.power(x, y)
+    }
+    fn fmod(&self, x: Ball, y: Ball) -> Ball {
+        let value = libm::fmod(x.value, y.value);
+        if x.undefined || y.undefined {
+            return Ball::undefined(value);
+        }
+        if self.profile.remainder_by_formula {
+            let by_formula = self.remainder_by_formula(x, y);
+            return if by_formula.is_known() {
+                Ball::within(value, by_formula.error + (by_formula.value - value).abs())
+            } else {
+                Ball { value, ..by_formula }
+            };
+        }
+        let (x, y) = (self.operand(x), self.operand(y));
+        if x.is_nan() || y.is_nan() || (x.is_exact() && y.is_exact()) {
+            return self.determined(value);
+        }
+        if !x.is_known() || !y.is_known() || y.has_zero() {
+            return Ball::unknown(value);
+        }
+        // All of the interval has one quotient; the remainder is then x - q·y.
+        let corners = [x.low() / y.low(), x.low() / y.high(), x.high() / y.low(), x.high() / y.high()];
+        let q = corners[0].trunc();
+        if corners.iter().all(|c| c.trunc() == q) {
+            self.widened(value, x.error + q.abs() * y.error, 0.0)
+        } else {
+            Ball::unknown(value)
+        }
+    }
+    fn sum(&self, terms: impl Iterator<Item = Ball>) -> Ball {
+        self.long_sum(terms)
+    }
+    fn dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
+        self.long_dot(terms)
+    }
+    fn product(&self, terms: impl Iterator<Item = Ball>) -> Ball {
+        self.long_product(terms)
+    }
+
+    fn compare(&self, c: Comparison, x: Ball, y: Ball) -> Whole {
+        let (x, y) = (self.operand(x), self.operand(y));
+        let value = i128::from(c.holds(x.value, y.value));
+        if x.undefined || y.undefined {
+            return Whole::undefined(value);
+        }
+        let nan_decides = (x.is_nan() || y.is_nan()) && !self.profile.nonfinite_is_indeterminate;
+        if nan_decides || (x.is_exact() && y.is_exact()) {
+            return Whole::sure(value);
+        }
+        if !x.is_known() || !y.is_known() {
+            return Whole::unsure(value);
+        }
+        // With all of x on one side of all of y, every pair compares alike.
+        let apart = x.high() < y.low() || y.high() < x.low();
+        let touching = match c {
+            Comparison::Equal => false,
+            Comparison::Less | Comparison::GreaterOrEqual => x.low() >= y.high(),
+            Comparison::LessOrEqual | Comparison::Greater => x.high() <= y.low(),
+        };
+        if apart || touching { Whole::sure(value) } else { Whole::unsure(value) }
+    }
+    fn is(&self, class: Class, x: Ball) -> Whole {
+        let value = i128::from(class.holds(x.value));
+        match (x.undefined, x.is_known()) {
+            (true, _) => Whole::undefined(value),
+            (false, true) => Whole::sure(value),
+            (false, false) => Whole::unsure(value),
+        }
+    }
+    fn select(&self, condition: Whole, x: Ball, y: Ball) -> Ball {
+        let (taken, other) = if condition.value == 0 { (y, x) } else { (x, y) };
+        match condition.state {
+            State::Sure => taken,
+            State::Undefined => Ball::undefined(taken.value),
+            State::Unsure if taken.undefined || other.undefined => Ball::undefined(taken.value),
+            State::Unsure => {
+                let apart = (taken.value - other.value).abs();
+                let meet =
+                    apart <= MEETING * (taken.error + other.error) && taken.is_known() && other.is_known();
+                let hull = taken.error.max(apart + other.error);
+                if meet { Ball::within(taken.value, hull) } else { Ball::unknown(taken.value) }
+            }
+        }
+    }
+    fn truncate(&self, x: Ball, to: DType) -> Whole {
+        let value = match to.int_range() {
+            Some((low, high)) => (x.value as i128).clamp(low, high),
+            None => x.value as i128,
+        };
+        if x.undefined {
+            return Whole::undefined(value);
+        }
+        let x = self.operand(x);
+        let fits = |v: f64| {
+            to.int_range().is_none_or(|(low, high)| {
+                !v.is_nan() && v.abs() < 1e38 && (low..=high).contains(&(v.trunc() as i128))
+            })
+        };
+        let (low, high) = (x.low(), x.high());
+        match (x.is_known(), fits(low), fits(high)) {
+            (true, true, true) if low.trunc() == high.trunc() => Whole::sure(value),
+            (true, false, false) if low.is_nan() || low.signum() == high.signum() => Whole::undefined(value),
+            _ => Whole::unsure(value),
+        }
+    }
+    fn convert(&self, z: Whole) -> Ball {
+        let value = plain::Plain { dtype: self.dtype }.convert(z.value);
+        match z.state {
+            State::Undefined => Ball::undefined(value),
+            State::Unsure => Ball::unknown(value),
+            State::Sure if value as i128 == z.value && self.holds(value) => Ball::exact(value),
+            // The reference has rounded too, by at most half an ULP of the working dtype.
+            State::Sure => self.rounded(value, 0.0, self.profile.rounding + 0.5),
+        }
+    }
+    fn arg_max(&self, xs: &[Ball], last: bool) -> Whole {
+        let values: Vec<f64> = xs.iter().map(|x| x.value).collect();
+        let best = plain::arg_max(&values, last);
+        let value = best as i128;
+        if xs.iter().any(|x| x.undefined) {
+            return Whole::undefined(value);
+        }
+        let Some(&top) = xs.get(best) else { return Whole::undefined(0) };
+        let loses = |x: Ball| {
+            let exact_tie = x.is_exact() && top.is_exact() && x.value == top.value;
+            x.is_known() && (exact_tie || top.is_nan() || self.operand(x).high() < self.operand(top).low())
+        };
+        let sure = top.is_known() && xs.iter().enumerate().all(|(i, &x)| i == best || loses(x));
+        if sure { Whole::sure(value) } else { Whole::unsure(value) }
+    }
+
+    fn exact<const N: usize>(&self, zs: [Whole; N], f: impl Fn([i128; N]) -> Option<i128>) -> Whole {
+        let result = f(zs.map(|z| z.value));
+        let value = result.unwrap_or(0);
+        if zs.iter().any(|z| z.state == State::Undefined) {
+            Whole::undefined(value)
+        } else if zs.iter().any(|z| z.state == State::Unsure) {
+            Whole::unsure(value)
+        } else if result.is_none() {
+            Whole::undefined(value)
+        } else {
+            Whole::sure(value)
+        }
+    }
+    fn peek(&self, z: Whole) -> Option<i128> {
+        (z.state == State::Sure).then_some(z.value)
+    }
+    fn unknown_real(&self) -> Ball {
+        Ball::unknown(f64::NAN)
+    }
+    fn unknown_int(&self) -> Whole {
+        Whole::unsure(0)
+    }
+    fn undefined_real(&self) -> Ball {
+        Ball::undefined(f64::NAN)
+    }
+    fn undefined_int(&self) -> Whole {
+        Whole::undefined(0)
+    }
+}

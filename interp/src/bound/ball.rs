@@ -1,0 +1,112 @@
+//! Numbers with bounds: what a conforming implementation may have in place of a number.
+
+/// The error of a zero whose sign is not known: small enough that only ±0 lie inside.
+const SIGN_ALONE: f64 = f64::from_bits(1);
+
+/// A real number with a bound: every conforming implementation has a number in `value ± error`.
+///
+/// `error` 0 means that every one has exactly `value`, which may then be an infinity or NaN, sign of zero included.
+/// An infinite `error` means that nothing is known (undecidable).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ball {
+    /// What the reference has.
+    pub value: f64,
+    /// How far a conforming implementation may be from it.
+    pub error: f64,
+    /// Whether the specification leaves the number undefined. Then it is undecidable too.
+    pub undefined: bool,
+}
+
+impl Ball {
+    /// A number that every implementation has.
+    pub const fn exact(value: f64) -> Self {
+        Self { value, error: 0.0, undefined: false }
+    }
+
+    /// A number that implementations have to within an error.
+    pub const fn within(value: f64, error: f64) -> Self {
+        Self { value, error, undefined: false }
+    }
+
+    /// A number that implementations may disagree about as they like.
+    pub const fn unknown(value: f64) -> Self {
+        Self { value, error: f64::INFINITY, undefined: false }
+    }
+
+    /// A number that the specification does not define.
+    pub const fn undefined(value: f64) -> Self {
+        Self { value, error: f64::INFINITY, undefined: true }
+    }
+
+    /// A zero of either sign.
+    pub const fn either_zero() -> Self {
+        Self::within(0.0, SIGN_ALONE)
+    }
+
+    /// Whether every implementation has the same.
+    pub fn is_exact(self) -> bool {
+        self.error == 0.0
+    }
+
+    /// Whether there is a bound.
+    pub fn is_known(self) -> bool {
+        self.error < f64::INFINITY
+    }
+
+    /// Whether every implementation has NaN.
+    pub fn is_nan(self) -> bool {
+        self.is_exact() && self.value.is_nan()
+    }
+
+    /// The least number inside, rounded down.
+    pub fn low(self) -> f64 {
+        if self.is_exact() { self.value } else { (self.value - self.error).next_down() }
+    }
+
+    /// The greatest number inside, rounded up.
+    pub fn high(self) -> f64 {
+        if self.is_exact() { self.value } else { (self.value + self.error).next_up() }
+    }
+
+    /// Whether 0 is inside.
+    pub fn has_zero(self) -> bool {
+        self.value.abs() <= self.error
+    }
+}
+
+/// What is known of an integer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Every conforming implementation has it.
+    Sure,
+    /// Conforming implementations may differ.
+    Unsure,
+    /// The specification does not define it.
+    Undefined,
+}
+
+/// An integer or truth value, and whether it is decidable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Whole {
+    /// What the reference has.
+    pub value: i128,
+    /// What is known of it.
+    pub state: State,
+}
+
+impl Whole {
+    /// An integer that every implementation has.
+    pub const fn sure(value: i128) -> Self {
+        Self { value, state: State::Sure }
+    }
+
+    /// An integer about which implementations may differ.
+    pub const fn unsure(value: i128) -> Self {
+        Self { value, state: State::Unsure }
+    }
+
+    /// An integer that the specification does not define.
+    pub const fn undefined(value: i128) -> Self {
+        Self { value, state: State::Undefined }
+    }
+}

@@ -1,0 +1,279 @@
+//! Library functions and powers of balls.
+
+use ops::Arith;
+use ops::arith::Fun;
+
+use super::Bound;
+use super::ball::Ball;
+use crate::profile::Accuracy;
+
+/// What a function makes of an interval.
+enum Image {
+    /// Its value at the centre, and how far the values elsewhere are from that.
+    Within(f64, f64),
+    /// All of the interval is outside of the domain.
+    Nowhere,
+    /// The interval reaches beyond the domain or over a pole.
+    Unbounded,
+}
+
+/// The closed hull of a function's domain.
+fn domain(f: Fun) -> (f64, f64) {
+    match f {
+        Fun::Sqrt | Fun::Log => (0.0, f64::INFINITY),
+        Fun::Log1p => (-1.0, f64::INFINITY),
+        Fun::Asin | Fun::Acos | Fun::Atanh => (-1.0, 1.0),
+        Fun::Acosh => (1.0, f64::INFINITY),
+        Fun::Exp
+        | Fun::Sin
+        | Fun::Cos
+        | Fun::Tan
+        | Fun::Atan
+        | Fun::Sinh
+        | Fun::Cosh
+        | Fun::Tanh
+        | Fun::Asinh
+        | Fun::Erf
+        | Fun::Sigmoid
+        | Fun::Softplus => (f64::NEG_INFINITY, f64::INFINITY),
+    }
+}
+
+/// What `f` makes of an inexact ball.
+fn image(f: Fun, x: Ball) -> Image {
+    let value = f.value(x.value);
+    let (low, high) = (x.low(), x.high());
+    let (from, to) = domain(f);
+    if high < from || low > to {
+        return Image::Nowhere;
+    }
+    if low < from || high > to {
+        return Image::Unbounded;
+    }
+    let ends = |low: f64, high: f64| (f.value(low) - value).abs().max((f.value(high) - value).abs());
+    let carried = match f {
+        // Lipschitz with constant 1, and between -1 and 1.
+        Fun::Sin | Fun::Cos => x.error.min(2.0),
+        Fun::Tan => {
+            let branch = |x: f64| (x / std::f64::consts::PI + 0.5).floor();
+            if branch(low) != branch(high) {
+                return Image::Unbounded;
+            }
+            ends(low, high)
+        }
+        // Even, rising with |x|.
+        Fun::Cosh => {
+            ends((x.value.abs() - x.error).next_down().max(0.0), (x.value.abs() + x.error).next_up())
+        }
+        // The others are monotone.
+        _ => ends(low, high),
+    };
+    // A pole at the end of the interval.
+    if carried.is_finite() { Image::Within(value, carried) } else { Image::Unbounded }
+}
+
+impl Bound<'_> {
+    pub(super) fn function(&self, f: Fun, x: Ball) -> Ball {
+        let x = self.operand(x);
+        let value = f.value(x.value);
+        if x.undefined {
+            return Ball::undefined(value);
+        }
+        if !x.is_known() {
+            return Ball::unknown(value);
+        }
+        if x.is_exact() && (!x.value.is_finite() || !value.is_finite()) {
+            // A finite argument with an infinite result is a pole or an overflow; only a pole is determined.
+            let overflow = matches!(f, Fun::Exp | Fun::Sinh | Fun::Cosh) && x.value.is_finite();
+            let limit = value.is_finite() && value != 0.0;
+            return match (overflow, limit) {
+                (true, _) => Ball::unknown(value),
+                (false, true) => self.approximate(f, x, value, 0.0),
+                (false, false) => self.determined(value),
+            };
+        }
+        let (value, carried) = if x.is_exact() {
+            (value, 0.0)
+        } else {
+            match image(f, x) {
+                Image::Within(value, carried) => (value, carried),
+                Image::Nowhere => return self.nonfinite(f64::NAN),
+                Image::Unbounded => return Ball::unknown(value),
+            }
+        };
+        self.approximate(f, x, value, carried)
+    }
+
+    /// The ball of `f(x)` with the local error that the profile grants.
+    fn approximate(&self, f: Fun, x: Ball, value: f64, carried: f64) -> Ball {
+        let accuracy = (self.profile.function)(f, self.dtype);
+        if let Accuracy::Formula { abs } = accuracy {
+            let floor = self.widened(value, carried, abs);
+            return about(value, self.formula(f, x), floor.error);
+        }
+        if let (Fun::Sqrt, Accuracy::Ulp(ulps)) = (f, accuracy)
+            && ulps <= self.profile.rounding
+            && x.is_exact()
+            && super::sums::product_is_exact(value, value, x.value)
+            && self.holds(value)
+        {
+            return Ball::exact(value);
+        }
+        self.local(accuracy, x, value, carried)
+    }
+
+    /// The ball of a value with carried error and the local one of an accuracy that is not a formula.
+    fn local(&self, accuracy: Accuracy, x: Ball, value: f64, carried: f64) -> Ball {
+        let magnitude = x.value.abs() + x.error;
+        let ulps = |n: f64| self.rounded(value, carried, n);
+        let absolute = |e: f64| self.widened(value, carried, e);
+        let inside = |low: f64, high: f64| x.low() >= low && x.high() <= high;
+        match accuracy {
+            Accuracy::Ulp(n) => ulps(n),
+            Accuracy::Abs(e) | Accuracy::Formula { abs: e } => absolute(e),
+            Accuracy::Either { ulp, abs } => wider(ulps(ulp), absolute(abs)),
+            Accuracy::Slope { base, per_unit } => ulps(base + per_unit * magnitude),
+            Accuracy::Near { low, high, abs, .. } if inside(low, high) => absolute(abs),
+            Accuracy::Near { low, high, ulp, .. } if x.high() < low || x.low() > high => ulps(ulp),
+            Accuracy::Near { abs, ulp, .. } => wider(ulps(ulp), absolute(abs)),
+            Accuracy::Only { low, high, abs } if inside(low, high) => absolute(abs),
+            Accuracy::Only { .. } => Ball::unknown(value),
+        }
+    }
+
+    /// The textbook formula of a function, in the steps a shader would take.
+    fn formula(&self, f: Fun, x: Ball) -> Ball {
+        let one = self.real(1.0);
+        let half = self.real(0.5);
+        match f {
+            Fun::Tan => self.div(self.function(Fun::Sin, x), self.function(Fun::Cos, x)),
+            Fun::Sinh | Fun::Cosh => {
+                let (up, down) = (self.function(Fun::Exp, x), self.function(Fun::Exp, self.neg(x)));
+                let both = if f == Fun::Sinh { self.sub(up, down) } else { self.add(up, down) };
+                self.mul(both, half)
+            }
+            Fun::Tanh => self.div(self.formula(Fun::Sinh, x), self.formula(Fun::Cosh, x)),
+            Fun::Asinh => self.log_with_root(x, one),
+            Fun::Acosh => self.log_with_root(x, self.real(-1.0)),
+            Fun::Atanh => {
+                let ratio = self.div(self.add(one, x), self.sub(one, x));
+                self.mul(self.function(Fun::Log, ratio), half)
+            }
+            Fun::Log1p => self.function(Fun::Log, self.add(one, x)),
+            Fun::Sigmoid => {
+                let t = self.function(Fun::Exp, self.neg(self.abs(x)));
+                let top = if x.value < 0.0 { t } else { one };
+                self.div(top, self.add(one, t))
+            }
+            Fun::Softplus => {
+                let t = self.function(Fun::Exp, self.neg(self.abs(x)));
+                self.add(self.max(x, self.real(0.0)), self.function(Fun::Log, self.add(one, t)))
+            }
+            Fun::Sqrt
+            | Fun::Exp
+            | Fun::Log
+            | Fun::Sin
+            | Fun::Cos
+            | Fun::Asin
+            | Fun::Acos
+            | Fun::Atan
+            | Fun::Erf => Ball::unknown(f.value(x.value)),
+        }
+    }
+
+    /// ln(x + √(x² + c))
+    fn log_with_root(&self, x: Ball, c: Ball) -> Ball {
+        let root = self.function(Fun::Sqrt, self.add(self.mul(x, x), c));
+        self.function(Fun::Log, self.add(x, root))
+    }
+
+    pub(super) fn power(&self, x: Ball, y: Ball) -> Ball {
+        let (x, y) = (self.operand(x), self.operand(y));
+        let value = libm::pow(x.value, y.value);
+        if x.undefined || y.undefined {
+            return Ball::undefined(value);
+        }
+        if !x.is_known() || !y.is_known() {
+            return Ball::unknown(value);
+        }
+        let (low, high) = match self.power_range(x, y, value) {
+            Some(range) => range,
+            None if x.is_exact() && y.is_exact() && (!value.is_finite() || !x.value.is_finite()) => {
+                // Determined unless it overflowed on the way.
+                let overflow = value.is_infinite() && x.value.is_finite() && x.value != 0.0;
+                return if overflow { Ball::unknown(value) } else { self.determined(value) };
+            }
+            None => return Ball::unknown(value),
+        };
+        if value == 0.0 && low == 0.0 && high == 0.0 && x.value == 0.0 {
+            return Ball::exact(value);
+        }
+        let carried = (high - value).max(value - low);
+        match (self.profile.power)(self.dtype) {
+            Accuracy::Formula { .. } => self.power_by_logarithm(x, y, value, carried),
+            accuracy => self.local(accuracy, x, value, carried),
+        }
+    }
+
+    /// The least and the greatest power, where there is one for all of both intervals.
+    fn power_range(&self, x: Ball, y: Ball, value: f64) -> Option<(f64, f64)> {
+        if !x.value.is_finite() || !y.value.is_finite() || !value.is_finite() {
+            return None;
+        }
+        if x.is_exact() && y.is_exact() {
+            return Some((value, value));
+        }
+        let integer = y.is_exact() && y.value.fract() == 0.0;
+        // For x > 0 the power is monotone in x and in y, so the extremes are at the corners; for an integer
+        // exponent that also holds on either side of 0.
+        let defined = x.low() > 0.0
+            || (x.low() >= 0.0 && y.low() > 0.0)
+            || (integer && (y.value >= 0.0 || !x.has_zero()));
+        if !defined {
+            return None;
+        }
+        let corners = [(x.low(), y.low()), (x.low(), y.high()), (x.high(), y.low()), (x.high(), y.high())];
+        let at_zero = if x.has_zero() { libm::pow(0.0, y.value) } else { value };
+        let all = || corners.iter().map(|&(x, y)| libm::pow(x, y)).chain([value, at_zero]);
+        let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+        (low.is_finite() && high.is_finite()).then_some((low, high))
+    }
+
+    /// The ball of |x|^y computed as 2^(y·log2 |x|), sign and zero handled apart.
+    fn power_by_logarithm(&self, x: Ball, y: Ball, value: f64, carried: f64) -> Ball {
+        if x.has_zero() {
+            // The logarithm has no bound there; only the exact zero is handled apart.
+            return if x.is_exact() { self.rounded(value, carried, 1.0) } else { Ball::unknown(value) };
+        }
+        let natural = self.function(Fun::Log, self.abs(x));
+        let log2 = self.mul(natural, Ball::within(std::f64::consts::LOG2_E, f64::EPSILON));
+        let exponent = self.mul(y, log2);
+        let natural = self.mul(exponent, Ball::within(std::f64::consts::LN_2, f64::EPSILON));
+        let accuracy = (self.profile.function)(Fun::Exp, self.dtype);
+        let power = self.function(Fun::Exp, natural);
+        let power = match accuracy {
+            // The slope counts units of the base-2 exponent.
+            Accuracy::Slope { .. } if power.is_known() => {
+                let more = self.local(accuracy, exponent, power.value, power.error);
+                Ball { value: power.value, ..more }
+            }
+            _ => power,
+        };
+        about(value, Ball { value: power.value.copysign(value), ..power }, 0.0)
+    }
+}
+
+/// The ball about `value` that holds another one and has at least an error.
+fn about(value: f64, ball: Ball, floor: f64) -> Ball {
+    let distance = (ball.value - value).abs();
+    if ball.is_known() && distance.is_finite() {
+        Ball { value, error: (ball.error + distance).max(floor), undefined: ball.undefined }
+    } else {
+        Ball { value, error: f64::INFINITY, undefined: ball.undefined }
+    }
+}
+
+/// The ball with the larger error of two about one value.
+fn wider(a: Ball, b: Ball) -> Ball {
+    if a.error >= b.error { a } else { b }
+}

@@ -1,0 +1,94 @@
+//! The number system of bounds: value, error and decidability of every element.
+//!
+//! An operator read over [`Bound`] gives, for every element, an interval that holds the result of every
+//! implementation that keeps the [`Profile`]: in whatever order it sums, fused or not, in the working dtype or a
+//! wider one, rounding to the working dtype after each step or only at the end. `docs/numerics.md` derives the
+//! formulas.
+
+mod arith;
+mod ball;
+mod functions;
+mod settle;
+mod sums;
+
+use ir::DType;
+use ir::dtype::FloatFormat;
+use ir::round::round_to_format;
+
+pub use ball::{Ball, State, Whole};
+
+use crate::profile::Profile;
+
+/// The format of nodes in which no float occurs; nothing is rounded there.
+const NO_FLOAT: FloatFormat = FloatFormat { precision: 53, max_exponent: 1023 };
+
+/// More than half an ULP of a narrow format by what a wider intermediate format adds to it: an implementation that
+/// computes in a wider format rounds twice.
+const TWICE_ROUNDED: f64 = 1.0 + 1.0 / 2048.0;
+
+/// Covers the rounding of the error's own arithmetic.
+const OWN_ROUNDING: f64 = 1.0 + 1.0 / (1u64 << 48) as f64;
+
+/// The number system of bounds, for one node.
+#[derive(Clone, Copy, Debug)]
+pub struct Bound<'p> {
+    profile: &'p Profile,
+    dtype: DType,
+    format: FloatFormat,
+}
+
+impl<'p> Bound<'p> {
+    /// The system for a node that calculates in a dtype.
+    pub fn new(profile: &'p Profile, dtype: DType) -> Self {
+        Self { profile, dtype, format: dtype.float().unwrap_or(NO_FLOAT) }
+    }
+
+    /// Whether the working dtype has the number and nothing may flush it.
+    fn holds(&self, value: f64) -> bool {
+        round_to_format(self.format, value) == value
+            && !(self.profile.flush_to_zero && value != 0.0 && value.abs() < self.format.min_normal())
+    }
+
+    /// The ball of a result with the carried errors of its operands and a local one in ULP.
+    fn rounded(&self, value: f64, carried: f64, ulps: f64) -> Ball {
+        let ulp = self.format.ulp(value.abs() + carried);
+        self.widened(value, carried, ulps * TWICE_ROUNDED * ulp)
+    }
+
+    /// The ball of a result with the carried errors of its operands and a local one. Overflow is undecidable:
+    /// a wider intermediate format would not have it.
+    fn widened(&self, value: f64, carried: f64, local: f64) -> Ball {
+        // The reference is itself off by up to one ULP of f64.
+        let own = value.abs() * f64::EPSILON + f64::from_bits(1);
+        let mut error = (carried + local + own) * OWN_ROUNDING;
+        if self.profile.flush_to_zero && value.abs() - error < self.format.min_normal() {
+            error += self.format.min_normal();
+        }
+        // The comparison is false for NaN.
+        if value.abs() + error <= self.format.max_finite() {
+            Ball::within(value, error)
+        } else {
+            Ball::unknown(value)
+        }
+    }
+
+    /// An operand as a step sees it: a denormal may have become zero.
+    fn operand(&self, x: Ball) -> Ball {
+        let denormal = |x: Ball| x.value.abs() - x.error < self.format.min_normal();
+        if self.profile.flush_to_zero && denormal(x) && !(x.is_exact() && x.value == 0.0) && x.is_known() {
+            Ball { error: x.error + self.format.min_normal(), ..x }
+        } else {
+            x
+        }
+    }
+
+    /// An infinity or NaN that IEEE 754 determines.
+    fn nonfinite(&self, value: f64) -> Ball {
+        if self.profile.nonfinite_is_indeterminate { Ball::unknown(value) } else { Ball::exact(value) }
+    }
+
+    /// A number that IEEE 754 determines, finite or not.
+    fn determined(&self, value: f64) -> Ball {
+        if value.is_finite() { Ball::exact(value) } else { self.nonfinite(value) }
+    }
+}

@@ -1,0 +1,59 @@
+//! What storing an element in a tensor does to its ball, and reading it for a step in another dtype.
+
+use ir::dtype::FloatFormat;
+use ir::round::round_to_format;
+
+use super::{Ball, Bound, TWICE_ROUNDED};
+
+/// The least number of the format that is not below `x`.
+fn ceiling(format: FloatFormat, x: f64) -> f64 {
+    let near = round_to_format(format, x);
+    if near >= x { near } else { above(format, near) }
+}
+
+/// The number of the format next above one of its numbers.
+fn above(format: FloatFormat, x: f64) -> f64 {
+    if format.precision == 53 {
+        return x.next_up();
+    }
+    let ulp = format.ulp(x);
+    // Below a power of two the numbers lie closer.
+    let closer = x + ulp / 2.0;
+    if x < 0.0 && round_to_format(format, closer) == closer { closer } else { x + ulp }
+}
+
+impl Bound<'_> {
+    /// An element of another dtype as an operand of this node: narrowed to the working dtype, rounding there.
+    pub fn narrowed(&self, x: Ball) -> Ball {
+        if !x.is_known() || !x.value.is_finite() || (x.is_exact() && self.holds(x.value)) {
+            return x;
+        }
+        let ball = self.rounded(x.value, x.error, self.profile.rounding);
+        Ball { undefined: x.undefined, ..ball }
+    }
+
+    /// The element as a tensor of a format holds it. The reference is rounded to nearest; since an implementation's
+    /// element is a number of the format too, the bound shrinks to the outermost such numbers inside the interval.
+    /// Often only one is left, and then the comparison is bit for bit.
+    pub fn stored(&self, x: Ball, format: FloatFormat) -> Ball {
+        let value = round_to_format(format, x.value);
+        if !x.is_known() || !x.value.is_finite() || (x.is_exact() && value == x.value) {
+            return Ball { value, ..x };
+        }
+        if !value.is_finite() {
+            return Ball { value, error: f64::INFINITY, ..x };
+        }
+        // Only a step that does not round could leave an exact number that the format does not have.
+        let x = if x.is_exact() {
+            Ball::within(x.value, self.profile.rounding * TWICE_ROUNDED * format.ulp(x.value))
+        } else {
+            x
+        };
+        let (low, high) = (ceiling(format, x.low()), -ceiling(format, -x.high()));
+        if low.abs().max(high.abs()) > format.max_finite() {
+            return Ball { value, error: f64::INFINITY, ..x };
+        }
+        let error = (high - value).max(value - low).max(0.0);
+        if value == 0.0 && error == 0.0 { Ball::either_zero() } else { Ball { value, error, ..x } }
+    }
+}

@@ -1,0 +1,233 @@
+//! Long sums, dot products and products, in whatever order and fused or not.
+//!
+//! The computed sum of n terms is Σ xᵢ·Π(1+δ) with at most n−1 factors, |δ| ≤ u, whatever the order (Higham,
+//! "Accuracy and Stability of Numerical Algorithms", section 4.2), so it is off by at most ((1+u)ⁿ⁻¹−1)·Σ|xᵢ|.
+
+use super::Bound;
+use super::ball::Ball;
+
+/// a + b and its rounding error (Knuth).
+pub(super) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let s = a + b;
+    let t = s - a;
+    (s, (a - (s - t)) + (b - t))
+}
+
+/// Whether x·y = p without rounding. Products so small that the test itself could underflow count as rounded.
+pub(super) fn product_is_exact(x: f64, y: f64, p: f64) -> bool {
+    p.abs() > 1e-250 && x.mul_add(y, -p) == 0.0
+}
+
+/// The exponent of the lowest set bit; large for 0.
+fn low_bit(x: f64) -> i32 {
+    let bits = x.abs().to_bits();
+    let (exponent, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));
+    match (exponent, fraction) {
+        (0, 0) => i32::MAX / 4,
+        (0, f) => f.trailing_zeros() as i32 - 1074,
+        (e, f) => (f | 1 << 52).trailing_zeros() as i32 + e - 1075,
+    }
+}
+
+/// What a long sum needs to remember.
+struct Sum {
+    terms: u32,
+    /// Compensated: the sum is high + low.
+    high: f64,
+    low: f64,
+    naive: f64,
+    /// Σ of the largest magnitudes the terms may have.
+    size: f64,
+    /// Σ of the terms' errors.
+    carried: f64,
+    /// The exponent of the lowest bit of any term, while all are exact.
+    grain: i32,
+    /// Products in the denormal range, where errors are absolute.
+    tiny: u32,
+    exact: bool,
+    nan: bool,
+    undefined: bool,
+    negative_zero: bool,
+}
+
+impl Sum {
+    fn new() -> Self {
+        let grain = i32::MAX / 2;
+        Self {
+            terms: 0,
+            high: 0.0,
+            low: 0.0,
+            naive: 0.0,
+            size: 0.0,
+            carried: 0.0,
+            grain,
+            tiny: 0,
+            exact: true,
+            nan: false,
+            undefined: false,
+            negative_zero: false,
+        }
+    }
+
+    fn push(&mut self, term: f64, rest: f64, error: f64, grain: i32) {
+        let (s, e) = two_sum(self.high, term);
+        self.high = s;
+        self.low += e + rest;
+        self.naive += term;
+        self.terms += 1;
+        self.size += term.abs() + error;
+        self.carried += error;
+        self.grain = self.grain.min(grain);
+        self.exact &= error == 0.0;
+        self.negative_zero |= term == 0.0 && term.is_sign_negative();
+    }
+
+    fn value(&self) -> f64 {
+        let compensated = self.high + self.low;
+        if compensated.is_finite() { compensated } else { self.naive }
+    }
+}
+
+impl Bound<'_> {
+    pub(super) fn long_sum(&self, terms: impl Iterator<Item = Ball>) -> Ball {
+        let mut sum = Sum::new();
+        let mut only = None;
+        for x in terms {
+            let x = if sum.terms == 0 { x } else { self.operand(x) };
+            only = Some(x);
+            sum.nan |= x.is_nan();
+            sum.undefined |= x.undefined;
+            sum.push(x.value, 0.0, x.error, low_bit(x.value));
+        }
+        match only {
+            // Nothing is added, but the accumulator may have started from +0.
+            Some(x) if sum.terms == 1 && x.value != 0.0 => x,
+            _ => self.finish(&sum, sum.terms.saturating_sub(1)),
+        }
+    }
+
+    pub(super) fn long_dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
+        let mut sum = Sum::new();
+        for (x, y) in terms {
+            let (x, y) = (self.operand(x), self.operand(y));
+            let product = x.value * y.value;
+            let error = if x.is_exact() && y.is_exact() {
+                0.0
+            } else {
+                x.value.abs() * y.error + y.value.abs() * x.error + x.error * y.error
+            };
+            sum.nan |= x.is_nan() || y.is_nan();
+            sum.undefined |= x.undefined || y.undefined;
+            // An undecidable factor times an exact 0 may be NaN.
+            let error = if error.is_nan() { f64::INFINITY } else { error };
+            if product.abs() < self.format.min_normal() && x.value != 0.0 && y.value != 0.0 {
+                sum.tiny += 1;
+            }
+            sum.push(product, x.value.mul_add(y.value, -product), error, low_bit(x.value) + low_bit(y.value));
+        }
+        self.finish(&sum, sum.terms)
+    }
+
+    /// The ball of a sum whose terms went through at most `roundings` roundings each.
+    fn finish(&self, sum: &Sum, roundings: u32) -> Ball {
+        let value = sum.value();
+        if sum.undefined {
+            return Ball::undefined(value);
+        }
+        if sum.nan {
+            return self.nonfinite(f64::NAN);
+        }
+        if sum.exact && !sum.naive.is_finite() && !(sum.high + sum.low).is_finite() && sum.size.is_infinite()
+        {
+            return self.nonfinite(sum.naive);
+        }
+        if !(sum.size <= self.format.max_finite()) {
+            return Ball::unknown(value);
+        }
+        if sum.exact && self.all_orders_exact(sum) {
+            let unsigned = value == 0.0 && sum.negative_zero && sum.size == 0.0;
+            return if unsigned { Ball::either_zero() } else { Ball::exact(value) };
+        }
+        let unit = self.profile.rounding * self.format.epsilon();
+        let growth = (f64::from(roundings) * unit.ln_1p()).exp_m1();
+        let by_growth = growth * sum.size;
+        // A single addition is off by a fraction of its result, not of its operands.
+        let local = if roundings == 1 && sum.terms == 2 {
+            let ulp = self.format.ulp(value.abs() + sum.carried);
+            by_growth.min(self.profile.rounding * ulp)
+        } else {
+            by_growth
+        };
+        let least = if self.profile.flush_to_zero { self.format.min_normal() } else { self.format.ulp(0.0) };
+        let flushed = if self.profile.flush_to_zero { sum.terms } else { sum.tiny };
+        self.widened(value, sum.carried, local * super::TWICE_ROUNDED + f64::from(flushed) * least)
+    }
+
+    /// Whether every partial sum in every order is a number of the working dtype: all are multiples of the grain,
+    /// and none is larger than 2^precision grains.
+    fn all_orders_exact(&self, sum: &Sum) -> bool {
+        if sum.size == 0.0 {
+            return sum.tiny == 0;
+        }
+        let least = if self.profile.flush_to_zero {
+            1 - self.format.max_exponent
+        } else {
+            2 - self.format.max_exponent - self.format.precision
+        };
+        sum.grain >= least && sum.size <= 2f64.powi(sum.grain.min(1023)) * 2f64.powi(self.format.precision)
+    }
+
+    /// A product in whatever order. Partial products over- and underflow on their way: the bound assumes that an
+    /// implementation may multiply all the large factors first, or all the small ones.
+    pub(super) fn long_product(&self, terms: impl Iterator<Item = Ball>) -> Ball {
+        let terms: Vec<Ball> = terms.map(|x| self.operand(x)).collect();
+        let value: f64 = terms.iter().map(|x| x.value).product();
+        if terms.iter().any(|x| x.undefined) {
+            return Ball::undefined(value);
+        }
+        if terms.iter().any(|x| x.is_nan()) {
+            return self.nonfinite(f64::NAN);
+        }
+        match terms[..] {
+            [] => return Ball::exact(1.0),
+            [x] => return x,
+            [x, y] => return ops::Arith::mul(self, x, y),
+            _ => {}
+        }
+        let sizes = || terms.iter().map(|x| x.value.abs() + x.error);
+        let large: f64 = sizes().filter(|&s| s > 1.0).product();
+        let small: f64 = sizes().filter(|&s| s < 1.0).product();
+        if !(large <= self.format.max_finite()) {
+            let all_exact = terms.iter().all(|x| x.is_exact());
+            let infinite =
+                terms.iter().any(|x| x.value.is_infinite()) && terms.iter().all(|x| x.value.abs() >= 1.0);
+            return if all_exact && infinite { self.nonfinite(value) } else { Ball::unknown(value) };
+        }
+        let exact = terms.iter().all(|x| x.is_exact());
+        if exact && (value == 0.0 && terms.iter().any(|x| x.value == 0.0) || self.short_product(&terms)) {
+            return Ball::exact(value);
+        }
+        let most: f64 = sizes().product();
+        let count = terms.len() as f64;
+        let unit = self.profile.rounding * self.format.epsilon();
+        let growth = ((count - 1.0) * unit.ln_1p()).exp_m1();
+        let own = count * f64::EPSILON * most;
+        let carried = (most - value.abs()).max(0.0);
+        let least = if self.profile.flush_to_zero { self.format.min_normal() } else { self.format.ulp(0.0) };
+        let underflow = if small < self.format.min_normal() { count * least * large.max(1.0) } else { 0.0 };
+        self.widened(value, carried, growth * most * super::TWICE_ROUNDED + own + underflow)
+    }
+
+    /// Whether all partial products are numbers of the working dtype, because the factors' significant bits
+    /// together fit its precision.
+    fn short_product(&self, terms: &[Ball]) -> bool {
+        let mut digits = 1.0f64;
+        let mut least = 0i32;
+        for x in terms {
+            let low = low_bit(x.value);
+            digits *= x.value.abs() / 2f64.powi(low);
+            least += low.min(0);
+        }
+        digits <= 2f64.powi(self.format.precision) && least >= 1 - self.format.max_exponent
+    }
+}

@@ -1,0 +1,175 @@
+//! The reference: value, error and decidability of every element of a model's outputs.
+
+use std::collections::BTreeMap;
+
+use ir::{DType, NodeId, Tensor, Type, Value};
+use ndarray::ArrayD;
+use ops::plain::{self, Plain};
+use ops::{Data, Model};
+
+use crate::bound::{Ball, Bound, State, Whole};
+use crate::profile::Profile;
+pub use crate::walk::Error;
+use crate::walk::{self, System, Values, Walk};
+
+/// A tensor of the reference with what may be expected of a conforming implementation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Judged {
+    /// The reference's elements.
+    pub tensor: Tensor,
+    /// How far each element may be off, in row-major order: 0 means bit for bit, infinity means undecidable.
+    /// Empty where all are 0.
+    pub error: Vec<f64>,
+    /// The positions of elements that the specification leaves undefined, ascending. They are undecidable too.
+    pub undefined: Vec<usize>,
+}
+
+/// What evaluating a model gives.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Evaluation {
+    /// The model's outputs, in order.
+    pub outputs: Vec<Judged>,
+    /// Every value of the main graph, if asked for.
+    pub taps: BTreeMap<Value, Judged>,
+}
+
+/// Which values to keep besides the outputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Taps {
+    /// None.
+    Outputs,
+    /// Every value of the main graph.
+    All,
+}
+
+impl Judged {
+    /// How far the element at a row-major position may be off.
+    pub fn error_at(&self, i: usize) -> f64 {
+        self.error.get(i).copied().unwrap_or(0.0)
+    }
+
+    /// How many elements are undecidable, those that are undefined not counted.
+    pub fn undecidable(&self) -> usize {
+        self.error.iter().filter(|e| e.is_infinite()).count() - self.undefined.len()
+    }
+
+    /// Whether the whole tensor is decided bit for bit.
+    pub fn is_exact(&self) -> bool {
+        self.error.is_empty()
+    }
+}
+
+/// Plain values.
+pub(crate) struct Values64;
+
+impl System for Values64 {
+    type A = Plain;
+    fn arith(&self, dtype: DType) -> Plain {
+        Plain { dtype }
+    }
+    fn load(&self, tensor: &Tensor) -> Data<Plain> {
+        plain::load(tensor)
+    }
+    fn settle(&self, _: &Plain, data: &mut Data<Plain>, dtype: DType) {
+        plain::settle(data, dtype);
+    }
+}
+
+/// Values with bounds under a profile.
+struct Bounds<'p>(&'p Profile);
+
+impl<'p> System for Bounds<'p> {
+    type A = Bound<'p>;
+
+    fn arith(&self, dtype: DType) -> Bound<'p> {
+        Bound::new(self.0, dtype)
+    }
+
+    fn load(&self, tensor: &Tensor) -> Data<Bound<'p>> {
+        let indeterminate = |v: f64| self.0.nonfinite_is_indeterminate && !v.is_finite();
+        match plain::load(tensor) {
+            Data::Real(a) => {
+                Data::Real(a.mapv(|v| if indeterminate(v) { Ball::unknown(v) } else { Ball::exact(v) }))
+            }
+            Data::Int(a) => Data::Int(a.mapv(Whole::sure)),
+        }
+    }
+
+    fn narrow(&self, arith: &Bound<'p>, data: &Data<Bound<'p>>) -> Option<Data<Bound<'p>>> {
+        match data {
+            Data::Real(a) => Some(Data::Real(a.mapv(|x| arith.narrowed(x)))),
+            Data::Int(_) => None,
+        }
+    }
+
+    fn settle(&self, arith: &Bound<'p>, data: &mut Data<Bound<'p>>, dtype: DType) {
+        match (data, dtype.float()) {
+            (Data::Real(a), Some(format)) => a.mapv_inplace(|x| arith.stored(x, format)),
+            (Data::Int(a), _) => a.mapv_inplace(|z| Whole { value: dtype.wrap(z.value), ..z }),
+            (Data::Real(_), None) => {}
+        }
+    }
+}
+
+/// The outputs of a model, with bounds under a profile.
+pub fn evaluate(
+    model: &Model,
+    inputs: &[Tensor],
+    profile: &Profile,
+    taps: Taps,
+) -> Result<Evaluation, Error> {
+    walk::check(model, inputs)?;
+    let system = Bounds(profile);
+    let values = run(&system, model, inputs, taps == Taps::All);
+    let judged = |v: Value| Some(judged(walk::get(&values, v)?.as_ref(), model.graph.ty(v)));
+    let outputs = model.graph.outputs.iter().filter_map(|o| judged(o.value)).collect();
+    let mut kept = BTreeMap::new();
+    if taps == Taps::All {
+        for (id, node) in model.graph.iter() {
+            let values = (0..node.outputs.len()).map(|port| Value::new(id, port));
+            kept.extend(values.filter_map(|v| Some((v, judged(v)?))));
+        }
+    }
+    Ok(Evaluation { outputs, taps: kept })
+}
+
+/// The outputs of a model, values alone.
+pub fn evaluate_plain(model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, Error> {
+    walk::check(model, inputs)?;
+    let values = run(&Values64, model, inputs, false);
+    let tensor = |v: Value| Some(plain::store(walk::get(&values, v)?.as_ref(), model.graph.ty(v)));
+    Ok(model.graph.outputs.iter().filter_map(|o| tensor(o.value)).collect())
+}
+
+fn run<S: System>(system: &S, model: &Model, inputs: &[Tensor], keep: bool) -> Values<S::A> {
+    let given: BTreeMap<NodeId, &Tensor> = model.graph.variables().map(|(id, ..)| id).zip(inputs).collect();
+    let mut walk = Walk { system, model, visit: &mut |_| true };
+    walk.main(&|id| given.get(&id).map(|t| system.load(t)), keep).unwrap_or_default()
+}
+
+fn judged(data: &Data<Bound<'_>>, ty: &Type) -> Judged {
+    match data {
+        Data::Real(a) => {
+            let tensor =
+                from(a, |next| Tensor::from_f64_fn(ty, |_| next().map_or(f64::NAN, |b: Ball| b.value)));
+            with_errors(tensor, a.iter().map(|b| (b.error, b.undefined)))
+        }
+        Data::Int(a) => {
+            let tensor = from(a, |next| Tensor::from_i128_fn(ty, |_| next().map_or(0, |z: Whole| z.value)));
+            let error = |z: &Whole| if z.state == State::Sure { 0.0 } else { f64::INFINITY };
+            with_errors(tensor, a.iter().map(|z| (error(z), z.state == State::Undefined)))
+        }
+    }
+}
+
+fn from<T: Copy>(a: &ArrayD<T>, build: impl FnOnce(&mut dyn FnMut() -> Option<T>) -> Tensor) -> Tensor {
+    let mut items = a.iter().copied();
+    build(&mut || items.next())
+}
+
+fn with_errors(tensor: Tensor, marks: impl Iterator<Item = (f64, bool)> + Clone) -> Judged {
+    let exact = marks.clone().all(|(error, _)| error == 0.0);
+    let error = if exact { Vec::new() } else { marks.clone().map(|(error, _)| error).collect() };
+    let undefined = marks.enumerate().filter(|(_, (_, undefined))| *undefined).map(|(i, _)| i).collect();
+    Judged { tensor, error, undefined }
+}

@@ -1,0 +1,220 @@
+//! Accuracy profiles: how far each primitive step of an implementation may be off, as data.
+//!
+//! A profile says what one step promises; [`crate::bound`] turns that into a bound for every element of a graph.
+//! The numbers come from these documents, named here once and by their short names below:
+//!
+//! - *WGSL*: W3C, "WebGPU Shading Language", section "Floating Point Accuracy".
+//! - *OpenCL*: Khronos, "The OpenCL C Specification", section "Relative Error as ULPs", full profile.
+//! - *WebNN*: the tolerance table of the WebNN conformance tests (web-platform-tests, `webnn`).
+//!
+//! Narrow floats (f16, bf16) are computed either step by step in their own format or in f32 and rounded once;
+//! both stay inside, because the bound charges the narrow rounding at every step (see `docs/numerics.md`).
+
+use ir::DType;
+use ops::arith::Fun;
+
+/// What a step promises about its result.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Accuracy {
+    /// So many ULP of the result.
+    Ulp(f64),
+    /// An absolute error.
+    Abs(f64),
+    /// The larger of so many ULP and an absolute error.
+    Either {
+        /// The relative part.
+        ulp: f64,
+        /// The absolute part.
+        abs: f64,
+    },
+    /// `base + per_unit·|x|` ULP of the result, x being the argument.
+    Slope {
+        /// ULP at 0.
+        base: f64,
+        /// More ULP for each unit of the argument's magnitude.
+        per_unit: f64,
+    },
+    /// An absolute error where the argument lies between the bounds, ULP of the result elsewhere.
+    Near {
+        /// The least argument with the absolute error.
+        low: f64,
+        /// The greatest argument with the absolute error.
+        high: f64,
+        /// The absolute error.
+        abs: f64,
+        /// ULP elsewhere.
+        ulp: f64,
+    },
+    /// An absolute error where the argument lies between the bounds; nothing is promised elsewhere.
+    Only {
+        /// The least argument.
+        low: f64,
+        /// The greatest argument.
+        high: f64,
+        /// The absolute error.
+        abs: f64,
+    },
+    /// As accurate as its textbook formula in terms of the other functions, or as an absolute error, whichever
+    /// allows more (see [`crate::bound`]).
+    Formula {
+        /// The absolute part; 0 for none.
+        abs: f64,
+    },
+}
+
+/// What an implementation promises: the accuracy of each step, and the liberties it takes beyond that.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    /// The name in reports.
+    pub name: &'static str,
+    /// ULP of +, − and ×: 0.5 is to nearest, 1 is to either neighbour. Either way, a representable result is exact.
+    pub rounding: f64,
+    /// ULP of a quotient.
+    pub division: fn(DType) -> f64,
+    /// Nothing is promised for divisors outside of [2^(1-emax), 2^(emax-1)].
+    pub moderate_divisors: bool,
+    /// The accuracy of each library function.
+    pub function: fn(Fun, DType) -> Accuracy,
+    /// The accuracy of powers.
+    pub power: fn(DType) -> Accuracy,
+    /// Whether the remainder may be x − y·trunc(x/y), rounded at each step, instead of exact.
+    pub remainder_by_formula: bool,
+    /// Whether denormal operands and results may be replaced by zero.
+    pub flush_to_zero: bool,
+    /// Whether +0 and −0 may stand for each other.
+    pub ignores_zero_sign: bool,
+    /// Whether a result that would be infinite or NaN may be anything.
+    pub nonfinite_is_indeterminate: bool,
+}
+
+impl Profile {
+    /// What a careful implementation on an IEEE 754 processor reaches: OpenCL's full profile, no liberties.
+    pub const TIGHT: Self = Self {
+        name: "tight",
+        rounding: 0.5,
+        division: tight_division,
+        moderate_divisors: false,
+        function: tight,
+        power: |d| Accuracy::Ulp(if is_half(d) { 4.0 } else { 16.0 }),
+        remainder_by_formula: false,
+        flush_to_zero: false,
+        ignores_zero_sign: false,
+        nonfinite_is_indeterminate: false,
+    };
+
+    /// What the WebGPU Shading Language allows; Vulkan allows the same but for a few absolute floors.
+    pub const WGSL: Self = Self {
+        name: "wgsl",
+        rounding: 1.0,
+        division: |_| 2.5,
+        moderate_divisors: true,
+        function: wgsl,
+        power: |_| Accuracy::Formula { abs: 0.0 },
+        remainder_by_formula: true,
+        flush_to_zero: true,
+        ignores_zero_sign: true,
+        nonfinite_is_indeterminate: true,
+    };
+
+    /// What is granted to a runtime that documents nothing: vectorised approximations of the library functions,
+    /// denormals flushed, signs of zeros lost, otherwise IEEE 754.
+    pub const DECLARED: Self = Self {
+        name: "declared",
+        division: |_| 2.5,
+        function: declared,
+        // WebNN grants 32 ULP in f32, which covers e^(y·ln x) with moderate exponents.
+        power: |d| Accuracy::Ulp(if is_half(d) { 4.0 } else { 32.0 }),
+        flush_to_zero: true,
+        ignores_zero_sign: true,
+        ..Self::TIGHT
+    };
+}
+
+/// f16 and bf16 share a column of the tables: both are usually computed in f32 and rounded.
+fn is_half(d: DType) -> bool {
+    matches!(d, DType::F16 | DType::BF16)
+}
+
+/// The distance from 1 to the next number, as the absolute floor of formulas that add 1 on the way.
+fn epsilon(d: DType) -> f64 {
+    d.float().map_or(0.0, ir::dtype::FloatFormat::epsilon)
+}
+
+/// OpenCL: correctly rounded in half and double precision.
+fn tight_division(d: DType) -> f64 {
+    if d == DType::F32 { 2.5 } else { 0.5 }
+}
+
+fn tight(f: Fun, d: DType) -> Accuracy {
+    let pick = |wide: f64, half: f64| Accuracy::Ulp(if is_half(d) { half } else { wide });
+    match f {
+        Fun::Sqrt if d == DType::F32 => Accuracy::Ulp(3.0),
+        Fun::Sqrt => Accuracy::Ulp(0.5),
+        Fun::Exp | Fun::Log => pick(3.0, 2.0),
+        Fun::Log1p => pick(2.0, 2.0),
+        Fun::Sin | Fun::Cos | Fun::Sinh | Fun::Cosh | Fun::Asin | Fun::Acos => pick(4.0, 2.0),
+        Fun::Asinh | Fun::Acosh => pick(4.0, 2.0),
+        Fun::Tan | Fun::Tanh | Fun::Atan | Fun::Atanh => pick(5.0, 2.0),
+        Fun::Erf => pick(16.0, 4.0),
+        // Not in OpenCL. 1/(1 + e^-x): 3 ULP of e^-x, a sum and a quotient.
+        Fun::Sigmoid => pick(8.0, 4.0),
+        // Not in OpenCL. ONNX's own definition is ln(e^x + 1), in which a small e^x is lost in the 1.
+        Fun::Softplus => Accuracy::Either { ulp: if is_half(d) { 4.0 } else { 8.0 }, abs: epsilon(d) },
+    }
+}
+
+fn declared(f: Fun, d: DType) -> Accuracy {
+    let ulp = |wide: f64| if is_half(d) { 4.0 } else { wide };
+    match f {
+        Fun::Sqrt => Accuracy::Ulp(3.0),
+        Fun::Exp | Fun::Log | Fun::Log1p => Accuracy::Ulp(ulp(4.0)),
+        // Range reduction by a rounded π and polynomials with an absolute error: near the zeros no ULP hold.
+        Fun::Sin | Fun::Cos => Accuracy::Either { ulp: ulp(4.0), abs: 4.0 * epsilon(d) },
+        Fun::Tan => Accuracy::Either { ulp: ulp(16.0), abs: 8.0 * epsilon(d) },
+        Fun::Asin | Fun::Acos | Fun::Atan => Accuracy::Either { ulp: ulp(8.0), abs: 4.0 * epsilon(d) },
+        // (e^x ∓ e^-x)/2 and the logarithmic forms cancel near 0.
+        Fun::Sinh | Fun::Cosh | Fun::Asinh | Fun::Acosh | Fun::Atanh => {
+            Accuracy::Either { ulp: ulp(16.0), abs: 8.0 * epsilon(d) }
+        }
+        // Rational or piecewise approximations whose error is flat: Abramowitz and Stegun 7.1.26 is off by 1.5e-7
+        // before it is rounded.
+        Fun::Tanh | Fun::Erf => Accuracy::Either { ulp: ulp(16.0), abs: 8.0 * epsilon(d) },
+        // WebNN grants 34 ULP; implementations that clamp the argument have an absolute error below that.
+        Fun::Sigmoid => Accuracy::Either { ulp: ulp(34.0), abs: epsilon(d) },
+        // WebNN grants 18 ULP.
+        Fun::Softplus => Accuracy::Either { ulp: ulp(18.0), abs: 2.0 * epsilon(d) },
+    }
+}
+
+fn wgsl(f: Fun, d: DType) -> Accuracy {
+    use std::f64::consts::PI;
+    let half = is_half(d);
+    let pick = |wide: f64, narrow: f64| if half { narrow } else { wide };
+    match f {
+        // 1/inverseSqrt(x): 2 ULP and a quotient of 2.5 ULP.
+        Fun::Sqrt => Accuracy::Ulp(4.5),
+        Fun::Exp => Accuracy::Slope { base: pick(3.0, 1.0), per_unit: 2.0 },
+        Fun::Log => Accuracy::Near { low: 0.5, high: 2.0, abs: pick(exp2(-21), exp2(-7)), ulp: 3.0 },
+        Fun::Sin | Fun::Cos => Accuracy::Only { low: -PI, high: PI, abs: pick(exp2(-11), exp2(-7)) },
+        Fun::Atan => Accuracy::Ulp(pick(4096.0, 5.0)),
+        Fun::Asin => Accuracy::Either { ulp: pick(4096.0, 5.0), abs: pick(6.81e-5, 3.91e-3) },
+        Fun::Acos => Accuracy::Either { ulp: pick(4096.0, 5.0), abs: pick(6.77e-5, 3.91e-3) },
+        Fun::Tanh => Accuracy::Formula { abs: 1e-5 },
+        // Not a WGSL function: Abramowitz and Stegun 7.1.26 (1.5e-7), its exponential and its sums.
+        Fun::Erf => Accuracy::Either { ulp: 16.0, abs: pick(4e-6, 8.0 * epsilon(d)) },
+        // The last three are not WGSL functions either.
+        Fun::Tan
+        | Fun::Sinh
+        | Fun::Cosh
+        | Fun::Asinh
+        | Fun::Acosh
+        | Fun::Atanh
+        | Fun::Log1p
+        | Fun::Sigmoid
+        | Fun::Softplus => Accuracy::Formula { abs: 0.0 },
+    }
+}
+
+fn exp2(e: i32) -> f64 {
+    2f64.powi(e)
+}
