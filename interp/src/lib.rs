@@ -13,8 +13,13 @@
 
 pub mod bound;
 pub mod evaluate;
+pub mod judge;
 pub mod profile;
+pub mod tape;
+pub mod values;
 mod walk;
 
 pub use evaluate::{Error, Evaluation, Judged, Taps, evaluate, evaluate_plain};
+pub use judge::{Acceptance, Comparison, Mismatch, judge};
 pub use profile::{Accuracy, Profile};
+pub use values::{Budget, Found, find_values};

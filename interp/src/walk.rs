@@ -41,7 +41,6 @@ pub(crate) struct Visit<'a, A: Arith> {
     pub types: &'a [Option<&'a Type>],
     pub operands: &'a [Option<&'a Data<A>>],
     pub results: &'a [Data<A>],
-    pub outputs: &'a [Type],
 }
 
 /// Why a model cannot be evaluated.
@@ -170,15 +169,7 @@ impl<S: System> Walk<'_, S> {
         for (data, ty) in results.iter_mut().zip(&node.outputs) {
             self.system.settle(&arith, data, ty.dtype);
         }
-        let visit = Visit {
-            node: at,
-            nested,
-            op,
-            types: &types,
-            operands: &inputs,
-            results: &results,
-            outputs: &node.outputs,
-        };
+        let visit = Visit { node: at, nested, op, types: &types, operands: &inputs, results: &results };
         (self.visit)(&visit).then(|| results.into_iter().map(Rc::new).collect())
     }
 }

@@ -131,11 +131,12 @@ impl Bound<'_> {
         match accuracy {
             Accuracy::Ulp(n) => ulps(n),
             Accuracy::Abs(e) | Accuracy::Formula { abs: e } => absolute(e),
-            Accuracy::Either { ulp, abs } => wider(ulps(ulp), absolute(abs)),
             Accuracy::Slope { base, per_unit } => ulps(base + per_unit * magnitude),
             Accuracy::Near { low, high, abs, .. } if inside(low, high) => absolute(abs),
             Accuracy::Near { low, high, ulp, .. } if x.high() < low || x.low() > high => ulps(ulp),
-            Accuracy::Near { abs, ulp, .. } => wider(ulps(ulp), absolute(abs)),
+            Accuracy::Either { ulp, abs } | Accuracy::Near { abs, ulp, .. } => {
+                wider(ulps(ulp), absolute(abs))
+            }
             Accuracy::Only { low, high, abs } if inside(low, high) => absolute(abs),
             Accuracy::Only { .. } => Ball::unknown(value),
         }
@@ -196,7 +197,7 @@ impl Bound<'_> {
         if !x.is_known() || !y.is_known() {
             return Ball::unknown(value);
         }
-        let (low, high) = match self.power_range(x, y, value) {
+        let (low, high) = match power_range(x, y, value) {
             Some(range) => range,
             None if x.is_exact() && y.is_exact() && (!value.is_finite() || !x.value.is_finite()) => {
                 // Determined unless it overflowed on the way.
@@ -213,30 +214,6 @@ impl Bound<'_> {
             Accuracy::Formula { .. } => self.power_by_logarithm(x, y, value, carried),
             accuracy => self.local(accuracy, x, value, carried),
         }
-    }
-
-    /// The least and the greatest power, where there is one for all of both intervals.
-    fn power_range(&self, x: Ball, y: Ball, value: f64) -> Option<(f64, f64)> {
-        if !x.value.is_finite() || !y.value.is_finite() || !value.is_finite() {
-            return None;
-        }
-        if x.is_exact() && y.is_exact() {
-            return Some((value, value));
-        }
-        let integer = y.is_exact() && y.value.fract() == 0.0;
-        // For x > 0 the power is monotone in x and in y, so the extremes are at the corners; for an integer
-        // exponent that also holds on either side of 0.
-        let defined = x.low() > 0.0
-            || (x.low() >= 0.0 && y.low() > 0.0)
-            || (integer && (y.value >= 0.0 || !x.has_zero()));
-        if !defined {
-            return None;
-        }
-        let corners = [(x.low(), y.low()), (x.low(), y.high()), (x.high(), y.low()), (x.high(), y.high())];
-        let at_zero = if x.has_zero() { libm::pow(0.0, y.value) } else { value };
-        let all = || corners.iter().map(|&(x, y)| libm::pow(x, y)).chain([value, at_zero]);
-        let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-        (low.is_finite() && high.is_finite()).then_some((low, high))
     }
 
     /// The ball of |x|^y computed as 2^(y·log2 |x|), sign and zero handled apart.
@@ -276,4 +253,27 @@ fn about(value: f64, ball: Ball, floor: f64) -> Ball {
 /// The ball with the larger error of two about one value.
 fn wider(a: Ball, b: Ball) -> Ball {
     if a.error >= b.error { a } else { b }
+}
+
+/// The least and the greatest power, where there is one for all of both intervals.
+fn power_range(x: Ball, y: Ball, value: f64) -> Option<(f64, f64)> {
+    if !x.value.is_finite() || !y.value.is_finite() || !value.is_finite() {
+        return None;
+    }
+    if x.is_exact() && y.is_exact() {
+        return Some((value, value));
+    }
+    let integer = y.is_exact() && y.value.fract() == 0.0;
+    // For x > 0 the power is monotone in x and in y, so the extremes are at the corners; for an integer
+    // exponent that also holds on either side of 0.
+    let defined =
+        x.low() > 0.0 || (x.low() >= 0.0 && y.low() > 0.0) || (integer && (y.value >= 0.0 || !x.has_zero()));
+    if !defined {
+        return None;
+    }
+    let corners = [(x.low(), y.low()), (x.low(), y.high()), (x.high(), y.low()), (x.high(), y.high())];
+    let at_zero = if x.has_zero() { libm::pow(0.0, y.value) } else { value };
+    let all = || corners.iter().map(|&(x, y)| libm::pow(x, y)).chain([value, at_zero]);
+    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+    (low.is_finite() && high.is_finite()).then_some((low, high))
 }

@@ -42,9 +42,8 @@ struct Sum {
     carried: f64,
     /// The exponent of the lowest bit of any term, while all are exact.
     grain: i32,
-    /// Products in the denormal range, where errors are absolute.
+    /// How many products are in the denormal range, where errors are absolute.
     tiny: u32,
-    exact: bool,
     nan: bool,
     undefined: bool,
     negative_zero: bool,
@@ -62,7 +61,6 @@ impl Sum {
             carried: 0.0,
             grain,
             tiny: 0,
-            exact: true,
             nan: false,
             undefined: false,
             negative_zero: false,
@@ -78,8 +76,12 @@ impl Sum {
         self.size += term.abs() + error;
         self.carried += error;
         self.grain = self.grain.min(grain);
-        self.exact &= error == 0.0;
         self.negative_zero |= term == 0.0 && term.is_sign_negative();
+    }
+
+    /// Whether every term is exact.
+    fn is_exact(&self) -> bool {
+        self.carried == 0.0
     }
 
     fn value(&self) -> f64 {
@@ -137,14 +139,17 @@ impl Bound<'_> {
         if sum.nan {
             return self.nonfinite(f64::NAN);
         }
-        if sum.exact && !sum.naive.is_finite() && !(sum.high + sum.low).is_finite() && sum.size.is_infinite()
+        if sum.is_exact()
+            && !sum.naive.is_finite()
+            && !(sum.high + sum.low).is_finite()
+            && sum.size.is_infinite()
         {
             return self.nonfinite(sum.naive);
         }
-        if !(sum.size <= self.format.max_finite()) {
+        if sum.size.is_nan() || sum.size > self.format.max_finite() {
             return Ball::unknown(value);
         }
-        if sum.exact && self.all_orders_exact(sum) {
+        if sum.is_exact() && self.all_orders_exact(sum) {
             let unsigned = value == 0.0 && sum.negative_zero && sum.size == 0.0;
             return if unsigned { Ball::either_zero() } else { Ball::exact(value) };
         }
@@ -197,7 +202,7 @@ impl Bound<'_> {
         let sizes = || terms.iter().map(|x| x.value.abs() + x.error);
         let large: f64 = sizes().filter(|&s| s > 1.0).product();
         let small: f64 = sizes().filter(|&s| s < 1.0).product();
-        if !(large <= self.format.max_finite()) {
+        if large.is_nan() || large > self.format.max_finite() {
             let all_exact = terms.iter().all(|x| x.is_exact());
             let infinite =
                 terms.iter().any(|x| x.value.is_infinite()) && terms.iter().all(|x| x.value.abs() >= 1.0);

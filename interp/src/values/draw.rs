@@ -1,0 +1,184 @@
+//! Drawing the elements of a tensor.
+//!
+//! Half of all tensors are made of boundary and small whole values, which many operators treat exactly and where
+//! most special cases are; the other half is continuous. Every value lies where the operators that read the tensor
+//! are defined, as far as one can tell without running the graph.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ir::{DType, NodeId, NodeKind, Stream, Tensor, Type};
+use ops::{Hazard, Model, Operator};
+use rand::{Rng, RngExt};
+
+/// Where the elements of a tensor may lie.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Range {
+    pub low: f64,
+    pub high: f64,
+    pub zero: bool,
+}
+
+impl Range {
+    const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, zero: true };
+
+    /// Both conditions, or the old one where they exclude each other.
+    fn with(self, hazard: &Hazard) -> Self {
+        match *hazard {
+            Hazard::Zero { .. } => Self { zero: false, ..self },
+            Hazard::Outside { low, high, .. } => {
+                let (low, high) = (self.low.max(low), self.high.min(high));
+                if low <= high { Self { low, high, ..self } } else { self }
+            }
+        }
+    }
+
+    fn holds(self, v: f64) -> bool {
+        (self.low..=self.high).contains(&v) && (self.zero || v != 0.0)
+    }
+}
+
+/// How to draw after a first draw has failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Tamer {
+    /// As at first.
+    Not,
+    /// Between -1 and 1.
+    Small,
+    /// Between 1/2 and 2.
+    Positive,
+    /// Close to 0.
+    Tiny,
+}
+
+/// What the operators that read each free tensor directly require of it.
+pub(super) fn ranges(model: &Model, free: &BTreeSet<NodeId>) -> BTreeMap<NodeId, Range> {
+    let graph = &model.graph;
+    let mut all = BTreeMap::new();
+    for node in &graph.nodes {
+        let NodeKind::Operator(op) = &node.kind else { continue };
+        let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+        for hazard in op.hazards(&types) {
+            let (Hazard::Outside { operand, .. } | Hazard::Zero { operand }) = hazard;
+            if let Some(value) =
+                node.inputs.get(operand).copied().flatten().filter(|v| free.contains(&v.node))
+            {
+                let range = all.entry(value.node).or_insert(Range::ANY);
+                *range = range.with(&hazard);
+            }
+        }
+    }
+    all
+}
+
+/// A tensor drawn from a stream.
+pub(super) fn tensor(ty: &Type, range: Option<&Range>, at: Stream, tamer: Tamer) -> Tensor {
+    let range = range.copied().unwrap_or(Range::ANY);
+    let rng = &mut at.rng();
+    match ty.dtype.int_range() {
+        None => {
+            let continuous = rng.random_bool(0.5);
+            Tensor::from_f64_fn(ty, |_| real(rng, ty.dtype, range, tamer, continuous))
+        }
+        Some(limits) => {
+            // Values at the ends of the dtype overflow in most arithmetic, which wraps and says little.
+            let wild = tamer == Tamer::Not && rng.random_bool(0.15);
+            Tensor::from_i128_fn(ty, |_| integer(rng, limits, range, tamer, wild))
+        }
+    }
+}
+
+/// Whole and half numbers, in the order of how often they are taken.
+const SPECIAL: [f64; 16] =
+    [0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1.5, -1.5, 4.0, 0.25, -0.25, 7.0, -0.0];
+
+fn real(rng: &mut impl Rng, dtype: DType, range: Range, tamer: Tamer, continuous: bool) -> f64 {
+    let (low, high) = match tamer {
+        Tamer::Not => (-4.0, 4.0),
+        Tamer::Small => (-1.0, 1.0),
+        Tamer::Positive => (0.5, 2.0),
+        Tamer::Tiny => (-1.0 / 16.0, 1.0 / 16.0),
+    };
+    if !continuous && tamer == Tamer::Not {
+        let special = SPECIAL[rng.random_range(0..SPECIAL.len())];
+        if range.holds(special) {
+            return special;
+        }
+    }
+    let (low, high) = overlap(range, low, high);
+    let v = ir::round::round_to(dtype, low + (high - low) * rng.random::<f64>());
+    // Rounding may step over the end of the range or onto zero.
+    let away = if range.holds(1.0) { 1.0 } else { high };
+    if range.holds(v) && (range.zero || v.abs() >= 1.0 / 16.0) { v } else { away }
+}
+
+fn integer(rng: &mut impl Rng, (least, most): (i128, i128), range: Range, tamer: Tamer, wild: bool) -> i128 {
+    let clamped = |v: f64| (v as i128).clamp(least, most);
+    let (from, to) = (clamped(range.low.ceil()), clamped(range.high.floor()));
+    if wild && rng.random_bool(0.3) {
+        let end = if rng.random() { from } else { to };
+        if range.zero || end != 0 {
+            return end;
+        }
+    }
+    let (low, high) = match tamer {
+        Tamer::Not => (-8, 8),
+        Tamer::Small => (-2, 2),
+        Tamer::Positive => (1, 4),
+        Tamer::Tiny => (0, 1),
+    };
+    let (low, high) = if low.max(from) <= high.min(to) { (low.max(from), high.min(to)) } else { (from, to) };
+    let v = if low < high { rng.random_range(low..=high) } else { low };
+    match v {
+        0 if !range.zero => to.clamp(0, 1) + from.clamp(-1, 0) * i128::from(to <= 0),
+        v => v,
+    }
+}
+
+/// The usual bounds inside the range; if none of them are, a stretch at the end of it that is nearer to them.
+fn overlap(range: Range, low: f64, high: f64) -> (f64, f64) {
+    let inside = (low.max(range.low), high.min(range.high));
+    if inside.0 < inside.1 {
+        return inside;
+    }
+    let width = (high - low).min(range.high - range.low);
+    if range.low >= high { (range.low, range.low + width) } else { (range.high - width, range.high) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(dtype: DType, range: Range) -> Vec<f64> {
+        let ty = Type::new(dtype, [64]);
+        let tamers = [Tamer::Not, Tamer::Small, Tamer::Positive, Tamer::Tiny];
+        let one = |i: u64| tensor(&ty, Some(&range), Stream::new(i), tamers[i as usize % 4]).to_f64s();
+        (0..64).flat_map(one).collect()
+    }
+
+    #[test]
+    fn values_keep_to_their_range() {
+        let not_zero = Range { zero: false, ..Range::ANY };
+        for dtype in DType::ALL {
+            for range in [
+                not_zero,
+                Range { low: 0.0, high: 3.0, zero: true },
+                Range { low: 1.0, high: f64::INFINITY, zero: true },
+                Range { low: 9.0, high: 20.0, zero: true },
+            ] {
+                let possible = dtype != DType::Bool || range.low <= 1.0;
+                assert!(
+                    !possible || drawn(dtype, range).iter().all(|&v| range.holds(v)),
+                    "{dtype} {range:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_of_both_kinds() {
+        let all = drawn(DType::F32, Range::ANY);
+        let whole = all.iter().filter(|v| v.fract() == 0.0).count();
+        assert!(whole > all.len() / 20 && whole < all.len() / 2);
+        assert!(all.iter().any(|v| v.is_sign_negative() && *v == 0.0));
+    }
+}

@@ -1,0 +1,127 @@
+//! Moving values to where a graph is defined.
+
+use std::collections::BTreeSet;
+
+use ir::{DType, NodeId, Tensor};
+use ndarray::{ArrayD, IxDyn};
+use ops::{Data, Model, plain};
+
+use super::Tensors;
+use super::draw::Tamer;
+use super::fault::{Fault, Wish};
+use crate::tape::{Tape, Traced, Tracing};
+use crate::walk::{System, Visit, Walk};
+
+/// One way to repair values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Repair {
+    /// Draw the tensors anew.
+    Draw(Tamer),
+    /// One step along the gradient.
+    Gradient,
+}
+
+impl Repair {
+    /// The repairs in the order they are tried until one helps: the cheap and the mild first.
+    pub(super) fn plan() -> impl Iterator<Item = Self> {
+        let tamers = [Tamer::Not, Tamer::Small, Tamer::Positive, Tamer::Tiny, Tamer::Small, Tamer::Positive];
+        std::iter::once(Self::Gradient).chain(tamers.into_iter().map(Self::Draw)).chain([Self::Gradient])
+    }
+}
+
+/// The number system that traces the leaves.
+struct Traces<'t>(&'t Tape);
+
+impl<'t> System for Traces<'t> {
+    type A = Tracing<'t>;
+
+    fn arith(&self, dtype: DType) -> Tracing<'t> {
+        Tracing::new(self.0, dtype)
+    }
+
+    fn load(&self, tensor: &Tensor) -> Data<Tracing<'t>> {
+        match plain::load(tensor) {
+            Data::Real(a) => Data::Real(a.mapv(|value| Traced { value, place: None })),
+            Data::Int(a) => Data::Int(a),
+        }
+    }
+
+    fn settle(&self, _: &Tracing<'t>, data: &mut Data<Tracing<'t>>, dtype: DType) {
+        match data {
+            Data::Real(a) => {
+                a.mapv_inplace(|x| Traced { value: ir::round::round_to(dtype, x.value), ..x });
+            }
+            Data::Int(a) => a.mapv_inplace(|z| dtype.wrap(z)),
+        }
+    }
+}
+
+/// The leaves moved towards the fault's wishes, by the step that would reach them if the graph were linear
+/// (Polyak's step length for a least loss of 0). `None` where there is no gradient to follow.
+pub(super) fn descend(
+    model: &Model,
+    tensors: &Tensors,
+    leaves: &BTreeSet<NodeId>,
+    fault: &Fault,
+    limit: usize,
+) -> Option<Tensors> {
+    let tape = Tape::new(limit);
+    let traced: Vec<(NodeId, ArrayD<Traced>)> = leaves
+        .iter()
+        .filter_map(|id| Some((*id, tensors.get(id)?)))
+        .filter(|(_, t)| t.dtype().is_float())
+        .map(|(id, t)| (id, leaf(&tape, t)))
+        .collect();
+    let mut seeds = Vec::new();
+    let mut loss = 0.0;
+    let system = Traces(&tape);
+    let mut visit = |v: &Visit<'_, Tracing<'_>>| {
+        if v.node != fault.node {
+            return true;
+        }
+        for &(operand, wish) in &fault.wishes {
+            if let Some(Data::Real(a)) = v.operands.get(operand).copied().flatten() {
+                loss += wanted(a, wish, &mut seeds);
+            }
+        }
+        false
+    };
+    let given = |id: NodeId| match traced.iter().find(|(leaf, _)| *leaf == id) {
+        Some((_, a)) => Some(Data::Real(a.clone())),
+        None => tensors.get(&id).map(|t| system.load(t)),
+    };
+    let mut walk = Walk { system: &system, model, visit: &mut visit };
+    // The visitor ends the run at the fault; the values are of no more use.
+    walk.main(&given, false);
+    let gradient = tape.gradient(&seeds);
+    let length: f64 = traced.iter().flat_map(|(_, a)| a).map(|&x| gradient.by(x).powi(2)).sum();
+    if !(length > 0.0 && length.is_finite() && loss.is_finite()) {
+        return None;
+    }
+    // The loss is half the square of the distance; on the way to 0 the linear step is twice Polyak's.
+    let step = 2.0 * loss / length;
+    let mut moved = tensors.clone();
+    for (id, a) in &traced {
+        let mut items = a.iter();
+        let ty = tensors.get(id)?.ty();
+        let next = |x: &Traced| x.value - step * gradient.by(*x);
+        moved.insert(*id, Tensor::from_f64_fn(&ty, |_| items.next().map_or(0.0, next)));
+    }
+    Some(moved)
+}
+
+fn leaf(tape: &Tape, tensor: &Tensor) -> ArrayD<Traced> {
+    let mut items = tensor.to_f64s().into_iter();
+    ArrayD::from_shape_simple_fn(IxDyn(tensor.shape()), || tape.leaf(items.next().unwrap_or(0.0)))
+}
+
+/// Adds the derivatives of half the squared distance from the wish, and gives that distance.
+fn wanted(a: &ArrayD<Traced>, wish: Wish, seeds: &mut Vec<(Traced, f64)>) -> f64 {
+    let mut loss = 0.0;
+    for &x in a.iter().filter(|x| x.value.is_finite() && !wish.holds(x.value)) {
+        let away = x.value - wish.target(x.value);
+        loss += away * away / 2.0;
+        seeds.push((x, away));
+    }
+    loss
+}

@@ -1,0 +1,261 @@
+//! Bounds hold: whatever a conforming implementation does, its numbers lie inside.
+//!
+//! Random straight-line programs are run over [`Bound`] and by several native implementations, which round at each
+//! step or only at the end, sum in different orders, fuse or not, round to nearest or to either side, and flush
+//! denormals. Every stored number of each must lie within the bound of the profile it keeps.
+
+use ir::round::round_to;
+use ir::{DType, Stream};
+use onnxsmith_interp::Profile;
+use onnxsmith_interp::bound::{Ball, Bound, State};
+use ops::Arith;
+use ops::arith::{Comparison, Fun, Step};
+use rand::{Rng, RngExt};
+
+/// One native way to calculate.
+#[derive(Clone, Copy, Debug)]
+struct Native {
+    /// What each step rounds to; f64 stands for not rounding.
+    each: DType,
+    order: Order,
+    fused: bool,
+    /// Rounds to a random neighbour, and flushes denormals.
+    sloppy: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    Left,
+    Right,
+    Pairwise,
+}
+
+impl Native {
+    fn round(self, v: f64, rng: &mut impl Rng) -> f64 {
+        let near = round_to(self.each, v);
+        let Some(format) = self.each.float() else { return near };
+        if !self.sloppy || !near.is_finite() {
+            return near;
+        }
+        if near.abs() < format.min_normal() {
+            return 0.0;
+        }
+        let ulp = format.ulp(v);
+        let other = if near > v { near - ulp } else { near + ulp };
+        if near != v && rng.random() { other } else { near }
+    }
+
+    fn sum(self, terms: &[f64], rng: &mut impl Rng) -> f64 {
+        match (self.order, terms) {
+            (_, []) => 0.0,
+            (_, [x]) => *x,
+            (Order::Left, [rest @ .., x]) | (Order::Right, [x, rest @ ..]) => {
+                let sum = self.sum(rest, rng);
+                self.round(sum + x, rng)
+            }
+            (Order::Pairwise, _) => {
+                let (a, b) = terms.split_at(terms.len() / 2);
+                let (a, b) = (self.sum(a, rng), self.sum(b, rng));
+                self.round(a + b, rng)
+            }
+        }
+    }
+
+    fn dot(self, terms: &[(f64, f64)], rng: &mut impl Rng) -> f64 {
+        if self.fused {
+            // Exact products; one rounding per step, as a fused multiply-add has it.
+            return terms.iter().fold(0.0, |s, (x, y)| self.round(x.mul_add(*y, s), rng));
+        }
+        let products: Vec<f64> = terms.iter().map(|(x, y)| self.round(x * y, rng)).collect();
+        self.sum(&products, rng)
+    }
+}
+
+const FUNS: [Fun; 9] =
+    [Fun::Exp, Fun::Log, Fun::Sqrt, Fun::Tanh, Fun::Atan, Fun::Cosh, Fun::Sigmoid, Fun::Erf, Fun::Sin];
+
+/// How many stored numbers had a bound, and the largest share of it that was used.
+#[derive(Default)]
+struct Tally {
+    bounded: usize,
+    undecidable: usize,
+    used: f64,
+}
+
+/// Runs one random program in the number system and natively, and checks every stored number.
+fn check(profile: &Profile, dtype: DType, native: Native, seed: u64, tally: &mut Tally) {
+    let format = dtype.float().unwrap();
+    let bound = Bound::new(profile, dtype);
+    let rng = &mut Stream::new(seed).child("soundness").rng();
+    let mut values: Vec<(Ball, f64)> = (0..6)
+        .map(|i| {
+            let v: f64 =
+                if i < 3 { rng.random_range(-4.0..4.0) } else { rng.random_range(-4i32..5) as f64 / 2.0 };
+            let v = round_to(dtype, v);
+            (bound.real(v), v)
+        })
+        .collect();
+    for step in 0..12 {
+        let picked: Vec<(Ball, f64)> = (0..5).map(|_| values[rng.random_range(0..values.len())]).collect();
+        let [(a, x), (b, y)] = [picked[0], picked[1]];
+        let (ball, number) = match rng.random_range(0..12) {
+            0 => (bound.add(a, b), native.round(x + y, rng)),
+            1 => (bound.sub(a, b), native.round(x - y, rng)),
+            2 => (bound.mul(a, b), native.round(x * y, rng)),
+            3 => (bound.div(a, b), native.round(x / y, rng)),
+            4 => (bound.max(a, b), ops::plain::max(x, y)),
+            5 => (bound.abs(bound.neg(a)), x.abs()),
+            6 => (bound.sum(picked.iter().map(|p| p.0)), {
+                native.sum(&picked.iter().map(|p| p.1).collect::<Vec<_>>(), rng)
+            }),
+            7 | 8 => {
+                let pairs = [(0, 1), (2, 3), (4, 0), (1, 1)];
+                let numbers = pairs.map(|(i, j)| (picked[i].1, picked[j].1));
+                (bound.dot(pairs.iter().map(|&(i, j)| (picked[i].0, picked[j].0))), native.dot(&numbers, rng))
+            }
+            9 => (bound.step(Step::Round, a), x.round_ties_even()),
+            10 => (bound.product(picked.iter().take(3).map(|p| p.0)), {
+                let first = native.round(picked[1].1 * picked[2].1, rng);
+                native.round(x * first, rng)
+            }),
+            _ => {
+                let f = FUNS[rng.random_range(0..FUNS.len())];
+                (bound.call(f, a), native.round(f.value(x), rng))
+            }
+        };
+        let stored = bound.stored(ball, format);
+        let held = round_to(dtype, number);
+        if stored.is_known() {
+            let distance = (held - stored.value).abs();
+            let same = held == stored.value || (held.is_nan() && stored.value.is_nan());
+            assert!(
+                same || distance <= stored.error,
+                "step {step} of seed {seed}, {} {dtype} {native:?}: {held:e} is not {stored:?}",
+                profile.name
+            );
+            tally.bounded += 1;
+            if stored.error > 0.0 && distance.is_finite() {
+                tally.used = tally.used.max(distance / stored.error);
+            }
+        } else {
+            tally.undecidable += 1;
+        }
+        // Some results go on as they are, as inside an operator; the others are stored first.
+        values.push(if rng.random() { (ball, number) } else { (stored, held) });
+    }
+}
+
+#[test]
+fn every_order_and_every_rounding_stays_inside() {
+    let orders = [Order::Left, Order::Right, Order::Pairwise];
+    let mut tally = Tally::default();
+    for seed in 0..1500 {
+        let (order, fused) = (orders[seed as usize % 3], seed % 2 == 0);
+        for (dtype, each) in [
+            (DType::F32, DType::F32),
+            (DType::F32, DType::F64),
+            (DType::F16, DType::F16),
+            (DType::F16, DType::F32),
+            (DType::BF16, DType::BF16),
+            (DType::BF16, DType::F32),
+        ] {
+            check(&Profile::TIGHT, dtype, Native { each, order, fused, sloppy: false }, seed, &mut tally);
+            check(&Profile::DECLARED, dtype, Native { each, order, fused, sloppy: false }, seed, &mut tally);
+            check(&Profile::WGSL, dtype, Native { each, order, fused, sloppy: true }, seed, &mut tally);
+        }
+    }
+    assert!(tally.bounded > 3 * tally.undecidable, "{} against {}", tally.bounded, tally.undecidable);
+    assert!(tally.used > 0.3, "no bound is used by more than {}: they are too wide to test this", tally.used);
+}
+
+fn tight() -> Bound<'static> {
+    Bound::new(&Profile::TIGHT, DType::F32)
+}
+
+fn stored(x: Ball) -> Ball {
+    tight().stored(x, DType::F32.float().unwrap())
+}
+
+#[test]
+fn bounds_of_single_steps_are_as_small_as_they_can_be() {
+    let (a, third) = (tight(), 1.0 / 3.0);
+    let third = a.real(round_to(DType::F32, third));
+    // A correctly rounded sum leaves one number.
+    assert!(stored(a.add(third, a.real(1.0))).is_exact());
+    assert!(stored(a.mul(third, third)).is_exact());
+    // Three ULP of e^x, and the half that storing the reference takes.
+    let ulp = DType::F32.float().unwrap().ulp(third.value.exp());
+    assert!(stored(a.call(Fun::Exp, third)).error <= 3.5 * ulp);
+    // A sum of n terms: no more than n-1 half ULP of the largest partial sum.
+    let terms = vec![third; 64];
+    let error = stored(a.sum(terms.into_iter())).error;
+    assert!(error > 0.0 && error < 64.0 * DType::F32.float().unwrap().ulp(64.0 / 3.0));
+}
+
+#[test]
+fn integers_in_floats_are_exact_in_every_order() {
+    let a = tight();
+    let whole = |n: i32| a.real(n as f64);
+    assert!(a.sum((-50..100).map(whole)).is_exact());
+    assert!(a.dot((0..100).map(|n| (whole(n), whole(-n)))).is_exact());
+    assert!(a.product((1..11).map(whole)).is_exact());
+    assert!(!a.product((1..20).map(whole)).is_exact());
+    let large = [16_777_216.0, 1.0, 1.0].map(|v| a.real(v));
+    assert!(!a.sum(large.into_iter()).is_exact());
+    // 2^24 + 1 is no f32, though 2^24 + 1 - 1 is.
+    assert!(!a.sum([16_777_216.0, 1.0, -1.0].map(|v| a.real(v)).into_iter()).is_exact());
+}
+
+#[test]
+fn discontinuities_are_undecidable_where_they_are_straddled() {
+    let a = tight();
+    let near = |v: f64| Ball::within(v, 1e-3);
+    assert_eq!(a.step(Step::Floor, near(2.5)), Ball::exact(2.0));
+    assert!(!a.step(Step::Floor, near(2.0)).is_known());
+    assert_eq!(a.step(Step::Floor, Ball::exact(2.0)), Ball::exact(2.0));
+    assert_eq!(a.peek(a.compare(Comparison::Less, near(1.0), near(1.1))), Some(1));
+    assert_eq!(a.peek(a.compare(Comparison::Less, near(1.0), near(1.001))), None);
+    assert_eq!(a.peek(a.compare(Comparison::Equal, near(1.0), near(1.0))), None);
+    assert_eq!(a.peek(a.truncate(near(2.0), DType::I32)), None);
+    assert_eq!(a.peek(a.truncate(near(2.5), DType::I32)), Some(2));
+    assert_eq!(a.peek(a.arg_max(&[near(1.0), near(2.0)], false)), Some(1));
+    assert_eq!(a.peek(a.arg_max(&[near(2.0), near(2.0)], false)), None);
+    assert_eq!(a.peek(a.arg_max(&[Ball::exact(2.0), Ball::exact(2.0)], true)), Some(1));
+    assert!(!a.div(near(1.0), near(0.0)).is_known());
+    assert!(!a.call(Fun::Log, near(0.0)).is_known());
+    assert!(!a.call(Fun::Tan, near(std::f64::consts::FRAC_PI_2)).is_known());
+    assert!(!a.call(Fun::Exp, near(88.73)).is_known());
+}
+
+#[test]
+fn undefined_is_not_undecidable() {
+    let a = tight();
+    let zero_division = a.exact([a.int(1), a.int(0)], |[p, q]| p.checked_div(q));
+    assert_eq!(zero_division.state, State::Undefined);
+    assert!(a.convert(zero_division).undefined);
+    assert_eq!(a.truncate(Ball::exact(300.0), DType::U8).state, State::Undefined);
+    assert!(!a.div(Ball::within(1.0, 0.1), Ball::within(0.0, 0.1)).undefined);
+}
+
+#[test]
+fn infinities_are_determined_by_ieee_and_by_nothing_in_wgsl() {
+    let (a, w) = (tight(), Bound::new(&Profile::WGSL, DType::F32));
+    let infinity = Ball::exact(f64::INFINITY);
+    assert_eq!(a.add(infinity, Ball::within(1.0, 0.5)), infinity);
+    assert!(a.sub(infinity, infinity).is_nan());
+    assert_eq!(a.div(a.real(1.0), a.real(0.0)), infinity);
+    assert!(!w.div(w.real(1.0), w.real(0.0)).is_known());
+    assert!(!a.mul(a.real(3e38), a.real(2.0)).is_known());
+    assert_eq!(a.call(Fun::Exp, Ball::exact(f64::NEG_INFINITY)), Ball::exact(0.0));
+    assert!(w.call(Fun::Sin, w.real(3.0)).is_known() && !w.call(Fun::Sin, w.real(4.0)).is_known());
+}
+
+#[test]
+fn a_selection_between_branches_that_meet_is_decidable() {
+    let a = tight();
+    let x = Ball::within(1e-9, 1e-6);
+    let positive = a.compare(Comparison::GreaterOrEqual, x, a.real(0.0));
+    let leaky = a.select(positive, x, a.mul(x, a.real(0.01)));
+    assert!(leaky.is_known() && leaky.error < 3e-6);
+    assert!(!a.select(positive, a.real(1.0), a.real(-1.0)).is_known());
+}

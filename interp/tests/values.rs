@@ -1,0 +1,127 @@
+//! Value search finds values, cheaply and always the same ones.
+
+use ir::{DType, NodeKind, Stream, Type, Value};
+use onnxsmith_interp::values::first_undefined;
+use onnxsmith_interp::{Budget, evaluate_plain, find_values};
+use ops::elementwise::{Binary, BinaryFn, Unary, UnaryFn};
+use ops::reduction::{Reduce, ReduceFn};
+use ops::{Graph, Model, Op};
+use rand::RngExt;
+
+fn f32s(shape: &[i64]) -> Type {
+    Type::new(DType::F32, shape)
+}
+
+fn append(graph: &mut Graph, op: impl Into<Op>, inputs: &[Value]) -> Value {
+    let inputs: Vec<_> = inputs.iter().copied().map(Some).collect();
+    Value::new(graph.operator(op.into(), &inputs).unwrap(), 0)
+}
+
+fn unary(graph: &mut Graph, f: UnaryFn, x: Value) -> Value {
+    append(graph, Unary(f), &[x])
+}
+
+fn binary(graph: &mut Graph, f: BinaryFn, x: Value, y: Value) -> Value {
+    append(graph, Binary(f), &[x, y])
+}
+
+fn model(mut graph: Graph, output: Value) -> Model {
+    graph.output("y", output);
+    Model::new(22, graph)
+}
+
+fn search(model: &Model, seed: u64) -> onnxsmith_interp::Found {
+    let constants: Vec<_> = model.graph.iter().map(|(id, _)| id).collect();
+    find_values(model, &constants, Stream::new(seed), Budget::default()).unwrap()
+}
+
+#[test]
+fn domains_behind_other_operators_are_reached() {
+    // ln(x - y) and 1/⌊z⌋: most first draws are undefined somewhere.
+    let mut g = Graph::new();
+    let (x, y, z) = (g.variable("x", f32s(&[4])), g.variable("y", f32s(&[4])), g.variable("z", f32s(&[4])));
+    let difference = binary(&mut g, BinaryFn::Sub, x, y);
+    let log = unary(&mut g, UnaryFn::Log, difference);
+    let floor = unary(&mut g, UnaryFn::Floor, z);
+    let quotient = binary(&mut g, BinaryFn::Div, log, floor);
+    let model = model(g, quotient);
+    for seed in 0..50 {
+        let found = search(&model, seed);
+        assert!(found.all_defined, "seed {seed} after {} runs", found.runs);
+        assert_eq!(first_undefined(&model, &found.tensors), Ok(None));
+        let y = evaluate_plain(&model, &found.inputs(&model)).unwrap();
+        assert!(y[0].to_f64s().iter().all(|v| v.is_finite()));
+        assert_eq!(found, search(&model, seed));
+    }
+}
+
+#[test]
+fn constants_are_replaced_only_where_they_are_free() {
+    let mut g = Graph::new();
+    let x = g.variable("x", f32s(&[2]));
+    let w = g.constant(ir::Tensor::from_f64_fn(&f32s(&[2]), |_| 0.0));
+    let y = binary(&mut g, BinaryFn::Div, x, w);
+    let model = model(g, y);
+    let stuck = find_values(&model, &[], Stream::new(1), Budget::default()).unwrap();
+    assert!(!stuck.all_defined && stuck.tensors.len() == 1);
+    let found = search(&model, 1);
+    let settled = found.settle(&model);
+    assert!(found.all_defined);
+    let NodeKind::Constant(held) = &settled.graph.node(w.node).kind else { panic!("{settled:?}") };
+    assert!(held.to_f64s().iter().all(|&v| v != 0.0));
+}
+
+#[test]
+fn functions_are_searched_too() {
+    let mut body = Graph::new();
+    let p = body.variable("p", f32s(&[3]));
+    let negative = unary(&mut body, UnaryFn::Neg, p);
+    let root = unary(&mut body, UnaryFn::Sqrt, negative);
+    body.output("r", root);
+    let mut g = Graph::new();
+    let x = g.variable("x", f32s(&[3]));
+    let call = g.push(NodeKind::Call(ir::FunctionId(0)), vec![Some(x)], vec![f32s(&[3])]);
+    let shifted = g.variable("s", f32s(&[]));
+    let sum = binary(&mut g, BinaryFn::Add, Value::new(call, 0), shifted);
+    let mut model = model(g, sum);
+    model.functions.push(ir::Function { name: "root".into(), body });
+    let defined = (0..20).filter(|&seed| search(&model, seed).all_defined).count();
+    assert!(defined >= 15, "{defined} of 20");
+}
+
+/// A random graph of ten operators, none of them chosen to be harmless.
+fn random(seed: u64) -> Model {
+    let rng = &mut Stream::new(seed).child("graph").rng();
+    let mut g = Graph::new();
+    let mut values: Vec<Value> = (0..3).map(|i| g.variable(format!("x{i}"), f32s(&[2, 3]))).collect();
+    let real = |f: &&UnaryFn| !matches!(f, UnaryFn::Not | UnaryFn::BitwiseNot);
+    let unaries: Vec<UnaryFn> = UnaryFn::ALL.iter().filter(real).copied().collect();
+    let binaries = [BinaryFn::Add, BinaryFn::Sub, BinaryFn::Mul, BinaryFn::Div];
+    let reductions = [ReduceFn::Sum, ReduceFn::Mean, ReduceFn::L2, ReduceFn::LogSumExp, ReduceFn::Prod];
+    for _ in 0..10 {
+        let x = values[rng.random_range(0..values.len())];
+        let y = values[rng.random_range(0..values.len())];
+        let function = reductions[rng.random_range(0..reductions.len())];
+        values.push(match rng.random_range(0..10) {
+            0..5 => unary(&mut g, unaries[rng.random_range(0..unaries.len())], x),
+            5..9 => binary(&mut g, binaries[rng.random_range(0..4)], x, y),
+            _ => {
+                let reduce = Reduce { function, axes: None, keepdims: true, noop_with_empty_axes: false };
+                append(&mut g, reduce, &[x])
+            }
+        });
+    }
+    let last = values[values.len() - 1];
+    model(g, last)
+}
+
+#[test]
+fn most_random_graphs_need_few_runs() {
+    let found: Vec<_> = (0..300).map(|seed| search(&random(seed), seed)).collect();
+    let defined = found.iter().filter(|f| f.all_defined).count();
+    let at_once = found.iter().filter(|f| f.all_defined && f.runs == 1).count();
+    let runs: u32 = found.iter().map(|f| f.runs).sum();
+    println!("{defined} of 300 defined, {at_once} at once, {runs} runs");
+    assert!(defined >= 270, "{defined} of 300");
+    assert!(runs < 300 * 6, "{runs} runs");
+}
