@@ -141,6 +141,12 @@ impl Arith for Tracing<'_> {
     type R = Traced;
     type Z = i128;
 
+    fn within(&self, dtype: DType) -> Self {
+        Self::new(self.tape, dtype)
+    }
+    fn round(&self, x: Traced) -> Traced {
+        x
+    }
     fn real(&self, v: f64) -> Traced {
         Traced { value: v, place: None }
     }

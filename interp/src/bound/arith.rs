@@ -82,6 +82,12 @@ impl Arith for Bound<'_> {
     type R = Ball;
     type Z = Whole;
 
+    fn within(&self, dtype: DType) -> Self {
+        Self::new(self.profile, dtype)
+    }
+    fn round(&self, x: Ball) -> Ball {
+        self.narrowed(x)
+    }
     fn real(&self, v: f64) -> Ball {
         // An implementation holds the constant in the working dtype or in a wider one.
         if !v.is_finite() || self.holds(v) {

@@ -46,6 +46,8 @@ pub(super) enum Tamer {
     Small,
     /// Between 1/2 and 2.
     Positive,
+    /// Between -2 and -1/2.
+    Negative,
     /// Close to 0.
     Tiny,
 }
@@ -96,6 +98,7 @@ fn real(rng: &mut impl Rng, dtype: DType, range: Range, tamer: Tamer, continuous
         Tamer::Not => (-4.0, 4.0),
         Tamer::Small => (-1.0, 1.0),
         Tamer::Positive => (0.5, 2.0),
+        Tamer::Negative => (-2.0, -0.5),
         Tamer::Tiny => (-1.0 / 16.0, 1.0 / 16.0),
     };
     if !continuous && tamer == Tamer::Not {
@@ -124,6 +127,7 @@ fn integer(rng: &mut impl Rng, (least, most): (i128, i128), range: Range, tamer:
         Tamer::Not => (-8, 8),
         Tamer::Small => (-2, 2),
         Tamer::Positive => (1, 4),
+        Tamer::Negative => (-4, -1),
         Tamer::Tiny => (0, 1),
     };
     let (low, high) = if low.max(from) <= high.min(to) { (low.max(from), high.min(to)) } else { (from, to) };
@@ -150,8 +154,8 @@ mod tests {
 
     fn drawn(dtype: DType, range: Range) -> Vec<f64> {
         let ty = Type::new(dtype, [64]);
-        let tamers = [Tamer::Not, Tamer::Small, Tamer::Positive, Tamer::Tiny];
-        let one = |i: u64| tensor(&ty, Some(&range), Stream::new(i), tamers[i as usize % 4]).to_f64s();
+        let tamers = [Tamer::Not, Tamer::Small, Tamer::Positive, Tamer::Negative, Tamer::Tiny];
+        let one = |i: u64| tensor(&ty, Some(&range), Stream::new(i), tamers[i as usize % 5]).to_f64s();
         (0..64).flat_map(one).collect()
     }
 

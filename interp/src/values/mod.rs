@@ -44,7 +44,7 @@ impl Default for Budget {
 pub struct Found {
     /// The values of all variables and of the constants that were free.
     pub tensors: Tensors,
-    /// How often the graph was run; 1 means that the first draw would do.
+    /// How often the graph was run, gradients included; 1 means that the first draw would do.
     pub runs: u32,
     /// Whether every operator is defined and finite on these values.
     pub all_defined: bool,
@@ -87,19 +87,22 @@ pub fn find_values(model: &Model, free: &[NodeId], stream: Stream, budget: Budge
     while let Some(now) = fault.take() {
         let leaves: BTreeSet<NodeId> = now.leaves(model).intersection(&free).copied().collect();
         let mut improved = None;
-        for repair in Repair::plan() {
+        for repair in Repair::PLAN.into_iter().cycle() {
             if runs >= budget.runs || leaves.is_empty() {
                 break;
             }
             let at = stream.child("repair").at(runs.into());
+            runs += 1;
             let candidate = match repair {
-                Repair::Draw(tamer) => redraw(&best, &leaves, |id| draw(id, at, tamer)),
+                Repair::Draw(tamer) => redraw(&best, &leaves, |id, _| draw(id, at, tamer)),
+                Repair::Mix(tamer) => redraw(&best, &leaves, |id, old| {
+                    Some(repair::mix(old, &draw(id, at, tamer)?, at.child("mix").at(id.0.into())))
+                }),
                 Repair::Gradient => match repair::descend(model, &best, &leaves, &now, budget.tape) {
                     Some(moved) => moved,
                     None => continue,
                 },
             };
-            runs += 1;
             let then = fault::first(model, &candidate);
             if then.as_ref().is_none_or(|then| then.better_than(&now)) {
                 improved = Some((candidate, then));
@@ -114,9 +117,13 @@ pub fn find_values(model: &Model, free: &[NodeId], stream: Stream, budget: Budge
     Ok(Found { tensors: best, runs, all_defined: true })
 }
 
-fn redraw(tensors: &Tensors, leaves: &BTreeSet<NodeId>, draw: impl Fn(NodeId) -> Option<Tensor>) -> Tensors {
+fn redraw(
+    tensors: &Tensors,
+    leaves: &BTreeSet<NodeId>,
+    draw: impl Fn(NodeId, &Tensor) -> Option<Tensor>,
+) -> Tensors {
     let mut all = tensors.clone();
-    all.extend(leaves.iter().filter_map(|&id| Some((id, draw(id)?))));
+    all.extend(leaves.iter().filter_map(|&id| Some((id, draw(id, tensors.get(&id)?)?))));
     all
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use ir::{DType, NodeId, Tensor};
+use ir::{DType, NodeId, Stream, Tensor};
 use ndarray::{ArrayD, IxDyn};
 use ops::{Data, Model, plain};
+use rand::RngExt;
 
 use super::Tensors;
 use super::draw::Tamer;
@@ -17,15 +18,37 @@ use crate::walk::{System, Visit, Walk};
 pub(super) enum Repair {
     /// Draw the tensors anew.
     Draw(Tamer),
+    /// Draw half of the elements anew: where elements do not depend on each other, the good ones gather.
+    Mix(Tamer),
     /// One step along the gradient.
     Gradient,
 }
 
 impl Repair {
     /// The repairs in the order they are tried until one helps: the cheap and the mild first.
-    pub(super) fn plan() -> impl Iterator<Item = Self> {
-        let tamers = [Tamer::Not, Tamer::Small, Tamer::Positive, Tamer::Tiny, Tamer::Small, Tamer::Positive];
-        std::iter::once(Self::Gradient).chain(tamers.into_iter().map(Self::Draw)).chain([Self::Gradient])
+    pub(super) const PLAN: [Self; 10] = [
+        Self::Gradient,
+        Self::Mix(Tamer::Not),
+        Self::Draw(Tamer::Small),
+        Self::Mix(Tamer::Positive),
+        Self::Mix(Tamer::Negative),
+        Self::Draw(Tamer::Positive),
+        Self::Mix(Tamer::Small),
+        Self::Draw(Tamer::Tiny),
+        Self::Draw(Tamer::Negative),
+        Self::Draw(Tamer::Not),
+    ];
+}
+
+/// A tensor with each element taken from one of two of one type.
+pub(super) fn mix(a: &Tensor, b: &Tensor, at: Stream) -> Tensor {
+    let (ty, rng) = (a.ty(), &mut at.rng());
+    if ty.dtype.is_float() {
+        let (a, b) = (a.to_f64s(), b.to_f64s());
+        Tensor::from_f64_fn(&ty, |i| if rng.random() { a[i] } else { b[i] })
+    } else {
+        let (a, b) = (a.to_i128s(), b.to_i128s());
+        Tensor::from_i128_fn(&ty, |i| if rng.random() { a[i] } else { b[i] })
     }
 }
 
