@@ -15,7 +15,7 @@ pub struct Compare(pub Comparison);
 
 const ALL: Allowed = &[(13, DTypes::ALL)];
 const NUMERIC: Allowed = &[(13, DTypes::NUMERIC)];
-/// Equality joined in later than the strict comparisons, bfloat16 with it.
+/// bfloat16 joined in 16.
 const NUMERIC_16: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (16, DTypes::NUMERIC)];
 
 /// Each row: name, dtypes by opset. The rows stand in the order of [`Comparison`].

@@ -50,7 +50,8 @@ impl Trilu {
         let mut out = x.clone();
         for (place, item) in out.indexed_iter_mut() {
             let diagonal = place[columns] as i64 - place[rows] as i64;
-            if if self.upper { diagonal < self.k } else { diagonal > self.k } {
+            let outside = if self.upper { diagonal < self.k } else { diagonal > self.k };
+            if outside {
                 *item = zero;
             }
         }
