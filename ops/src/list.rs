@@ -13,7 +13,8 @@ use crate::elementwise::{
 };
 use crate::linear::{Gemm, MatMul};
 use crate::movement::{
-    Concat, Expand, Flatten, Gather, OneHot, Pad, Reshape, Slice, Split, Squeeze, Transpose, Trilu, Unsqueeze,
+    Concat, DepthToSpace, Expand, EyeLike, Flatten, Gather, GatherElements, OneHot, Pad, Reshape,
+    ReverseSequence, Shape, Size, Slice, SpaceToDepth, Split, Squeeze, Tile, Transpose, Trilu, Unsqueeze,
 };
 use crate::nn::{
     AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, Lrn, MaxPool,
@@ -136,6 +137,14 @@ operators! {
     Gather(Gather) from crate::movement::gather::SPECS;
     Trilu(Trilu) from crate::movement::trilu::SPECS;
     OneHot(OneHot<D>) from crate::movement::one_hot::SPECS;
+    GatherElements(GatherElements) from crate::movement::gather_elements::SPECS;
+    Tile(Tile<D>) from crate::movement::tile::SPECS;
+    DepthToSpace(DepthToSpace<D>) from crate::movement::depth_space::TO_SPACE;
+    SpaceToDepth(SpaceToDepth<D>) from crate::movement::depth_space::TO_DEPTH;
+    ReverseSequence(ReverseSequence) from crate::movement::reverse_sequence::SPECS;
+    EyeLike(EyeLike) from crate::movement::eye_like::SPECS;
+    Shape(Shape) from crate::movement::shape::SHAPE;
+    Size(Size) from crate::movement::shape::SIZE;
     MatMul(MatMul) from crate::linear::matmul::SPECS;
     Gemm(Gemm) from crate::linear::gemm::SPECS;
     Reduce(Reduce) from crate::reduction::reduce::SPECS;

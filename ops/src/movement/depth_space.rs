@@ -1,0 +1,189 @@
+//! `DepthToSpace` and `SpaceToDepth`: blocks of an image's plane from its channels, and back.
+
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ndarray::ArrayD;
+
+use crate::arith::Arith;
+use crate::data::{Call, Data, Movement, rearrange};
+use crate::draw::Draw;
+use crate::lanes;
+use crate::list::Op;
+use crate::operator::{Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Allowed, Spec, one};
+
+/// `DepthToSpace` of `[N, C, H, W]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DepthToSpace<D = i64> {
+    /// The side of a block.
+    pub blocksize: D,
+    /// Whether the channel's number has the depth first and the place in the block last (CRD), not the other
+    /// way round (DCR).
+    pub depth_first: bool,
+}
+
+/// `SpaceToDepth` of `[N, C, H, W]`; undoes `DepthToSpace` in DCR order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SpaceToDepth<D = i64> {
+    /// The side of a block.
+    pub blocksize: D,
+}
+
+const T: Allowed = &[(13, DTypes::ALL)];
+
+/// The row of `DepthToSpace` in the registry.
+pub static TO_SPACE: &[Spec] = &[Spec {
+    name: "DepthToSpace",
+    inputs: &[one("input", T)],
+    outputs: &[T],
+    fields: &[],
+    draw: |d| {
+        let blocksize = draw(d)?;
+        Some(DepthToSpace { blocksize, depth_first: d.chance(0.5) }.into())
+    },
+    parse: parse_to_space,
+}];
+
+/// The row of `SpaceToDepth` in the registry.
+pub static TO_DEPTH: &[Spec] = &[Spec {
+    name: "SpaceToDepth",
+    inputs: &[one("input", T)],
+    outputs: &[T],
+    fields: &[],
+    draw: |d| draw(d).map(|blocksize| SpaceToDepth { blocksize }.into()),
+    parse: |a| Ok(SpaceToDepth { blocksize: a.get_int("blocksize", None)? }.into()),
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Sym<'a>> {
+    d.any(4..=4)?;
+    Some(d.unknown(1, 4))
+}
+
+fn parse_to_space(a: &Attributes) -> Result<Op, BadAttribute> {
+    let mode = a.get_name("mode", "DCR")?;
+    let depth_first = match mode.as_str() {
+        "DCR" => false,
+        "CRD" => true,
+        _ => {
+            return Err(BadAttribute::Value {
+                name: "mode".to_owned(),
+                value: mode,
+                wanted: "DCR or CRD".to_owned(),
+            });
+        }
+    };
+    Ok(DepthToSpace { blocksize: a.get_int("blocksize", None)?, depth_first }.into())
+}
+
+impl<D: Dim> DepthToSpace<D> {
+    /// The same with its sizes in another number system.
+    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> DepthToSpace<E> {
+        DepthToSpace { blocksize: f(self.blocksize), depth_first: self.depth_first }
+    }
+}
+
+impl<D: Dim> SpaceToDepth<D> {
+    /// The same with its sizes in another number system.
+    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> SpaceToDepth<E> {
+        SpaceToDepth { blocksize: f(self.blocksize) }
+    }
+}
+
+impl<D: Dim> TypeRule<D> for DepthToSpace<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.ranked(0, 4..=4)?;
+        let side = self.blocksize;
+        r.le(D::from(1), side)?;
+        // Divided twice, because the square could overflow.
+        let depth = x.shape[1] / side / side;
+        r.eq(D::product(&[depth, side, side]), x.shape[1])?;
+        Ok(vec![Type::new(x.dtype, vec![x.shape[0], depth, x.shape[2] * side, x.shape[3] * side])])
+    }
+}
+
+impl<D: Dim> TypeRule<D> for SpaceToDepth<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.ranked(0, 4..=4)?;
+        let side = self.blocksize;
+        r.le(D::from(1), side)?;
+        let [height, width] = [x.shape[2] / side, x.shape[3] / side];
+        r.eq(height * side, x.shape[2])?;
+        r.eq(width * side, x.shape[3])?;
+        Ok(vec![Type::new(x.dtype, vec![x.shape[0], D::product(&[x.shape[1], side, side]), height, width])])
+    }
+}
+
+impl Movement for DepthToSpace {
+    fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
+        let (side, shape) = (self.blocksize as usize, y[0].extents());
+        vec![lanes::build(&shape, |at| {
+            let place = at[2] % side * side + at[3] % side;
+            let channel =
+                if self.depth_first { at[1] * side * side + place } else { place * shape[1] + at[1] };
+            x[0][[at[0], channel, at[2] / side, at[3] / side].as_slice()].clone()
+        })]
+    }
+}
+
+impl Movement for SpaceToDepth {
+    fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
+        let (side, depth) = (self.blocksize as usize, x[0].shape()[1]);
+        vec![lanes::build(&y[0].extents(), |at| {
+            let (place, channel) = (at[1] / depth, at[1] % depth);
+            let (row, column) = (at[2] * side + place / side, at[3] * side + place % side);
+            x[0][[at[0], channel, row, column].as_slice()].clone()
+        })]
+    }
+}
+
+impl Operator for DepthToSpace {
+    fn spec(&self) -> &'static Spec {
+        &TO_SPACE[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        let mode = if self.depth_first { "CRD" } else { "DCR" };
+        Attributes::new().int("blocksize", self.blocksize).name("mode", mode)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        rearrange(self, c)
+    }
+}
+
+impl Operator for SpaceToDepth {
+    fn spec(&self) -> &'static Spec {
+        &TO_DEPTH[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new().int("blocksize", self.blocksize)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        rearrange(self, c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+    use crate::testing::{outputs, parse, run, tensor, values};
+
+    #[test]
+    fn both_orders_and_the_way_back() {
+        let x = tensor(DType::I8, &[1, 8, 1, 1], &[0., 1., 2., 3., 4., 5., 6., 7.]);
+        let block = Attributes::new().int("blocksize", 2);
+        let dcr = outputs(parse("DepthToSpace", &block), &[&x]).unwrap();
+        assert_eq!(
+            (dcr[0].shape(), values(&dcr[0])),
+            (&[1, 2, 2, 2][..], vec![0., 2., 4., 6., 1., 3., 5., 7.])
+        );
+        let crd = parse("DepthToSpace", &block.clone().name("mode", "CRD"));
+        assert_eq!(run(crd, &[&x]), [0., 1., 2., 3., 4., 5., 6., 7.]);
+        assert_eq!(run(parse("SpaceToDepth", &block), &[&dcr[0]]), values(&x));
+        assert!(outputs(parse("DepthToSpace", &Attributes::new().int("blocksize", 3)), &[&x]).is_err());
+    }
+}

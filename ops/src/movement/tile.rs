@@ -1,0 +1,100 @@
+//! Tile: copies of a tensor side by side.
+
+use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ndarray::ArrayD;
+
+use crate::arith::Arith;
+use crate::data::{Call, Data, Movement, rearrange};
+use crate::draw::Draw;
+use crate::lanes;
+use crate::list::Op;
+use crate::operator::{Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Field, Place, Spec, one};
+
+/// Tile.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tile<D = i64> {
+    /// How many copies follow each other along each axis.
+    pub repeats: Vec<D>,
+}
+
+/// The row of the registry.
+pub static SPECS: &[Spec] = &[Spec {
+    name: "Tile",
+    inputs: &[one("input", &[(13, DTypes::ALL)])],
+    outputs: &[&[(13, DTypes::ALL)]],
+    fields: &[Field { name: "repeats", places: &[(13, Place::List(1))] }],
+    draw,
+    parse,
+}];
+
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+    let rank = d.any(0..=d.limits.max_rank)?.rank();
+    let least = d.limits.min_dim;
+    Some(Tile { repeats: (0..rank).map(|_| d.unknown(least, 4)).collect() }.into())
+}
+
+fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
+    Ok(Tile { repeats: a.need_ints("repeats")? }.into())
+}
+
+impl<D: Dim> Tile<D> {
+    /// The same with its sizes in another number system.
+    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Tile<E> {
+        Tile { repeats: self.repeats.iter().map(|&d| f(d)).collect() }
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Tile<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        if self.repeats.len() != x.rank() {
+            return Err(Reject::Length { name: "repeats", found: self.repeats.len(), wanted: x.rank() });
+        }
+        self.repeats.iter().try_for_each(|&n| r.le(D::from(0), n))?;
+        let shape: Vec<D> = x.shape.iter().zip(&self.repeats).map(|(&size, &n)| size * n).collect();
+        Ok(vec![Type::new(x.dtype, shape)])
+    }
+}
+
+impl Movement for Tile {
+    fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
+        vec![lanes::build(&y[0].extents(), |at| {
+            let source: Vec<usize> = at.iter().zip(x[0].shape()).map(|(&at, &size)| at % size).collect();
+            x[0][source.as_slice()].clone()
+        })]
+    }
+}
+
+impl Operator for Tile {
+    fn spec(&self) -> &'static Spec {
+        &SPECS[0]
+    }
+
+    fn attributes(&self) -> Attributes {
+        Attributes::new().ints("repeats", &self.repeats)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        rearrange(self, c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+    use crate::testing::{outputs, parse, run, tensor};
+
+    #[test]
+    fn copies_follow_each_other() {
+        let x = tensor(DType::U8, &[2, 2], &[1., 2., 3., 4.]);
+        let tile = |repeats: &[i64]| parse("Tile", &Attributes::new().ints("repeats", repeats));
+        assert_eq!(run(tile(&[1, 2]), &[&x]), [1., 2., 1., 2., 3., 4., 3., 4.]);
+        assert_eq!(run(tile(&[2, 1]), &[&x]), [1., 2., 3., 4., 1., 2., 3., 4.]);
+        assert_eq!(outputs(tile(&[0, 3]), &[&x]).unwrap()[0].shape(), [0, 6]);
+        assert!(outputs(tile(&[2]), &[&x]).is_err());
+    }
+}
