@@ -155,7 +155,7 @@ impl SymOp {
     }
 }
 
-impl<'a> Sym<'a> {
+impl Sym<'_> {
     fn op(op: SymOp, a: Self, b: Self) -> Self {
         match (a, b) {
             (Self::Known(x), Self::Known(y)) => Self::Known(op.apply(x, y).unwrap_or(i64::MIN)),
