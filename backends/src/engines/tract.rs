@@ -88,6 +88,7 @@ impl Tract {
 }
 
 /// What tract lacks shows as an operator that only fails when it is typed.
+#[allow(clippy::needless_pass_by_value, reason = "the signature that `map_err` wants")]
 fn load_error(error: TractError) -> EngineError {
     let message = format!("{error:#}");
     let lower = message.to_lowercase();

@@ -178,7 +178,9 @@ pub fn frame(header: &impl Serialize, blobs: &[&[u8]]) -> Result<Vec<u8>, FrameE
     let mut out = serde_json::to_vec(header).map_err(|e| FrameError::Malformed(e.to_string()))?;
     out.reserve(1 + blobs.iter().map(|b| b.len()).sum::<usize>());
     out.push(b'\n');
-    blobs.iter().for_each(|b| out.extend_from_slice(b));
+    for blob in blobs {
+        out.extend_from_slice(blob);
+    }
     Ok(out)
 }
 

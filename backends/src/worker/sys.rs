@@ -3,7 +3,6 @@
 //! On systems that are not Unix the functions do what can be done without these, and say what that is.
 #![cfg_attr(unix, allow(unsafe_code, reason = "system calls through libc; each has its SAFETY comment"))]
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -70,6 +69,7 @@ pub(super) fn has_ended(child: &mut Child) -> bool {
 pub(super) fn claim_stdio() -> io::Result<(Box<dyn Read>, Box<dyn Write>)> {
     #[cfg(unix)]
     {
+        use std::fs::File;
         use std::os::fd::{AsFd, AsRawFd};
         let input = io::stdin().as_fd().try_clone_to_owned()?;
         let output = io::stdout().as_fd().try_clone_to_owned()?;

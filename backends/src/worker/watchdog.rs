@@ -47,12 +47,11 @@ impl Watchdog {
         Ok(watchdog)
     }
 
-    /// From now on the child has this long.
+    /// From now on the child has this long; a time beyond what the clock can count is no limit.
     pub(super) fn arm(&self, time: Duration) {
         let mut state = self.lock();
-        let deadline = Instant::now() + time;
-        state.deadline = Some(deadline);
-        if state.wakes.is_none_or(|wakes| deadline < wakes) {
+        state.deadline = Instant::now().checked_add(time);
+        if state.deadline.is_some_and(|deadline| state.wakes.is_none_or(|wakes| deadline < wakes)) {
             self.shared.1.notify_one();
         }
     }

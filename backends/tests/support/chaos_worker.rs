@@ -11,7 +11,7 @@ use ir::Tensor;
 use onnxsmith_backends::engines;
 use onnxsmith_backends::worker::{Case, Description, Engine, EngineError, serve};
 
-const FOR_EVER: Duration = Duration::from_secs(3600);
+const FOR_EVER: Duration = Duration::from_hours(1);
 
 /// Does what the model says, then answers with its inputs.
 struct Chaos;
@@ -45,6 +45,7 @@ impl Engine for Chaos {
             b"allocate" => drop(allocate()),
             b"hang" => sleep(FOR_EVER),
             b"hang with a child" => {
+                #[allow(clippy::zombie_processes, reason = "the parent has to end both")]
                 let child = Command::new("sleep").arg("3600").spawn().expect("sleep starts");
                 eprintln!("child={}", child.id());
                 sleep(FOR_EVER);
