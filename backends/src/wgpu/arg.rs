@@ -4,6 +4,7 @@ use ir::DType;
 
 use super::device::Gpu;
 use super::error::GpuError;
+use super::map::Map;
 use super::record::Launch;
 use super::reduce::CHUNK_RANGE;
 use super::tensor::GpuTensor;
@@ -22,6 +23,43 @@ impl Gpu {
         largest: bool,
         select_last: bool,
     ) -> Result<GpuTensor, GpuError> {
+        let positions = self.positions(x, axis, largest, select_last)?;
+        let mut shape = positions.shape().to_vec();
+        if !keepdims {
+            shape.remove(axis);
+        }
+        let output = self.alloc(DType::I64, &shape)?;
+        let source = || kernel(&["u32"], "vec2<u32>", "", "out[i] = vec2<u32>(in0[i], 0u);");
+        self.launch(&Launch {
+            key: "u32 to i64 words".to_owned(),
+            source: &source,
+            inputs: &[&positions],
+            params: &[],
+            output: &output,
+            count: output.len(),
+        })?;
+        Ok(output)
+    }
+
+    /// ONNX `Hardmax`: 1 at the first of the largest elements along an axis, 0 elsewhere.
+    pub fn hardmax(&self, x: &GpuTensor, axis: usize) -> Result<GpuTensor, GpuError> {
+        if x.is_empty() {
+            return Ok(x.clone());
+        }
+        let positions = self.positions(x, axis, true, false)?;
+        let places = self.places(DType::U32, x.rank(), axis, x.shape()[axis])?;
+        let expr = "select(T(0), T(1), a == b)";
+        self.map(&Map { name: "Hardmax", expr, dtype: x.dtype(), params: &[] }, &[&places, &positions])
+    }
+
+    /// Where along an axis the extreme is, as u32, with the axis kept as 1.
+    fn positions(
+        &self,
+        x: &GpuTensor,
+        axis: usize,
+        largest: bool,
+        last: bool,
+    ) -> Result<GpuTensor, GpuError> {
         let name = if largest { "ArgMax" } else { "ArgMin" };
         self.require(name, x.dtype())?;
         let plan = self.reduction_plan(name, x, &[axis])?;
@@ -35,10 +73,10 @@ impl Gpu {
             let chunks = n.div_ceil(longest);
             let output = self.alloc(DType::U32, &[plan.outer, chunks, plan.inner])?;
             let first = found.is_none();
-            let source = || search(x.dtype(), largest, select_last, first);
+            let source = || search(x.dtype(), largest, last, first);
             let candidates = found.as_ref().unwrap_or(x);
             self.launch(&Launch {
-                key: format!("{name} {} last {select_last} first stage {first}", x.dtype()),
+                key: format!("{name} {} last {last} first stage {first}", x.dtype()),
                 source: &source,
                 inputs: &[&plan.tensor, candidates],
                 params: &[
@@ -57,19 +95,10 @@ impl Gpu {
                 break;
             }
         }
-        let shape = if keepdims { &plan.kept } else { &plan.squeezed };
-        let output = self.alloc(DType::I64, shape)?;
-        let source = || kernel(&["u32"], "vec2<u32>", "", "out[i] = vec2<u32>(in0[i], 0u);");
-        let positions = found.as_ref().unwrap_or(x);
-        self.launch(&Launch {
-            key: "u32 to i64 words".to_owned(),
-            source: &source,
-            inputs: &[positions],
-            params: &[],
-            output: &output,
-            count: output.len(),
-        })?;
-        Ok(output)
+        found.map_or_else(
+            || Err(GpuError::arguments(name, "nothing was searched")),
+            |found| found.reshape(&plan.kept),
+        )
     }
 }
 

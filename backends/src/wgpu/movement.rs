@@ -23,7 +23,7 @@ pub enum PadMode {
 }
 
 /// The WGSL type that holds the bits of one stored element. 64-bit elements move without `SHADER_INT64`.
-fn word(dtype: DType) -> &'static str {
+pub(super) fn word(dtype: DType) -> &'static str {
     match stored_size(dtype) {
         2 => "f16",
         8 => "vec2<u32>",
@@ -55,7 +55,8 @@ impl Gpu {
         Ok(output)
     }
 
-    fn require_words(&self, kernel_name: &str, dtype: DType) -> Result<(), GpuError> {
+    /// Moving words needs a feature only where words are f16.
+    pub(super) fn require_words(&self, kernel_name: &str, dtype: DType) -> Result<(), GpuError> {
         if dtype == DType::F16 { self.require(kernel_name, dtype) } else { Ok(()) }
     }
 
@@ -79,6 +80,27 @@ impl Gpu {
     pub fn expand(&self, x: &GpuTensor, shape: &[usize]) -> Result<GpuTensor, GpuError> {
         let shape = super::view::broadcast_shape("Expand", &[x.shape(), shape])?;
         self.gather_view("Expand", &View::broadcast("Expand", x, &shape)?, &shape)
+    }
+
+    /// ONNX `Tile`: whole copies one after the other along every axis, up to `shape`.
+    pub fn tile(&self, x: &GpuTensor, shape: &[usize]) -> Result<GpuTensor, GpuError> {
+        let own = x.shape();
+        // An empty axis stays empty however often it is repeated.
+        let repeats = |axis: usize| match own[axis] {
+            0 => Some(0),
+            d => shape[axis].is_multiple_of(d).then_some(shape[axis] / d),
+        };
+        let repeats: Option<Vec<_>> =
+            (shape.len() == own.len()).then(|| (0..own.len()).map(repeats).collect()).flatten();
+        let repeats = repeats
+            .ok_or_else(|| GpuError::arguments("Tile", format!("{own:?} does not repeat to {shape:?}")))?;
+        // Each axis is a pair: which copy, which does not change what is read, and where in it.
+        let (mut pairs, mut steps) = (Vec::new(), Vec::new());
+        for ((&d, stride), repeats) in own.iter().zip(strides(own)).zip(repeats) {
+            pairs.extend([repeats, d]);
+            steps.extend([0, stride]);
+        }
+        self.gather_view("Tile", &View { tensor: x, offset: 0, strides: steps }, &pairs)?.reshape(shape)
     }
 
     /// Part of a tensor: on each axis, `count` elements from `start`, `step` apart. `step` may be negative. ONNX
@@ -170,6 +192,16 @@ impl Gpu {
                 x.rank()
             )));
         }
+        // Cropping comes first, so that the other modes repeat what is left.
+        if before.iter().chain(after).any(|&amount| amount < 0) {
+            let crop: Vec<_> = before.iter().map(|&b| (-b).max(0)).collect();
+            let left = |a: usize| x.shape()[a] as i64 - crop[a] + after[a].min(0);
+            let count: Result<Vec<_>, _> = (0..x.rank()).map(|a| usize::try_from(left(a))).collect();
+            let count = count.map_err(|_| refuse(format!("{:?} has less to remove", x.shape())))?;
+            let cropped = self.slice(x, &crop, &vec![1; x.rank()], &count)?;
+            let grown = |amounts: &[i64]| amounts.iter().map(|&v| v.max(0)).collect::<Vec<_>>();
+            return self.pad(&cropped, &grown(before), &grown(after), mode, value);
+        }
         let mut shape = Vec::with_capacity(x.rank());
         for (axis, &d) in x.shape().iter().enumerate() {
             let padded = d as i64 + before[axis] + after[axis];
@@ -208,81 +240,32 @@ impl Gpu {
         Ok(output)
     }
 
-    /// ONNX `Gather`: the slices of `x` along `axis` that `indices` (i32 or i64, negative from the end) names. An index
-    /// out of range reads the nearest slice.
-    pub fn gather(&self, x: &GpuTensor, indices: &GpuTensor, axis: usize) -> Result<GpuTensor, GpuError> {
-        let Some(&extent) = x.shape().get(axis) else {
-            return Err(GpuError::arguments("Gather", format!("no axis {axis} in {:?}", x.shape())));
+    /// ONNX `Trilu`: the elements on one side of a diagonal of the last two axes, zeros on the other. The diagonal, `k`
+    /// above the main one, stays.
+    pub fn trilu(&self, x: &GpuTensor, upper: bool, k: i64) -> Result<GpuTensor, GpuError> {
+        let [.., rows, columns] = x.shape() else {
+            return Err(GpuError::arguments("Trilu", format!("{:?} is no matrix", x.shape())));
         };
-        if extent == 0 && !indices.is_empty() {
-            return Err(GpuError::arguments("Gather", format!("axis {axis} of {:?} is empty", x.shape())));
-        }
-        self.require_words("Gather", x.dtype())?;
-        let inner: usize = x.shape()[axis + 1..].iter().product();
-        let shape = [&x.shape()[..axis], indices.shape(), &x.shape()[axis + 1..]].concat();
-        let output = self.alloc(x.dtype(), &shape)?;
-        let (index, low) = index_word("Gather", indices.dtype())?;
+        self.require_words("Trilu", x.dtype())?;
+        let output = self.alloc(x.dtype(), x.shape())?;
+        // A diagonal outside the matrix keeps all or nothing, however far it is.
+        let most = (rows + columns) as i64;
         let word = word(x.dtype());
         let body = format!(
-            "let inner = i % p[2];\nlet k = (i / p[2]) % p[3];\nlet outer = i / (p[2] * p[3]);\n\
-             let at = wrap_index(in1[k]{low}, p[4]);\nout[i] = in0[(outer * p[4] + at) * p[2] + inner];"
+            "let column = i32(i % p[3]);\nlet edge = i32((i / p[3]) % p[2]) + i32(p[4]);\n\
+             let inside = select(column <= edge, column >= edge, p[5] == 1u);\n\
+             if (inside) {{ out[i] = in0[i]; }} else {{ out[i] = {word}(); }}"
         );
-        let source = || kernel(&[word, index], word, "", &body);
+        let source = || kernel(&[word], word, "", &body);
         self.launch(&Launch {
-            key: format!("gather {word} {index}"),
+            key: format!("trilu {word}"),
             source: &source,
-            inputs: &[x, indices],
-            params: &[inner as u32, indices.len() as u32, extent as u32],
+            inputs: &[x],
+            params: &[*rows as u32, *columns as u32, k.clamp(-most, most) as u32, u32::from(upper)],
             output: &output,
             count: output.len(),
         })?;
         Ok(output)
-    }
-
-    /// ONNX `GatherElements`: element `[.., k, ..]` of the result is element `[.., indices[.., k, ..], ..]` of `x`.
-    pub fn gather_elements(
-        &self,
-        x: &GpuTensor,
-        indices: &GpuTensor,
-        axis: usize,
-    ) -> Result<GpuTensor, GpuError> {
-        let fits = axis < x.rank()
-            && indices.rank() == x.rank()
-            && (0..x.rank()).all(|a| a == axis || indices.shape()[a] <= x.shape()[a])
-            && (indices.is_empty() || x.shape()[axis] > 0);
-        if !fits {
-            let why = format!("indices {:?} into {:?} along axis {axis}", indices.shape(), x.shape());
-            return Err(GpuError::arguments("GatherElements", why));
-        }
-        self.require_words("GatherElements", x.dtype())?;
-        let output = self.alloc(x.dtype(), indices.shape())?;
-        let mut view = View::whole(x);
-        let step = std::mem::replace(&mut view.strides[axis], 0);
-        let mut params = vec![x.shape()[axis] as u32, step as u32];
-        params.extend(index_params(indices.shape(), &[view]));
-        let (index, low) = index_word("GatherElements", indices.dtype())?;
-        let word = word(x.dtype());
-        let body =
-            format!("{}out[i] = in0[x0 + wrap_index(in1[i]{low}, p[2]) * p[3]];", index_code("i", 1, 4));
-        let source = || kernel(&[word, index], word, "", &body);
-        self.launch(&Launch {
-            key: format!("gather elements {word} {index}"),
-            source: &source,
-            inputs: &[x, indices],
-            params: &params,
-            output: &output,
-            count: output.len(),
-        })?;
-        Ok(output)
-    }
-}
-
-/// The WGSL type of an index tensor and how its low 32 bits are reached: tensors are smaller than that.
-fn index_word(kernel: &str, dtype: DType) -> Result<(&'static str, &'static str), GpuError> {
-    match dtype {
-        DType::I32 => Ok(("u32", "")),
-        DType::I64 => Ok(("vec2<u32>", ".x")),
-        _ => Err(GpuError::dtype(kernel, dtype, "indices are i32 or i64")),
     }
 }
 

@@ -177,10 +177,41 @@ impl Gpu {
     /// ONNX `MaxPool` and `AveragePool` over `[n, c, …]`.
     pub fn pool(&self, pool: Pool, x: &GpuTensor, window: &Window) -> Result<GpuTensor, GpuError> {
         let name = if pool == Pool::Max { "MaxPool" } else { "AveragePool" };
+        if pool != Pool::Max && !x.dtype().is_float() {
+            return Err(GpuError::dtype(name, x.dtype(), "it is defined for floats"));
+        }
+        let source = || pool_source(pool, x.dtype());
+        self.slide(name, &format!("pool {pool:?}"), &source, x, window, false, x.dtype())
+    }
+
+    /// The second output of ONNX `MaxPool`: the number of each window's largest element in `x`, as i64. Within an
+    /// image, elements are numbered along the last axis first, or along the first (`column_major`).
+    pub fn max_pool_indices(
+        &self,
+        x: &GpuTensor,
+        window: &Window,
+        column_major: bool,
+    ) -> Result<GpuTensor, GpuError> {
+        let source = || place_source(x.dtype());
+        self.slide("MaxPool", "pool indices", &source, x, window, column_major, DType::I64)
+    }
+
+    /// Launches a kernel with one invocation per window.
+    #[allow(clippy::too_many_arguments, reason = "the two callers differ in all of these")]
+    fn slide(
+        &self,
+        name: &str,
+        key: &str,
+        source: &dyn Fn() -> String,
+        x: &GpuTensor,
+        window: &Window,
+        column_major: bool,
+        to: DType,
+    ) -> Result<GpuTensor, GpuError> {
         let dtype = x.dtype();
         window.check(name, x.rank().saturating_sub(2))?;
-        if dtype == DType::Bool || (pool != Pool::Max && !dtype.is_float()) {
-            return Err(GpuError::dtype(name, dtype, "it is not defined for this dtype"));
+        if dtype == DType::Bool {
+            return Err(GpuError::dtype(name, dtype, "it is not defined for bool"));
         }
         self.require(name, dtype)?;
         if window.iterations() > self.loop_limit() {
@@ -189,14 +220,14 @@ impl Gpu {
             return Err(GpuError::TooLarge { what, needed, limit });
         }
         let shape = [&x.shape()[..2], &window.output[..]].concat();
-        let output = self.alloc(dtype, &shape)?;
+        let output = self.alloc(to, &shape)?;
         let mut params = window.params(&x.shape()[2..]);
         params.push(x.shape()[1] as u32);
         params.extend(three(&window.pads_end, 0));
-        let source = || pool_source(pool, dtype);
+        params.push(u32::from(column_major));
         self.launch(&Launch {
-            key: format!("pool {pool:?} {dtype}"),
-            source: &source,
+            key: format!("{key} {dtype}"),
+            source,
             inputs: &[x],
             params: &params,
             output: &output,
@@ -204,6 +235,24 @@ impl Gpu {
         })?;
         Ok(output)
     }
+}
+
+/// `p[20..]`: channels, padding at the end (unused), whether numbers run along the first axis first.
+fn place_source(dtype: DType) -> String {
+    let better = match Class::of(dtype) {
+        Class::Float | Class::Double => "!is_nan(f32(r)) && (is_nan(f32(a)) || a > r)",
+        _ => "a > r",
+    };
+    let each = format!(
+        "let a = {}; if (count == 0u || ({better})) {{ r = a; place = select(at, (u32(x) * p[6] + u32(y)) * p[5] + u32(z), p[24] == 1u); }} count = 1u;",
+        load(dtype, "in0[xc + at]"),
+    );
+    let body = format!(
+        "{CORNER}let xc = (n * p[20] + c) * p[5] * p[6] * p[7];\nvar r = T(0);\nvar place = 0u;\nvar count = 0u;\n{}\
+         out[i] = vec2<u32>(xc + place, 0u);",
+        SLIDE.replace("EACH", &each),
+    );
+    kernel(&[storage(dtype)], "vec2<u32>", &format!("alias T = {};\n", Class::of(dtype).wgsl()), &body)
 }
 
 /// `p[20..]`: maps, channels, channels per group, maps per group, the channels of this launch, whether there is a bias.

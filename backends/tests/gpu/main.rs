@@ -8,6 +8,7 @@ use ir::{DType, Tensor, Type};
 use onnxsmith_backends::wgpu::{Gpu, GpuTensor, Which};
 
 mod casts;
+mod dispatch;
 mod elementwise;
 mod movement;
 mod products;
