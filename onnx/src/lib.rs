@@ -6,16 +6,24 @@
 //! | [`tensor`] | `TensorProto` ↔ [`ir::Tensor`] |
 //! | [`external`] | tensor data in files beside the model |
 //! | [`case`] | test-case folders in ONNX's backend-test layout, and how to find them |
+//! | [`export`] | [`ops::Model`] → `ModelProto` |
+//! | [`import`] | `ModelProto` → [`ops::Model`], from any tool |
+//! | [`names`] | the names that exported models give |
 //! | [`error`] | what can go wrong: invalid, unsupported and unreadable are three different things |
 //!
 //! Whatever comes from outside is checked before anything is allocated for it, and no input makes this crate panic.
 
 pub mod case;
 pub mod error;
+pub mod export;
 pub mod external;
 mod file;
+pub mod import;
+pub mod names;
 pub mod proto;
 pub mod tensor;
 
 pub use case::CaseFolder;
 pub use error::Error;
+pub use export::{encode, export};
+pub use import::{Imported, import};

@@ -72,7 +72,7 @@ fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
 
 impl Shape {
     /// The axes whose sizes are told.
-    fn axes(self, rank: usize) -> std::ops::Range<usize> {
+    pub fn axes(self, rank: usize) -> std::ops::Range<usize> {
         let rank = rank as i64;
         let index = |v: i64| (if v < 0 { v + rank } else { v }).clamp(0, rank) as usize;
         let (start, end) = (index(self.start), index(self.end.unwrap_or(rank)));
