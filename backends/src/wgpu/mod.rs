@@ -1,4 +1,20 @@
 //! Operators on a GPU, through `wgpu`.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`device`], [`selftest`] | adapters, opening one, what its driver can be trusted with |
+//! | [`tensor`], `record` | device memory; recording launches and submitting them |
+//! | `wgsl`, `shaders/` | how kernels are written: dtypes, the skeleton, the function library |
+//! | `view` | broadcasting and striding as data |
+//! | `map`, [`unary`], [`binary`], `cast` | elementwise kernels and their tables |
+//! | [`movement`], [`gather`] | moving words |
+//! | [`reduce`], [`arg`], [`topk`], `scan` | kernels along axes, in chunks that a driver's loops can hold |
+//! | [`matmul`], [`window`] | products, convolution, pools |
+//! | [`norm`] | softmax and normalisations, composed of the above |
+//! | [`dispatch`], [`run`] | from operators and models to kernels |
+//!
+//! Nothing here panics on what a driver does: every `wgpu` call runs inside error scopes, and what escapes them is kept
+//! and reported by the next call. Shapes and attributes are data, so a pipeline is compiled once per kernel and dtype.
 
 pub mod arg;
 pub mod binary;
