@@ -6,8 +6,8 @@
 //! | [`tensor`] | `TensorProto` ↔ [`ir::Tensor`] |
 //! | [`external`] | tensor data in files beside the model |
 //! | [`case`] | test-case folders in ONNX's backend-test layout, and how to find them |
-//! | [`export`] | [`ops::Model`] → `ModelProto` |
-//! | [`import`] | `ModelProto` → [`ops::Model`], from any tool |
+//! | [`mod@export`] | [`ops::Model`] → `ModelProto` |
+//! | [`mod@import`] | `ModelProto` → [`ops::Model`], from any tool |
 //! | [`names`] | the names that exported models give |
 //! | [`error`] | what can go wrong: invalid, unsupported and unreadable are three different things |
 //!

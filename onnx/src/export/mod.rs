@@ -1,6 +1,6 @@
 //! [`ops::Model`] → `ModelProto`.
 //!
-//! The same model gives the same bytes, and [`crate::import`] gives the model back. Every value inside a graph is
+//! The same model gives the same bytes, and [`mod@crate::import`] gives the model back. Every value inside a graph is
 //! declared with its type. An output that is an input, a constant or another output under one more name stands behind
 //! an Identity node, marked by its name (see [`crate::names`]): elsewhere in ONNX a value has only one name.
 

@@ -8,9 +8,9 @@ use ir::{NodeKind, Tensor, Type, Value};
 use ops::Graph;
 
 use super::declared::{self, Declared};
-use super::function::{self, Functions};
-use super::{Context, attribute, domain, operator, order};
-use crate::names::{self, ALIAS, static_slots};
+use super::uses::Uses;
+use super::{Context, attribute, domain, function, operator, order};
+use crate::names::{self, ALIAS};
 use crate::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto, ValueInfoProto};
 use crate::{Error, tensor};
 
@@ -364,49 +364,5 @@ fn label(index: usize, node: &NodeProto) -> String {
     match node.name() {
         "" => format!("node #{index} ({})", node.op_type()),
         name => format!("node `{name}` ({})", node.op_type()),
-    }
-}
-
-/// How the names of a body are used.
-struct Uses<'p> {
-    /// As operands or outputs.
-    data: BTreeSet<&'p str>,
-    /// In place of attributes.
-    fixed: BTreeSet<&'p str>,
-    /// The names that nodes give.
-    given: BTreeSet<&'p str>,
-}
-
-impl<'p> Uses<'p> {
-    fn of(
-        nodes: &'p [NodeProto],
-        outputs: impl Iterator<Item = &'p str>,
-        functions: &Functions<'_>,
-        opset: u32,
-    ) -> Self {
-        let mut uses = Self { data: outputs.collect(), fixed: BTreeSet::new(), given: BTreeSet::new() };
-        for node in nodes {
-            let is_operator = domain(node.domain()).is_empty() && functions.find(node).is_none();
-            let spec = ops::find(node.op_type()).filter(|_| is_operator);
-            let slots = spec.map(|s| static_slots(s, opset)).unwrap_or_default();
-            for (i, name) in node.input.iter().enumerate() {
-                let is_static = slots.iter().any(|&(slot, ..)| slot == i);
-                if is_static { &mut uses.fixed } else { &mut uses.data }.insert(name);
-            }
-            uses.given.extend(node.output.iter().map(String::as_str));
-        }
-        uses
-    }
-
-    fn only_static(&self, name: &str) -> bool {
-        self.fixed.contains(name) && !self.data.contains(name)
-    }
-
-    fn why_missing(&self, name: &str) -> &'static str {
-        if self.given.contains(name) {
-            "it is used before the node that gives it: the nodes are not sorted, or form a cycle"
-        } else {
-            "no input, initializer or node gives it"
-        }
     }
 }

@@ -6,6 +6,7 @@
 //! | `declared` | what the model says about types |
 //! | `attribute` | attribute values |
 //! | `body` | the nodes of a graph or function |
+//! | `uses` | what names are used for |
 //! | `operator` | one operator |
 //! | `function` | functions, typed for each use |
 //! | `order` | the positions of nodes, where the model is one of ours |
@@ -25,6 +26,7 @@ mod function;
 mod operator;
 mod order;
 mod standard;
+mod uses;
 
 use std::collections::BTreeMap;
 
