@@ -1,0 +1,21 @@
+//! Comparisons: nothing holds of NaN.
+
+use ir::tensor::Element;
+use ops::arith::Comparison;
+
+use crate::cpu::call::Call;
+use crate::cpu::error::Outputs;
+
+pub(crate) fn run(comparison: Comparison, c: &Call<'_>) -> Outputs {
+    ir::dispatch!(c.dtype(0)?, T => compare::<T>(comparison, c))
+}
+
+fn compare<T: Element + PartialOrd>(comparison: Comparison, c: &Call<'_>) -> Outputs {
+    match comparison {
+        Comparison::Equal => c.zip::<T, T, bool>(|x, y| x == y),
+        Comparison::Less => c.zip::<T, T, bool>(|x, y| x < y),
+        Comparison::LessOrEqual => c.zip::<T, T, bool>(|x, y| x <= y),
+        Comparison::Greater => c.zip::<T, T, bool>(|x, y| x > y),
+        Comparison::GreaterOrEqual => c.zip::<T, T, bool>(|x, y| x >= y),
+    }
+}

@@ -1,0 +1,25 @@
+//! Gelu, in forms that do not cancel for negative elements.
+
+use ops::elementwise::Gelu;
+
+use super::unary::sigmoid;
+use crate::cpu::call::Call;
+use crate::cpu::element::{Real, dispatch_float};
+use crate::cpu::error::Outputs;
+
+pub(crate) fn run(op: Gelu, c: &Call<'_>) -> Outputs {
+    dispatch_float!(c.dtype(0)?, T => c.map_numbers::<T>(|x| if op.tanh { by_tanh(x) } else { by_erf(x) }))
+}
+
+/// ½x·(1 + erf(x / √2)) = ½x·erfc(-x / √2)
+fn by_erf<R: Real>(x: R) -> R {
+    let scaled = x.mul(R::from_f64(-std::f64::consts::FRAC_1_SQRT_2));
+    x.mul(R::from_f64(0.5)).mul(scaled.erfc())
+}
+
+/// ½x·(1 + tanh(u)) = x / (1 + e⁻²ᵘ), with u = √(2/π)·(x + 0.044715·x³)
+fn by_tanh<R: Real>(x: R) -> R {
+    let twice = R::from_f64(2.0 * (2.0 * std::f64::consts::FRAC_1_PI).sqrt());
+    let factor = R::ONE.add(R::from_f64(0.044_715).mul(x.mul(x)));
+    x.mul(sigmoid(twice.mul(x.mul(factor))))
+}

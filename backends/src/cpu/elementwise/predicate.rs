@@ -1,0 +1,20 @@
+//! IsNaN and IsInf.
+
+use ops::elementwise::Predicate;
+
+use crate::cpu::call::Call;
+use crate::cpu::element::{Number, Numeric, Real, dispatch_float};
+use crate::cpu::error::Outputs;
+
+pub(crate) fn run(op: Predicate, c: &Call<'_>) -> Outputs {
+    dispatch_float!(c.dtype(0)?, T => match op {
+        Predicate::IsNaN => c.map::<T, bool>(|x| x.load().is_nan()),
+        Predicate::IsInf { detect_negative, detect_positive } => {
+            let infinity = <<T as Numeric>::Work as Real>::INFINITY;
+            c.map::<T, bool>(|x| {
+                let x = x.load();
+                (detect_positive && x == infinity) || (detect_negative && x == infinity.neg())
+            })
+        }
+    })
+}

@@ -1,0 +1,25 @@
+//! Where.
+
+use ir::tensor::Element;
+
+use crate::cpu::call::Call;
+use crate::cpu::error::Outputs;
+use crate::cpu::strided::{Rows, broadcast};
+
+pub(crate) fn run(c: &Call<'_>) -> Outputs {
+    ir::dispatch!(c.dtype(1)?, T => select::<T>(c))
+}
+
+fn select<T: Element>(c: &Call<'_>) -> Outputs {
+    let shape = c.output(0)?.extents();
+    let (condition, x, y) = (c.elements::<bool>(0)?, c.elements::<T>(1)?, c.elements::<T>(2)?);
+    let strides = |i| broadcast(c.shape(i)?, &shape);
+    let rows = Rows::new(&shape, [strides(0)?, strides(1)?, strides(2)?]);
+    let mut out = Vec::with_capacity(shape.iter().product());
+    rows.each(|[z, i, j]| {
+        out.extend((0..rows.len).map(|k| {
+            if condition[rows.nth(0, z, k)] { x[rows.nth(1, i, k)] } else { y[rows.nth(2, j, k)] }
+        }));
+    });
+    c.only(out)
+}

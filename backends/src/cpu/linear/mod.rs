@@ -1,0 +1,4 @@
+//! Kernels of linear algebra.
+
+pub(crate) mod gemm;
+pub(crate) mod matmul;

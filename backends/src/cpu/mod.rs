@@ -1,0 +1,123 @@
+//! Operators on the CPU: kernels of our own, written for speed and independent of the reference semantics.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`run_node`], [`support`] | which kernel runs an operator: an exhaustive match, no wildcard |
+//! | [`model`] | running whole models, whatever runs the nodes |
+//! | [`engine`] | a node runner behind the worker protocol |
+//! | `element` | the numbers kernels calculate with |
+//! | `call`, `strided`, `lanes`, `gemm` | what kernels share: typed operands, walks, reductions, matrix products |
+//! | the families | a kernel at the same path as its operator in `ops` |
+//!
+//! Kernels share no code with `ops`' reference semantics, not even for axes, padding or broadcasting: a shared
+//! mistake would be invisible. They take attributes and declared output types, and nothing else. On a validated
+//! node no kernel panics.
+
+mod call;
+mod element;
+mod elementwise;
+pub mod engine;
+pub mod error;
+mod gemm;
+mod lanes;
+mod linear;
+pub mod model;
+mod movement;
+mod nn;
+mod reduction;
+mod strided;
+
+
+pub use engine::{CpuEngine, GraphEngine};
+pub use error::{CpuError, RunError};
+pub use model::{NodeRunner, run_model};
+
+use ir::{Tensor, Type};
+use ops::Op;
+
+use crate::support::Support;
+use call::Call;
+
+/// The CPU as a node runner.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Cpu;
+
+impl NodeRunner for Cpu {
+    type Error = CpuError;
+
+    fn support(&self, op: &Op, inputs: &[Option<&Type>]) -> Support {
+        support(op, inputs)
+    }
+
+    fn run_node(
+        &mut self,
+        op: &Op,
+        inputs: &[Option<&Tensor>],
+        outputs: &[Type],
+    ) -> Result<Vec<Tensor>, CpuError> {
+        run_node(op, inputs, outputs)
+    }
+}
+
+/// Whether there is a kernel for an operator on operands of these types.
+pub fn support(op: &Op, inputs: &[Option<&Type>]) -> Support {
+    match op {
+        Op::Reduce(op) if !reduction::reduce::takes_integers(op.function) => {
+            let of_integers = inputs.first().copied().flatten().is_some_and(|t| !t.dtype.is_float());
+            if of_integers { Support::No(reduction::reduce::ONLY_FLOATS) } else { Support::Yes }
+        }
+        _ => Support::Yes,
+    }
+}
+
+/// The outputs, of the types given, of a validated operator.
+pub fn run_node(op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result<Vec<Tensor>, CpuError> {
+    let c = &Call { inputs, outputs };
+    match op {
+        Op::Unary(op) => elementwise::unary::run(op.0, c),
+        Op::Binary(op) => elementwise::binary::run(op.0, c),
+        Op::Mod(op) => elementwise::modulus::run(*op, c),
+        Op::Pow(_) => elementwise::pow::run(c),
+        Op::BitShift(op) => elementwise::bit_shift::run(*op, c),
+        Op::PRelu(_) => elementwise::prelu::run(c),
+        Op::Variadic(op) => elementwise::variadic::run(op.0, c),
+        Op::Compare(op) => elementwise::compare::run(op.0, c),
+        Op::Predicate(op) => elementwise::predicate::run(*op, c),
+        Op::Where(_) => elementwise::select::run(c),
+        Op::Clip(_) => elementwise::clip::run(c),
+        Op::Cast(op) => elementwise::cast::run(op.to, c),
+        Op::CastLike(_) => elementwise::cast::run(c.dtype(1)?, c),
+        Op::Activation(op) => elementwise::activation::run(op, c),
+        Op::Gelu(op) => elementwise::gelu::run(*op, c),
+        Op::Shrink(op) => elementwise::shrink::run(*op, c),
+        Op::Reshape(_) | Op::Flatten(_) | Op::Squeeze(_) | Op::Unsqueeze(_) => movement::reshape::run(c),
+        Op::Split(op) => movement::split::run(op, c),
+        Op::Transpose(op) => movement::transpose::run(op, c),
+        Op::Concat(op) => movement::concat::run(*op, c),
+        Op::Slice(op) => movement::slice::run(op, c),
+        Op::Pad(op) => movement::pad::run(op, c),
+        Op::Expand(_) => movement::expand::run(c),
+        Op::Gather(op) => movement::gather::run(*op, c),
+        Op::Trilu(op) => movement::trilu::run(*op, c),
+        Op::OneHot(op) => movement::one_hot::run(*op, c),
+        Op::MatMul(_) => linear::matmul::run(c),
+        Op::Gemm(op) => linear::gemm::run(*op, c),
+        Op::Reduce(op) => reduction::reduce::run(op, c),
+        Op::Arg(op) => reduction::arg::run(*op, c),
+        Op::CumSum(op) => reduction::cum_sum::run(*op, c),
+        Op::TopK(op) => reduction::top_k::run(*op, c),
+        Op::Conv(op) => nn::conv::run(op, c),
+        Op::MaxPool(op) => nn::max_pool::run(op, c),
+        Op::AveragePool(op) => nn::average_pool::run(op, c),
+        Op::GlobalPool(op) => nn::global_pool::run(*op, c),
+        Op::BatchNorm(op) => nn::batch_norm::run(*op, c),
+        Op::LayerNorm(op) => nn::layer_norm::run(*op, c),
+        Op::InstanceNorm(op) => nn::channel_norm::instance(*op, c),
+        Op::GroupNorm(op) => nn::channel_norm::group(*op, c),
+        Op::RmsNorm(op) => nn::rms_norm::run(*op, c),
+        Op::LpNorm(op) => nn::lp_norm::run(*op, c),
+        Op::MeanVariance(op) => nn::mean_variance::run(op, c),
+        Op::Lrn(op) => nn::lrn::run(*op, c),
+        Op::Softmax(op) => nn::softmax::run(*op, c),
+    }
+}

@@ -1,0 +1,38 @@
+//! What the normalisations share: a lane brought to mean 0 and variance 1, parameters of other dtypes.
+
+use crate::cpu::call::Call;
+use crate::cpu::element::{Numeric, Real, dispatch_float};
+use crate::cpu::error::CpuError;
+use crate::cpu::lanes::sum_of;
+
+/// The mean of a lane, and the inverse of its standard deviation with ε added to the variance.
+#[derive(Clone, Copy)]
+pub(super) struct Moments<R> {
+    pub(super) mean: R,
+    pub(super) inverse: R,
+}
+
+impl<R: Real> Moments<R> {
+    /// In two passes, so that a large mean does not swallow the variance.
+    pub(super) fn of(lane: &[R], epsilon: f32) -> Self {
+        let count = R::from_count(lane.len());
+        let mean = sum_of(lane, |x| x).div(count);
+        let variance = sum_of(lane, |x| x.sub(mean).mul(x.sub(mean))).div(count);
+        let inverse = R::ONE.div(variance.add(R::from_attribute(epsilon)).sqrt());
+        Self { mean, inverse }
+    }
+
+    /// An element of the lane, standardised.
+    pub(super) fn standardize(&self, x: R) -> R {
+        x.sub(self.mean).mul(self.inverse)
+    }
+}
+
+/// The elements of a parameter, whatever float it is.
+pub(super) fn parameter<R: Real>(c: &Call<'_>, i: usize) -> Result<Vec<R>, CpuError> {
+    dispatch_float!(
+        c.dtype(i)?,
+        T => Ok(c.elements::<T>(i)?.iter().map(|x| R::from_f64(x.load().to_f64())).collect()),
+        found => Err(CpuError::DType { operand: i, found })
+    )
+}

@@ -1,0 +1,164 @@
+//! Walking arrays by strides.
+//!
+//! A stride says how many elements further the next one on an axis is: 0 on an axis along which an operand
+//! repeats, negative where it runs backward. [`Rows`] walks several arrays in step over one shape; it merges axes
+//! first, so that the innermost loop, which is the kernel's own, is as long as possible.
+
+use super::error::CpuError;
+
+/// The strides of a dense row-major array.
+pub(crate) fn dense(shape: &[usize]) -> Vec<isize> {
+    let mut strides = vec![1; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis] as isize;
+    }
+    strides
+}
+
+/// The strides with which a dense array of `from` repeats along the axes of `to`, aligned at the last axis.
+pub(crate) fn broadcast(from: &[usize], to: &[usize]) -> Result<Vec<isize>, CpuError> {
+    let invalid = CpuError::Invalid("its operands do not broadcast to its output");
+    let Some(added) = to.len().checked_sub(from.len()) else { return Err(invalid) };
+    let mut strides = vec![0; to.len()];
+    for (axis, stride) in dense(from).into_iter().enumerate() {
+        match (from[axis], to[added + axis]) {
+            (a, b) if a == b => strides[added + axis] = stride,
+            (1, _) => {}
+            _ => return Err(invalid),
+        }
+    }
+    Ok(strides)
+}
+
+/// Several arrays walked in step: `N` strides for each axis.
+pub(crate) struct Rows<const N: usize> {
+    /// The axes around the innermost one: size and strides.
+    outer: Vec<(usize, [isize; N])>,
+    /// The length of a row: the size of the innermost axis.
+    pub(crate) len: usize,
+    /// The strides within a row.
+    pub(crate) step: [isize; N],
+    empty: bool,
+}
+
+impl<const N: usize> Rows<N> {
+    /// A walk over a shape in row-major order.
+    pub(crate) fn new(shape: &[usize], strides: [Vec<isize>; N]) -> Self {
+        let mut axes: Vec<(usize, [isize; N])> = Vec::with_capacity(shape.len());
+        for (axis, &size) in shape.iter().enumerate().filter(|&(_, &size)| size != 1) {
+            let step: [isize; N] = std::array::from_fn(|n| strides[n][axis]);
+            match axes.last_mut() {
+                // One step on the axis around this one is as far as this axis reaches: they are one axis.
+                Some(last) if (0..N).all(|n| last.1[n] == step[n] * size as isize) => {
+                    *last = (last.0 * size, step);
+                }
+                _ => axes.push((size, step)),
+            }
+        }
+        let (len, step) = axes.pop().unwrap_or((1, [1; N]));
+        Self { outer: axes, len, step, empty: shape.contains(&0) }
+    }
+
+    /// Calls `f` with the position of each row's first element in each array, for arrays that start at 0.
+    pub(crate) fn each(&self, f: impl FnMut([usize; N])) {
+        self.each_from([0; N], f);
+    }
+
+    /// The same for arrays that start elsewhere.
+    pub(crate) fn each_from(&self, start: [usize; N], mut f: impl FnMut([usize; N])) {
+        if self.empty {
+            return;
+        }
+        let mut at = start.map(|s| s as isize);
+        let mut index = vec![0; self.outer.len()];
+        loop {
+            f(at.map(|a| a as usize));
+            let mut axis = self.outer.len();
+            loop {
+                let Some(next) = axis.checked_sub(1) else { return };
+                axis = next;
+                let (size, step) = self.outer[axis];
+                index[axis] += 1;
+                if index[axis] < size {
+                    (0..N).for_each(|n| at[n] += step[n]);
+                    break;
+                }
+                index[axis] = 0;
+                (0..N).for_each(|n| at[n] -= step[n] * (size as isize - 1));
+            }
+        }
+    }
+
+    /// The position in array `n` of element `k` of the row that starts at `start`.
+    pub(crate) fn nth(&self, n: usize, start: usize, k: usize) -> usize {
+        (start as isize + self.step[n] * k as isize) as usize
+    }
+}
+
+/// The elements of an array at the places a walk visits.
+pub(crate) fn copy<T: Copy>(x: &[T], start: usize, rows: &Rows<1>, count: usize) -> Vec<T> {
+    let mut out = Vec::with_capacity(count);
+    rows.each_from([start], |[i]| match rows.step {
+        [1] => out.extend_from_slice(&x[i..i + rows.len]),
+        [0] => out.extend(std::iter::repeat_n(x[i], rows.len)),
+        _ => out.extend((0..rows.len).map(|k| x[rows.nth(0, i, k)])),
+    });
+    out
+}
+
+/// The axis as an index; negative ones count from the end.
+pub(crate) fn axis_index(axis: i64, rank: usize) -> Result<usize, CpuError> {
+    let from_end = usize::try_from(axis.unsigned_abs()).ok();
+    let index = if axis < 0 { from_end.and_then(|a| rank.checked_sub(a)) } else { from_end };
+    index.filter(|&a| a < rank).ok_or(CpuError::Invalid("an axis is out of range"))
+}
+
+/// An attribute's sizes; a negative one, which no validated node has, is 0.
+pub(crate) fn sizes(list: &[i64]) -> Vec<usize> {
+    list.iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect()
+}
+
+/// A shape seen about one axis: the number of elements around it, on it and inside it.
+pub(crate) fn split_at(shape: &[usize], axis: usize) -> (usize, usize, usize) {
+    (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dense_axes_merge_and_broadcast_ones_do_not() {
+        let shape = [2, 3, 4];
+        let both = Rows::new(&shape, [dense(&shape), dense(&shape)]);
+        assert_eq!((both.len, both.outer.len()), (24, 0));
+        let column = Rows::new(&shape, [dense(&shape), broadcast(&[3, 1], &shape).unwrap()]);
+        let mut starts = Vec::new();
+        column.each(|at| starts.push(at));
+        assert_eq!((column.len, column.step), (4, [1, 0]));
+        assert_eq!(starts, [[0, 0], [4, 1], [8, 2], [12, 0], [16, 1], [20, 2]]);
+    }
+
+    #[test]
+    fn scalars_are_one_row_and_empty_shapes_none() {
+        let count = |shape: &[usize]| {
+            let (mut n, rows) = (0, Rows::new(shape, [dense(shape)]));
+            rows.each(|_| n += rows.len);
+            n
+        };
+        assert_eq!([count(&[]), count(&[1, 1]), count(&[3, 0, 2]), count(&[0])], [1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn axes_count_from_either_end() {
+        assert_eq!(axis_index(-2, 3), Ok(1));
+        assert!(axis_index(3, 3).is_err() && axis_index(-4, 3).is_err());
+        assert!(broadcast(&[2], &[3]).is_err() && broadcast(&[1, 1], &[1]).is_err());
+    }
+
+    #[test]
+    fn backward_walks_copy_in_reverse() {
+        let rows = Rows::new(&[3], [vec![-2]]);
+        assert_eq!(copy(&[0, 1, 2, 3, 4], 4, &rows, 3), [4, 2, 0]);
+    }
+}
