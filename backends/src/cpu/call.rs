@@ -84,7 +84,7 @@ impl<'a> Call<'a> {
         let shape = self.output(0)?.extents();
         let (x, y) = (self.elements::<T>(0)?, self.elements::<U>(1)?);
         let strides = [broadcast(self.shape(0)?, &shape)?, broadcast(self.shape(1)?, &shape)?];
-        let rows = Rows::new(&shape, strides);
+        let rows = Rows::new(&shape, &strides);
         let mut out = Vec::with_capacity(shape.iter().product());
         rows.each(|[i, j]| match rows.step {
             [1, 1] => out.extend(x[i..].iter().zip(&y[j..]).take(rows.len).map(|(&x, &y)| f(x, y))),

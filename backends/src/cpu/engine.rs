@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ir::{DType, NodeKind, Operation, Tensor, Type};
 use onnx::import::{Options, import};
-use onnx::proto::{Message, ModelProto};
+use onnx::proto::{ModelProto, decode};
 use ops::{Graph, Model};
 
 use super::Cpu;
@@ -84,9 +84,9 @@ impl<R: NodeRunner> Engine for GraphEngine<R> {
 
 /// The model in the bytes. Inputs' values settle what the model leaves open.
 fn read(bytes: &[u8], known_inputs: &BTreeMap<String, Tensor>) -> Result<Model, EngineError> {
-    let proto = ModelProto::decode(bytes).map_err(|e| EngineError::Load(e.to_string()))?;
     let options = Options { known_inputs, ..Options::default() };
-    match import(&proto, &options) {
+    let model = decode::<ModelProto>("model", bytes).and_then(|proto| import(&proto, &options));
+    match model {
         Ok(imported) => Ok(imported.model),
         Err(e @ onnx::Error::Unsupported { .. }) => Err(EngineError::Unsupported(e.to_string())),
         Err(e) => Err(EngineError::Load(e.to_string())),

@@ -49,7 +49,7 @@ pub enum RunError<E: std::error::Error + 'static> {
         cause: E,
     },
     /// A node in a function fails.
-    #[error("in function `{function}`: {cause}")]
+    #[error("in function `{function}`: {}", .cause.to_string())]
     Function {
         /// The function.
         function: String,

@@ -18,7 +18,7 @@ impl Lanes {
         let (along, across): (Vec<usize>, Vec<usize>) = (0..shape.len()).partition(|a| axes.contains(a));
         let positions = |axes: Vec<usize>| {
             let sizes: Vec<usize> = axes.iter().map(|&a| shape[a]).collect();
-            let rows = Rows::new(&sizes, [axes.iter().map(|&a| strides[a]).collect()]);
+            let rows = Rows::new(&sizes, &[axes.iter().map(|&a| strides[a]).collect()]);
             let mut all = Vec::with_capacity(sizes.iter().product());
             rows.each(|[start]| all.extend((0..rows.len).map(|k| rows.nth(0, start, k))));
             all
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn lanes_along_outer_and_several_axes() {
         let x: Vec<i32> = (0..12).collect();
-        let sums = |axes: &[usize]| Lanes::new(&[2, 3, 2], axes).reduce(&x, |l| l.to_vec());
+        let sums = |axes: &[usize]| Lanes::new(&[2, 3, 2], axes).reduce(&x, <[i32]>::to_vec);
         assert_eq!(sums(&[1])[1], [1, 3, 5]);
         assert_eq!(sums(&[0, 2])[1], [2, 3, 8, 9]);
         assert_eq!(sums(&[]).len(), 12);

@@ -27,7 +27,6 @@ mod nn;
 mod reduction;
 mod strided;
 
-
 pub use engine::{CpuEngine, GraphEngine};
 pub use error::{CpuError, RunError};
 pub use model::{NodeRunner, run_model};
@@ -100,6 +99,14 @@ pub fn run_node(op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result
         Op::Gather(op) => movement::gather::run(*op, c),
         Op::Trilu(op) => movement::trilu::run(*op, c),
         Op::OneHot(op) => movement::one_hot::run(*op, c),
+        Op::GatherElements(op) => movement::gather_elements::run(*op, c),
+        Op::Tile(op) => movement::tile::run(op, c),
+        Op::DepthToSpace(op) => movement::depth_space::to_space(*op, c),
+        Op::SpaceToDepth(op) => movement::depth_space::to_depth(*op, c),
+        Op::ReverseSequence(op) => movement::reverse_sequence::run(*op, c),
+        Op::EyeLike(op) => movement::eye_like::run(*op, c),
+        Op::Shape(op) => movement::shape::shape(*op, c),
+        Op::Size(_) => movement::shape::size(c),
         Op::MatMul(_) => linear::matmul::run(c),
         Op::Gemm(op) => linear::gemm::run(*op, c),
         Op::Reduce(op) => reduction::reduce::run(op, c),

@@ -59,8 +59,7 @@ fn run_graph<R: NodeRunner>(
             NodeKind::Operator(op) => {
                 let operands = operands(&values, &node.inputs).ok_or_else(invalid)?;
                 let results = runner.run_node(op, &operands, &node.outputs);
-                let results =
-                    results.map_err(|cause| RunError::Node { node: id.0, op: op.name(), cause })?;
+                let results = results.map_err(|cause| RunError::Node { node: id.0, op: op.name(), cause })?;
                 check_outputs(id, op, &results, &node.outputs)?;
                 results.into_iter().map(Cow::Owned).collect()
             }
@@ -72,7 +71,8 @@ fn run_graph<R: NodeRunner>(
                 // A function calls only functions before it, so this recursion ends.
                 let before = &functions[..callee.0 as usize];
                 let results = run_graph(&function.body, before, &arguments, runner);
-                let inside = |cause| RunError::Function { function: function.name.clone(), cause: Box::new(cause) };
+                let inside =
+                    |cause| RunError::Function { function: function.name.clone(), cause: Box::new(cause) };
                 results.map_err(inside)?.into_iter().map(Cow::Owned).collect()
             }
         };

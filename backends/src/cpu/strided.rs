@@ -43,7 +43,7 @@ pub(crate) struct Rows<const N: usize> {
 
 impl<const N: usize> Rows<N> {
     /// A walk over a shape in row-major order.
-    pub(crate) fn new(shape: &[usize], strides: [Vec<isize>; N]) -> Self {
+    pub(crate) fn new(shape: &[usize], strides: &[Vec<isize>; N]) -> Self {
         let mut axes: Vec<(usize, [isize; N])> = Vec::with_capacity(shape.len());
         for (axis, &size) in shape.iter().enumerate().filter(|&(_, &size)| size != 1) {
             let step: [isize; N] = std::array::from_fn(|n| strides[n][axis]);
@@ -130,9 +130,9 @@ mod tests {
     #[test]
     fn dense_axes_merge_and_broadcast_ones_do_not() {
         let shape = [2, 3, 4];
-        let both = Rows::new(&shape, [dense(&shape), dense(&shape)]);
+        let both = Rows::new(&shape, &[dense(&shape), dense(&shape)]);
         assert_eq!((both.len, both.outer.len()), (24, 0));
-        let column = Rows::new(&shape, [dense(&shape), broadcast(&[3, 1], &shape).unwrap()]);
+        let column = Rows::new(&shape, &[dense(&shape), broadcast(&[3, 1], &shape).unwrap()]);
         let mut starts = Vec::new();
         column.each(|at| starts.push(at));
         assert_eq!((column.len, column.step), (4, [1, 0]));
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn scalars_are_one_row_and_empty_shapes_none() {
         let count = |shape: &[usize]| {
-            let (mut n, rows) = (0, Rows::new(shape, [dense(shape)]));
+            let (mut n, rows) = (0, Rows::new(shape, &[dense(shape)]));
             rows.each(|_| n += rows.len);
             n
         };
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn backward_walks_copy_in_reverse() {
-        let rows = Rows::new(&[3], [vec![-2]]);
+        let rows = Rows::new(&[3], &[vec![-2]]);
         assert_eq!(copy(&[0, 1, 2, 3, 4], 4, &rows, 3), [4, 2, 0]);
     }
 }

@@ -14,12 +14,14 @@ fn select<T: Element>(c: &Call<'_>) -> Outputs {
     let shape = c.output(0)?.extents();
     let (condition, x, y) = (c.elements::<bool>(0)?, c.elements::<T>(1)?, c.elements::<T>(2)?);
     let strides = |i| broadcast(c.shape(i)?, &shape);
-    let rows = Rows::new(&shape, [strides(0)?, strides(1)?, strides(2)?]);
+    let rows = Rows::new(&shape, &[strides(0)?, strides(1)?, strides(2)?]);
     let mut out = Vec::with_capacity(shape.iter().product());
     rows.each(|[z, i, j]| {
-        out.extend((0..rows.len).map(|k| {
-            if condition[rows.nth(0, z, k)] { x[rows.nth(1, i, k)] } else { y[rows.nth(2, j, k)] }
-        }));
+        out.extend(
+            (0..rows.len).map(|k| {
+                if condition[rows.nth(0, z, k)] { x[rows.nth(1, i, k)] } else { y[rows.nth(2, j, k)] }
+            }),
+        );
     });
     c.only(out)
 }

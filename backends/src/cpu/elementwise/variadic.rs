@@ -32,7 +32,7 @@ fn combine<T: Numeric>(
     let mut out: Vec<T::Work> = Vec::new();
     for i in 0..c.inputs.len() {
         let x = c.elements::<T>(i)?;
-        let rows = Rows::new(&shape, [broadcast(c.shape(i)?, &shape)?, dense(&shape)]);
+        let rows = Rows::new(&shape, &[broadcast(c.shape(i)?, &shape)?, dense(&shape)]);
         if i == 0 {
             rows.each(|[from, _]| out.extend((0..rows.len).map(|k| x[rows.nth(0, from, k)].load())));
         } else {

@@ -27,11 +27,13 @@ fn gemm<T: Numeric>(op: Gemm, c: &Call<'_>) -> Outputs {
     multiply_add([m, k, n], a, b, &mut y);
     if op.alpha != 1.0 {
         let alpha = Number::from_attribute(op.alpha);
-        y.iter_mut().for_each(|y| *y = y.mul(alpha));
+        for y in &mut y {
+            *y = y.mul(alpha);
+        }
     }
     if c.opt(2).is_some() {
         let (bias, beta) = (c.loaded::<T>(2)?, <T::Work as Number>::from_attribute(op.beta));
-        let rows = Rows::new(&[m, n], [dense(&[m, n]), broadcast(c.shape(2)?, &[m, n])?]);
+        let rows = Rows::new(&[m, n], &[dense(&[m, n]), broadcast(c.shape(2)?, &[m, n])?]);
         rows.each(|[i, j]| {
             for (place, y) in y[i..i + rows.len].iter_mut().enumerate() {
                 *y = y.add(beta.mul(bias[rows.nth(1, j, place)]));

@@ -32,7 +32,7 @@ fn matmul<T: Numeric>(c: &Call<'_>) -> Outputs {
     let (x, w) = (c.loaded::<T>(0)?, c.loaded::<T>(1)?);
     let mut out: Vec<T::Work> = vec![Number::ZERO; y.iter().product()];
     if !out.is_empty() {
-        let rows = Rows::new(batch, [strides(left, m * k)?, strides(right, l * n)?]);
+        let rows = Rows::new(batch, &[strides(left, m * k)?, strides(right, l * n)?]);
         let mut products = out.chunks_exact_mut(m * n);
         rows.each(|[i, j]| {
             for (place, product) in products.by_ref().take(rows.len).enumerate() {

@@ -12,6 +12,6 @@ pub(crate) fn run(c: &Call<'_>) -> Outputs {
 
 fn expand<T: Element>(c: &Call<'_>) -> Outputs {
     let shape = c.output(0)?.extents();
-    let rows = Rows::new(&shape, [broadcast(c.shape(0)?, &shape)?]);
+    let rows = Rows::new(&shape, &[broadcast(c.shape(0)?, &shape)?]);
     c.only(copy(&c.elements::<T>(0)?, 0, &rows, shape.iter().product()))
 }

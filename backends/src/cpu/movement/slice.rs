@@ -22,7 +22,7 @@ pub(crate) fn run(op: &Slice, c: &Call<'_>) -> Outputs {
         strides[axis] *= step as isize;
     }
     let extents = c.output(0)?.extents();
-    let rows = Rows::new(&extents, [strides]);
+    let rows = Rows::new(&extents, &[strides]);
     ir::dispatch!(c.dtype(0)?, T => sliced::<T>(c, start, &rows, extents.iter().product()))
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn run(op: &Transpose, c: &Call<'_>) -> Outputs {
     let strides: Option<Vec<isize>> = order.iter().map(|&a| from.get(a).copied()).collect();
     let strides = strides.filter(|s| s.len() == shape.len());
     let strides = strides.ok_or(CpuError::Invalid("perm does not name every axis"))?;
-    let rows = Rows::new(&c.output(0)?.extents(), [strides]);
+    let rows = Rows::new(&c.output(0)?.extents(), &[strides]);
     ir::dispatch!(c.dtype(0)?, T => moved::<T>(c, &rows))
 }
 

@@ -37,7 +37,12 @@ fn conv<T: Float>(op: &Conv, c: &Call<'_>) -> Outputs {
                 y.resize(y.len() + positions, initial);
             }
             let weights = Matrix::dense(&w[group * made * rows..], rows);
-            multiply_add([made, rows, positions], weights, Matrix::dense(&columns, positions), &mut y[start..]);
+            multiply_add(
+                [made, rows, positions],
+                weights,
+                Matrix::dense(&columns, positions),
+                &mut y[start..],
+            );
         }
     }
     c.only(y.into_iter().map(<T as Numeric>::store).collect())
@@ -49,7 +54,9 @@ fn lay_out<W: Number>(x: &[W], area: usize, meetings: &[Vec<Meeting>], positions
     let mut rows = columns.chunks_exact_mut(positions.max(1));
     for channel in x.chunks_exact(area.max(1)) {
         for (cell, row) in meetings.iter().zip(rows.by_ref()) {
-            cell.iter().for_each(|m| row[m.position] = channel[m.element]);
+            for m in cell {
+                row[m.position] = channel[m.element];
+            }
         }
     }
 }

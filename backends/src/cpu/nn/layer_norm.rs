@@ -20,7 +20,9 @@ fn layer_norm<T: Float>(op: LayerNorm, c: &Call<'_>) -> Outputs {
     let mut all = Vec::new();
     for lane in y.chunks_exact_mut(lane.max(1)) {
         let moments = Moments::of(lane, op.epsilon);
-        lane.iter_mut().for_each(|x| *x = moments.standardize(*x));
+        for x in lane.iter_mut() {
+            *x = moments.standardize(*x);
+        }
         all.push(moments);
     }
     combine(c, 1, &mut y, Number::mul)?;
@@ -43,7 +45,7 @@ pub(super) fn combine<R: Real>(
     f: impl Fn(R, R) -> R,
 ) -> Result<(), CpuError> {
     let (shape, parameters) = (c.shape(0)?, parameter::<R>(c, operand)?);
-    let rows = Rows::new(shape, [dense(shape), broadcast(c.shape(operand)?, shape)?]);
+    let rows = Rows::new(shape, &[dense(shape), broadcast(c.shape(operand)?, shape)?]);
     rows.each(|[i, j]| {
         for (place, y) in y[i..i + rows.len].iter_mut().enumerate() {
             *y = f(*y, parameters[rows.nth(1, j, place)]);

@@ -16,5 +16,7 @@ pub(crate) fn run(op: LpNorm, c: &Call<'_>) -> Outputs {
 
 fn normalize<R: Real>(op: LpNorm, lane: &mut [R]) {
     let norm = if op.taxicab { sum_of(lane, Number::abs) } else { sum_of(lane, |x| x.mul(x)).sqrt() };
-    lane.iter_mut().for_each(|x| *x = if norm == R::ZERO { R::ZERO } else { x.div(norm) });
+    for x in lane.iter_mut() {
+        *x = if norm == R::ZERO { R::ZERO } else { x.div(norm) };
+    }
 }

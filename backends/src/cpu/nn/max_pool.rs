@@ -36,7 +36,9 @@ fn max_pool<T: Numeric>(op: &MaxPool, c: &Call<'_>) -> Outputs {
             let (value, element) = (image[meeting.element].load(), meeting.element);
             let best = &mut best[meeting.position];
             *best = Some(match *best {
-                Some(b) if value > b.value || (value.is_nan() && !b.value.is_nan()) => Best { value, element },
+                Some(b) if value > b.value || (value.is_nan() && !b.value.is_nan()) => {
+                    Best { value, element }
+                }
                 Some(b) => Best { value: b.value.larger(value), element: b.element },
                 None => Best { value, element },
             });

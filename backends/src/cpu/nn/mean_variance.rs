@@ -25,7 +25,11 @@ pub(crate) fn run(op: &MeanVariance, c: &Call<'_>) -> Outputs {
 fn standardize<R: Real>(lane: &mut [R]) {
     let count = R::from_count(lane.len());
     let mean = sum_of(lane, |x| x).div(count);
-    lane.iter_mut().for_each(|x| *x = x.sub(mean));
+    for x in lane.iter_mut() {
+        *x = x.sub(mean);
+    }
     let deviation = sum_of(lane, |x| x.mul(x)).div(count).sqrt().add(R::from_f64(EPSILON));
-    lane.iter_mut().for_each(|x| *x = x.div(deviation));
+    for x in lane.iter_mut() {
+        *x = x.div(deviation);
+    }
 }

@@ -20,7 +20,9 @@ fn rms_norm<T: Float>(op: RmsNorm, c: &Call<'_>) -> Outputs {
     for lane in y.chunks_exact_mut(lane.max(1)) {
         let mean_square = sum_of(lane, |x| x.mul(x)).div(Number::from_count(lane.len()));
         let root = mean_square.add(epsilon).sqrt();
-        lane.iter_mut().for_each(|x| *x = x.div(root));
+        for x in lane.iter_mut() {
+            *x = x.div(root);
+        }
     }
     combine(c, 1, &mut y, Number::mul)?;
     // The result has the dtype of the scale.

@@ -1,6 +1,6 @@
-//! Softmax: eˣ times the reciprocal of the sum of eˣ.
+//! Softmax, LogSoftmax and Hardmax.
 
-use ops::nn::Softmax;
+use ops::nn::{Softmax, SoftmaxFn};
 
 use crate::cpu::call::Call;
 use crate::cpu::element::{Real, dispatch_float};
@@ -11,13 +11,40 @@ use crate::cpu::strided::axis_index;
 pub(crate) fn run(op: Softmax, c: &Call<'_>) -> Outputs {
     let shape = c.shape(0)?;
     let lanes = Lanes::new(shape, &[axis_index(op.axis, shape.len())?]);
-    dispatch_float!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, softmax)))
+    dispatch_float!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, |lane| match op.function {
+        SoftmaxFn::Softmax => softmax(lane),
+        SoftmaxFn::LogSoftmax => log_softmax(lane),
+        SoftmaxFn::Hardmax => hardmax(lane),
+    })))
 }
 
-/// About the largest number, so that nothing overflows.
+/// eˣ times the reciprocal of the sum of eˣ, about the largest number so that nothing overflows.
 fn softmax<R: Real>(lane: &mut [R]) {
     let Some(top) = largest(lane) else { return };
-    lane.iter_mut().for_each(|x| *x = x.sub(top).exp());
+    for x in lane.iter_mut() {
+        *x = x.sub(top).exp();
+    }
     let scale = R::ONE.div(sum_of(lane, |x| x));
-    lane.iter_mut().for_each(|x| *x = x.mul(scale));
+    for x in lane.iter_mut() {
+        *x = x.mul(scale);
+    }
+}
+
+/// x - ln Σ eˣ, about the largest number.
+fn log_softmax<R: Real>(lane: &mut [R]) {
+    let Some(top) = largest(lane) else { return };
+    let log = sum_of(lane, |x| x.sub(top).exp()).ln();
+    for x in lane.iter_mut() {
+        *x = x.sub(top).sub(log);
+    }
+}
+
+/// 1 at the first of the largest numbers, or at the first NaN.
+fn hardmax<R: Real>(lane: &mut [R]) {
+    let Some(top) = largest(lane) else { return };
+    let first = lane.iter().position(|&x| x == top || x.is_nan());
+    lane.fill(R::ZERO);
+    if let Some(first) = first {
+        lane[first] = R::ONE;
+    }
 }

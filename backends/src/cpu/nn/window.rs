@@ -57,7 +57,8 @@ impl Sliding {
         if kernel.len() != n || output.len() != n {
             return Err(CpuError::Invalid("the kernel and the output have not the input's spatial axes"));
         }
-        let listed = |list: &[i64], i: usize, default: i64| list.get(i).copied().unwrap_or(default).max(0) as usize;
+        let listed =
+            |list: &[i64], i: usize, default: i64| list.get(i).copied().unwrap_or(default).max(0) as usize;
         let axis = |i: usize| {
             let (stride, dilation) = (listed(&window.strides, i, 1), listed(&window.dilations, i, 1));
             let mut axis = Axis {
@@ -100,7 +101,8 @@ impl Sliding {
             let product = |outer: &[Meeting], inner: &[Meeting]| -> Vec<Meeting> {
                 outer.iter().flat_map(|o| inner.iter().map(move |i| joined(o, i))).collect()
             };
-            all = all.iter().flat_map(|outer| on_axis.iter().map(move |inner| product(outer, inner))).collect();
+            all =
+                all.iter().flat_map(|outer| on_axis.iter().map(move |inner| product(outer, inner))).collect();
         }
         all
     }

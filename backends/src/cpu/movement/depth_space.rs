@@ -1,0 +1,48 @@
+//! DepthToSpace and SpaceToDepth: walks in which the place in a block has two axes of its own.
+
+use ir::tensor::Element;
+use ops::movement::{DepthToSpace, SpaceToDepth};
+
+use crate::cpu::call::Call;
+use crate::cpu::error::{CpuError, Outputs};
+use crate::cpu::strided::{Rows, copy};
+
+pub(crate) fn to_space(op: DepthToSpace, c: &Call<'_>) -> Outputs {
+    let [n, channels, h, w] = images(c)?;
+    let side = block(op.blocksize)?;
+    let depth = channels / side / side;
+    let area = h * w;
+    // How far apart the channels of neighbouring places in a block, and of neighbouring depths, are.
+    let (row, column, next) = if op.depth_first {
+        (side * area, area, side * side * area)
+    } else {
+        (side * depth * area, depth * area, area)
+    };
+    walk(c, &[(n, channels * area), (depth, next), (h, w), (side, row), (w, 1), (side, column)])
+}
+
+pub(crate) fn to_depth(op: SpaceToDepth, c: &Call<'_>) -> Outputs {
+    let [n, channels, h, w] = images(c)?;
+    let (side, area) = (block(op.blocksize)?, h * w);
+    let blocks = [(h / side, side * w), (w / side, side)];
+    walk(c, &[(n, channels * area), (side, w), (side, 1), (channels, area), blocks[0], blocks[1]])
+}
+
+fn images(c: &Call<'_>) -> Result<[usize; 4], CpuError> {
+    c.shape(0)?.try_into().map_err(|_| CpuError::Invalid("its operand has not four axes"))
+}
+
+fn block(side: i64) -> Result<usize, CpuError> {
+    usize::try_from(side).ok().filter(|&s| s > 0).ok_or(CpuError::Invalid("its blocks have no size"))
+}
+
+/// The output's elements: a walk over axes, each a size and a stride in the operand.
+fn walk(c: &Call<'_>, axes: &[(usize, usize)]) -> Outputs {
+    fn moved<T: Element>(c: &Call<'_>, rows: &Rows<1>) -> Outputs {
+        let x = c.elements::<T>(0)?;
+        c.only(copy(&x, 0, rows, x.len()))
+    }
+    let (sizes, strides): (Vec<usize>, Vec<isize>) = axes.iter().map(|&(n, s)| (n, s as isize)).unzip();
+    let rows = Rows::new(&sizes, &[strides]);
+    ir::dispatch!(c.dtype(0)?, T => moved::<T>(c, &rows))
+}
