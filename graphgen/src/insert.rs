@@ -135,7 +135,7 @@ impl<'s> Inserter<'s> {
         problem.le(ty.count(), most)
     }
 
-    /// Adds the solved node, unless it breaks a budget or a rule that depends on the opset.
+    /// Adds the solved node, unless it breaks a budget or a rule that depends on the settings.
     fn add(
         &mut self,
         solved: Solved,
@@ -146,7 +146,7 @@ impl<'s> Inserter<'s> {
         let Solved { op, operands, outputs } = solved;
         let types: Vec<Option<&Type>> = operands.iter().map(|o| o.as_ref().map(|(ty, _)| ty)).collect();
         // The concrete reading of the rule has the last word.
-        if !Operation::infer(&op, &types).is_ok_and(|t| t == outputs) || !self.in_opset(&op, &types, &outputs)
+        if !Operation::infer(&op, &types).is_ok_and(|t| t == outputs) || !self.allowed(&op, &types, &outputs)
         {
             return false;
         }
@@ -194,8 +194,12 @@ impl<'s> Inserter<'s> {
         }
     }
 
-    fn in_opset(&self, op: &Op, inputs: &[Option<&Type>], outputs: &[Type]) -> bool {
+    fn allowed(&self, op: &Op, inputs: &[Option<&Type>], outputs: &[Type]) -> bool {
         let (spec, opset) = (op.spec(), self.settings.opset);
+        let first = inputs.iter().flatten().map(|t| t.dtype).chain(outputs.iter().map(|t| t.dtype)).next();
+        if first.is_some_and(|dtype| self.settings.refused.contains(&(spec.name, dtype))) {
+            return false;
+        }
         let inputs_fit = inputs
             .iter()
             .enumerate()

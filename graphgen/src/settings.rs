@@ -20,6 +20,8 @@ pub struct Settings {
     pub nodes: usize,
     /// The operators in use, by ONNX name.
     pub operators: BTreeSet<&'static str>,
+    /// Operators that are not used on these dtypes (of their first operand).
+    pub refused: BTreeSet<(&'static str, DType)>,
     /// The dtypes in use.
     pub dtypes: DTypes,
     /// The highest rank of a value.
@@ -46,6 +48,7 @@ impl Default for Settings {
             opset: 21,
             nodes: 10,
             operators: ops::registry().map(|s| s.name).collect(),
+            refused: BTreeSet::new(),
             dtypes: DTypes::ALL,
             max_rank: 5,
             max_dim: 8,

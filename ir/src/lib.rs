@@ -7,6 +7,7 @@
 //! | [`dim`] | the arithmetic of dimensions, concrete (`i64`) and symbolic ([`dim::Sym`]) |
 //! | [`ty`] | tensor types |
 //! | [`tensor`] | concrete tensors |
+//! | [`mod@inline`] | replacing calls by the functions' bodies |
 //! | [`round`] | one correctly rounded conversion from `f64` to each float type |
 //! | [`graph`] | graphs, functions, models; [`Model::validate`] holds every structural rule |
 //! | [`dataflow`] | forward and backward analyses over a lattice of facts |
@@ -21,6 +22,7 @@ pub mod dataflow;
 pub mod dim;
 pub mod dtype;
 pub mod graph;
+pub mod inline;
 pub mod round;
 pub mod stream;
 pub mod tensor;
