@@ -1,1 +1,32 @@
-//! campaign
+//! Campaigns: making cases, running them on engines, judging, blaming, reporting.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`case`] | a case: model, inputs, ONNX bytes; made from a seed |
+//! | [`target`] | an engine at an optimisation level, and what it can take |
+//! | [`mod@reference`] | the reference interpreter as an engine |
+//! | [`probe`] | finding out which operators and dtypes a target lacks |
+//! | [`blame`] | which operator is at fault |
+//! | [`mod@fuzz`] | the campaign's loop |
+//! | [`replay`] | running saved cases: `onnxsmith run` |
+//! | [`corpus`] | writing cases: `onnxsmith gen` |
+//! | [`folder`] | a case as a folder, with what is known about it |
+//! | [`event`] | what happens, as typed events |
+//! | [`junit`] | a report for CI systems |
+
+pub mod blame;
+pub mod case;
+pub mod corpus;
+pub mod event;
+pub mod folder;
+pub mod fuzz;
+pub mod junit;
+pub mod probe;
+pub mod reference;
+pub mod replay;
+pub mod target;
+
+pub use case::{Case, Maker};
+pub use event::Event;
+pub use fuzz::fuzz;
+pub use target::Target;

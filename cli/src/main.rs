@@ -1,1 +1,36 @@
-fn main() {}
+//! The `onnxsmith` command.
+
+mod args;
+mod commands;
+mod screen;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// What a command found, as an exit code that scripts can rely on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Exit {
+    /// 0: nothing is wrong.
+    Clean,
+    /// 1: something was found.
+    Findings,
+}
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    match commands::run(args) {
+        Ok(Exit::Clean) => ExitCode::SUCCESS,
+        Ok(Exit::Findings) => ExitCode::from(1),
+        // A reader that closed the pipe (`| head`) has had enough; that is not an error.
+        Err(e) if is_broken_pipe(&e) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("onnxsmith: {e:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn is_broken_pipe(e: &anyhow::Error) -> bool {
+    e.chain().filter_map(|c| c.downcast_ref::<std::io::Error>()).any(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+}

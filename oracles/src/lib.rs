@@ -1,1 +1,22 @@
-//! oracles
+//! What counts as a bug.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`verdict`] | [`Verdict`]: pass, bug, or incomparable and why |
+//! | [`differential`] | an engine's answer against the reference and its bounds |
+//! | [`tolerance`] | comparison with a fixed tolerance, for cases that come without bounds |
+//! | [`signature`] | what makes two findings the same finding |
+//! | [`message`] | the parts of runtimes' messages that do not depend on the case |
+//!
+//! Oracles return values; nothing here reports a bug by panicking.
+
+pub mod differential;
+pub mod message;
+pub mod signature;
+pub mod tolerance;
+pub mod verdict;
+
+pub use differential::{Expected, judge};
+pub use signature::{Culprit, ErrorShape, Signature, Symptom};
+pub use tolerance::Tolerance;
+pub use verdict::{Finding, Tally, Verdict, Why};

@@ -1,0 +1,139 @@
+//! Which operator is at fault.
+//!
+//! A failing graph is taken apart: each operator runs alone, on the operands that the reference says it gets. The
+//! first that shows the same kind of fault alone is the culprit. Where none does, the graph runs once more with
+//! every value as an output, and the first to diverge is the culprit "in context"; where even that hides the
+//! fault (tapping a value can stop a fusion), the graph as a whole is to blame.
+
+use backends::worker::WorkerError;
+use interp::{Evaluation, Judged, Taps};
+use ir::inline::inline;
+use ir::{Graph as IrGraph, NodeId, NodeKind, Tensor, Value};
+use oracles::{Culprit, Expected, Finding, Symptom, Verdict, judge};
+use ops::{Graph, Model, Op};
+
+use crate::case;
+use crate::target::Target;
+
+/// An operator of a failing graph that fails alone.
+pub struct Blamed {
+    /// Which operator.
+    pub culprit: Culprit,
+    /// The graph of that operator alone, with inputs, where it fails alone.
+    pub alone: Option<(Model, Vec<Tensor>)>,
+}
+
+/// The culprit of a finding; `None` where nothing smaller than the graph shows it.
+pub fn blame(
+    target: &Target,
+    model: &Model,
+    inputs: &[Tensor],
+    finding: &Finding,
+) -> Result<Option<Blamed>, WorkerError> {
+    let Some(graph) = inline(model) else { return Ok(None) };
+    let flat = Model::new(model.opset, graph);
+    let Ok(evaluation) = interp::evaluate(&flat, inputs, target.profile, Taps::All) else { return Ok(None) };
+    for (id, node) in flat.graph.iter() {
+        let NodeKind::Operator(op) = &node.kind else { continue };
+        let Some((alone, inputs)) = isolate(&flat, id, &evaluation) else { continue };
+        let Some(found) = run(target, &alone, &inputs)? else { continue };
+        if same_kind(&found.symptom, &finding.symptom) {
+            let culprit = culprit(op, &flat.graph, id, true);
+            return Ok(Some(Blamed { culprit, alone: Some((alone, inputs)) }));
+        }
+    }
+    match finding.symptom {
+        Symptom::Mismatch(_) => first_divergent(target, &flat, inputs, &evaluation),
+        _ => Ok(None),
+    }
+}
+
+fn culprit(op: &Op, graph: &Graph, id: NodeId, alone: bool) -> Culprit {
+    let types: Vec<_> = graph.node(id).inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+    Culprit::new(ir::Operation::name(op), &types, alone)
+}
+
+/// The model of one node alone. Operands that are constants stay constants; the others become inputs with the
+/// reference's values. `None` if the reference has no definite value for one of them.
+fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Option<(Model, Vec<Tensor>)> {
+    let node = flat.graph.node(id);
+    let mut graph: Graph = IrGraph::new();
+    let mut inputs = Vec::new();
+    let mut at: Vec<(Value, Value)> = Vec::new();
+    for &operand in node.inputs.iter().flatten() {
+        if at.iter().any(|(v, _)| *v == operand) {
+            continue;
+        }
+        let copy = if let NodeKind::Constant(tensor) = &flat.graph.node(operand.node).kind {
+            graph.constant((**tensor).clone())
+        } else {
+            inputs.push(evaluation.taps.get(&operand)?.tensor.clone());
+            graph.variable(format!("x{}", inputs.len() - 1), flat.graph.ty(operand).clone())
+        };
+        at.push((operand, copy));
+    }
+    let find = |v: Value| at.iter().find(|(from, _)| *from == v).map(|(_, to)| *to);
+    let operands = node.inputs.iter().map(|v| v.and_then(find)).collect();
+    let only = graph.push(node.kind.clone(), operands, node.outputs.clone());
+    for port in 0..node.outputs.len() {
+        graph.output(format!("y{port}"), Value::new(only, port));
+    }
+    Some((Model::new(flat.opset, graph), inputs))
+}
+
+/// Runs and judges a model; `None` if that finds nothing.
+fn run(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<Finding>, WorkerError> {
+    let Ok(evaluation) = interp::evaluate(model, inputs, target.profile, Taps::Outputs) else { return Ok(None) };
+    let Ok(onnx) = case::export(model) else { return Ok(None) };
+    let outputs = case::outputs(model);
+    let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
+    let ran = target.run(&onnx, &case::named(model, inputs.to_vec()), &outputs)?;
+    let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
+    Ok(match judge(&target.backend, &target.level, &ran.outcome, &expected) {
+        Verdict::Bug(finding) => Some(*finding),
+        Verdict::Pass | Verdict::Incomparable(_) => None,
+    })
+}
+
+/// Whether two symptoms are of one kind: a mismatch is one however far it is off.
+fn same_kind(a: &Symptom, b: &Symptom) -> bool {
+    match (a, b) {
+        (Symptom::Mismatch(_), Symptom::Mismatch(_)) => true,
+        (Symptom::Fault { kind: a, .. }, Symptom::Fault { kind: b, .. }) => a == b,
+        (Symptom::Rejected { .. }, Symptom::Rejected { .. }) => true,
+        (a, b) => a == b,
+    }
+}
+
+/// The first node, in SSA order, whose outputs are off when every value of the graph is an output.
+fn first_divergent(
+    target: &Target,
+    flat: &Model,
+    inputs: &[Tensor],
+    evaluation: &Evaluation,
+) -> Result<Option<Blamed>, WorkerError> {
+    let mut tapped = flat.clone();
+    tapped.graph.outputs.clear();
+    let mut judged: Vec<(NodeId, &Judged)> = Vec::new();
+    for (id, node) in flat.graph.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Operator(_))) {
+        for port in 0..node.outputs.len() {
+            let value = Value::new(id, port);
+            if let Some(tap) = evaluation.taps.get(&value) {
+                tapped.graph.output(format!("tap{}_{port}", id.0), value);
+                judged.push((id, tap));
+            }
+        }
+    }
+    let Ok(onnx) = case::export(&tapped) else { return Ok(None) };
+    let outputs = case::outputs(&tapped);
+    let ran = target.run(&onnx, &case::named(&tapped, inputs.to_vec()), &outputs)?;
+    for ((id, tap), (name, _)) in judged.iter().zip(&outputs) {
+        let names = std::slice::from_ref(name);
+        let expected = Expected { names, outputs: std::slice::from_ref(*tap), profile: target.profile };
+        let verdict = judge(&target.backend, &target.level, &ran.outcome, &expected);
+        if let (Verdict::Bug(_), NodeKind::Operator(op)) = (verdict, &flat.graph.node(*id).kind) {
+            return Ok(Some(Blamed { culprit: culprit(op, &flat.graph, *id, false), alone: None }));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,156 @@
+//! A case: a model with inputs on which it is defined, made from a seed.
+
+use std::collections::BTreeMap;
+
+use graphgen::{Policy, Settings};
+use interp::{Budget, Evaluation};
+use ir::{DType, NodeKind, Stream, Tensor};
+use onnx::CaseFolder;
+use onnx::external::External;
+use onnx::import::Options;
+use ops::Model;
+use rand::RngExt;
+
+/// A model with inputs, ready to be run.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its number in the campaign; with the seed it determines everything else.
+    pub index: u64,
+    /// The model, its constants filled in.
+    pub model: Model,
+    /// The model as ONNX bytes.
+    pub onnx: Vec<u8>,
+    /// The inputs, by name.
+    pub inputs: Vec<(String, Tensor)>,
+    /// Whether value search found values on which everything is defined.
+    pub all_defined: bool,
+    /// How many draws the generator threw away.
+    pub rejected: usize,
+}
+
+/// Why there is no case. Each is a defect of this program: generated models are valid.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    /// The model cannot be written as ONNX.
+    #[error("case {index} cannot be written as ONNX: {cause}")]
+    Export {
+        /// The case.
+        index: u64,
+        /// Why.
+        cause: onnx::Error,
+    },
+    /// The model is not valid.
+    #[error("case {index} has no values: {cause}")]
+    Values {
+        /// The case.
+        index: u64,
+        /// Why.
+        cause: interp::Error,
+    },
+}
+
+/// Makes cases: every case is a function of the seed, the settings and its index.
+pub struct Maker<'p> {
+    /// The seed of the campaign.
+    pub seed: u64,
+    /// What may occur.
+    pub settings: Settings,
+    /// The opset of every case; `None` draws one for each, up to the settings'.
+    pub opset: Option<u32>,
+    /// How to generate.
+    pub policy: &'p (dyn Policy + Sync),
+    /// Whether settings are varied from case to case.
+    pub swarm: bool,
+    /// Whether values are searched for; otherwise constants are zeros and there are no inputs.
+    pub values: bool,
+}
+
+impl Maker<'_> {
+    /// The case of that number, within the maker's settings.
+    pub fn make(&self, index: u64) -> Result<Case, CaseError> {
+        self.make_within(index, &self.settings)
+    }
+
+    /// The case of that number, within other settings.
+    pub fn make_within(&self, index: u64, settings: &Settings) -> Result<Case, CaseError> {
+        let stream = Stream::new(self.seed).child("case").at(index);
+        let mut settings = if self.swarm { settings.clone().swarm(stream) } else { settings.clone() };
+        if self.opset.is_none() {
+            settings.opset = stream.child("opset").rng().random_range(*ir::graph::OPSETS.start()..=settings.opset);
+        }
+        let generated = graphgen::generate(&settings, self.policy, stream.child("structure"));
+        let mut model = generated.model;
+        let mut inputs = Vec::new();
+        let mut all_defined = true;
+        if self.values {
+            let found = interp::find_values(&model, &generated.constants, stream.child("values"), Budget::default())
+                .map_err(|cause| CaseError::Values { index, cause })?;
+            all_defined = found.all_defined;
+            inputs = named(&model, found.inputs(&model));
+            model = found.settle(&model);
+        }
+        Ok(Case { index, onnx: encode(&model, index)?, model, inputs, all_defined, rejected: generated.rejected })
+    }
+}
+
+/// Pairs inputs with the names of the model's variables.
+pub fn named(model: &Model, inputs: Vec<Tensor>) -> Vec<(String, Tensor)> {
+    model.graph.variables().map(|(_, name, _)| name.to_owned()).zip(inputs).collect()
+}
+
+fn encode(model: &Model, index: u64) -> Result<Vec<u8>, CaseError> {
+    export(model).map_err(|cause| CaseError::Export { index, cause })
+}
+
+/// A model as ONNX bytes.
+pub fn export(model: &Model) -> Result<Vec<u8>, onnx::Error> {
+    Ok(onnx::export::encode(&onnx::export::export(model)?))
+}
+
+/// The model of ONNX bytes. Known inputs settle sizes and operands that the model leaves open.
+pub fn import(bytes: &[u8], known: &BTreeMap<String, Tensor>) -> Result<Model, onnx::Error> {
+    let proto = onnx::proto::decode("model", bytes)?;
+    let options = Options { known_inputs: known, external: External::Refuse };
+    Ok(onnx::import::import(&proto, &options)?.model)
+}
+
+/// The inputs of a case folder's first data set, by name.
+pub fn known_inputs(folder: &CaseFolder) -> BTreeMap<String, Tensor> {
+    let inputs = folder.sets.iter().take(1).flat_map(|s| &s.inputs);
+    inputs.map(|t| (t.name.clone(), t.tensor.clone())).collect()
+}
+
+/// The names and dtypes of a model's outputs.
+pub fn outputs(model: &Model) -> Vec<(String, DType)> {
+    model.graph.outputs.iter().map(|o| (o.name.clone(), model.graph.ty(o.value).dtype)).collect()
+}
+
+/// The tensors of named inputs, in order.
+pub fn tensors(inputs: &[(String, Tensor)]) -> Vec<Tensor> {
+    inputs.iter().map(|(_, t)| t.clone()).collect()
+}
+
+/// The dtypes of all values of a model, functions included.
+pub fn dtypes(model: &Model) -> ir::DTypes {
+    let graphs = model.functions.iter().map(|f| &f.body).chain([&model.graph]);
+    graphs.flat_map(|g| &g.nodes).flat_map(|n| &n.outputs).map(|t| t.dtype).collect()
+}
+
+/// Each operator of a model with the dtype of its first operand (or output), functions included.
+pub fn operators(model: &Model) -> impl Iterator<Item = (&'static str, DType)> {
+    let graphs = model.functions.iter().map(|f| &f.body).chain([&model.graph]);
+    graphs.flat_map(|g| g.nodes.iter().map(move |n| (g, n))).filter_map(|(graph, node)| match &node.kind {
+        NodeKind::Operator(op) => {
+            let first = node.inputs.iter().flatten().next().map(|v| graph.ty(*v)).or(node.outputs.first())?;
+            Some((ir::Operation::name(op), first.dtype))
+        }
+        _ => None,
+    })
+}
+
+/// How many elements the outputs of an evaluation have, how many of them are undecidable and how many undefined.
+pub fn shares(evaluation: &Evaluation) -> [u64; 3] {
+    evaluation.outputs.iter().fold([0; 3], |[all, undecidable, undefined], o| {
+        [all + o.tensor.len() as u64, undecidable + o.undecidable() as u64, undefined + o.undefined.len() as u64]
+    })
+}

@@ -1,0 +1,49 @@
+//! What happens in a campaign, as typed events. Progress bars, logs and reports are consumers of these.
+
+use std::path::PathBuf;
+
+use oracles::{Finding, Tally};
+use serde::Serialize;
+
+/// Something that happened.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A target is about to be tried on single operators.
+    Probing {
+        /// Its name.
+        target: String,
+    },
+    /// What a target was found to lack.
+    Probed {
+        /// Its name.
+        target: String,
+        /// How many pairs of operator and dtype it lacks.
+        lacking: usize,
+    },
+    /// A case has run on every target.
+    Ran {
+        /// The case.
+        index: u64,
+        /// The verdicts so far.
+        tally: Tally,
+        /// The findings so far.
+        findings: u64,
+    },
+    /// A finding of a signature that was not seen before.
+    NewFinding {
+        /// The case.
+        index: u64,
+        /// The signature.
+        signature: String,
+        /// The finding.
+        finding: Finding,
+        /// Where the case was saved.
+        saved: PathBuf,
+    },
+    /// Something went wrong that is nobody's bug but ours or the machine's.
+    Trouble {
+        /// What.
+        what: String,
+    },
+}

@@ -1,0 +1,90 @@
+//! A case as a folder, with what is known about it.
+
+use std::path::Path;
+
+use interp::Judged;
+use ir::Tensor;
+use onnx::CaseFolder;
+use onnx::case::{DataSet, NamedTensor};
+use oracles::Finding;
+use serde::{Deserialize, Serialize};
+
+use crate::case::Case;
+
+/// What `case.json` says.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct About {
+    /// The version of onnxsmith that made the case.
+    pub onnxsmith: Option<String>,
+    /// The seed of the campaign.
+    pub seed: Option<u64>,
+    /// The number of the case in the campaign.
+    pub index: Option<u64>,
+    /// `derived`: the outputs are to be judged by derived bounds, not by a fixed tolerance.
+    pub tolerance: Option<String>,
+    /// A relative tolerance for the stored outputs.
+    pub rtol: Option<f64>,
+    /// An absolute tolerance for the stored outputs.
+    pub atol: Option<f64>,
+    /// For each output: the largest error bound, and how many elements are undecidable and undefined.
+    pub bounds: Vec<Bounds>,
+    /// What was found with the case.
+    pub findings: Vec<Finding>,
+}
+
+/// A summary of one output's bounds.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Bounds {
+    /// The output.
+    pub name: String,
+    /// The largest finite bound.
+    pub largest: f64,
+    /// How many elements are undecidable.
+    pub undecidable: usize,
+    /// How many elements are undefined.
+    pub undefined: usize,
+}
+
+/// The value of [`About::tolerance`] that asks for derived bounds.
+pub const DERIVED: &str = "derived";
+
+impl About {
+    /// What a case folder says about itself; nothing where it has no `case.json`.
+    pub fn read(folder: &CaseFolder) -> Result<Self, serde_json::Error> {
+        folder.json.as_deref().map_or_else(|| Ok(Self::default()), serde_json::from_slice)
+    }
+}
+
+/// Writes a case with the reference's outputs and what was found.
+pub fn save(
+    path: &Path,
+    seed: u64,
+    case: &Case,
+    outputs: &[Judged],
+    findings: &[Finding],
+) -> Result<(), onnx::Error> {
+    let names = case.model.graph.outputs.iter().map(|o| o.name.clone());
+    let bounds = names.clone().zip(outputs).map(|(name, o)| Bounds {
+        name,
+        largest: o.error.iter().copied().filter(|e| e.is_finite()).fold(0.0, f64::max),
+        undecidable: o.undecidable(),
+        undefined: o.undefined.len(),
+    });
+    let about = About {
+        onnxsmith: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        seed: Some(seed),
+        index: Some(case.index),
+        tolerance: Some(DERIVED.to_owned()),
+        bounds: bounds.collect(),
+        findings: findings.to_vec(),
+        ..About::default()
+    };
+    let named = |(name, tensor): (String, Tensor)| NamedTensor::new(name, tensor);
+    let set = DataSet {
+        inputs: case.inputs.iter().cloned().map(named).collect(),
+        outputs: names.zip(outputs.iter().map(|o| o.tensor.clone())).map(named).collect(),
+    };
+    let json = serde_json::to_vec_pretty(&about).unwrap_or_default();
+    CaseFolder { model: case.onnx.clone(), sets: vec![set], json: Some(json) }.write(path)
+}

@@ -1,0 +1,310 @@
+//! The campaign's loop: make a case, run it on every target, judge, blame, save.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use interp::{Evaluation, Taps};
+use ir::{DType, Tensor};
+use oracles::{Expected, Finding, Tally, Verdict, Why, judge};
+use serde::Serialize;
+
+use crate::blame::blame;
+use crate::case::{self, Case, Maker};
+use crate::event::Event;
+use crate::folder;
+use crate::target::Target;
+
+/// What to do and for how long.
+pub struct Plan<'p> {
+    /// How cases are made.
+    pub maker: Maker<'p>,
+    /// What they run on.
+    pub targets: Vec<Target>,
+    /// How many cases run at the same time.
+    pub jobs: usize,
+    /// The most cases.
+    pub cases: Option<u64>,
+    /// The most time.
+    pub time: Option<Duration>,
+    /// This machine's part: the cases whose number is `0` modulo `1`.
+    pub shard: (u64, u64),
+    /// Where findings are saved.
+    pub out: PathBuf,
+    /// How many cases of one signature are saved.
+    pub saved_per_signature: u64,
+}
+
+/// What a campaign found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// How many cases ran.
+    pub cases: u64,
+    /// The verdicts, one per case and target.
+    pub verdicts: Tally,
+    /// The verdicts by target.
+    pub by_target: BTreeMap<String, Tally>,
+    /// Why runs were incomparable, and how often.
+    pub incomparable: BTreeMap<String, u64>,
+    /// How many verdicts were bugs.
+    pub findings: u64,
+    /// The findings by signature, most frequent first.
+    pub clusters: Vec<Cluster>,
+    /// The share of output elements that are undecidable.
+    pub undecidable_elements_share: f64,
+    /// The share of output elements that are undefined.
+    pub undefined_values_share: f64,
+    /// The share of cases in which value search left something undefined.
+    pub undefined_cases_share: f64,
+    /// Seconds inside the engines.
+    pub backend_seconds: f64,
+    /// Seconds by the clock.
+    pub wall_seconds: f64,
+    /// What went wrong on this side.
+    pub trouble: Vec<String>,
+}
+
+/// All findings of one signature.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cluster {
+    /// The signature.
+    pub signature: String,
+    /// How many findings have it.
+    pub count: u64,
+    /// The saved case with the fewest nodes.
+    pub smallest: PathBuf,
+    /// One finding, as an example.
+    pub example: Finding,
+    #[serde(skip)]
+    nodes: usize,
+}
+
+/// What one case gave.
+struct Ran {
+    index: u64,
+    case: Option<Case>,
+    outputs: Vec<interp::Judged>,
+    verdicts: Vec<(String, Verdict)>,
+    shares: [u64; 3],
+    backend_seconds: f64,
+    trouble: Vec<String>,
+}
+
+/// Runs a campaign until its plan is done or `stop` is set.
+pub fn fuzz(plan: &Plan<'_>, stop: &AtomicBool, on_event: &mut dyn FnMut(&Event)) -> Report {
+    let started = Instant::now();
+    let next = AtomicU64::new(0);
+    let (sender, receiver) = mpsc::sync_channel::<Ran>(plan.jobs * 4);
+    let mut tally = Totals::default();
+    let over = || stop.load(Ordering::Relaxed) || plan.time.is_some_and(|t| started.elapsed() >= t);
+    std::thread::scope(|scope| {
+        for _ in 0..plan.jobs.max(1) {
+            let sender = sender.clone();
+            let (next, over) = (&next, &over);
+            scope.spawn(move || {
+                while !over() {
+                    let index = next.fetch_add(1, Ordering::Relaxed) * plan.shard.1 + plan.shard.0;
+                    if plan.cases.is_some_and(|most| index >= most) || sender.send(run(plan, index)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for ran in receiver {
+            tally.take(plan, ran, on_event);
+        }
+    });
+    let mut report = tally.report;
+    report.clusters = tally.clusters.into_values().collect();
+    report.clusters.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signature.cmp(&b.signature)));
+    let [elements, undecidable, undefined] = tally.shares;
+    let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
+    report.undecidable_elements_share = share(undecidable, elements);
+    report.undefined_values_share = share(undefined, elements);
+    report.undefined_cases_share = share(tally.undefined_cases, report.cases);
+    report.wall_seconds = started.elapsed().as_secs_f64();
+    report
+}
+
+#[derive(Default)]
+struct Totals {
+    report: Report,
+    clusters: BTreeMap<String, Cluster>,
+    shares: [u64; 3],
+    undefined_cases: u64,
+}
+
+impl Totals {
+    fn take(&mut self, plan: &Plan<'_>, ran: Ran, on_event: &mut dyn FnMut(&Event)) {
+        for what in ran.trouble {
+            on_event(&Event::Trouble { what: what.clone() });
+            self.report.trouble.push(what);
+        }
+        let Some(case) = ran.case else { return };
+        self.report.cases += 1;
+        self.report.backend_seconds += ran.backend_seconds;
+        self.undefined_cases += u64::from(!case.all_defined);
+        self.shares.iter_mut().zip(ran.shares).for_each(|(total, part)| *total += part);
+        for (target, verdict) in &ran.verdicts {
+            self.report.verdicts.add(verdict);
+            self.report.by_target.entry(target.clone()).or_default().add(verdict);
+            match verdict {
+                Verdict::Pass => {}
+                Verdict::Incomparable(why) => {
+                    let why = oracles::message::normalise(&why.to_string());
+                    *self.report.incomparable.entry(why).or_default() += 1;
+                }
+                Verdict::Bug(finding) => {
+                    self.report.findings += 1;
+                    self.found(plan, &case, &ran.outputs, finding, on_event);
+                }
+            }
+        }
+        let (tally, findings) = (self.report.verdicts, self.report.findings);
+        on_event(&Event::Ran { index: ran.index, tally, findings });
+    }
+
+    fn found(
+        &mut self,
+        plan: &Plan<'_>,
+        case: &Case,
+        outputs: &[interp::Judged],
+        finding: &Finding,
+        on_event: &mut dyn FnMut(&Event),
+    ) {
+        let signature = finding.signature();
+        let nodes = case.model.graph.nodes.len();
+        let count = self.clusters.get(&signature.to_string()).map_or(0, |c| c.count);
+        let smaller = self.clusters.get(&signature.to_string()).is_some_and(|c| nodes < c.nodes);
+        let path = folder_of(&plan.out, &signature.file_name(), case.index);
+        if count < plan.saved_per_signature || smaller {
+            let findings = std::slice::from_ref(finding);
+            if let Err(e) = folder::save(&path, plan.maker.seed, case, outputs, findings) {
+                let what = format!("case {} was not saved: {e}", case.index);
+                on_event(&Event::Trouble { what: what.clone() });
+                self.report.trouble.push(what);
+            }
+        }
+        let cluster = self.clusters.entry(signature.to_string()).or_insert_with(|| Cluster {
+            signature: signature.to_string(),
+            count: 0,
+            smallest: path.clone(),
+            example: finding.clone(),
+            nodes,
+        });
+        cluster.count += 1;
+        if smaller {
+            cluster.smallest.clone_from(&path);
+            cluster.nodes = nodes;
+        }
+        if count == 0 {
+            let (signature, finding) = (signature.to_string(), finding.clone());
+            on_event(&Event::NewFinding { index: case.index, signature, finding, saved: path });
+        }
+    }
+}
+
+fn folder_of(out: &Path, signature: &str, index: u64) -> PathBuf {
+    out.join("findings").join(signature).join(format!("case-{index}"))
+}
+
+/// The settings that a case is made within. Half of the cases suit every target, so that all are compared; the
+/// other half suit one target each, so that what the others lack is tested too.
+fn settings(plan: &Plan<'_>, index: u64) -> graphgen::Settings {
+    let base = plan.maker.settings.clone();
+    let targets = &plan.targets;
+    match targets.get((index / 2) as usize % targets.len().max(1)) {
+        Some(target) if index % 2 == 1 => target.narrow(base),
+        _ => targets.iter().fold(base, |settings, target| target.narrow(settings)),
+    }
+}
+
+/// Makes, runs and judges one case.
+fn run(plan: &Plan<'_>, index: u64) -> Ran {
+    let mut ran = Ran {
+        index,
+        case: None,
+        outputs: Vec::new(),
+        verdicts: Vec::new(),
+        shares: [0; 3],
+        backend_seconds: 0.0,
+        trouble: Vec::new(),
+    };
+    let case = match plan.maker.make_within(index, &settings(plan, index)) {
+        Ok(case) => case,
+        Err(e) => {
+            ran.trouble.push(e.to_string());
+            return ran;
+        }
+    };
+    let inputs = case::tensors(&case.inputs);
+    let outputs = case::outputs(&case.model);
+    let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
+    let mut references: BTreeMap<&str, Evaluation> = BTreeMap::new();
+    for target in &plan.targets {
+        let profile = target.profile;
+        if !references.contains_key(profile.name) {
+            match interp::evaluate(&case.model, &inputs, profile, Taps::Outputs) {
+                Ok(evaluation) => {
+                    references.insert(profile.name, evaluation);
+                }
+                Err(e) => {
+                    ran.trouble.push(format!("case {index} has no reference: {e}"));
+                    return ran;
+                }
+            }
+        }
+        let evaluation = &references[profile.name];
+        let expected = Expected { names: &names, outputs: &evaluation.outputs, profile };
+        match verdict(target, &case, &inputs, &outputs, &expected) {
+            Ok((verdict, seconds)) => {
+                ran.verdicts.push((target.name(), verdict));
+                ran.backend_seconds += seconds;
+            }
+            Err(e) => ran.trouble.push(format!("{}: {e}", target.name())),
+        }
+    }
+    if let Some(evaluation) = references.into_values().next() {
+        ran.shares = case::shares(&evaluation);
+        ran.outputs = evaluation.outputs;
+    }
+    ran.case = Some(case);
+    ran
+}
+
+fn verdict(
+    target: &Target,
+    case: &Case,
+    inputs: &[Tensor],
+    outputs: &[(String, DType)],
+    expected: &Expected<'_>,
+) -> Result<(Verdict, f64), backends::worker::WorkerError> {
+    if let Some(why) = target.lacks(&case.model) {
+        return Ok((Verdict::Incomparable(Why::Unsupported(why)), 0.0));
+    }
+    let ran = target.run(&case.onnx, &case.inputs, outputs)?;
+    let mut verdict = judge(&target.backend, &target.level, &ran.outcome, expected);
+    if let Verdict::Bug(finding) = &mut verdict {
+        if target.shortens_integers() && exceeds_i32(case, inputs) {
+            let why = format!("{} computes i64 as i32, and a value does not fit", target.backend);
+            return Ok((Verdict::Incomparable(Why::Widened(why)), ran.engine_seconds));
+        }
+        if let Some(blamed) = blame(target, &case.model, inputs, finding)? {
+            finding.culprit = Some(blamed.culprit);
+        }
+    }
+    Ok((verdict, ran.engine_seconds))
+}
+
+/// Whether an i64 value of the case, functions included, is beyond what i32 holds.
+fn exceeds_i32(case: &Case, inputs: &[Tensor]) -> bool {
+    let Some(graph) = ir::inline::inline(&case.model) else { return true };
+    let flat = ops::Model::new(case.model.opset, graph);
+    let Ok(evaluation) = interp::evaluate(&flat, inputs, &interp::Profile::TIGHT, Taps::All) else { return true };
+    let range = i128::from(i32::MIN)..=i128::from(i32::MAX);
+    let mut wide = evaluation.taps.values().filter(|t| t.tensor.dtype() == DType::I64);
+    wide.any(|t| t.tensor.to_i128s().iter().any(|v| !range.contains(v)))
+}

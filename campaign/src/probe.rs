@@ -1,0 +1,60 @@
+//! Finding out which operators and dtypes a target lacks.
+//!
+//! A graph of ten nodes that holds one operator the engine lacks tests nothing, so before a campaign each
+//! operator is tried alone, on each dtype. What an engine says it does not support is kept out of the graphs
+//! meant for it; what it gets wrong is not: that is what the campaign is for.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use backends::worker::{Outcome, WorkerError};
+use graphgen::{Settings, Weights};
+use ir::{DType, DTypes};
+use oracles::message::says_unsupported;
+
+use crate::case::{self, Maker};
+use crate::target::Target;
+
+/// How many uses of an operator are tried before it counts as lacking.
+const TRIES: u64 = 3;
+
+/// Fills in what the target lacks, among the operators and dtypes of the settings.
+pub fn probe(target: &mut Target, settings: &Settings) -> Result<(), WorkerError> {
+    let mut lacking = BTreeSet::new();
+    for spec in settings.available() {
+        for dtype in settings.dtypes.intersection(target.dtypes()).iter() {
+            if lacks(target, settings, spec.name, dtype)? {
+                lacking.insert((spec.name, dtype));
+            }
+        }
+    }
+    target.lacking = Arc::new(lacking);
+    Ok(())
+}
+
+/// Whether every use of the operator on the dtype that is tried is answered with "unsupported".
+fn lacks(target: &Target, settings: &Settings, operator: &'static str, dtype: DType) -> Result<bool, WorkerError> {
+    let alone = Settings { nodes: 1, operators: [operator].into(), function: 0.0, ..settings.clone() };
+    let mut answers = 0;
+    for dtypes in [DTypes::of(&[dtype]), target.dtypes()] {
+        let settings = Settings { dtypes: dtypes.intersection(alone.dtypes), ..alone.clone() };
+        let maker = Maker { seed: 0, opset: Some(settings.opset), settings, policy: &Weights, swarm: false, values: true };
+        for index in 0..TRIES {
+            let Ok(case) = maker.make(index) else { continue };
+            if !case::operators(&case.model).any(|used| used == (operator, dtype)) {
+                continue;
+            }
+            answers += 1;
+            let outputs = case::outputs(&case.model);
+            let says_no = match target.run(&case.onnx, &case.inputs, &outputs)?.outcome {
+                Outcome::Unsupported { .. } => true,
+                Outcome::Rejected { message, .. } => says_unsupported(&message),
+                Outcome::Outputs(_) | Outcome::Fault(_) => false,
+            };
+            if !says_no {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(answers > 0)
+}

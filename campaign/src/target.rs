@@ -1,0 +1,188 @@
+//! An engine at an optimisation level, and what it can take.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use backends::worker::{self, Description, Engine, EngineError, Limits, Outcome, Pool, Run, Spec, Stage};
+use graphgen::Settings;
+use interp::Profile;
+use ir::{DType, DTypes, Tensor};
+use ops::Model;
+
+use crate::case;
+
+/// Where an engine runs.
+enum Host {
+    /// In child processes.
+    Workers(Pool),
+    /// In this process: for engines that are part of this program, and for tests.
+    Here(Mutex<Box<dyn Engine + Send>>, Description),
+}
+
+/// An engine at one of its optimisation levels.
+#[derive(Clone)]
+pub struct Target {
+    /// The engine's name on the command line.
+    pub backend: String,
+    /// The level.
+    pub level: String,
+    /// The accuracy it is held to.
+    pub profile: &'static Profile,
+    /// Operators and dtypes that it was found to lack.
+    pub lacking: Arc<BTreeSet<(&'static str, DType)>>,
+    host: Arc<Host>,
+}
+
+/// Why a backend cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The worker does not start.
+    #[error(transparent)]
+    Worker(#[from] worker::WorkerError),
+    /// The engine has no such level.
+    #[error("`{backend}` has no optimisation level `{level}`; it has {known}")]
+    Level {
+        /// The engine.
+        backend: String,
+        /// What was asked for.
+        level: String,
+        /// What there is.
+        known: String,
+    },
+}
+
+/// The name of the reference interpreter as a backend.
+pub const REFERENCE: &str = "interp";
+
+/// The targets that a name stands for: `rten` is every level of rten, `rten:all` one of them.
+pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
+    let (backend, level) = match name.split_once(':') {
+        Some((backend, level)) if backend != "cmd" => (backend, Some(level)),
+        _ => (name, None),
+    };
+    let pool = Pool::new(spec(backend)?, limits.clone())?;
+    let levels = pool.description().levels.clone();
+    let chosen = match level {
+        None => levels,
+        Some(level) if levels.iter().any(|l| l == level) => vec![level.to_owned()],
+        Some(level) => {
+            let (backend, level) = (backend.to_owned(), level.to_owned());
+            return Err(OpenError::Level { backend, level, known: levels.join(", ") });
+        }
+    };
+    let host = Arc::new(Host::Workers(pool));
+    Ok(chosen.into_iter().map(|level| Target::new(backend, level, Arc::clone(&host))).collect())
+}
+
+fn spec(backend: &str) -> Result<Spec, worker::WorkerError> {
+    if backend != REFERENCE {
+        return Spec::parse(backend);
+    }
+    let program = std::env::current_exe()
+        .map_err(|source| worker::WorkerError::Start { program: "this executable".into(), source })?;
+    let args = vec![worker::pool::WORKER_ARGUMENT.into(), REFERENCE.into()];
+    Ok(Spec { name: REFERENCE.to_owned(), program, args })
+}
+
+/// The accuracy that a backend is held to.
+fn profile(backend: &str) -> &'static Profile {
+    match backend {
+        "cpu" | REFERENCE => &Profile::TIGHT,
+        "wgpu" => &Profile::WGSL,
+        _ => &Profile::DECLARED,
+    }
+}
+
+impl Target {
+    fn new(backend: &str, level: String, host: Arc<Host>) -> Self {
+        let lacking = Arc::default();
+        Self { backend: backend.to_owned(), level, profile: profile(backend), lacking, host }
+    }
+
+    /// The levels of an engine that runs in this process.
+    pub fn here(engine: Box<dyn Engine + Send>) -> Vec<Self> {
+        let description = engine.describe();
+        let (backend, levels) = (description.engine.clone(), description.levels.clone());
+        let host = Arc::new(Host::Here(Mutex::new(engine), description));
+        levels.into_iter().map(|level| Self::new(&backend, level, Arc::clone(&host))).collect()
+    }
+
+    /// The name with the level, as `--on` takes it.
+    pub fn name(&self) -> String {
+        format!("{}:{}", self.backend, self.level)
+    }
+
+    /// What the engine says of itself.
+    pub fn description(&self) -> &Description {
+        match &*self.host {
+            Host::Workers(pool) => pool.description(),
+            Host::Here(_, description) => description,
+        }
+    }
+
+    /// Runs a model on named inputs.
+    pub fn run(
+        &self,
+        onnx: &[u8],
+        inputs: &[(String, Tensor)],
+        outputs: &[(String, DType)],
+    ) -> Result<Run, worker::WorkerError> {
+        let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
+        match &*self.host {
+            Host::Workers(pool) => pool.run(&case),
+            Host::Here(engine, _) => {
+                let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(run_here(engine.as_mut(), &case))
+            }
+        }
+    }
+
+    /// The dtypes that the engine computes in as they are, or in one that holds the same values: `bool` as an
+    /// integer, and i64 as i32 for values that fit.
+    pub fn dtypes(&self) -> DTypes {
+        let stands_for = |d: DType| match self.description().computes_in(d) {
+            Some(e) if e == d => true,
+            Some(e) => e.is_int() && (d == DType::Bool || (d == DType::I64 && e == DType::I32)),
+            None => false,
+        };
+        DType::ALL.into_iter().filter(|&d| stands_for(d)).collect()
+    }
+
+    /// Whether the engine computes i64 as i32.
+    pub fn shortens_integers(&self) -> bool {
+        self.description().computes_in(DType::I64) == Some(DType::I32)
+    }
+
+    /// The settings without what the engine lacks.
+    pub fn narrow(&self, mut settings: Settings) -> Settings {
+        settings.dtypes = settings.dtypes.intersection(self.dtypes());
+        if let Some(opset) = self.description().opset {
+            settings.opset = settings.opset.min(opset.clamp(0, 1000) as u32);
+        }
+        settings.refused.extend(self.lacking.iter().copied());
+        settings
+    }
+
+    /// What the model needs and the engine lacks, if anything.
+    pub fn lacks(&self, model: &Model) -> Option<String> {
+        let dtypes = self.dtypes();
+        if let Some(dtype) = case::dtypes(model).iter().find(|&d| !dtypes.contains(d)) {
+            return Some(format!("{} does not compute in {dtype}", self.backend));
+        }
+        let found = case::operators(model).find(|use_| self.lacking.contains(use_));
+        found.map(|(op, dtype)| format!("{} was found to lack {op} on {dtype}", self.backend))
+    }
+}
+
+fn run_here(engine: &mut dyn Engine, case: &worker::Case<'_>) -> Run {
+    let started = Instant::now();
+    let outcome = match engine.run(case) {
+        Ok(outputs) => Outcome::Outputs(outputs),
+        Err(EngineError::Load(message)) => Outcome::Rejected { stage: Stage::Load, message },
+        Err(EngineError::Run(message)) => Outcome::Rejected { stage: Stage::Run, message },
+        Err(EngineError::Unsupported(why)) => Outcome::Unsupported { why },
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    Run { outcome, engine_seconds: seconds, wall_seconds: seconds, stderr: String::new(), late_fault: None }
+}

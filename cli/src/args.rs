@@ -1,0 +1,230 @@
+//! The command line: one definition per flag, its documentation included.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+use ir::DType;
+
+/// Finds numeric and crash bugs in DNN runtimes and compilers.
+///
+/// Exit codes: 0 nothing wrong, 1 findings, 2 wrong usage or an internal error.
+#[derive(Parser, Debug)]
+#[command(version, propagate_version = true)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Flags that every command takes.
+#[derive(ClapArgs, Clone, Copy, Debug)]
+pub struct Common {
+    /// The seed that everything random follows from.
+    #[arg(long, global = true, default_value_t = 0)]
+    pub seed: u64,
+    /// Print exactly one JSON object on standard output; everything else goes to standard error.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Show no progress.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Write random, well-typed models with inputs and expected outputs.
+    Gen(Gen),
+    /// Run saved cases or models and compare.
+    Run(Run),
+    /// Generate, run and compare until a budget is used up.
+    Fuzz(Fuzz),
+    /// List the operators, with the dtypes and backends that have them.
+    Ops(Ops),
+    /// Show a model as text.
+    Show(Show),
+    /// List what is built in, and which GPU adapters there are, each with its self-test.
+    Backends,
+    /// Serve an engine over standard input and output (see docs/worker-protocol.md).
+    #[command(hide = true)]
+    Worker {
+        /// The engine.
+        engine: String,
+    },
+}
+
+/// What may occur in generated graphs.
+#[derive(ClapArgs, Clone, Debug)]
+pub struct Bounds {
+    /// The number of operator nodes of each model.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub nodes: u64,
+    /// The version of ONNX's default operator set, 13 to 26; without it each case has its own.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(13..=26))]
+    pub opset: Option<u32>,
+    /// Use only these operators (ONNX names, separated by commas).
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub ops: Vec<String>,
+    /// Do not use these operators.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub exclude: Vec<String>,
+    /// Use only these dtypes (separated by commas).
+    #[arg(long, value_delimiter = ',', value_name = "DTYPES")]
+    pub dtypes: Vec<DType>,
+    /// The most floating-point operations one evaluation of a model may take.
+    #[arg(long, value_name = "N")]
+    pub max_flops: Option<u64>,
+    /// The most bytes all values of a model may take together.
+    #[arg(long, value_name = "BYTES")]
+    pub max_memory: Option<u64>,
+}
+
+/// `gen`
+#[derive(ClapArgs, Debug)]
+pub struct Gen {
+    /// How many models.
+    #[arg(long, default_value_t = 100)]
+    pub count: u64,
+    /// Where to write the case folders; without it nothing is written.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Write models only: no inputs, no expected outputs.
+    #[arg(long)]
+    pub no_values: bool,
+    /// How many threads; what is written does not depend on it.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    #[command(flatten)]
+    pub bounds: Bounds,
+}
+
+/// `run`
+#[derive(ClapArgs, Debug)]
+pub struct Run {
+    /// Case folders, folders that hold them, or `.onnx` files.
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// The backends: interp, cpu, wgpu, rten, tract, `cmd:./my-runner --flag`; each may name one level, as rten:all.
+    #[arg(long, value_delimiter = ',', default_value = "interp", value_name = "BACKENDS")]
+    pub on: Vec<String>,
+    /// Write each backend's outputs to `DIR/<case>/<backend>/output_N.pb`.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Write the results as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Compare with this relative tolerance instead of the case's own or the derived bounds.
+    #[arg(long, value_name = "X")]
+    pub rtol: Option<f64>,
+    /// Compare with this absolute tolerance.
+    #[arg(long, value_name = "X")]
+    pub atol: Option<f64>,
+    /// How many cases run at the same time.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// How long a backend may take for one case.
+    #[arg(long, default_value = "10s", value_parser = duration, value_name = "TIME")]
+    pub timeout: Duration,
+}
+
+/// `fuzz`
+#[derive(ClapArgs, Debug)]
+pub struct Fuzz {
+    /// The backends, as for `run`. Without it: cpu, wgpu where there is an adapter, and the built-in runtimes.
+    #[arg(long, value_delimiter = ',', value_name = "BACKENDS")]
+    pub on: Vec<String>,
+    /// Stop after this many cases.
+    #[arg(long, value_name = "N")]
+    pub cases: Option<u64>,
+    /// Stop after this time (such as 90s, 10m, 2h); 60s if neither this nor --cases is given.
+    #[arg(long, value_parser = duration, value_name = "TIME")]
+    pub time: Option<Duration>,
+    /// How many cases run at the same time; without it, one per processor.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Where findings are saved.
+    #[arg(long, default_value = "onnxsmith-out", value_name = "DIR")]
+    pub out: PathBuf,
+    /// Run only the cases of this shard, such as 1/4.
+    #[arg(long, value_parser = shard, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// How long a backend may take for one case.
+    #[arg(long, default_value = "10s", value_parser = duration, value_name = "TIME")]
+    pub timeout: Duration,
+    /// Write the findings as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub bounds: Bounds,
+}
+
+/// `ops`
+#[derive(ClapArgs, Clone, Copy, Debug)]
+pub struct Ops {
+    /// Print a Markdown table.
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+/// `show`
+#[derive(ClapArgs, Debug)]
+pub struct Show {
+    /// A case folder or an `.onnx` file.
+    pub case: PathBuf,
+    /// Print Graphviz's DOT instead of the text form.
+    #[arg(long)]
+    pub dot: bool,
+}
+
+/// One part of a campaign that is split over machines: number `index` (from 0) of `count`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    /// Which part.
+    pub index: u64,
+    /// Of how many.
+    pub count: u64,
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let wanted = || format!("`{text}` is no shard; write 1/4 for the first of four");
+    let (i, n) = text.split_once('/').ok_or_else(wanted)?;
+    let (i, n): (u64, u64) = (i.parse().map_err(|_| wanted())?, n.parse().map_err(|_| wanted())?);
+    if (1..=n).contains(&i) { Ok(Shard { index: i - 1, count: n }) } else { Err(wanted()) }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let wanted = || format!("`{text}` is no time; write 90s, 10m or 2h");
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
+    let seconds = match unit {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wanted()),
+    };
+    let number: f64 = number.parse().map_err(|_| wanted())?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn flags_do_not_contradict_each_other() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn times_and_shards() {
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("20ms"), Ok(Duration::from_millis(20)));
+        assert!(duration("1d").is_err() && duration("-1s").is_err() && duration("").is_err());
+        assert_eq!(shard("4/4"), Ok(Shard { index: 3, count: 4 }));
+        assert!(shard("0/4").is_err() && shard("5/4").is_err() && shard("1").is_err());
+    }
+}

@@ -1,0 +1,160 @@
+//! `onnxsmith fuzz`
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use backends::worker::Limits;
+use campaign::fuzz::{Plan, Report, fuzz};
+use campaign::junit::{self, TestCase, TestResult};
+use campaign::{Event, Maker, Target, probe, target};
+use graphgen::Weights;
+use indicatif::ProgressBar;
+use serde_json::json;
+
+use super::{jobs, settings};
+use crate::Exit;
+use crate::args::{Common, Fuzz};
+use crate::screen;
+
+/// How long a campaign lasts when nothing is said.
+const DEFAULT_TIME: Duration = Duration::from_secs(60);
+
+/// Runs a campaign.
+pub fn run(common: Common, args: Fuzz) -> anyhow::Result<Exit> {
+    let settings = settings(&args.bounds)?;
+    let limits = Limits { timeout: args.timeout, ..Limits::default() };
+    let mut targets = open(common, &args.on, &limits)?;
+    let before = backends::usage::cpu_seconds();
+    for target in &mut targets {
+        say(common, &format!("trying each operator on {}", target.name()));
+        probe::probe(target, &settings)?;
+        say(common, &format!("{} lacks {} pairs of operator and dtype", target.name(), target.lacking.len()));
+    }
+    let time = args.time.or_else(|| args.cases.is_none().then_some(DEFAULT_TIME));
+    let plan = Plan {
+        maker: Maker {
+            seed: common.seed,
+            settings,
+            opset: args.bounds.opset,
+            policy: &Weights,
+            swarm: true,
+            values: true,
+        },
+        targets,
+        jobs: jobs(args.jobs),
+        cases: args.cases,
+        time,
+        shard: args.shard.map_or((0, 1), |s| (s.index, s.count)),
+        out: args.out.clone(),
+        saved_per_signature: 3,
+    };
+    let bar = screen::progress(common, args.cases, "fuzzing");
+    let report = fuzz(&plan, &AtomicBool::new(false), &mut |event| show(&bar, event));
+    bar.finish_and_clear();
+    // Workers count into this process's figures once they have ended.
+    drop(plan);
+    let cpu_seconds = backends::usage::cpu_seconds() - before;
+    if let Some(file) = &args.junit {
+        std::fs::write(file, junit(&report)).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    if common.json {
+        let mut all = serde_json::to_value(&report)?;
+        all["cpu_seconds"] = json!(cpu_seconds);
+        screen::json(&all)?;
+    } else {
+        screen::text(&summary(&report, cpu_seconds))?;
+    }
+    if report.cases == 0 && !report.trouble.is_empty() {
+        bail!("no case could be run: {}", report.trouble[0]);
+    }
+    Ok(if report.findings > 0 { Exit::Findings } else { Exit::Clean })
+}
+
+/// The targets asked for, or all there are.
+fn open(common: Common, on: &[String], limits: &Limits) -> anyhow::Result<Vec<Target>> {
+    let mut targets = Vec::new();
+    for name in on {
+        targets.extend(target::open(name, limits)?);
+    }
+    if on.is_empty() {
+        for name in backends::engines::all() {
+            match target::open(name, limits) {
+                Ok(opened) => targets.extend(opened),
+                // Without a GPU adapter the wgpu worker does not start; the campaign goes on without it.
+                Err(e) if *name == "wgpu" => say(common, &format!("without wgpu: {e}")),
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
+    if targets.is_empty() {
+        bail!("there is nothing to test: name backends with --on");
+    }
+    Ok(targets)
+}
+
+fn say(common: Common, what: &str) {
+    if !common.quiet {
+        eprintln!("{what}");
+    }
+}
+
+fn show(bar: &ProgressBar, event: &Event) {
+    match event {
+        Event::Ran { tally, findings, .. } => {
+            bar.inc(1);
+            bar.set_message(format!(
+                "pass {} bug {findings} incomparable {}",
+                tally.pass, tally.incomparable
+            ));
+        }
+        Event::NewFinding { index, signature, finding, saved } => {
+            bar.suspend(|| {
+                eprintln!("case {index}: {signature}\n    {}\n    {}", finding.detail, saved.display());
+            });
+        }
+        Event::Trouble { what } => bar.suspend(|| eprintln!("trouble: {what}")),
+        Event::Probing { .. } | Event::Probed { .. } => {}
+    }
+}
+
+fn summary(report: &Report, cpu_seconds: f64) -> String {
+    let mut out = format!(
+        "{} cases in {:.1} s ({cpu_seconds:.1} s of CPU, {:.1} s inside the engines)\n\
+         verdicts: {} pass, {} bug, {} incomparable\n\
+         undecidable elements {:.2} %, undefined {:.3} %, cases with something undefined {:.2} %\n",
+        report.cases,
+        report.wall_seconds,
+        report.backend_seconds,
+        report.verdicts.pass,
+        report.verdicts.bug,
+        report.verdicts.incomparable,
+        100.0 * report.undecidable_elements_share,
+        100.0 * report.undefined_values_share,
+        100.0 * report.undefined_cases_share,
+    );
+    for (target, t) in &report.by_target {
+        out += &format!("{target}: {} pass, {} bug, {} incomparable\n", t.pass, t.bug, t.incomparable);
+    }
+    for cluster in &report.clusters {
+        out += &format!("{:>6} × {}\n         {}\n", cluster.count, cluster.signature, cluster.smallest.display());
+    }
+    out
+}
+
+fn junit(report: &Report) -> String {
+    let found = report.clusters.iter().map(|c| TestCase {
+        class: c.example.backend.clone(),
+        name: c.signature.clone(),
+        result: TestResult::Failed(
+            format!("{} times", c.count),
+            format!("{}\nonnxsmith run {} --on {}", c.example.detail, c.smallest.display(), c.example.backend),
+        ),
+    });
+    let ran = TestCase {
+        class: "onnxsmith".to_owned(),
+        name: format!("{} cases ran", report.cases),
+        result: TestResult::Passed,
+    };
+    junit::document("onnxsmith fuzz", &std::iter::once(ran).chain(found).collect::<Vec<_>>())
+}

@@ -1,0 +1,46 @@
+//! `onnxsmith gen`
+
+use anyhow::Context;
+use campaign::{Maker, corpus};
+use graphgen::Weights;
+use serde_json::json;
+
+use super::{jobs, settings};
+use crate::Exit;
+use crate::args::{Common, Gen};
+use crate::screen;
+
+/// Writes random cases.
+pub fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
+    let maker = Maker {
+        seed: common.seed,
+        settings: settings(&args.bounds)?,
+        opset: args.bounds.opset,
+        policy: &Weights,
+        swarm: true,
+        values: !args.no_values,
+    };
+    if let Some(out) = &args.out {
+        std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
+    }
+    let bar = screen::progress(common, Some(args.count), "generating");
+    let before = backends::usage::cpu_seconds();
+    let made = corpus::generate(&maker, args.count, jobs(args.jobs), args.out.as_deref(), &mut |done| {
+        bar.set_position(done);
+    });
+    bar.finish_and_clear();
+    let made = made?;
+    let cpu_seconds = backends::usage::cpu_seconds() - before;
+    if common.json {
+        let mut all = serde_json::to_value(&made)?;
+        all["cpu_seconds"] = json!(cpu_seconds);
+        screen::json(&all)?;
+    } else {
+        let place = args.out.as_ref().map_or_else(String::new, |out| format!(" in {}", out.display()));
+        screen::text(&format!(
+            "{} cases of {} nodes in all{place}; {} draws thrown away; {:.2} s, {:.2} s of CPU",
+            made.generated, made.nodes, made.rejected, made.wall_seconds, cpu_seconds
+        ))?;
+    }
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,21 @@
+//! `onnxsmith show`
+
+use onnx::CaseFolder;
+
+use crate::Exit;
+use crate::args::{Common, Show};
+use crate::screen;
+
+/// Prints a model in the text form, or as DOT.
+pub fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
+    let folder = CaseFolder::read(&args.case)?;
+    let known = campaign::case::known_inputs(&folder);
+    let model = campaign::case::import(&folder.model, &known)?;
+    let shown = if args.dot { ir::view::dot(&model) } else { model.to_string() };
+    if common.json {
+        screen::json(&serde_json::json!({ "case": args.case, "text": shown }))?;
+    } else {
+        screen::text(&shown)?;
+    }
+    Ok(Exit::Clean)
+}

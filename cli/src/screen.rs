@@ -1,0 +1,46 @@
+//! What a person sees while a command works: on standard error, so that standard output stays machine-readable.
+
+use std::io::Write;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+use crate::args::Common;
+
+/// A progress bar, or nothing where there is no terminal or `--quiet` was given.
+pub fn progress(common: Common, length: Option<u64>, what: &str) -> ProgressBar {
+    if common.quiet {
+        return ProgressBar::hidden();
+    }
+    let template = match length {
+        Some(_) => "{prefix} {bar:30} {pos}/{len} ({per_sec}) {msg}",
+        None => "{prefix} {spinner} {elapsed} {pos} ({per_sec}) {msg}",
+    };
+    let bar = match length {
+        Some(length) => ProgressBar::new(length),
+        None => ProgressBar::new_spinner(),
+    };
+    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.with_prefix(what.to_owned())
+}
+
+/// Prints a value as the command's one JSON object.
+pub fn json(value: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Prints text as the command's result.
+pub fn text(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        writeln!(out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! The differential oracle: an engine's answer against the reference and its bounds.
+
+use backends::worker::{Fault, Outcome, Stage};
+use interp::{Comparison, Judged, Mismatch, Profile};
+use ir::Tensor;
+
+use crate::message::{normalise, says_unsupported};
+use crate::signature::{ErrorShape, Symptom};
+use crate::verdict::{Finding, Verdict, Why};
+
+/// What is expected of an engine on one case.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected<'a> {
+    /// The names of the outputs, in order.
+    pub names: &'a [String],
+    /// The outputs, with bounds under `profile`.
+    pub outputs: &'a [Judged],
+    /// The accuracy the engine is held to.
+    pub profile: &'a Profile,
+}
+
+/// Judges an engine's answer.
+pub fn judge(backend: &str, level: &str, outcome: &Outcome, expected: &Expected<'_>) -> Verdict {
+    let bug = |symptom, detail| {
+        let (backend, level) = (backend.to_owned(), level.to_owned());
+        Verdict::Bug(Box::new(Finding { backend, level, symptom, culprit: None, detail }))
+    };
+    match outcome {
+        Outcome::Outputs(outputs) => match compare(outputs, expected) {
+            Ok(true) => Verdict::Pass,
+            Ok(false) => Verdict::Incomparable(Why::Undecidable),
+            Err((symptom, detail)) => bug(symptom, detail),
+        },
+        Outcome::Unsupported { why } => Verdict::Incomparable(Why::Unsupported(why.clone())),
+        Outcome::Rejected { message, .. } if says_unsupported(message) => {
+            Verdict::Incomparable(Why::Unsupported(message.clone()))
+        }
+        Outcome::Rejected { stage, message } => {
+            let stage_name = match stage {
+                Stage::Load => "load",
+                Stage::Run => "run",
+            };
+            let symptom = Symptom::Rejected { stage: stage_name.to_owned(), message: normalise(message) };
+            bug(symptom, format!("a valid model is refused at {stage_name}: {message}"))
+        }
+        Outcome::Fault(fault) => bug(fault_symptom(fault), fault.to_string()),
+    }
+}
+
+fn fault_symptom(fault: &Fault) -> Symptom {
+    let place = match fault {
+        // The innermost frame of the engine says more than the line, which moves with every release.
+        Fault::Panic { message, frames, .. } => match frames.first() {
+            Some(frame) => format!("{frame}: {}", normalise(message)),
+            None => normalise(message),
+        },
+        Fault::Signal { name, .. } => (*name).to_owned(),
+        Fault::Exit { code } => code.to_string(),
+        Fault::Garbage { what } => normalise(what),
+        Fault::StackOverflow | Fault::Timeout | Fault::Memory => String::new(),
+    };
+    Symptom::Fault { kind: fault.kind().to_owned(), place }
+}
+
+/// Whether at least one element could be judged (or there are none at all), or else what is wrong.
+fn compare(outputs: &[(String, Tensor)], expected: &Expected<'_>) -> Result<bool, (Symptom, String)> {
+    let (mut elements, mut judged) = (0, 0);
+    for (name, reference) in expected.names.iter().zip(expected.outputs) {
+        let Some((_, actual)) = outputs.iter().find(|(n, _)| n == name) else {
+            return Err((Symptom::MissingOutput, format!("output `{name}` is missing")));
+        };
+        let comparison = interp::judge(reference, actual, expected.profile).map_err(|wrong| {
+            (Symptom::WrongType, format!("output `{name}` is {} instead of {}", wrong.actual, wrong.expected))
+        })?;
+        elements += comparison.elements;
+        judged += comparison.compared();
+        if let Some(worst) = &comparison.worst {
+            return Err((Symptom::Mismatch(error_shape(worst)), describe(name, &comparison, worst)));
+        }
+    }
+    Ok(judged > 0 || elements == 0)
+}
+
+fn error_shape(worst: &Mismatch) -> ErrorShape {
+    let (expected, actual) = (worst.expected, worst.actual);
+    if actual.is_nan() && !expected.is_nan() {
+        ErrorShape::NaN
+    } else if actual.is_infinite() && expected.is_finite() {
+        ErrorShape::Infinite
+    } else if actual.is_finite() && !expected.is_finite() {
+        ErrorShape::Finite
+    } else if (actual - expected).abs() <= 16.0 * worst.bound {
+        ErrorShape::Slight
+    } else {
+        ErrorShape::Gross
+    }
+}
+
+fn describe(name: &str, comparison: &Comparison, worst: &Mismatch) -> String {
+    format!(
+        "output `{name}`: {} of {} elements are off; the worst is element {:?}: {:?} where {:?} ± {:e} is right",
+        comparison.mismatches, comparison.elements, worst.index, worst.actual, worst.expected, worst.bound
+    )
+}

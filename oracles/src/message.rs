@@ -1,0 +1,98 @@
+//! The parts of runtimes' messages that do not depend on the case.
+
+/// A message without what varies between cases: numbers, quoted names, addresses and paths become placeholders,
+/// and only the first line counts.
+pub fn normalise(message: &str) -> String {
+    let line = message.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim();
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let (placeholder, len) = placeholder(c, rest);
+        match placeholder {
+            Some(text) => {
+                if !out.ends_with(text) {
+                    out.push_str(text);
+                }
+            }
+            None => out.push(c),
+        }
+        rest = &rest[len..];
+    }
+    out.truncate(out.char_indices().nth(MOST).map_or(out.len(), |(i, _)| i));
+    out
+}
+
+/// How many characters of a message tell it from others.
+const MOST: usize = 160;
+
+/// What stands for the text at the start of `rest`, and how long that text is.
+fn placeholder(c: char, rest: &str) -> (Option<&'static str>, usize) {
+    let run = |accept: fn(char) -> bool| rest.find(|c| !accept(c)).unwrap_or(rest.len());
+    match c {
+        '"' | '\'' | '`' => match rest[1..].find(c) {
+            Some(end) => (Some("\u{2039}name\u{203a}"), end + 2),
+            None => (None, 1),
+        },
+        '/' => match run(|c| c.is_alphanumeric() || "/._-".contains(c)) {
+            len @ 0..=3 => (None, len.clamp(1, 1)),
+            len => (Some("\u{2039}path\u{203a}"), len),
+        },
+        '[' => match rest.find(']') {
+            Some(end) if rest[1..end].chars().all(|c| c.is_ascii_digit() || ", -".contains(c)) => {
+                (Some("[\u{2039}n\u{203a}]"), end + 1)
+            }
+            _ => (None, 1),
+        },
+        '0'..='9' => (Some("\u{2039}n\u{203a}"), run(|c| c.is_ascii_alphanumeric() || c == '.')),
+        c => (None, c.len_utf8()),
+    }
+}
+
+/// Words with which runtimes say that they lack something, as opposed to finding fault with the model.
+const LACKING: &[&str] = &[
+    "not supported",
+    "unsupported",
+    "not implemented",
+    "unimplemented",
+    "not_implemented",
+    "not yet",
+    "no opset import",
+    "doesn't support",
+    "does not support",
+    "not registered",
+    "unknown operator",
+    "could not find an implementation",
+];
+
+/// Whether a clean error says that the runtime lacks something.
+pub fn says_unsupported(message: &str) -> bool {
+    let message = message.to_lowercase();
+    LACKING.iter().any(|word| message.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_varies_is_replaced() {
+        let a = normalise("node \"v12\" at /tmp/x/model.onnx: shape [2, 3] has 6 elements\nbacktrace");
+        let b = normalise("node \"n7_0\" at /home/me/m.onnx: shape [14] has 14 elements");
+        assert_eq!(a, b);
+        assert_ne!(a, normalise("node \"v12\": dtype mismatch"));
+    }
+
+    #[test]
+    fn unbalanced_quotes_and_long_messages_are_kept_short() {
+        assert_eq!(normalise("can't do"), "can't do");
+        assert!(normalise(&"ab ".repeat(1000)).chars().count() <= MOST);
+        assert_eq!(normalise(""), "");
+        assert_eq!(normalise("é / ü"), "é / ü");
+    }
+
+    #[test]
+    fn limitations_are_told_from_complaints() {
+        assert!(says_unsupported("Operator Foo is NOT_IMPLEMENTED"));
+        assert!(!says_unsupported("incompatible shapes"));
+    }
+}

@@ -1,0 +1,82 @@
+//! Verdicts: pass, bug, or incomparable and why.
+
+use serde::{Deserialize, Serialize};
+
+use crate::signature::{Culprit, Signature, Symptom};
+
+/// What an oracle makes of one engine's answer to one case.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Verdict {
+    /// Every element that can be judged is right.
+    Pass,
+    /// The engine is wrong.
+    Bug(Box<Finding>),
+    /// The case says nothing about the engine.
+    Incomparable(Why),
+}
+
+/// Why a case says nothing about an engine.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The engine says that it lacks something.
+    Unsupported(String),
+    /// The engine declares that it computes in a narrower dtype, and the case needs the wider one.
+    Widened(String),
+    /// Not one element of the outputs is decidable.
+    Undecidable,
+}
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unsupported(what) => write!(f, "unsupported: {what}"),
+            Self::Widened(what) => write!(f, "declared limitation: {what}"),
+            Self::Undecidable => f.write_str("every element is undecidable"),
+        }
+    }
+}
+
+/// Something an engine got wrong.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Finding {
+    /// The engine.
+    pub backend: String,
+    /// The optimisation level it ran at.
+    pub level: String,
+    /// What it did.
+    pub symptom: Symptom,
+    /// The operator at fault, as far as it could be narrowed down.
+    pub culprit: Option<Culprit>,
+    /// What happened, in a sentence or two for a person.
+    pub detail: String,
+}
+
+impl Finding {
+    /// What makes this finding the same as another.
+    pub fn signature(&self) -> Signature {
+        Signature::new(&self.backend, &self.symptom, self.culprit.as_ref())
+    }
+}
+
+/// How many verdicts there were of each kind.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Tally {
+    /// Passes.
+    pub pass: u64,
+    /// Bugs.
+    pub bug: u64,
+    /// Incomparable runs.
+    pub incomparable: u64,
+}
+
+impl Tally {
+    /// Counts one verdict.
+    pub fn add(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Pass => self.pass += 1,
+            Verdict::Bug(_) => self.bug += 1,
+            Verdict::Incomparable(_) => self.incomparable += 1,
+        }
+    }
+}
