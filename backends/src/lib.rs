@@ -1,8 +1,20 @@
-//! backends
+//! Engines: our own kernels, and adapters to real runtimes.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`cpu`] | kernels for the processor |
+//! | [`wgpu`] | kernels for the GPU, in WGSL |
+//! | [`support`] | whether a backend has an operator |
+//! | [`engines`] | adapters: each makes a runtime look like every other |
+//! | [`worker`] | runtimes in child processes, and the protocol they speak |
+//! | [`usage`] | processor time |
+//!
+//! Kernels share no code with the reference semantics in `ops`: a shared mistake would be invisible.
 
 pub mod cpu;
 pub mod engines;
 pub mod support;
+pub mod usage;
 pub mod wgpu;
 pub mod worker;
 

@@ -9,8 +9,8 @@ use backends::worker::WorkerError;
 use interp::{Evaluation, Judged, Taps};
 use ir::inline::inline;
 use ir::{Graph as IrGraph, NodeId, NodeKind, Tensor, Value};
-use oracles::{Culprit, Expected, Finding, Symptom, Verdict, judge};
 use ops::{Graph, Model, Op};
+use oracles::{Culprit, Expected, Finding, Symptom, Verdict, judge};
 
 use crate::case;
 use crate::target::Target;
@@ -83,7 +83,9 @@ fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Option<(Model, 
 
 /// Runs and judges a model; `None` if that finds nothing.
 fn run(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<Finding>, WorkerError> {
-    let Ok(evaluation) = interp::evaluate(model, inputs, target.profile, Taps::Outputs) else { return Ok(None) };
+    let Ok(evaluation) = interp::evaluate(model, inputs, target.profile, Taps::Outputs) else {
+        return Ok(None);
+    };
     let Ok(onnx) = case::export(model) else { return Ok(None) };
     let outputs = case::outputs(model);
     let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();

@@ -76,20 +76,29 @@ impl Maker<'_> {
         let stream = Stream::new(self.seed).child("case").at(index);
         let mut settings = if self.swarm { settings.clone().swarm(stream) } else { settings.clone() };
         if self.opset.is_none() {
-            settings.opset = stream.child("opset").rng().random_range(*ir::graph::OPSETS.start()..=settings.opset);
+            settings.opset =
+                stream.child("opset").rng().random_range(*ir::graph::OPSETS.start()..=settings.opset);
         }
         let generated = graphgen::generate(&settings, self.policy, stream.child("structure"));
         let mut model = generated.model;
         let mut inputs = Vec::new();
         let mut all_defined = true;
         if self.values {
-            let found = interp::find_values(&model, &generated.constants, stream.child("values"), Budget::default())
-                .map_err(|cause| CaseError::Values { index, cause })?;
+            let found =
+                interp::find_values(&model, &generated.constants, stream.child("values"), Budget::default())
+                    .map_err(|cause| CaseError::Values { index, cause })?;
             all_defined = found.all_defined;
             inputs = named(&model, found.inputs(&model));
             model = found.settle(&model);
         }
-        Ok(Case { index, onnx: encode(&model, index)?, model, inputs, all_defined, rejected: generated.rejected })
+        Ok(Case {
+            index,
+            onnx: encode(&model, index)?,
+            model,
+            inputs,
+            all_defined,
+            rejected: generated.rejected,
+        })
     }
 }
 
@@ -151,6 +160,10 @@ pub fn operators(model: &Model) -> impl Iterator<Item = (&'static str, DType)> {
 /// How many elements the outputs of an evaluation have, how many of them are undecidable and how many undefined.
 pub fn shares(evaluation: &Evaluation) -> [u64; 3] {
     evaluation.outputs.iter().fold([0; 3], |[all, undecidable, undefined], o| {
-        [all + o.tensor.len() as u64, undecidable + o.undecidable() as u64, undefined + o.undefined.len() as u64]
+        [
+            all + o.tensor.len() as u64,
+            undecidable + o.undecidable() as u64,
+            undefined + o.undefined.len() as u64,
+        ]
     })
 }

@@ -106,7 +106,8 @@ pub fn fuzz(plan: &Plan<'_>, stop: &AtomicBool, on_event: &mut dyn FnMut(&Event)
             scope.spawn(move || {
                 while !over() {
                     let index = next.fetch_add(1, Ordering::Relaxed) * plan.shard.1 + plan.shard.0;
-                    if plan.cases.is_some_and(|most| index >= most) || sender.send(run(plan, index)).is_err() {
+                    if plan.cases.is_some_and(|most| index >= most) || sender.send(run(plan, index)).is_err()
+                    {
                         break;
                     }
                 }
@@ -303,7 +304,9 @@ fn verdict(
 fn exceeds_i32(case: &Case, inputs: &[Tensor]) -> bool {
     let Some(graph) = ir::inline::inline(&case.model) else { return true };
     let flat = ops::Model::new(case.model.opset, graph);
-    let Ok(evaluation) = interp::evaluate(&flat, inputs, &interp::Profile::TIGHT, Taps::All) else { return true };
+    let Ok(evaluation) = interp::evaluate(&flat, inputs, &interp::Profile::TIGHT, Taps::All) else {
+        return true;
+    };
     let range = i128::from(i32::MIN)..=i128::from(i32::MAX);
     let mut wide = evaluation.taps.values().filter(|t| t.tensor.dtype() == DType::I64);
     wide.any(|t| t.tensor.to_i128s().iter().any(|v| !range.contains(v)))

@@ -37,11 +37,17 @@ pub fn document(suite: &str, cases: &[TestCase]) -> String {
         cases.len()
     );
     for case in cases {
-        let _ = write!(out, "  <testcase classname=\"{}\" name=\"{}\"", escape(&case.class), escape(&case.name));
+        let _ =
+            write!(out, "  <testcase classname=\"{}\" name=\"{}\"", escape(&case.class), escape(&case.name));
         let _ = match &case.result {
             TestResult::Passed => writeln!(out, "/>"),
             TestResult::Failed(what, detail) => {
-                writeln!(out, "><failure message=\"{}\">{}</failure></testcase>", escape(what), escape(detail))
+                writeln!(
+                    out,
+                    "><failure message=\"{}\">{}</failure></testcase>",
+                    escape(what),
+                    escape(detail)
+                )
             }
             TestResult::Skipped(why) => writeln!(out, "><skipped message=\"{}\"/></testcase>", escape(why)),
         };

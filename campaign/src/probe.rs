@@ -33,12 +33,24 @@ pub fn probe(target: &mut Target, settings: &Settings) -> Result<(), WorkerError
 }
 
 /// Whether every use of the operator on the dtype that is tried is answered with "unsupported".
-fn lacks(target: &Target, settings: &Settings, operator: &'static str, dtype: DType) -> Result<bool, WorkerError> {
+fn lacks(
+    target: &Target,
+    settings: &Settings,
+    operator: &'static str,
+    dtype: DType,
+) -> Result<bool, WorkerError> {
     let alone = Settings { nodes: 1, operators: [operator].into(), function: 0.0, ..settings.clone() };
     let mut answers = 0;
     for dtypes in [DTypes::of(&[dtype]), target.dtypes()] {
         let settings = Settings { dtypes: dtypes.intersection(alone.dtypes), ..alone.clone() };
-        let maker = Maker { seed: 0, opset: Some(settings.opset), settings, policy: &Weights, swarm: false, values: true };
+        let maker = Maker {
+            seed: 0,
+            opset: Some(settings.opset),
+            settings,
+            policy: &Weights,
+            swarm: false,
+            values: true,
+        };
         for index in 0..TRIES {
             let Ok(case) = maker.make(index) else { continue };
             if !case::operators(&case.model).any(|used| used == (operator, dtype)) {

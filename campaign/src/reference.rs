@@ -29,7 +29,8 @@ impl Engine for Reference {
             _ => EngineError::Load(e.to_string()),
         })?;
         let inputs = bind(&imported, &known).map_err(EngineError::Run)?;
-        let outputs = interp::evaluate_plain(&imported, &inputs).map_err(|e| EngineError::Run(e.to_string()))?;
+        let outputs =
+            interp::evaluate_plain(&imported, &inputs).map_err(|e| EngineError::Run(e.to_string()))?;
         let names = imported.graph.outputs.iter().map(|o| o.name.clone());
         Ok(names.zip(outputs).collect())
     }
@@ -37,6 +38,7 @@ impl Engine for Reference {
 
 /// The tensors for a model's variables, by name.
 pub fn bind(model: &ops::Model, named: &BTreeMap<String, Tensor>) -> Result<Vec<Tensor>, String> {
-    let find = |name: &str| named.get(name).cloned().ok_or_else(|| format!("there is no tensor for input `{name}`"));
+    let find =
+        |name: &str| named.get(name).cloned().ok_or_else(|| format!("there is no tensor for input `{name}`"));
     model.graph.variables().map(|(_, name, _)| find(name)).collect()
 }

@@ -176,7 +176,8 @@ fn one(path: &Path, how: &Replay<'_>) -> Vec<Judgement> {
     how.targets
         .iter()
         .map(|target| {
-            let judged = sets.iter().enumerate().map(|(i, set)| set_on(path, &folder, &about, i, set, target, how));
+            let judged =
+                sets.iter().enumerate().map(|(i, set)| set_on(path, &folder, &about, i, set, target, how));
             // The worst of a case's data sets stands for the case.
             judged.max_by_key(|(result, _)| *result).unwrap_or((Result::Pass, String::new()))
         })
@@ -210,7 +211,8 @@ fn set_on(
     target: &Target,
     how: &Replay<'_>,
 ) -> Judgement {
-    let inputs: Vec<(String, Tensor)> = set.inputs.iter().map(|t| (t.name.clone(), t.tensor.clone())).collect();
+    let inputs: Vec<(String, Tensor)> =
+        set.inputs.iter().map(|t| (t.name.clone(), t.tensor.clone())).collect();
     let derived = how.tolerance.is_none() && about.tolerance.as_deref() == Some(DERIVED);
     let reference =
         if derived || set.outputs.is_empty() { Some(refer(&folder.model, &inputs, target)) } else { None };
@@ -246,7 +248,11 @@ fn set_on(
 type Reference = (Vec<String>, Vec<Judged>);
 
 /// The outputs that the reference gives, with their names.
-fn refer(model: &[u8], inputs: &[(String, Tensor)], target: &Target) -> std::result::Result<Reference, Judgement> {
+fn refer(
+    model: &[u8],
+    inputs: &[(String, Tensor)],
+    target: &Target,
+) -> std::result::Result<Reference, Judgement> {
     let known: BTreeMap<String, Tensor> = inputs.iter().cloned().collect();
     let model = case::import(model, &known).map_err(|e| refused(&e))?;
     let inputs = reference::bind(&model, &known).map_err(|why| (Result::Rejected, why))?;

@@ -11,7 +11,7 @@ use ir::DType;
 /// Exit codes: 0 nothing wrong, 1 findings, 2 wrong usage or an internal error.
 #[derive(Parser, Debug)]
 #[command(version, propagate_version = true)]
-pub struct Args {
+pub(crate) struct Args {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -21,7 +21,7 @@ pub struct Args {
 
 /// Flags that every command takes.
 #[derive(ClapArgs, Clone, Copy, Debug)]
-pub struct Common {
+pub(crate) struct Common {
     /// The seed that everything random follows from.
     #[arg(long, global = true, default_value_t = 0)]
     pub seed: u64,
@@ -35,7 +35,7 @@ pub struct Common {
 
 /// What to do.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub(crate) enum Command {
     /// Write random, well-typed models with inputs and expected outputs.
     Gen(Gen),
     /// Run saved cases or models and compare.
@@ -58,7 +58,7 @@ pub enum Command {
 
 /// What may occur in generated graphs.
 #[derive(ClapArgs, Clone, Debug)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// The number of operator nodes of each model.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub nodes: u64,
@@ -84,7 +84,7 @@ pub struct Bounds {
 
 /// `gen`
 #[derive(ClapArgs, Debug)]
-pub struct Gen {
+pub(crate) struct Gen {
     /// How many models.
     #[arg(long, default_value_t = 100)]
     pub count: u64,
@@ -103,7 +103,7 @@ pub struct Gen {
 
 /// `run`
 #[derive(ClapArgs, Debug)]
-pub struct Run {
+pub(crate) struct Run {
     /// Case folders, folders that hold them, or `.onnx` files.
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
@@ -132,7 +132,7 @@ pub struct Run {
 
 /// `fuzz`
 #[derive(ClapArgs, Debug)]
-pub struct Fuzz {
+pub(crate) struct Fuzz {
     /// The backends, as for `run`. Without it: cpu, wgpu where there is an adapter, and the built-in runtimes.
     #[arg(long, value_delimiter = ',', value_name = "BACKENDS")]
     pub on: Vec<String>,
@@ -163,7 +163,7 @@ pub struct Fuzz {
 
 /// `ops`
 #[derive(ClapArgs, Clone, Copy, Debug)]
-pub struct Ops {
+pub(crate) struct Ops {
     /// Print a Markdown table.
     #[arg(long)]
     pub markdown: bool,
@@ -171,7 +171,7 @@ pub struct Ops {
 
 /// `show`
 #[derive(ClapArgs, Debug)]
-pub struct Show {
+pub(crate) struct Show {
     /// A case folder or an `.onnx` file.
     pub case: PathBuf,
     /// Print Graphviz's DOT instead of the text form.
@@ -181,7 +181,7 @@ pub struct Show {
 
 /// One part of a campaign that is split over machines: number `index` (from 0) of `count`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shard {
+pub(crate) struct Shard {
     /// Which part.
     pub index: u64,
     /// Of how many.
@@ -197,7 +197,8 @@ fn shard(text: &str) -> Result<Shard, String> {
 
 fn duration(text: &str) -> Result<Duration, String> {
     let wanted = || format!("`{text}` is no time; write 90s, 10m or 2h");
-    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
+    let (number, unit) =
+        text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
     let seconds = match unit {
         "ms" => 1e-3,
         "" | "s" => 1.0,

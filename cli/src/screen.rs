@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::args::Common;
 
 /// A progress bar, or nothing where there is no terminal or `--quiet` was given.
-pub fn progress(common: Common, length: Option<u64>, what: &str) -> ProgressBar {
+pub(crate) fn progress(common: Common, length: Option<u64>, what: &str) -> ProgressBar {
     if common.quiet {
         return ProgressBar::hidden();
     }
@@ -28,7 +28,7 @@ pub fn progress(common: Common, length: Option<u64>, what: &str) -> ProgressBar 
 }
 
 /// Prints a value as the command's one JSON object.
-pub fn json(value: &impl Serialize) -> anyhow::Result<()> {
+pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, value)?;
     writeln!(out)?;
@@ -36,7 +36,7 @@ pub fn json(value: &impl Serialize) -> anyhow::Result<()> {
 }
 
 /// Prints text as the command's result.
-pub fn text(text: &str) -> anyhow::Result<()> {
+pub(crate) fn text(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {

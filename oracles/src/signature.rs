@@ -116,9 +116,10 @@ impl Signature {
 
     /// A name for files: FNV-1a over the text, in hexadecimal.
     pub fn file_name(&self) -> String {
-        let hash = self.0.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| {
-            (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        let hash = self
+            .0
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3));
         format!("{hash:016x}")
     }
 }

@@ -50,7 +50,8 @@ impl Tolerance {
         }
         // The first test also covers equal infinities, whose difference is NaN.
         expected == actual
-            || (expected.is_finite() && (actual - expected).abs() <= self.absolute + self.relative * expected.abs())
+            || (expected.is_finite()
+                && (actual - expected).abs() <= self.absolute + self.relative * expected.abs())
     }
 }
 

@@ -21,7 +21,7 @@ use crate::screen;
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
 
 /// Runs a campaign.
-pub fn run(common: Common, args: Fuzz) -> anyhow::Result<Exit> {
+pub(crate) fn run(common: Common, args: Fuzz) -> anyhow::Result<Exit> {
     let settings = settings(&args.bounds)?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let mut targets = open(common, &args.on, &limits)?;
@@ -137,7 +137,12 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
         out += &format!("{target}: {} pass, {} bug, {} incomparable\n", t.pass, t.bug, t.incomparable);
     }
     for cluster in &report.clusters {
-        out += &format!("{:>6} × {}\n         {}\n", cluster.count, cluster.signature, cluster.smallest.display());
+        out += &format!(
+            "{:>6} × {}\n         {}\n",
+            cluster.count,
+            cluster.signature,
+            cluster.smallest.display()
+        );
     }
     out
 }
@@ -148,7 +153,12 @@ fn junit(report: &Report) -> String {
         name: c.signature.clone(),
         result: TestResult::Failed(
             format!("{} times", c.count),
-            format!("{}\nonnxsmith run {} --on {}", c.example.detail, c.smallest.display(), c.example.backend),
+            format!(
+                "{}\nonnxsmith run {} --on {}",
+                c.example.detail,
+                c.smallest.display(),
+                c.example.backend
+            ),
         ),
     });
     let ran = TestCase {

@@ -11,7 +11,7 @@ use crate::args::{Common, Gen};
 use crate::screen;
 
 /// Writes random cases.
-pub fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
+pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     let maker = Maker {
         seed: common.seed,
         settings: settings(&args.bounds)?,

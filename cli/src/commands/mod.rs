@@ -17,7 +17,7 @@ use crate::Exit;
 use crate::args::{Args, Bounds, Command};
 
 /// Runs the command that was asked for.
-pub fn run(args: Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let common = args.common;
     match args.command {
         Command::Gen(gen_) => generate::run(common, &gen_),
@@ -43,7 +43,9 @@ fn settings(bounds: &Bounds) -> anyhow::Result<Settings> {
     }
     for name in bounds.ops.iter().chain(&bounds.exclude) {
         if !settings.operators.contains(name.as_str()) {
-            bail!("there is no operator `{name}`; `onnxsmith ops` lists them (names are ONNX's, as in LayerNormalization)");
+            bail!(
+                "there is no operator `{name}`; `onnxsmith ops` lists them (names are ONNX's, as in LayerNormalization)"
+            );
         }
     }
     if !bounds.ops.is_empty() {

@@ -12,7 +12,7 @@ use crate::args::{Common, Run};
 use crate::screen;
 
 /// Runs saved cases and compares.
-pub fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
+pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
     let cases = onnx::case::find(&args.paths)?;
     if cases.is_empty() {
         bail!("there is no case folder and no .onnx file in {}", names(args));
@@ -36,7 +36,11 @@ pub fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         let text = junit::document("onnxsmith run", &replayed.results);
         std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
     }
-    if common.json { screen::json(&replayed)? } else { screen::text(&summary(&replayed))? }
+    if common.json {
+        screen::json(&replayed)?
+    } else {
+        screen::text(&summary(&replayed))?
+    }
     let failed = replayed.backends.values().any(campaign::replay::Counts::failed);
     Ok(if failed { Exit::Findings } else { Exit::Clean })
 }

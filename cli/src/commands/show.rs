@@ -7,7 +7,7 @@ use crate::args::{Common, Show};
 use crate::screen;
 
 /// Prints a model in the text form, or as DOT.
-pub fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
+pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
     let folder = CaseFolder::read(&args.case)?;
     let known = campaign::case::known_inputs(&folder);
     let model = campaign::case::import(&folder.model, &known)?;

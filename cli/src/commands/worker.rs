@@ -8,12 +8,12 @@ use campaign::target::REFERENCE;
 use crate::Exit;
 
 /// Serves an engine until standard input is closed.
-pub fn run(name: &str) -> anyhow::Result<Exit> {
+pub(crate) fn run(name: &str) -> anyhow::Result<Exit> {
     let mut engine: Box<dyn Engine> = if name == REFERENCE {
         Box::new(Reference)
     } else {
         match backends::engines::open(name) {
-            Some(engine) => engine?,
+            Some(engine) => engine,
             None => bail!("no engine `{name}` is built in"),
         }
     };

@@ -1,0 +1,28 @@
+//! What this process and its children have used.
+
+/// Seconds of processor time of this process and of those of its children that have ended and been waited for.
+/// 0 where the system does not say.
+pub fn cpu_seconds() -> f64 {
+    seconds()
+}
+
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "getrusage has no safe interface in the standard library")]
+fn seconds() -> f64 {
+    let of = |who| {
+        // SAFETY: `rusage` is plain old data, for which all zeros are valid, and `getrusage` writes to it alone.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(who, &raw mut usage);
+            usage
+        };
+        let part = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 * 1e-6;
+        part(usage.ru_utime) + part(usage.ru_stime)
+    };
+    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
+}
+
+#[cfg(not(unix))]
+fn seconds() -> f64 {
+    0.0
+}
