@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use backends::worker::{Case, Description, Engine, EngineError};
+use backends::engines::models::Runner;
+use backends::worker::{Description, EngineError};
 use ir::{DType, Tensor};
+use ops::Model;
 
 use crate::target::REFERENCE;
 
@@ -11,7 +13,7 @@ use crate::target::REFERENCE;
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Reference;
 
-impl Engine for Reference {
+impl Runner for Reference {
     fn describe(&self) -> Description {
         Description {
             engine: REFERENCE.to_owned(),
@@ -22,23 +24,13 @@ impl Engine for Reference {
         }
     }
 
-    fn run(&mut self, case: &Case<'_>) -> Result<Vec<(String, Tensor)>, EngineError> {
-        let known: BTreeMap<String, Tensor> = case.inputs.iter().cloned().collect();
-        let imported = crate::case::import(case.model, &known).map_err(|e| match e {
-            onnx::Error::Unsupported { .. } => EngineError::Unsupported(e.to_string()),
-            _ => EngineError::Load(e.to_string()),
-        })?;
-        let inputs = bind(&imported, &known).map_err(EngineError::Run)?;
-        let outputs =
-            interp::evaluate_plain(&imported, &inputs).map_err(|e| EngineError::Run(e.to_string()))?;
-        let names = imported.graph.outputs.iter().map(|o| o.name.clone());
-        Ok(names.zip(outputs).collect())
+    fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        interp::evaluate_plain(model, inputs).map_err(|e| EngineError::Run(e.to_string()))
     }
 }
 
 /// The tensors for a model's variables, by name.
-pub fn bind(model: &ops::Model, named: &BTreeMap<String, Tensor>) -> Result<Vec<Tensor>, String> {
-    let find =
-        |name: &str| named.get(name).cloned().ok_or_else(|| format!("there is no tensor for input `{name}`"));
+pub fn bind(model: &Model, named: &BTreeMap<String, Tensor>) -> Result<Vec<Tensor>, String> {
+    let find = |name: &str| named.get(name).cloned().ok_or_else(|| format!("there is no tensor for input `{name}`"));
     model.graph.variables().map(|(_, name, _)| find(name)).collect()
 }

@@ -1,9 +1,11 @@
-//! Adapters to real ONNX runtimes, each behind a cargo feature, each run in a [worker](crate::worker) process.
+//! Engines: our own backends and adapters to real ONNX runtimes, each run in a [worker](crate::worker) process.
 //!
 //! An adapter loads, runs and converts; it decides nothing. Where a runtime calculates in another dtype than the
 //! model's, the adapter says so in its [`Description`](crate::worker::Description) and converts both ways, so
-//! that an oracle can allow for it.
+//! that an oracle can allow for it. Foreign runtimes are behind cargo features.
 
+pub mod gpu;
+pub mod models;
 #[cfg(feature = "rten")]
 mod rten;
 #[cfg(feature = "tract")]
@@ -16,9 +18,11 @@ pub use self::tract::Tract;
 
 use crate::worker::Engine;
 
-/// The names of the engines that are built in.
+/// The names of the engines that are built in, our own first.
 pub const fn all() -> &'static [&'static str] {
     &[
+        "cpu",
+        gpu::NAME,
         #[cfg(feature = "rten")]
         "rten",
         #[cfg(feature = "tract")]
@@ -26,13 +30,26 @@ pub const fn all() -> &'static [&'static str] {
     ]
 }
 
-/// The built-in engine of that name; `None` where it is not built in.
-pub fn open(name: &str) -> Option<Box<dyn Engine>> {
+/// Why an engine cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// No engine of that name is built in.
+    #[error("no engine `{0}` is built in")]
+    Unknown(String),
+    /// There is no usable GPU.
+    #[error(transparent)]
+    Gpu(#[from] crate::wgpu::GpuError),
+}
+
+/// The built-in engine of that name.
+pub fn open(name: &str) -> Result<Box<dyn Engine>, OpenError> {
     match name {
+        "cpu" => Ok(Box::new(crate::cpu::CpuEngine::default())),
+        gpu::NAME => Ok(Box::new(models::OnModels(gpu::GpuRunner::open()?))),
         #[cfg(feature = "rten")]
-        "rten" => Some(Box::new(Rten::default())),
+        "rten" => Ok(Box::new(Rten::default())),
         #[cfg(feature = "tract")]
-        "tract" => Some(Box::new(Tract::default())),
-        _ => None,
+        "tract" => Ok(Box::new(Tract::default())),
+        _ => Err(OpenError::Unknown(name.to_owned())),
     }
 }

@@ -1,6 +1,6 @@
 //! `onnxsmith worker`: the child's side of the worker protocol.
 
-use anyhow::bail;
+use backends::engines::models::OnModels;
 use backends::worker::{Engine, serve};
 use campaign::reference::Reference;
 use campaign::target::REFERENCE;
@@ -9,14 +9,8 @@ use crate::Exit;
 
 /// Serves an engine until standard input is closed.
 pub(crate) fn run(name: &str) -> anyhow::Result<Exit> {
-    let mut engine: Box<dyn Engine> = if name == REFERENCE {
-        Box::new(Reference)
-    } else {
-        match backends::engines::open(name) {
-            Some(engine) => engine,
-            None => bail!("no engine `{name}` is built in"),
-        }
-    };
+    let mut engine: Box<dyn Engine> =
+        if name == REFERENCE { Box::new(OnModels(Reference)) } else { backends::engines::open(name)? };
     serve(engine.as_mut())?;
     Ok(Exit::Clean)
 }

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use prost::Message;
 
 use super::{CaseFolder, DATA_SET, DataSet, JSON, MODEL, NamedTensor};
 use crate::{Error, tensor};
@@ -50,7 +49,7 @@ impl DataSet {
         create(folder)?;
         for (prefix, values) in [("input", &self.inputs), ("output", &self.outputs)] {
             for (i, NamedTensor { name, tensor }) in values.iter().enumerate() {
-                let bytes = tensor::to_proto(name, tensor).encode_to_vec();
+                let bytes = tensor::encode(name, tensor);
                 put(&folder.join(format!("{prefix}_{i}.pb")), &bytes)?;
             }
         }

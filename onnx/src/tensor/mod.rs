@@ -5,6 +5,8 @@
 //! data at hand before anything is allocated.
 
 use half::{bf16, f16};
+use prost::Message as _;
+
 use ir::tensor::Element;
 use ir::{DType, Tensor, Type};
 use ndarray::{ArrayD, IxDyn};
@@ -61,6 +63,11 @@ pub fn to_proto(name: &str, tensor: &Tensor) -> TensorProto {
         raw_data: Some(tensor.to_bytes()),
         ..Default::default()
     }
+}
+
+/// The bytes of a tensor's message, as `.pb` files hold them.
+pub fn encode(name: &str, tensor: &Tensor) -> Vec<u8> {
+    to_proto(name, tensor).encode_to_vec()
 }
 
 /// The type a message declares, without a look at its data.
