@@ -11,6 +11,7 @@
 //! | [`replay`] | running saved cases: `onnxsmith run` |
 //! | [`corpus`] | writing cases: `onnxsmith gen` |
 //! | [`folder`] | a case as a folder, with what is known about it |
+//! | [`table`] | operators × dtypes × backends |
 //! | [`event`] | what happens, as typed events |
 //! | [`junit`] | a report for CI systems |
 
@@ -24,6 +25,7 @@ pub mod junit;
 pub mod probe;
 pub mod reference;
 pub mod replay;
+pub mod table;
 pub mod target;
 
 pub use case::{Case, Maker};

@@ -1,16 +1,33 @@
 //! `onnxsmith ops`
 
+use campaign::table;
+
 use crate::Exit;
 use crate::args::{Common, Ops};
 use crate::screen;
 
 /// Lists the operators.
-pub(crate) fn run(common: Common, _args: Ops) -> anyhow::Result<Exit> {
-    let names: Vec<&str> = ops::registry().map(|s| s.name).collect();
+pub(crate) fn run(common: Common, args: Ops) -> anyhow::Result<Exit> {
+    let rows = table::rows();
     if common.json {
-        screen::json(&names)?
+        screen::json(&serde_json::json!({ "operators": rows }))?;
+    } else if args.markdown {
+        screen::text(&table::markdown(&rows))?;
     } else {
-        screen::text(&names.join("\n"))?
+        let mut out = String::new();
+        for r in &rows {
+            out += &format!(
+                "{:<26} {:>2}  cpu {:>2}/{}  wgpu {:>2}/{}  {}\n",
+                r.operator,
+                r.since,
+                r.cpu.len(),
+                r.dtypes.len(),
+                r.wgpu.len(),
+                r.dtypes.len(),
+                r.dtypes.join(" ")
+            );
+        }
+        screen::text(&out)?;
     }
     Ok(Exit::Clean)
 }
