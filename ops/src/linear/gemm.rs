@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::lanes::array;
-use crate::linear::{int_dot, products, real_dot};
+use crate::linear::{int_dot, products};
 use crate::list::Op;
 use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
@@ -101,12 +101,15 @@ impl Gemm {
         let scaled =
             |x: A::R, factor: f32| if factor == 1.0 { x } else { a.mul(a.real(f64::from(factor)), x) };
         let (left, right) = (oriented(c.real(0), self.trans_a), oriented(c.real(1), self.trans_b));
-        let product = products(&left, &right, |x, y| scaled(real_dot(a, x, y), self.alpha));
-        let product = array(&shape, product);
-        match c.opt_real(2) {
-            Some(bias) => zip(&shape, &product, bias, |p, b| a.add(p, scaled(b, self.beta))),
-            None => product,
-        }
+        // An accumulator may start from the addend and take products that are scaled already, so both are terms.
+        let addend =
+            c.opt_real(2).map(|b| b.broadcast(shape.clone()).expect("the type rule makes C broadcast"));
+        let mut addends = addend.iter().flat_map(|b| b.iter().map(|&b| (scaled(b, self.beta), a.real(1.0))));
+        let items = products(&left, &right, |x, y| {
+            let terms = x.iter().zip(y).map(|(&x, &y)| (scaled(x, self.alpha), y));
+            a.dot(terms.chain(addends.next()))
+        });
+        array(&shape, items)
     }
 
     fn int<A: Arith>(self, c: &Call<'_, A>) -> ArrayD<A::Z> {

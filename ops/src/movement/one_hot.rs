@@ -39,8 +39,9 @@ fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
     let most = d.limits.max_rank.checked_sub(1)?;
     // The result has one axis more than the indices, and the values' dtype.
     let ranks = match d.wanted().map(Type::rank) {
-        Some(rank) => rank.checked_sub(1)?..=rank - 1,
-        None => 0..=most,
+        Some(rank) => rank.checked_sub(1).filter(|&r| r > 0)?..=rank - 1,
+        // ONNX's shape inference asks for at least one axis.
+        None => 1..=most,
     };
     let dtypes = if d.chance(0.8) { DTypes::INTS } else { DTypes::ALL };
     let indices = d.one_of(dtypes, ranks)?;

@@ -112,17 +112,14 @@ impl Operator for Conv {
             for m in 0..y[1] as usize {
                 let first = m / outputs_per_group * per_group;
                 for taps in &cells {
-                    let sum = a.dot((0..per_group).flat_map(|k| {
-                        let (x, w) = (
-                            &x[(n * channels + first + k) * area..],
-                            &w[(m * per_group + k) * kernel_area..],
-                        );
+                    let products = (0..per_group).flat_map(|k| {
+                        let x = &x[(n * channels + first + k) * area..];
+                        let w = &w[(m * per_group + k) * kernel_area..];
                         taps.iter().map(move |t| (x[t.input], w[t.cell]))
-                    }));
-                    out.push(match c.opt_real(2) {
-                        Some(bias) => a.add(sum, bias[[m].as_slice()]),
-                        None => sum,
                     });
+                    // An accumulator may start from the bias, so it is a term like the others.
+                    let bias = c.opt_real(2).map(|b| (b[[m].as_slice()], a.real(1.0)));
+                    out.push(a.dot(products.chain(bias)));
                 }
             }
         }

@@ -158,8 +158,8 @@ impl<D: Dim> TypeRule<D> for Reduce {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
         let reduced = self.reduced(x.rank())?;
-        if matches!(self.function, ReduceFn::Mean | ReduceFn::Max | ReduceFn::Min) {
-            // No neutral element: the mean, maximum and minimum of nothing are undefined.
+        if self.function == ReduceFn::Mean {
+            // The mean of nothing is undefined.
             reduced.iter().try_for_each(|&a| r.le(D::from(1), x.shape[a]))?;
         }
         let mut shape = Vec::with_capacity(x.rank());
