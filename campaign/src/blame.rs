@@ -97,12 +97,12 @@ fn run(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<Findi
     })
 }
 
-/// Whether two symptoms are of one kind: a mismatch is one however far it is off.
+/// Whether two symptoms are of one kind: a mismatch is one however far it is off, a refusal one with the same words.
 fn same_kind(a: &Symptom, b: &Symptom) -> bool {
     match (a, b) {
         (Symptom::Mismatch(_), Symptom::Mismatch(_)) => true,
-        (Symptom::Fault { kind: a, .. }, Symptom::Fault { kind: b, .. }) => a == b,
-        (Symptom::Rejected { .. }, Symptom::Rejected { .. }) => true,
+        (Symptom::Fault { kind: a, .. }, Symptom::Fault { kind: b, .. })
+        | (Symptom::Rejected { message: a, .. }, Symptom::Rejected { message: b, .. }) => a == b,
         (a, b) => a == b,
     }
 }

@@ -9,18 +9,6 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// A target is about to be tried on single operators.
-    Probing {
-        /// Its name.
-        target: String,
-    },
-    /// What a target was found to lack.
-    Probed {
-        /// Its name.
-        target: String,
-        /// How many pairs of operator and dtype it lacks.
-        lacking: usize,
-    },
     /// A case has run on every target.
     Ran {
         /// The case.
@@ -37,7 +25,7 @@ pub enum Event {
         /// The signature.
         signature: String,
         /// The finding.
-        finding: Finding,
+        finding: Box<Finding>,
         /// Where the case was saved.
         saved: PathBuf,
     },

@@ -202,7 +202,7 @@ impl Totals {
             cluster.nodes = nodes;
         }
         if count == 0 {
-            let (signature, finding) = (signature.to_string(), finding.clone());
+            let (signature, finding) = (signature.to_string(), Box::new(finding.clone()));
             on_event(&Event::NewFinding { index: case.index, signature, finding, saved: path });
         }
     }

@@ -12,7 +12,7 @@ use graphgen::{Settings, Weights};
 use ir::{DType, DTypes};
 use oracles::message::says_unsupported;
 
-use crate::case::{self, Maker};
+use crate::case::{self, Case, Maker};
 use crate::target::Target;
 
 /// How many uses of an operator are tried before it counts as lacking.
@@ -29,7 +29,39 @@ pub fn probe(target: &mut Target, settings: &Settings) -> Result<(), WorkerError
         }
     }
     target.lacking = Arc::new(lacking);
+    target.functions = has_functions(target, settings)?;
     Ok(())
+}
+
+/// Whether not every model with a function is answered with "unsupported".
+fn has_functions(target: &Target, settings: &Settings) -> Result<bool, WorkerError> {
+    let settings =
+        target.narrow(Settings { nodes: 1, function: 1.0, operators: ["Add"].into(), ..settings.clone() });
+    let maker = Maker {
+        seed: 0,
+        opset: Some(settings.opset),
+        settings,
+        policy: &Weights,
+        swarm: false,
+        values: true,
+    };
+    for index in 0..TRIES {
+        let Ok(case) = maker.make(index) else { continue };
+        if !case.model.functions.is_empty() && !says_no(target, &case)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a case is answered with "unsupported".
+fn says_no(target: &Target, case: &Case) -> Result<bool, WorkerError> {
+    let outputs = case::outputs(&case.model);
+    Ok(match target.run(&case.onnx, &case.inputs, &outputs)?.outcome {
+        Outcome::Unsupported { .. } => true,
+        Outcome::Rejected { message, .. } => says_unsupported(&message),
+        Outcome::Outputs(_) | Outcome::Fault(_) => false,
+    })
 }
 
 /// Whether every use of the operator on the dtype that is tried is answered with "unsupported".
@@ -57,13 +89,7 @@ fn lacks(
                 continue;
             }
             answers += 1;
-            let outputs = case::outputs(&case.model);
-            let says_no = match target.run(&case.onnx, &case.inputs, &outputs)?.outcome {
-                Outcome::Unsupported { .. } => true,
-                Outcome::Rejected { message, .. } => says_unsupported(&message),
-                Outcome::Outputs(_) | Outcome::Fault(_) => false,
-            };
-            if !says_no {
+            if !says_no(target, &case)? {
                 return Ok(false);
             }
         }

@@ -31,6 +31,7 @@ impl Runner for Reference {
 
 /// The tensors for a model's variables, by name.
 pub fn bind(model: &Model, named: &BTreeMap<String, Tensor>) -> Result<Vec<Tensor>, String> {
-    let find = |name: &str| named.get(name).cloned().ok_or_else(|| format!("there is no tensor for input `{name}`"));
+    let find =
+        |name: &str| named.get(name).cloned().ok_or_else(|| format!("there is no tensor for input `{name}`"));
     model.graph.variables().map(|(_, name, _)| find(name)).collect()
 }

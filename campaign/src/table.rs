@@ -37,11 +37,11 @@ fn row(spec: &'static Spec) -> Row {
         Some(_) => spec.input_types(0, opset),
         None => spec.output_types(0, opset),
     };
-    let mut row =
-        Row { operator: spec.name, since: spec.since(), dtypes: vec![], cpu: vec![], wgpu: vec![] };
+    let mut row = Row { operator: spec.name, since: spec.since(), dtypes: vec![], cpu: vec![], wgpu: vec![] };
     for dtype in dtypes.iter() {
         let uses = uses(spec, dtype, opset);
-        let all = |has: &dyn Fn(&Use) -> Support| !uses.is_empty() && uses.iter().all(|u| has(u) == Support::Yes);
+        let all =
+            |has: &dyn Fn(&Use) -> Support| !uses.is_empty() && uses.iter().all(|u| has(u) == Support::Yes);
         row.dtypes.push(dtype.name());
         if all(&|u| backends::cpu::support(&u.op, &u.inputs())) {
             row.cpu.push(dtype.name());
@@ -69,18 +69,25 @@ impl Use {
 /// Some uses of the operator with a first operand (or output) of the dtype.
 fn uses(spec: &'static Spec, dtype: DType, opset: u32) -> Vec<Use> {
     // With only this dtype in use the draw cannot miss it, but operators on several dtypes need the others.
-    let sets = [DTypes::of(&[dtype]), DTypes::of(&[dtype]).with(DType::I64).with(DType::Bool).with(DType::F32)];
+    let sets =
+        [DTypes::of(&[dtype]), DTypes::of(&[dtype]).with(DType::I64).with(DType::Bool).with(DType::F32)];
     let draws = sets.into_iter().flat_map(|dtypes| (0..DRAWS).map(move |draw| (dtypes, draw)));
     draws
         .filter_map(|(dtypes, draw)| {
             let operators = [spec.name].into();
-            let settings = Settings { opset, dtypes, operators, nodes: 1, function: 0.0, ..Settings::default() };
+            let settings =
+                Settings { opset, dtypes, operators, nodes: 1, function: 0.0, ..Settings::default() };
             let graph = graphgen::generate(&settings, &Weights, Stream::new(draw)).model.graph;
             graph.nodes.iter().find_map(|node| {
                 let NodeKind::Operator(op) = &node.kind else { return None };
-                let inputs: Vec<Option<Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v).clone())).collect();
+                let inputs: Vec<Option<Type>> =
+                    node.inputs.iter().map(|v| v.map(|v| graph.ty(v).clone())).collect();
                 let first = inputs.iter().flatten().chain(&node.outputs).next()?;
-                (first.dtype == dtype).then(|| Use { op: op.clone(), inputs: inputs.clone(), outputs: node.outputs.clone() })
+                (first.dtype == dtype).then(|| Use {
+                    op: op.clone(),
+                    inputs: inputs.clone(),
+                    outputs: node.outputs.clone(),
+                })
             })
         })
         .take(DRAWS as usize)

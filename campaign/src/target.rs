@@ -31,6 +31,8 @@ pub struct Target {
     pub profile: &'static Profile,
     /// Operators and dtypes that it was found to lack.
     pub lacking: Arc<BTreeSet<(&'static str, DType)>>,
+    /// Whether it takes model-local functions, as far as is known.
+    pub functions: bool,
     host: Arc<Host>,
 }
 
@@ -97,7 +99,7 @@ fn profile(backend: &str) -> &'static Profile {
 impl Target {
     fn new(backend: &str, level: String, host: Arc<Host>) -> Self {
         let lacking = Arc::default();
-        Self { backend: backend.to_owned(), level, profile: profile(backend), lacking, host }
+        Self { backend: backend.to_owned(), level, profile: profile(backend), lacking, functions: true, host }
     }
 
     /// The levels of an engine that runs in this process.
@@ -161,11 +163,17 @@ impl Target {
             settings.opset = settings.opset.min(opset.clamp(0, 1000) as u32);
         }
         settings.refused.extend(self.lacking.iter().copied());
+        if !self.functions {
+            settings.function = 0.0;
+        }
         settings
     }
 
     /// What the model needs and the engine lacks, if anything.
     pub fn lacks(&self, model: &Model) -> Option<String> {
+        if !self.functions && !model.functions.is_empty() {
+            return Some(format!("{} was found to lack functions", self.backend));
+        }
         let dtypes = self.dtypes();
         if let Some(dtype) = case::dtypes(model).iter().find(|&d| !dtypes.contains(d)) {
             return Some(format!("{} does not compute in {dtype}", self.backend));

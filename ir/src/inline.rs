@@ -39,7 +39,8 @@ fn copy<O: Clone>(
             }
             (NodeKind::Call(function), _) => {
                 let callee = &model.functions.get(function.0 as usize)?.body;
-                let given: Vec<Value> = node.inputs.iter().flatten().filter_map(|v| at.get(v).copied()).collect();
+                let given: Vec<Value> =
+                    node.inputs.iter().flatten().filter_map(|v| at.get(v).copied()).collect();
                 let inner = copy(model, callee, Some(&given), out)?;
                 callee.outputs.iter().map(|o| inner.get(&o.value).copied()).collect::<Option<_>>()?
             }

@@ -27,7 +27,7 @@ mod nn;
 mod reduction;
 mod strided;
 
-pub use engine::{CpuEngine, GraphEngine};
+pub use engine::{CpuEngine, GraphRunner};
 pub use error::{CpuError, RunError};
 pub use model::{NodeRunner, run_model};
 

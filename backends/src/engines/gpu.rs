@@ -49,7 +49,9 @@ impl Runner for GpuRunner {
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
         let inputs: Vec<&Tensor> = inputs.iter().collect();
         self.gpu.run(model, &inputs).map_err(|e| match e.cause {
-            GpuError::Unsupported { .. } | GpuError::TooLarge { .. } => EngineError::Unsupported(e.to_string()),
+            GpuError::Unsupported { .. } | GpuError::TooLarge { .. } => {
+                EngineError::Unsupported(e.to_string())
+            }
             _ => EngineError::Run(e.to_string()),
         })
     }

@@ -45,7 +45,8 @@ impl<R: Runner> Engine for OnModels<R> {
             model.graph.outputs.iter().map(|o| o.name.as_str()).zip(outputs).collect();
         let wanted = case.outputs.iter().map(|(name, _)| {
             let output = by_name.remove(name.as_str());
-            let output = output.ok_or_else(|| EngineError::Run(format!("the model has no output `{name}`")))?;
+            let output =
+                output.ok_or_else(|| EngineError::Run(format!("the model has no output `{name}`")))?;
             Ok((name.clone(), output))
         });
         wanted.collect()

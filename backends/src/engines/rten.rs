@@ -48,8 +48,8 @@ impl Engine for Rten {
         let model = ModelOptions::with_all_ops()
             .enable_optimization(optimise)
             .load(case.model.to_vec())
-            .map_err(|e| load_error(&e.to_string()))?;
-        let run = |e: rten::RunError| EngineError::Run(e.to_string());
+            .map_err(|e| error(e.to_string(), EngineError::Load))?;
+        let run = |e: rten::RunError| error(e.to_string(), EngineError::Run);
         let inputs = case.inputs.iter().map(|(name, tensor)| {
             let id = model.node_id(name).map_err(run)?;
             Ok((id, ValueOrView::Value(value(name, tensor, declared(&model, id))?)))
@@ -77,15 +77,24 @@ const fn stand_in(dtype: DType) -> Option<DType> {
     }
 }
 
+/// What rten says where it lacks an operator, a dtype of one ("expected tensor with type"), a rank or an output.
 /// "Not supported" and "not valid" come as the same kind of error.
-fn load_error(message: &str) -> EngineError {
-    let lacking = ["not available", "not supported", "unsupported", "not enabled", "later are supported"];
+const LACKING: &[&str] = &[
+    "not available",
+    "not supported",
+    "unsupported",
+    "not enabled",
+    "later are supported",
+    "does not yet support",
+    "expected tensor with type",
+    "must have 4 dims (nchw)",
+];
+
+/// The error for a message: that rten lacks something, or else what `otherwise` makes of it.
+fn error(message: String, otherwise: fn(String) -> EngineError) -> EngineError {
     let lower = message.to_lowercase();
-    if lacking.iter().any(|phrase| lower.contains(phrase)) {
-        EngineError::Unsupported(message.to_owned())
-    } else {
-        EngineError::Load(message.to_owned())
-    }
+    let lacks = LACKING.iter().any(|phrase| lower.contains(phrase));
+    if lacks { EngineError::Unsupported(message) } else { otherwise(message) }
 }
 
 /// The dtype that the loaded model gives a graph input, if it does.

@@ -128,7 +128,7 @@ fn main() {
     let how = std::env::args().nth(1).unwrap_or_default();
     if how == "chaos" {
         serve(&mut Chaos).expect("the parent speaks the protocol");
-    } else if let Some(mut engine) = engines::open(&how) {
+    } else if let Ok(mut engine) = engines::open(&how) {
         serve(&mut *engine).expect("the parent speaks the protocol");
     } else {
         break_protocol(&how);

@@ -41,7 +41,8 @@ pub(crate) fn run(common: Common) -> anyhow::Result<Exit> {
 }
 
 fn describe(name: &'static str) -> Backend {
-    let nothing = |trouble| Backend { name, version: None, levels: vec![], dtypes: vec![], trouble: Some(trouble) };
+    let nothing =
+        |trouble| Backend { name, version: None, levels: vec![], dtypes: vec![], trouble: Some(trouble) };
     let targets = match target::open(name, &Limits::default()) {
         Ok(targets) => targets,
         Err(e) => return nothing(e.to_string()),
@@ -49,7 +50,9 @@ fn describe(name: &'static str) -> Backend {
     let Some(description) = targets.first().map(|t| t.description().clone()) else {
         return nothing("it has no optimisation level".to_owned());
     };
-    let dtype = |(has, computes): (String, String)| if has == computes { has } else { format!("{has} as {computes}") };
+    let dtype = |(has, computes): (String, String)| {
+        if has == computes { has } else { format!("{has} as {computes}") }
+    };
     Backend {
         name,
         version: Some(description.version),
@@ -72,9 +75,16 @@ fn text(backends: &[Backend], adapters: &[Adapter]) -> String {
     for b in backends {
         match (&b.version, &b.trouble) {
             (Some(version), _) => {
-                out += &format!("{} {version}\n  levels: {}\n  dtypes: {}\n", b.name, b.levels.join(", "), b.dtypes.join(", "));
+                out += &format!(
+                    "{} {version}\n  levels: {}\n  dtypes: {}\n",
+                    b.name,
+                    b.levels.join(", "),
+                    b.dtypes.join(", ")
+                );
             }
-            (None, trouble) => out += &format!("{}: {}\n", b.name, trouble.as_deref().unwrap_or("not available")),
+            (None, trouble) => {
+                out += &format!("{}: {}\n", b.name, trouble.as_deref().unwrap_or("not available"))
+            }
         }
     }
     if adapters.is_empty() {

@@ -114,7 +114,6 @@ fn show(bar: &ProgressBar, event: &Event) {
             });
         }
         Event::Trouble { what } => bar.suspend(|| eprintln!("trouble: {what}")),
-        Event::Probing { .. } | Event::Probed { .. } => {}
     }
 }
 

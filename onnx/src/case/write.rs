@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-
 use super::{CaseFolder, DATA_SET, DataSet, JSON, MODEL, NamedTensor};
 use crate::{Error, tensor};
 
