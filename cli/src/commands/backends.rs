@@ -83,7 +83,7 @@ fn text(backends: &[Backend], adapters: &[Adapter]) -> String {
                 );
             }
             (None, trouble) => {
-                out += &format!("{}: {}\n", b.name, trouble.as_deref().unwrap_or("not available"))
+                out += &format!("{}: {}\n", b.name, trouble.as_deref().unwrap_or("not available"));
             }
         }
     }

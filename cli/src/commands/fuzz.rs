@@ -18,10 +18,10 @@ use crate::args::{Common, Fuzz};
 use crate::screen;
 
 /// How long a campaign lasts when nothing is said.
-const DEFAULT_TIME: Duration = Duration::from_secs(60);
+const DEFAULT_TIME: Duration = Duration::from_mins(1);
 
 /// Runs a campaign.
-pub(crate) fn run(common: Common, args: Fuzz) -> anyhow::Result<Exit> {
+pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let settings = settings(&args.bounds)?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let mut targets = open(common, &args.on, &limits)?;

@@ -22,7 +22,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     match args.command {
         Command::Gen(gen_) => generate::run(common, &gen_),
         Command::Run(run_) => run::run(common, &run_),
-        Command::Fuzz(fuzz_) => fuzz::run(common, fuzz_),
+        Command::Fuzz(fuzz_) => fuzz::run(common, &fuzz_),
         Command::Ops(ops_) => ops::run(common, ops_),
         Command::Show(show_) => show::run(common, &show_),
         Command::Backends => backends::run(common),

@@ -37,9 +37,9 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
     }
     if common.json {
-        screen::json(&replayed)?
+        screen::json(&replayed)?;
     } else {
-        screen::text(&summary(&replayed))?
+        screen::text(&summary(&replayed))?;
     }
     let failed = replayed.backends.values().any(campaign::replay::Counts::failed);
     Ok(if failed { Exit::Findings } else { Exit::Clean })
