@@ -47,10 +47,13 @@ struct Sum {
     nan: bool,
     undefined: bool,
     negative_zero: bool,
+    /// Whether the terms are products, which an implementation may scale before or after it adds them up: with a
+    /// negative factor that changes the sign of a sum of zeros.
+    products: bool,
 }
 
 impl Sum {
-    fn new() -> Self {
+    fn new(products: bool) -> Self {
         let grain = i32::MAX / 2;
         Self {
             terms: 0,
@@ -64,6 +67,7 @@ impl Sum {
             nan: false,
             undefined: false,
             negative_zero: false,
+            products,
         }
     }
 
@@ -92,7 +96,7 @@ impl Sum {
 
 impl Bound<'_> {
     pub(super) fn long_sum(&self, terms: impl Iterator<Item = Ball>) -> Ball {
-        let mut sum = Sum::new();
+        let mut sum = Sum::new(false);
         let mut only = None;
         for x in terms {
             let x = if sum.terms == 0 { x } else { self.operand(x) };
@@ -109,7 +113,7 @@ impl Bound<'_> {
     }
 
     pub(super) fn long_dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
-        let mut sum = Sum::new();
+        let mut sum = Sum::new(true);
         for (x, y) in terms {
             let (x, y) = (self.operand(x), self.operand(y));
             let product = x.value * y.value;
@@ -150,7 +154,7 @@ impl Bound<'_> {
             return Ball::unknown(value);
         }
         if sum.is_exact() && self.all_orders_exact(sum) {
-            let unsigned = value == 0.0 && sum.negative_zero && sum.size == 0.0;
+            let unsigned = value == 0.0 && sum.size == 0.0 && (sum.negative_zero || sum.products);
             return if unsigned { Ball::either_zero() } else { Ball::exact(value) };
         }
         let unit = self.profile.rounding * self.format.epsilon();

@@ -96,9 +96,10 @@ table! {
 /// ONNX also allows Erf on integers; no document says what it rounds to, so only the floats are taken.
 const NUMERIC_ERF: Allowed = FLOATS;
 
-/// HardSigmoid with the constants HardSwish uses: clamp(x/6 + 1/2, 0, 1).
+/// HardSigmoid with the constants HardSwish uses: clamp(x/6 + 1/2, 0, 1). As a sum of products it covers both
+/// x·(1/6) + 1/2, as ONNX has it, and (x + 3)/6, as many implementations do.
 fn hard_sigmoid<A: Arith>(a: &A, x: A::R) -> A::R {
-    let line = a.add(a.mul(a.real(1.0 / 6.0), x), a.real(0.5));
+    let line = a.dot([(a.real(1.0 / 6.0), x), (a.real(0.5), a.real(1.0))].into_iter());
     a.max(a.real(0.0), a.min(a.real(1.0), line))
 }
 
