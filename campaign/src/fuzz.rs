@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use interp::{Evaluation, Taps};
 use ir::{DType, Tensor};
-use oracles::{Expected, Finding, Tally, Verdict, Why, judge};
+use ops::Model;
+use oracles::{Expected, Finding, Symptom, Tally, Verdict, Why, judge};
 use serde::Serialize;
 
 use crate::blame::blame;
@@ -82,11 +83,11 @@ pub struct Cluster {
 }
 
 /// What one case gave.
-struct Ran {
+struct Ran<'p> {
     index: u64,
     case: Option<Case>,
     outputs: Vec<interp::Judged>,
-    verdicts: Vec<(String, Verdict)>,
+    verdicts: Vec<(&'p Target, Judged)>,
     shares: [u64; 3],
     backend_seconds: f64,
     trouble: Vec<String>,
@@ -96,7 +97,7 @@ struct Ran {
 pub fn fuzz(plan: &Plan<'_>, stop: &AtomicBool, on_event: &mut dyn FnMut(&Event)) -> Report {
     let started = Instant::now();
     let next = AtomicU64::new(0);
-    let (sender, receiver) = mpsc::sync_channel::<Ran>(plan.jobs * 4);
+    let (sender, receiver) = mpsc::sync_channel::<Ran<'_>>(plan.jobs * 4);
     let mut tally = Totals::default();
     let over = || stop.load(Ordering::Relaxed) || plan.time.is_some_and(|t| started.elapsed() >= t);
     std::thread::scope(|scope| {
@@ -139,7 +140,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn take(&mut self, plan: &Plan<'_>, ran: Ran, on_event: &mut dyn FnMut(&Event)) {
+    fn take(&mut self, plan: &Plan<'_>, ran: Ran<'_>, on_event: &mut dyn FnMut(&Event)) {
         for what in ran.trouble {
             on_event(&Event::Trouble { what: what.clone() });
             self.report.trouble.push(what);
@@ -149,10 +150,10 @@ impl Totals {
         self.report.backend_seconds += ran.backend_seconds;
         self.undefined_cases += u64::from(!case.all_defined);
         self.shares.iter_mut().zip(ran.shares).for_each(|(total, part)| *total += part);
-        for (target, verdict) in &ran.verdicts {
-            self.report.verdicts.add(verdict);
-            self.report.by_target.entry(target.clone()).or_default().add(verdict);
-            match verdict {
+        for (target, judged) in &ran.verdicts {
+            self.report.verdicts.add(&judged.verdict);
+            self.report.by_target.entry(target.name()).or_default().add(&judged.verdict);
+            match &judged.verdict {
                 Verdict::Pass => {}
                 Verdict::Incomparable(why) => {
                     let why = oracles::message::normalise(&why.to_string());
@@ -160,7 +161,8 @@ impl Totals {
                 }
                 Verdict::Bug(finding) => {
                     self.report.findings += 1;
-                    self.found(plan, &case, &ran.outputs, finding, on_event);
+                    let found = Found { case: &case, outputs: &ran.outputs, target, finding, judged };
+                    self.found(plan, &found, on_event);
                 }
             }
         }
@@ -168,32 +170,25 @@ impl Totals {
         on_event(&Event::Ran { index: ran.index, tally, findings });
     }
 
-    fn found(
-        &mut self,
-        plan: &Plan<'_>,
-        case: &Case,
-        outputs: &[interp::Judged],
-        finding: &Finding,
-        on_event: &mut dyn FnMut(&Event),
-    ) {
+    fn found(&mut self, plan: &Plan<'_>, found: &Found<'_>, on_event: &mut dyn FnMut(&Event)) {
+        let Found { case, finding, .. } = found;
         let signature = finding.signature();
         let nodes = case.model.graph.nodes.len();
-        let count = self.clusters.get(&signature.to_string()).map_or(0, |c| c.count);
-        let smaller = self.clusters.get(&signature.to_string()).is_some_and(|c| nodes < c.nodes);
+        let known = self.clusters.get(&signature.to_string());
+        let (count, smaller) = known.map_or((0, false), |c| (c.count, nodes < c.nodes));
         let path = folder_of(&plan.out, &signature.file_name(), case.index);
-        if count < plan.saved_per_signature || smaller {
-            let findings = std::slice::from_ref(finding);
-            if let Err(e) = folder::save(&path, plan.maker.seed, case, outputs, findings) {
-                let what = format!("case {} was not saved: {e}", case.index);
-                on_event(&Event::Trouble { what: what.clone() });
-                self.report.trouble.push(what);
-            }
+        if (count < plan.saved_per_signature || smaller)
+            && let Err(e) = found.save(&path, plan.maker.seed)
+        {
+            let what = format!("case {} was not saved: {e}", case.index);
+            on_event(&Event::Trouble { what: what.clone() });
+            self.report.trouble.push(what);
         }
         let cluster = self.clusters.entry(signature.to_string()).or_insert_with(|| Cluster {
             signature: signature.to_string(),
             count: 0,
             smallest: path.clone(),
-            example: finding.clone(),
+            example: (*finding).clone(),
             nodes,
         });
         cluster.count += 1;
@@ -202,9 +197,41 @@ impl Totals {
             cluster.nodes = nodes;
         }
         if count == 0 {
-            let (signature, finding) = (signature.to_string(), Box::new(finding.clone()));
+            let (signature, finding) = (signature.to_string(), Box::new((*finding).clone()));
             on_event(&Event::NewFinding { index: case.index, signature, finding, saved: path });
         }
+    }
+}
+
+/// A finding with what it was found on.
+struct Found<'a> {
+    case: &'a Case,
+    outputs: &'a [interp::Judged],
+    target: &'a Target,
+    finding: &'a Finding,
+    judged: &'a Judged,
+}
+
+impl Found<'_> {
+    /// Saves the case, and beside it the culprit alone where it fails alone: `case-7` and `case-7-alone`.
+    fn save(&self, path: &Path, seed: u64) -> Result<(), onnx::Error> {
+        let findings = std::slice::from_ref(self.finding);
+        folder::save(path, seed, self.case, self.outputs, findings)?;
+        let Some((model, inputs)) = &self.judged.alone else { return Ok(()) };
+        let Ok(evaluation) = interp::evaluate(model, inputs, self.target.profile, Taps::Outputs) else {
+            return Ok(());
+        };
+        let alone = Case {
+            index: self.case.index,
+            onnx: case::export(model)?,
+            inputs: case::named(model, inputs.clone()),
+            model: model.clone(),
+            all_defined: true,
+            rejected: 0,
+        };
+        let mut name = path.as_os_str().to_owned();
+        name.push("-alone");
+        folder::save(Path::new(&name), seed, &alone, &evaluation.outputs, findings)
     }
 }
 
@@ -224,7 +251,7 @@ fn settings(plan: &Plan<'_>, index: u64) -> graphgen::Settings {
 }
 
 /// Makes, runs and judges one case.
-fn run(plan: &Plan<'_>, index: u64) -> Ran {
+fn run<'p>(plan: &'p Plan<'_>, index: u64) -> Ran<'p> {
     let mut ran = Ran {
         index,
         case: None,
@@ -261,9 +288,9 @@ fn run(plan: &Plan<'_>, index: u64) -> Ran {
         let evaluation = &references[profile.name];
         let expected = Expected { names: &names, outputs: &evaluation.outputs, profile };
         match verdict(target, &case, &inputs, &outputs, &expected) {
-            Ok((verdict, seconds)) => {
-                ran.verdicts.push((target.name(), verdict));
-                ran.backend_seconds += seconds;
+            Ok(judged) => {
+                ran.backend_seconds += judged.seconds;
+                ran.verdicts.push((target, judged));
             }
             Err(e) => ran.trouble.push(format!("{}: {e}", target.name())),
         }
@@ -282,28 +309,48 @@ fn verdict(
     inputs: &[Tensor],
     outputs: &[(String, DType)],
     expected: &Expected<'_>,
-) -> Result<(Verdict, f64), backends::worker::WorkerError> {
+) -> Result<Judged, backends::worker::WorkerError> {
     if let Some(why) = target.lacks(&case.model) {
-        return Ok((Verdict::Incomparable(Why::Unsupported(why)), 0.0));
+        let verdict = Verdict::Incomparable(Why::Unsupported(why));
+        return Ok(Judged { verdict, alone: None, seconds: 0.0 });
     }
     let ran = target.run(&case.onnx, &case.inputs, outputs)?;
     let mut verdict = judge(&target.backend, &target.level, &ran.outcome, expected);
+    let mut alone = None;
     if let Verdict::Bug(finding) = &mut verdict {
+        if !case.all_defined && matches!(finding.symptom, Symptom::Rejected { .. }) {
+            return Ok(Judged {
+                verdict: Verdict::Incomparable(Why::Undefined),
+                alone,
+                seconds: ran.engine_seconds,
+            });
+        }
         if target.shortens_integers() && exceeds_i32(case, inputs) {
             let why = format!("{} computes i64 as i32, and a value does not fit", target.backend);
-            return Ok((Verdict::Incomparable(Why::Widened(why)), ran.engine_seconds));
+            let verdict = Verdict::Incomparable(Why::Widened(why));
+            return Ok(Judged { verdict, alone, seconds: ran.engine_seconds });
         }
         if let Some(blamed) = blame(target, &case.model, inputs, finding)? {
             finding.culprit = Some(blamed.culprit);
+            alone = blamed.alone;
         }
     }
-    Ok((verdict, ran.engine_seconds))
+    Ok(Judged { verdict, alone, seconds: ran.engine_seconds })
+}
+
+/// What came of a case on a target.
+struct Judged {
+    verdict: Verdict,
+    /// The culprit of a bug alone, with its inputs, where it fails alone.
+    alone: Option<(Model, Vec<Tensor>)>,
+    /// The seconds inside the engine.
+    seconds: f64,
 }
 
 /// Whether an i64 value of the case, functions included, is beyond what i32 holds.
 fn exceeds_i32(case: &Case, inputs: &[Tensor]) -> bool {
     let Some(graph) = ir::inline::inline(&case.model) else { return true };
-    let flat = ops::Model::new(case.model.opset, graph);
+    let flat = Model::new(case.model.opset, graph);
     let Ok(evaluation) = interp::evaluate(&flat, inputs, &interp::Profile::TIGHT, Taps::All) else {
         return true;
     };

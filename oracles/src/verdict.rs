@@ -25,6 +25,9 @@ pub enum Why {
     Widened(String),
     /// Not one element of the outputs is decidable.
     Undecidable,
+    /// The engine refuses to run a case in which the specification leaves a value undefined (a division by zero,
+    /// an index out of range), as it may.
+    Undefined,
 }
 
 impl std::fmt::Display for Why {
@@ -33,6 +36,7 @@ impl std::fmt::Display for Why {
             Self::Unsupported(what) => write!(f, "unsupported: {what}"),
             Self::Widened(what) => write!(f, "declared limitation: {what}"),
             Self::Undecidable => f.write_str("every element is undecidable"),
+            Self::Undefined => f.write_str("a value is undefined, and the engine refuses to compute it"),
         }
     }
 }

@@ -30,6 +30,7 @@ fn low_bit(x: f64) -> i32 {
 }
 
 /// What a long sum needs to remember.
+#[allow(clippy::struct_excessive_bools, reason = "independent observations of the terms")]
 struct Sum {
     terms: u32,
     /// Compensated: the sum is high + low.
