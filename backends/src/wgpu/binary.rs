@@ -98,6 +98,11 @@ impl Binary {
         }
     }
 
+    /// Whether there is a kernel for operands of a dtype.
+    pub fn supports(self, dtype: DType) -> bool {
+        self.expr(Class::of(dtype)).is_some()
+    }
+
     /// Whether the result is bool whatever the operands are.
     fn compares(self) -> bool {
         use Binary::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual};

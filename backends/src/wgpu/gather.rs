@@ -167,11 +167,15 @@ impl Gpu {
         }
         let mut shape = indices.shape().to_vec();
         shape.insert(axis, 1);
-        let indices = self.cast(indices, DType::I64)?.reshape(&shape)?;
-        let places = self.places(DType::I64, shape.len(), axis, depth)?;
-        let depth = self.upload(&Tensor::from_i128_fn(&Type::new(DType::I64, []), |_| depth as i128))?;
+        // As i64, the largest of u64 would count from the end.
+        let unsigned = indices.dtype() == DType::U64;
+        let whole = if unsigned { DType::U64 } else { DType::I64 };
+        let indices = self.cast(indices, whole)?.reshape(&shape)?;
+        let places = self.places(whole, shape.len(), axis, depth)?;
+        let depth = self.upload(&Tensor::from_i128_fn(&Type::new(whole, []), |_| depth as i128))?;
         let value = |i| self.slice(values, &[i], &[1], &[1])?.reshape(&[]);
-        let expr = "select(c, d, a == select(b, b + e, b < i64(0)))";
+        let expr =
+            if unsigned { "select(c, d, a == b)" } else { "select(c, d, a == select(b, b + e, b < i64(0)))" };
         let map = Map { name, expr, dtype: values.dtype(), params: &[] };
         self.map(&map, &[&places, &indices, &value(0)?, &value(1)?, &depth])
     }

@@ -56,6 +56,11 @@ impl<'a> Matrices<'a> {
     }
 }
 
+/// Whether a factor of integers is one that `i32` holds.
+pub(super) fn is_whole(factor: f32) -> bool {
+    factor == factor.trunc() && factor.abs() < 1e6
+}
+
 impl Gpu {
     /// ONNX `MatMul`: the last two axes are matrices, the others broadcast; a vector is a row on the left and a column
     /// on the right.
@@ -91,8 +96,7 @@ impl Gpu {
     ) -> Result<GpuTensor, GpuError> {
         let name = "Gemm";
         let dtype = a.dtype();
-        let whole = |q: f32| q == q.trunc() && q.abs() < 1e6;
-        if !(dtype.is_float() || whole(alpha) && whole(beta)) {
+        if !(dtype.is_float() || is_whole(alpha) && is_whole(beta)) {
             return Err(GpuError::dtype(name, dtype, "alpha and beta are not whole"));
         }
         let left = Matrices::new(name, a, transposed[0])?;

@@ -11,10 +11,11 @@
 //! | [`reduce`], [`arg`], [`topk`], `scan` | kernels along axes, in chunks that a driver's loops can hold |
 //! | [`matmul`], [`window`] | products, convolution, pools |
 //! | [`norm`] | softmax and normalisations, composed of the above |
+//! | [`support`](mod@support) | which operators there are kernels for, on which dtypes |
 //! | [`dispatch`], [`run`] | from operators and models to kernels |
 //!
 //! Nothing here panics on what a driver does: every `wgpu` call runs inside error scopes, and what escapes them is kept
-//! and reported by the next call. Shapes and attributes are data, so a pipeline is compiled once per kernel and dtype.
+//! and reported by the next call. f16 is a storage type only: arithmetic of native `f16` is not exercised. Shapes and attributes are data, so a pipeline is compiled once per kernel and dtype.
 
 pub mod arg;
 pub mod binary;
@@ -32,6 +33,7 @@ pub mod reduce;
 pub mod run;
 mod scan;
 pub mod selftest;
+pub mod support;
 pub mod tensor;
 pub mod topk;
 pub mod unary;
@@ -47,6 +49,7 @@ pub use norm::Statistics;
 pub use reduce::Reduce;
 pub use run::NodeError;
 pub use selftest::SelfTest;
+pub use support::support;
 pub use tensor::GpuTensor;
 pub use unary::Unary;
 pub use window::{Pool, Window};

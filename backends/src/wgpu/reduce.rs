@@ -115,7 +115,9 @@ impl Reduce {
         }
     }
 
-    fn supports(self, class: Class) -> bool {
+    /// Whether there is a kernel for a dtype.
+    pub fn supports(self, dtype: DType) -> bool {
+        let class = Class::of(dtype);
         match self {
             Self::Max | Self::Min => true,
             Self::LogSum | Self::LogSumExp => class == Class::Float,
@@ -221,7 +223,7 @@ impl Gpu {
         to: DType,
     ) -> Result<GpuTensor, GpuError> {
         let class = Class::of(x.dtype());
-        if !f.supports(class) {
+        if !f.supports(x.dtype()) {
             let why = "it needs a function that WGSL does not have for this dtype";
             return Err(GpuError::dtype(f.name(), x.dtype(), why));
         }

@@ -23,6 +23,11 @@ impl GpuTensor {
         self.dtype
     }
 
+    /// Dtype and shape.
+    pub fn ty(&self) -> Type {
+        Type::new(self.dtype, self.shape.iter().map(|&d| d as i64).collect::<Vec<_>>())
+    }
+
     /// The size of each axis.
     pub fn shape(&self) -> &[usize] {
         &self.shape

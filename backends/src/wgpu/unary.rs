@@ -104,6 +104,11 @@ unary! {
 }
 
 impl Unary {
+    /// Whether there is a kernel for a dtype.
+    pub fn supports(self, dtype: DType) -> bool {
+        self.expr(Class::of(dtype)).is_some()
+    }
+
     /// The expression for a class of dtypes, if the function has one there.
     fn expr(self, class: Class) -> Option<&'static str> {
         let row = self.row();

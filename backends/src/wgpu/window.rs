@@ -2,6 +2,8 @@
 //!
 //! Fewer than three spatial axes are padded with axes of size 1 in front, so one kernel serves all.
 
+use std::ops::RangeInclusive;
+
 use ir::DType;
 
 use super::device::Gpu;
@@ -10,6 +12,9 @@ use super::record::Launch;
 use super::reduce::accumulator;
 use super::tensor::GpuTensor;
 use super::wgsl::{Class, kernel, load, storage, store};
+
+/// How many spatial axes the kernels slide over.
+pub(super) const SPATIAL_AXES: RangeInclusive<usize> = 1..=3;
 
 /// A window's geometry: one number per spatial axis in each list.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -52,7 +57,7 @@ impl Window {
     fn check(&self, name: &str, spatial: usize) -> Result<(), GpuError> {
         let lists =
             [&self.kernel, &self.strides, &self.dilations, &self.pads_begin, &self.pads_end, &self.output];
-        if !(1..=3).contains(&spatial) {
+        if !SPATIAL_AXES.contains(&spatial) {
             let why = format!("kernels exist for one to three spatial axes, not {spatial}");
             return Err(GpuError::Unsupported { kernel: name.to_owned(), why });
         }

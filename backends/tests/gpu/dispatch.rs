@@ -166,6 +166,16 @@ fn movement_operators() {
 }
 
 #[test]
+fn the_largest_indices_point_nowhere() {
+    let values = tensor(DType::F32, &[2], &[-1.0, 5.0]);
+    for dtype in [DType::U64, DType::I64, DType::U32] {
+        let (low, high) = dtype.int_range().unwrap();
+        let indices = integers(dtype, &[3], &[high, low, high - 1]);
+        check("OneHot", &none().int("depth", 3), &[Some(&indices), Some(&values)], 0.0);
+    }
+}
+
+#[test]
 fn reducing_operators() {
     for dtype in [DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::U64] {
         let x = wave(dtype, &[3, 2, 4]);

@@ -7,12 +7,14 @@ use std::sync::OnceLock;
 use ir::{DType, Tensor, Type};
 use onnxsmith_backends::wgpu::{Gpu, GpuTensor, Which};
 
+mod bounds;
 mod casts;
 mod dispatch;
 mod elementwise;
 mod movement;
 mod products;
 mod reductions;
+mod support;
 
 /// The device all tests share, or `None` and a note where there is none.
 fn gpu() -> Option<&'static Gpu> {

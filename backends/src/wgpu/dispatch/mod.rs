@@ -1,32 +1,27 @@
 //! From an operator to its kernels. The match has no wildcard: a new operator does not compile until it is answered
-//! here, by a kernel or by saying why there is none.
+//! here, by a kernel, and in [`super::support`], by whether there is one.
 
 mod movement;
+pub(super) mod names;
 mod norms;
 mod windows;
 
 use ir::{DType, Type};
 use ops::Op;
-use ops::arith::Comparison;
 use ops::elementwise as elem;
 use ops::linear::Gemm;
-use ops::nn::{GlobalPoolFn, Softmax, SoftmaxFn};
-use ops::reduction::{Arg, ArgFn, CumSum, Reduce as ReduceOp, ReduceFn};
+use ops::nn::{Softmax, SoftmaxFn};
+use ops::reduction::{Arg, ArgFn, CumSum, Reduce as ReduceOp};
 
+use crate::support::Support;
 use crate::wgpu::binary::Binary;
 use crate::wgpu::device::Gpu;
 use crate::wgpu::error::GpuError;
 use crate::wgpu::map::Map;
-use crate::wgpu::reduce::{Reduce, accumulator};
+use crate::wgpu::reduce::accumulator;
+use crate::wgpu::support::support;
 use crate::wgpu::tensor::GpuTensor;
 use crate::wgpu::unary::Unary;
-
-/// An enum of names mapped to another by name.
-macro_rules! by_name {
-    ($value:expr, $from:ty => $to:ty: $($name:ident)*) => {
-        match $value { $(<$from>::$name => <$to>::$name,)* }
-    };
-}
 
 /// The operands of one operator and the types its results must have.
 struct Call<'a> {
@@ -74,7 +69,15 @@ impl Gpu {
         inputs: &[Option<&GpuTensor>],
         outputs: &[Type],
     ) -> Result<Vec<GpuTensor>, GpuError> {
-        let c = Call { name: ir::Operation::name(op), inputs, outputs };
+        let name = ir::Operation::name(op);
+        let types: Vec<_> = inputs.iter().map(|t| t.map(GpuTensor::ty)).collect();
+        let operands: Vec<_> = types.iter().map(Option::as_ref).collect();
+        if let Support::No(why) = support(op, &operands, outputs) {
+            let dtypes: Vec<_> = operands.iter().flatten().map(|t| t.dtype.name()).collect();
+            let kernel = format!("{name} of {}", dtypes.join(", "));
+            return Err(GpuError::Unsupported { kernel, why: why.to_owned() });
+        }
+        let c = Call { name, inputs, outputs };
         match op {
             Op::Split(op) => self.run_split(op, &c),
             Op::MaxPool(op) => self.run_max_pool(op, &c),
@@ -91,28 +94,18 @@ impl Gpu {
     #[allow(clippy::too_many_lines, reason = "one arm per operator")]
     fn single(&self, op: &Op, c: &Call<'_>) -> Result<GpuTensor, GpuError> {
         match op {
-            Op::Unary(op) => self.run_unary(*op, c),
-            Op::Binary(op) => {
-                let f = by_name!(op.0, elem::BinaryFn => Binary: Add Sub Mul Div And Or Xor BitwiseAnd BitwiseOr BitwiseXor);
-                self.binary(f, c.get(0)?, c.get(1)?)
-            }
-            Op::Mod(op) => {
-                self.binary(if op.fmod { Binary::Fmod } else { Binary::Mod }, c.get(0)?, c.get(1)?)
-            }
+            Op::Unary(op) => match names::unary(op.0) {
+                Some(Unary::Identity) => Ok(c.get(0)?.clone()),
+                Some(f) => self.unary(f, c.get(0)?, &[]),
+                None => self.not(c.get(0)?),
+            },
+            Op::Binary(op) => self.binary(names::binary(op.0), c.get(0)?, c.get(1)?),
+            Op::Mod(op) => self.binary(names::modulus(*op), c.get(0)?, c.get(1)?),
             Op::Pow(elem::Pow) => self.run_pow(c),
-            Op::BitShift(op) => {
-                let f = match op.direction {
-                    elem::Direction::Left => Binary::ShiftLeft,
-                    elem::Direction::Right => Binary::ShiftRight,
-                };
-                self.binary(f, c.get(0)?, c.get(1)?)
-            }
+            Op::BitShift(op) => self.binary(names::shift(*op), c.get(0)?, c.get(1)?),
             Op::PRelu(elem::PRelu) => self.binary(Binary::PRelu, c.get(0)?, c.get(1)?),
             Op::Variadic(op) => self.run_variadic(*op, c),
-            Op::Compare(op) => {
-                let f = by_name!(op.0, Comparison => Binary: Equal Less LessOrEqual Greater GreaterOrEqual);
-                self.binary(f, c.get(0)?, c.get(1)?)
-            }
+            Op::Compare(op) => self.binary(names::comparison(op.0), c.get(0)?, c.get(1)?),
             Op::Predicate(elem::Predicate::IsNaN) => self.is_nan(c.get(0)?),
             Op::Predicate(elem::Predicate::IsInf { detect_negative, detect_positive }) => {
                 self.is_inf(c.get(0)?, *detect_negative, *detect_positive)
@@ -120,11 +113,8 @@ impl Gpu {
             Op::Where(elem::Where) => self.select(c.get(0)?, c.get(1)?, c.get(2)?),
             Op::Clip(elem::Clip) => self.clip(c.get(0)?, c.opt(1), c.opt(2)),
             Op::Cast(_) | Op::CastLike(_) => self.cast(c.get(0)?, c.output()?.dtype),
-            Op::Activation(op) => {
-                let f = by_name!(op.function, elem::ActivationFn => Unary: LeakyRelu Elu Selu Celu HardSigmoid ThresholdedRelu Swish);
-                self.unary(f, c.get(0)?, &op.parameters)
-            }
-            Op::Gelu(op) => self.unary(if op.tanh { Unary::GeluTanh } else { Unary::Gelu }, c.get(0)?, &[]),
+            Op::Activation(op) => self.unary(names::activation(op.function), c.get(0)?, &op.parameters),
+            Op::Gelu(op) => self.unary(names::gelu(*op), c.get(0)?, &[]),
             Op::Shrink(op) => self.unary(Unary::Shrink, c.get(0)?, &[op.bias, op.lambd]),
             Op::Reshape(_) | Op::Squeeze(_) | Op::Unsqueeze(_) | Op::Flatten(_) => {
                 c.get(0)?.reshape(&c.output()?.extents())
@@ -169,12 +159,8 @@ impl Gpu {
             Op::Conv(op) => self.run_conv(op, c),
             Op::AveragePool(op) => self.run_average_pool(op, c),
             Op::GlobalPool(op) => {
-                let f = match op.0 {
-                    GlobalPoolFn::Average => Reduce::Mean,
-                    GlobalPoolFn::Max => Reduce::Max,
-                };
                 let x = c.get(0)?;
-                self.reduce(f, x, &(2..x.rank()).collect::<Vec<_>>(), true)
+                self.reduce(names::global_pool(op.0), x, &(2..x.rank()).collect::<Vec<_>>(), true)
             }
             Op::Softmax(Softmax { function, axis }) => {
                 let x = c.get(0)?;
@@ -203,46 +189,6 @@ impl Gpu {
         }
     }
 
-    fn run_unary(&self, op: elem::Unary, c: &Call<'_>) -> Result<GpuTensor, GpuError> {
-        use elem::UnaryFn as F;
-        let x = c.get(0)?;
-        let f = match op.0 {
-            F::Not => return self.not(x),
-            F::Identity => return Ok(x.clone()),
-            F::Abs => Unary::Abs,
-            F::Neg => Unary::Neg,
-            F::Sign => Unary::Sign,
-            F::Floor => Unary::Floor,
-            F::Ceil => Unary::Ceil,
-            F::Round => Unary::Round,
-            F::Relu => Unary::Relu,
-            F::Reciprocal => Unary::Reciprocal,
-            F::Sqrt => Unary::Sqrt,
-            F::Exp => Unary::Exp,
-            F::Log => Unary::Log,
-            F::Sin => Unary::Sin,
-            F::Cos => Unary::Cos,
-            F::Tan => Unary::Tan,
-            F::Asin => Unary::Asin,
-            F::Acos => Unary::Acos,
-            F::Atan => Unary::Atan,
-            F::Sinh => Unary::Sinh,
-            F::Cosh => Unary::Cosh,
-            F::Tanh => Unary::Tanh,
-            F::Asinh => Unary::Asinh,
-            F::Acosh => Unary::Acosh,
-            F::Atanh => Unary::Atanh,
-            F::Erf => Unary::Erf,
-            F::Sigmoid => Unary::Sigmoid,
-            F::Softplus => Unary::Softplus,
-            F::Mish => Unary::Mish,
-            F::Softsign => Unary::Softsign,
-            F::HardSwish => Unary::HardSwish,
-            F::BitwiseNot => Unary::BitwiseNot,
-        };
-        self.unary(f, x, &[])
-    }
-
     /// Operands may differ in dtype; the result has that of the base.
     fn run_pow(&self, c: &Call<'_>) -> Result<GpuTensor, GpuError> {
         let (base, exponent) = (c.get(0)?, c.get(1)?);
@@ -253,9 +199,6 @@ impl Gpu {
         if dtype.is_int() && exponent.dtype().is_int() {
             let wide = |t| self.cast(t, DType::I64);
             return self.cast(&self.binary(Binary::Pow, &wide(base)?, &wide(exponent)?)?, dtype);
-        }
-        if dtype.is_int() || dtype == DType::F64 {
-            return c.unsupported("the power needs f64 and WGSL has none of f64");
         }
         let wide = |t| self.cast(t, DType::F32);
         self.cast(&self.binary(Binary::Pow, &wide(base)?, &wide(exponent)?)?, dtype)
@@ -284,8 +227,6 @@ impl Gpu {
 
     fn run_reduce(&self, op: &ReduceOp, c: &Call<'_>) -> Result<GpuTensor, GpuError> {
         let x = c.get(0)?;
-        let f =
-            by_name!(op.function, ReduceFn => Reduce: Sum Mean Max Min Prod SumSquare L1 L2 LogSum LogSumExp);
         let axes: Vec<_> = match &op.axes {
             Some(axes) if !axes.is_empty() => {
                 axes.iter().map(|&a| c.axis(a, x.rank())).collect::<Result<_, _>>()?
@@ -293,6 +234,6 @@ impl Gpu {
             _ if op.noop_with_empty_axes => Vec::new(),
             _ => (0..x.rank()).collect(),
         };
-        self.reduce(f, x, &axes, op.keepdims)
+        self.reduce(names::reduction(op.function), x, &axes, op.keepdims)
     }
 }
