@@ -3,6 +3,7 @@
 
 mod checked_in;
 mod codegen;
+mod docs;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -24,10 +25,17 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Generate docs/operators.md from the code
+    Docs {
+        /// Change nothing; fail if the checked-in file is stale
+        #[arg(long)]
+        check: bool,
+    },
 }
 
 fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Codegen { check } => codegen::run(Mode::of(check)),
+        Task::Docs { check } => docs::run(Mode::of(check)),
     }
 }
