@@ -156,15 +156,24 @@ floats! {
         exp = libm::expf, exp_m1 = libm::expm1f, ln = libm::logf, ln_1p = libm::log1pf, sin = libm::sinf,
         cos = libm::cosf, tan = libm::tanf, asin = libm::asinf, acos = libm::acosf, atan = libm::atanf,
         sinh = libm::sinhf, cosh = libm::coshf, tanh = libm::tanhf, asinh = libm::asinhf,
-        acosh = libm::acoshf, atanh = libm::atanhf, erf = libm::erff, erfc = libm::erfcf,
+        acosh = acosh_f32, atanh = libm::atanhf, erf = libm::erff, erfc = libm::erfcf,
     }
     std { floor, ceil, round_ties_even, sqrt };
     f64: f64::powf,
-    libm { asinh = libm::asinh, acosh = libm::acosh, atanh = libm::atanh, erf = libm::erf, erfc = libm::erfc }
+    libm { asinh = libm::asinh, acosh = acosh_f64, atanh = libm::atanh, erf = libm::erf, erfc = libm::erfc }
     std {
         floor, ceil, round_ties_even, sqrt, exp, exp_m1, ln, ln_1p, sin, cos, tan, asin, acos, atan, sinh, cosh,
         tanh,
     };
+}
+
+// `libm` calculates on below 1, where nothing but rounding errors are left: acoshf(-1000) is not NaN.
+fn acosh_f32(x: f32) -> f32 {
+    if x < 1.0 { f32::NAN } else { libm::acoshf(x) }
+}
+
+fn acosh_f64(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
 }
 
 macro_rules! halves {
@@ -292,6 +301,14 @@ mod tests {
         assert_eq!((Number::div(i8::MIN, -1), Number::rem(i8::MIN, -1)), (i8::MIN, 0));
         assert_eq!((Number::abs(i64::MIN), Number::neg(1u8)), (i64::MIN, 255));
         assert_eq!((1u8.shift_left(8), 128u8.shift_left(1), 255u64.shift_right(u64::MAX)), (0, 0, 0));
+    }
+
+    #[test]
+    fn acosh_has_no_values_below_one() {
+        for x in [-4000.0f32, -1000.0, -300.0, -1.0, 0.5] {
+            assert!(Real::acosh(x).is_nan() && Real::acosh(f64::from(x)).is_nan(), "{x}");
+        }
+        assert_eq!((Real::acosh(1f32), Real::acosh(1f64)), (0.0, 0.0));
     }
 
     #[test]

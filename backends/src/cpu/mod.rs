@@ -58,7 +58,8 @@ impl NodeRunner for Cpu {
     }
 }
 
-/// Whether there is a kernel for an operator on operands of these types.
+/// Whether there is a kernel for an operator on operands of these types. Every operator has one ([`run_node`] would
+/// not compile otherwise); what is listed here are the uses it does not take.
 pub fn support(op: &Op, inputs: &[Option<&Type>]) -> Support {
     match op {
         Op::Reduce(op) if !reduction::reduce::takes_integers(op.function) => {

@@ -89,9 +89,8 @@ fn mish<R: Real>(x: R) -> R {
     x.mul(n.div(n.add(two)))
 }
 
-/// x·clamp(x + 3, 0, 6) / 6
+/// x·clamp(x/6 + ½, 0, 1), the line as ONNX's function body has it: (x + 3) / 6 rounds at a larger scale.
 fn hard_swish<R: Real>(x: R) -> R {
-    let six = R::from_f64(6.0);
-    let gate = x.add(R::from_f64(3.0)).larger(R::ZERO).smaller(six);
-    x.mul(gate.div(six))
+    let line = x.mul(R::from_f64(1.0 / 6.0)).add(R::from_f64(0.5));
+    x.mul(line.larger(R::ZERO).smaller(R::ONE))
 }
