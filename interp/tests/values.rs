@@ -125,3 +125,26 @@ fn most_random_graphs_need_few_runs() {
     assert!(defined >= 270, "{defined} of 300");
     assert!(runs < 300 * 6, "{runs} runs");
 }
+
+#[test]
+fn what_functions_require_of_their_arguments_is_kept() {
+    let text = "onnxsmith 1 opset 21
+function f0 {
+  %0: i64[2, 3] = variable \"p0\"
+  %1: f32[2, 3] = variable \"p1\"
+  %2: f32[2, 3] = GatherElements(%1, %0) {axis = 1}
+  return \"r0\" = %2
+}
+graph {
+  %0: f32[2, 3] = variable \"x0\"
+  %1: i64[2, 3] = variable \"x1\"
+  %2: f32[2, 3] = call f0(%1, %0)
+  return \"y0\" = %2
+}
+";
+    let model: Model = text.parse().unwrap();
+    for seed in 0..50 {
+        let found = search(&model, seed);
+        assert!(found.all_defined && found.runs == 1, "seed {seed}: {found:?}");
+    }
+}

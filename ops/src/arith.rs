@@ -68,6 +68,8 @@ impl Fun {
             Self::Cosh => libm::cosh(x),
             Self::Tanh => libm::tanh(x),
             Self::Asinh => libm::asinh(x),
+            // `libm` cancels to something finite on some numbers below its domain.
+            Self::Acosh if x < 1.0 => f64::NAN,
             Self::Acosh => libm::acosh(x),
             Self::Atanh => libm::atanh(x),
             Self::Erf => libm::erf(x),

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ir::{DType, NodeId, NodeKind, Stream, Tensor, Type};
-use ops::{Hazard, Model, Operator};
+use ir::{DType, Function, NodeId, NodeKind, Stream, Tensor, Type, Value};
+use ops::{Graph, Hazard, Model, Op, Operator};
 use rand::{Rng, RngExt};
 
 /// Where the elements of a tensor may lie.
@@ -25,11 +25,15 @@ impl Range {
     fn with(self, hazard: &Hazard) -> Self {
         match *hazard {
             Hazard::Zero { .. } => Self { zero: false, ..self },
-            Hazard::Outside { low, high, .. } => {
-                let (low, high) = (self.low.max(low), self.high.min(high));
-                if low <= high { Self { low, high, ..self } } else { self }
-            }
+            Hazard::Outside { low, high, .. } => self.and(Self { low, high, zero: true }),
         }
+    }
+
+    /// Both ranges, or the bounds of this one where the bounds exclude each other.
+    fn and(self, other: Self) -> Self {
+        let zero = self.zero && other.zero;
+        let (low, high) = (self.low.max(other.low), self.high.min(other.high));
+        if low <= high { Self { low, high, zero } } else { Self { zero, ..self } }
     }
 
     fn holds(self, v: f64) -> bool {
@@ -52,21 +56,46 @@ pub(super) enum Tamer {
     Tiny,
 }
 
-/// What the operators that read each free tensor directly require of it.
+/// What the operators that read each free tensor directly, in functions too, require of it.
 pub(super) fn ranges(model: &Model, free: &BTreeSet<NodeId>) -> BTreeMap<NodeId, Range> {
-    let graph = &model.graph;
-    let mut all = BTreeMap::new();
+    let mut all = required(&model.graph, &model.functions);
+    all.retain(|id, _| free.contains(id));
+    all
+}
+
+/// What is required of the values of a graph that may call these functions, by the node of the value.
+fn required(graph: &Graph, functions: &[Function<Op>]) -> BTreeMap<NodeId, Range> {
+    let mut all: BTreeMap<NodeId, Range> = BTreeMap::new();
+    let mut require = |value: Option<Value>, with: &dyn Fn(Range) -> Range| {
+        if let Some(value) = value {
+            let range = all.entry(value.node).or_insert(Range::ANY);
+            *range = with(*range);
+        }
+    };
     for node in &graph.nodes {
-        let NodeKind::Operator(op) = &node.kind else { continue };
-        let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
-        for hazard in op.hazards(&types) {
-            let (Hazard::Outside { operand, .. } | Hazard::Zero { operand }) = hazard;
-            if let Some(value) =
-                node.inputs.get(operand).copied().flatten().filter(|v| free.contains(&v.node))
-            {
-                let range = all.entry(value.node).or_insert(Range::ANY);
-                *range = range.with(&hazard);
+        match &node.kind {
+            NodeKind::Operator(op) => {
+                let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+                for hazard in op.hazards(&types) {
+                    let (Hazard::Outside { operand, .. } | Hazard::Zero { operand }) = hazard;
+                    require(node.inputs.get(operand).copied().flatten(), &|range| range.with(&hazard));
+                }
             }
+            NodeKind::Call(callee) => {
+                // A function calls only functions before it, so this recursion ends.
+                let Some((function, before)) =
+                    functions.get(..=callee.0 as usize).and_then(<[_]>::split_last)
+                else {
+                    continue;
+                };
+                let inside = required(&function.body, before);
+                for ((id, ..), &argument) in function.body.variables().zip(&node.inputs) {
+                    if let Some(&inside) = inside.get(&id) {
+                        require(argument, &|range| range.and(inside));
+                    }
+                }
+            }
+            _ => {}
         }
     }
     all

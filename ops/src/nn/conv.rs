@@ -2,7 +2,7 @@
 
 use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Type};
 
-use crate::arith::Arith;
+use crate::arith::{Arith, Class};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes::array;
@@ -107,11 +107,23 @@ impl Operator for Conv {
         let (channels, per_group) = (x.shape()[1], w.shape()[1]);
         let outputs_per_group = w.shape()[0] / self.group as usize;
         let (x, w): (Vec<A::R>, Vec<A::R>) = (x.iter().copied().collect(), w.iter().copied().collect());
+        let finite = |&w: &A::R| {
+            let classes = [Class::NaN, Class::PositiveInfinity, Class::NegativeInfinity];
+            classes.into_iter().all(|class| a.peek(a.is(class, w)) == Some(0))
+        };
+        let filters = w.chunks((per_group * kernel_area).max(1));
+        let all_finite: Vec<bool> = filters.map(|filter| filter.iter().all(finite)).collect();
         let mut out = Vec::with_capacity(i64::product(y) as usize);
         for n in 0..y[0] as usize {
             for m in 0..y[1] as usize {
                 let first = m / outputs_per_group * per_group;
                 for taps in &cells {
+                    // Padding is zeros. Some implementations multiply them, others leave them out; that makes a
+                    // difference where the weight is an infinity or NaN.
+                    if taps.len() < kernel_area && !all_finite.get(m).copied().unwrap_or(true) {
+                        out.push(a.unknown_real());
+                        continue;
+                    }
                     let products = (0..per_group).flat_map(|k| {
                         let x = &x[(n * channels + first + k) * area..];
                         let w = &w[(m * per_group + k) * kernel_area..];

@@ -44,7 +44,7 @@ pub(crate) fn run(function: UnaryFn, c: &Call<'_>) -> Outputs {
         UnaryFn::Cosh => floats!(c, Real::cosh),
         UnaryFn::Tanh => floats!(c, Real::tanh),
         UnaryFn::Asinh => floats!(c, Real::asinh),
-        UnaryFn::Acosh => floats!(c, Real::acosh),
+        UnaryFn::Acosh => floats!(c, acosh),
         UnaryFn::Atanh => floats!(c, Real::atanh),
         UnaryFn::Erf => floats!(c, Real::erf),
         UnaryFn::Sigmoid => floats!(c, sigmoid),
@@ -59,6 +59,11 @@ pub(crate) fn run(function: UnaryFn, c: &Call<'_>) -> Outputs {
 
 fn relu<W: Number>(x: W) -> W {
     if x > W::ZERO || x.is_nan() { x } else { W::ZERO }
+}
+
+/// `libm` cancels to something finite on some numbers below the domain.
+fn acosh<R: Real>(x: R) -> R {
+    if x < R::ONE { R::from_f64(f64::NAN) } else { x.acosh() }
 }
 
 fn reciprocal<R: Real>(x: R) -> R {
