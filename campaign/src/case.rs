@@ -49,6 +49,10 @@ pub enum CaseError {
     },
 }
 
+/// How many models are drawn at most until one has values on which everything is defined. One draw in twenty has
+/// none that are found, often because a part that depends on constants alone is undefined whatever they hold.
+const DRAWS: u64 = 4;
+
 /// Makes cases: every case is a function of the seed, the settings and its index.
 pub struct Maker<'p> {
     /// The seed of the campaign.
@@ -79,7 +83,20 @@ impl Maker<'_> {
             settings.opset =
                 stream.child("opset").rng().random_range(*ir::graph::OPSETS.start()..=settings.opset);
         }
-        let generated = graphgen::generate(&settings, self.policy, stream.child("structure"));
+        let mut case = self.draw(index, &settings, stream.at(0))?;
+        for draw in 1..DRAWS {
+            if case.all_defined {
+                break;
+            }
+            let rejected = case.rejected;
+            case = self.draw(index, &settings, stream.at(draw))?;
+            case.rejected += rejected;
+        }
+        Ok(case)
+    }
+
+    fn draw(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
+        let generated = graphgen::generate(settings, self.policy, stream.child("structure"));
         let mut model = generated.model;
         let mut inputs = Vec::new();
         let mut all_defined = true;

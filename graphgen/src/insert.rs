@@ -196,6 +196,9 @@ impl<'s> Inserter<'s> {
 
     fn allowed(&self, op: &Op, inputs: &[Option<&Type>], outputs: &[Type]) -> bool {
         let (spec, opset) = (op.spec(), self.settings.opset);
+        if op.since(inputs) > opset {
+            return false;
+        }
         let first = inputs.iter().flatten().map(|t| t.dtype).chain(outputs.iter().map(|t| t.dtype)).next();
         if first.is_some_and(|dtype| self.settings.refused.contains(&(spec.name, dtype))) {
             return false;

@@ -150,8 +150,11 @@ fn run<S: System>(system: &S, model: &Model, inputs: &[Tensor], keep: bool) -> V
 fn judged(data: &Data<Bound<'_>>, ty: &Type) -> Judged {
     match data {
         Data::Real(a) => {
-            let tensor =
-                from(a, |next| Tensor::from_f64_fn(ty, |_| next().map_or(f64::NAN, |b: Ball| b.value)));
+            // The NaNs of processors differ in sign.
+            let one_nan = |v: f64| if v.is_nan() { f64::NAN } else { v };
+            let tensor = from(a, |next| {
+                Tensor::from_f64_fn(ty, |_| next().map_or(f64::NAN, |b: Ball| one_nan(b.value)))
+            });
             with_errors(tensor, a.iter().map(|b| (b.error, b.undefined)))
         }
         Data::Int(a) => {

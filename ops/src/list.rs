@@ -71,6 +71,11 @@ macro_rules! operators {
                     $(Self::$name(o) => o.eval(c),)*
                 }
             }
+            fn since(&self, x: &[Option<&Type>]) -> u32 {
+                match self {
+                    $(Self::$name(o) => o.since(x),)*
+                }
+            }
             fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
                 match self {
                     $(Self::$name(o) => o.hazards(x),)*

@@ -29,6 +29,12 @@ pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
     /// The reference semantics: what the outputs are, in any number system.
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>>;
 
+    /// The first opset in which such a use means what it means here, where that does not follow from its dtypes and
+    /// from which attributes it has (a [`Spec`] says that): from the value of an attribute, say. For valid operands.
+    fn since(&self, _x: &[Option<&Type>]) -> u32 {
+        13
+    }
+
     /// Values of operands for which the result is undefined or not finite.
     fn hazards(&self, _x: &[Option<&Type>]) -> Vec<Hazard> {
         Vec::new()

@@ -159,7 +159,7 @@ impl Bound<'_> {
             return if unsigned { Ball::either_zero() } else { Ball::exact(value) };
         }
         let unit = self.profile.rounding * self.format.epsilon();
-        let growth = (f64::from(roundings) * unit.ln_1p()).exp_m1();
+        let growth = libm::expm1(f64::from(roundings) * libm::log1p(unit));
         let by_growth = growth * sum.size;
         // A single addition is off by a fraction of its result, not of its operands.
         let local = if roundings == 1 && sum.terms == 2 {
@@ -220,7 +220,7 @@ impl Bound<'_> {
         let most: f64 = sizes().product();
         let count = terms.len() as f64;
         let unit = self.profile.rounding * self.format.epsilon();
-        let growth = ((count - 1.0) * unit.ln_1p()).exp_m1();
+        let growth = libm::expm1((count - 1.0) * libm::log1p(unit));
         let own = count * f64::EPSILON * most;
         let carried = (most - value.abs()).max(0.0);
         let least = if self.profile.flush_to_zero { self.format.min_normal() } else { self.format.ulp(0.0) };

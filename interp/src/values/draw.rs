@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ir::{DType, Function, NodeId, NodeKind, Stream, Tensor, Type, Value};
-use ops::{Graph, Hazard, Model, Op, Operator};
+use ir::{DType, NodeId, NodeKind, Stream, Tensor, Type};
+use ops::{Graph, Hazard, Model, Operator};
 use rand::{Rng, RngExt};
 
 /// Where the elements of a tensor may lie.
@@ -21,18 +21,18 @@ pub(super) struct Range {
 impl Range {
     const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, zero: true };
 
-    /// Both conditions, or the old one where they exclude each other.
-    fn with(self, hazard: &Hazard) -> Self {
+    /// The operand of a hazard, and where it does not occur.
+    fn without(hazard: &Hazard) -> (usize, Self) {
         match *hazard {
-            Hazard::Zero { .. } => Self { zero: false, ..self },
-            Hazard::Outside { low, high, .. } => self.and(Self { low, high, zero: true }),
+            Hazard::Zero { operand } => (operand, Self { zero: false, ..Self::ANY }),
+            Hazard::Outside { operand, low, high } => (operand, Self { low, high, ..Self::ANY }),
         }
     }
 
-    /// Both ranges, or the bounds of this one where the bounds exclude each other.
+    /// Both conditions; of bounds that exclude each other, these.
     fn and(self, other: Self) -> Self {
-        let zero = self.zero && other.zero;
         let (low, high) = (self.low.max(other.low), self.high.min(other.high));
+        let zero = self.zero && other.zero;
         if low <= high { Self { low, high, zero } } else { Self { zero, ..self } }
     }
 
@@ -56,46 +56,38 @@ pub(super) enum Tamer {
     Tiny,
 }
 
-/// What the operators that read each free tensor directly, in functions too, require of it.
+/// What the operators that read each free tensor directly, or as a parameter of a function, require of it.
 pub(super) fn ranges(model: &Model, free: &BTreeSet<NodeId>) -> BTreeMap<NodeId, Range> {
-    let mut all = required(&model.graph, &model.functions);
+    let mut functions: Vec<Vec<Option<Range>>> = Vec::new();
+    for function in &model.functions {
+        let inside = required(&function.body, &functions);
+        functions.push(function.body.variables().map(|(id, ..)| inside.get(&id).copied()).collect());
+    }
+    let mut all = required(&model.graph, &functions);
     all.retain(|id, _| free.contains(id));
     all
 }
 
-/// What is required of the values of a graph that may call these functions, by the node of the value.
-fn required(graph: &Graph, functions: &[Function<Op>]) -> BTreeMap<NodeId, Range> {
-    let mut all: BTreeMap<NodeId, Range> = BTreeMap::new();
-    let mut require = |value: Option<Value>, with: &dyn Fn(Range) -> Range| {
-        if let Some(value) = value {
-            let range = all.entry(value.node).or_insert(Range::ANY);
-            *range = with(*range);
-        }
-    };
+/// What a graph requires of its tensors, given what each function requires of its parameters.
+fn required(graph: &Graph, functions: &[Vec<Option<Range>>]) -> BTreeMap<NodeId, Range> {
+    let mut all = BTreeMap::new();
     for node in &graph.nodes {
-        match &node.kind {
+        let wanted: Vec<(usize, Range)> = match &node.kind {
             NodeKind::Operator(op) => {
                 let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
-                for hazard in op.hazards(&types) {
-                    let (Hazard::Outside { operand, .. } | Hazard::Zero { operand }) = hazard;
-                    require(node.inputs.get(operand).copied().flatten(), &|range| range.with(&hazard));
-                }
+                op.hazards(&types).iter().map(Range::without).collect()
             }
-            NodeKind::Call(callee) => {
-                // A function calls only functions before it, so this recursion ends.
-                let Some((function, before)) =
-                    functions.get(..=callee.0 as usize).and_then(<[_]>::split_last)
-                else {
-                    continue;
-                };
-                let inside = required(&function.body, before);
-                for ((id, ..), &argument) in function.body.variables().zip(&node.inputs) {
-                    if let Some(&inside) = inside.get(&id) {
-                        require(argument, &|range| range.and(inside));
-                    }
-                }
+            NodeKind::Call(f) => {
+                let parameters = functions[f.0 as usize].iter().enumerate();
+                parameters.filter_map(|(i, range)| Some((i, (*range)?))).collect()
             }
-            _ => {}
+            _ => continue,
+        };
+        for (operand, range) in wanted {
+            if let Some(value) = node.inputs.get(operand).copied().flatten() {
+                let so_far: &mut Range = all.entry(value.node).or_insert(Range::ANY);
+                *so_far = so_far.and(range);
+            }
         }
     }
     all

@@ -117,7 +117,7 @@ pub(super) fn descend(
     // The visitor ends the run at the fault; the values are of no more use.
     walk.main(&given, false);
     let gradient = tape.gradient(&seeds);
-    let length: f64 = traced.iter().flat_map(|(_, a)| a).map(|&x| gradient.by(x).powi(2)).sum();
+    let length: f64 = traced.iter().flat_map(|(_, a)| a).map(|&x| gradient.by(x) * gradient.by(x)).sum();
     if !(length > 0.0 && length.is_finite() && loss.is_finite()) {
         return None;
     }

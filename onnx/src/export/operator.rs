@@ -18,7 +18,7 @@ pub(super) fn write(
 ) -> Result<(Vec<String>, Vec<AttributeProto>), Error> {
     let (spec, opset) = (op.spec(), writer.model.opset);
     let fail = |why: String| Error::invalid(format!("node %{} ({})", id.0, spec.name), why);
-    check_opset(writer, id, spec, opset).map_err(fail)?;
+    check_opset(writer, id, op, opset).map_err(fail)?;
     let attributes = Operator::attributes(op);
     check_absent(spec, op, &attributes, opset).map_err(fail)?;
 
@@ -47,8 +47,9 @@ pub(super) fn write(
     Ok((names, written))
 }
 
-/// The opset must have the operator, for these dtypes.
-fn check_opset(writer: &Writer<'_>, id: NodeId, spec: &Spec, opset: u32) -> Result<(), String> {
+/// The opset must have the operator, for these dtypes and with this meaning.
+fn check_opset(writer: &Writer<'_>, id: NodeId, op: &Op, opset: u32) -> Result<(), String> {
+    let spec = op.spec();
     if spec.since() > opset {
         return Err(format!("it came with opset {}, but the model has {opset}", spec.since()));
     }
@@ -63,6 +64,16 @@ fn check_opset(writer: &Writer<'_>, id: NodeId, spec: &Spec, opset: u32) -> Resu
         if !spec.output_types(i, opset).contains(ty.dtype) {
             return Err(format!("opset {opset} does not allow {} for output {i}", ty.dtype));
         }
+    }
+    let operands: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| writer.graph.ty(v))).collect();
+    let since = op.since(&operands);
+    if since > opset {
+        let form: Vec<String> =
+            op.attributes().iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        return Err(format!(
+            "with {} it came with opset {since}, but the model has {opset}",
+            form.join(", ")
+        ));
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ pub struct Pad<D = i64> {
 }
 
 impl PadMode {
-    /// Every mode; `Wrap`, the last, joined in opset 19.
+    /// Every mode.
     pub const ALL: [Self; 4] = [Self::Constant, Self::Reflect, Self::Edge, Self::Wrap];
 
     const fn name(self) -> &'static str {
@@ -47,6 +47,14 @@ impl PadMode {
             Self::Reflect => "reflect",
             Self::Edge => "edge",
             Self::Wrap => "wrap",
+        }
+    }
+
+    /// The first opset that has the mode.
+    const fn since(self) -> u32 {
+        match self {
+            Self::Constant | Self::Reflect | Self::Edge => 13,
+            Self::Wrap => 19,
         }
     }
 
@@ -83,8 +91,8 @@ pub static SPECS: &[Spec] = &[Spec {
 
 fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
     let x = d.any(0..=d.limits.max_rank)?;
-    let modes = if d.limits.opset >= 19 { 4 } else { 3 };
-    let mode = d.choose(&PadMode::ALL[..modes])?;
+    let modes: Vec<PadMode> = PadMode::ALL.into_iter().filter(|m| m.since() <= d.limits.opset).collect();
+    let mode = d.choose(&modes)?;
     // The operand is legal but without effect in the other modes.
     if d.chance(if mode == PadMode::Constant { 0.6 } else { 0.1 }) {
         d.of(x.dtype, 0..=0)?;
@@ -184,6 +192,10 @@ impl Operator for Pad {
             all.set("axes", Attribute::Ints(axes.clone()));
         }
         all
+    }
+
+    fn since(&self, _: &[Option<&Type>]) -> u32 {
+        self.mode.since()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -77,7 +77,8 @@ fn draw_squeeze<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<Sym<'a>>> {
             chosen.push(if d.chance(0.3) { axis - rank } else { axis });
         }
     }
-    Some(Squeeze { axes: Some(chosen) }.into())
+    // Whether a list of no axes counts as provided the standard does not say, and tools disagree.
+    (!chosen.is_empty()).then(|| Squeeze { axes: Some(chosen) }.into())
 }
 
 fn draw_unsqueeze<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<Sym<'a>>> {

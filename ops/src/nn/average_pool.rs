@@ -90,6 +90,10 @@ impl Operator for AveragePool {
             .flag("count_include_pad", self.count_include_pad)
     }
 
+    fn since(&self, x: &[Option<&Type>]) -> u32 {
+        self.window.since(x, &self.kernel_shape)
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, kernel, output) = (c.arith, &self.kernel_shape, &c.outputs[0].shape[2..]);
         let input: Vec<i64> = c.real(0).shape()[2..].iter().map(|&d| d as i64).collect();

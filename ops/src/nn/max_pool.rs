@@ -145,6 +145,10 @@ impl Operator for MaxPool {
             .int("outputs", self.outputs)
     }
 
+    fn since(&self, x: &[Option<&Type>]) -> u32 {
+        self.window.since(x, &self.kernel_shape)
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
         let spatial = &c.data(0).shape()[2..];

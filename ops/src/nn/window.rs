@@ -1,6 +1,6 @@
 //! The sliding window that convolution and pooling share: where it starts, how it steps, where it may overhang.
 
-use ir::{Attributes, BadAttribute, Dim, Sym};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::Dimension;
 
 use crate::draw::Draw;
@@ -199,6 +199,21 @@ impl Window {
             pads: a.get_ints("pads")?.unwrap_or_default(),
             ceil_mode: a.get_flag("ceil_mode", false)?,
         })
+    }
+
+    /// The first opset in which pooling X, the first operand, has as many positions as here. Until 22 the standard
+    /// counts in `ceil_mode` also positions that start in the padding at the end, on which nothing is defined.
+    pub fn since(&self, x: &[Option<&Type>], kernel: &[i64]) -> u32 {
+        let Some(Some(x)) = x.first().filter(|_| self.ceil_mode && self.auto_pad == AutoPad::NotSet) else {
+            return 13;
+        };
+        let input = x.shape.get(2..).unwrap_or_default();
+        let starts_late = |(i, axis): (usize, &Axis)| {
+            let room = axis.begin + input[i] + axis.end - ((kernel[i] - 1) * axis.dilation + 1);
+            let last = (room + axis.stride - 1) / axis.stride * axis.stride;
+            last >= axis.begin + input[i]
+        };
+        if self.axes(input, kernel).iter().enumerate().any(starts_late) { 22 } else { 13 }
     }
 
     /// What holds on each spatial axis, automatic padding worked out, for a validated input and kernel.
