@@ -46,7 +46,7 @@ fn row(spec: &'static Spec) -> Row {
         if all(&|u| backends::cpu::support(&u.op, &u.inputs())) {
             row.cpu.push(dtype.name());
         }
-        if all(&|u| backends::cpu::support(&u.op, &u.inputs())) {
+        if all(&|u| backends::wgpu::support(&u.op, &u.inputs(), &u.outputs)) {
             row.wgpu.push(dtype.name());
         }
     }
