@@ -179,14 +179,6 @@ pub(crate) fn batch_norm_exchanges_mean_and_variance(n: &Node<'_>) -> Outputs {
     n.on(&[x, scale, bias, variance, mean])
 }
 
-pub(crate) fn mul_of_integers_goes_through_f32(n: &Node<'_>) -> Outputs {
-    let Op::Binary(Binary(BinaryFn::Mul)) = n.op else { return None };
-    let y = n.right()?;
-    let exact = y[0].to_i128s();
-    let through_f32 = |i: usize| exact[i] as f32 as i128;
-    y[0].dtype().is_int().then(|| vec![Tensor::from_i128_fn(&n.outputs[0], through_f32)])
-}
-
 /// ONNX says that max wins where min is larger.
 pub(crate) fn clip_takes_min_last(n: &Node<'_>) -> Outputs {
     let Op::Clip(_) = n.op else { return None };

@@ -97,9 +97,10 @@ table! {
 const NUMERIC_ERF: Allowed = FLOATS;
 
 /// HardSigmoid with the constants HardSwish uses: clamp(x/6 + 1/2, 0, 1). As a sum of products it covers both
-/// x·(1/6) + 1/2, as ONNX has it, and (x + 3)/6, as many implementations do.
+/// x·(1/6) + 1/2, as ONNX has it, and (x + 3)/6, as many implementations do. No float is 1/6, so that is a step too.
 fn hard_sigmoid<A: Arith>(a: &A, x: A::R) -> A::R {
-    let line = a.dot([(a.real(1.0 / 6.0), x), (a.real(0.5), a.real(1.0))].into_iter());
+    let sixth = a.div(a.real(1.0), a.real(6.0));
+    let line = a.dot([(sixth, x), (a.real(0.5), a.real(1.0))].into_iter());
     a.max(a.real(0.0), a.min(a.real(1.0), line))
 }
 
