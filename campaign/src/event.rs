@@ -28,6 +28,8 @@ pub enum Event {
         finding: Box<Finding>,
         /// Where the case was saved.
         saved: PathBuf,
+        /// Where it is written up, if it is known.
+        known: Option<String>,
     },
     /// Something went wrong that is nobody's bug but ours or the machine's.
     Trouble {

@@ -1,6 +1,6 @@
 //! The campaign's loop: make a case, run it on every target, judge, blame, save.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -16,6 +16,7 @@ use crate::blame::blame;
 use crate::case::{self, Case, Maker};
 use crate::event::Event;
 use crate::folder;
+use crate::known::Known;
 use crate::target::Target;
 
 /// What to do and for how long.
@@ -36,6 +37,8 @@ pub struct Plan<'p> {
     pub out: PathBuf,
     /// How many cases of one signature are saved.
     pub saved_per_signature: u64,
+    /// The findings that are known.
+    pub known: Known,
 }
 
 /// What a campaign found.
@@ -51,8 +54,14 @@ pub struct Report {
     pub incomparable: BTreeMap<String, u64>,
     /// How many verdicts were bugs.
     pub findings: u64,
+    /// How many of them are known.
+    pub known: u64,
     /// The findings by signature, most frequent first.
     pub clusters: Vec<Cluster>,
+    /// The signatures of the list of known findings that were not met.
+    pub known_unseen: Vec<String>,
+    /// The signatures of that list whose date has passed, so that they matched nothing.
+    pub known_expired: Vec<String>,
     /// The share of output elements that are undecidable.
     pub undecidable_elements_share: f64,
     /// The share of output elements that are undefined.
@@ -78,6 +87,8 @@ pub struct Cluster {
     pub smallest: PathBuf,
     /// One finding, as an example.
     pub example: Finding,
+    /// Where it is written up, if it is known.
+    pub known: Option<String>,
     #[serde(skip)]
     nodes: usize,
 }
@@ -122,6 +133,9 @@ pub fn fuzz(plan: &Plan<'_>, stop: &AtomicBool, on_event: &mut dyn FnMut(&Event)
     let mut report = tally.report;
     report.clusters = tally.clusters.into_values().collect();
     report.clusters.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signature.cmp(&b.signature)));
+    let unmet = plan.known.entries().iter().enumerate().filter(|(i, _)| !tally.met.contains(i));
+    report.known_unseen = unmet.map(|(_, entry)| entry.signature.to_string()).collect();
+    report.known_expired = plan.known.expired().to_vec();
     let [elements, undecidable, undefined] = tally.shares;
     let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
     report.undecidable_elements_share = share(undecidable, elements);
@@ -137,6 +151,8 @@ struct Totals {
     clusters: BTreeMap<String, Cluster>,
     shares: [u64; 3],
     undefined_cases: u64,
+    /// The known findings that were met, by their number in the list.
+    met: BTreeSet<usize>,
 }
 
 impl Totals {
@@ -173,9 +189,16 @@ impl Totals {
     fn found(&mut self, plan: &Plan<'_>, found: &Found<'_>, on_event: &mut dyn FnMut(&Event)) {
         let Found { case, finding, .. } = found;
         let signature = finding.signature();
+        let mut written_up = None;
+        let version = &found.target.description().version;
+        for (number, entry) in plan.known.covering(version, &signature.to_string()) {
+            self.met.insert(number);
+            written_up.get_or_insert_with(|| entry.finding.clone());
+        }
+        self.report.known += u64::from(written_up.is_some());
         let nodes = case.model.graph.nodes.len();
-        let known = self.clusters.get(&signature.to_string());
-        let (count, smaller) = known.map_or((0, false), |c| (c.count, nodes < c.nodes));
+        let before = self.clusters.get(&signature.to_string());
+        let (count, smaller) = before.map_or((0, false), |c| (c.count, nodes < c.nodes));
         let path = folder_of(&plan.out, &signature.file_name(), case.index);
         if (count < plan.saved_per_signature || smaller)
             && let Err(e) = found.save(&path, plan.maker.seed)
@@ -189,6 +212,7 @@ impl Totals {
             count: 0,
             smallest: path.clone(),
             example: (*finding).clone(),
+            known: written_up.clone(),
             nodes,
         });
         cluster.count += 1;
@@ -198,7 +222,8 @@ impl Totals {
         }
         if count == 0 {
             let (signature, finding) = (signature.to_string(), Box::new((*finding).clone()));
-            on_event(&Event::NewFinding { index: case.index, signature, finding, saved: path });
+            let known = written_up;
+            on_event(&Event::NewFinding { index: case.index, signature, finding, saved: path, known });
         }
     }
 }

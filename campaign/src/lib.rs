@@ -8,6 +8,7 @@
 //! | [`probe`] | finding out which operators and dtypes a target lacks |
 //! | [`blame`] | which operator is at fault |
 //! | [`mod@fuzz`] | the campaign's loop |
+//! | [`known`] | lists of known findings |
 //! | [`replay`] | running saved cases: `onnxsmith run` |
 //! | [`corpus`] | writing cases: `onnxsmith gen` |
 //! | [`folder`] | a case as a folder, with what is known about it |
@@ -22,6 +23,7 @@ pub mod event;
 pub mod folder;
 pub mod fuzz;
 pub mod junit;
+pub mod known;
 pub mod probe;
 pub mod reference;
 pub mod replay;
@@ -31,4 +33,5 @@ pub mod target;
 pub use case::{Case, Maker};
 pub use event::Event;
 pub use fuzz::fuzz;
+pub use known::Known;
 pub use target::Target;

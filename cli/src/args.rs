@@ -154,6 +154,9 @@ pub(crate) struct Fuzz {
     /// How long a backend may take for one case.
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "TIME")]
     pub timeout: Duration,
+    /// A list of known findings (TOML); a campaign that finds nothing else exits with 0. Without it, none is known.
+    #[arg(long, value_name = "FILE")]
+    pub known: Option<PathBuf>,
     /// Write the findings as JUnit XML.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,

@@ -74,6 +74,7 @@ fn campaign(
         shard: (0, 1),
         out: out.path().to_owned(),
         saved_per_signature: 1,
+        known: campaign::Known::default(),
     };
     fuzz(&plan, stop, on_event)
 }

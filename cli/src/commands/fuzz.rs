@@ -1,13 +1,14 @@
 //! `onnxsmith fuzz`
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use backends::worker::Limits;
 use campaign::fuzz::{Plan, Report, fuzz};
 use campaign::junit::{self, TestCase, TestResult};
-use campaign::{Event, Maker, Target, probe, target};
+use campaign::known::Date;
+use campaign::{Event, Known, Maker, Target, probe, target};
 use graphgen::Weights;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -23,6 +24,7 @@ const DEFAULT_TIME: Duration = Duration::from_mins(1);
 /// Runs a campaign.
 pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let settings = settings(&args.bounds)?;
+    let known = args.known.as_deref().map(|file| Known::read(file, today())).transpose()?.unwrap_or_default();
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let mut targets = open(common, &args.on, &limits)?;
     let before = backends::usage::cpu_seconds();
@@ -48,6 +50,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
         shard: args.shard.map_or((0, 1), |s| (s.index, s.count)),
         out: args.out.clone(),
         saved_per_signature: 3,
+        known,
     };
     let bar = screen::progress(common, args.cases, "fuzzing");
     let report = fuzz(&plan, &AtomicBool::new(false), &mut |event| show(&bar, event));
@@ -68,7 +71,13 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     if report.cases == 0 && !report.trouble.is_empty() {
         bail!("no case could be run: {}", report.trouble[0]);
     }
-    Ok(if report.findings > 0 { Exit::Findings } else { Exit::Clean })
+    Ok(if report.findings > report.known { Exit::Findings } else { Exit::Clean })
+}
+
+/// The date, in UTC. Only the expiry of known findings depends on it.
+fn today() -> Date {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Date::from_unix_days((since.as_secs() / 86_400) as u32)
 }
 
 /// The targets asked for, or all there are.
@@ -108,7 +117,10 @@ fn show(bar: &ProgressBar, event: &Event) {
                 tally.pass, tally.incomparable
             ));
         }
-        Event::NewFinding { index, signature, finding, saved } => {
+        Event::NewFinding { index, signature, known: Some(known), .. } => {
+            bar.suspend(|| eprintln!("case {index}: {signature}\n    known: {known}"));
+        }
+        Event::NewFinding { index, signature, finding, saved, known: None } => {
             bar.suspend(|| {
                 eprintln!("case {index}: {signature}\n    {}\n    {}", finding.detail, saved.display());
             });
@@ -120,13 +132,14 @@ fn show(bar: &ProgressBar, event: &Event) {
 fn summary(report: &Report, cpu_seconds: f64) -> String {
     let mut out = format!(
         "{} cases in {:.1} s ({cpu_seconds:.1} s of CPU, {:.1} s inside the engines)\n\
-         verdicts: {} pass, {} bug, {} incomparable\n\
+         verdicts: {} pass, {} bug ({} known), {} incomparable\n\
          undecidable elements {:.2} %, undefined {:.3} %, cases with something undefined {:.2} %\n",
         report.cases,
         report.wall_seconds,
         report.backend_seconds,
         report.verdicts.pass,
         report.verdicts.bug,
+        report.known,
         report.verdicts.incomparable,
         100.0 * report.undecidable_elements_share,
         100.0 * report.undefined_values_share,
@@ -136,12 +149,14 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
         out += &format!("{target}: {} pass, {} bug, {} incomparable\n", t.pass, t.bug, t.incomparable);
     }
     for cluster in &report.clusters {
-        out += &format!(
-            "{:>6} × {}\n         {}\n",
-            cluster.count,
-            cluster.signature,
-            cluster.smallest.display()
-        );
+        let known = cluster.known.as_ref().map_or_else(String::new, |at| format!("known: {at}\n         "));
+        let (count, signature, smallest) = (cluster.count, &cluster.signature, cluster.smallest.display());
+        out += &format!("{count:>6} × {signature}\n         {known}{smallest}\n");
+    }
+    for (what, signatures) in [("not met", &report.known_unseen), ("expired", &report.known_expired)] {
+        for signature in signatures {
+            out += &format!("known, but {what}: {signature}\n");
+        }
     }
     out
 }
@@ -150,15 +165,18 @@ fn junit(report: &Report) -> String {
     let found = report.clusters.iter().map(|c| TestCase {
         class: c.example.backend.clone(),
         name: c.signature.clone(),
-        result: TestResult::Failed(
-            format!("{} times", c.count),
-            format!(
-                "{}\nonnxsmith run {} --on {}",
-                c.example.detail,
-                c.smallest.display(),
-                c.example.backend
+        result: match &c.known {
+            Some(finding) => TestResult::Skipped(format!("{} times; known: {finding}", c.count)),
+            None => TestResult::Failed(
+                format!("{} times", c.count),
+                format!(
+                    "{}\nonnxsmith run {} --on {}",
+                    c.example.detail,
+                    c.smallest.display(),
+                    c.example.backend
+                ),
             ),
-        ),
+        },
     });
     let ran = TestCase {
         class: "onnxsmith".to_owned(),

@@ -1,0 +1,42 @@
+//! Every case in `findings/` holds on our own engines: what is reported against a runtime has to be right itself.
+
+use std::path::{Path, PathBuf};
+
+use backends::engines::models::OnModels;
+use campaign::Target;
+use campaign::reference::Reference;
+use campaign::replay::{Replay, replay};
+use oracles::Tolerance;
+
+fn cases() -> Vec<PathBuf> {
+    let folders = |path: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(path).expect("findings/ can be listed");
+        entries.map(|e| e.expect("an entry").path()).filter(|p| p.is_dir()).collect()
+    };
+    let runtimes = folders(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../findings"));
+    let mut cases: Vec<PathBuf> = runtimes.iter().flat_map(|runtime| folders(runtime)).collect();
+    cases.sort();
+    cases
+}
+
+fn all_pass(tolerance: Option<Tolerance>) {
+    let cases = cases();
+    assert!(!cases.is_empty());
+    let mut targets = Target::here(Box::new(OnModels(Reference)));
+    targets
+        .extend(Target::here(backends::engines::open("cpu").expect("the CPU kernels are always built in")));
+    let how = Replay { targets: &targets, jobs: 1, out: None, tolerance, seed: 0 };
+    let replayed = replay(&cases, &how, &|| {});
+    assert!(replayed.not_passing.is_empty(), "{:#?}", replayed.not_passing);
+}
+
+#[test]
+fn within_the_derived_bounds() {
+    all_pass(None);
+}
+
+/// The stored outputs were worked out by hand, from the ONNX text.
+#[test]
+fn with_the_stored_outputs() {
+    all_pass(Some(Tolerance { relative: 1e-6, absolute: 0.0 }));
+}

@@ -1,0 +1,80 @@
+//! A campaign tells known findings from new ones.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use backends::worker::{Case, Description, Engine, EngineError};
+use campaign::fuzz::{Plan, Report, fuzz};
+use campaign::{Known, Maker, Target};
+use graphgen::{Settings, Weights};
+use ir::{DType, Tensor};
+
+/// An engine that refuses everything.
+struct Broken;
+
+impl Engine for Broken {
+    fn describe(&self) -> Description {
+        Description {
+            engine: "broken".to_owned(),
+            version: "1.2".to_owned(),
+            dtypes: DType::ALL.map(|d| (d.to_string(), d.to_string())).into(),
+            opset: None,
+            levels: vec!["only".to_owned()],
+        }
+    }
+
+    fn run(&mut self, _: &Case<'_>) -> Result<Vec<(String, Tensor)>, EngineError> {
+        Err(EngineError::Load("not today".to_owned()))
+    }
+}
+
+fn campaign(list: &str) -> Report {
+    let today = "2026-01-01".parse().expect("a date");
+    let out = tempfile::tempdir().expect("a folder");
+    let plan = Plan {
+        maker: Maker {
+            seed: 0,
+            settings: Settings::default(),
+            opset: None,
+            policy: &Weights,
+            swarm: false,
+            values: true,
+        },
+        targets: Target::here(Box::new(Broken)),
+        jobs: 1,
+        cases: Some(4),
+        time: None,
+        shard: (0, 1),
+        out: out.path().to_owned(),
+        saved_per_signature: 0,
+        known: Known::parse(list, Path::new("known.toml"), today).expect("a list"),
+    };
+    fuzz(&plan, &AtomicBool::new(false), &mut |_| {})
+}
+
+fn entry(signature: &str, versions: &str, expires: &str) -> String {
+    format!(
+        "[[known]]\nsignature = \"{signature}\"\nversions = \"{versions}\"\nfinding = \"here\"\nexpires = \"{expires}\"\n"
+    )
+}
+
+#[test]
+fn known_findings_are_counted_and_the_rest_of_the_list_is_named() {
+    let all = "broken | * | rejected at load: not today";
+    let list = entry(all, "1.2", "2026-01-01")
+        + &entry("broken | * | wrong type", "1.2", "2026-01-01")
+        + &entry("broken | *", "1.2", "2025-12-31");
+    let report = campaign(&list);
+    assert!(report.findings > 0, "{report:?}");
+    assert_eq!(report.known, report.findings);
+    assert!(report.clusters.iter().all(|c| c.known.as_deref() == Some("here")), "{:?}", report.clusters);
+    assert_eq!(report.known_unseen, ["broken | * | wrong type"]);
+    assert_eq!(report.known_expired, ["broken | *"]);
+}
+
+#[test]
+fn another_version_is_another_finding() {
+    let report = campaign(&entry("broken | *", ">=1.3", "2026-01-01"));
+    assert!(report.findings > 0 && report.known == 0, "{report:?}");
+    assert_eq!(report.known_unseen, ["broken | *"]);
+}
