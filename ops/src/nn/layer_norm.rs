@@ -1,13 +1,13 @@
 //! `LayerNormalization`: the trailing axes standardised, then scaled and shifted.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes::{Lanes, array};
 use crate::list::Op;
-use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements, standardize, stash_dtype};
+use crate::nn::normalize::{draw_epsilon, some_elements, standardize, stash_dtype};
 use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
 use crate::spec::{Allowed, Field, Place, Spec, one, optional};
@@ -38,17 +38,29 @@ pub static SPECS: &[Spec] = &[Spec {
     parse,
 }];
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
+fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<Sym<'a>>> {
     let x = d.any(1..=d.limits.max_rank)?;
     let spelled = d.axis(x.rank())?;
     let first = axis(spelled, x.rank()).ok()?;
-    draw_parameter(d, x.dtype, &x, first)?;
+    draw_scale(d, &x, first)?;
     if d.chance(0.6) {
-        draw_parameter(d, x.dtype, &x, first)?;
+        draw_scale(d, &x, first)?;
     }
     let stash = if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
     let outputs = if d.limits.dtypes.contains(stash) { d.choose(&[1, 1, 1, 1, 2, 3])? } else { 1 };
     Some(LayerNorm { axis: spelled, epsilon: draw_epsilon(d), stash, outputs }.into())
+}
+
+/// The scale or the bias: an element for each of a lane, or a single one. The prose says that others broadcast too,
+/// but the function body flattens the operand and X first, after which they do not.
+fn draw_scale<'a>(d: &mut Draw<'_, 'a>, x: &Type<Sym<'a>>, first: usize) -> Option<()> {
+    let axes = &x.shape[first..];
+    let shape: Vec<Option<Sym<'a>>> = if d.chance(0.85) {
+        axes.iter().map(|&size| Some(size)).collect()
+    } else {
+        vec![Some(1.into()); d.int(0, axes.len() as i64) as usize]
+    };
+    d.matching(x.dtype, &shape).map(|_| ())
 }
 
 fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
