@@ -1,7 +1,7 @@
 //! A seed gives the same case on every machine and in every build of one version: models and inputs of 1,000 seeds
 //! are compared with `digest.txt`, a hash per 50 seeds.
 //!
-//! A difference on one platform only is a bug: something depends on hash order, on the width of `usize`, or on a
+//! A difference on one platform alone is a bug: something depends on hash order, on the width of `usize`, or on a
 //! function of the platform's mathematical library. A difference everywhere means that the change alters what a
 //! seed generates. If that is meant, write the file anew and note the change in `CHANGELOG.md`:
 //!
