@@ -276,6 +276,17 @@ fn activations_hold_far_out() {
 }
 
 #[test]
+fn the_extremes_of_nothing_are_the_neutral_ones() {
+    for (name, float, int) in
+        [("ReduceMax", f64::NEG_INFINITY, i32::MIN), ("ReduceMin", f64::INFINITY, i32::MAX)]
+    {
+        let op = op(name, &Attributes::new());
+        assert_eq!(run(&op, &[&tensor(DType::F32, &[2, 0], &[])]), Ok(vec![float]));
+        assert_eq!(run(&op, &[&tensor(DType::I32, &[0], &[])]), Ok(vec![f64::from(int)]));
+    }
+}
+
+#[test]
 fn an_index_out_of_range_is_an_error() {
     let x = tensor(DType::F32, &[3], &[1.0, 2.0, 3.0]);
     let gather = op("Gather", &Attributes::new());

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use backends::engines::models::Runner;
 use backends::worker::{Description, EngineError};
-use ir::{DType, Tensor};
-use ops::Model;
+use ir::{DType, NodeKind, Tensor, Type};
+use ops::operator::{Cost, elements};
+use ops::{Graph, Model, Operator};
 
 use crate::target::REFERENCE;
 
@@ -27,6 +28,72 @@ impl Runner for Reference {
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
         interp::evaluate_plain(model, inputs).map_err(|e| EngineError::Run(e.to_string()))
     }
+}
+
+/// The most scalar operations of a model that the reference evaluates: with bounds, some minutes.
+pub const MAX_FLOPS: u64 = 1 << 31;
+
+/// The most elements that the values of such a model have together: with bounds, a gigabyte or two.
+pub const MAX_ELEMENTS: u64 = 1 << 25;
+
+/// What evaluating a valid model costs, if the reference may do it. It runs in this process, which has no limits on
+/// time and memory, and a model of a few bytes can ask for any amount of both.
+pub fn affordable(model: &Model) -> Result<Spent, String> {
+    let mut functions = Vec::with_capacity(model.functions.len());
+    for function in &model.functions {
+        functions.push(spent(&function.body, &functions));
+    }
+    let all = spent(&model.graph, &functions);
+    for (takes, most, what) in
+        [(all.flops, MAX_FLOPS, "scalar operations"), (all.elements, MAX_ELEMENTS, "tensor elements")]
+    {
+        if takes > most {
+            return Err(format!(
+                "the model is too large for the reference: {takes} {what} of at most {most}"
+            ));
+        }
+    }
+    Ok(all)
+}
+
+/// What evaluating a model costs.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Spent {
+    /// Scalar operations.
+    pub flops: u64,
+    /// The elements of all values.
+    pub elements: u64,
+}
+
+impl Spent {
+    /// How many evaluations may be made together.
+    pub fn runs(self) -> u64 {
+        (MAX_FLOPS / self.flops.max(1)).min(MAX_ELEMENTS / self.elements.max(1))
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            flops: self.flops.saturating_add(other.flops),
+            elements: self.elements.saturating_add(other.elements),
+        }
+    }
+}
+
+fn spent(graph: &Graph, functions: &[Spent]) -> Spent {
+    graph.nodes.iter().fold(Spent::default(), |all, node| {
+        let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+        let inside = match &node.kind {
+            NodeKind::Operator(op) => {
+                let Cost { flops, .. } = op.cost(&types, &node.outputs);
+                Spent { flops, elements: 0 }
+            }
+            // Calls in a valid model go to earlier functions.
+            NodeKind::Call(function) => functions.get(function.0 as usize).copied().unwrap_or_default(),
+            _ => Spent::default(),
+        };
+        let elements = node.outputs.iter().map(elements).fold(0, u64::saturating_add);
+        all.and(inside).and(Spent { flops: 0, elements })
+    })
 }
 
 /// The tensors for a model's variables, by name.

@@ -187,7 +187,11 @@ fn one(path: &Path, how: &Replay<'_>) -> Vec<Judgement> {
 /// Inputs for a model that comes without: by value search.
 fn invent(folder: &CaseFolder, seed: u64) -> std::result::Result<DataSet, Judgement> {
     let model = case::import(&folder.model, &BTreeMap::new()).map_err(|e| refused(&e))?;
-    let found = interp::find_values(&model, &[], Stream::new(seed).child("run"), interp::Budget::default())
+    let spent = reference::affordable(&model).map_err(|why| (Result::Unsupported, why))?;
+    let all = interp::Budget::default();
+    // What one run costs decides how many there may be.
+    let budget = interp::Budget { runs: spent.runs().clamp(1, all.runs.into()) as u32, ..all };
+    let found = interp::find_values(&model, &[], Stream::new(seed).child("run"), budget)
         .map_err(|e| (Result::Rejected, e.to_string()))?;
     let inputs = case::named(&model, found.inputs(&model));
     let inputs = inputs.into_iter().map(|(name, tensor)| NamedTensor::new(name, tensor)).collect();
@@ -255,6 +259,7 @@ fn refer(
 ) -> std::result::Result<Reference, Judgement> {
     let known: BTreeMap<String, Tensor> = inputs.iter().cloned().collect();
     let model = case::import(model, &known).map_err(|e| refused(&e))?;
+    reference::affordable(&model).map_err(|why| (Result::Unsupported, why))?;
     let inputs = reference::bind(&model, &known).map_err(|why| (Result::Rejected, why))?;
     let evaluation = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs)
         .map_err(|e| (Result::Rejected, e.to_string()))?;

@@ -42,6 +42,15 @@ pub enum OpenError {
     /// The worker does not start.
     #[error(transparent)]
     Worker(#[from] worker::WorkerError),
+    /// There is no such backend.
+    #[error(
+        "there is no backend `{name}`; there are {REFERENCE}, {} and cmd:./my-runner (cargo features add more)",
+        backends::engines::all().join(", ")
+    )]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
     /// The engine has no such level.
     #[error("`{backend}` has no optimisation level `{level}`; it has {known}")]
     Level {
@@ -77,9 +86,12 @@ pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
     Ok(chosen.into_iter().map(|level| Target::new(backend, level, Arc::clone(&host))).collect())
 }
 
-fn spec(backend: &str) -> Result<Spec, worker::WorkerError> {
+fn spec(backend: &str) -> Result<Spec, OpenError> {
     if backend != REFERENCE {
-        return Spec::parse(backend);
+        return Spec::parse(backend).map_err(|e| match e {
+            worker::WorkerError::UnknownEngine { name } => OpenError::Unknown { name },
+            e => e.into(),
+        });
     }
     let program = std::env::current_exe()
         .map_err(|source| worker::WorkerError::Start { program: "this executable".into(), source })?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use ir::DType;
 
@@ -95,7 +96,7 @@ pub(crate) struct Gen {
     #[arg(long)]
     pub no_values: bool,
     /// How many threads; what is written does not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub jobs: Option<usize>,
     #[command(flatten)]
     pub bounds: Bounds,
@@ -117,16 +118,16 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Compare with this relative tolerance instead of the case's own or the derived bounds.
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = tolerance)]
     pub rtol: Option<f64>,
     /// Compare with this absolute tolerance.
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = tolerance)]
     pub atol: Option<f64>,
     /// How many cases run at the same time.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub jobs: Option<usize>,
     /// How long a backend may take for one case.
-    #[arg(long, default_value = "10s", value_parser = duration, value_name = "TIME")]
+    #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
     pub timeout: Duration,
 }
 
@@ -143,7 +144,7 @@ pub(crate) struct Fuzz {
     #[arg(long, value_parser = duration, value_name = "TIME")]
     pub time: Option<Duration>,
     /// How many cases run at the same time; without it, one per processor.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub jobs: Option<usize>,
     /// Where findings are saved.
     #[arg(long, default_value = "onnxsmith-out", value_name = "DIR")]
@@ -152,7 +153,7 @@ pub(crate) struct Fuzz {
     #[arg(long, value_parser = shard, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// How long a backend may take for one case.
-    #[arg(long, default_value = "10s", value_parser = duration, value_name = "TIME")]
+    #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
     pub timeout: Duration,
     /// A list of known findings (TOML); a campaign that finds nothing else exits with 0. Without it, none is known.
     #[arg(long, value_name = "FILE")]
@@ -213,6 +214,21 @@ fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
 }
 
+/// A time that something may take.
+fn timeout(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("nothing is done in no time; write 10s or 500ms".to_owned()),
+        time => Ok(time),
+    }
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if (0.0..=f64::INFINITY).contains(&x) => Ok(x),
+        _ => Err(format!("`{text}` is no tolerance; write a number that is not negative, such as 1e-3")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,6 +243,8 @@ mod tests {
     fn times_and_shards() {
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("20ms"), Ok(Duration::from_millis(20)));
+        assert!(timeout("1ms").is_ok() && timeout("0s").is_err());
+        assert!(tolerance("0").is_ok() && tolerance("-1").is_err() && tolerance("nan").is_err());
         assert!(duration("1d").is_err() && duration("-1s").is_err() && duration("").is_err());
         assert_eq!(shard("4/4"), Ok(Shard { index: 3, count: 4 }));
         assert!(shard("0/4").is_err() && shard("5/4").is_err() && shard("1").is_err());

@@ -25,10 +25,18 @@ fn main() -> ExitCode {
         // A reader that closed the pipe (`| head`) has had enough; that is not an error.
         Err(e) if is_broken_pipe(&e) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("onnxsmith: {e:#}");
+            eprintln!("onnxsmith: {}", message(&e));
             ExitCode::from(2)
         }
     }
+}
+
+/// An error with its causes, each said once: many say their cause themselves.
+fn message(e: &anyhow::Error) -> String {
+    e.chain()
+        .map(ToString::to_string)
+        .reduce(|all, cause| if all.ends_with(&cause) { all } else { format!("{all}: {cause}") })
+        .unwrap_or_default()
 }
 
 fn is_broken_pipe(e: &anyhow::Error) -> bool {

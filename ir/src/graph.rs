@@ -225,6 +225,8 @@ pub enum Invalid<R: std::error::Error + 'static> {
     OutputCount { node: u32, op: String, declared: usize, inferred: usize },
     #[error("node %{node} has a dimension {dim} outside 0..={LIMIT}")]
     Dim { node: u32, dim: i64 },
+    #[error("node %{node} is {ty}: its axes that are not empty span more than {LIMIT} elements")]
+    Size { node: u32, ty: Type },
     #[error("the constant at node %{node} is {found} but is declared {declared}")]
     Constant { node: u32, found: Type, declared: Type },
     #[error("node %{node} calls function {function}, which is not defined before its use")]
@@ -257,7 +259,7 @@ impl<O: Operation> Model<O> {
     /// A model that passes satisfies: operands precede uses, and no list of them ends with an absent one; every
     /// declared output type equals what the type rule infers; constants have their declared types; calls go to
     /// earlier functions with matching arguments; names of inputs, of outputs and of functions are unique;
-    /// dimensions lie in `0..=LIMIT`.
+    /// dimensions lie in `0..=LIMIT`, and so does the product of a tensor's dimensions that are not 0.
     pub fn validate(&self) -> Result<(), Invalid<O::Reject>> {
         if !OPSETS.contains(&self.opset) {
             return Err(Invalid::Opset(self.opset));
@@ -317,8 +319,12 @@ fn check_edges<O: Operation>(graph: &Graph<O>, id: NodeId, node: &Node<O>) -> Re
 
 fn check_dims<O: Operation>(id: NodeId, node: &Node<O>) -> Result<(), Invalid<O::Reject>> {
     let mut dims = node.outputs.iter().flat_map(|ty| &ty.shape);
-    match dims.find(|&&d| !(0..=LIMIT).contains(&d)) {
-        Some(&dim) => Err(Invalid::Dim { node: id.0, dim }),
+    if let Some(&dim) = dims.find(|&&d| !(0..=LIMIT).contains(&d)) {
+        return Err(Invalid::Dim { node: id.0, dim });
+    }
+    // An empty tensor may not hide that a part of its shape is beyond counting: arrays need the strides.
+    match node.outputs.iter().find(|ty| ty.span() > LIMIT) {
+        Some(ty) => Err(Invalid::Size { node: id.0, ty: ty.clone() }),
         None => Ok(()),
     }
 }

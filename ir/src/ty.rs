@@ -48,6 +48,11 @@ impl Type {
         (self.count().max(0) as u64).saturating_mul(self.dtype.size() as u64)
     }
 
+    /// The product of the axes that are not empty: the most elements that a part of the shape has.
+    pub fn span(&self) -> i64 {
+        self.shape.iter().filter(|&&d| d != 0).fold(1, |a, &b| a.saturating_mul(b))
+    }
+
     /// The shape as array extents.
     pub fn extents(&self) -> Vec<usize> {
         self.shape.iter().map(|&d| d.max(0) as usize).collect()

@@ -192,7 +192,7 @@ impl Operation for Op {
         check_attributes(&Operator::attributes(self))?;
         check_operands(self.spec(), inputs)?;
         let outputs = TypeRule::infer(self, Args(inputs), &mut Check)?;
-        let too_large = outputs.iter().any(|t| t.count() > ir::dim::LIMIT || t.shape.iter().any(|&d| d < 0));
+        let too_large = outputs.iter().any(|t| t.span() > ir::dim::LIMIT || t.shape.iter().any(|&d| d < 0));
         if too_large { Err(Reject::Overflow) } else { Ok(outputs) }
     }
 

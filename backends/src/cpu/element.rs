@@ -16,6 +16,10 @@ use ir::tensor::Element;
 pub(crate) trait Number: Copy + PartialOrd + Send + Sync + 'static {
     const ZERO: Self;
     const ONE: Self;
+    /// What every number is at least as large as: -∞, or the smallest integer.
+    const LOWEST: Self;
+    /// What every number is at most as large as: ∞, or the largest integer.
+    const HIGHEST: Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
@@ -109,6 +113,8 @@ macro_rules! floats {
         impl Number for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            const LOWEST: Self = $t::NEG_INFINITY;
+            const HIGHEST: Self = $t::INFINITY;
             fn add(self, other: Self) -> Self { self + other }
             fn sub(self, other: Self) -> Self { self - other }
             fn mul(self, other: Self) -> Self { self * other }
@@ -192,6 +198,8 @@ macro_rules! integers {
         impl Number for $t {
             const ZERO: Self = 0;
             const ONE: Self = 1;
+            const LOWEST: Self = $t::MIN;
+            const HIGHEST: Self = $t::MAX;
             fn add(self, other: Self) -> Self { self.wrapping_add(other) }
             fn sub(self, other: Self) -> Self { self.wrapping_sub(other) }
             fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }

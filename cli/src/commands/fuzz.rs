@@ -13,7 +13,7 @@ use graphgen::Weights;
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use super::{jobs, settings};
+use super::{jobs, settings, targets, writable};
 use crate::Exit;
 use crate::args::{Common, Fuzz};
 use crate::screen;
@@ -25,6 +25,7 @@ const DEFAULT_TIME: Duration = Duration::from_mins(1);
 pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let settings = settings(&args.bounds)?;
     let known = args.known.as_deref().map(|file| Known::read(file, today())).transpose()?.unwrap_or_default();
+    writable(Some(&args.out), args.junit.as_deref())?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let mut targets = open(common, &args.on, &limits)?;
     let before = backends::usage::cpu_seconds();
@@ -82,10 +83,7 @@ fn today() -> Date {
 
 /// The targets asked for, or all there are.
 fn open(common: Common, on: &[String], limits: &Limits) -> anyhow::Result<Vec<Target>> {
-    let mut targets = Vec::new();
-    for name in on {
-        targets.extend(target::open(name, limits)?);
-    }
+    let mut targets = targets(on, limits)?;
     if on.is_empty() {
         for name in backends::engines::all() {
             match target::open(name, limits) {

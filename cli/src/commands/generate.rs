@@ -1,11 +1,10 @@
 //! `onnxsmith gen`
 
-use anyhow::Context;
 use campaign::{Maker, corpus};
 use graphgen::Weights;
 use serde_json::json;
 
-use super::{jobs, settings};
+use super::{jobs, settings, writable};
 use crate::Exit;
 use crate::args::{Common, Gen};
 use crate::screen;
@@ -20,9 +19,7 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
         swarm: true,
         values: !args.no_values,
     };
-    if let Some(out) = &args.out {
-        std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
-    }
+    writable(args.out.as_deref(), None)?;
     let bar = screen::progress(common, Some(args.count), "generating");
     let before = backends::usage::cpu_seconds();
     let made = corpus::generate(&maker, args.count, jobs(args.jobs), args.out.as_deref(), &mut |done| {

@@ -8,9 +8,13 @@ mod run;
 mod show;
 mod worker;
 
+use std::fs;
 use std::num::NonZero;
+use std::path::Path;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
+use backends::worker::Limits;
+use campaign::{Target, target};
 use graphgen::Settings;
 
 use crate::Exit;
@@ -28,6 +32,41 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Backends => backends::run(common),
         Command::Worker { engine } => worker::run(&engine),
     }
+}
+
+/// Makes sure that results can be written, before they are worked for.
+fn writable(out: Option<&Path>, junit: Option<&Path>) -> anyhow::Result<()> {
+    if let Some(out) = out {
+        fs::create_dir_all(out)
+            .and_then(|()| try_writing(out))
+            .with_context(|| format!("cannot write to {}; --out takes a folder", out.display()))?;
+    }
+    if let Some(file) = junit {
+        fs::OpenOptions::new().create(true).append(true).open(file).with_context(|| {
+            format!("cannot write {}; --junit takes a file in a folder that exists", file.display())
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether files can be made in a folder: it may exist and be read-only.
+fn try_writing(folder: &Path) -> std::io::Result<()> {
+    let probe = folder.join(format!(".onnxsmith-{}", std::process::id()));
+    fs::write(&probe, [])?;
+    fs::remove_file(probe)
+}
+
+/// The targets that names on the command line stand for, each once.
+fn targets(names: &[String], limits: &Limits) -> anyhow::Result<Vec<Target>> {
+    let mut all: Vec<Target> = Vec::new();
+    for name in names {
+        for target in target::open(name, limits)? {
+            if all.iter().all(|known| known.name() != target.name()) {
+                all.push(target);
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// How many threads to use.

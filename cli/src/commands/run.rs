@@ -2,11 +2,11 @@
 
 use anyhow::{Context, bail};
 use backends::worker::Limits;
+use campaign::junit;
 use campaign::replay::{Replay, Replayed, replay};
-use campaign::{junit, target};
 use oracles::Tolerance;
 
-use super::jobs;
+use super::{jobs, targets, writable};
 use crate::Exit;
 use crate::args::{Common, Run};
 use crate::screen;
@@ -18,10 +18,8 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         bail!("there is no case folder and no .onnx file in {}", names(args));
     }
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
-    let mut targets = Vec::new();
-    for name in &args.on {
-        targets.extend(target::open(name, &limits)?);
-    }
+    writable(args.out.as_deref(), args.junit.as_deref())?;
+    let targets = targets(&args.on, &limits)?;
     let how = Replay {
         targets: &targets,
         jobs: jobs(args.jobs),

@@ -1,5 +1,6 @@
 //! `onnxsmith show`
 
+use anyhow::Context;
 use onnx::CaseFolder;
 
 use crate::Exit;
@@ -10,7 +11,8 @@ use crate::screen;
 pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
     let folder = CaseFolder::read(&args.case)?;
     let known = campaign::case::known_inputs(&folder);
-    let model = campaign::case::import(&folder.model, &known)?;
+    let model = campaign::case::import(&folder.model, &known)
+        .with_context(|| format!("cannot read the model of {}", args.case.display()))?;
     let shown = if args.dot { ir::view::dot(&model) } else { model.to_string() };
     if common.json {
         screen::json(&serde_json::json!({ "case": args.case, "text": shown }))?;

@@ -17,6 +17,9 @@ use crate::proto::{AttributeProto, NodeProto};
 /// The most elements of a tensor that is computed while the model is read.
 const MAX_FOLDED: i64 = 64;
 
+/// The most scalar operations that may take.
+const MAX_FOLDED_FLOPS: u64 = 1 << 16;
+
 /// Attributes that change nothing for the dtypes there are here: they are about 8-bit floats.
 const IMMATERIAL: [&str; 2] = ["saturate", "round_mode"];
 
@@ -271,6 +274,10 @@ fn evaluate(
     let is_small = |ty: &Type| !ty.dtype.is_float() && (1..=MAX_FOLDED).contains(&ty.count());
     let all_there = types.iter().all(Option::is_some) && !types.is_empty();
     if !all_there || !types.iter().copied().flatten().chain(outputs).all(is_small) {
+        return None;
+    }
+    // A window may be huge where its operands are small.
+    if op.cost(types, outputs).flops > MAX_FOLDED_FLOPS {
         return None;
     }
     let slots = static_slots(op.spec(), body.context.opset);

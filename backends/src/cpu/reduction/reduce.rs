@@ -41,8 +41,8 @@ pub(crate) fn run(op: &Reduce, c: &Call<'_>) -> Outputs {
     match op.function {
         ReduceFn::Sum => numbers!(c, lanes, sum),
         ReduceFn::Mean => numbers!(c, lanes, mean),
-        ReduceFn::Max => numbers!(c, lanes, |xs| largest(xs).unwrap_or(Number::ZERO)),
-        ReduceFn::Min => numbers!(c, lanes, |xs| smallest(xs).unwrap_or(Number::ZERO)),
+        ReduceFn::Max => numbers!(c, lanes, |xs| largest(xs).unwrap_or(Number::LOWEST)),
+        ReduceFn::Min => numbers!(c, lanes, |xs| smallest(xs).unwrap_or(Number::HIGHEST)),
         ReduceFn::Prod => numbers!(c, lanes, product),
         ReduceFn::SumSquare => numbers!(c, lanes, sum_of_squares),
         ReduceFn::L1 => numbers!(c, lanes, |xs| sum_of(xs, Number::abs)),

@@ -1,0 +1,140 @@
+//! Wrong usage and broken files: the program says what is wrong with what and what to do, and never panics.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs the program in a folder.
+fn onnxsmith(folder: &Path, args: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_onnxsmith");
+    let output = Command::new(program).args(args).current_dir(folder).output().expect("the program starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!said.contains("panicked"), "{args:?} panics: {said}");
+    output
+}
+
+/// A folder with a case that is fine (`good`), a broken one (`json`) and things that are no cases.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let made = onnxsmith(
+        at,
+        &[
+            "gen", "--count", "1", "--nodes", "1", "--ops", "Add", "--dtypes", "f32", "--out", "made",
+            "--quiet",
+        ],
+    );
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    fs::rename(at.join("made/case-000000"), at.join("good")).expect("a case");
+    let model = fs::read(at.join("good/model.onnx")).expect("a model");
+    for (name, bytes) in [
+        ("text.onnx", b"hello".as_slice()),
+        ("nothing.onnx", b""),
+        ("file", b"hello"),
+        ("cut.onnx", &model[..model.len() - 1]),
+        ("model.onnx", &model),
+    ] {
+        fs::write(at.join(name), bytes).expect("a file");
+    }
+    fs::create_dir_all(at.join("empty")).expect("a folder");
+    fs::create_dir_all(at.join("json")).expect("a folder");
+    fs::write(at.join("json/model.onnx"), &model).expect("a file");
+    fs::write(at.join("json/case.json"), "{\"rtol\": \"small\"}").expect("a file");
+    folder
+}
+
+#[test]
+fn wrong_usage_exits_with_2_and_names_the_thing() {
+    let rows: &[(&[&str], &[&str])] = &[
+        (&[], &["Usage"]),
+        (&["frobnicate"], &["`frobnicate`|'frobnicate'", "--help"]),
+        (&["run"], &["<PATHS>"]),
+        (&["run", "missing"], &["missing", "No such file"]),
+        (&["run", "empty"], &["empty", "no case folder"]),
+        (&["run", "file"], &["file", "neither a folder nor an .onnx file"]),
+        (&["run", "good", "--on", "nope"], &["`nope`", "interp, cpu", "cmd:"]),
+        (&["run", "good", "--on", ""], &["``", "interp"]),
+        (&["run", "good", "--on", "interp:fast"], &["`fast`", "reference"]),
+        (&["run", "good", "--on", "cmd:"], &["cmd:./runner"]),
+        (&["run", "good", "--on", "cmd:./absent"], &["./absent", "No such file"]),
+        (&["run", "good", "--out", "file"], &["file", "--out takes a folder"]),
+        (&["run", "good", "--junit", "absent/x.xml"], &["absent/x.xml", "a folder that exists"]),
+        (&["run", "good", "--rtol=-1"], &["-1", "not negative"]),
+        (&["run", "good", "--atol", "nan"], &["nan", "not negative"]),
+        (&["run", "good", "--timeout", "0s"], &["0s", "10s"]),
+        (&["run", "good", "--jobs", "0"], &["--jobs", "1.."]),
+        (&["run", "good", "--seed", "x"], &["--seed", "x"]),
+        (&["gen", "--ops", "Adds"], &["`Adds`", "onnxsmith ops"]),
+        (&["gen", "--ops", "Add", "--exclude", "Add"], &["no operator is left", "--exclude"]),
+        (&["gen", "--dtypes", "f7"], &["f7", "f16"]),
+        (&["gen", "--opset", "12"], &["12", "13"]),
+        (&["gen", "--nodes", "0"], &["--nodes", "1.."]),
+        (&["gen", "--count", "1", "--out", "file"], &["file", "--out takes a folder"]),
+        (&["fuzz", "--shard", "5/4"], &["5/4", "1/4"]),
+        (&["fuzz", "--time", "1d"], &["1d", "10m"]),
+        (&["fuzz", "--on", "cpu", "--cases", "1", "--out", "file"], &["file", "--out takes a folder"]),
+        (&["fuzz", "--on", "cpu", "--cases", "1", "--junit", "absent/x"], &["absent/x", "--junit"]),
+        (&["show", "missing"], &["missing", "No such file"]),
+        (&["show", "text.onnx"], &["text.onnx", "protobuf"]),
+        (&["show", "cut.onnx"], &["cut.onnx", "protobuf"]),
+        (&["worker", "nope"], &["`nope`"]),
+    ];
+    let folder = folder();
+    for (args, wanted) in rows {
+        let output = onnxsmith(folder.path(), args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(output.stdout.is_empty(), "{args:?} prints on standard output");
+        for part in *wanted {
+            assert!(part.split('|').any(|p| said.contains(p)), "{args:?} does not say {part}: {said}");
+        }
+        assert!(said.matches("(os error").count() <= 1, "{args:?} says the cause twice: {said}");
+    }
+}
+
+#[test]
+fn a_broken_case_is_reported_as_a_case() {
+    let folder = folder();
+    for (path, wanted) in [
+        ("text.onnx", "not a protobuf message"),
+        ("cut.onnx", "not a protobuf message"),
+        ("nothing.onnx", "no ir_version"),
+        ("json", "case.json cannot be read"),
+    ] {
+        let output = onnxsmith(folder.path(), &["run", path, "good", "--json", "--quiet"]);
+        assert_eq!(output.status.code(), Some(1), "{path}");
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        assert_eq!(report["backends"]["interp:reference"]["pass"], 1, "the other case still runs");
+        let row = &report["not_passing"][0];
+        assert_eq!((row["case"].as_str(), row["outcome"].as_str()), (Some(path), Some("rejected")));
+        assert!(row["why"].as_str().is_some_and(|why| why.contains(wanted)), "{row}");
+    }
+}
+
+#[test]
+fn a_model_beyond_any_budget_is_refused_before_it_is_run() {
+    let folder = folder();
+    // y = x + x of 2^30 elements: in bytes, a model of one node and one type.
+    let text = |field: u8, text: &[u8]| [&[field << 3 | 2, text.len() as u8], text].concat();
+    let dim = text(1, b"\x08\x80\x80\x80\x80\x04");
+    let tensor = text(1, &[b"\x08\x01".as_slice(), &text(2, &dim)].concat());
+    let value = |field, name: &[u8]| text(field, &[text(1, name), text(2, &tensor)].concat());
+    let node = [text(1, b"x"), text(1, b"x"), text(2, b"y"), text(4, b"Add")].concat();
+    let graph = [text(1, &node), text(2, b"g"), value(11, b"x"), value(12, b"y")].concat();
+    let model = [b"\x08\x08".as_slice(), &text(7, &graph), &text(8, b"\x10\x11")].concat();
+    fs::write(folder.path().join("large.onnx"), model).expect("a file");
+    let output = onnxsmith(folder.path(), &["run", "large.onnx", "--json", "--on", "interp,cpu"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let why = report["not_passing"][0]["why"].as_str().unwrap_or_default();
+    assert!(why.contains("too large for the reference: 2147483648 tensor elements"), "{report}");
+    assert_eq!(report["not_passing"].as_array().map(Vec::len), Some(2));
+    assert_eq!(output.status.code(), Some(0), "nothing is wrong with the backends");
+}
+
+#[test]
+fn a_backend_named_twice_runs_once() {
+    let folder = folder();
+    let output = onnxsmith(folder.path(), &["run", "good", "--on", "cpu,cpu:default", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(report["backends"]["cpu:default"]["pass"], 1);
+}
