@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use backends::engines::models::OnModels;
-use campaign::Target;
-use campaign::reference::Reference;
-use campaign::replay::{Replay, replay};
+use onnxsmith_campaign::Target;
+use onnxsmith_campaign::reference::Reference;
+use onnxsmith_campaign::replay::{Replay, replay};
 use oracles::Tolerance;
 
 fn cases() -> Vec<PathBuf> {

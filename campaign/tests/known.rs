@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use backends::worker::{Case, Description, Engine, EngineError};
-use campaign::fuzz::{Plan, Report, fuzz};
-use campaign::{Known, Maker, Target};
 use graphgen::{Settings, Weights};
 use ir::{DType, Tensor};
+use onnxsmith_campaign::fuzz::{Plan, Report, fuzz};
+use onnxsmith_campaign::{Known, Maker, Target};
 
 /// An engine that refuses everything.
 struct Broken;

@@ -7,6 +7,7 @@ use ops::elementwise::{Unary, UnaryFn};
 use ops::linear::Gemm;
 use ops::nn::Conv;
 use ops::nn::window::{AutoPad, Window};
+use ops::reduction::{Reduce, ReduceFn};
 use ops::{Graph, Model, Op};
 
 fn tensor(dtype: DType, shape: &[i64], values: &[f64]) -> Tensor {
@@ -70,6 +71,23 @@ fn padding_may_be_multiplied_or_left_out() {
     assert!(accepts(&of_nan, &[3.0, f64::NAN]) && accepts(&of_nan, &[f64::NAN; 2]));
     assert!(!accepts(&of_nan, &[3.0, 5.0]));
     assert!(!accepts(&conv(2.0), &[f64::NAN, 11.0]) && accepts(&conv(2.0), &[3.0, 11.0]));
+}
+
+#[test]
+fn the_logarithm_of_infinite_sums_is_infinite() {
+    let reduce = |x| {
+        let op = Reduce {
+            function: ReduceFn::LogSumExp,
+            axes: None,
+            keepdims: false,
+            noop_with_empty_axes: false,
+        };
+        reference(op, &[tensor(DType::F32, &[2], &[x, f64::NEG_INFINITY])])
+    };
+    for infinity in [f64::INFINITY, f64::NEG_INFINITY] {
+        assert!(accepts(&reduce(infinity), &[infinity]) && !accepts(&reduce(infinity), &[f64::NAN]));
+    }
+    assert!(accepts(&reduce(f64::NAN), &[f64::NAN]) && accepts(&reduce(1.0), &[1.0]));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What an opset does not have, or means differently, is not written.
 
-use ir::{Attributes, DType, NodeKind, Type};
+use ir::{Attributes, DType, NodeKind, Operation, Type};
 use onnx::export;
 use onnxsmith_onnx as onnx;
 use ops::{Graph, Model, Op};

@@ -16,7 +16,7 @@ use graphgen::policy::Weights;
 use interp::Profile;
 use ir::{Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, Report, fuzz};
-use onnxsmith_campaign::{Event, Maker, Target};
+use onnxsmith_campaign::{Event, Known, Maker, Target};
 use ops::Op;
 use wrong::Node;
 
@@ -74,7 +74,7 @@ fn campaign(
         shard: (0, 1),
         out: out.path().to_owned(),
         saved_per_signature: 1,
-        known: campaign::Known::default(),
+        known: Known::default(),
     };
     fuzz(&plan, stop, on_event)
 }

@@ -12,8 +12,8 @@ use std::fs;
 use std::num::NonZero;
 use std::path::Path;
 
+use ::backends::worker::Limits;
 use anyhow::{Context, bail};
-use backends::worker::Limits;
 use campaign::{Target, target};
 use graphgen::Settings;
 

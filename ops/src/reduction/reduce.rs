@@ -2,7 +2,7 @@
 
 use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Type};
 
-use crate::arith::{Arith, Fun};
+use crate::arith::{Arith, Class, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes;
@@ -121,6 +121,11 @@ impl ReduceFn {
 /// ln Σ eˣ, about the largest element so that nothing overflows.
 fn log_sum_exp<A: Arith>(a: &A, xs: &[A::R]) -> A::R {
     let Some(top) = xs.iter().copied().reduce(|x, y| a.max(x, y)) else { return a.real(f64::NEG_INFINITY) };
+    // The definition knows no shift, so an infinity is not subtracted from itself.
+    let infinities = [Class::PositiveInfinity, Class::NegativeInfinity];
+    if infinities.into_iter().any(|class| a.peek(a.is(class, top)) == Some(1)) {
+        return a.add(top, top);
+    }
     let sum = a.sum(xs.iter().map(|&x| a.call(Fun::Exp, a.sub(x, top))));
     a.add(a.call(Fun::Log, sum), top)
 }

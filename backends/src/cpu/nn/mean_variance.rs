@@ -24,9 +24,12 @@ pub(crate) fn run(op: &MeanVariance, c: &Call<'_>) -> Outputs {
 
 fn standardize<R: Real>(lane: &mut [R]) {
     let count = R::from_count(lane.len());
-    let mean = sum_of(lane, |x| x).div(count);
-    for x in lane.iter_mut() {
-        *x = x.sub(mean);
+    // Twice: the second mean is what the first one's rounding left over.
+    for _ in 0..2 {
+        let mean = sum_of(lane, |x| x).div(count);
+        for x in lane.iter_mut() {
+            *x = x.sub(mean);
+        }
     }
     let deviation = sum_of(lane, |x| x.mul(x)).div(count).sqrt().add(R::from_f64(EPSILON));
     for x in lane.iter_mut() {

@@ -10,6 +10,8 @@ use crate::cpu::lanes::sum_of;
 pub(super) struct Moments<R> {
     pub(super) mean: R,
     pub(super) inverse: R,
+    /// What the mean lacks of the exact one: among elements that differ little it counts.
+    correction: R,
 }
 
 impl<R: Real> Moments<R> {
@@ -17,14 +19,18 @@ impl<R: Real> Moments<R> {
     pub(super) fn of(lane: &[R], epsilon: f32) -> Self {
         let count = R::from_count(lane.len());
         let mean = sum_of(lane, |x| x).div(count);
-        let variance = sum_of(lane, |x| x.sub(mean).mul(x.sub(mean))).div(count);
-        let inverse = R::ONE.div(variance.add(R::from_attribute(epsilon)).sqrt());
-        Self { mean, inverse }
+        let correction = sum_of(lane, |x| x.sub(mean)).div(count);
+        let squares = sum_of(lane, |x| {
+            let centred = x.sub(mean).sub(correction);
+            centred.mul(centred)
+        });
+        let inverse = R::ONE.div(squares.div(count).add(R::from_attribute(epsilon)).sqrt());
+        Self { mean, inverse, correction }
     }
 
     /// An element of the lane, standardised.
     pub(super) fn standardize(&self, x: R) -> R {
-        x.sub(self.mean).mul(self.inverse)
+        x.sub(self.mean).sub(self.correction).mul(self.inverse)
     }
 }
 
