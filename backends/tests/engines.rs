@@ -64,7 +64,8 @@ fn every_engine_refuses_nonsense_cleanly() {
     for engine in engines_here() {
         let mut worker = worker(engine);
         let process = worker.process_id();
-        let case = Case { model: b"\xff\xff not a model", level: "none", inputs: &[], outputs: &[] };
+        let level = worker.description().levels[0].clone();
+        let case = Case { model: b"\xff\xff not a model", level: &level, inputs: &[], outputs: &[] };
         let outcome = worker.run(&case).expect("the worker runs").outcome;
         assert!(matches!(outcome, Outcome::Rejected { .. }), "{engine}: {outcome:?}");
         let case = Case { model: MODEL, level: "no such level", inputs: &[], outputs: &[] };

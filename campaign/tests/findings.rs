@@ -23,8 +23,7 @@ fn all_pass(tolerance: Option<Tolerance>) {
     let cases = cases();
     assert!(!cases.is_empty());
     let mut targets = Target::here(Box::new(OnModels(Reference)));
-    targets
-        .extend(Target::here(backends::engines::open("cpu").expect("the CPU kernels are always built in")));
+    targets.extend(Target::here(Box::new(backends::cpu::CpuEngine::default())));
     let how = Replay { targets: &targets, jobs: 1, out: None, tolerance, seed: 0 };
     let replayed = replay(&cases, &how, &|| {});
     assert!(replayed.not_passing.is_empty(), "{:#?}", replayed.not_passing);

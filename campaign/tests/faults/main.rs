@@ -63,7 +63,9 @@ fn campaign(
     on_event: &mut dyn FnMut(&Event),
 ) -> Report {
     let mut targets = Target::here(Box::new(OnModels(GraphRunner::new("faulty", kernels))));
-    targets.iter_mut().for_each(|target| target.profile = &Profile::TIGHT);
+    for target in &mut targets {
+        target.profile = &Profile::TIGHT;
+    }
     let out = tempfile::tempdir().expect("a temporary folder");
     let plan = Plan {
         maker: Maker { seed: 7, settings, opset: None, policy: &Weights, swarm: true, values: true },
@@ -91,7 +93,7 @@ fn is_found_and_named(operator: &str, wrong: Wrong) {
             named.get_or_insert((*index, signature.clone()));
         }
         Event::NewFinding { signature, finding, .. } => {
-            others.push(format!("{signature}: {}", finding.detail))
+            others.push(format!("{signature}: {}", finding.detail));
         }
         Event::Ran { .. } | Event::Trouble { .. } => {}
     });
@@ -154,12 +156,6 @@ fn kernels_without_a_fault_are_clean() {
     is_clean(small(), CASES);
 }
 
-#[test]
-#[ignore = "takes minutes without optimisation"]
-fn kernels_without_a_fault_are_clean_for_long() {
-    is_clean(Settings::default(), 5000);
-}
-
 /// An engine may refuse what is undefined, and nothing else.
 #[test]
 fn refusing_is_a_bug_where_all_is_defined() {
@@ -171,7 +167,10 @@ fn refusing_is_a_bug_where_all_is_defined() {
             Err(CpuError::Invalid("it does not like it"))
         }
     }
-    let report = campaign(Refusing, small(), 200, &AtomicBool::new(false), &mut |_| {});
+    // A difference of a value with itself is a divisor that no value search can mend.
+    let operators = ["Sub", "Div"].into();
+    let settings = Settings { operators, dtypes: ir::DTypes::of(&[ir::DType::I32]), ..small() };
+    let report = campaign(Refusing, settings, 200, &AtomicBool::new(false), &mut |_| {});
     let undefined = (report.undefined_cases_share * report.cases as f64).round() as u64;
     assert!(undefined > 0, "there is no undefined case");
     assert_eq!((report.verdicts.bug, report.verdicts.incomparable), (report.cases - undefined, undefined));
