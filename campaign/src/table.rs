@@ -21,8 +21,11 @@ pub struct Row {
     pub wgpu: Vec<&'static str>,
 }
 
-/// How many draws are made to find a use of an operator on a dtype.
-const DRAWS: u64 = 12;
+/// How many uses of an operator on a dtype are looked at.
+const USES: usize = 12;
+
+/// How many draws are made to find them.
+const DRAWS: u64 = 150;
 
 /// Every operator, by name.
 pub fn rows() -> Vec<Row> {
@@ -90,7 +93,7 @@ fn uses(spec: &'static Spec, dtype: DType, opset: u32) -> Vec<Use> {
                 })
             })
         })
-        .take(DRAWS as usize)
+        .take(USES)
         .collect()
 }
 
