@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`settings`] | what may occur in a graph, and how settings are varied and narrowed |
 //! | [`policy`] | which operator comes next: weights and templates |
-//! | [`generate`] | from a seed to a model |
+//! | [`mod@generate`] | from a seed to a model |
 //! | [`sketch`] | the graph under construction, in which nodes have no order yet |
 //! | [`insert`] | one more node: forward (it uses values) or backward (it produces a wanted one) |
 //! | [`function`] | extracting a part of a graph into a function and a call |

@@ -1,6 +1,6 @@
 //! The one list of operators.
 //!
-//! [`operators!`] turns it into the [`Op`] enum and its dispatch. A backend matches on [`Op`] without a wildcard,
+//! `operators!` turns it into the [`Op`] enum and its dispatch. A backend matches on [`Op`] without a wildcard,
 //! so a new line here does not compile until every backend has answered for it.
 
 use ir::{Attribute, Attributes, BadAttribute, Dim, Operation, Sym, Type};

@@ -1,5 +1,5 @@
 //! From an operator to its kernels. The match has no wildcard: a new operator does not compile until it is answered
-//! here, by a kernel, and in [`super::support`], by whether there is one.
+//! here, by a kernel, and in [`super::support()`], by whether there is one.
 
 mod movement;
 pub(super) mod names;
