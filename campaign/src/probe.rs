@@ -37,21 +37,19 @@ pub fn probe(target: &mut Target, settings: &Settings) -> Result<(), WorkerError
 fn has_functions(target: &Target, settings: &Settings) -> Result<bool, WorkerError> {
     let settings =
         target.narrow(Settings { nodes: 1, function: 1.0, operators: ["Add"].into(), ..settings.clone() });
-    let maker = Maker {
-        seed: 0,
-        opset: Some(settings.opset),
-        settings,
-        policy: &Weights,
-        swarm: false,
-        values: true,
-    };
-    for index in 0..TRIES {
-        let Ok(case) = maker.make(index) else { continue };
+    for case in tries(settings) {
         if !case.model.functions.is_empty() && !says_no(target, &case)? {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// The cases that are tried within settings.
+fn tries(settings: Settings) -> impl Iterator<Item = Case> {
+    let opset = Some(settings.opset);
+    let maker = Maker { seed: 0, opset, settings, policy: &Weights, swarm: false, values: true };
+    (0..TRIES).filter_map(move |index| maker.make(index).ok())
 }
 
 /// Whether a case is answered with "unsupported".
@@ -75,16 +73,7 @@ fn lacks(
     let mut answers = 0;
     for dtypes in [DTypes::of(&[dtype]), target.dtypes()] {
         let settings = Settings { dtypes: dtypes.intersection(alone.dtypes), ..alone.clone() };
-        let maker = Maker {
-            seed: 0,
-            opset: Some(settings.opset),
-            settings,
-            policy: &Weights,
-            swarm: false,
-            values: true,
-        };
-        for index in 0..TRIES {
-            let Ok(case) = maker.make(index) else { continue };
+        for case in tries(settings) {
             if !case::operators(&case.model).any(|used| used == (operator, dtype)) {
                 continue;
             }
