@@ -5,8 +5,8 @@ use ir::{DType, Tensor, Type};
 use onnxsmith_interp::{Evaluation, Profile, Taps, evaluate, judge};
 use ops::elementwise::{Unary, UnaryFn};
 use ops::linear::Gemm;
-use ops::nn::Conv;
 use ops::nn::window::{AutoPad, Window};
+use ops::nn::{BatchNorm, Conv, MeanVariance};
 use ops::reduction::{Reduce, ReduceFn};
 use ops::{Graph, Model, Op};
 
@@ -51,6 +51,41 @@ fn a_sum_that_is_scaled_last_may_be_a_negative_zero() {
         assert!(accepts(&negative, &[0.0]) && accepts(&negative, &[-0.0]) && !accepts(&negative, &[1e-45]));
     }
     assert!(!accepts(&gemm(1.0, &[2.0, 2.0], &[3.0, -3.0]), &[-0.0]));
+}
+
+#[test]
+fn a_batch_may_be_centred_first_or_folded() {
+    let line = |dtype, x, parameters: [f64; 3]| {
+        let op = BatchNorm { epsilon: 0.0, momentum: 0.9 };
+        let [scale, bias, mean] = parameters.map(|v| tensor(dtype, &[1], &[v]));
+        reference(op, &[tensor(dtype, &[1, 1], &[x]), scale, bias, mean, tensor(dtype, &[1], &[1.0])])
+    };
+    // (2 - 2)·-1 is -0, 2·-1 + 2·1 is 0.
+    let cancelled = line(DType::F64, 2.0, [-1.0, -0.0, 2.0]);
+    assert!(accepts(&cancelled, &[-0.0]) && accepts(&cancelled, &[0.0]) && !accepts(&cancelled, &[1e-300]));
+    let (x, scale, bias, mean) = (1.1f32, 0.3f32, 0.7f32, 1.3f32);
+    let both = line(DType::F32, x.into(), [scale, bias, mean].map(f64::from));
+    let (centred, folded) = ((x - mean) * scale + bias, x * scale + (bias - mean * scale));
+    assert!(accepts(&both, &[centred.into()]) && accepts(&both, &[folded.into()]));
+    assert!(!accepts(&both, &[f64::from(folded) * (1.0 + 1e-5)]));
+}
+
+#[test]
+fn the_mean_of_a_normalisation_may_be_a_running_one() {
+    // The sum, 8, is exact in every order, and so is the mean; the running one is not.
+    let x = [6.0f32, -3.0, -5.0, 1.0, -6.0, 7.0, 0.0, 8.0];
+    let mut running = 0.0f32;
+    for (k, x) in (1u8..).zip(x) {
+        running += (x - running) / f32::from(k);
+    }
+    assert_ne!(running, 1.0);
+    let squares: f32 = x.iter().map(|x| (x - 1.0) * (x - 1.0)).sum();
+    let deviation = (squares / 8.0).sqrt();
+    let op = MeanVariance { axes: vec![0] };
+    let expected = reference(op, &[tensor(DType::F32, &[8], &x.map(f64::from))]);
+    let by = |mean: f32| x.map(|x| f64::from((x - mean) / deviation));
+    assert!(accepts(&expected, &by(1.0)) && accepts(&expected, &by(running)));
+    assert!(!accepts(&expected, &by(1.00001)));
 }
 
 #[test]

@@ -186,6 +186,11 @@ pub trait Arith {
     fn round(&self, x: Self::R) -> Self::R {
         self.mul(x, self.real(1.0))
     }
+    /// The same number; where it is 0, of either sign: a sum that cancels to +0 and is scaled by something negative
+    /// only then is -0.
+    fn either_zero(&self, x: Self::R) -> Self::R {
+        x
+    }
     /// A library function.
     fn call(&self, f: Fun, x: Self::R) -> Self::R;
     /// A step function.
@@ -198,6 +203,11 @@ pub trait Arith {
     fn sum(&self, terms: impl Iterator<Item = Self::R>) -> Self::R;
     /// The sum of products, in whatever order, fused or not.
     fn dot(&self, terms: impl Iterator<Item = (Self::R, Self::R)>) -> Self::R;
+    /// The mean of `count` terms as the normalisations take it: a sum divided, a running mean (Welford), or a mean
+    /// and a second pass that corrects it. None of the latter is exact where the sum is.
+    fn mean(&self, terms: impl Iterator<Item = Self::R>, count: usize) -> Self::R {
+        self.div(self.sum(terms), self.real(count as f64))
+    }
     /// The product, in whatever order.
     fn product(&self, terms: impl Iterator<Item = Self::R>) -> Self::R;
 

@@ -155,6 +155,9 @@ impl Arith for Bound<'_> {
     fn max(&self, x: Ball, y: Ball) -> Ball {
         self.extreme(x, y, plain::max)
     }
+    fn either_zero(&self, x: Ball) -> Ball {
+        if x == Ball::exact(0.0) { Ball::either_zero() } else { x }
+    }
     fn call(&self, f: Fun, x: Ball) -> Ball {
         self.function(f, x)
     }
@@ -217,6 +220,9 @@ impl Arith for Bound<'_> {
     }
     fn dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
         self.long_dot(terms)
+    }
+    fn mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
+        self.long_mean(terms, count)
     }
     fn product(&self, terms: impl Iterator<Item = Ball>) -> Ball {
         self.long_product(terms)

@@ -113,6 +113,26 @@ impl Bound<'_> {
         }
     }
 
+    /// The mean of `count` terms. A running mean rounds three times for each term, but what it rounds at the k-th
+    /// counts only k/n: the errors add up to no more than n + 4 roundings of a sum; so do those of a second pass,
+    /// whose terms are what the first one left. Neither is exact because the sum of the terms is.
+    pub(super) fn long_mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
+        let mut sum = Sum::new(false);
+        for x in terms.map(|x| self.operand(x)) {
+            sum.nan |= x.is_nan();
+            sum.undefined |= x.undefined;
+            sum.push(x.value, 0.0, x.error, low_bit(x.value));
+        }
+        // All of them 0 (or alone) leaves nothing to round.
+        let total = if sum.terms <= 1 || sum.size == 0.0 {
+            self.finish(&sum, 0)
+        } else {
+            sum.grain = i32::MIN / 2;
+            self.finish(&sum, sum.terms + 4)
+        };
+        ops::Arith::div(self, total, Ball::exact(count as f64))
+    }
+
     pub(super) fn long_dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
         let mut sum = Sum::new(true);
         for (x, y) in terms {

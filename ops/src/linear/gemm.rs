@@ -3,7 +3,7 @@
 use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
 use ndarray::ArrayD;
 
-use crate::arith::{Arith, Comparison};
+use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
@@ -107,15 +107,10 @@ impl Gemm {
         let mut addends = addend.iter().flat_map(|b| b.iter().map(|&b| (scaled(b, self.beta), a.real(1.0))));
         let items = products(&left, &right, |x, y| {
             let terms = x.iter().zip(y).map(|(&x, &y)| (scaled(x, self.alpha), y));
-            self.of_either_sign(a, a.dot(terms.chain(addends.next())))
+            let sum = a.dot(terms.chain(addends.next()));
+            if self.alpha < 0.0 { a.either_zero(sum) } else { sum }
         });
         array(&shape, items)
-    }
-
-    /// A sum that is scaled only when it is complete turns +0 into -0.
-    fn of_either_sign<A: Arith>(self, a: &A, sum: A::R) -> A::R {
-        let is_zero = || a.peek(a.compare(Comparison::Equal, sum, a.real(0.0))) == Some(1);
-        if self.alpha < 0.0 && is_zero() { a.sum([sum, a.real(-0.0), a.real(0.0)].into_iter()) } else { sum }
     }
 
     fn int<A: Arith>(self, c: &Call<'_, A>) -> ArrayD<A::Z> {

@@ -84,19 +84,18 @@ impl Operator for BatchNorm {
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let [scale, bias, mean, variance] = [1, 2, 3, 4].map(|i| c.real(i));
-        // One multiplication and one addition per element, as implementations do it. It is less exact than
-        // subtracting the mean first, so the bound covers that too.
-        let lines: Vec<(A::R, A::R)> = (0..scale.len())
-            .map(|i| {
-                let deviation =
-                    a.call(Fun::Sqrt, a.add(variance[[i].as_slice()], a.real(self.epsilon.into())));
-                let slope = a.div(scale[[i].as_slice()], deviation);
-                (slope, a.sub(bias[[i].as_slice()], a.mul(mean[[i].as_slice()], slope)))
-            })
+        let slopes: Vec<A::R> = scale
+            .iter()
+            .zip(variance)
+            .map(|(&scale, &v)| a.div(scale, a.call(Fun::Sqrt, a.add(v, a.real(self.epsilon.into())))))
             .collect();
+        // Three products, so that the bound covers the mean subtracted first as well as the folded form, one
+        // multiplication and one addition per element, and either sign of a zero.
         vec![Data::Real(lanes::build(x.shape(), |at| {
-            let (slope, offset) = lines[at.get(1).copied().unwrap_or(0)];
-            a.add(a.mul(x[at], slope), offset)
+            let channel = [at.get(1).copied().unwrap_or(0)];
+            let slope = slopes[channel[0]];
+            let terms = [(x[at], slope), (a.neg(mean[channel]), slope), (bias[channel], a.real(1.0))];
+            a.either_zero(a.dot(terms.into_iter()))
         }))]
     }
 

@@ -73,7 +73,7 @@ impl Operator for MeanVariance {
         let axes = self.indices(x.ndim()).unwrap_or_default();
         vec![Data::Real(lanes::map(x, &axes, |lane| {
             let count = a.real(lane.len() as f64);
-            let mean = a.div(a.sum(lane.iter().copied()), count);
+            let mean = a.mean(lane.iter().copied(), lane.len());
             let mean_square = a.div(a.dot(lane.iter().map(|&x| (x, x))), count);
             // The definition's E[X²] - E[X]²; what cancellation makes negative of a variance of 0 is 0.
             let variance = a.max(a.sub(mean_square, a.mul(mean, mean)), a.real(0.0));

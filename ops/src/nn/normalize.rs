@@ -19,7 +19,7 @@ pub(super) struct Standard<R> {
 /// Standardises a lane of at least one element: ONNX's first stage of layer normalisation, step by step.
 pub(super) fn standardize<A: Arith>(a: &A, lane: &[A::R], epsilon: f32) -> Standard<A::R> {
     let count = a.real(lane.len() as f64);
-    let mean = a.div(a.sum(lane.iter().copied()), count);
+    let mean = a.mean(lane.iter().copied(), lane.len());
     let centred: Vec<A::R> = lane.iter().map(|&x| a.sub(x, mean)).collect();
     let variance = a.div(a.dot(centred.iter().map(|&d| (d, d))), count);
     let deviation = a.call(Fun::Sqrt, a.add(variance, a.real(epsilon.into())));
