@@ -1,25 +1,65 @@
-//! One smoke test for all built-in engines: a hand-made model at every level, in a worker process.
+//! One smoke suite for all engines, each in a worker process. What is not built in or not installed is named on
+//! standard error, and the suite goes on.
+
+use std::ffi::OsString;
+use std::io::Write;
 
 use ir::{DType, Tensor, Type};
 use onnxsmith_backends::engines;
-use onnxsmith_backends::worker::{Case, Limits, Outcome, Spec, Worker};
+use onnxsmith_backends::worker::{Case, Limits, Outcome, Spec, Worker, WorkerError, set_variable};
+use ops::Model;
 
 /// y = Relu(a + b), greater = a > b, n = k + k; f32, bool and i64.
 const MODEL: &[u8] = include_bytes!("models/add_relu.onnx");
 
-fn worker(engine: &str) -> Worker {
-    let program = env!("CARGO_BIN_EXE_chaos-worker").into();
-    let spec = Spec { name: engine.into(), program, args: vec![engine.into()] };
-    Worker::start(spec, Limits::default()).expect("the engine starts")
+/// The repository's root.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// Says what is not tested, past the test harness, which shows nothing of a test that passes.
+fn not_tested(engine: &str, why: &str) {
+    let _ = writeln!(std::io::stderr(), "NOT TESTED: engine `{engine}`: {why}");
 }
 
-/// The engines that run here: without a GPU adapter `wgpu` does not, and says so.
-fn engines_here() -> impl Iterator<Item = &'static str> {
-    let no_adapter = onnxsmith_backends::wgpu::adapters().is_empty();
-    if no_adapter {
-        println!("no GPU adapter: wgpu is not tested");
+fn start(engine: &str) -> Result<Worker, WorkerError> {
+    let program = env!("CARGO_BIN_EXE_chaos-worker").into();
+    Worker::start(Spec { name: engine.into(), program, args: vec![engine.into()] }, Limits::default())
+}
+
+/// Tells workers where `scripts/python-env` put ONNX Runtime, unless the environment already does.
+fn find_ort() {
+    if std::env::var_os(engines::ORT_LIBRARY).is_some() {
+        return;
     }
-    engines::all().iter().copied().filter(move |name| !(no_adapter && *name == engines::gpu::NAME))
+    let folders = std::fs::read_dir(format!("{ROOT}/.venv/lib")).into_iter().flatten().flatten();
+    let files = folders.flat_map(|python| {
+        std::fs::read_dir(python.path().join("site-packages/onnxruntime/capi"))
+            .into_iter()
+            .flatten()
+            .flatten()
+    });
+    let is_library = |name: &OsString| name.to_string_lossy().starts_with("libonnxruntime.");
+    if let Some(library) = files.into_iter().find(|file| is_library(&file.file_name())) {
+        set_variable(engines::ORT_LIBRARY, library.path());
+    }
+}
+
+/// A worker for each engine that runs here. The others are named.
+fn workers() -> Vec<(&'static str, Worker)> {
+    find_ort();
+    for name in engines::left_out() {
+        not_tested(name, "it is not built in (cargo features add it)");
+    }
+    let mut found = Vec::new();
+    for &name in engines::all() {
+        match start(name) {
+            Ok(worker) => found.push((name, worker)),
+            Err(e) => match engines::needs(name) {
+                Some(what) => not_tested(name, &format!("it needs {what}: {e}")),
+                None => panic!("{name}: {e}"),
+            },
+        }
+    }
+    found
 }
 
 fn f32s(shape: &[i64], values: &[f64]) -> Tensor {
@@ -32,8 +72,7 @@ fn i64s(values: &[i128]) -> Tensor {
 
 #[test]
 fn every_engine_runs_a_small_model_at_every_level() {
-    for engine in engines_here() {
-        let mut worker = worker(engine);
+    for (engine, mut worker) in workers() {
         let description = worker.description().clone();
         assert_eq!(description.engine, engine);
         // In another order than the model's, to see that names decide.
@@ -61,8 +100,7 @@ fn every_engine_runs_a_small_model_at_every_level() {
 
 #[test]
 fn every_engine_refuses_nonsense_cleanly() {
-    for engine in engines_here() {
-        let mut worker = worker(engine);
+    for (engine, mut worker) in workers() {
         let process = worker.process_id();
         let level = worker.description().levels[0].clone();
         let case = Case { model: b"\xff\xff not a model", level: &level, inputs: &[], outputs: &[] };
@@ -75,10 +113,60 @@ fn every_engine_refuses_nonsense_cleanly() {
     }
 }
 
+/// `y = Identity(x)`: a model on any dtype.
+fn identity(ty: &Type) -> Vec<u8> {
+    let text = format!(
+        "onnxsmith 1 opset 17\ngraph {{\n  %0: {ty} = variable \"x\"\n  %1: {ty} = Identity(%0)\n  return \"y\" = %1\n}}\n"
+    );
+    let model: Model = text.parse().expect("the text is a model");
+    onnx::export::encode(&onnx::export::export(&model).expect("the model is valid"))
+}
+
+#[test]
+fn every_dtype_an_engine_accepts_survives_the_way_there_and_back() {
+    for (engine, mut worker) in workers() {
+        let description = worker.description().clone();
+        let level = description.levels.last().expect("there is a level");
+        for dtype in DType::ALL.into_iter().filter(|&d| description.computes_in(d).is_some()) {
+            for shape in [&[2, 3][..], &[], &[0, 2]] {
+                let ty = Type::new(dtype, shape);
+                let x = vec![("x".to_owned(), Tensor::from_i128_fn(&ty, |i| i as i128 % 2))];
+                let outputs = [("y".to_owned(), dtype)];
+                let case = Case { model: &identity(&ty), level, inputs: &x, outputs: &outputs };
+                match worker.run(&case).expect("the worker runs").outcome {
+                    Outcome::Outputs(y) => assert_eq!(y[0].1, x[0].1, "{engine} on {ty}"),
+                    // An engine may lack a kernel for an exotic dtype, or empty tensors.
+                    Outcome::Unsupported { .. } if dtype != DType::F32 || shape.contains(&0) => {}
+                    other => panic!("{engine} on {ty}: {other:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_unknown_operator_and_a_missing_input_are_clean_errors() {
+    let ty = Type::new(DType::F32, [2]);
+    let known = identity(&ty);
+    let at = known.windows(8).position(|w| w == b"Identity").expect("the operator's name is in the bytes");
+    let mut unknown = known.clone();
+    unknown[at..at + 8].copy_from_slice(b"Idontity");
+    let x = [("x".to_owned(), f32s(&[2], &[1.0, 2.0]))];
+    let outputs = [("y".to_owned(), DType::F32)];
+    for (engine, mut worker) in workers() {
+        let level = worker.description().levels[0].clone();
+        for (model, inputs) in [(&unknown, &x[..]), (&known, &[])] {
+            let case = Case { model, level: &level, inputs, outputs: &outputs };
+            let outcome = worker.run(&case).expect("the worker runs").outcome;
+            assert!(!matches!(outcome, Outcome::Outputs(_) | Outcome::Fault(_)), "{engine}: {outcome:?}");
+        }
+    }
+}
+
 #[test]
 #[cfg(feature = "rten")]
 fn rten_says_what_it_calculates_in() {
-    let mut worker = worker("rten");
+    let mut worker = start("rten").expect("the engine starts");
     assert_eq!(worker.description().computes_in(DType::I64), Some(DType::I32));
     assert_eq!(worker.description().computes_in(DType::BF16), None);
     let inputs = [

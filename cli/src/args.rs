@@ -18,6 +18,9 @@ pub(crate) struct Args {
     pub command: Command,
     #[command(flatten)]
     pub common: Common,
+    /// ONNX Runtime's shared library, for the backend `ort`; without it, ORT_DYLIB_PATH says where it is.
+    #[arg(long, global = true, value_name = "PATH")]
+    pub ort_lib: Option<PathBuf>,
 }
 
 /// Flags that every command takes.
@@ -108,7 +111,7 @@ pub(crate) struct Run {
     /// Case folders, folders that hold them, or `.onnx` files.
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
-    /// The backends: interp, cpu, wgpu, rten, tract, `cmd:./my-runner --flag`; each may name one level, as rten:all.
+    /// The backends: interp, cpu, wgpu, rten, tract, ort, `cmd:./my-runner --flag`; each may name one level, as rten:all.
     #[arg(long, value_delimiter = ',', default_value = "interp", value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// Write each backend's outputs to `DIR/<case>/<backend>/output_N.pb`.

@@ -6,6 +6,8 @@
 
 pub mod gpu;
 pub mod models;
+#[cfg(feature = "ort")]
+pub mod ort;
 #[cfg(feature = "rten")]
 mod rten;
 #[cfg(feature = "tract")]
@@ -18,6 +20,10 @@ pub use self::tract::Tract;
 
 use crate::worker::Engine;
 
+/// The environment variable that names ONNX Runtime's shared library. The field's usual name: the crate `ort` and
+/// others use it.
+pub const ORT_LIBRARY: &str = "ORT_DYLIB_PATH";
+
 /// The names of the engines that are built in, our own first.
 pub const fn all() -> &'static [&'static str] {
     &[
@@ -27,6 +33,30 @@ pub const fn all() -> &'static [&'static str] {
         "rten",
         #[cfg(feature = "tract")]
         "tract",
+        #[cfg(feature = "ort")]
+        ort::NAME,
+    ]
+}
+
+/// What a built-in engine needs that this program does not bring, and a machine may lack.
+pub fn needs(name: &str) -> Option<&'static str> {
+    match name {
+        gpu::NAME => Some("a GPU adapter"),
+        #[cfg(feature = "ort")]
+        ort::NAME => Some("ONNX Runtime's shared library"),
+        _ => None,
+    }
+}
+
+/// The cargo features that add engines and are off.
+pub const fn left_out() -> &'static [&'static str] {
+    &[
+        #[cfg(not(feature = "rten"))]
+        "rten",
+        #[cfg(not(feature = "tract"))]
+        "tract",
+        #[cfg(not(feature = "ort"))]
+        "ort",
     ]
 }
 
@@ -39,6 +69,10 @@ pub enum OpenError {
     /// There is no usable GPU.
     #[error(transparent)]
     Gpu(#[from] crate::wgpu::GpuError),
+    /// There is no shared library of ONNX Runtime.
+    #[cfg(feature = "ort")]
+    #[error(transparent)]
+    Ort(#[from] ort::LibraryError),
 }
 
 /// The built-in engine of that name.
@@ -50,6 +84,8 @@ pub fn open(name: &str) -> Result<Box<dyn Engine>, OpenError> {
         "rten" => Ok(Box::new(Rten::default())),
         #[cfg(feature = "tract")]
         "tract" => Ok(Box::new(Tract::default())),
+        #[cfg(feature = "ort")]
+        ort::NAME => Ok(Box::new(ort::Ort::open()?)),
         _ => Err(OpenError::Unknown(name.to_owned())),
     }
 }

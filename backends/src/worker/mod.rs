@@ -24,6 +24,7 @@ mod watchdog;
 
 pub use outcome::{Fault, Outcome, Run};
 pub use pool::{Limits, Pool, Spec, Worker, WorkerError};
+pub use process::set_variable;
 pub use protocol::{Description, Stage};
 pub use serve::{Engine, EngineError, serve};
 

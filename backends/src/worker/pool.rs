@@ -40,6 +40,11 @@ impl Spec {
             .map_err(|source| WorkerError::Start { program: "this executable".into(), source })?;
         Ok(Self { name: name.to_owned(), program, args: vec![WORKER_ARGUMENT.into(), name.into()] })
     }
+
+    /// The name, if this is an engine of this executable.
+    fn built_in(&self) -> Option<String> {
+        self.args.first().is_some_and(|first| first == WORKER_ARGUMENT).then(|| self.name.clone())
+    }
 }
 
 /// What a worker may use.
@@ -90,6 +95,14 @@ pub enum WorkerError {
         fault: Fault,
         /// The end of its standard error.
         stderr: String,
+    },
+    /// A built-in engine lacks what it needs from outside: a GPU adapter, a shared library.
+    #[error("{engine} cannot run here: {why}")]
+    Unavailable {
+        /// The engine.
+        engine: String,
+        /// What it says.
+        why: String,
     },
     /// There is no command after `cmd:`, or its quotes do not match.
     #[error("`cmd:{0}` names no command; write cmd:./runner --flag, with quotes in pairs")]
@@ -177,6 +190,12 @@ fn launch(spec: &Spec, limits: &Limits) -> Result<(Process, Description), Worker
         Ok(description) => Ok((process, description)),
         Err(seen) => {
             let (fault, stderr) = process.end(&seen);
+            if let (Some(engine), Fault::Exit { .. }) = (spec.built_in(), &fault)
+                && !stderr.trim().is_empty()
+            {
+                let why = stderr.trim().trim_start_matches("onnxsmith: ").to_owned();
+                return Err(WorkerError::Unavailable { engine, why });
+            }
             Err(WorkerError::Handshake { program: program(), fault, stderr })
         }
     }

@@ -1,7 +1,9 @@
 //! One live worker process: start, exchange of frames, and the diagnosis when it ends.
 
+use std::ffi::OsString;
 use std::io::{BufReader, Write};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ir::Tensor;
@@ -21,6 +23,15 @@ const GRACE: Duration = Duration::from_secs(2);
 const ONE_THREAD: [&str; 4] =
     ["RTEN_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"];
 
+/// What [`set_variable`] was told.
+static VARIABLES: Mutex<Vec<(OsString, OsString)>> = Mutex::new(Vec::new());
+
+/// Sets an environment variable for the workers that are started from now on. (That of this process cannot be set
+/// safely once it has threads.)
+pub fn set_variable(name: impl Into<OsString>, value: impl Into<OsString>) {
+    VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).push((name.into(), value.into()));
+}
+
 /// A running worker. Dropping it kills the process and its group, and reaps it.
 pub(super) struct Process {
     stdin: ChildStdin,
@@ -35,6 +46,7 @@ impl Process {
     pub(super) fn start(spec: &Spec, limits: &Limits) -> std::io::Result<Self> {
         let mut command = Command::new(&spec.program);
         command.args(&spec.args).envs(ONE_THREAD.map(|name| (name, "1")));
+        command.envs(VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         sys::own_group(&mut command);
         let mut child = command.spawn()?;

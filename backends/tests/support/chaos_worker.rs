@@ -128,8 +128,14 @@ fn main() {
     let how = std::env::args().nth(1).unwrap_or_default();
     if how == "chaos" {
         serve(&mut Chaos).expect("the parent speaks the protocol");
-    } else if let Ok(mut engine) = engines::open(&how) {
-        serve(&mut *engine).expect("the parent speaks the protocol");
+    } else if engines::all().contains(&how.as_str()) {
+        match engines::open(&how) {
+            Ok(mut engine) => serve(&mut *engine).expect("the parent speaks the protocol"),
+            Err(e) => {
+                eprintln!("{e}");
+                exit(2)
+            }
+        }
     } else {
         break_protocol(&how);
     }

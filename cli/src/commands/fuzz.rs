@@ -88,10 +88,21 @@ fn open(common: Common, on: &[String], limits: &Limits) -> anyhow::Result<Vec<Ta
         for name in backends::engines::all() {
             match target::open(name, limits) {
                 Ok(opened) => targets.extend(opened),
-                // Without a GPU adapter the wgpu worker does not start; the campaign goes on without it.
-                Err(e) if *name == "wgpu" => say(common, &format!("without wgpu: {e}")),
+                Err(e) if backends::engines::needs(name).is_some() => {
+                    say(common, &format!("without {name}: {e}"));
+                }
                 Err(e) => return Err(e.into()),
             }
+        }
+        let left_out = backends::engines::left_out();
+        if !left_out.is_empty() {
+            say(
+                common,
+                &format!(
+                    "without {}: not built in; cargo features of these names add them",
+                    left_out.join(", ")
+                ),
+            );
         }
     }
     if targets.is_empty() {

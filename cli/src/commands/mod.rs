@@ -23,6 +23,9 @@ use crate::args::{Args, Bounds, Command};
 /// Runs the command that was asked for.
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let common = args.common;
+    if let Some(library) = args.ort_lib {
+        ::backends::worker::set_variable(::backends::engines::ORT_LIBRARY, library);
+    }
     match args.command {
         Command::Gen(gen_) => generate::run(common, &gen_),
         Command::Run(run_) => run::run(common, &run_),

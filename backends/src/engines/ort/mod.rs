@@ -1,0 +1,162 @@
+//! [ONNX Runtime](https://onnxruntime.ai), through the crate [ort](https://crates.io/crates/ort): a shared library that
+//! is found when the worker starts, so any build of it can be tested without building this program anew.
+//!
+//! It calculates in every dtype that is asked for. Where its kernels lack one it says so when it loads the model.
+
+mod library;
+
+pub use self::library::LibraryError;
+
+use ::ort::environment::Environment;
+use ::ort::session::builder::GraphOptimizationLevel;
+use ::ort::session::{Session, SessionInputValue};
+use ::ort::value::{DynTensorValueType, DynValue, PrimitiveTensorElementType, TensorElementType, TensorRef};
+use ::ort::{Error, ErrorCode};
+use ir::{DType, Tensor, Type, each_tensor};
+use ndarray::ArrayD;
+use ops::Model;
+
+use crate::worker::{Case, Description, Engine, EngineError};
+
+/// The name under which ONNX Runtime is known.
+pub const NAME: &str = "ort";
+
+/// The optimisation levels, in ONNX Runtime's words; each includes those before it.
+const LEVELS: [(&str, GraphOptimizationLevel); 4] = [
+    ("none", GraphOptimizationLevel::Disable),
+    ("basic", GraphOptimizationLevel::Level1),
+    ("extended", GraphOptimizationLevel::Level2),
+    ("all", GraphOptimizationLevel::All),
+];
+
+/// The runtime, on one thread.
+#[derive(Debug)]
+pub struct Ort {
+    environment: Environment,
+    version: String,
+    opset: Option<u32>,
+}
+
+impl Ort {
+    /// Loads the shared library that [`ORT_LIBRARY`](super::ORT_LIBRARY) names, or the one that the system's loader finds.
+    pub fn open() -> Result<Self, LibraryError> {
+        let (environment, version) = library::load()?;
+        let opset = newest_opset(&environment);
+        Ok(Self { environment, version, opset })
+    }
+
+    fn session(&self, model: &[u8], level: GraphOptimizationLevel) -> Result<Session, Error> {
+        load(&self.environment, model, level)
+    }
+}
+
+fn load(environment: &Environment, model: &[u8], level: GraphOptimizationLevel) -> Result<Session, Error> {
+    let builder = Session::builder(environment)?.with_optimization_level(level)?;
+    builder.with_intra_threads(1)?.with_inter_threads(1)?.commit_from_memory(model)
+}
+
+/// The newest opset, among those this program knows, of which the library loads a model. Libraries that are newer
+/// or older than this program differ in it.
+fn newest_opset(environment: &Environment) -> Option<u32> {
+    ir::graph::OPSETS.rev().find(|opset| {
+        let text = format!(
+            "onnxsmith 1 opset {opset}\ngraph {{\n  %0: f32[1] = variable \"x\"\n  %1: f32[1] = Relu(%0)\n  \
+             return \"y\" = %1\n}}\n"
+        );
+        let proto = text.parse::<Model>().ok().and_then(|model| onnx::export::export(&model).ok());
+        proto.is_some_and(|proto| {
+            load(environment, &onnx::export::encode(&proto), GraphOptimizationLevel::Disable).is_ok()
+        })
+    })
+}
+
+impl Engine for Ort {
+    fn describe(&self) -> Description {
+        Description {
+            engine: NAME.into(),
+            version: self.version.clone(),
+            dtypes: DType::ALL.into_iter().map(|d| (d.name().into(), d.name().into())).collect(),
+            opset: self.opset.map(i64::from),
+            levels: LEVELS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        }
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+        let level = LEVELS.into_iter().find(|(name, _)| *name == case.level);
+        let (_, level) = level
+            .ok_or_else(|| EngineError::Unsupported(format!("no optimisation level `{}`", case.level)))?;
+        let mut session = self.session(case.model, level).map_err(|e| failure(&e, EngineError::Load))?;
+        let run = |e: Error| failure(&e, EngineError::Run);
+        let inputs = case.inputs.iter().map(|(name, t)| Ok((name.as_str(), value(t).map_err(run)?)));
+        let inputs = inputs.collect::<Result<Vec<_>, EngineError>>()?;
+        let outputs = session.run(inputs).map_err(run)?;
+        let wanted = case.outputs.iter().map(|(name, _)| {
+            let output = outputs.get(name);
+            let output =
+                output.ok_or_else(|| EngineError::Run(format!("the model has no output `{name}`")))?;
+            Ok((name.clone(), tensor(name, output)?))
+        });
+        wanted.collect()
+    }
+}
+
+/// What ONNX Runtime says, beside its error code for it, where it lacks an operator or a version of ONNX.
+const LACKING: &[&str] =
+    &["is not a registered function/op", "official support for domain", "Unsupported model IR version"];
+
+/// The error for one of ONNX Runtime's: that it lacks something, or else what `otherwise` makes of it.
+fn failure(error: &Error, otherwise: fn(String) -> EngineError) -> EngineError {
+    let message = error.message().to_owned();
+    let lacks = error.code() == ErrorCode::NotImplemented || LACKING.iter().any(|p| message.contains(p));
+    if lacks { EngineError::Unsupported(message) } else { otherwise(message) }
+}
+
+/// A view of a tensor; nothing is copied.
+fn value(tensor: &Tensor) -> Result<SessionInputValue<'_>, Error> {
+    fn view<T>(array: &ArrayD<T>) -> Result<SessionInputValue<'_>, Error>
+    where
+        T: PrimitiveTensorElementType + Clone + std::fmt::Debug + 'static,
+    {
+        Ok(TensorRef::from_array_view(array.view())?.into())
+    }
+    each_tensor!(tensor, array => view(array))
+}
+
+/// The dtype that an element type of ONNX Runtime's is.
+const fn dtype(element: TensorElementType) -> Option<DType> {
+    match element {
+        TensorElementType::Bool => Some(DType::Bool),
+        TensorElementType::Int8 => Some(DType::I8),
+        TensorElementType::Int16 => Some(DType::I16),
+        TensorElementType::Int32 => Some(DType::I32),
+        TensorElementType::Int64 => Some(DType::I64),
+        TensorElementType::Uint8 => Some(DType::U8),
+        TensorElementType::Uint16 => Some(DType::U16),
+        TensorElementType::Uint32 => Some(DType::U32),
+        TensorElementType::Uint64 => Some(DType::U64),
+        TensorElementType::Float16 => Some(DType::F16),
+        TensorElementType::Bfloat16 => Some(DType::BF16),
+        TensorElementType::Float32 => Some(DType::F32),
+        TensorElementType::Float64 => Some(DType::F64),
+        _ => None,
+    }
+}
+
+/// A copy of an output, whatever its dtype: a wrong one must be seen.
+#[allow(
+    unsafe_code,
+    reason = "a `bool` that is neither 0 nor 1 must be read as a byte, and only a pointer allows that"
+)]
+fn tensor(name: &str, value: &DynValue) -> Result<Tensor, EngineError> {
+    let foreign = || EngineError::Unsupported(format!("output `{name}` is {}", value.dtype()));
+    let value = value.view().downcast::<DynTensorValueType>().map_err(|_| foreign())?;
+    let dtype = dtype(*value.data_type()).ok_or_else(foreign)?;
+    let ty = Type::new(dtype, value.shape().to_vec());
+    let bytes = match ty.bytes() as usize {
+        // Without elements the pointer may be null.
+        0 => &[],
+        // SAFETY: a tensor on the CPU provider holds the elements of its type, contiguous, and outlives the slice.
+        len => unsafe { std::slice::from_raw_parts(value.data_ptr().cast::<u8>(), len) },
+    };
+    Tensor::from_bytes(&ty, bytes).map_err(|e| EngineError::Run(format!("output `{name}`: {e}")))
+}
