@@ -17,8 +17,8 @@ use crate::movement::{
     ReverseSequence, Shape, Size, Slice, SpaceToDepth, Split, Squeeze, Tile, Transpose, Trilu, Unsqueeze,
 };
 use crate::nn::{
-    AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, Lrn, MaxPool,
-    MeanVariance, RmsNorm, Softmax,
+    AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, LpPool, Lrn,
+    MaxPool, MeanVariance, RmsNorm, Softmax,
 };
 use crate::operator::{Cost, Hazard, Operator, TypeRule};
 use crate::reduction::{Arg, CumSum, Reduce, TopK};
@@ -159,6 +159,7 @@ operators! {
     Conv(Conv<D>) from crate::nn::conv::SPECS;
     MaxPool(MaxPool<D>) from crate::nn::max_pool::SPECS;
     AveragePool(AveragePool<D>) from crate::nn::average_pool::SPECS;
+    LpPool(LpPool<D>) from crate::nn::lp_pool::SPECS;
     GlobalPool(GlobalPool) from crate::nn::global_pool::SPECS;
     BatchNorm(BatchNorm) from crate::nn::batch_norm::SPECS;
     LayerNorm(LayerNorm) from crate::nn::layer_norm::SPECS;

@@ -22,7 +22,7 @@ pub struct Statistics {
 }
 
 /// The square root for a dtype.
-fn root(dtype: DType) -> &'static str {
+pub(super) fn root(dtype: DType) -> &'static str {
     if dtype == DType::F64 { "sqrt" } else { "f_sqrt" }
 }
 

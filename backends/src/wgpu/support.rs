@@ -8,7 +8,7 @@
 use ir::{DType, Type};
 use ops::Op;
 use ops::elementwise::Predicate;
-use ops::nn::{Softmax, SoftmaxFn};
+use ops::nn::{LpPool, Softmax, SoftmaxFn};
 
 use super::binary::Binary;
 use super::dispatch::names;
@@ -53,6 +53,8 @@ pub fn support(op: &Op, inputs: &[Option<&Type>], _outputs: &[Type]) -> Support 
         }
         Op::Reduce(op) => answer(names::reduction(op.function).supports(dtype), dtype),
         Op::Conv(_) | Op::AveragePool(_) => both(floats(), || window(x)),
+        Op::LpPool(LpPool { p: 1 | 2, .. }) => both(floats(), || window(x)),
+        Op::LpPool(_) => Support::No("kernels exist for p = 1 and p = 2"),
         Op::MaxPool(_) => both(numbers(), || window(x)),
         Op::GlobalPool(op) => answer(names::global_pool(op.0).supports(dtype), dtype),
         Op::Softmax(Softmax { function, .. }) => match function {

@@ -8,6 +8,7 @@ use ir::DType;
 
 use super::device::Gpu;
 use super::error::GpuError;
+use super::norm::root;
 use super::record::Launch;
 use super::reduce::accumulator;
 use super::tensor::GpuTensor;
@@ -42,6 +43,20 @@ pub enum Pool {
     Average,
     /// The mean of the elements, padding counted as zeros.
     AverageWithPadding,
+    /// The sum of magnitudes.
+    L1,
+    /// The root of the sum of squares.
+    L2,
+}
+
+impl Pool {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Max => "MaxPool",
+            Self::Average | Self::AverageWithPadding => "AveragePool",
+            Self::L1 | Self::L2 => "LpPool",
+        }
+    }
 }
 
 /// A list of one to three numbers as three, with `fill` in front.
@@ -179,9 +194,9 @@ impl Gpu {
         if partial == dtype { Ok(output) } else { self.cast(&output, dtype) }
     }
 
-    /// ONNX `MaxPool` and `AveragePool` over `[n, c, …]`.
+    /// ONNX `MaxPool`, `AveragePool` and `LpPool` over `[n, c, …]`.
     pub fn pool(&self, pool: Pool, x: &GpuTensor, window: &Window) -> Result<GpuTensor, GpuError> {
-        let name = if pool == Pool::Max { "MaxPool" } else { "AveragePool" };
+        let name = pool.name();
         if pool != Pool::Max && !x.dtype().is_float() {
             return Err(GpuError::dtype(name, x.dtype(), "it is defined for floats"));
         }
@@ -298,6 +313,8 @@ fn pool_source(pool: Pool, dtype: DType) -> String {
             let counted = "T(inside(z0, 0u) * inside(y0, 1u) * inside(x0, 2u))";
             (format!("r += {element};"), format!("r / {counted}"))
         }
+        Pool::L1 => (format!("r += abs({element});"), "r".to_owned()),
+        Pool::L2 => (format!("let a = {element}; r += a * a;"), format!("{}(r)", root(dtype))),
     };
     let body = format!(
         "{CORNER}let xc = (n * p[20] + c) * p[5] * p[6] * p[7];\nvar r = T(0);\nvar count = 0u;\n{}out[i] = {};",

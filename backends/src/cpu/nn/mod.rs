@@ -7,6 +7,7 @@ pub(crate) mod conv;
 pub(crate) mod global_pool;
 pub(crate) mod layer_norm;
 pub(crate) mod lp_norm;
+pub(crate) mod lp_pool;
 pub(crate) mod lrn;
 pub(crate) mod max_pool;
 pub(crate) mod mean_variance;

@@ -158,6 +158,7 @@ impl Gpu {
             }
             Op::Conv(op) => self.run_conv(op, c),
             Op::AveragePool(op) => self.run_average_pool(op, c),
+            Op::LpPool(op) => self.run_lp_pool(op, c),
             Op::GlobalPool(op) => {
                 let x = c.get(0)?;
                 self.reduce(names::global_pool(op.0), x, &(2..x.rank()).collect::<Vec<_>>(), true)

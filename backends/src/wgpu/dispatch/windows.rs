@@ -2,7 +2,7 @@
 
 use ir::Type;
 use ops::nn::window::{AutoPad, Window as Slide};
-use ops::nn::{AveragePool, Conv, MaxPool};
+use ops::nn::{AveragePool, Conv, LpPool, MaxPool};
 
 use super::Call;
 use crate::wgpu::device::Gpu;
@@ -31,6 +31,12 @@ impl Gpu {
     pub(super) fn run_average_pool(&self, op: &AveragePool, c: &Call<'_>) -> Result<GpuTensor, GpuError> {
         let x = c.get(0)?;
         let pool = if op.count_include_pad { Pool::AverageWithPadding } else { Pool::Average };
+        self.pool(pool, x, &window(&op.window, &op.kernel_shape, x, c.output()?))
+    }
+
+    pub(super) fn run_lp_pool(&self, op: &LpPool, c: &Call<'_>) -> Result<GpuTensor, GpuError> {
+        let x = c.get(0)?;
+        let pool = if op.p == 1 { Pool::L1 } else { Pool::L2 };
         self.pool(pool, x, &window(&op.window, &op.kernel_shape, x, c.output()?))
     }
 }

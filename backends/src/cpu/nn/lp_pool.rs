@@ -1,0 +1,50 @@
+//! LpPool: powers summed over one cell of the kernel after the other, then the root.
+
+use ops::nn::LpPool;
+
+use super::window::Sliding;
+use crate::cpu::call::Call;
+use crate::cpu::element::{Float, Number, Numeric, Real, dispatch_float};
+use crate::cpu::error::{CpuError, Outputs};
+use crate::cpu::strided::sizes;
+
+pub(crate) fn run(op: &LpPool, c: &Call<'_>) -> Outputs {
+    dispatch_float!(c.dtype(0)?, T => lp_pool::<T>(op, c))
+}
+
+fn lp_pool<T: Float>(op: &LpPool, c: &Call<'_>) -> Outputs {
+    let (x, shape, output) = (c.elements::<T>(0)?, c.shape(0)?, c.output(0)?.extents());
+    if shape.len() < 2 || output.len() != shape.len() {
+        return Err(CpuError::Invalid("it has no images"));
+    }
+    let sliding = Sliding::new(&op.window, &shape[2..], &sizes(&op.kernel_shape), &output[2..])?;
+    let cells = sliding.meetings();
+    let (area, positions): (usize, usize) = (shape[2..].iter().product(), output[2..].iter().product());
+    let mut y = Vec::with_capacity(output.iter().product());
+    for image in x.chunks_exact(area.max(1)) {
+        let mut sums = vec![<T as Numeric>::Work::ZERO; positions];
+        for m in cells.iter().flatten() {
+            sums[m.position] = sums[m.position].add(power(op.p, image[m.element].load()));
+        }
+        y.extend(sums.into_iter().map(|sum| T::store(root(op.p, sum))));
+    }
+    c.only(y)
+}
+
+/// |x|ᵖ
+fn power<R: Real>(p: i64, x: R) -> R {
+    match p {
+        1 => x.abs(),
+        2 => x.mul(x),
+        p => x.abs().pow(R::from_f64(p as f64)),
+    }
+}
+
+/// x^(1/p)
+fn root<R: Real>(p: i64, x: R) -> R {
+    match p {
+        1 => x,
+        2 => x.sqrt(),
+        p => x.pow(R::ONE.div(R::from_f64(p as f64))),
+    }
+}
