@@ -15,7 +15,10 @@ fn elements(ty: &Type, hazards: &[Hazard], operand: usize, stream: Stream) -> Te
     let (mut low, mut high, mut zero) = (-4.0, 4.0, true);
     for hazard in hazards {
         match *hazard {
-            Hazard::Outside { operand: o, low: l, high: h } if o == operand => {
+            Hazard::Outside { operand: o, low: l, high: h }
+            | Hazard::Perhaps { operand: o, low: l, high: h }
+                if o == operand =>
+            {
                 (low, high) = if l > high { (l, l + 4.0) } else { (f64::max(low, l), f64::min(high, h)) };
             }
             Hazard::Zero { operand: o } if o == operand => zero = false,

@@ -7,6 +7,7 @@
 //! | [`evaluate`](mod@evaluate) | value, bound and decidability of every element of a model's outputs |
 //! | [`judge`](mod@judge) | comparing a tensor with the reference |
 //! | [`values`] | finding inputs on which everything is defined |
+//! | [`origin`] | the number system of origins: which element of an input carries a number |
 //! | [`tape`] | the number system of gradients, for that search |
 //!
 //! Operators' meanings are those of `ops`; nothing here knows an operator by name.
@@ -14,6 +15,7 @@
 pub mod bound;
 pub mod evaluate;
 pub mod judge;
+pub mod origin;
 pub mod profile;
 pub mod tape;
 pub mod values;

@@ -243,6 +243,9 @@ impl Arith for Tracing<'_> {
     fn undefined_int(&self) -> i128 {
         0
     }
+    fn unordered(&self, one: Traced) -> Traced {
+        one
+    }
 }
 
 #[cfg(test)]

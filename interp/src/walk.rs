@@ -35,8 +35,6 @@ pub(crate) type Values<A> = Vec<Vec<Option<Shared<A>>>>;
 pub(crate) struct Visit<'a, A: Arith> {
     /// The node of the main graph: the operator itself, or the call it is in.
     pub node: NodeId,
-    /// Whether the operator is inside a called function.
-    pub nested: bool,
     pub op: &'a Op,
     pub types: &'a [Option<&'a Type>],
     pub operands: &'a [Option<&'a Data<A>>],
@@ -113,7 +111,7 @@ impl<S: System> Walk<'_, S> {
                 }
                 // A validated graph has no captures outside of subgraphs and a value for each variable.
                 NodeKind::Variable { .. } | NodeKind::Capture(_) => vec![given(id)?],
-                NodeKind::Operator(op) => self.operator(op, graph, id, at, caller.is_some(), &values)?,
+                NodeKind::Operator(op) => self.operator(op, graph, id, at, &values)?,
                 NodeKind::Call(function) => {
                     let body = &self.model.functions[function.0 as usize].body;
                     let parameters: Vec<NodeId> = body.variables().map(|(id, ..)| id).collect();
@@ -142,7 +140,6 @@ impl<S: System> Walk<'_, S> {
         graph: &Graph,
         id: NodeId,
         at: NodeId,
-        nested: bool,
         values: &Values<S::A>,
     ) -> Option<Vec<Shared<S::A>>> {
         let node = graph.node(id);
@@ -169,7 +166,7 @@ impl<S: System> Walk<'_, S> {
         for (data, ty) in results.iter_mut().zip(&node.outputs) {
             self.system.settle(&arith, data, ty.dtype);
         }
-        let visit = Visit { node: at, nested, op, types: &types, operands: &inputs, results: &results };
+        let visit = Visit { node: at, op, types: &types, operands: &inputs, results: &results };
         (self.visit)(&visit).then(|| results.into_iter().map(Rc::new).collect())
     }
 }

@@ -237,4 +237,8 @@ pub trait Arith {
     fn undefined_real(&self) -> Self::R;
     /// An integer that the specification leaves undefined.
     fn undefined_int(&self) -> Self::Z;
+    /// One of several real numbers, where the specification does not say which; any of them lets a graph go on.
+    fn unordered(&self, _one: Self::R) -> Self::R {
+        self.undefined_real()
+    }
 }

@@ -63,6 +63,16 @@ pub enum Hazard {
         /// The operand.
         operand: usize,
     },
+    /// Elements between the bounds are safe. Whether the operator is defined on others depends on more than one
+    /// element: on the exponent of a base, say. There, the result tells.
+    Perhaps {
+        /// The operand.
+        operand: usize,
+        /// The least safe value.
+        low: f64,
+        /// The greatest safe value.
+        high: f64,
+    },
 }
 
 /// The work of one evaluation.

@@ -1,9 +1,10 @@
-//! `cargo xtask`: what keeps the repository itself in order. Every task writes checked-in files from their source,
-//! and with `--check` only compares, so that CI notices a stale file.
+//! `cargo xtask`: what keeps the repository itself in order. Tasks that write checked-in files from their source only
+//! compare them with `--check`, so that CI notices a stale file; the others measure.
 
 mod checked_in;
 mod codegen;
 mod docs;
+mod values;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -31,11 +32,18 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Measure how often value search finds values on which everything is defined, and what it costs
+    Values {
+        /// What to measure: --nodes N, --count N, --opset N, --seed N, --json, --show
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
 }
 
 fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Codegen { check } => codegen::run(Mode::of(check)),
         Task::Docs { check } => docs::run(Mode::of(check)),
+        Task::Values { arguments } => values::run(&arguments),
     }
 }

@@ -25,7 +25,9 @@ impl Range {
     fn without(hazard: &Hazard) -> (usize, Self) {
         match *hazard {
             Hazard::Zero { operand } => (operand, Self { zero: false, ..Self::ANY }),
-            Hazard::Outside { operand, low, high } => (operand, Self { low, high, ..Self::ANY }),
+            Hazard::Outside { operand, low, high } | Hazard::Perhaps { operand, low, high } => {
+                (operand, Self { low, high, ..Self::ANY })
+            }
         }
     }
 
@@ -157,6 +159,11 @@ fn integer(rng: &mut impl Rng, (least, most): (i128, i128), range: Range, tamer:
         0 if !range.zero => to.clamp(0, 1) + from.clamp(-1, 0) * i128::from(to <= 0),
         v => v,
     }
+}
+
+/// The usual bounds within these.
+pub(super) fn stretch(low: f64, high: f64) -> (f64, f64) {
+    overlap(Range { low, high, zero: true }, -4.0, 4.0)
 }
 
 /// The usual bounds inside the range; if none of them are, a stretch at the end of it that is nearer to them.

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use ir::NodeId;
-use ops::plain::Plain;
 use ops::{Data, Hazard, Model, Operator};
 
 use super::Tensors;
-use crate::evaluate::Values64;
+use super::watch::{Undefined, Watched};
 use crate::walk::{System, Visit, Walk};
 
 /// The first operator of a run that is undefined or not finite.
@@ -15,8 +14,12 @@ use crate::walk::{System, Visit, Walk};
 pub(super) struct Fault {
     /// Its node in the main graph; a call if it is inside a function.
     pub node: NodeId,
+    /// Its number among the operators that the run visits, those inside of functions included.
+    pub visit: usize,
     /// How many elements are at fault.
     pub elements: usize,
+    /// How far the elements of the operands are from where they should be, in all.
+    pub distance: f64,
     /// The operands to move and where to; for an operator that is not finite on what should be fine, all of them,
     /// towards smaller magnitudes.
     pub wishes: Vec<(usize, Wish)>,
@@ -43,6 +46,13 @@ impl Wish {
         }
     }
 
+    /// How many elements are not, and how far they have to go in all.
+    fn broken(self, elements: impl Iterator<Item = f64>) -> (usize, f64) {
+        elements
+            .filter(|&v| !self.holds(v))
+            .fold((0, 0.0), |(count, away), v| (count + 1, away + (v - self.target(v)).abs()))
+    }
+
     /// Where an element that is not should go.
     pub(super) fn target(self, v: f64) -> f64 {
         match self {
@@ -59,20 +69,16 @@ impl Wish {
 impl Fault {
     /// Whether a run got further with this fault than with another.
     pub(super) fn better_than(&self, other: &Self) -> bool {
-        (self.node, other.elements) > (other.node, self.elements)
+        // A little nearer is no progress: a search would follow a slope that ends nowhere.
+        (self.visit, other.elements) > (other.visit, self.elements)
+            || ((self.visit, self.elements) == (other.visit, other.elements)
+                && self.distance < 0.9 * other.distance)
     }
 
     /// The variables and constants on which the operands at fault depend.
     pub(super) fn leaves(&self, model: &Model) -> BTreeSet<NodeId> {
         let graph = &model.graph;
-        let inputs = &graph.node(self.node).inputs;
-        let blamed: Vec<usize> = self.wishes.iter().map(|w| w.0).collect();
-        let mut open: Vec<NodeId> = inputs
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| blamed.is_empty() || blamed.contains(i))
-            .filter_map(|(_, v)| Some((*v)?.node))
-            .collect();
+        let mut open: Vec<NodeId> = graph.node(self.node).inputs.iter().flatten().map(|v| v.node).collect();
         let mut seen = BTreeSet::new();
         while let Some(id) = open.pop() {
             if seen.insert(id) {
@@ -85,43 +91,51 @@ impl Fault {
 
 /// The first fault of a model on some values; constants not among them have their own.
 pub(super) fn first(model: &Model, tensors: &Tensors) -> Option<Fault> {
+    let undefined = Undefined::default();
+    let system = &undefined;
     let mut found = None;
-    let mut visit = |v: &Visit<'_, Plain>| {
-        found = fault(v);
+    let mut number = 0;
+    let mut visit = |v: &Visit<'_, Watched<'_>>| {
+        found = fault(v, number, undefined.take());
+        number += 1;
         found.is_none()
     };
-    let mut walk = Walk { system: &Values64, model, visit: &mut visit };
-    walk.main(&|id| tensors.get(&id).map(|t| Values64.load(t)), false);
+    let mut walk = Walk { system: &system, model, visit: &mut visit };
+    walk.main(&|id| tensors.get(&id).map(|t| system.load(t)), false);
     found
 }
 
-fn fault(v: &Visit<'_, Plain>) -> Option<Fault> {
-    let mut wishes = Vec::new();
-    let mut elements = 0;
+fn fault(v: &Visit<'_, Watched<'_>>, visit: usize, undefined: usize) -> Option<Fault> {
+    let infinite = |data: &Data<Watched<'_>>| match data {
+        Data::Real(a) => a.iter().filter(|x| !x.is_finite()).count(),
+        Data::Int(_) => 0,
+    };
+    let mut elements = undefined + v.results.iter().map(infinite).sum::<usize>();
+    let is_faulty = elements > 0;
+    let (mut distance, mut wishes) = (0.0, Vec::new());
     for hazard in v.op.hazards(v.types) {
         let (operand, wish) = match hazard {
+            Hazard::Perhaps { operand, low, high } if is_faulty => (operand, Wish::Between(low, high)),
+            Hazard::Perhaps { .. } => continue,
             Hazard::Outside { operand, low, high } => (operand, Wish::Between(low, high)),
             Hazard::Zero { operand } => (operand, Wish::NotZero),
         };
-        let broken = match v.operands.get(operand).copied().flatten() {
-            Some(Data::Real(a)) => a.iter().filter(|&&x| !wish.holds(x)).count(),
-            Some(Data::Int(a)) => a.iter().filter(|&&z| !wish.holds(z as f64)).count(),
-            None => 0,
+        let (broken, away) = match v.operands.get(operand).copied().flatten() {
+            Some(Data::Real(a)) => wish.broken(a.iter().copied()),
+            Some(Data::Int(a)) => wish.broken(a.iter().map(|&z| z as f64)),
+            None => (0, 0.0),
         };
         if broken > 0 {
             elements += broken;
+            distance += away;
             wishes.push((operand, wish));
         }
     }
     if elements == 0 {
-        let infinite = |data: &Data<Plain>| match data {
-            Data::Real(a) => a.iter().filter(|x| !x.is_finite()).count(),
-            Data::Int(_) => 0,
-        };
-        elements = v.results.iter().map(infinite).sum();
+        return None;
+    }
+    if wishes.is_empty() {
         wishes.extend((0..v.operands.len()).map(|i| (i, Wish::Smaller)));
     }
-    // Inside a function, the operands are not those of the call.
-    let wishes = if v.nested { Vec::new() } else { wishes };
-    (elements > 0).then_some(Fault { node: v.node, elements, wishes })
+    Some(Fault { node: v.node, visit, elements, distance, wishes })
 }

@@ -8,7 +8,9 @@
 
 mod draw;
 mod fault;
+mod pull;
 mod repair;
+mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -35,7 +37,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { runs: 40, tape: 200_000 }
+        Self { runs: 120, tape: 200_000 }
     }
 }
 
@@ -74,47 +76,105 @@ pub fn find_values(model: &Model, free: &[NodeId], stream: Stream, budget: Budge
     model.validate()?;
     let free = free_nodes(model, free);
     let ranges = draw::ranges(model, &free);
-    let draw = |id: NodeId, at: Stream, tamer: draw::Tamer| {
-        let ty = model.graph.node(id).outputs.first()?;
-        Some(draw::tensor(ty, ranges.get(&id), at.at(id.0.into()), tamer))
-    };
-    let mut best: Tensors = free
-        .iter()
-        .filter_map(|&id| Some((id, draw(id, stream.child("first"), draw::Tamer::Not)?)))
-        .collect();
-    let mut runs = 1;
-    let mut fault = fault::first(model, &best);
-    while let Some(now) = fault.take() {
-        let leaves: BTreeSet<NodeId> = now.leaves(model).intersection(&free).copied().collect();
-        let mut improved = None;
-        for repair in Repair::PLAN.into_iter().cycle() {
-            if runs >= budget.runs || leaves.is_empty() {
-                break;
-            }
-            let at = stream.child("repair").at(runs.into());
-            runs += 1;
-            let candidate = match repair {
-                Repair::Draw(tamer) => redraw(&best, &leaves, |id, _| draw(id, at, tamer)),
-                Repair::Mix(tamer) => redraw(&best, &leaves, |id, old| {
-                    Some(repair::mix(old, &draw(id, at, tamer)?, at.child("mix").at(id.0.into())))
-                }),
-                Repair::Gradient => match repair::descend(model, &best, &leaves, &now, budget.tape) {
-                    Some(moved) => moved,
-                    None => continue,
-                },
-            };
-            let then = fault::first(model, &candidate);
-            if then.as_ref().is_none_or(|then| then.better_than(&now)) {
-                improved = Some((candidate, then));
-                break;
+    let mut search = Search { model, free: &free, ranges: &ranges, budget, runs: 0 };
+    let mut best: Option<(Tensors, Fault)> = None;
+    for (start, tamer) in STARTS.into_iter().enumerate() {
+        let at = stream.child("start").at(start as u64);
+        match search.from(tamer, at, budget.runs * (start as u32 + 1) / STARTS.len() as u32) {
+            (tensors, None) => return Ok(Found { tensors, runs: search.runs, all_defined: true }),
+            (tensors, Some(fault)) => {
+                if best.as_ref().is_none_or(|(_, other)| fault.better_than(other)) {
+                    best = Some((tensors, fault));
+                }
             }
         }
-        match improved {
-            Some((candidate, then)) => (best, fault) = (candidate, then),
-            None => return Ok(Found { tensors: best, runs, all_defined: false }),
+        if !search.can_help(best.as_ref().map(|(_, fault)| fault)) {
+            break;
         }
     }
-    Ok(Found { tensors: best, runs, all_defined: true })
+    let tensors = best.map(|(tensors, _)| tensors).unwrap_or_default();
+    Ok(Found { tensors, runs: search.runs, all_defined: false })
+}
+
+/// From which draws a search starts, one after the other: where one ends at a fault that it cannot repair, the next
+/// may not meet it.
+const STARTS: [draw::Tamer; 4] =
+    [draw::Tamer::Not, draw::Tamer::Positive, draw::Tamer::Small, draw::Tamer::Not];
+
+/// A search in one model.
+struct Search<'a> {
+    model: &'a Model,
+    free: &'a BTreeSet<NodeId>,
+    ranges: &'a BTreeMap<NodeId, draw::Range>,
+    budget: Budget,
+    runs: u32,
+}
+
+impl Search<'_> {
+    fn draw(&self, id: NodeId, at: Stream, tamer: draw::Tamer) -> Option<Tensor> {
+        let ty = self.model.graph.node(id).outputs.first()?;
+        Some(draw::tensor(ty, self.ranges.get(&id), at.at(id.0.into()), tamer))
+    }
+
+    /// The free tensors on which the operator at fault depends.
+    fn leaves(&self, fault: &Fault) -> BTreeSet<NodeId> {
+        fault.leaves(self.model).intersection(self.free).copied().collect()
+    }
+
+    /// Whether there is anything to choose that a fault depends on.
+    fn can_help(&self, fault: Option<&Fault>) -> bool {
+        fault.is_some_and(|fault| !self.leaves(fault).is_empty())
+    }
+
+    /// A first draw, repaired until nothing is at fault or the runs are used up.
+    fn from(&mut self, tamer: draw::Tamer, stream: Stream, runs: u32) -> (Tensors, Option<Fault>) {
+        let draw = |&id: &NodeId| Some((id, self.draw(id, stream.child("first"), tamer)?));
+        let mut best: Tensors = self.free.iter().filter_map(draw).collect();
+        self.runs += 1;
+        let mut fault = fault::first(self.model, &best);
+        while let Some(now) = fault {
+            match self.improve(&best, &now, stream, runs) {
+                Some(next) => (best, fault) = next,
+                None => return (best, Some(now)),
+            }
+        }
+        (best, None)
+    }
+
+    /// Values with which a run gets further than to a fault.
+    fn improve(
+        &mut self,
+        best: &Tensors,
+        now: &Fault,
+        stream: Stream,
+        runs: u32,
+    ) -> Option<(Tensors, Option<Fault>)> {
+        let leaves = self.leaves(now);
+        if leaves.is_empty() {
+            return None;
+        }
+        for repair in Repair::PLAN.into_iter().cycle() {
+            if self.runs >= runs {
+                return None;
+            }
+            let at = stream.child("repair").at(self.runs.into());
+            self.runs += 1;
+            let candidate = match repair {
+                Repair::Pull => pull::repair(self.model, best, &leaves, now, self.budget.tape, at),
+                Repair::Draw(tamer) => Some(redraw(best, &leaves, |id, _| self.draw(id, at, tamer))),
+                Repair::Mix(tamer) => Some(redraw(best, &leaves, |id, old| {
+                    Some(repair::mix(old, &self.draw(id, at, tamer)?, at.child("mix").at(id.0.into())))
+                })),
+                Repair::Gradient => repair::descend(self.model, best, &leaves, now, self.budget.tape),
+            };
+            let Some(candidate) = candidate else { continue };
+            let then = fault::first(self.model, &candidate);
+            if then.as_ref().is_none_or(|then| then.better_than(now)) {
+                return Some((candidate, then));
+            }
+        }
+        None
+    }
 }
 
 fn redraw(

@@ -16,6 +16,8 @@ use crate::walk::{System, Visit, Walk};
 /// One way to repair values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Repair {
+    /// Pull what the elements at fault should be back to the elements that carry them.
+    Pull,
     /// Draw the tensors anew.
     Draw(Tamer),
     /// Draw half of the elements anew: where elements do not depend on each other, the good ones gather.
@@ -26,10 +28,12 @@ pub(super) enum Repair {
 
 impl Repair {
     /// The repairs in the order they are tried until one helps: the cheap and the mild first.
-    pub(super) const PLAN: [Self; 10] = [
+    pub(super) const PLAN: [Self; 12] = [
+        Self::Pull,
         Self::Gradient,
         Self::Mix(Tamer::Not),
         Self::Draw(Tamer::Small),
+        Self::Pull,
         Self::Mix(Tamer::Positive),
         Self::Mix(Tamer::Negative),
         Self::Draw(Tamer::Positive),
@@ -98,8 +102,10 @@ pub(super) fn descend(
     let mut seeds = Vec::new();
     let mut loss = 0.0;
     let system = Traces(&tape);
+    let mut number = 0;
     let mut visit = |v: &Visit<'_, Tracing<'_>>| {
-        if v.node != fault.node {
+        number += 1;
+        if number <= fault.visit {
             return true;
         }
         for &(operand, wish) in &fault.wishes {

@@ -108,11 +108,16 @@ impl Operator for Binary {
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         match self.0 {
-            BinaryFn::Div if x[1].is_some_and(|t| t.dtype.is_signed() && t.dtype.is_int()) => {
-                // The smallest integer divided by -1 overflows, so -1 is kept out along with 0.
-                vec![Hazard::Outside { operand: 1, low: 1.0, high: f64::INFINITY }]
+            BinaryFn::Div => {
+                let ends = x[1].filter(|t| t.dtype.is_signed()).and_then(|t| t.dtype.int_range());
+                // The smallest integer divided by -1 overflows.
+                let smallest = ends.map(|(least, most)| Hazard::Outside {
+                    operand: 0,
+                    low: (least as f64).next_up(),
+                    high: most as f64,
+                });
+                smallest.into_iter().chain([Hazard::Zero { operand: 1 }]).collect()
             }
-            BinaryFn::Div => vec![Hazard::Zero { operand: 1 }],
             _ => Vec::new(),
         }
     }

@@ -86,11 +86,17 @@ impl Operator for Pow {
         match (base.float(), exponent.is_float()) {
             // A negative base has no real power in general, and 0 has no negative one.
             (Some(format), true) => {
-                vec![Hazard::Outside { operand: 0, low: format.min_normal(), high: format.max_finite() }]
+                vec![Hazard::Perhaps { operand: 0, low: format.min_normal(), high: format.max_finite() }]
             }
-            (Some(_), false) if exponent.is_signed() => vec![Hazard::Zero { operand: 0 }],
+            (Some(format), false) if exponent.is_signed() => {
+                vec![Hazard::Perhaps { operand: 0, low: format.min_normal(), high: format.max_finite() }]
+            }
             (Some(_), false) => Vec::new(),
-            (None, _) => {
+            (None, true) => {
+                let safe = |operand, low, high| Hazard::Perhaps { operand, low, high };
+                vec![safe(0, 1.0, 4.0), safe(1, 0.0, 2.0)]
+            }
+            (None, false) => {
                 // Beyond the width, every base but -1, 0 and 1 overflows.
                 let width = 8.0 * base.size() as f64;
                 vec![Hazard::Outside { operand: 1, low: 0.0, high: width - 1.0 }]

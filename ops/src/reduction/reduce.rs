@@ -216,7 +216,7 @@ impl Operator for Reduce {
         let format = x[0].and_then(|t| t.dtype.float());
         match (self.function, format) {
             (ReduceFn::LogSum, Some(f)) => {
-                vec![Hazard::Outside { operand: 0, low: f.min_normal(), high: f.max_finite() }]
+                vec![Hazard::Perhaps { operand: 0, low: f.min_normal(), high: f.max_finite() }]
             }
             _ => Vec::new(),
         }

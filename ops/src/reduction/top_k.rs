@@ -155,7 +155,7 @@ impl Operator for TopK {
             Data::Real(x) => {
                 let (mut values, indices) = self.split(x, |lane| self.real(a, lane));
                 if !self.has_order() {
-                    values.mapv_inplace(|_| a.undefined_real());
+                    values.mapv_inplace(|x| a.unordered(x));
                 }
                 (Data::Real(values), indices)
             }

@@ -1,0 +1,162 @@
+//! Runs that know where every element comes from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ir::{DType, NodeId, Stream, Tensor};
+use ndarray::ArrayD;
+use ops::{Data, Model, plain};
+use rand::RngExt;
+
+use super::Tensors;
+use super::fault::{Fault, Wish};
+use crate::origin::{Carried, Element, Number, Origins, Record};
+use crate::walk::{System, Visit, Walk};
+
+impl<'r> System for &'r Record {
+    type A = Origins<'r>;
+
+    fn arith(&self, dtype: DType) -> Origins<'r> {
+        Origins::new(self, dtype)
+    }
+
+    fn load(&self, tensor: &Tensor) -> Data<Origins<'r>> {
+        match plain::load(tensor) {
+            Data::Real(a) => Data::Real(a.mapv(|value| Carried { value, place: None })),
+            Data::Int(a) => Data::Int(a.mapv(|value| Carried { value, place: None })),
+        }
+    }
+
+    fn settle(&self, _: &Origins<'r>, data: &mut Data<Origins<'r>>, dtype: DType) {
+        match data {
+            Data::Real(a) => {
+                a.mapv_inplace(|x| Carried { value: ir::round::round_to(dtype, x.value), ..x });
+            }
+            Data::Int(a) => a.mapv_inplace(|z| Carried { value: dtype.wrap(z.value), ..z }),
+        }
+    }
+}
+
+/// Runs a model on values, with the origins in some of its tensors, until the visitor ends it.
+pub(super) fn run(
+    model: &Model,
+    tensors: &Tensors,
+    chosen: &BTreeSet<NodeId>,
+    record: &Record,
+    visit: &mut dyn FnMut(&Visit<'_, Origins<'_>>) -> bool,
+) {
+    let given = |id: NodeId| {
+        let tensor = tensors.get(&id)?;
+        Some(if chosen.contains(&id) { origin(record, id, tensor) } else { (&record).load(tensor) })
+    };
+    Walk { system: &record, model, visit: &mut |v| visit(v) }.main(&given, false);
+}
+
+fn origin<'r>(record: &'r Record, node: NodeId, tensor: &Tensor) -> Data<Origins<'r>> {
+    let mut index = 0..;
+    let mut next = || index.next().unwrap_or(0);
+    match plain::load(tensor) {
+        Data::Real(a) => Data::Real(a.mapv(|v| record.element(v, node, next()))),
+        Data::Int(a) => Data::Int(a.mapv(|v| record.element(v, node, next()))),
+    }
+}
+
+/// The tensors with some elements replaced; of several numbers for one element, the first. Numbers that the dtype
+/// does not have are left out.
+pub(super) fn place(tensors: &Tensors, elements: &[Element]) -> Tensors {
+    let mut by_node: BTreeMap<NodeId, BTreeMap<usize, Number>> = BTreeMap::new();
+    for element in elements {
+        by_node.entry(element.node).or_default().entry(element.index).or_insert(element.value);
+    }
+    let mut all = tensors.clone();
+    for (node, numbers) in by_node {
+        if let Some(tensor) = all.get_mut(&node) {
+            *tensor = with(tensor, &numbers);
+        }
+    }
+    all
+}
+
+fn with(tensor: &Tensor, numbers: &BTreeMap<usize, Number>) -> Tensor {
+    let ty = tensor.ty();
+    match ty.dtype.int_range() {
+        None => {
+            let old = tensor.to_f64s();
+            Tensor::from_f64_fn(&ty, |i| match numbers.get(&i) {
+                Some(Number::Real(v)) => *v,
+                Some(Number::Int(z)) => *z as f64,
+                None => old[i],
+            })
+        }
+        Some((least, most)) => {
+            let old = tensor.to_i128s();
+            Tensor::from_i128_fn(&ty, |i| match numbers.get(&i) {
+                Some(Number::Int(z)) if (least..=most).contains(z) => *z,
+                Some(Number::Real(v)) if (least..=most).contains(&(v.round() as i128)) => v.round() as i128,
+                _ => old[i],
+            })
+        }
+    }
+}
+
+/// Values on which the elements at fault are where they should be, as far as they can be pulled back.
+pub(super) fn repair(
+    model: &Model,
+    tensors: &Tensors,
+    leaves: &BTreeSet<NodeId>,
+    fault: &Fault,
+    limit: usize,
+    at: Stream,
+) -> Option<Tensors> {
+    let record = Record::new(limit);
+    let rng = &mut at.rng();
+    let mut elements = Vec::new();
+    let mut number = 0;
+    run(model, tensors, leaves, &record, &mut |v| {
+        number += 1;
+        if number <= fault.visit {
+            return true;
+        }
+        for &(operand, wish) in &fault.wishes {
+            let mut wanted = |value: f64, place: Option<u32>| {
+                let target = if rng.random_bool(0.5) {
+                    wish.target(value)
+                } else {
+                    somewhere(wish, value, rng.random())
+                };
+                let number = if v.types[operand].is_some_and(|t| t.dtype.is_float()) {
+                    Number::Real(target)
+                } else {
+                    Number::Int(target.round() as i128)
+                };
+                elements.extend(place.and_then(|place| record.pull(place, number)));
+            };
+            match v.operands.get(operand).copied().flatten() {
+                Some(Data::Real(a)) => broken(a, wish, |x| x).for_each(|(v, p)| wanted(v, p)),
+                Some(Data::Int(a)) => broken(a, wish, |z| z as f64).for_each(|(v, p)| wanted(v, p)),
+                None => {}
+            }
+        }
+        false
+    });
+    (!elements.is_empty()).then(|| place(tensors, &elements))
+}
+
+fn broken<T: Copy>(
+    a: &ArrayD<Carried<T>>,
+    wish: Wish,
+    real: impl Fn(T) -> f64,
+) -> impl Iterator<Item = (f64, Option<u32>)> {
+    a.iter().map(move |x| (real(x.value), x.place)).filter(move |(v, _)| !wish.holds(*v))
+}
+
+/// A number where the wish holds, for a random one between 0 and 1.
+fn somewhere(wish: Wish, value: f64, random: f64) -> f64 {
+    match wish {
+        Wish::Between(low, high) => {
+            let (low, high) = super::draw::stretch(low, high);
+            low + (high - low) * random
+        }
+        Wish::NotZero => (0.5 + 3.5 * random).copysign(value),
+        Wish::Smaller => 2.0 * random - 1.0,
+    }
+}
