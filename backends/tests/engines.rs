@@ -43,8 +43,8 @@ fn find_ort() {
     }
 }
 
-/// A worker for each engine that runs here. The others are named.
-fn workers() -> Vec<(&'static str, Worker)> {
+/// A worker for each engine that runs here, with the engine's name. The others are named.
+fn workers() -> Vec<(String, Worker)> {
     find_ort();
     for name in engines::left_out() {
         not_tested(name, "it is not built in (cargo features add it)");
@@ -52,11 +52,35 @@ fn workers() -> Vec<(&'static str, Worker)> {
     let mut found = Vec::new();
     for &name in engines::all() {
         match start(name) {
-            Ok(worker) => found.push((name, worker)),
+            Ok(worker) => found.push((name.to_owned(), worker)),
             Err(e) => match engines::needs(name) {
                 Some(what) => not_tested(name, &format!("it needs {what}: {e}")),
                 None => panic!("{name}: {e}"),
             },
+        }
+    }
+    found.extend(adapters());
+    found
+}
+
+/// A worker for each adapter whose Python package is installed.
+fn adapters() -> Vec<(String, Worker)> {
+    let files = std::fs::read_dir(format!("{ROOT}/adapters")).expect("the repository has adapters").flatten();
+    let mut found = Vec::new();
+    for file in files {
+        let file_name = file.file_name().to_string_lossy().into_owned();
+        let Some(name) = file_name.strip_suffix("_runner.py") else { continue };
+        let program = format!("{ROOT}/.venv/bin/python").into();
+        let spec = Spec { name: name.to_owned(), program, args: vec![file.path().into()] };
+        match Worker::start(spec, Limits::default()) {
+            Ok(worker) => found.push((name.to_owned(), worker)),
+            Err(WorkerError::Start { .. }) => {
+                not_tested(name, "there is no .venv (scripts/python-env makes it)");
+            }
+            Err(WorkerError::Handshake { stderr, .. }) if stderr.contains("ModuleNotFoundError") => {
+                not_tested(name, "its package is not installed (scripts/python-env does it)");
+            }
+            Err(e) => panic!("{name}: {e}"),
         }
     }
     found

@@ -101,6 +101,8 @@ pub struct Replayed {
     pub cases: u64,
     /// The results, by backend.
     pub backends: BTreeMap<String, Counts>,
+    /// The backends' versions.
+    pub versions: BTreeMap<String, String>,
     /// The cases that did not pass.
     pub not_passing: Vec<NotPassing>,
     /// Every result, for reports.
@@ -127,7 +129,9 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
             });
         }
     });
-    let mut all = Replayed { cases: cases.len() as u64, ..Replayed::default() };
+    let version = |target: &Target| (target.name(), target.description().version.clone());
+    let versions = how.targets.iter().map(version).collect();
+    let mut all = Replayed { cases: cases.len() as u64, versions, ..Replayed::default() };
     let done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     for (index, judged) in done {
         for (target, (result, why)) in how.targets.iter().zip(judged) {

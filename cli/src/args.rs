@@ -111,7 +111,7 @@ pub(crate) struct Run {
     /// Case folders, folders that hold them, or `.onnx` files.
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
-    /// The backends: interp, cpu, wgpu, rten, tract, ort, `cmd:./my-runner --flag`; each may name one level, as rten:all.
+    /// The backends: interp, cpu, wgpu, rten, tract, ort, oxionnx, openvino, `cmd:./my-runner --flag`; each may name one level, as rten:all.
     #[arg(long, value_delimiter = ',', default_value = "interp", value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// Write each backend's outputs to `DIR/<case>/<backend>/output_N.pb`.

@@ -4,7 +4,10 @@
 mod checked_in;
 mod codegen;
 mod docs;
+mod engines;
 mod values;
+
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -32,6 +35,18 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Run ONNX's node tests on the engines and write the table in docs/engines.md
+    Engines {
+        /// The folder that scripts/export_node_tests.py has written
+        tests: PathBuf,
+        /// The engines
+        #[arg(
+            long,
+            value_delimiter = ',',
+            default_value = "interp,cpu,rten,tract,ort,oxionnx,onnxruntime,openvino,onnx_reference"
+        )]
+        on: Vec<String>,
+    },
     /// Measure how often value search finds values on which everything is defined, and what it costs
     Values {
         /// What to measure: --nodes N, --count N, --opset N, --seed N, --json, --show
@@ -44,6 +59,7 @@ fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Codegen { check } => codegen::run(Mode::of(check)),
         Task::Docs { check } => docs::run(Mode::of(check)),
+        Task::Engines { tests, on } => engines::run(&tests, &on),
         Task::Values { arguments } => values::run(&arguments),
     }
 }

@@ -8,11 +8,15 @@ pub mod gpu;
 pub mod models;
 #[cfg(feature = "ort")]
 pub mod ort;
+#[cfg(feature = "oxionnx")]
+mod oxionnx;
 #[cfg(feature = "rten")]
 mod rten;
 #[cfg(feature = "tract")]
 mod tract;
 
+#[cfg(feature = "oxionnx")]
+pub use self::oxionnx::Oxionnx;
 #[cfg(feature = "rten")]
 pub use self::rten::Rten;
 #[cfg(feature = "tract")]
@@ -35,6 +39,8 @@ pub const fn all() -> &'static [&'static str] {
         "tract",
         #[cfg(feature = "ort")]
         ort::NAME,
+        #[cfg(feature = "oxionnx")]
+        "oxionnx",
     ]
 }
 
@@ -57,6 +63,8 @@ pub const fn left_out() -> &'static [&'static str] {
         "tract",
         #[cfg(not(feature = "ort"))]
         "ort",
+        #[cfg(not(feature = "oxionnx"))]
+        "oxionnx",
     ]
 }
 
@@ -86,6 +94,8 @@ pub fn open(name: &str) -> Result<Box<dyn Engine>, OpenError> {
         "tract" => Ok(Box::new(Tract::default())),
         #[cfg(feature = "ort")]
         ort::NAME => Ok(Box::new(ort::Ort::open()?)),
+        #[cfg(feature = "oxionnx")]
+        "oxionnx" => Ok(Box::new(Oxionnx)),
         _ => Err(OpenError::Unknown(name.to_owned())),
     }
 }

@@ -1,7 +1,7 @@
 //! The parent's side: workers that are started when needed, kept between cases and replaced after a fault.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,9 +24,15 @@ pub struct Spec {
     pub args: Vec<OsString>,
 }
 
+/// Where adapters to Python's runtimes are looked for, below the working directory.
+const ADAPTERS: &str = "adapters";
+
+/// The interpreter that `scripts/python-env` makes.
+const PYTHON: &str = ".venv/bin/python";
+
 impl Spec {
-    /// The worker that a name on the command line stands for: a built-in engine, or `cmd:` and the command line of
-    /// a runner, with quotes as in a POSIX shell.
+    /// The worker that a name on the command line stands for: a built-in engine, an adapter in the folder
+    /// `adapters`, or `cmd:` and the command line of a runner, with quotes as in a POSIX shell.
     pub fn parse(name: &str) -> Result<Self, WorkerError> {
         if let Some(line) = name.strip_prefix("cmd:") {
             let mut words = shlex::split(line).unwrap_or_default().into_iter();
@@ -34,11 +40,25 @@ impl Spec {
             return Ok(Self { name: name.to_owned(), program, args: words.map(OsString::from).collect() });
         }
         if !crate::engines::all().contains(&name) {
-            return Err(WorkerError::UnknownEngine { name: name.to_owned() });
+            return Self::adapter(name);
         }
         let program = std::env::current_exe()
             .map_err(|source| WorkerError::Start { program: "this executable".into(), source })?;
         Ok(Self { name: name.to_owned(), program, args: vec![WORKER_ARGUMENT.into(), name.into()] })
+    }
+
+    /// The runner `adapters/<name>_runner.py`, if there is one, in the virtual environment of `scripts/python-env`.
+    fn adapter(name: &str) -> Result<Self, WorkerError> {
+        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let runner = Path::new(ADAPTERS).join(format!("{name}_runner.py"));
+        let name = name.to_owned();
+        if !plain || !runner.is_file() {
+            return Err(WorkerError::UnknownEngine { name });
+        }
+        if !Path::new(PYTHON).exists() {
+            return Err(WorkerError::NoPython { name });
+        }
+        Ok(Self { name, program: PYTHON.into(), args: vec![runner.into()] })
     }
 
     /// The name, if this is an engine of this executable.
@@ -103,6 +123,12 @@ pub enum WorkerError {
         engine: String,
         /// What it says.
         why: String,
+    },
+    /// An adapter's interpreter is not there.
+    #[error("{name} needs {PYTHON}, which `scripts/python-env` makes")]
+    NoPython {
+        /// The adapter.
+        name: String,
     },
     /// There is no command after `cmd:`, or its quotes do not match.
     #[error("`cmd:{0}` names no command; write cmd:./runner --flag, with quotes in pairs")]

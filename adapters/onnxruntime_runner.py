@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""ONNX Runtime through its Python package. The engine `ort` is the same library with less around it."""
+
+import onnxruntime as ort
+from ml_dtypes import bfloat16
+from protocol import DTYPES, Unsupported, serve
+
+LEVELS = {
+    "none": ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
+    "basic": ort.GraphOptimizationLevel.ORT_ENABLE_BASIC,
+    "extended": ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
+    "all": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
+}
+LACKING = ["NOT_IMPLEMENTED", "NotImplemented", "is not a registered function/op", "official support for domain"]
+
+
+def load(model, level):
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.graph_optimization_level = LEVELS[level]
+    options.log_severity_level = 3
+    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+
+    def execute(inputs):
+        # Its Python package takes numpy's own dtypes only.
+        if any(value.dtype == bfloat16 for value in inputs.values()):
+            raise Unsupported("bf16 through the Python package")
+        return dict(zip(names, session.run(names, inputs), strict=True))
+
+    return execute
+
+
+if __name__ == "__main__":
+    serve(
+        {
+            "engine": "onnxruntime",
+            "version": ort.__version__,
+            "opset": 26,
+            "levels": list(LEVELS),
+            "dtypes": {name: name for name in DTYPES if name != "bf16"},
+        },
+        load,
+        lambda message: any(phrase in message for phrase in LACKING),
+    )

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""OpenVINO's CPU plugin. It has no switch for its optimiser; the levels are its execution modes.
+
+The plugin keeps few types: other floats run as f32 (in the mode `performance` as what the processor is fastest with)
+and other integers as i32.
+"""
+
+import openvino as ov
+from openvino.properties import hint
+from protocol import Unsupported, serve
+
+CORE = ov.Core()
+LEVELS = {"accuracy": hint.ExecutionMode.ACCURACY, "performance": hint.ExecutionMode.PERFORMANCE}
+LACKING = ["does not support the following ONNX operations", "not supported", "unsupported", "is not implemented"]
+DTYPES = {
+    "f32": "f32", "f64": "f32", "f16": "f32", "i8": "i8", "u8": "u8", "i32": "i32", "bool": "u8",
+    "i16": "i32", "u16": "i32", "u32": "i32", "i64": "i32", "u64": "i32",
+}  # fmt: skip
+
+
+def load(model, level):
+    config = {hint.execution_mode: LEVELS[level], "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
+    compiled = CORE.compile_model(CORE.read_model(model), "CPU", config)
+    # A graph input that nothing uses is not there any more.
+    known = {port.any_name: port for port in compiled.inputs}
+
+    def execute(inputs):
+        if any(port.element_type == ov.Type.bf16 for port in [*compiled.inputs, *compiled.outputs]):
+            raise Unsupported("bf16 through the Python package")
+        # OpenVINO would calculate with what happens to lie in memory.
+        if missing := known.keys() - inputs.keys():
+            raise ValueError(f"there is no tensor for {missing}")
+        results = compiled({name: value for name, value in inputs.items() if name in known})
+        return {name: results[port] for port in compiled.outputs for name in port.names}
+
+    return execute
+
+
+if __name__ == "__main__":
+    serve(
+        {"engine": "openvino", "version": ov.__version__, "levels": list(LEVELS), "dtypes": DTYPES},
+        load,
+        lambda message: any(phrase in message.lower() for phrase in map(str.lower, LACKING)),
+    )

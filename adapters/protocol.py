@@ -1,0 +1,98 @@
+"""The worker's side of docs/worker-protocol.md: a runtime adapter calls `serve`.
+
+It answers with what the runtime gives, in the dtype it has, and decides nothing.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+
+import ml_dtypes
+import numpy as np
+
+VERSION = 1
+DTYPES = {
+    name: np.dtype(dtype)
+    for name, dtype in {
+        "bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+        "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
+        "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
+    }.items()
+}  # fmt: skip
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+class Unsupported(Exception):
+    """The runtime, or its adapter, lacks something."""
+
+
+def serve(description, load, lacks=lambda message: False):
+    """Serves a runtime until standard input ends.
+
+    `description` holds the fields of `hello`. `load(model, level)` gives a function from inputs by name to outputs by
+    name, as numpy arrays. `lacks` tells a message that says "I do not have that" from one that finds fault.
+    """
+    frames_in = sys.stdin.buffer
+    # What a library prints must not get between the frames.
+    frames_out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    for line in iter(frames_in.readline, b""):
+        request = json.loads(line)
+        if request["type"] == "hello":
+            send(frames_out, {"type": "hello", "protocol": VERSION} | description)
+            continue
+        model = frames_in.read(request["model"])
+        inputs = {blob["name"]: array(blob, frames_in.read(blob["bytes"])) for blob in request["inputs"]}
+        # Should the parent be gone, nobody else would end a worker that hangs.
+        signal.alarm(request["timeout_ms"] // 1000 + 5)
+        answer = run(request, description["levels"], model, inputs, load, lacks)
+        signal.alarm(0)
+        send(frames_out, *answer)
+
+
+def run(request, levels, model, inputs, load, lacks):
+    """The reply to a request, and its blobs."""
+    head = {"id": request["id"]}
+    stage, started = "load", time.perf_counter()
+    try:
+        if request["level"] not in levels:
+            raise Unsupported(f"no optimisation level `{request['level']}`")
+        execute = load(model, request["level"])
+        stage = "run"
+        values = execute(inputs)
+        seconds = time.perf_counter() - started
+        wanted = [output["name"] for output in request["outputs"]]
+        outputs, blobs = zip(*(blob(name, values[name]) for name in wanted)) if wanted else ((), ())
+    except Unsupported as error:
+        return ({"type": "unsupported", "why": str(error)} | head,)
+    except Exception as error:  # noqa: BLE001 - whatever a runtime raises is its answer
+        message = f"{type(error).__name__}: {error}"
+        if isinstance(error, NotImplementedError) or lacks(message):
+            return ({"type": "unsupported", "why": message} | head,)
+        return ({"type": "rejected", "stage": stage, "message": message} | head,)
+    return {"type": "ok", "seconds": seconds, "outputs": outputs} | head, blobs
+
+
+def array(blob, data):
+    """The array that a blob of a request is; writeable, as some runtimes insist."""
+    return np.frombuffer(bytearray(data), DTYPES[blob["dtype"]]).reshape(blob["shape"])
+
+
+def blob(name, value):
+    """A value as the header of a blob, and its bytes."""
+    # A runtime may give a numpy scalar for a tensor without axes; a list is no tensor.
+    if not isinstance(value, (np.ndarray, np.generic)):
+        raise Unsupported(f"output `{name}` is a {type(value).__name__}")
+    value = np.asarray(value, order="C")
+    if value.dtype not in NAMES:
+        raise Unsupported(f"output `{name}` has dtype {value.dtype}")
+    data = value.tobytes()
+    return {"name": name, "dtype": NAMES[value.dtype], "shape": list(value.shape), "bytes": len(data)}, data
+
+
+def send(frames, header, blobs=()):
+    """Writes one frame."""
+    frames.write(json.dumps(header).encode() + b"\n" + b"".join(blobs))
+    frames.flush()

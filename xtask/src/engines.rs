@@ -1,0 +1,89 @@
+//! The table in docs/engines.md: ONNX's node tests on every engine.
+//!
+//! It needs the exported tests, ONNX Runtime's library and `.venv`, so CI does not check it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use crate::checked_in::{Mode, root, settle};
+
+/// The page, and the lines between which the table stands.
+const PAGE: &str = "docs/engines.md";
+const BEGIN: &str = "<!-- begin: cargo xtask engines -->\n";
+const END: &str = "<!-- end -->\n";
+
+/// The cargo features that add engines.
+const FEATURES: &str = "ort,oxionnx,tract";
+
+/// The columns, in the words of `onnxsmith run`.
+const OUTCOMES: [&str; 6] = ["pass", "mismatch", "unsupported", "rejected", "crash", "timeout"];
+
+/// What this task reads of `onnxsmith run --json`.
+#[derive(Deserialize)]
+struct Replayed {
+    cases: u64,
+    backends: BTreeMap<String, BTreeMap<String, u64>>,
+    versions: BTreeMap<String, String>,
+}
+
+/// Runs the node tests in a folder on engines, and writes the table.
+pub(crate) fn run(tests: &Path, on: &[String]) -> Result<()> {
+    let root = root();
+    let mut results = Vec::new();
+    for engine in on {
+        eprintln!("{engine} …");
+        results.push(replay(&root, tests, engine)?);
+    }
+    let page = std::fs::read_to_string(root.join(PAGE)).with_context(|| format!("cannot read {PAGE}"))?;
+    let Some((before, (_, after))) =
+        page.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?)))
+    else {
+        bail!("{PAGE} lacks the lines `{}` and `{}`", BEGIN.trim(), END.trim());
+    };
+    let page = format!("{before}{BEGIN}{}{END}{after}", table(&results));
+    settle(&root, PAGE, &page, Mode::Write, "engines")
+}
+
+/// All levels of one engine. One engine a run keeps figures apart from what others do to the machine.
+fn replay(root: &Path, tests: &Path, engine: &str) -> Result<Replayed> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(root).args(["run", "--quiet", "--release", "--package", "onnxsmith"]);
+    command.args(["--features", FEATURES, "--", "run", "--quiet", "--json", "--on", engine]).arg(tests);
+    let output = command.output().context("cannot run cargo")?;
+    // 1 means that something did not pass, which the table is about.
+    ensure!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "`onnxsmith run --on {engine}` failed: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).context("the results are not the JSON of `onnxsmith run`")
+}
+
+/// One line for each engine and level; levels with the same counts share one.
+fn table(results: &[Replayed]) -> String {
+    let mut out = format!("| engine | level | version | {} |\n", OUTCOMES.join(" | "));
+    out += &format!("|---|---|---|{}\n", "---:|".repeat(OUTCOMES.len()));
+    for replayed in results {
+        let mut lines: Vec<(Vec<&str>, &BTreeMap<String, u64>)> = Vec::new();
+        for (target, counts) in &replayed.backends {
+            match lines.iter_mut().find(|(_, same)| *same == counts) {
+                Some((targets, _)) => targets.push(target),
+                None => lines.push((vec![target], counts)),
+            }
+        }
+        for (targets, counts) in lines {
+            let engine = targets[0].split(':').next().unwrap_or_default();
+            let levels: Vec<&str> = targets.iter().filter_map(|t| Some(t.split_once(':')?.1)).collect();
+            let version = replayed.versions.get(targets[0]).map_or("", String::as_str);
+            let counts = OUTCOMES.map(|outcome| counts.get(outcome).copied().unwrap_or(0).to_string());
+            out += &format!("| {engine} | {} | {version} | {} |\n", levels.join(", "), counts.join(" | "));
+        }
+    }
+    let cases = results.iter().map(|r| r.cases).max().unwrap_or(0);
+    out + &format!("\n{cases} cases.\n")
+}
