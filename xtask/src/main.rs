@@ -1,10 +1,11 @@
 //! `cargo xtask`: what keeps the repository itself in order. Tasks that write checked-in files from their source only
-//! compare them with `--check`, so that CI notices a stale file; the others measure.
+//! compare them with `--check`, so that CI notices a stale file; the others measure, the fault bench among them.
 
 mod checked_in;
 mod codegen;
 mod docs;
 mod engines;
+mod faults;
 mod values;
 
 use std::path::PathBuf;
@@ -53,6 +54,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Plant faults in correct kernels, and count which of them a campaign finds
+    Faults(faults::Arguments),
 }
 
 fn main() -> Result<()> {
@@ -61,5 +64,6 @@ fn main() -> Result<()> {
         Task::Docs { check } => docs::run(Mode::of(check)),
         Task::Engines { tests, on } => engines::run(&tests, &on),
         Task::Values { arguments } => values::run(&arguments),
+        Task::Faults(arguments) => faults::run(&arguments),
     }
 }

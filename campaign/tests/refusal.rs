@@ -1,0 +1,53 @@
+//! An engine may refuse what is undefined, and nothing else.
+
+use std::sync::atomic::AtomicBool;
+
+use backends::cpu::{CpuError, GraphRunner, NodeRunner};
+use backends::engines::models::OnModels;
+use graphgen::{Settings, Weights};
+use ir::{DType, DTypes, Tensor, Type};
+use onnxsmith_campaign::fuzz::{Plan, fuzz};
+use onnxsmith_campaign::{Known, Maker, Target};
+use ops::Op;
+
+struct Refusing;
+
+impl NodeRunner for Refusing {
+    type Error = CpuError;
+
+    fn run_node(&mut self, _: &Op, _: &[Option<&Tensor>], _: &[Type]) -> Result<Vec<Tensor>, CpuError> {
+        Err(CpuError::Invalid("it does not like it"))
+    }
+}
+
+#[test]
+fn refusing_is_a_bug_where_all_is_defined() {
+    // A difference of a value with itself is a divisor that no value search can mend; among so many nodes, every
+    // draw of some cases has one.
+    let operators = ["Sub", "Div"].into();
+    let settings = Settings {
+        nodes: 30,
+        operators,
+        dtypes: DTypes::of(&[DType::I32]),
+        max_elements: 256,
+        ..Settings::default()
+    };
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let plan = Plan {
+        maker: Maker { seed: 7, settings, opset: None, policy: &Weights, swarm: true, values: true },
+        targets: Target::here(Box::new(OnModels(GraphRunner::new("refusing", Refusing)))),
+        jobs: 1,
+        cases: Some(50),
+        time: None,
+        shard: (0, 1),
+        out: out.path().to_owned(),
+        saved_per_signature: 1,
+        known: Known::default(),
+    };
+    let report = fuzz(&plan, &AtomicBool::new(false), &mut |_| {});
+    let undefined = (report.undefined_cases_share * report.cases as f64).round() as u64;
+    assert!(undefined > 0, "there is no undefined case");
+    // A case without nodes has nothing to refuse.
+    assert!(report.verdicts.bug > undefined, "{:?}", report.verdicts);
+    assert_eq!(report.verdicts.incomparable, undefined, "{:?}", report.verdicts);
+}
