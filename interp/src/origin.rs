@@ -307,13 +307,13 @@ impl Arith for Origins<'_> {
         let value = f(values).unwrap_or(0);
         let moved = |i: usize, by: i128| {
             let mut values = values;
-            values[i] += by;
-            f(values).map(|y| y - value)
+            values[i] = values[i].checked_add(by)?;
+            f(values)?.checked_sub(value)
         };
         for (i, z) in zs.iter().enumerate().filter(|(_, z)| z.place.is_some()) {
             // Linear as far as three steps tell.
             let [Some(up), Some(down), Some(far)] = [1, -1, 8].map(|by| moved(i, by)) else { continue };
-            if up != 0 && down == -up && far == 8 * up {
+            if up != 0 && up.checked_neg() == Some(down) && up.checked_mul(8) == Some(far) {
                 return self.step_from(value, z.place, Undo::Linear { z: z.value, y: value, slope: up });
             }
         }
