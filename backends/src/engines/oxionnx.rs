@@ -1,8 +1,8 @@
 //! [oxionnx](https://crates.io/crates/oxionnx): a pure Rust runtime that keeps weights as f32, whatever their dtype.
 //!
 //! Operators without a kernel for a dtype run on f32 copies, and only the graph's outputs are converted back to what
-//! the model declares. So integers beyond 2²⁴, wrapping, and the rounding of f16 and f64 are not ONNX's; what is
-//! stated as "f32" here keeps such dtypes out of campaigns.
+//! the model declares. So integers beyond 2²⁴, wrapping, and the rounding of f16 and f64 are not ONNX's. All of them
+//! are stated as "f32", which keeps them out of campaigns.
 
 use std::collections::HashMap;
 
@@ -30,11 +30,8 @@ pub struct Oxionnx;
 
 impl Engine for Oxionnx {
     fn describe(&self) -> Description {
-        // Truth values, and integers up to 2²⁴, are the same in f32.
-        let computes_in = |dtype: DType| match dtype {
-            DType::Bool | DType::I32 | DType::I64 => DType::I32,
-            _ => DType::F32,
-        };
+        // Truth values are the same in any dtype.
+        let computes_in = |dtype| if dtype == DType::Bool { DType::I32 } else { DType::F32 };
         Description {
             engine: "oxionnx".into(),
             version: VERSION.into(),

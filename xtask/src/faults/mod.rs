@@ -11,7 +11,7 @@
 //! | [`node`] | what the faulty kernels are made of: the right kernels, on other operands or with other results |
 //! | [`kernels`] | the CPU's kernels but for one |
 //! | [`judges`] | bounds, and constants |
-//! | [`bench`] | trying every fault on the same cases |
+//! | [`mod@bench`] | trying every fault on the same cases |
 //! | [`report`] | the results as JSON, as a page, in a few lines |
 
 mod bench;
