@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use graphgen::{Policy, Settings};
-use interp::{Budget, Evaluation};
-use ir::{DType, NodeKind, Stream, Tensor};
+use interp::{Budget, Edged, Evaluation};
+use ir::{DType, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::external::External;
 use onnx::import::Options;
 use ops::Model;
 use rand::RngExt;
+use serde::Serialize;
 
 /// A model with inputs, ready to be run.
 #[derive(Clone, Debug)]
@@ -24,8 +25,62 @@ pub struct Case {
     pub inputs: Vec<(String, Tensor)>,
     /// Whether value search found values on which everything is defined.
     pub all_defined: bool,
+    /// Whether adversarial values were asked for.
+    pub adversarial: bool,
+    /// The edge that they are at, if one was reached.
+    pub edge: Option<Edged>,
     /// How many draws the generator threw away.
     pub rejected: usize,
+}
+
+/// Which values cases have.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Values {
+    /// None: constants are zeros, and there are no inputs.
+    None,
+    /// Values on which everything is defined.
+    Plain,
+    /// Adversarial ones in one case of four.
+    #[default]
+    Mixed,
+    /// Such values, moved to an edge of one operator where that can be done.
+    Adversarial,
+}
+
+/// One case in so many is adversarial where they are mixed.
+const ADVERSARIAL_ONE_IN: u32 = 4;
+
+impl Values {
+    /// Whether a case is to be adversarial.
+    fn is_adversarial(self, stream: Stream) -> bool {
+        match self {
+            Self::None | Self::Plain => false,
+            Self::Mixed => stream.child("adversarial").rng().random_ratio(1, ADVERSARIAL_ONE_IN),
+            Self::Adversarial => true,
+        }
+    }
+}
+
+/// How many cases were to be adversarial, and what came of it.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct Adversarial {
+    /// How many cases were planned so.
+    pub planned: u64,
+    /// How many have such values. The others kept their plain ones.
+    pub kept: u64,
+    /// How many of them by kind of edge.
+    pub by_edge: BTreeMap<&'static str, u64>,
+}
+
+impl Adversarial {
+    /// Counts a case.
+    pub fn take(&mut self, case: &Case) {
+        self.planned += u64::from(case.adversarial);
+        if let Some(edge) = case.edge {
+            self.kept += 1;
+            *self.by_edge.entry(edge.edge).or_default() += 1;
+        }
+    }
 }
 
 /// Why there is no case. Each is a defect of this program: generated models are valid.
@@ -65,8 +120,8 @@ pub struct Maker<'p> {
     pub policy: &'p (dyn Policy + Sync),
     /// Whether settings are varied from case to case.
     pub swarm: bool,
-    /// Whether values are searched for; otherwise constants are zeros and there are no inputs.
-    pub values: bool,
+    /// Which values cases have.
+    pub values: Values,
 }
 
 impl Maker<'_> {
@@ -97,25 +152,38 @@ impl Maker<'_> {
 
     fn draw(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
         let generated = graphgen::generate(settings, self.policy, stream.child("structure"));
-        let mut model = generated.model;
-        let mut inputs = Vec::new();
-        let mut all_defined = true;
-        if self.values {
-            let found =
-                interp::find_values(&model, &generated.constants, stream.child("values"), Budget::default())
-                    .map_err(|cause| CaseError::Values { index, cause })?;
-            all_defined = found.all_defined;
-            inputs = named(&model, found.inputs(&model));
-            model = found.settle(&model);
-        }
-        Ok(Case {
+        let mut case = Case {
             index,
-            onnx: encode(&model, index)?,
-            model,
-            inputs,
-            all_defined,
+            onnx: Vec::new(),
+            inputs: Vec::new(),
+            all_defined: true,
+            adversarial: self.values.is_adversarial(stream),
+            edge: None,
             rejected: generated.rejected,
-        })
+            model: generated.model,
+        };
+        if self.values != Values::None {
+            Self::fill(&mut case, &generated.constants, stream.child("values"))?;
+        }
+        case.onnx = encode(&case.model, index)?;
+        Ok(case)
+    }
+
+    /// Gives a case its constants and inputs.
+    fn fill(case: &mut Case, constants: &[NodeId], stream: Stream) -> Result<(), CaseError> {
+        let index = case.index;
+        let mut found = interp::find_values(&case.model, constants, stream, Budget::default())
+            .map_err(|cause| CaseError::Values { index, cause })?;
+        if case.adversarial && found.all_defined {
+            let edged = interp::visit_edge(&case.model, constants, &found, stream.child("edge"));
+            if let Some((at_edge, edge)) = edged {
+                (found, case.edge) = (at_edge, Some(edge));
+            }
+        }
+        case.all_defined = found.all_defined;
+        case.inputs = named(&case.model, found.inputs(&case.model));
+        case.model = found.settle(&case.model);
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use interp::{Profile, Taps};
 use onnx::CaseFolder;
 use serde::Serialize;
 
-use crate::case::{self, Case, Maker};
+use crate::case::{self, Adversarial, Case, Maker, Values};
 use crate::folder;
 
 /// What was generated.
@@ -28,6 +28,8 @@ pub struct Generated {
     pub operators: BTreeMap<String, u64>,
     /// How many cases have values on which everything is defined.
     pub all_defined: u64,
+    /// The cases that were to be adversarial.
+    pub adversarial: Adversarial,
 }
 
 /// Why a corpus is not complete.
@@ -85,6 +87,7 @@ pub fn generate(
             total.generated += 1;
             total.rejected += case.rejected as u64;
             total.all_defined += u64::from(case.all_defined);
+            total.adversarial.take(&case);
             for (operator, _) in case::operators(&case.model) {
                 total.nodes += 1;
                 *total.operators.entry(operator.to_owned()).or_default() += 1;
@@ -103,13 +106,13 @@ fn one(maker: &Maker<'_>, index: u64, out: Option<&Path>) -> Result<Case, Corpus
     let case = maker.make(index)?;
     let Some(out) = out else { return Ok(case) };
     let path = folder_of(out, index);
-    if maker.values {
+    if maker.values == Values::None {
+        CaseFolder { model: case.onnx.clone(), sets: Vec::new(), json: None }.write(&path)
+    } else {
         let inputs = case::tensors(&case.inputs);
         let evaluation = interp::evaluate(&case.model, &inputs, &Profile::DECLARED, Taps::Outputs)
             .map_err(|cause| CorpusError::Reference { index, cause })?;
         folder::save(&path, maker.seed, &case, &evaluation.outputs, &[])
-    } else {
-        CaseFolder { model: case.onnx.clone(), sets: Vec::new(), json: None }.write(&path)
     }
     .map_err(|cause| CorpusError::Save { index, cause })?;
     Ok(case)

@@ -13,7 +13,7 @@ use oracles::{Expected, Finding, Symptom, Tally, Verdict, Why, judge};
 use serde::Serialize;
 
 use crate::blame::blame;
-use crate::case::{self, Case, Maker};
+use crate::case::{self, Adversarial, Case, Maker};
 use crate::event::Event;
 use crate::folder;
 use crate::known::Known;
@@ -68,6 +68,8 @@ pub struct Report {
     pub undefined_values_share: f64,
     /// The share of cases in which value search left something undefined.
     pub undefined_cases_share: f64,
+    /// The cases that were to be adversarial.
+    pub adversarial: Adversarial,
     /// Seconds inside the engines.
     pub backend_seconds: f64,
     /// Seconds by the clock.
@@ -165,6 +167,7 @@ impl Totals {
         self.report.cases += 1;
         self.report.backend_seconds += ran.backend_seconds;
         self.undefined_cases += u64::from(!case.all_defined);
+        self.report.adversarial.take(&case);
         self.shares.iter_mut().zip(ran.shares).for_each(|(total, part)| *total += part);
         for (target, judged) in &ran.verdicts {
             self.report.verdicts.add(&judged.verdict);
@@ -252,6 +255,8 @@ impl Found<'_> {
             inputs: case::named(model, inputs.clone()),
             model: model.clone(),
             all_defined: true,
+            adversarial: self.case.adversarial,
+            edge: self.case.edge,
             rejected: 0,
         };
         let mut name = path.as_os_str().to_owned();

@@ -30,7 +30,7 @@ pub mod replay;
 pub mod table;
 pub mod target;
 
-pub use case::{Case, Maker};
+pub use case::{Case, Maker, Values};
 pub use event::Event;
 pub use fuzz::fuzz;
 pub use known::Known;

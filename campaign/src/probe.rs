@@ -12,7 +12,7 @@ use graphgen::{Settings, Weights};
 use ir::{DType, DTypes};
 use oracles::message::says_unsupported;
 
-use crate::case::{self, Case, Maker};
+use crate::case::{self, Case, Maker, Values};
 use crate::target::Target;
 
 /// How many uses of an operator are tried before it counts as lacking.
@@ -48,7 +48,7 @@ fn has_functions(target: &Target, settings: &Settings) -> Result<bool, WorkerErr
 /// The cases that are tried within settings.
 fn tries(settings: Settings) -> impl Iterator<Item = Case> {
     let opset = Some(settings.opset);
-    let maker = Maker { seed: 0, opset, settings, policy: &Weights, swarm: false, values: true };
+    let maker = Maker { seed: 0, opset, settings, policy: &Weights, swarm: false, values: Values::Plain };
     (0..TRIES).filter_map(move |index| maker.make(index).ok())
 }
 

@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use graphgen::{Settings, Weights};
-use onnxsmith_campaign::{Case, Maker};
+use onnxsmith_campaign::{Case, Maker, Values};
 
 const SEEDS: u64 = 1000;
 const SEEDS_PER_LINE: u64 = 50;
@@ -35,7 +35,8 @@ impl Fnv1a {
 
 fn case_of(seed: u64) -> Case {
     let settings = Settings { opset: *ir::graph::OPSETS.end(), nodes: 6, ..Settings::default() };
-    let maker = Maker { seed, settings, opset: None, policy: &Weights, swarm: true, values: true };
+    let maker =
+        Maker { seed, settings, opset: None, policy: &Weights, swarm: true, values: Values::default() };
     maker.make(0).unwrap()
 }
 

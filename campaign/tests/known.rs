@@ -7,7 +7,7 @@ use backends::worker::{Case, Description, Engine, EngineError};
 use graphgen::{Settings, Weights};
 use ir::{DType, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, Report, fuzz};
-use onnxsmith_campaign::{Known, Maker, Target};
+use onnxsmith_campaign::{Known, Maker, Target, Values};
 
 /// An engine that refuses everything.
 struct Broken;
@@ -38,7 +38,7 @@ fn campaign(list: &str) -> Report {
             opset: None,
             policy: &Weights,
             swarm: false,
-            values: true,
+            values: Values::default(),
         },
         targets: Target::here(Box::new(Broken)),
         jobs: 1,

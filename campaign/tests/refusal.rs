@@ -7,7 +7,7 @@ use backends::engines::models::OnModels;
 use graphgen::{Settings, Weights};
 use ir::{DType, DTypes, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::{Known, Maker, Target};
+use onnxsmith_campaign::{Known, Maker, Target, Values};
 use ops::Op;
 
 struct Refusing;
@@ -34,7 +34,14 @@ fn refusing_is_a_bug_where_all_is_defined() {
     };
     let out = tempfile::tempdir().expect("a temporary folder");
     let plan = Plan {
-        maker: Maker { seed: 7, settings, opset: None, policy: &Weights, swarm: true, values: true },
+        maker: Maker {
+            seed: 7,
+            settings,
+            opset: None,
+            policy: &Weights,
+            swarm: true,
+            values: Values::default(),
+        },
         targets: Target::here(Box::new(OnModels(GraphRunner::new("refusing", Refusing)))),
         jobs: 1,
         cases: Some(50),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::RangedU64ValueParser;
-use clap::{Args as ClapArgs, Parser, Subcommand};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use ir::DType;
 
 /// Finds numeric and crash bugs in DNN runtimes and compilers.
@@ -86,6 +86,28 @@ pub(crate) struct Bounds {
     pub max_memory: Option<u64>,
 }
 
+/// The values of cases.
+#[derive(ValueEnum, Clone, Copy, Default, Debug)]
+pub(crate) enum Values {
+    /// Everything is defined on them.
+    Plain,
+    /// Plain ones, and adversarial ones in one case of four.
+    #[default]
+    Mixed,
+    /// At an edge of one operator (a tie, a saturation, the ends of a dtype) where one can be reached.
+    Adversarial,
+}
+
+impl From<Values> for campaign::Values {
+    fn from(values: Values) -> Self {
+        match values {
+            Values::Plain => Self::Plain,
+            Values::Mixed => Self::Mixed,
+            Values::Adversarial => Self::Adversarial,
+        }
+    }
+}
+
 /// `gen`
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Gen {
@@ -98,6 +120,9 @@ pub(crate) struct Gen {
     /// Write models only: no inputs, no expected outputs.
     #[arg(long)]
     pub no_values: bool,
+    /// Which values inputs and constants have.
+    #[arg(long, value_enum, default_value_t, value_name = "KIND", conflicts_with = "no_values")]
+    pub values: Values,
     /// How many threads; what is written does not depend on it.
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub jobs: Option<usize>,
@@ -149,6 +174,9 @@ pub(crate) struct Fuzz {
     /// How many cases run at the same time; without it, one per processor.
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub jobs: Option<usize>,
+    /// Which values inputs and constants have.
+    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
+    pub values: Values,
     /// Where findings are saved.
     #[arg(long, default_value = "onnxsmith-out", value_name = "DIR")]
     pub out: PathBuf,

@@ -24,4 +24,4 @@ mod walk;
 pub use evaluate::{Error, Evaluation, Judged, Taps, evaluate, evaluate_plain};
 pub use judge::{Acceptance, Comparison, Mismatch, judge};
 pub use profile::{Accuracy, Profile};
-pub use values::{Budget, Found, find_values};
+pub use values::{Budget, Edged, Found, find_values, visit_edge};

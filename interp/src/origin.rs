@@ -12,6 +12,9 @@ use ir::{DType, NodeId};
 use ops::arith::{Arith, Class, Comparison, Fun, Step};
 use ops::plain::{self, Plain};
 
+/// The most branches of one operator that are noted.
+const BRANCHES: usize = 4096;
+
 /// A number and what carries it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Carried<T> {
@@ -135,19 +138,34 @@ enum Origin {
 #[derive(Debug)]
 pub struct Record {
     origins: RefCell<Vec<Origin>>,
+    /// Places that a branch was taken by, each with the number at which the other one is.
+    branches: RefCell<Vec<(u32, f64)>>,
     limit: usize,
 }
 
 impl Record {
     /// An empty record of up to so many places; later results are carried by nothing.
     pub fn new(limit: usize) -> Self {
-        Self { origins: RefCell::default(), limit }
+        Self { origins: RefCell::default(), branches: RefCell::default(), limit }
     }
 
     fn push(&self, origin: Origin) -> Option<u32> {
         let origins = &mut *self.origins.borrow_mut();
         origins.push(origin);
         (origins.len() <= self.limit).then_some(origins.len() as u32 - 1)
+    }
+
+    /// The places that branches were taken by since the last look, each with the number at which the other branch is.
+    pub fn take_branches(&self) -> Vec<(u32, f64)> {
+        self.branches.take()
+    }
+
+    /// Notes that a step on this number is another at `point`.
+    fn branch(&self, x: Carried<f64>, point: f64) {
+        let branches = &mut *self.branches.borrow_mut();
+        if branches.len() < BRANCHES {
+            branches.extend(x.place.map(|place| (place, point)));
+        }
     }
 
     /// An element that may be chosen.
@@ -187,6 +205,11 @@ impl<'r> Origins<'r> {
     fn step_from<T>(&self, value: T, from: Option<u32>, undo: Undo) -> Carried<T> {
         let place = from.and_then(|from| self.record.push(Origin::Step(from, undo)));
         Carried { value, place }
+    }
+
+    /// Notes that two numbers are compared: the first that may be chosen could equal the other.
+    fn meet(&self, x: R, y: R) {
+        if x.place.is_some() { self.record.branch(x, y.value) } else { self.record.branch(y, x.value) }
     }
 
     /// A number that one of two may carry: the first that can.
@@ -238,11 +261,13 @@ impl Arith for Origins<'_> {
         self.step_from(x.value.abs(), x.place, Undo::Over(1f64.copysign(x.value)))
     }
     fn min(&self, x: R, y: R) -> R {
+        self.meet(x, y);
         let (x_wins, y_wins) = (x.value <= y.value, y.value <= x.value);
         let undo = |wins: bool| wins.then_some(Undo::Nothing);
         self.either(plain::min(x.value, y.value), (x, undo(x_wins)), (y, undo(y_wins)))
     }
     fn max(&self, x: R, y: R) -> R {
+        self.meet(x, y);
         let (x_wins, y_wins) = (x.value >= y.value, y.value >= x.value);
         let undo = |wins: bool| wins.then_some(Undo::Nothing);
         self.either(plain::max(x.value, y.value), (x, undo(x_wins)), (y, undo(y_wins)))
@@ -251,6 +276,14 @@ impl Arith for Origins<'_> {
         self.step_from(f.value(x.value), x.place, Undo::Fun(f))
     }
     fn step(&self, f: Step, x: R) -> R {
+        self.record.branch(
+            x,
+            match f {
+                Step::Sign => 0.0,
+                Step::Round => x.value.floor() + 0.5,
+                Step::Floor | Step::Ceil | Step::Trunc => x.value.round(),
+            },
+        );
         self.step_from(f.value(x.value), x.place, Undo::Nothing)
     }
     fn pow(&self, x: R, y: R) -> R {
@@ -284,6 +317,7 @@ impl Arith for Origins<'_> {
         terms.reduce(|x, y| self.mul(x, y)).unwrap_or_else(|| self.real(1.0))
     }
     fn compare(&self, c: Comparison, x: R, y: R) -> Z {
+        self.meet(x, y);
         self.int(c.holds(x.value, y.value).into())
     }
     fn is(&self, class: Class, x: R) -> Z {
@@ -293,6 +327,7 @@ impl Arith for Origins<'_> {
         if condition.value == 0 { y } else { x }
     }
     fn truncate(&self, x: R, to: DType) -> Z {
+        self.record.branch(x, x.value.round());
         self.step_from(self.plain.truncate(x.value, to), x.place, Undo::Nothing)
     }
     fn convert(&self, z: Z) -> R {
@@ -336,5 +371,61 @@ impl Arith for Origins<'_> {
     }
     fn unordered(&self, one: R) -> R {
         one
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_undone_in_turn() {
+        let record = Record::new(100);
+        let a = Origins::new(&record, DType::F64);
+        let x = record.element(0.5, NodeId(3), 7);
+        let y = a.neg(a.mul(a.add(a.call(Fun::Exp, x), a.real(1.0)), a.real(4.0)));
+        let found = record.pull(y.place.unwrap(), Number::Real(-12.0)).unwrap();
+        assert_eq!((found.node, found.index), (NodeId(3), 7));
+        assert!(matches!(found.value, Number::Real(v) if (v - libm::log(2.0)).abs() < 1e-15));
+        // No x makes it positive.
+        assert_eq!(record.pull(y.place.unwrap(), Number::Real(12.0)), None);
+    }
+
+    #[test]
+    fn sums_and_integers_are_undone() {
+        let record = Record::new(100);
+        let a = Origins::new(&record, DType::F64);
+        let x = record.element(2.0, NodeId(0), 0);
+        let y = a.dot([(a.real(3.0), a.real(5.0)), (x, a.real(-2.0))].into_iter());
+        let back = record.pull(y.place.unwrap(), Number::Real(1.0)).unwrap();
+        assert_eq!(back.value, Number::Real(7.0));
+        let z = record.element(5i128, NodeId(1), 0);
+        let y = a.exact([a.int(1), z], |[p, q]| Some(p - 3 * q));
+        assert_eq!(record.pull(y.place.unwrap(), Number::Int(-29)).unwrap().value, Number::Int(10));
+        assert_eq!(a.exact([z], |[z]| Some(z * z)).place, None);
+    }
+
+    #[test]
+    fn every_inverse_undoes_its_function() {
+        let all =
+            [Fun::Sqrt, Fun::Exp, Fun::Log, Fun::Log1p, Fun::Sin, Fun::Cos, Fun::Tan, Fun::Asin, Fun::Acos];
+        let more =
+            [Fun::Atan, Fun::Sinh, Fun::Cosh, Fun::Tanh, Fun::Asinh, Fun::Atanh, Fun::Sigmoid, Fun::Softplus];
+        for f in all.into_iter().chain(more) {
+            assert!((inverse(f, f.value(0.4)) - 0.4).abs() < 1e-12, "{f:?}");
+        }
+        assert!((inverse(Fun::Acosh, Fun::Acosh.value(1.4)) - 1.4).abs() < 1e-12);
+        assert!((inverse(Fun::Erf, Fun::Erf.value(0.4)) - 0.4).abs() < 1e-2);
+    }
+
+    #[test]
+    fn branches_are_noted_once() {
+        let record = Record::new(100);
+        let a = Origins::new(&record, DType::F64);
+        let x = record.element(2.2, NodeId(0), 0);
+        a.max(x, a.real(1.0));
+        a.step(Step::Round, x);
+        assert_eq!(record.take_branches(), [(0, 1.0), (0, 2.5)]);
+        assert!(record.take_branches().is_empty());
     }
 }

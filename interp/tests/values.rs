@@ -2,7 +2,7 @@
 
 use ir::{DType, NodeKind, Stream, Type, Value};
 use onnxsmith_interp::values::first_undefined;
-use onnxsmith_interp::{Budget, evaluate_plain, find_values};
+use onnxsmith_interp::{Budget, evaluate_plain, find_values, visit_edge};
 use ops::elementwise::{Binary, BinaryFn, Unary, UnaryFn};
 use ops::reduction::{Reduce, ReduceFn};
 use ops::{Graph, Model, Op};
@@ -147,4 +147,66 @@ graph {
         let found = search(&model, seed);
         assert!(found.all_defined && found.runs == 1, "seed {seed}: {found:?}");
     }
+}
+
+/// The edges that adversarial values reach in some seeds: operator, edge, values.
+fn edges(model: &Model) -> Vec<(&'static str, &'static str, Vec<ir::Tensor>)> {
+    let at = |seed: u64| {
+        let found = find_values(model, &[], Stream::new(seed), Budget::default()).unwrap();
+        let (sharp, edged) = visit_edge(model, &[], &found, Stream::new(seed).child("edge"))?;
+        assert_eq!(
+            Some((sharp.clone(), edged)),
+            visit_edge(model, &[], &found, Stream::new(seed).child("edge"))
+        );
+        Some((edged.operator, edged.edge, sharp.inputs(model)))
+    };
+    (0..100).filter_map(at).collect()
+}
+
+#[test]
+fn wide_integers_reach_a_product_behind_other_operators() {
+    let mut g = Graph::new();
+    let (x, y) = (g.variable("x", Type::new(DType::I32, [4])), g.variable("y", Type::new(DType::I32, [4])));
+    let negative = unary(&mut g, UnaryFn::Neg, x);
+    let product = binary(&mut g, BinaryFn::Mul, negative, y);
+    let edges = edges(&model(g, product));
+    let lossy = |z: &i128| (*z as f32) as i128 != *z;
+    let is_product = |e: &&(&str, &str, Vec<ir::Tensor>)| e.0 == "Mul" && e.1 == "integers wider than floats";
+    let wide = edges.iter().filter(is_product).filter(|e| e.2.iter().any(|t| t.to_i128s().iter().any(lossy)));
+    assert!(wide.count() >= 10, "{edges:?}");
+}
+
+#[test]
+fn a_relu_behind_a_negation_gets_nan() {
+    let mut g = Graph::new();
+    let x = g.variable("x", f32s(&[4]));
+    let negative = unary(&mut g, UnaryFn::Neg, x);
+    let relu = unary(&mut g, UnaryFn::Relu, negative);
+    let edges = edges(&model(g, relu));
+    let has_nan = |t: &ir::Tensor| t.to_f64s().iter().any(|v| v.is_nan());
+    assert!(edges.iter().any(|e| e.0 == "Relu" && e.2.iter().any(has_nan)), "{edges:?}");
+}
+
+#[test]
+fn branches_are_found_in_the_meaning() {
+    // round(2x) has its ties where x is an odd multiple of 1/4.
+    let mut g = Graph::new();
+    let x = g.variable("x", f32s(&[4]));
+    let two = g.constant(ir::Tensor::from_f64_fn(&f32s(&[]), |_| 2.0));
+    let product = binary(&mut g, BinaryFn::Mul, x, two);
+    let rounded = unary(&mut g, UnaryFn::Round, product);
+    let edges = edges(&model(g, rounded));
+    let is_tie = |v: &f64| (4.0 * v).rem_euclid(2.0) == 1.0;
+    let ties = edges.iter().filter(|e| e.0 == "Round" && e.1 == "a branch");
+    assert!(ties.clone().any(|e| e.2[0].to_f64s().iter().any(is_tie)), "{edges:?}");
+}
+
+#[test]
+fn what_undoes_no_element_is_left_alone() {
+    // x - x is 0 whatever x is, so nothing that is planned at Exp is kept.
+    let mut g = Graph::new();
+    let x = g.variable("x", f32s(&[4]));
+    let zero = binary(&mut g, BinaryFn::Sub, x, x);
+    let one = unary(&mut g, UnaryFn::Exp, zero);
+    assert!(edges(&model(g, one)).iter().all(|e| e.0 != "Exp" || e.1 == "zeros"));
 }

@@ -35,6 +35,6 @@ pub(crate) mod testing;
 pub use arith::Arith;
 pub use data::{Call, Data};
 pub use list::{Graph, Model, Op, find, registry};
-pub use operator::{Cost, Hazard, Operator, TypeRule};
+pub use operator::{Cost, Edge, Hazard, Operator, TypeRule};
 pub use rule::{Args, Check, Reject, Rule};
 pub use spec::Spec;

@@ -20,7 +20,7 @@ use crate::nn::{
     AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, LpPool, Lrn,
     MaxPool, MeanVariance, RmsNorm, Softmax,
 };
-use crate::operator::{Cost, Hazard, Operator, TypeRule};
+use crate::operator::{Cost, Edge, Hazard, Operator, TypeRule};
 use crate::reduction::{Arg, CumSum, Reduce, TopK};
 use crate::rule::{Args, Check, Reject, Rule};
 use crate::spec::Spec;
@@ -79,6 +79,11 @@ macro_rules! operators {
             fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
                 match self {
                     $(Self::$name(o) => o.hazards(x),)*
+                }
+            }
+            fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+                match self {
+                    $(Self::$name(o) => o.edges(x),)*
                 }
             }
             fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {

@@ -1,6 +1,6 @@
 //! What every operator states about itself.
 
-use ir::{Attributes, Dim, Type};
+use ir::{Attributes, DType, Dim, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -40,6 +40,13 @@ pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
         Vec::new()
     }
 
+    /// Values of operands on which implementations differ although the operator is defined, besides what follows
+    /// from the [`hazards`](Self::hazards), from the branches that the meaning takes and from the operands' dtypes:
+    /// an operand and what is worth putting there.
+    fn edges(&self, _x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        Vec::new()
+    }
+
     /// The work one evaluation takes.
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
         Cost { flops: y.iter().map(elements).sum(), bytes: bytes_moved(x, y) }
@@ -73,6 +80,49 @@ pub enum Hazard {
         /// The greatest safe value.
         high: f64,
     },
+}
+
+/// A kind of values next to which implementations part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Edge {
+    /// 0 and -0.
+    Zeros,
+    /// Numbers that flush to zero on some devices.
+    Denormals,
+    /// The ends of the dtype.
+    Limits,
+    /// Integers that no float of their width holds: a calculation in floats loses their last bit.
+    Wide,
+    /// Numbers so large that a function is flat there.
+    Saturation,
+    /// One number in several so large that adding 1 to it changes nothing: a sum in the operand's own dtype stalls.
+    Stall,
+    /// Elements that are equal.
+    Alike,
+    /// NaN and the infinities.
+    NonFinite,
+    /// Elements of another operand, or numbers next to them.
+    Meets(usize),
+    /// Numbers halfway between two of a narrower dtype.
+    Between(DType),
+}
+
+impl Edge {
+    /// A name for reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Zeros => "zeros",
+            Self::Denormals => "denormals",
+            Self::Limits => "limits of the dtype",
+            Self::Wide => "integers wider than floats",
+            Self::Saturation => "saturation",
+            Self::Stall => "a sum that stalls",
+            Self::Alike => "equal elements",
+            Self::NonFinite => "NaN and infinities",
+            Self::Meets(_) => "elements of another operand",
+            Self::Between(_) => "ties of a narrower dtype",
+        }
+    }
 }
 
 /// The work of one evaluation.

@@ -42,7 +42,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
             opset: args.bounds.opset,
             policy: &Weights,
             swarm: true,
-            values: true,
+            values: args.values.into(),
         },
         targets,
         jobs: jobs(args.jobs),
@@ -154,6 +154,8 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
         100.0 * report.undefined_values_share,
         100.0 * report.undefined_cases_share,
     );
+    let (kept, planned) = (report.adversarial.kept, report.adversarial.planned);
+    out += &format!("adversarial values in {kept} cases of {planned} that were to have them\n");
     for (target, t) in &report.by_target {
         out += &format!("{target}: {} pass, {} bug, {} incomparable\n", t.pass, t.bug, t.incomparable);
     }

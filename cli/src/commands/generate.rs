@@ -1,6 +1,6 @@
 //! `onnxsmith gen`
 
-use campaign::{Maker, corpus};
+use campaign::{Maker, Values, corpus};
 use graphgen::Weights;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
         opset: args.bounds.opset,
         policy: &Weights,
         swarm: true,
-        values: !args.no_values,
+        values: if args.no_values { Values::None } else { args.values.into() },
     };
     writable(args.out.as_deref(), None)?;
     let bar = screen::progress(common, Some(args.count), "generating");

@@ -89,14 +89,34 @@ impl Fault {
     }
 }
 
+/// What a run asks of the elements of results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Results {
+    /// All are finite.
+    Finite,
+    /// Infinities and NaN are meant.
+    Any,
+}
+
 /// The first fault of a model on some values; constants not among them have their own.
 pub(super) fn first(model: &Model, tensors: &Tensors) -> Option<Fault> {
+    watch(model, tensors, Results::Finite, &mut |_, _| {})
+}
+
+/// The same, and `see` is told of every operator before, by its number.
+pub(super) fn watch(
+    model: &Model,
+    tensors: &Tensors,
+    results: Results,
+    see: &mut dyn FnMut(usize, &Visit<'_, Watched<'_>>),
+) -> Option<Fault> {
     let undefined = Undefined::default();
     let system = &undefined;
     let mut found = None;
     let mut number = 0;
     let mut visit = |v: &Visit<'_, Watched<'_>>| {
-        found = fault(v, number, undefined.take());
+        see(number, v);
+        found = fault(v, number, undefined.take(), results);
         number += 1;
         found.is_none()
     };
@@ -105,10 +125,10 @@ pub(super) fn first(model: &Model, tensors: &Tensors) -> Option<Fault> {
     found
 }
 
-fn fault(v: &Visit<'_, Watched<'_>>, visit: usize, undefined: usize) -> Option<Fault> {
+fn fault(v: &Visit<'_, Watched<'_>>, visit: usize, undefined: usize, asked: Results) -> Option<Fault> {
     let infinite = |data: &Data<Watched<'_>>| match data {
-        Data::Real(a) => a.iter().filter(|x| !x.is_finite()).count(),
-        Data::Int(_) => 0,
+        Data::Real(a) if asked == Results::Finite => a.iter().filter(|x| !x.is_finite()).count(),
+        Data::Real(_) | Data::Int(_) => 0,
     };
     let mut elements = undefined + v.results.iter().map(infinite).sum::<usize>();
     let is_faulty = elements > 0;

@@ -7,9 +7,11 @@
 //! gradients too). Everything is counted, nothing is timed, so a search is the same on every machine.
 
 mod draw;
+mod edge;
 mod fault;
 mod pull;
 mod repair;
+mod visit;
 mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +22,7 @@ use ops::Model;
 
 use fault::Fault;
 use repair::Repair;
+pub use visit::{Edged, visit_edge};
 
 use crate::walk::Error;
 

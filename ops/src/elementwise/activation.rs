@@ -5,7 +5,7 @@ use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
 use crate::arith::{Arith, Comparison, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Spec, one};
 
@@ -132,6 +132,10 @@ impl Operator for Activation {
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
         Cost { flops: elements(&y[0]).saturating_mul(4), bytes: bytes_moved(x, y) }
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        vec![(0, Edge::Saturation), (0, Edge::NonFinite)]
     }
 }
 

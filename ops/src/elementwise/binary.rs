@@ -5,7 +5,7 @@ use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::operator::{Edge, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::{Allowed, Spec, one};
 
@@ -118,6 +118,14 @@ impl Operator for Binary {
                 });
                 smallest.into_iter().chain([Hazard::Zero { operand: 1 }]).collect()
             }
+            _ => Vec::new(),
+        }
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        match self.0 {
+            BinaryFn::Add | BinaryFn::Sub => vec![(0, Edge::Meets(1)), (0, Edge::Wide)],
+            BinaryFn::Mul | BinaryFn::Div => vec![(0, Edge::Wide)],
             _ => Vec::new(),
         }
     }

@@ -6,7 +6,7 @@ use crate::arith::{Arith, Comparison};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::list::Op;
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::operator::{Edge, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Spec, one};
 
@@ -104,6 +104,15 @@ fn hazards(x: &[Option<&Type>], to: DType) -> Vec<Hazard> {
     }
 }
 
+/// What rounds on the way to a narrower dtype is worth a tie; NaN is true.
+fn edges(x: &[Option<&Type>], to: DType) -> Vec<(usize, Edge)> {
+    match x[0].map(|t| t.dtype) {
+        Some(from) if from.is_float() && to.is_float() => vec![(0, Edge::Between(to)), (0, Edge::NonFinite)],
+        Some(from) if from.is_float() && to == DType::Bool => vec![(0, Edge::NonFinite)],
+        _ => Vec::new(),
+    }
+}
+
 impl<D: Dim> TypeRule<D> for Cast {
     fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         Ok(vec![x.need(0)?.with_dtype(self.to)])
@@ -126,6 +135,10 @@ impl Operator for Cast {
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         hazards(x, self.to)
     }
+
+    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        edges(x, self.to)
+    }
 }
 
 impl<D: Dim> TypeRule<D> for CastLike {
@@ -146,6 +159,10 @@ impl Operator for CastLike {
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         x.get(1).copied().flatten().map_or(Vec::new(), |like| hazards(x, like.dtype))
+    }
+
+    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        x.get(1).copied().flatten().map_or(Vec::new(), |like| edges(x, like.dtype))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::list::Op;
-use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Allowed, Spec, one, optional};
 
@@ -83,6 +83,11 @@ impl Operator for Clip {
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
         Cost { flops: elements(&y[0]).saturating_mul(2), bytes: bytes_moved(x, y) }
+    }
+
+    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        let bounds = (1..3).filter(|&bound| x.get(bound).is_some_and(Option::is_some));
+        bounds.map(|bound| (0, Edge::Meets(bound))).chain([(0, Edge::NonFinite)]).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use ir::{DType, DTypes, Dim, Type};
 use crate::arith::{Arith, Comparison};
 use crate::data::{Call, Data};
 use crate::elementwise::binary::zip;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::{Allowed, Spec, one};
 
@@ -67,6 +67,10 @@ impl Operator for Compare {
         } else {
             zip(&shape, c.int(0), c.int(1), |x, y| a.exact([x, y], |[p, q]| Some(self.0.holds(p, q).into())))
         })]
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        vec![(0, Edge::Meets(1)), (1, Edge::Meets(0)), (0, Edge::NonFinite), (1, Edge::NonFinite)]
     }
 }
 

@@ -6,7 +6,7 @@ use crate::arith::{Arith, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::list::Op;
-use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Spec, one};
 
@@ -79,6 +79,10 @@ impl Operator for Gelu {
             flops: elements(&y[0]).saturating_mul(if self.tanh { 9 } else { 5 }),
             bytes: bytes_moved(x, y),
         }
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        vec![(0, Edge::Saturation)]
     }
 }
 

@@ -6,7 +6,7 @@ use crate::arith::{Arith, Class};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Spec, one};
 
@@ -82,6 +82,10 @@ impl Operator for Predicate {
             }
         };
         vec![Data::Int(c.real(0).mapv(holds))]
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        vec![(0, Edge::NonFinite), (0, Edge::Limits)]
     }
 }
 

@@ -7,7 +7,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::{Allowed, Spec, one};
 
@@ -64,6 +64,10 @@ impl Operator for PRelu {
                 a.exact([x, slope], |[x, slope]| Some(if x < 0 { x.wrapping_mul(slope) } else { x }))
             }))
         }]
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        vec![(0, Edge::NonFinite)]
     }
 }
 

@@ -7,7 +7,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::{Allowed, Spec, one};
 
@@ -71,6 +71,10 @@ impl Operator for Where {
             let pairs = zip(&shape, c.int(1), c.int(2), |x, y| (x, y));
             Data::Int(zip(&shape, condition, &pairs, |z, (x, y)| choose(a, z, x, y)))
         }]
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        vec![(1, Edge::NonFinite), (2, Edge::NonFinite)]
     }
 }
 

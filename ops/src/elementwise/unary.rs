@@ -4,7 +4,7 @@ use ir::{DType, DTypes, Dim, Type};
 
 use crate::arith::{Arith, Fun, Step};
 use crate::data::{Call, Data};
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::operator::{Edge, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Spec, one};
 
@@ -138,5 +138,27 @@ impl Operator for Unary {
             UnaryFn::Atanh => range(-1.0 + format.epsilon(), 1.0 - format.epsilon()),
             _ => Vec::new(),
         }
+    }
+
+    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        use UnaryFn as F;
+        if !x[0].is_some_and(|t| t.dtype.is_float()) {
+            return Vec::new();
+        }
+        let edges: &[Edge] = match self.0 {
+            F::Identity | F::Abs | F::Neg | F::Relu | F::Sign => &[Edge::NonFinite, Edge::Limits],
+            F::Sqrt | F::Exp | F::Floor | F::Ceil | F::Round => &[Edge::NonFinite],
+            F::Tanh
+            | F::Erf
+            | F::Sigmoid
+            | F::Softplus
+            | F::Mish
+            | F::Softsign
+            | F::HardSwish
+            | F::Atan
+            | F::Asinh => &[Edge::Saturation],
+            _ => &[],
+        };
+        edges.iter().map(|&edge| (0, edge)).collect()
     }
 }

@@ -5,7 +5,7 @@ use ir::{DTypes, Dim, Type};
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::lanes::array;
-use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::{Allowed, Spec, variadic};
 
@@ -114,6 +114,14 @@ impl Operator for Variadic {
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
         Cost { flops: elements(&y[0]).saturating_mul(x.len() as u64), bytes: bytes_moved(x, y) }
+    }
+
+    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        let mut edges = vec![(0, Edge::NonFinite)];
+        if x.len() > 1 {
+            edges.extend([(0, Edge::Meets(1)), (1, Edge::Meets(0))]);
+        }
+        edges
     }
 }
 

@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::lanes::array;
 use crate::list::Op;
 use crate::nn::window::{Window, taps};
-use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Allowed, Spec, one, optional};
 
@@ -142,5 +142,9 @@ impl Operator for Conv {
         let taps = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
         let bias = u64::from(x.get(2).copied().flatten().is_some());
         Cost { flops: elements(&y[0]).saturating_mul(2 * taps + bias), bytes: bytes_moved(x, y) }
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        vec![(0, Edge::Stall)]
     }
 }

@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::lanes::array;
 use crate::list::Op;
 use crate::nn::window::{Tap, Window, taps};
-use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Field, Place, Spec, one};
 
@@ -197,6 +197,10 @@ impl Operator for MaxPool {
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
         let cells = i64::product(&self.kernel_shape).max(0) as u64;
         Cost { flops: elements(&y[0]).saturating_mul(cells), bytes: bytes_moved(x, y) }
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        vec![(0, Edge::Alike), (0, Edge::Limits), (0, Edge::NonFinite)]
     }
 }
 

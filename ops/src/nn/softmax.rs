@@ -6,7 +6,7 @@ use crate::arith::{Arith, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes;
-use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Allowed, Spec, one};
 
@@ -115,6 +115,10 @@ impl Operator for Softmax {
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
         Cost { flops: elements(&y[0]).saturating_mul(5), bytes: bytes_moved(x, y) }
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        vec![(0, Edge::Saturation), (0, Edge::Alike)]
     }
 }
 

@@ -7,7 +7,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes;
 use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Allowed, Field, Place, Spec, one};
 
@@ -91,6 +91,10 @@ impl Operator for CumSum {
             })),
             Data::Int(x) => Data::Int(lanes::map(x, &[axis], |lane| self.sums(lane, int_sum))),
         }]
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        vec![(0, Edge::Stall)]
     }
 }
 

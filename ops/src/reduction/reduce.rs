@@ -6,7 +6,7 @@ use crate::arith::{Arith, Class, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes;
-use crate::operator::{Cost, Hazard, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Cost, Edge, Hazard, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Allowed, Field, Place, Spec, one};
 
@@ -224,5 +224,16 @@ impl Operator for Reduce {
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
         Cost { flops: x.iter().flatten().map(|t| elements(t)).sum(), bytes: bytes_moved(x, y) }
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        match self.function {
+            ReduceFn::Max | ReduceFn::Min => vec![(0, Edge::NonFinite), (0, Edge::Limits)],
+            ReduceFn::LogSumExp => vec![(0, Edge::Saturation)],
+            ReduceFn::Prod | ReduceFn::LogSum => Vec::new(),
+            ReduceFn::Sum | ReduceFn::Mean | ReduceFn::L1 | ReduceFn::L2 | ReduceFn::SumSquare => {
+                vec![(0, Edge::Stall), (0, Edge::Wide)]
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes::{Lanes, array, move_last};
 use crate::list::Op;
-use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Allowed, Field, Place, Spec, one};
 
@@ -179,6 +179,10 @@ impl Operator for TopK {
             flops: count.saturating_mul(u64::from(self.k.unsigned_abs().ilog2() + 1)),
             bytes: bytes_moved(x, y),
         }
+    }
+
+    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        vec![(0, Edge::Alike), (0, Edge::Limits)]
     }
 }
 

@@ -12,7 +12,7 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use campaign::blame::blame;
-use campaign::{Case, Maker, Target, case};
+use campaign::{Case, Maker, Target, Values, case};
 use graphgen::{Settings, Weights};
 use interp::{Judged, Profile, Taps};
 
@@ -147,7 +147,7 @@ fn maker(plan: &Plan) -> Maker<'static> {
         max_elements: plan.max_elements.unwrap_or(default.max_elements),
         ..default
     };
-    Maker { seed: plan.seed, settings, opset: None, policy: &Weights, swarm: true, values: true }
+    Maker { seed: plan.seed, settings, opset: None, policy: &Weights, swarm: true, values: Values::default() }
 }
 
 /// What a thread works with.

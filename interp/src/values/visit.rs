@@ -1,0 +1,237 @@
+//! Adversarial values: an edge of one operator, planned where its operand is and pulled back to the inputs.
+//!
+//! Values on which everything is defined come first. Then one operator is picked, and one of its edges: what it
+//! declares, an end of its domain, what the dtype of an operand has, or a branch that its meaning takes there. The
+//! numbers that the operand should have are pulled back to the elements that carry it ([`crate::origin`]), and the
+//! graph is run on them. They are kept if everything still is defined, if an element is where it was planned, and if
+//! no more of the outputs is undecidable than on plain values.
+
+use std::collections::BTreeSet;
+
+use ir::{DType, NodeId, Operation, Stream};
+use ops::{Data, Model};
+use rand::{Rng, RngExt};
+
+use super::edge::{self, Goal};
+use super::fault::{self, Results};
+use super::{Found, Tensors, free_nodes, pull};
+use crate::evaluate::{Taps, evaluate};
+use crate::origin::{Carried, Element, Number, Origins, Record};
+use crate::profile::Profile;
+use crate::walk::Visit;
+
+/// How many plans are tried for one case.
+const ATTEMPTS: u64 = 4;
+
+/// The most places in a record of origins.
+const PLACES: usize = 200_000;
+
+/// The share of undecidable elements that adversarial values may cause in any case.
+const UNDECIDABLE: f64 = 0.03;
+
+/// An edge that values were chosen for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Edged {
+    /// The operator's node in the main graph; the call if it is inside a function.
+    pub node: NodeId,
+    /// The operator's name.
+    pub operator: &'static str,
+    /// What kind of edge.
+    pub edge: &'static str,
+    /// How many elements were planned.
+    pub planned: usize,
+    /// How many of them are as planned.
+    pub reached: usize,
+}
+
+/// What is to be at one operator.
+struct Plan {
+    edged: Edged,
+    /// The number of the operator among those that a run visits.
+    visit: usize,
+    results: Results,
+    /// The operand's elements by row-major position; none where a branch is planned.
+    wanted: Option<(usize, Vec<(usize, Number)>)>,
+    /// What the free tensors' elements must be.
+    elements: Vec<Element>,
+}
+
+/// Adversarial values for a model, starting from values on which everything is defined. `None` if no plan can be kept.
+pub fn visit_edge(model: &Model, free: &[NodeId], found: &Found, stream: Stream) -> Option<(Found, Edged)> {
+    let free = free_nodes(model, free);
+    (0..ATTEMPTS).find_map(|attempt| {
+        let mut plan = plan(model, &found.tensors, &free, &mut stream.at(attempt).rng())?;
+        // All planned elements, or else the first alone: one may be what another operator cannot take.
+        keep(model, found, &mut plan).or_else(|| {
+            plan.elements.truncate(1);
+            keep(model, found, &mut plan)
+        })
+    })
+}
+
+/// One operator and one of its edges, each as likely as the other.
+fn plan(model: &Model, tensors: &Tensors, free: &BTreeSet<NodeId>, rng: &mut impl Rng) -> Option<Plan> {
+    let record = Record::new(PLACES);
+    let mut chosen: Option<Plan> = None;
+    let (mut visit, mut candidates) = (0, 0u32);
+    pull::run(model, tensors, free, &record, &mut |v| {
+        let branches = record.take_branches();
+        candidates += 1;
+        if rng.random_ratio(1, candidates) {
+            match one(v, visit, &branches, &record, rng) {
+                Some(plan) => chosen = Some(plan),
+                None => candidates -= 1,
+            }
+        }
+        visit += 1;
+        true
+    });
+    chosen
+}
+
+fn one(
+    v: &Visit<'_, Origins<'_>>,
+    visit: usize,
+    branches: &[(u32, f64)],
+    record: &Record,
+    rng: &mut impl Rng,
+) -> Option<Plan> {
+    let goals: Vec<(usize, Goal)> =
+        edge::goals(v.op, v.types).into_iter().filter(|(operand, _)| is_carried(v, *operand)).collect();
+    let count = goals.len() + if branches.is_empty() { 0 } else { 2 };
+    if count == 0 {
+        return None;
+    }
+    let plan = |edge, planned, results, wanted, elements| Plan {
+        edged: Edged { node: v.node, operator: v.op.name(), edge, planned, reached: 0 },
+        visit,
+        results,
+        wanted,
+        elements,
+    };
+    let plan = if let Some(&(operand, goal)) = goals.get(rng.random_range(0..count)) {
+        let (wanted, elements) = at_operand(v, operand, goal, v.types[operand]?.dtype, record, rng);
+        let results = if goal.is_non_finite() { Results::Any } else { Results::Finite };
+        plan(goal.name(), wanted.len(), results, Some((operand, wanted)), elements)
+    } else {
+        let elements = at_branches(v, branches, record, rng);
+        plan("a branch", elements.len(), Results::Finite, None, elements)
+    };
+    (!plan.elements.is_empty()).then_some(plan)
+}
+
+/// All of some elements, or every fourth.
+fn share(rng: &mut impl Rng) -> f64 {
+    if rng.random() { 1.0 } else { 0.25 }
+}
+
+/// What the free elements must be for an operator to be where it branches, or one step beside.
+fn at_branches(
+    v: &Visit<'_, Origins<'_>>,
+    branches: &[(u32, f64)],
+    record: &Record,
+    rng: &mut impl Rng,
+) -> Vec<Element> {
+    let Some(format) = v.types.iter().flatten().find_map(|t| t.dtype.float()) else { return Vec::new() };
+    let share = share(rng);
+    let mut elements = Vec::new();
+    for &(place, point) in branches {
+        if rng.random_bool(share) {
+            let beside = if rng.random() { 0 } else { rng.random_range(-1..=1) };
+            let value = point + f64::from(beside) * format.ulp(point);
+            elements.extend(record.pull(place, Number::Real(value)));
+        }
+    }
+    elements
+}
+
+/// An operand's numbers, with the places that carry them.
+fn places(v: &Visit<'_, Origins<'_>>, operand: usize) -> Vec<(Number, Option<u32>)> {
+    let real = |x: &Carried<f64>| (Number::Real(x.value), x.place);
+    let int = |z: &Carried<i128>| (Number::Int(z.value), z.place);
+    match v.operands.get(operand).copied().flatten() {
+        Some(Data::Real(a)) => a.iter().map(real).collect(),
+        Some(Data::Int(a)) => a.iter().map(int).collect(),
+        None => Vec::new(),
+    }
+}
+
+fn is_carried(v: &Visit<'_, Origins<'_>>, operand: usize) -> bool {
+    match v.operands.get(operand).copied().flatten() {
+        Some(Data::Real(a)) => a.iter().any(|x| x.place.is_some()),
+        Some(Data::Int(a)) => a.iter().any(|z| z.place.is_some()),
+        None => false,
+    }
+}
+
+/// What an operand's elements should be, and what the free elements must be for that.
+fn at_operand(
+    v: &Visit<'_, Origins<'_>>,
+    operand: usize,
+    goal: Goal,
+    dtype: DType,
+    record: &Record,
+    rng: &mut impl Rng,
+) -> (Vec<(usize, Number)>, Vec<Element>) {
+    let met = goal.meets().map(|other| places(v, other)).unwrap_or_default();
+    let share = share(rng);
+    let (mut wanted, mut elements) = (Vec::new(), Vec::new());
+    for (i, (_, place)) in places(v, operand).into_iter().enumerate() {
+        let Some(place) = place else { continue };
+        if !rng.random_bool(share) {
+            continue;
+        }
+        let other = met.get(i % met.len().max(1)).map(|m| m.0);
+        let number = edge::number(goal, dtype, other, rng);
+        if let Some(element) = record.pull(place, number) {
+            wanted.push((i, number));
+            elements.push(element);
+        }
+    }
+    (wanted, elements)
+}
+
+/// The values with the plan's elements, if they are to be kept.
+fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, Edged)> {
+    let tensors = pull::place(&found.tensors, &plan.elements);
+    if tensors == found.tensors {
+        return None;
+    }
+    let mut reached = plan.elements.len();
+    let fault = fault::watch(model, &tensors, plan.results, &mut |number, v| {
+        if let Some((operand, wanted)) = plan.wanted.as_ref().filter(|_| number == plan.visit) {
+            reached = match v.operands[*operand] {
+                Some(Data::Real(a)) => {
+                    let bits: Vec<u64> = a.iter().map(|x| x.to_bits()).collect();
+                    wanted
+                        .iter()
+                        .filter(|(i, w)| matches!(w, Number::Real(w) if w.to_bits() == bits[*i]))
+                        .count()
+                }
+                Some(Data::Int(a)) => {
+                    let values: Vec<i128> = a.iter().copied().collect();
+                    wanted.iter().filter(|(i, w)| *w == Number::Int(values[*i])).count()
+                }
+                None => 0,
+            };
+        }
+    });
+    if fault.is_some() || reached == 0 {
+        return None;
+    }
+    let sharp = Found { tensors, ..found.clone() };
+    let share = |found: &Found| undecidable(model, found);
+    if share(&sharp)? > UNDECIDABLE && share(&sharp)? > share(found)? {
+        return None;
+    }
+    Some((sharp, Edged { reached, ..plan.edged }))
+}
+
+/// The share of the outputs' elements that are undecidable or undefined.
+fn undecidable(model: &Model, found: &Found) -> Option<f64> {
+    let evaluation =
+        evaluate(&found.settle(model), &found.inputs(model), &Profile::DECLARED, Taps::Outputs).ok()?;
+    let all: usize = evaluation.outputs.iter().map(|o| o.tensor.len()).sum();
+    let open: usize = evaluation.outputs.iter().map(|o| o.undecidable() + o.undefined.len()).sum();
+    Some(open as f64 / all.max(1) as f64)
+}
