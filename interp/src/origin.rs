@@ -100,6 +100,7 @@ fn inverse(f: Fun, t: f64) -> f64 {
         Fun::Sqrt => t * t,
         Fun::Exp => libm::log(t),
         Fun::Log => libm::exp(t),
+        Fun::Expm1 => libm::log1p(t),
         Fun::Log1p => libm::expm1(t),
         Fun::Sin => libm::asin(t),
         Fun::Cos => libm::acos(t),

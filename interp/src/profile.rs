@@ -151,7 +151,7 @@ fn tight(f: Fun, d: DType) -> Accuracy {
     match f {
         Fun::Sqrt if d == DType::F32 => Accuracy::Ulp(3.0),
         Fun::Sqrt => Accuracy::Ulp(0.5),
-        Fun::Exp | Fun::Log => pick(3.0, 2.0),
+        Fun::Exp | Fun::Expm1 | Fun::Log => pick(3.0, 2.0),
         Fun::Log1p => Accuracy::Ulp(2.0),
         Fun::Sin | Fun::Cos | Fun::Sinh | Fun::Cosh | Fun::Asin | Fun::Acos | Fun::Asinh | Fun::Acosh => {
             pick(4.0, 2.0)
@@ -169,7 +169,7 @@ fn declared(f: Fun, d: DType) -> Accuracy {
     let ulp = |wide: f64| if is_half(d) { 4.0 } else { wide };
     match f {
         Fun::Sqrt => Accuracy::Ulp(3.0),
-        Fun::Exp | Fun::Log | Fun::Log1p => Accuracy::Ulp(ulp(4.0)),
+        Fun::Exp | Fun::Expm1 | Fun::Log | Fun::Log1p => Accuracy::Ulp(ulp(4.0)),
         // Range reduction by a rounded π and polynomials with an absolute error: near the zeros no ULP hold.
         Fun::Sin | Fun::Cos => Accuracy::Either { ulp: ulp(4.0), abs: 4.0 * epsilon(d) },
         Fun::Asin | Fun::Acos | Fun::Atan => Accuracy::Either { ulp: ulp(8.0), abs: 4.0 * epsilon(d) },
@@ -210,6 +210,7 @@ fn wgsl(f: Fun, d: DType) -> Accuracy {
         | Fun::Asinh
         | Fun::Acosh
         | Fun::Atanh
+        | Fun::Expm1
         | Fun::Log1p
         | Fun::Sigmoid
         | Fun::Softplus => Accuracy::Formula { abs: 0.0 },

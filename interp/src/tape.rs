@@ -116,6 +116,7 @@ fn derivative(f: Fun, x: f64) -> f64 {
     let exact = match f {
         Fun::Sqrt => 0.5 / value,
         Fun::Exp => value,
+        Fun::Expm1 => value + 1.0,
         Fun::Log => x.recip(),
         Fun::Log1p => (1.0 + x).recip(),
         Fun::Sin => libm::cos(x),
@@ -274,6 +275,7 @@ mod tests {
         let all = [
             (Fun::Sqrt, 2.0),
             (Fun::Log, 2.0),
+            (Fun::Expm1, 0.3),
             (Fun::Log1p, 0.3),
             (Fun::Tan, 0.3),
             (Fun::Asin, 0.3),

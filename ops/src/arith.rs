@@ -15,6 +15,8 @@ pub enum Fun {
     Sqrt,
     Exp,
     Log,
+    /// eˣ - 1
+    Expm1,
     Log1p,
     Sin,
     Cos,
@@ -57,6 +59,7 @@ impl Fun {
             Self::Sqrt => libm::sqrt(x),
             Self::Exp => libm::exp(x),
             Self::Log => libm::log(x),
+            Self::Expm1 => libm::expm1(x),
             Self::Log1p => libm::log1p(x),
             Self::Sin => libm::sin(x),
             Self::Cos => libm::cos(x),
@@ -186,9 +189,9 @@ pub trait Arith {
     fn round(&self, x: Self::R) -> Self::R {
         self.mul(x, self.real(1.0))
     }
-    /// The same number; where it is 0, of either sign: a sum that cancels to +0 and is scaled by something negative
-    /// only then is -0.
-    fn either_zero(&self, x: Self::R) -> Self::R {
+    /// The same number read in another way, which implementations use as well: a factor applied to a sum or to its
+    /// terms. They part where a step between overflows, underflows or cancels. Only bounds look at both.
+    fn either(&self, x: Self::R, _other: impl FnOnce() -> Self::R) -> Self::R {
         x
     }
     /// A library function.

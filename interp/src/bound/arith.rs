@@ -155,8 +155,8 @@ impl Arith for Bound<'_> {
     fn max(&self, x: Ball, y: Ball) -> Ball {
         self.extreme(x, y, plain::max)
     }
-    fn either_zero(&self, x: Ball) -> Ball {
-        if x == Ball::exact(0.0) { Ball::either_zero() } else { x }
+    fn either(&self, x: Ball, other: impl FnOnce() -> Ball) -> Ball {
+        if x.is_known() { x.or(other()) } else { x }
     }
     fn call(&self, f: Fun, x: Ball) -> Ball {
         self.function(f, x)

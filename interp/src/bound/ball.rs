@@ -43,6 +43,18 @@ impl Ball {
         Self::within(0.0, SIGN_ALONE)
     }
 
+    /// A ball about the same number that holds another ball too.
+    pub fn or(self, other: Self) -> Self {
+        let same = self.value.to_bits() == other.value.to_bits() || (self.is_nan() && other.is_nan());
+        let apart = if same { 0.0 } else { (other.value - self.value).abs() };
+        match apart + other.error {
+            0.0 if same => self,
+            0.0 => Self { error: self.error.max(SIGN_ALONE), ..self },
+            reach if reach.is_finite() && self.is_known() => Self { error: self.error.max(reach), ..self },
+            _ => Self { error: f64::INFINITY, ..self },
+        }
+    }
+
     /// Whether every implementation has the same.
     pub fn is_exact(self) -> bool {
         self.error == 0.0

@@ -25,6 +25,7 @@ fn domain(f: Fun) -> (f64, f64) {
         Fun::Asin | Fun::Acos | Fun::Atanh => (-1.0, 1.0),
         Fun::Acosh => (1.0, f64::INFINITY),
         Fun::Exp
+        | Fun::Expm1
         | Fun::Sin
         | Fun::Cos
         | Fun::Tan
@@ -84,7 +85,7 @@ impl Bound<'_> {
         }
         if x.is_exact() && (!x.value.is_finite() || !value.is_finite()) {
             // A finite argument with an infinite result is a pole or an overflow; only a pole is determined.
-            let overflow = matches!(f, Fun::Exp | Fun::Sinh | Fun::Cosh) && x.value.is_finite();
+            let overflow = matches!(f, Fun::Exp | Fun::Expm1 | Fun::Sinh | Fun::Cosh) && x.value.is_finite();
             let limit = value.is_finite() && value != 0.0;
             return match (overflow, limit) {
                 (true, _) => Ball::unknown(value),
@@ -160,6 +161,7 @@ impl Bound<'_> {
                 let ratio = self.div(self.add(one, x), self.sub(one, x));
                 self.mul(self.function(Fun::Log, ratio), half)
             }
+            Fun::Expm1 => self.sub(self.function(Fun::Exp, x), one),
             Fun::Log1p => self.function(Fun::Log, self.add(one, x)),
             Fun::Sigmoid => {
                 let t = self.function(Fun::Exp, self.neg(self.abs(x)));
@@ -207,7 +209,7 @@ impl Bound<'_> {
             None => return Ball::unknown(value),
         };
         if value == 0.0 && low == 0.0 && high == 0.0 && x.value == 0.0 {
-            return Ball::exact(value);
+            return if x.is_exact() { Ball::exact(value) } else { Ball::either_zero() };
         }
         let carried = (high - value).max(value - low);
         match (self.profile.power)(self.dtype) {

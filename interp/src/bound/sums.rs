@@ -194,7 +194,7 @@ impl Bound<'_> {
     }
 
     /// Whether every partial sum in every order is a number of the working dtype: all are multiples of the grain,
-    /// and none is larger than 2^precision grains.
+    /// and none reaches 2^precision grains. (The size is itself summed in f64, where it may stall at 2^53 grains.)
     fn all_orders_exact(&self, sum: &Sum) -> bool {
         if sum.size == 0.0 {
             return sum.tiny == 0;
@@ -204,7 +204,7 @@ impl Bound<'_> {
         } else {
             2 - self.format.max_exponent - self.format.precision
         };
-        sum.grain >= least && sum.size <= 2f64.powi(sum.grain.min(1023)) * 2f64.powi(self.format.precision)
+        sum.grain >= least && sum.size < 2f64.powi(sum.grain.min(1023)) * 2f64.powi(self.format.precision)
     }
 
     /// A product in whatever order. Partial products over- and underflow on their way: the bound assumes that an
@@ -258,6 +258,6 @@ impl Bound<'_> {
             digits *= x.value.abs() / 2f64.powi(low);
             least += low.min(0);
         }
-        digits <= 2f64.powi(self.format.precision) && least >= 1 - self.format.max_exponent
+        digits < 2f64.powi(self.format.precision) && least >= 1 - self.format.max_exponent
     }
 }

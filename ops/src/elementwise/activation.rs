@@ -69,15 +69,16 @@ macro_rules! table {
 table! {
     LeakyRelu: FLOATS_16, [alpha = 0.01], |a, x| a.select(negative(a, x), a.mul(alpha, x), x);
     Elu: FLOATS_22, [alpha = 1.0],
-        |a, x| a.select(negative(a, x), a.mul(alpha, a.sub(a.call(Fun::Exp, x), a.real(1.0))), x);
+        |a, x| a.select(negative(a, x), a.mul(alpha, exp_minus_one(a, x)), x);
     Selu: FLOATS_22, [alpha = 1.673_263_2, gamma = 1.050_701],
         |a, x| {
-            let below = a.sub(a.mul(alpha, a.call(Fun::Exp, x)), alpha);
+            let expanded = a.sub(a.mul(alpha, a.call(Fun::Exp, x)), alpha);
+            let below = a.either(expanded, || a.mul(alpha, exp_minus_one(a, x)));
             a.mul(gamma, a.select(a.compare(Comparison::Greater, x, a.real(0.0)), x, below))
         };
     Celu: F32, [alpha = 1.0],
         |a, x| {
-            let curve = a.mul(alpha, a.sub(a.call(Fun::Exp, a.div(x, alpha)), a.real(1.0)));
+            let curve = a.mul(alpha, exp_minus_one(a, a.div(x, alpha)));
             a.add(a.max(a.real(0.0), x), a.min(a.real(0.0), curve))
         };
     HardSigmoid: FLOATS_22, [alpha = 0.2, beta = 0.5],
@@ -89,6 +90,11 @@ table! {
 
 fn negative<A: Arith>(a: &A, x: A::R) -> A::Z {
     a.compare(Comparison::Less, x, a.real(0.0))
+}
+
+/// eˣ - 1, as it is written or by the function that does not cancel near 0.
+fn exp_minus_one<A: Arith>(a: &A, x: A::R) -> A::R {
+    a.either(a.sub(a.call(Fun::Exp, x), a.real(1.0)), || a.call(Fun::Expm1, x))
 }
 
 fn draw(function: ActivationFn, d: &mut Draw<'_, '_>) -> Option<Activation> {

@@ -101,14 +101,23 @@ impl Gemm {
         let scaled =
             |x: A::R, factor: f32| if factor == 1.0 { x } else { a.mul(a.real(f64::from(factor)), x) };
         let (left, right) = (oriented(c.real(0), self.trans_a), oriented(c.real(1), self.trans_b));
-        // An accumulator may start from the addend and take products that are scaled already, so both are terms.
+        // An accumulator may start from the addend and take products that are scaled already, so both are terms. Or
+        // the sum is scaled, or the other factor.
         let addend =
             c.opt_real(2).map(|b| b.broadcast(shape.clone()).expect("the type rule makes C broadcast"));
         let mut addends = addend.iter().flat_map(|b| b.iter().map(|&b| (scaled(b, self.beta), a.real(1.0))));
         let items = products(&left, &right, |x, y| {
-            let terms = x.iter().zip(y).map(|(&x, &y)| (scaled(x, self.alpha), y));
-            let sum = a.dot(terms.chain(addends.next()));
-            if self.alpha < 0.0 { a.either_zero(sum) } else { sum }
+            let pairs = || x.iter().copied().zip(y.iter().copied());
+            let addend = addends.next();
+            let sum = a.dot(pairs().map(|(x, y)| (scaled(x, self.alpha), y)).chain(addend));
+            if self.alpha == 1.0 {
+                return sum;
+            }
+            let sum = a.either(sum, || {
+                let product = scaled(a.dot(pairs()), self.alpha);
+                addend.map_or(product, |(addend, _)| a.add(product, addend))
+            });
+            a.either(sum, || a.dot(pairs().map(|(x, y)| (x, scaled(y, self.alpha))).chain(addend)))
         });
         array(&shape, items)
     }

@@ -84,18 +84,20 @@ impl Operator for BatchNorm {
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let [scale, bias, mean, variance] = [1, 2, 3, 4].map(|i| c.real(i));
-        let slopes: Vec<A::R> = scale
-            .iter()
-            .zip(variance)
-            .map(|(&scale, &v)| a.div(scale, a.call(Fun::Sqrt, a.add(v, a.real(self.epsilon.into())))))
-            .collect();
-        // Three products, so that the bound covers the mean subtracted first as well as the folded form, one
-        // multiplication and one addition per element, and either sign of a zero.
+        let root = |&v: &A::R| a.call(Fun::Sqrt, a.add(v, a.real(self.epsilon.into())));
+        let roots: Vec<A::R> = variance.iter().map(root).collect();
+        let slopes: Vec<A::R> = scale.iter().zip(&roots).map(|(&scale, &root)| a.div(scale, root)).collect();
+        // Three products, so that the bound covers the folded form, one multiplication and one addition per element.
+        // The other reading subtracts the mean first and has three factors in whatever order.
         vec![Data::Real(lanes::build(x.shape(), |at| {
             let channel = [at.get(1).copied().unwrap_or(0)];
             let slope = slopes[channel[0]];
             let terms = [(x[at], slope), (a.neg(mean[channel]), slope), (bias[channel], a.real(1.0))];
-            a.either_zero(a.dot(terms.into_iter()))
+            a.either(a.dot(terms.into_iter()), || {
+                let factors =
+                    [a.sub(x[at], mean[channel]), scale[channel], a.div(a.real(1.0), roots[channel[0]])];
+                a.add(a.product(factors.into_iter()), bias[channel])
+            })
         }))]
     }
 
