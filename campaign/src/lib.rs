@@ -8,6 +8,7 @@
 //! | [`probe`] | finding out which operators and dtypes a target lacks |
 //! | [`blame`] | which operator is at fault |
 //! | [`mod@fuzz`] | the campaign's loop |
+//! | [`report`] | what a campaign found, in numbers and clusters |
 //! | [`known`] | lists of known findings |
 //! | [`replay`] | running saved cases: `onnxsmith run` |
 //! | [`corpus`] | writing cases: `onnxsmith gen` |
@@ -27,6 +28,7 @@ pub mod known;
 pub mod probe;
 pub mod reference;
 pub mod replay;
+pub mod report;
 pub mod table;
 pub mod target;
 

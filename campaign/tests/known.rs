@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 use backends::worker::{Case, Description, Engine, EngineError};
 use graphgen::{Settings, Weights};
 use ir::{DType, Tensor};
-use onnxsmith_campaign::fuzz::{Plan, Report, fuzz};
+use onnxsmith_campaign::fuzz::{Plan, fuzz};
+use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::{Known, Maker, Target, Values};
 
 /// An engine that refuses everything.

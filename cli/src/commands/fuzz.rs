@@ -5,9 +5,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use backends::worker::Limits;
-use campaign::fuzz::{Plan, Report, fuzz};
+use campaign::fuzz::{Plan, fuzz};
 use campaign::junit::{self, TestCase, TestResult};
 use campaign::known::Date;
+use campaign::report::Report;
 use campaign::{Event, Known, Maker, Target, probe, target};
 use graphgen::Weights;
 use indicatif::ProgressBar;
