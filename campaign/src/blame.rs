@@ -2,10 +2,10 @@
 //!
 //! A failing graph is taken apart: each operator runs alone, on the operands that the reference says it gets. The
 //! first that shows the same kind of fault alone is the culprit. Where none does, the graph runs once more with
-//! every value as an output, and the first to diverge is the culprit "in context"; where even that hides the
-//! fault (tapping a value can stop a fusion), the graph as a whole is to blame.
+//! every value as an output, and the first to diverge is the culprit "in context". Where none diverges then, tapping
+//! the values hides the fault (it stops a fusion), and the graph as a whole is to blame.
 
-use backends::worker::WorkerError;
+use backends::worker::{Outcome, WorkerError};
 use interp::{Evaluation, Judged, Taps};
 use ir::inline::inline;
 use ir::{Graph as IrGraph, NodeId, NodeKind, Tensor, Value};
@@ -15,36 +15,42 @@ use oracles::{Culprit, Expected, Finding, Symptom, Verdict, judge};
 use crate::case;
 use crate::target::Target;
 
-/// An operator of a failing graph that fails alone.
+/// What taking a failing graph apart showed.
+#[derive(Default, Debug)]
 pub struct Blamed {
-    /// Which operator.
-    pub culprit: Culprit,
+    /// The operator at fault; `None` where nothing smaller than the graph shows it.
+    pub culprit: Option<Culprit>,
     /// The graph of that operator alone, with inputs, where it fails alone.
     pub alone: Option<(Model, Vec<Tensor>)>,
+    /// Whether the fault is gone when every value is an output.
+    pub hidden_by_taps: bool,
 }
 
-/// The culprit of a finding; `None` where nothing smaller than the graph shows it.
+/// Who is to blame for a finding.
 pub fn blame(
     target: &Target,
     model: &Model,
     inputs: &[Tensor],
     finding: &Finding,
-) -> Result<Option<Blamed>, WorkerError> {
-    let Some(graph) = inline(model) else { return Ok(None) };
+) -> Result<Blamed, WorkerError> {
+    let Some(graph) = inline(model) else { return Ok(Blamed::default()) };
     let flat = Model::new(model.opset, graph);
-    let Ok(evaluation) = interp::evaluate(&flat, inputs, target.profile, Taps::All) else { return Ok(None) };
+    let Ok(evaluation) = interp::evaluate(&flat, inputs, target.profile, Taps::All) else {
+        return Ok(Blamed::default());
+    };
     for (id, node) in flat.graph.iter() {
         let NodeKind::Operator(op) = &node.kind else { continue };
         let Some((alone, inputs)) = isolate(&flat, id, &evaluation) else { continue };
         let Some(found) = run(target, &alone, &inputs)? else { continue };
         if same_kind(&found.symptom, &finding.symptom) {
             let culprit = culprit(op, &flat.graph, id, true);
-            return Ok(Some(Blamed { culprit, alone: Some((alone, inputs)) }));
+            let (culprit, alone) = (Some(culprit), Some((alone, inputs)));
+            return Ok(Blamed { culprit, alone, hidden_by_taps: false });
         }
     }
     match finding.symptom {
         Symptom::Mismatch(_) => first_divergent(target, &flat, inputs, &evaluation),
-        _ => Ok(None),
+        _ => Ok(Blamed::default()),
     }
 }
 
@@ -107,13 +113,13 @@ fn same_kind(a: &Symptom, b: &Symptom) -> bool {
     }
 }
 
-/// The first node, in SSA order, whose outputs are off when every value of the graph is an output.
+/// The first node, in SSA order, whose outputs are off when every value of the graph is an output; or that none is.
 fn first_divergent(
     target: &Target,
     flat: &Model,
     inputs: &[Tensor],
     evaluation: &Evaluation,
-) -> Result<Option<Blamed>, WorkerError> {
+) -> Result<Blamed, WorkerError> {
     let mut tapped = flat.clone();
     tapped.graph.outputs.clear();
     let mut judged: Vec<(NodeId, &Judged)> = Vec::new();
@@ -126,16 +132,21 @@ fn first_divergent(
             }
         }
     }
-    let Ok(onnx) = case::export(&tapped) else { return Ok(None) };
+    let Ok(onnx) = case::export(&tapped) else { return Ok(Blamed::default()) };
     let outputs = case::outputs(&tapped);
     let ran = target.run(&onnx, &case::named(&tapped, inputs.to_vec()), &outputs)?;
+    let Outcome::Outputs(_) = ran.outcome else { return Ok(Blamed::default()) };
     for ((id, tap), (name, _)) in judged.iter().zip(&outputs) {
         let names = std::slice::from_ref(name);
         let expected = Expected { names, outputs: std::slice::from_ref(*tap), profile: target.profile };
         let verdict = judge(&target.backend, &target.level, &ran.outcome, &expected);
         if let (Verdict::Bug(_), NodeKind::Operator(op)) = (verdict, &flat.graph.node(*id).kind) {
-            return Ok(Some(Blamed { culprit: culprit(op, &flat.graph, *id, false), alone: None }));
+            let culprit = Some(culprit(op, &flat.graph, *id, false));
+            return Ok(Blamed { culprit, ..Blamed::default() });
         }
     }
-    Ok(None)
+    // An output that no operator computes is not among the taps.
+    let is_tapped = |v: Value| judged.iter().any(|(id, _)| *id == v.node);
+    let hidden_by_taps = flat.graph.outputs.iter().all(|o| is_tapped(o.value));
+    Ok(Blamed { hidden_by_taps, ..Blamed::default() })
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use interp::{Evaluation, Taps};
 use ir::{DType, Tensor};
 use ops::Model;
-use oracles::{Expected, Finding, Symptom, Verdict, Why, judge};
+use oracles::{Assessment, Expected, Finding, Symptom, Verdict, Why, assess};
 
 use crate::blame::blame;
 use crate::case::{self, Case, Maker};
@@ -45,9 +45,8 @@ pub struct Plan<'p> {
 struct Ran<'p> {
     index: u64,
     case: Option<Case>,
-    outputs: Vec<interp::Judged>,
+    reference: Option<Evaluation>,
     verdicts: Vec<(&'p Target, Judged)>,
-    shares: [u64; 3],
     backend_seconds: f64,
     trouble: Vec<String>,
 }
@@ -89,6 +88,7 @@ pub fn fuzz(plan: &Plan<'_>, stop: &AtomicBool, on_event: &mut dyn FnMut(&Event)
     report.undecidable_elements_share = share(undecidable, elements);
     report.undefined_values_share = share(undefined, elements);
     report.undefined_cases_share = share(tally.undefined_cases, report.cases);
+    report.settle();
     report.wall_seconds = started.elapsed().as_secs_f64();
     report
 }
@@ -114,8 +114,14 @@ impl Totals {
         self.report.backend_seconds += ran.backend_seconds;
         self.undefined_cases += u64::from(!case.all_defined);
         self.report.adversarial.take(&case);
-        self.shares.iter_mut().zip(ran.shares).for_each(|(total, part)| *total += part);
+        let outputs = ran.reference.as_ref().map_or(&[][..], |r| &r.outputs);
+        if let Some(reference) = &ran.reference {
+            let shares = case::shares(reference);
+            self.shares.iter_mut().zip(shares).for_each(|(total, part)| *total += part);
+            self.report.computed(reference);
+        }
         for (target, judged) in &ran.verdicts {
+            self.report.compared(&case.model, &judged.comparisons);
             self.report.verdicts.add(&judged.verdict);
             self.report.by_target.entry(target.name()).or_default().add(&judged.verdict);
             match &judged.verdict {
@@ -126,7 +132,9 @@ impl Totals {
                 }
                 Verdict::Bug(finding) => {
                     self.report.findings += 1;
-                    let found = Found { case: &case, outputs: &ran.outputs, target, finding, judged };
+                    let others: Vec<_> =
+                        ran.verdicts.iter().filter(|(t, _)| !std::ptr::eq(*t, *target)).collect();
+                    let found = Found { case: &case, outputs, target, finding, judged, others };
                     self.found(plan, &found, on_event);
                 }
             }
@@ -162,9 +170,13 @@ impl Totals {
             smallest: path.clone(),
             example: (*finding).clone(),
             known: written_up.clone(),
+            others: BTreeMap::new(),
             nodes,
         });
         cluster.count += 1;
+        for (target, judged) in &found.others {
+            cluster.other(&target.name(), &judged.verdict);
+        }
         if smaller {
             cluster.smallest.clone_from(&path);
             cluster.nodes = nodes;
@@ -184,6 +196,8 @@ struct Found<'a> {
     target: &'a Target,
     finding: &'a Finding,
     judged: &'a Judged,
+    /// What the other targets made of the case.
+    others: Vec<&'a (&'a Target, Judged)>,
 }
 
 impl Found<'_> {
@@ -231,9 +245,8 @@ fn run<'p>(plan: &'p Plan<'_>, index: u64) -> Ran<'p> {
     let mut ran = Ran {
         index,
         case: None,
-        outputs: Vec::new(),
+        reference: None,
         verdicts: Vec::new(),
-        shares: [0; 3],
         backend_seconds: 0.0,
         trouble: Vec::new(),
     };
@@ -271,10 +284,7 @@ fn run<'p>(plan: &'p Plan<'_>, index: u64) -> Ran<'p> {
             Err(e) => ran.trouble.push(format!("{}: {e}", target.name())),
         }
     }
-    if let Some(evaluation) = references.into_values().next() {
-        ran.shares = case::shares(&evaluation);
-        ran.outputs = evaluation.outputs;
-    }
+    ran.reference = references.into_values().next();
     ran.case = Some(case);
     ran
 }
@@ -288,35 +298,31 @@ fn verdict(
 ) -> Result<Judged, backends::worker::WorkerError> {
     if let Some(why) = target.lacks(&case.model) {
         let verdict = Verdict::Incomparable(Why::Unsupported(why));
-        return Ok(Judged { verdict, alone: None, seconds: 0.0 });
+        return Ok(Judged { verdict, comparisons: Vec::new(), alone: None, seconds: 0.0 });
     }
     let ran = target.run(&case.onnx, &case.inputs, outputs)?;
-    let mut verdict = judge(&target.backend, &target.level, &ran.outcome, expected);
-    let mut alone = None;
-    if let Verdict::Bug(finding) = &mut verdict {
+    let Assessment { verdict, comparisons } = assess(&target.backend, &target.level, &ran.outcome, expected);
+    let mut judged = Judged { verdict, comparisons, alone: None, seconds: ran.engine_seconds };
+    if let Verdict::Bug(finding) = &mut judged.verdict {
         if !case.all_defined && matches!(finding.symptom, Symptom::Rejected { .. }) {
-            return Ok(Judged {
-                verdict: Verdict::Incomparable(Why::Undefined),
-                alone,
-                seconds: ran.engine_seconds,
-            });
-        }
-        if target.shortens_integers() && exceeds_i32(case, inputs) {
+            judged.verdict = Verdict::Incomparable(Why::Undefined);
+        } else if target.shortens_integers() && exceeds_i32(case, inputs) {
             let why = format!("{} computes i64 as i32, and a value does not fit", target.backend);
-            let verdict = Verdict::Incomparable(Why::Widened(why));
-            return Ok(Judged { verdict, alone, seconds: ran.engine_seconds });
-        }
-        if let Some(blamed) = blame(target, &case.model, inputs, finding)? {
-            finding.culprit = Some(blamed.culprit);
-            alone = blamed.alone;
+            judged.verdict = Verdict::Incomparable(Why::Widened(why));
+        } else {
+            let blamed = blame(target, &case.model, inputs, finding)?;
+            (finding.culprit, finding.hidden_by_taps) = (blamed.culprit, blamed.hidden_by_taps);
+            judged.alone = blamed.alone;
         }
     }
-    Ok(Judged { verdict, alone, seconds: ran.engine_seconds })
+    Ok(judged)
 }
 
 /// What came of a case on a target.
 struct Judged {
     verdict: Verdict,
+    /// How its outputs compare with the reference.
+    comparisons: Vec<interp::Comparison>,
     /// The culprit of a bug alone, with its inputs, where it fails alone.
     alone: Option<(Model, Vec<Tensor>)>,
     /// The seconds inside the engine.

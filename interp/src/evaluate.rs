@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ir::{DType, NodeId, Tensor, Type, Value};
+use ir::{DType, NodeId, Operation, Tensor, Type, Value};
 use ndarray::ArrayD;
 use ops::plain::{self, Plain};
 use ops::{Data, Model};
@@ -10,7 +10,7 @@ use ops::{Data, Model};
 use crate::bound::{Ball, Bound, State, Whole};
 use crate::profile::Profile;
 pub use crate::walk::Error;
-use crate::walk::{self, System, Values, Walk};
+use crate::walk::{self, System, Values, Visit, Walk};
 
 /// A tensor of the reference with what may be expected of a conforming implementation.
 #[derive(Clone, PartialEq, Debug)]
@@ -31,6 +31,17 @@ pub struct Evaluation {
     pub outputs: Vec<Judged>,
     /// Every value of the main graph, if asked for.
     pub taps: BTreeMap<Value, Judged>,
+    /// What was computed by operator, functions included.
+    pub operators: BTreeMap<&'static str, Decided>,
+}
+
+/// How many elements an operator computed, and how many of them it made undecidable.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Decided {
+    /// The elements of its outputs.
+    pub elements: u64,
+    /// Those that are undecidable or undefined although all elements of its operands are known.
+    pub undecidable: u64,
 }
 
 /// Which values to keep besides the outputs.
@@ -120,7 +131,16 @@ pub fn evaluate(
 ) -> Result<Evaluation, Error> {
     walk::check(model, inputs)?;
     let system = Bounds(profile);
-    let values = run(&system, model, inputs, taps == Taps::All);
+    let mut operators: BTreeMap<&'static str, Decided> = BTreeMap::new();
+    let values = run(&system, model, inputs, taps == Taps::All, &mut |visit| {
+        let decided = operators.entry(visit.op.name()).or_default();
+        decided.elements += visit.results.iter().map(length).sum::<u64>();
+        let unknown: u64 = visit.results.iter().map(unknowns).sum();
+        if unknown > 0 && visit.operands.iter().flatten().all(|data| unknowns(data) == 0) {
+            decided.undecidable += unknown;
+        }
+        true
+    });
     let judged = |v: Value| Some(judged(walk::get(&values, v)?.as_ref(), model.graph.ty(v)));
     let outputs = model.graph.outputs.iter().filter_map(|o| judged(o.value)).collect();
     let mut kept = BTreeMap::new();
@@ -130,20 +150,44 @@ pub fn evaluate(
             kept.extend(values.filter_map(|v| Some((v, judged(v)?))));
         }
     }
-    Ok(Evaluation { outputs, taps: kept })
+    Ok(Evaluation { outputs, taps: kept, operators })
 }
 
 /// The outputs of a model, values alone.
 pub fn evaluate_plain(model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, Error> {
     walk::check(model, inputs)?;
-    let values = run(&Values64, model, inputs, false);
+    let values = run(&Values64, model, inputs, false, &mut |_| true);
     let tensor = |v: Value| Some(plain::store(walk::get(&values, v)?.as_ref(), model.graph.ty(v)));
     Ok(model.graph.outputs.iter().filter_map(|o| tensor(o.value)).collect())
 }
 
-fn run<S: System>(system: &S, model: &Model, inputs: &[Tensor], keep: bool) -> Values<S::A> {
+/// How many elements there are.
+fn length(data: &Data<Bound<'_>>) -> u64 {
+    let elements = match data {
+        Data::Real(a) => a.len(),
+        Data::Int(a) => a.len(),
+    };
+    elements as u64
+}
+
+/// How many elements are undecidable or undefined.
+fn unknowns(data: &Data<Bound<'_>>) -> u64 {
+    let unknown = match data {
+        Data::Real(a) => a.iter().filter(|x| !x.is_known()).count(),
+        Data::Int(a) => a.iter().filter(|z| z.state != State::Sure).count(),
+    };
+    unknown as u64
+}
+
+fn run<S: System>(
+    system: &S,
+    model: &Model,
+    inputs: &[Tensor],
+    keep: bool,
+    visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
+) -> Values<S::A> {
     let given: BTreeMap<NodeId, &Tensor> = model.graph.variables().map(|(id, ..)| id).zip(inputs).collect();
-    let mut walk = Walk { system, model, visit: &mut |_| true };
+    let mut walk = Walk { system, model, visit };
     walk.main(&|id| given.get(&id).map(|t| system.load(t)), keep).unwrap_or_default()
 }
 

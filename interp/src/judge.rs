@@ -7,6 +7,7 @@
 use ir::{Tensor, Type};
 
 use crate::evaluate::Judged;
+use crate::margin::Margins;
 use crate::profile::Profile;
 
 /// What comparing a tensor with the reference gave.
@@ -26,6 +27,8 @@ pub struct Comparison {
     pub worst: Option<Mismatch>,
     /// The largest share of its bound that an acceptable element uses, of those with a bound above 0.
     pub used: f64,
+    /// How much wider the bounds of acceptable elements are than their errors.
+    pub margins: Margins,
     /// The largest distance in ULP of any compared element.
     pub max_ulp: f64,
 }
@@ -138,6 +141,9 @@ fn floats(all: &mut Comparison, expected: &Judged, actual: &Tensor, profile: &Pr
         if accept.accepts(actual) {
             if bound > 0.0 {
                 all.used = all.used.max(distance / bound);
+                if distance > 0.0 {
+                    all.margins.add(bound, distance);
+                }
             }
             continue;
         }

@@ -19,14 +19,41 @@ pub struct Expected<'a> {
     pub profile: &'a Profile,
 }
 
+/// An engine's answer, judged.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Assessment {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How the outputs compare with the reference, in order; where one is wrong, those before it.
+    pub comparisons: Vec<Comparison>,
+}
+
 /// Judges an engine's answer.
 pub fn judge(backend: &str, level: &str, outcome: &Outcome, expected: &Expected<'_>) -> Verdict {
+    assess(backend, level, outcome, expected).verdict
+}
+
+/// Judges an engine's answer, and tells how far it is from the reference.
+pub fn assess(backend: &str, level: &str, outcome: &Outcome, expected: &Expected<'_>) -> Assessment {
+    let mut comparisons = Vec::new();
+    let verdict = verdict(backend, level, outcome, expected, &mut comparisons);
+    Assessment { verdict, comparisons }
+}
+
+fn verdict(
+    backend: &str,
+    level: &str,
+    outcome: &Outcome,
+    expected: &Expected<'_>,
+    comparisons: &mut Vec<Comparison>,
+) -> Verdict {
     let bug = |symptom, detail| {
         let (backend, level) = (backend.to_owned(), level.to_owned());
-        Verdict::Bug(Box::new(Finding { backend, level, symptom, culprit: None, detail }))
+        let (culprit, hidden_by_taps) = (None, false);
+        Verdict::Bug(Box::new(Finding { backend, level, symptom, culprit, hidden_by_taps, detail }))
     };
     match outcome {
-        Outcome::Outputs(outputs) => match compare(outputs, expected) {
+        Outcome::Outputs(outputs) => match compare(outputs, expected, comparisons) {
             Ok(true) => Verdict::Pass,
             Ok(false) => Verdict::Incomparable(Why::Undecidable),
             Err((symptom, detail)) => bug(symptom, detail),
@@ -63,7 +90,11 @@ fn fault_symptom(fault: &Fault) -> Symptom {
 }
 
 /// Whether at least one element could be judged (or there are none at all), or else what is wrong.
-fn compare(outputs: &[(String, Tensor)], expected: &Expected<'_>) -> Result<bool, (Symptom, String)> {
+fn compare(
+    outputs: &[(String, Tensor)],
+    expected: &Expected<'_>,
+    comparisons: &mut Vec<Comparison>,
+) -> Result<bool, (Symptom, String)> {
     let (mut elements, mut judged) = (0, 0);
     for (name, reference) in expected.names.iter().zip(expected.outputs) {
         let Some((_, actual)) = outputs.iter().find(|(n, _)| n == name) else {
@@ -77,6 +108,7 @@ fn compare(outputs: &[(String, Tensor)], expected: &Expected<'_>) -> Result<bool
         if let Some(worst) = &comparison.worst {
             return Err((Symptom::Mismatch(error_shape(worst)), describe(name, &comparison, worst)));
         }
+        comparisons.push(comparison);
     }
     Ok(judged > 0 || elements == 0)
 }

@@ -16,7 +16,7 @@ pub mod signature;
 pub mod tolerance;
 pub mod verdict;
 
-pub use differential::{Expected, judge};
+pub use differential::{Assessment, Expected, assess, judge};
 pub use signature::{Culprit, ErrorShape, Signature, Symptom};
 pub use tolerance::Tolerance;
 pub use verdict::{Finding, Tally, Verdict, Why};

@@ -1,7 +1,7 @@
 //! The parts of runtimes' messages that do not depend on the case.
 
-/// A message without what varies between cases: numbers, quoted names, addresses and paths become placeholders,
-/// and only the first line counts.
+/// A message without what varies between cases: numbers, quoted names, addresses, paths and lists of tensors become
+/// placeholders, and only the first line counts.
 pub fn normalise(message: &str) -> String {
     let line = message.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim();
     let mut out = String::with_capacity(line.len());
@@ -18,8 +18,37 @@ pub fn normalise(message: &str) -> String {
         }
         rest = &rest[len..];
     }
+    let mut out = without_tensors(&out);
     out.truncate(out.char_indices().nth(MOST).map_or(out.len(), |(i, _)| i));
     out
+}
+
+/// A normalised message with a placeholder for each group in parentheses that speaks of shapes, such as the operands of
+/// the node that failed: how many there are and of which dtypes is the case's, not the fault's.
+fn without_tensors(message: &str) -> String {
+    let mut out = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(open) = rest.find('(') {
+        let Some(group) = group(&rest[open..]).filter(|group| group.contains("[\u{2039}n\u{203a}]")) else {
+            out.push_str(&rest[..=open]);
+            rest = &rest[open + 1..];
+            continue;
+        };
+        out.push_str(&rest[..open]);
+        out.push_str("(\u{2039}tensors\u{203a})");
+        rest = &rest[open + group.len()..];
+    }
+    out + rest
+}
+
+/// The text from a parenthesis to the one that closes it.
+fn group(text: &str) -> Option<&str> {
+    let mut depth = 0;
+    let end = text.char_indices().find_map(|(i, c)| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        (depth == 0).then_some(i)
+    })?;
+    Some(&text[..=end])
 }
 
 /// How many characters of a message tell it from others.
@@ -43,6 +72,10 @@ fn placeholder(c: char, rest: &str) -> (Option<&'static str>, usize) {
             }
             _ => (None, 1),
         },
+        '-' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => {
+            let digits = rest[1..].find(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+            (Some("\u{2039}n\u{203a}"), digits.map_or(rest.len(), |end| end + 1))
+        }
         '0'..='9' => (Some("\u{2039}n\u{203a}"), run(|c| c.is_ascii_alphanumeric() || c == '.')),
         c => (None, c.len_utf8()),
     }
@@ -83,11 +116,21 @@ mod tests {
     }
 
     #[test]
+    fn signs_and_operands_do_not_count() {
+        let a =
+            normalise("Axis 3 is out of range [-3, 3). Inputs were (tensor(f32) [5, 4], -, tensor(i32) [3])");
+        let b = normalise("Axis -3 is out of range [-1, 1). Inputs were (tensor(bool) [8])");
+        assert_eq!(a, b);
+        assert_ne!(a, normalise("Axis 3 is out of range [-3, 3). Inputs were (none)"));
+    }
+
+    #[test]
     fn unbalanced_quotes_and_long_messages_are_kept_short() {
         assert_eq!(normalise("can't do"), "can't do");
         assert!(normalise(&"ab ".repeat(1000)).chars().count() <= MOST);
         assert_eq!(normalise(""), "");
         assert_eq!(normalise("é / ü"), "é / ü");
+        assert_eq!(normalise("f(a(b [1, 2]"), "f(a(b [\u{2039}n\u{203a}]");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use ir::{DType, Type};
 use serde::{Deserialize, Serialize};
 
+use crate::verdict::Finding;
+
 /// What an engine did wrong.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -96,9 +98,9 @@ fn shape_class(operands: &[Option<&Type>]) -> String {
 pub struct Signature(String);
 
 impl Signature {
-    /// The signature of a symptom at a culprit.
-    pub fn new(backend: &str, symptom: &Symptom, culprit: Option<&Culprit>) -> Self {
-        let symptom = match symptom {
+    /// The signature of a finding.
+    pub fn new(finding: &Finding) -> Self {
+        let symptom = match &finding.symptom {
             Symptom::Fault { kind, place } if place.is_empty() => kind.clone(),
             Symptom::Fault { kind, place } => format!("{kind} at {place}"),
             Symptom::Rejected { stage, message } => format!("rejected at {stage}: {message}"),
@@ -106,11 +108,13 @@ impl Signature {
             Symptom::WrongType => "wrong type".to_owned(),
             Symptom::Mismatch(shape) => format!("mismatch {}", shape.name()),
         };
-        let culprit = match culprit {
+        let culprit = match &finding.culprit {
             Some(c) if c.alone => format!("{} {} {}", c.operator, c.dtype, c.shapes),
             Some(c) => format!("{} {} {} in context", c.operator, c.dtype, c.shapes),
+            None if finding.hidden_by_taps => "whole graph, hidden by taps".to_owned(),
             None => "whole graph".to_owned(),
         };
+        let backend = &finding.backend;
         Self(format!("{backend} | {culprit} | {symptom}"))
     }
 

@@ -52,6 +52,9 @@ pub struct Finding {
     pub symptom: Symptom,
     /// The operator at fault, as far as it could be narrowed down.
     pub culprit: Option<Culprit>,
+    /// Whether the fault is gone when every value of the graph is an output: a fusion, or a value that is never stored.
+    #[serde(default)]
+    pub hidden_by_taps: bool,
     /// What happened, in a sentence or two for a person.
     pub detail: String,
 }
@@ -59,7 +62,7 @@ pub struct Finding {
 impl Finding {
     /// What makes this finding the same as another.
     pub fn signature(&self) -> Signature {
-        Signature::new(&self.backend, &self.symptom, self.culprit.as_ref())
+        Signature::new(self)
     }
 }
 

@@ -157,13 +157,19 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
     );
     let (kept, planned) = (report.adversarial.kept, report.adversarial.planned);
     out += &format!("adversarial values in {kept} cases of {planned} that were to have them\n");
+    let sources = report.undecidable_sources();
+    if !sources.is_empty() {
+        let named = sources.iter().take(6).map(|(name, share)| format!("{name} {:.0} %", 100.0 * share));
+        out += &format!("undecidable because of {}\n", named.collect::<Vec<_>>().join(", "));
+    }
     for (target, t) in &report.by_target {
         out += &format!("{target}: {} pass, {} bug, {} incomparable\n", t.pass, t.bug, t.incomparable);
     }
     for cluster in &report.clusters {
         let known = cluster.known.as_ref().map_or_else(String::new, |at| format!("known: {at}\n         "));
         let (count, signature, smallest) = (cluster.count, &cluster.signature, cluster.smallest.display());
-        out += &format!("{count:>6} × {signature}\n         {known}{smallest}\n");
+        let alone = if cluster.is_odd_one_out() { " (the others agree with the reference)" } else { "" };
+        out += &format!("{count:>6} × {signature}{alone}\n         {known}{smallest}\n");
     }
     for (what, signatures) in [("not met", &report.known_unseen), ("expired", &report.known_expired)] {
         for signature in signatures {

@@ -208,7 +208,7 @@ fn culprit(maker: &Maker<'_>, fault: &'static Fault, index: u64) -> Result<Optio
     let Some(finding) = prepared.opinion(&faulty)?.finding else { return Ok(None) };
     let inputs = case::tensors(&prepared.case.inputs);
     let blamed = blame(&faulty, &prepared.case.model, &inputs, &finding)?;
-    Ok(blamed.map(|b| b.culprit.operator))
+    Ok(blamed.culprit.map(|c| c.operator))
 }
 
 /// How many faults each judge finds.
