@@ -56,7 +56,7 @@ impl About {
     }
 }
 
-/// Writes a case with the reference's outputs and what was found.
+/// Writes a case of a campaign with the reference's outputs and what was found.
 pub fn save(
     path: &Path,
     seed: u64,
@@ -64,27 +64,57 @@ pub fn save(
     outputs: &[Judged],
     findings: &[Finding],
 ) -> Result<(), onnx::Error> {
-    let names = case.model.graph.outputs.iter().map(|o| o.name.clone());
-    let bounds = names.clone().zip(outputs).map(|(name, o)| Bounds {
-        name,
-        largest: o.error.iter().copied().filter(|e| e.is_finite()).fold(0.0, f64::max),
-        undecidable: o.undecidable(),
-        undefined: o.undefined.len(),
-    });
-    let about = About {
-        onnxsmith: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        seed: Some(seed),
-        index: Some(case.index),
-        tolerance: Some(DERIVED.to_owned()),
-        bounds: bounds.collect(),
-        findings: findings.to_vec(),
-        ..About::default()
-    };
-    let named = |(name, tensor): (String, Tensor)| NamedTensor::new(name, tensor);
-    let set = DataSet {
-        inputs: case.inputs.iter().cloned().map(named).collect(),
-        outputs: names.zip(outputs.iter().map(|o| o.tensor.clone())).map(named).collect(),
-    };
-    let json = serde_json::to_vec_pretty(&about).unwrap_or_default();
-    CaseFolder { model: case.onnx.clone(), sets: vec![set], json: Some(json) }.write(path)
+    let names = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
+    let (seed, index, onnx, inputs) = (Some(seed), Some(case.index), &case.onnx, &case.inputs);
+    Saved { seed, index, onnx, inputs, names, outputs, findings }.write(path)
+}
+
+/// What a case folder holds.
+pub struct Saved<'a> {
+    /// The seed of the campaign, if the case is from one.
+    pub seed: Option<u64>,
+    /// The number of the case in the campaign.
+    pub index: Option<u64>,
+    /// The model.
+    pub onnx: &'a [u8],
+    /// The inputs, by name.
+    pub inputs: &'a [(String, Tensor)],
+    /// The outputs' names, in order.
+    pub names: Vec<String>,
+    /// The outputs by the reference.
+    pub outputs: &'a [Judged],
+    /// What was found.
+    pub findings: &'a [Finding],
+}
+
+impl Saved<'_> {
+    /// Writes the folder; a case that is there is replaced as a whole.
+    pub fn write(&self, path: &Path) -> Result<(), onnx::Error> {
+        let named = |(name, tensor): (String, Tensor)| NamedTensor::new(name, tensor);
+        let outputs = self.names.iter().cloned().zip(self.outputs.iter().map(|o| o.tensor.clone()));
+        let set = DataSet {
+            inputs: self.inputs.iter().cloned().map(named).collect(),
+            outputs: outputs.map(named).collect(),
+        };
+        let json = serde_json::to_vec_pretty(&self.about()).unwrap_or_default();
+        CaseFolder { model: self.onnx.to_vec(), sets: vec![set], json: Some(json) }.write(path)
+    }
+
+    fn about(&self) -> About {
+        let bounds = self.names.iter().cloned().zip(self.outputs).map(|(name, o)| Bounds {
+            name,
+            largest: o.error.iter().copied().filter(|e| e.is_finite()).fold(0.0, f64::max),
+            undecidable: o.undecidable(),
+            undefined: o.undefined.len(),
+        });
+        About {
+            onnxsmith: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            seed: self.seed,
+            index: self.index,
+            tolerance: Some(DERIVED.to_owned()),
+            bounds: bounds.collect(),
+            findings: self.findings.to_vec(),
+            ..About::default()
+        }
+    }
 }

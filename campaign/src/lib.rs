@@ -11,6 +11,7 @@
 //! | [`report`] | what a campaign found, in numbers and clusters |
 //! | [`known`] | lists of known findings |
 //! | [`replay`] | running saved cases: `onnxsmith run` |
+//! | [`mod@reduce`] | the smallest case with the same finding: `onnxsmith reduce` |
 //! | [`corpus`] | writing cases: `onnxsmith gen` |
 //! | [`folder`] | a case as a folder, with what is known about it |
 //! | [`table`] | operators × dtypes × backends |
@@ -26,6 +27,7 @@ pub mod fuzz;
 pub mod junit;
 pub mod known;
 pub mod probe;
+pub mod reduce;
 pub mod reference;
 pub mod replay;
 pub mod report;
@@ -36,4 +38,5 @@ pub use case::{Case, Maker, Values};
 pub use event::Event;
 pub use fuzz::fuzz;
 pub use known::Known;
+pub use reduce::reduce;
 pub use target::Target;

@@ -110,7 +110,8 @@ pub struct Replayed {
     pub results: Vec<TestCase>,
 }
 
-type Judgement = (Result, String);
+/// A result, and why it is that.
+pub(crate) type Judgement = (Result, String);
 
 /// Runs each case on each target. The order of the result is that of the cases, whatever the number of jobs.
 pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) -> Replayed {
@@ -189,7 +190,7 @@ fn one(path: &Path, how: &Replay<'_>) -> Vec<Judgement> {
 }
 
 /// Inputs for a model that comes without: by value search.
-fn invent(folder: &CaseFolder, seed: u64) -> std::result::Result<DataSet, Judgement> {
+pub(crate) fn invent(folder: &CaseFolder, seed: u64) -> std::result::Result<DataSet, Judgement> {
     let model = case::import(&folder.model, &BTreeMap::new()).map_err(|e| refused(&e))?;
     let spent = reference::affordable(&model).map_err(|why| (Result::Unsupported, why))?;
     let all = interp::Budget::default();

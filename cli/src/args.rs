@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Generate, run and compare until a budget is used up.
     Fuzz(Fuzz),
+    /// Find the smallest case that shows the same finding.
+    Reduce(Reduce),
     /// List the operators, with the dtypes and backends that have them.
     Ops(Ops),
     /// Show a model as text.
@@ -194,6 +196,28 @@ pub(crate) struct Fuzz {
     pub junit: Option<PathBuf>,
     #[command(flatten)]
     pub bounds: Bounds,
+}
+
+/// `reduce`
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Reduce {
+    /// A case folder, of this program or any other, or an `.onnx` file.
+    pub case: PathBuf,
+    /// The backend that shows the finding, as for `run`; of several, or of several levels, the first that does.
+    #[arg(long, required = true, value_delimiter = ',', value_name = "BACKENDS")]
+    pub on: Vec<String>,
+    /// The case folder to write, replaced whenever there is a smaller one; without it, `CASE-reduced`.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How long to try. Reducing the result once more goes on where this ended.
+    #[arg(long, default_value = "60s", value_parser = duration, value_name = "TIME")]
+    pub budget: Duration,
+    /// How many smaller cases to run at most; unlike a time, it gives the same result on every machine.
+    #[arg(long, value_name = "N")]
+    pub tries: Option<u64>,
+    /// How long a backend may take for one case.
+    #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
+    pub timeout: Duration,
 }
 
 /// `ops`

@@ -38,12 +38,19 @@ macro_rules! operators {
 
         $(operators!(@from $name $payload $($d)?);)*
 
+        impl<D: Dim> Op<D> {
+            /// The operator with the sizes among its attributes in another number system.
+            pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Op<E> {
+                match self {
+                    $(Self::$name(o) => Op::$name(operators!(@map o f $($d)?)),)*
+                }
+            }
+        }
+
         impl Op<Sym<'_>> {
             /// The operator with every unknown replaced by its value.
             pub fn settle(&self, value: &dyn Fn(Sym<'_>) -> i64) -> Op {
-                match self {
-                    $(Self::$name(o) => Op::$name(operators!(@settle o value $($d)?)),)*
-                }
+                self.map(&mut |d| value(d))
             }
         }
 
@@ -113,8 +120,8 @@ macro_rules! operators {
             }
         }
     };
-    (@settle $o:ident $value:ident) => { $o.clone() };
-    (@settle $o:ident $value:ident $d:ident) => { $o.map(&mut |d| $value(d)) };
+    (@map $o:ident $f:ident) => { $o.clone() };
+    (@map $o:ident $f:ident $d:ident) => { $o.map($f) };
 }
 
 operators! {

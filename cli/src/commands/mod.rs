@@ -4,6 +4,7 @@ mod backends;
 mod fuzz;
 mod generate;
 mod ops;
+mod reduce;
 mod run;
 mod show;
 mod worker;
@@ -30,6 +31,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Gen(gen_) => generate::run(common, &gen_),
         Command::Run(run_) => run::run(common, &run_),
         Command::Fuzz(fuzz_) => fuzz::run(common, &fuzz_),
+        Command::Reduce(reduce_) => reduce::run(common, &reduce_),
         Command::Ops(ops_) => ops::run(common, ops_),
         Command::Show(show_) => show::run(common, &show_),
         Command::Backends => backends::run(common),

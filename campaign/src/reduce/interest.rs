@@ -1,0 +1,183 @@
+//! Whether a problem still shows the finding.
+//!
+//! A smaller case is worth nothing if it shows another bug. So the same target (backend and level) has to show a
+//! finding of the same signature: symptom, culprit, dtype and class of shapes. Three more things are asked of it:
+//!
+//! - It is valid, and the reference can evaluate it.
+//! - It is as tame as the original: where that had no undefined element, or no NaN and infinity, it has none either.
+//!   A division by zero that a smaller value brings about is not what was found.
+//! - It has an operator.
+//!
+//! All of the signature counts, the parts that look like details too. What an operator does wrong on a scalar, or only
+//! next to another operator, is mostly another bug than what it does wrong on its own: a finding in rten's fusion of
+//! MatMul and Add would otherwise end as one in its Add. And a symptom is what the outputs show: where a wrong number
+//! is seen as a NaN, because a Log comes after it, the Log stays.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use backends::worker::WorkerError;
+use interp::{Evaluation, Judged, Taps};
+use ir::inline::inline;
+use ir::{DType, Tensor, Value};
+use ops::Model;
+use oracles::{Expected, Finding, Symptom, Verdict, judge};
+
+use super::problem::Problem;
+use crate::blame::blame;
+use crate::target::Target;
+use crate::{case, reference};
+
+/// A problem that shows the finding, with what was learned about it.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The problem.
+    pub problem: Problem,
+    /// Its model as ONNX.
+    pub onnx: Vec<u8>,
+    /// The finding.
+    pub finding: Finding,
+    /// The outputs by the reference.
+    pub outputs: Vec<Judged>,
+    /// Every value of the main graph by the reference.
+    pub values: BTreeMap<Value, Tensor>,
+    /// The culprit alone, where it shows the same alone.
+    pub alone: Option<Problem>,
+}
+
+/// What a finding is compared with.
+pub(super) struct Interest<'t> {
+    target: &'t Target,
+    /// The finding to keep.
+    wanted: Finding,
+    tame: Tame,
+}
+
+/// What all values of a problem are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Tame {
+    /// None is undefined.
+    defined: bool,
+    /// None is NaN or infinite.
+    finite: bool,
+}
+
+/// What came of running a problem.
+enum Ran {
+    Shown(Box<Shown>, Tame),
+    /// Nothing is wrong, in words.
+    Nothing(String),
+}
+
+impl<'t> Interest<'t> {
+    /// The interest in what a problem shows on a target, or what it shows instead of a finding.
+    pub(super) fn new(
+        target: &'t Target,
+        problem: &Problem,
+    ) -> Result<Result<(Self, Shown), String>, WorkerError> {
+        Ok(match run(target, problem, &|_, _| true)? {
+            Ran::Nothing(why) => Err(why),
+            Ran::Shown(shown, tame) => Ok((Self { target, wanted: shown.finding.clone(), tame }, *shown)),
+        })
+    }
+
+    /// The problem with the finding, if it shows that.
+    pub(super) fn of(&self, problem: &Problem) -> Result<Option<Shown>, WorkerError> {
+        let is_worth_blaming = |tame: Tame, finding: &Finding| {
+            tame.at_least(self.tame) && finding.symptom == self.wanted.symptom
+        };
+        Ok(match run(self.target, problem, &is_worth_blaming)? {
+            Ran::Shown(shown, _) if shown.finding.signature() == self.wanted.signature() => Some(*shown),
+            _ => None,
+        })
+    }
+}
+
+impl Tame {
+    fn of(evaluation: &Evaluation) -> Self {
+        let mut values = evaluation.taps.values();
+        let is_finite = |t: &Tensor| !t.dtype().is_float() || t.to_f64s().iter().all(|v| v.is_finite());
+        Self {
+            defined: values.clone().all(|v| v.undefined.is_empty()),
+            finite: values.all(|v| is_finite(&v.tensor)),
+        }
+    }
+
+    fn at_least(self, other: Self) -> bool {
+        (self.defined || !other.defined) && (self.finite || !other.finite)
+    }
+}
+
+/// Runs, judges and blames. A finding is only blamed on an operator where `is_worth_it`.
+fn run(
+    target: &Target,
+    problem: &Problem,
+    is_worth_it: &dyn Fn(Tame, &Finding) -> bool,
+) -> Result<Ran, WorkerError> {
+    let nothing = |why: &dyn std::fmt::Display| Ok(Ran::Nothing(why.to_string()));
+    let Problem { model, inputs } = problem;
+    if let Err(e) = model.validate() {
+        return nothing(&e);
+    }
+    if let Err(e) = reference::affordable(model) {
+        return nothing(&e);
+    }
+    let evaluation = match interp::evaluate(model, inputs, target.profile, Taps::All) {
+        Ok(evaluation) => evaluation,
+        Err(e) => return nothing(&e),
+    };
+    let onnx = match case::export(model) {
+        Ok(onnx) => onnx,
+        Err(e) => return nothing(&e),
+    };
+    let outputs = case::outputs(model);
+    let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
+    let ran = target.run(&onnx, &problem.named(), &outputs)?;
+    let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
+    let mut finding = match judge(&target.backend, &target.level, &ran.outcome, &expected) {
+        Verdict::Pass => return nothing(&"its outputs are right"),
+        Verdict::Incomparable(why) => return nothing(&why),
+        Verdict::Bug(finding) => *finding,
+    };
+    let Some(everything) = inside_functions(model, inputs, target, &evaluation) else {
+        return nothing(&"its functions call each other too often");
+    };
+    let tame = Tame::of(&everything);
+    // As in a campaign: an engine may refuse what is undefined, and may be as narrow as it declares.
+    if !tame.defined && matches!(finding.symptom, Symptom::Rejected { .. }) {
+        return nothing(&oracles::Why::Undefined);
+    }
+    if target.shortens_integers() && exceeds_i32(&everything) {
+        return nothing(&format!("{} computes i64 as i32, and a value does not fit", target.backend));
+    }
+    if !is_worth_it(tame, &finding) {
+        return nothing(&finding.detail);
+    }
+    let blamed = blame(target, model, inputs, &finding)?;
+    (finding.culprit, finding.hidden_by_taps) = (blamed.culprit, blamed.hidden_by_taps);
+    let alone = blamed.alone.map(|(model, inputs)| Problem { model, inputs });
+    let values = evaluation.taps.into_iter().map(|(value, judged)| (value, judged.tensor)).collect();
+    let outputs = evaluation.outputs;
+    let shown = Shown { problem: problem.clone(), onnx, finding, outputs, values, alone };
+    Ok(Ran::Shown(Box::new(shown), tame))
+}
+
+/// The evaluation with the values inside of functions, where there are functions; `None` if there are too many.
+fn inside_functions<'e>(
+    model: &Model,
+    inputs: &[Tensor],
+    target: &Target,
+    evaluation: &'e Evaluation,
+) -> Option<Cow<'e, Evaluation>> {
+    if model.functions.is_empty() {
+        return Some(Cow::Borrowed(evaluation));
+    }
+    let flat = Model::new(model.opset, inline(model)?);
+    interp::evaluate(&flat, inputs, target.profile, Taps::All).ok().map(Cow::Owned)
+}
+
+fn exceeds_i32(evaluation: &Evaluation) -> bool {
+    let range = i128::from(i32::MIN)..=i128::from(i32::MAX);
+    let mut wide = evaluation.taps.values().filter(|t| t.tensor.dtype() == DType::I64);
+    wide.any(|t| t.tensor.to_i128s().iter().any(|v| !range.contains(v)))
+}

@@ -1,0 +1,229 @@
+//! Changing a problem: the edited graph is built anew, so that types follow from the type rules and what no output
+//! depends on any more is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ir::{Function, FunctionId, Node, NodeId, NodeKind, Output, Tensor, Type, Value};
+use ops::{Graph, Model, Op};
+
+use super::problem::Problem;
+
+/// What stands for a value whose node is not needed any more.
+#[derive(Clone, Debug)]
+pub(super) enum Leaf {
+    /// A new input.
+    Input(Tensor),
+    /// A new constant.
+    Constant(Tensor),
+}
+
+/// What is to be changed. Values and nodes are those of the problem as it is.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Edit {
+    /// Other tensors for variables and constants.
+    pub(super) tensors: BTreeMap<NodeId, Tensor>,
+    /// Values that become inputs or constants.
+    pub(super) cuts: BTreeMap<Value, Leaf>,
+    /// Values that earlier ones stand for.
+    pub(super) forwards: BTreeMap<Value, Value>,
+    /// Other operators, or other operands.
+    pub(super) operators: BTreeMap<NodeId, (Op, Vec<Option<Value>>)>,
+    /// Other outputs.
+    pub(super) outputs: Option<Vec<Output>>,
+}
+
+impl Edit {
+    /// What stands for a value.
+    fn resolve(&self, mut value: Value) -> Value {
+        while let Some(&earlier) = self.forwards.get(&value) {
+            value = earlier;
+        }
+        value
+    }
+
+    /// The operands of a node as they are to be.
+    fn operands(&self, id: NodeId, node: &Node<Op>) -> Vec<Option<Value>> {
+        let operands = self.operators.get(&id).map_or(&node.inputs, |(_, operands)| operands);
+        operands.iter().map(|v| v.map(|v| self.resolve(v))).collect()
+    }
+
+    /// The problem with the change; `None` if it would break a type rule or leave nothing.
+    pub(super) fn apply(&self, problem: &Problem) -> Option<Problem> {
+        let graph = &problem.model.graph;
+        let outputs: Vec<Output> = self
+            .outputs
+            .as_ref()
+            .unwrap_or(&graph.outputs)
+            .iter()
+            .map(|o| Output { name: o.name.clone(), value: self.resolve(o.value) })
+            .collect();
+        let used = self.used(graph, &outputs);
+        let tensors: BTreeMap<NodeId, &Tensor> = problem.leaves().collect();
+        let mut build = Build::new(graph);
+        for (id, node) in graph.iter() {
+            for port in 0..node.outputs.len() {
+                let value = Value::new(id, port);
+                if let Some(leaf) = self.cuts.get(&value).filter(|_| used.contains(&value)) {
+                    build.leaf(value, leaf);
+                }
+            }
+            let is_needed = |port| {
+                let value = Value::new(id, port);
+                used.contains(&value) && !self.cuts.contains_key(&value)
+            };
+            if !(0..node.outputs.len()).any(is_needed) {
+                continue;
+            }
+            let tensor = self.tensors.get(&id).or(tensors.get(&id).copied());
+            match &node.kind {
+                NodeKind::Variable { name } => build.variable(id, name, tensor?),
+                NodeKind::Constant(_) => build.constant(id, tensor?),
+                NodeKind::Operator(op) => {
+                    let op = self.operators.get(&id).map_or(op, |(op, _)| op);
+                    build.operator(id, op, &self.operands(id, node))?;
+                }
+                NodeKind::Call(function) => {
+                    build.call(&problem.model, id, *function, &self.operands(id, node))?;
+                }
+                NodeKind::Capture(_) => return None,
+            }
+        }
+        for output in outputs {
+            let value = *build.at.get(&output.value)?;
+            build.graph.output(output.name, value);
+        }
+        let (graph, inputs) = (build.graph, build.inputs);
+        let model = Model { opset: problem.model.opset, functions: problem.model.functions.clone(), graph };
+        (!model.graph.outputs.is_empty()).then(|| Problem { model: without_unused_functions(model), inputs })
+    }
+
+    /// The values that the outputs depend on.
+    fn used(&self, graph: &Graph, outputs: &[Output]) -> BTreeSet<Value> {
+        let mut used: BTreeSet<Value> = outputs.iter().map(|o| o.value).collect();
+        for (id, node) in graph.iter().rev() {
+            let is_run = |port| {
+                let value = Value::new(id, port);
+                used.contains(&value) && !self.cuts.contains_key(&value)
+            };
+            if (0..node.outputs.len()).any(is_run) {
+                used.extend(self.operands(id, node).into_iter().flatten());
+            }
+        }
+        used
+    }
+}
+
+/// The graph that is being built.
+struct Build {
+    graph: Graph,
+    inputs: Vec<Tensor>,
+    /// Where the old graph's values are.
+    at: BTreeMap<Value, Value>,
+    /// The names of inputs, old and new.
+    names: BTreeSet<String>,
+}
+
+impl Build {
+    fn new(old: &Graph) -> Self {
+        let names = old.variables().map(|(_, name, _)| name.to_owned()).collect();
+        Self { graph: Graph::new(), inputs: Vec::new(), at: BTreeMap::new(), names }
+    }
+
+    fn leaf(&mut self, value: Value, leaf: &Leaf) {
+        let copy = match leaf {
+            Leaf::Constant(tensor) => self.graph.constant(tensor.clone()),
+            Leaf::Input(tensor) => {
+                let mut names = (0..).map(|i| format!("x{i}")).filter(|name| !self.names.contains(name));
+                let name = names.next().unwrap_or_default();
+                self.names.insert(name.clone());
+                self.inputs.push(tensor.clone());
+                self.graph.variable(name, tensor.ty())
+            }
+        };
+        self.at.insert(value, copy);
+    }
+
+    fn variable(&mut self, id: NodeId, name: &str, tensor: &Tensor) {
+        self.inputs.push(tensor.clone());
+        let copy = self.graph.variable(name, tensor.ty());
+        self.at.insert(Value::new(id, 0), copy);
+    }
+
+    fn constant(&mut self, id: NodeId, tensor: &Tensor) {
+        let copy = self.graph.constant(tensor.clone());
+        self.at.insert(Value::new(id, 0), copy);
+    }
+
+    fn operands(&self, operands: &[Option<Value>]) -> Option<Vec<Option<Value>>> {
+        operands.iter().map(|v| v.map_or(Some(None), |v| self.at.get(&v).copied().map(Some))).collect()
+    }
+
+    fn operator(&mut self, id: NodeId, op: &Op, operands: &[Option<Value>]) -> Option<()> {
+        let operands = self.operands(operands)?;
+        let kept = operands.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        let copy = self.graph.operator(op.clone(), &operands[..kept]).ok()?;
+        self.enter(id, copy);
+        Some(())
+    }
+
+    /// A call, whose operands must still be of the function's types.
+    fn call(
+        &mut self,
+        model: &Model,
+        id: NodeId,
+        function: FunctionId,
+        operands: &[Option<Value>],
+    ) -> Option<()> {
+        let operands = self.operands(operands)?;
+        let body = &model.functions.get(function.0 as usize)?.body;
+        let mut wanted = body.variables().map(|(_, _, ty)| ty);
+        if !operands.iter().all(|v| v.map(|v| self.graph.ty(v)) == wanted.next()) {
+            return None;
+        }
+        let outputs: Vec<Type> = body.outputs.iter().map(|o| body.ty(o.value).clone()).collect();
+        let copy = self.graph.push(NodeKind::Call(function), operands, outputs);
+        self.enter(id, copy);
+        Some(())
+    }
+
+    fn enter(&mut self, id: NodeId, copy: NodeId) {
+        for port in 0..self.graph.node(copy).outputs.len() {
+            // What is cut off stays so.
+            self.at.entry(Value::new(id, port)).or_insert(Value::new(copy, port));
+        }
+    }
+}
+
+/// The model without the functions that nothing calls.
+fn without_unused_functions(mut model: Model) -> Model {
+    let mut called: BTreeSet<u32> = calls(&model.graph).collect();
+    for i in (0..model.functions.len()).rev() {
+        if called.contains(&(i as u32)) {
+            called.extend(calls(&model.functions[i].body));
+        }
+    }
+    let number = |old: u32| FunctionId(called.range(..old).count() as u32);
+    let renumber = |graph: &mut Graph| {
+        for node in &mut graph.nodes {
+            if let NodeKind::Call(function) = &mut node.kind {
+                *function = number(function.0);
+            }
+        }
+    };
+    renumber(&mut model.graph);
+    let functions = model.functions.into_iter().enumerate().filter(|(i, _)| called.contains(&(*i as u32)));
+    model.functions = functions
+        .map(|(_, Function { name, mut body })| {
+            renumber(&mut body);
+            Function { name, body }
+        })
+        .collect();
+    model
+}
+
+fn calls(graph: &Graph) -> impl Iterator<Item = u32> {
+    graph.nodes.iter().filter_map(|n| match n.kind {
+        NodeKind::Call(function) => Some(function.0),
+        _ => None,
+    })
+}

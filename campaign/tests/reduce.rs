@@ -1,0 +1,291 @@
+//! Reduction: down to what matters, never to another finding, and never without a case in the folder.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
+use backends::engines::models::{OnModels, Runner};
+use backends::worker::{Description, EngineError};
+use graphgen::{Settings, Weights};
+use interp::{Profile, Taps};
+use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
+use onnxsmith_campaign::reduce::{Budget, Plan, ReduceError, Reduced, reduce};
+use onnxsmith_campaign::reference::Reference;
+use onnxsmith_campaign::replay::{Replay, Result as Outcome, replay};
+use onnxsmith_campaign::{Case, Maker, Target, Values, case, folder};
+use ops::{Graph, Model, Op};
+
+/// What becomes of an operator's right outputs.
+type Fault = fn(&Op, &[Option<&Tensor>], Vec<Tensor>) -> Vec<Tensor>;
+
+/// Kernels with a fault.
+struct Wrong(Fault);
+
+impl NodeRunner for Wrong {
+    type Error = CpuError;
+
+    fn run_node(
+        &mut self,
+        op: &Op,
+        inputs: &[Option<&Tensor>],
+        outputs: &[Type],
+    ) -> Result<Vec<Tensor>, CpuError> {
+        Ok(self.0(op, inputs, Cpu.run_node(op, inputs, outputs)?))
+    }
+}
+
+fn wrong(fault: Fault) -> Vec<Target> {
+    let mut targets = Target::here(Box::new(OnModels(GraphRunner::new("wrong", Wrong(fault)))));
+    for target in &mut targets {
+        target.profile = &Profile::TIGHT;
+    }
+    targets
+}
+
+/// The last element of a tensor is lost.
+fn zero_at_the_end(mut outputs: Vec<Tensor>) -> Vec<Tensor> {
+    let y = outputs[0].to_f64s();
+    outputs[0] = Tensor::from_f64_fn(&outputs[0].ty(), |i| if i + 1 == y.len() { -9.0 } else { y[i] });
+    outputs
+}
+
+fn operator(name: &str, attributes: &Attributes) -> Op {
+    Op::parse(name, attributes).expect("an operator").expect("its attributes")
+}
+
+fn is_called(kind: &NodeKind<Op>, name: &str) -> bool {
+    matches!(kind, NodeKind::Operator(op) if op.name() == name)
+}
+
+/// An engine that "fuses" a Mul and the Add that takes it to something else.
+struct Fusing;
+
+impl Runner for Fusing {
+    fn describe(&self) -> Description {
+        Description { engine: "fusing".to_owned(), ..Reference.describe() }
+    }
+
+    fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        let mut model = model.clone();
+        let from_mul =
+            |graph: &Graph, v: &Option<Value>| v.is_some_and(|v| is_called(&graph.node(v.node).kind, "Mul"));
+        for i in 0..model.graph.nodes.len() {
+            let node = &model.graph.nodes[i];
+            let is_add = is_called(&node.kind, "Add");
+            if is_add && node.inputs.iter().any(|v| from_mul(&model.graph, v)) {
+                model.graph.nodes[i].kind = NodeKind::Operator(operator("Sub", &Attributes::new()));
+            }
+        }
+        Reference.run(&model, inputs)
+    }
+}
+
+/// Writes a case as a campaign does.
+fn save(at: &Path, model: Model, inputs: Vec<Tensor>) -> PathBuf {
+    let evaluation = interp::evaluate(&model, &inputs, &Profile::TIGHT, Taps::Outputs).expect("a reference");
+    let case = Case {
+        index: 7,
+        onnx: case::export(&model).expect("a model"),
+        inputs: case::named(&model, inputs),
+        model,
+        all_defined: true,
+        adversarial: false,
+        edge: None,
+        rejected: 0,
+    };
+    let path = at.join("case-7");
+    folder::save(&path, 3, &case, &evaluation.outputs, &[]).expect("a case");
+    path
+}
+
+fn reduced(path: &Path, targets: &[Target], budget: Budget) -> Result<Reduced, ReduceError> {
+    let stop = AtomicBool::new(false);
+    let plan = Plan { targets, seed: 0, budget, stop: &stop };
+    reduce(path, &path.with_extension("reduced"), &plan, &mut |_| {})
+}
+
+/// Enough for every test here, so that none depends on the clock.
+const AMPLE: Budget = Budget { time: Duration::from_hours(1), tries: 20_000 };
+
+/// What `run` makes of the reduced case.
+fn replayed(path: &Path, targets: &[Target]) -> Outcome {
+    let how = Replay { targets, jobs: 1, out: None, tolerance: None, seed: 0 };
+    let all = replay(&[path.with_extension("reduced")], &how, &|| {});
+    all.not_passing.first().map_or(Outcome::Pass, |case| case.outcome)
+}
+
+fn f32s(shape: &[i64], f: impl Fn(usize) -> f64) -> Tensor {
+    Tensor::from_f64_fn(&Type::new(DType::F32, shape), f)
+}
+
+#[test]
+fn a_graph_of_thirty_nodes_comes_down_to_the_wrong_one() {
+    let settings = Settings { nodes: 30, max_elements: 128, ..Settings::default() };
+    let maker =
+        Maker { seed: 5, settings, opset: None, policy: &Weights, swarm: false, values: Values::Plain };
+    let targets =
+        wrong(
+            |op, _, right| {
+                if op.name() == "Tanh" || op.name() == "Neg" { zero_at_the_end(right) } else { right }
+            },
+        );
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut tried = 0;
+    for index in 0..10 {
+        let case = maker.make(index).expect("a case");
+        let path = save(&folder.path().join(index.to_string()), case.model, case::tensors(&case.inputs));
+        let reduced = match reduced(&path, &targets, AMPLE) {
+            Ok(reduced) => reduced,
+            Err(ReduceError::NoFinding { .. }) => continue,
+            Err(e) => panic!("case {index}: {e}"),
+        };
+        assert!(reduced.nodes_before >= 20, "{reduced:?}");
+        // The second node is one that makes something else, such as NaN, of what the first gets wrong.
+        assert!(reduced.minimal && reduced.nodes_after <= 2 && reduced.elements_after <= 4, "{reduced:?}");
+        assert_eq!(replayed(&path, &targets), Outcome::Mismatch);
+        tried += 1;
+    }
+    assert!(tried >= 2, "only {tried} cases show the fault");
+}
+
+/// A chain of unary functions with a Mul and an Add in the middle.
+fn chain(functions: usize) -> (Model, Vec<Tensor>) {
+    let mut graph = Graph::new();
+    let shape = [3, 4];
+    let x = graph.variable("x", Type::new(DType::F32, shape));
+    let y = graph.variable("y", Type::new(DType::F32, shape));
+    let mut at = x;
+    for i in 0..functions {
+        let op = operator(if i % 2 == 0 { "Tanh" } else { "Abs" }, &Attributes::new());
+        at = Value::new(graph.operator(op, &[Some(at)]).expect("it is well typed"), 0);
+        if i == functions / 2 {
+            let mul = graph
+                .operator(operator("Mul", &Attributes::new()), &[Some(at), Some(y)])
+                .expect("it is well typed");
+            let operands = [Some(Value::new(mul, 0)), Some(x)];
+            at = Value::new(
+                graph.operator(operator("Add", &Attributes::new()), &operands).expect("it is well typed"),
+                0,
+            );
+        }
+    }
+    graph.output("z", at);
+    (Model::new(17, graph), vec![f32s(&shape, |i| i as f64 * 0.37 + 0.11), f32s(&shape, |i| 2.3 - i as f64)])
+}
+
+#[test]
+fn a_fault_of_two_nodes_together_keeps_both() {
+    let (model, inputs) = chain(40);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = save(folder.path(), model, inputs);
+    let targets = Target::here(Box::new(OnModels(Fusing)));
+    let reduced = reduced(&path, &targets, AMPLE).expect("there is a finding");
+    assert_eq!((reduced.nodes_before, reduced.nodes_after), (42, 2), "{reduced:?}");
+    assert!(reduced.elements_after <= 5, "{reduced:?}");
+    assert!(reduced.signature.contains("Add f32 dense in context"), "{reduced:?}");
+    assert_eq!(replayed(&path, &targets), Outcome::Mismatch);
+}
+
+#[test]
+fn sizes_that_depend_on_each_other_shrink_together() {
+    let mut graph = Graph::new();
+    let x = graph.variable("x", Type::new(DType::F32, [2, 6, 7, 7]));
+    let w = graph.variable("w", Type::new(DType::F32, [4, 3, 3, 3]));
+    let attributes = Attributes::new()
+        .int("group", 2)
+        .ints("pads", &[1, 1, 1, 1])
+        .ints("strides", &[2, 2])
+        .ints("kernel_shape", &[3, 3]);
+    let conv = operator("Conv", &attributes);
+    let y = graph.operator(conv, &[Some(x), Some(w)]).expect("it is well typed");
+    let reshape = operator("Reshape", &Attributes::new().ints("shape", &[8, 16]));
+    let z = graph.operator(reshape, &[Some(Value::new(y, 0))]);
+    graph.output("z", Value::new(z.expect("it is well typed"), 0));
+    let inputs = vec![f32s(&[2, 6, 7, 7], |i| (i % 11) as f64), f32s(&[4, 3, 3, 3], |i| (i % 5) as f64)];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = save(folder.path(), Model::new(17, graph), inputs);
+    // Wrong from three columns on.
+    let targets = wrong(|op, inputs, right| {
+        let columns = inputs[0].and_then(|x| x.shape().last().copied()).unwrap_or(0);
+        if op.name() == "Conv" && columns >= 3 { zero_at_the_end(right) } else { right }
+    });
+    let reduced = reduced(&path, &targets, AMPLE).expect("there is a finding");
+    assert_eq!(reduced.nodes_after, 1, "{reduced:?}");
+    assert!(reduced.elements_after <= 8, "{reduced:?}");
+}
+
+#[test]
+fn what_is_right_is_refused_by_name() {
+    let (model, inputs) = chain(3);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = save(folder.path(), model, inputs);
+    let targets = wrong(|_, _, right| right);
+    let error = reduced(&path, &targets, AMPLE).expect_err("nothing is wrong").to_string();
+    assert!(
+        error.contains("no finding") && error.contains("wrong:") && error.contains("outputs are right"),
+        "{error}"
+    );
+    assert!(!path.with_extension("reduced").exists());
+}
+
+#[test]
+fn an_engine_that_fails_on_everything_is_refused() {
+    struct Never;
+    impl Runner for Never {
+        fn describe(&self) -> Description {
+            Description { engine: "never".to_owned(), ..Reference.describe() }
+        }
+        fn run(&mut self, model: &Model, _: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+            // Not the operators alone, but whatever has two of them or none.
+            match model.graph.nodes.iter().filter(|n| matches!(n.kind, NodeKind::Operator(_))).count() {
+                1 => Reference.run(model, &[]),
+                _ => Err(EngineError::Load("out of order".to_owned())),
+            }
+        }
+    }
+    let (model, inputs) = chain(3);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = save(folder.path(), model, inputs);
+    let error = reduced(&path, &Target::here(Box::new(OnModels(Never))), AMPLE);
+    assert!(matches!(error, Err(ReduceError::AnyGraph { .. })), "{error:?}");
+}
+
+#[test]
+fn whenever_it_ends_the_best_so_far_is_there() {
+    let (model, inputs) = chain(40);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = save(folder.path(), model, inputs);
+    let targets = Target::here(Box::new(OnModels(Fusing)));
+    let mut before = usize::MAX;
+    for tries in [0, 5, 50] {
+        let reduced = reduced(&path, &targets, Budget { tries, ..AMPLE }).expect("there is a finding");
+        assert!(!reduced.minimal && reduced.tries == tries, "{reduced:?}");
+        assert!(reduced.nodes_after <= before, "{reduced:?}");
+        assert_eq!(replayed(&path, &targets), Outcome::Mismatch);
+        before = reduced.nodes_after;
+    }
+    // A result is a case like any other, and goes on from there.
+    let (stop, out) = (AtomicBool::new(true), folder.path().join("stopped"));
+    let plan = Plan { targets: &targets, seed: 0, budget: AMPLE, stop: &stop };
+    let saved = AtomicUsize::new(0);
+    let result = reduce(&path.with_extension("reduced"), &out, &plan, &mut |_| {
+        saved.fetch_add(1, Ordering::Relaxed);
+    });
+    assert_eq!(result.expect("there is a finding").nodes_before, before);
+    assert_eq!(saved.into_inner(), 1);
+    assert!(out.join("model.onnx").is_file());
+}
+
+#[test]
+fn the_same_case_reduces_to_the_same_case() {
+    let (model, inputs) = chain(12);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = save(folder.path(), model, inputs);
+    let targets = Target::here(Box::new(OnModels(Fusing)));
+    let bytes = || {
+        reduced(&path, &targets, AMPLE).expect("there is a finding");
+        std::fs::read(path.with_extension("reduced").join("model.onnx")).expect("a model")
+    };
+    assert_eq!(bytes(), bytes());
+}

@@ -1,0 +1,70 @@
+//! `onnxsmith reduce`
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use anyhow::bail;
+use backends::worker::Limits;
+use campaign::reduce::{Budget, Plan, Reduced, reduce};
+use serde_json::json;
+
+use super::{targets, writable};
+use crate::Exit;
+use crate::args::{Common, Reduce};
+use crate::screen;
+
+/// Looks for the smallest case that shows the same finding.
+pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
+    let out = args.out.clone().unwrap_or_else(|| beside(&args.case));
+    if out.exists() && !out.join("model.onnx").is_file() {
+        bail!(
+            "{} exists and is not a case folder; --out takes a new folder, or a case to replace",
+            out.display()
+        );
+    }
+    writable(out.parent().filter(|parent| !parent.as_os_str().is_empty()), None)?;
+    let limits = Limits { timeout: args.timeout, ..Limits::default() };
+    let targets = targets(&args.on, &limits)?;
+    let budget = Budget { time: args.budget, tries: args.tries.unwrap_or(u64::MAX) };
+    let stop = AtomicBool::new(false);
+    let plan = Plan { targets: &targets, seed: common.seed, budget, stop: &stop };
+    let bar = screen::progress(common, None, "reducing");
+    let reduced = reduce(&args.case, &out, &plan, &mut |size| {
+        bar.inc(1);
+        bar.set_message(format!("{} nodes, {} elements", size.nodes, size.elements));
+    });
+    bar.finish_and_clear();
+    let reduced = reduced?;
+    if common.json {
+        let mut all = serde_json::to_value(&reduced)?;
+        all["out"] = json!(out);
+        screen::json(&all)?;
+    } else {
+        screen::text(&summary(&reduced, &out))?;
+    }
+    Ok(Exit::Clean)
+}
+
+/// `case-7-reduced` for `case-7`, and for `case-7.onnx`.
+fn beside(case: &Path) -> PathBuf {
+    let stem = if case.is_dir() { case.file_name() } else { case.file_stem() };
+    let name = stem.map_or_else(|| "case".into(), |name| name.to_string_lossy().into_owned());
+    case.with_file_name(format!("{name}-reduced"))
+}
+
+fn summary(reduced: &Reduced, out: &Path) -> String {
+    let end = if reduced.minimal { "nothing makes it smaller" } else { "the budget is used up" };
+    format!(
+        "{}\n    {}\n{} nodes → {}, {} elements → {}; {} tries in {:.1} s, {end}\nonnxsmith run {} --on {}\n",
+        reduced.signature,
+        reduced.detail,
+        reduced.nodes_before,
+        reduced.nodes_after,
+        reduced.elements_before,
+        reduced.elements_after,
+        reduced.tries,
+        reduced.seconds,
+        out.display(),
+        reduced.target,
+    )
+}

@@ -1,0 +1,99 @@
+//! `onnxsmith reduce`: what it writes, says and refuses.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+fn onnxsmith(folder: &Path, args: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_onnxsmith");
+    Command::new(program).args(args).current_dir(folder).output().expect("the program starts")
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("one JSON object: {e}; {said}"))
+}
+
+/// A finding of rten that does not depend on its version, in a folder of its own.
+fn finding(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../findings/rten-0.27").join(name);
+    let folder = tempfile::tempdir().expect("a folder");
+    let to = folder.path().join(name);
+    fs::create_dir_all(to.join("test_data_set_0")).expect("a folder");
+    fs::copy(from.join("model.onnx"), to.join("model.onnx")).expect("a model");
+    for file in fs::read_dir(from.join("test_data_set_0")).expect("a data set") {
+        let file = file.expect("an entry");
+        fs::copy(file.path(), to.join("test_data_set_0").join(file.file_name())).expect("a tensor");
+    }
+    (folder, to)
+}
+
+#[test]
+fn a_finding_keeps_its_signature_and_replays() {
+    let (folder, _) = finding("softplus-large");
+    let output = onnxsmith(folder.path(), &["reduce", "softplus-large", "--on", "rten", "--json", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0));
+    let report = json(&output);
+    assert_eq!(report["out"], "softplus-large-reduced");
+    assert_eq!(report["signature"], "rten | Softplus f32 dense | mismatch infinite");
+    for (before, after) in [("nodes_before", "nodes_after"), ("elements_before", "elements_after")] {
+        assert!(
+            report[after].as_u64().is_some_and(|after| Some(after) <= report[before].as_u64()),
+            "{report}"
+        );
+    }
+    let output = onnxsmith(folder.path(), &["run", "softplus-large-reduced", "--on", "rten:all", "--json"]);
+    assert_eq!(json(&output)["backends"]["rten:all"]["mismatch"], 1);
+    // A result is a case like any other.
+    let output = onnxsmith(
+        folder.path(),
+        &["reduce", "softplus-large-reduced", "--on", "rten", "--tries", "0", "--out", "again"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.path().join("again/case.json").is_file());
+}
+
+#[test]
+fn what_shows_nothing_is_refused_and_named() {
+    let (folder, case) = finding("softplus-large");
+    fs::write(folder.path().join("notes"), "keep").expect("a file");
+    let rows: &[(&[&str], &[&str])] = &[
+        (&["reduce", "softplus-large"], &["--on"]),
+        (
+            &["reduce", "softplus-large", "--on", "interp"],
+            &["no finding", "interp:reference", "outputs are right"],
+        ),
+        (&["reduce", "missing", "--on", "interp"], &["missing", "No such file"]),
+        (&["reduce", "softplus-large", "--on", "nope"], &["`nope`"]),
+        (&["reduce", "softplus-large", "--on", "rten", "--out", "notes"], &["notes", "not a case folder"]),
+        (&["reduce", "softplus-large", "--on", "rten", "--budget", "x"], &["--budget", "10m"]),
+    ];
+    for (args, wanted) in rows {
+        let output = onnxsmith(folder.path(), args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(wanted.iter().all(|part| said.contains(part)), "{args:?}: {said}");
+        assert!(output.stdout.is_empty(), "{args:?} prints on standard output");
+    }
+    assert!(!case.with_file_name("softplus-large-reduced").exists());
+}
+
+#[test]
+fn killed_it_leaves_a_whole_case() {
+    let (folder, case) = finding("softplus-large");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_onnxsmith"))
+        .args(["reduce", "softplus-large", "--on", "rten", "--quiet"])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let out = case.with_file_name("softplus-large-reduced");
+    while !out.exists() && child.try_wait().expect("a child").is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().expect("it ends, one way or the other");
+    child.wait().expect("a child");
+    let output = onnxsmith(folder.path(), &["run", "softplus-large-reduced", "--on", "rten:all", "--json"]);
+    assert_eq!(json(&output)["backends"]["rten:all"]["mismatch"], 1);
+}
