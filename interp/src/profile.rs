@@ -80,6 +80,8 @@ pub struct Profile {
     pub power: fn(DType) -> Accuracy,
     /// Whether the remainder may be x − y·trunc(x/y), rounded at each step, instead of exact.
     pub remainder_by_formula: bool,
+    /// Whether later factors and addends may be folded into the terms of a sum of products.
+    pub folds: bool,
     /// Whether denormal operands and results may be replaced by zero.
     pub flush_to_zero: bool,
     /// Whether +0 and −0 may stand for each other.
@@ -98,6 +100,7 @@ impl Profile {
         function: tight,
         power: |d| Accuracy::Ulp(if is_half(d) { 4.0 } else { 16.0 }),
         remainder_by_formula: false,
+        folds: false,
         flush_to_zero: false,
         ignores_zero_sign: false,
         nonfinite_is_indeterminate: false,
@@ -112,6 +115,7 @@ impl Profile {
         function: wgsl,
         power: |_| Accuracy::Formula { abs: 0.0 },
         remainder_by_formula: true,
+        folds: false,
         flush_to_zero: true,
         ignores_zero_sign: true,
         nonfinite_is_indeterminate: true,
@@ -125,6 +129,7 @@ impl Profile {
         function: declared,
         // WebNN grants 32 ULP in f32, which covers e^(y·ln x) with moderate exponents.
         power: |d| Accuracy::Ulp(if is_half(d) { 4.0 } else { 32.0 }),
+        folds: true,
         flush_to_zero: true,
         ignores_zero_sign: true,
         ..Self::TIGHT

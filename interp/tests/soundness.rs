@@ -259,3 +259,46 @@ fn a_selection_between_branches_that_meet_is_decidable() {
     assert!(leaky.is_known() && leaky.error < 3e-6);
     assert!(!a.select(positive, a.real(1.0), a.real(-1.0)).is_known());
 }
+
+/// What a step after a dot product does when an optimiser folds it into the product's terms.
+fn folded(x: &[f64], w: &[f64], scale: f64, addend: f64) -> f64 {
+    let rounded = |v: f64| f64::from(v as f32);
+    let weights = w.iter().map(|w| rounded(w * scale));
+    x.iter().zip(weights).fold(addend, |sum, (x, w)| rounded(sum + rounded(x * w)))
+}
+
+#[test]
+fn constants_folded_into_a_dot_product_stay_inside() {
+    let unfolded = Profile { folds: false, ..Profile::DECLARED };
+    let mut outside_without = 0;
+    for seed in 0..2000 {
+        let rng = &mut Stream::new(seed).child("folding").rng();
+        let mut draw = |n: usize| -> Vec<f64> {
+            let whole = rng.random();
+            let one =
+                |_| if whole { f64::from(rng.random_range(-4i32..5)) } else { rng.random_range(-2.0..2.0) };
+            (0..n).map(one).map(|v| round_to(DType::F32, v)).collect()
+        };
+        let (mut x, w, [scale, addend]) = (draw(8), draw(8), [0, 1].map(|_| draw(1)[0]));
+        // Half of the terms nearly cancel the other half.
+        for i in 0..4 {
+            x[i + 4] = round_to(DType::F32, if w[i + 4] == 0.0 { x[i + 4] } else { -x[i] * w[i] / w[i + 4] });
+        }
+        let number = folded(&x, &w, scale, addend);
+        for profile in [&Profile::DECLARED, &unfolded] {
+            let b = Bound::new(profile, DType::F32);
+            let format = DType::F32.float().unwrap();
+            let store = |ball| b.stored(ball, format);
+            let dot = b.dot(x.iter().zip(&w).map(|(x, w)| (b.real(*x), b.real(*w))));
+            let product = store(b.mul(store(dot), b.real(scale)));
+            let total = store(b.add(product, b.real(addend)));
+            let inside = (number - total.value).abs() <= total.error;
+            if profile.folds {
+                assert!(inside, "seed {seed}: {number:e} is not {total:?}");
+            } else {
+                outside_without += usize::from(!inside);
+            }
+        }
+    }
+    assert!(outside_without > 20, "folding is too mild to need a bound: {outside_without}");
+}

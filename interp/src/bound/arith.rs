@@ -4,7 +4,7 @@ use ir::DType;
 use ops::arith::{Arith, Class, Comparison, Fun, Step};
 use ops::plain;
 
-use super::ball::{Ball, State, Whole};
+use super::ball::{Ball, State, Terms, Whole};
 use super::{Bound, sums};
 
 /// Branches that differ by no more than so many times their own errors are taken to meet: the selection is
@@ -103,7 +103,8 @@ impl Arith for Bound<'_> {
     fn add(&self, x: Ball, y: Ball) -> Ball {
         let (x, y) = (self.operand(x), self.operand(y));
         let exact = |v| sums::two_sum(x.value, y.value) == (v, 0.0);
-        self.binary(x, y, |x, y| x + y, self.profile.rounding, exact, |_| x.error + y.error)
+        let total = self.binary(x, y, |x, y| x + y, self.profile.rounding, exact, |_| x.error + y.error);
+        self.joined(x, y, total)
     }
     fn sub(&self, x: Ball, y: Ball) -> Ball {
         self.add(x, Ball { value: -y.value, ..y })
@@ -111,13 +112,16 @@ impl Arith for Bound<'_> {
     fn mul(&self, x: Ball, y: Ball) -> Ball {
         let (a, b) = (self.operand(x), self.operand(y));
         for (zero, other) in [(a, b), (b, a)] {
-            if zero.is_exact() && zero.value == 0.0 && other.is_known() && !other.is_exact() {
+            // A sum that cancels is not zero any more once a factor is folded into its terms.
+            let is_zero = zero.is_exact() && zero.value == 0.0 && !zero.terms.is_sum();
+            if is_zero && other.is_known() && !other.is_exact() {
                 return if other.has_zero() { Ball::either_zero() } else { Ball::exact(a.value * b.value) };
             }
         }
         let exact = |v: f64| a.value == 0.0 || b.value == 0.0 || sums::product_is_exact(a.value, b.value, v);
         let carried = |_| a.value.abs() * b.error + b.value.abs() * a.error + a.error * b.error;
-        self.binary(a, b, |x, y| x * y, self.profile.rounding, exact, carried)
+        let product = self.binary(a, b, |x, y| x * y, self.profile.rounding, exact, carried);
+        self.scaled(a, b, product)
     }
     fn div(&self, x: Ball, y: Ball) -> Ball {
         let (a, b) = (self.operand(x), self.operand(y));
@@ -139,7 +143,8 @@ impl Arith for Bound<'_> {
         let faithful = ulps <= self.profile.rounding;
         let exact = |q: f64| faithful && (a.value == 0.0 || sums::product_is_exact(b.value, q, a.value));
         let carried = |q: f64| (a.error + q.abs() * b.error) / (b.value.abs() - b.error);
-        self.binary(a, b, |x, y| x / y, ulps, exact, carried)
+        let quotient = self.binary(a, b, |x, y| x / y, ulps, exact, carried);
+        self.divided(a, b, quotient)
     }
     fn neg(&self, x: Ball) -> Ball {
         let x = self.operand(x);
@@ -147,7 +152,7 @@ impl Arith for Bound<'_> {
     }
     fn abs(&self, x: Ball) -> Ball {
         let x = self.operand(x);
-        Ball { value: x.value.abs(), ..x }
+        Ball { value: x.value.abs(), terms: Terms::NONE, ..x }
     }
     fn min(&self, x: Ball, y: Ball) -> Ball {
         self.extreme(x, y, plain::min)

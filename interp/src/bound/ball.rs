@@ -15,27 +15,50 @@ pub struct Ball {
     pub error: f64,
     /// Whether the specification leaves the number undefined. Then it is undecidable too.
     pub undefined: bool,
+    /// The sum of products that it is, if it is one.
+    pub terms: Terms,
+}
+
+/// What a sum of products was made of: later steps may be folded into its terms.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Terms {
+    /// Σ of the magnitudes of the terms; 0 where there is no sum.
+    pub size: f64,
+    /// How many roundings a term goes through.
+    pub roundings: u32,
+    /// The exponent of the lowest bit of any term; `i16::MIN` where terms are not exact.
+    pub grain: i16,
+}
+
+impl Terms {
+    /// No sum.
+    pub const NONE: Self = Self { size: 0.0, roundings: 0, grain: i16::MIN };
+
+    /// Whether there is a sum.
+    pub fn is_sum(self) -> bool {
+        self.size > 0.0
+    }
 }
 
 impl Ball {
     /// A number that every implementation has.
     pub const fn exact(value: f64) -> Self {
-        Self { value, error: 0.0, undefined: false }
+        Self::within(value, 0.0)
     }
 
     /// A number that implementations have to within an error.
     pub const fn within(value: f64, error: f64) -> Self {
-        Self { value, error, undefined: false }
+        Self { value, error, undefined: false, terms: Terms::NONE }
     }
 
     /// A number that implementations may disagree about as they like.
     pub const fn unknown(value: f64) -> Self {
-        Self { value, error: f64::INFINITY, undefined: false }
+        Self::within(value, f64::INFINITY)
     }
 
     /// A number that the specification does not define.
     pub const fn undefined(value: f64) -> Self {
-        Self { value, error: f64::INFINITY, undefined: true }
+        Self { undefined: true, ..Self::unknown(value) }
     }
 
     /// A zero of either sign.
@@ -47,12 +70,14 @@ impl Ball {
     pub fn or(self, other: Self) -> Self {
         let same = self.value.to_bits() == other.value.to_bits() || (self.is_nan() && other.is_nan());
         let apart = if same { 0.0 } else { (other.value - self.value).abs() };
-        match apart + other.error {
-            0.0 if same => self,
-            0.0 => Self { error: self.error.max(SIGN_ALONE), ..self },
-            reach if reach.is_finite() && self.is_known() => Self { error: self.error.max(reach), ..self },
-            _ => Self { error: f64::INFINITY, ..self },
-        }
+        let terms = if other.terms.size > self.terms.size { other.terms } else { self.terms };
+        let error = match apart + other.error {
+            0.0 if same => self.error,
+            0.0 => self.error.max(SIGN_ALONE),
+            reach if reach.is_finite() && self.is_known() => self.error.max(reach),
+            _ => f64::INFINITY,
+        };
+        Self { error, terms, ..self }
     }
 
     /// Whether every implementation has the same.

@@ -246,9 +246,9 @@ impl Bound<'_> {
 fn about(value: f64, ball: Ball, floor: f64) -> Ball {
     let distance = (ball.value - value).abs();
     if ball.is_known() && distance.is_finite() {
-        Ball { value, error: (ball.error + distance).max(floor), undefined: ball.undefined }
+        Ball { value, error: (ball.error + distance).max(floor), ..ball }
     } else {
-        Ball { value, error: f64::INFINITY, undefined: ball.undefined }
+        Ball { value, error: f64::INFINITY, ..ball }
     }
 }
 

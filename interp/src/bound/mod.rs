@@ -7,6 +7,7 @@
 
 mod arith;
 mod ball;
+mod fold;
 mod functions;
 mod settle;
 mod sums;
@@ -15,7 +16,7 @@ use ir::DType;
 use ir::dtype::FloatFormat;
 use ir::round::round_to_format;
 
-pub use ball::{Ball, State, Whole};
+pub use ball::{Ball, State, Terms, Whole};
 
 use crate::profile::Profile;
 

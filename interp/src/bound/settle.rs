@@ -45,7 +45,7 @@ impl Bound<'_> {
         }
         // Only a step that does not round could leave an exact number that the format does not have.
         let x = if x.is_exact() {
-            Ball::within(x.value, self.profile.rounding * TWICE_ROUNDED * format.ulp(x.value))
+            Ball { error: self.profile.rounding * TWICE_ROUNDED * format.ulp(x.value), ..x }
         } else {
             x
         };

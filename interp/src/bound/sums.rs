@@ -4,7 +4,7 @@
 //! "Accuracy and Stability of Numerical Algorithms", section 4.2), so it is off by at most ((1+u)ⁿ⁻¹−1)·Σ|xᵢ|.
 
 use super::Bound;
-use super::ball::Ball;
+use super::ball::{Ball, Terms};
 
 /// a + b and its rounding error (Knuth).
 pub(super) fn two_sum(a: f64, b: f64) -> (f64, f64) {
@@ -27,6 +27,11 @@ fn low_bit(x: f64) -> i32 {
         (0, f) => f.trailing_zeros() as i32 - 1074,
         (e, f) => (f | 1 << 52).trailing_zeros() as i32 + e - 1075,
     }
+}
+
+/// The exponent of the lowest set bit, as [`Terms`] keep it.
+pub(super) fn grain(x: f64) -> i16 {
+    low_bit(x).clamp(i16::MIN.into(), i16::MAX.into()) as i16
 }
 
 /// What a long sum needs to remember.
@@ -174,13 +179,12 @@ impl Bound<'_> {
         if sum.size.is_nan() || sum.size > self.format.max_finite() {
             return Ball::unknown(value);
         }
+        let terms = self.terms(sum, roundings);
         if sum.is_exact() && self.all_orders_exact(sum) {
             let unsigned = value == 0.0 && sum.size == 0.0 && (sum.negative_zero || sum.products);
-            return if unsigned { Ball::either_zero() } else { Ball::exact(value) };
+            return if unsigned { Ball::either_zero() } else { Ball { terms, ..Ball::exact(value) } };
         }
-        let unit = self.profile.rounding * self.format.epsilon();
-        let growth = libm::expm1(f64::from(roundings) * libm::log1p(unit));
-        let by_growth = growth * sum.size;
+        let by_growth = self.growth(roundings) * sum.size;
         // A single addition is off by a fraction of its result, not of its operands.
         let local = if roundings == 1 && sum.terms == 2 {
             let ulp = self.format.ulp(value.abs() + sum.carried);
@@ -190,21 +194,41 @@ impl Bound<'_> {
         };
         let least = if self.profile.flush_to_zero { self.format.min_normal() } else { self.format.ulp(0.0) };
         let flushed = if self.profile.flush_to_zero { sum.terms } else { sum.tiny };
-        self.widened(value, sum.carried, local * super::TWICE_ROUNDED + f64::from(flushed) * least)
+        let ball =
+            self.widened(value, sum.carried, local * super::TWICE_ROUNDED + f64::from(flushed) * least);
+        Ball { terms, ..ball }
+    }
+
+    /// How far so many roundings may move a number, relative to it.
+    pub(super) fn growth(&self, roundings: u32) -> f64 {
+        let unit = self.profile.rounding * self.format.epsilon();
+        libm::expm1(f64::from(roundings) * libm::log1p(unit))
+    }
+
+    /// What later steps may be folded into.
+    fn terms(&self, sum: &Sum, roundings: u32) -> Terms {
+        if !sum.products || !self.profile.folds {
+            return Terms::NONE;
+        }
+        let grain =
+            if sum.is_exact() { sum.grain.clamp(i16::MIN.into(), i16::MAX.into()) as i16 } else { i16::MIN };
+        Terms { size: sum.size, roundings, grain }
     }
 
     /// Whether every partial sum in every order is a number of the working dtype: all are multiples of the grain,
     /// and none reaches 2^precision grains. (The size is itself summed in f64, where it may stall at 2^53 grains.)
     fn all_orders_exact(&self, sum: &Sum) -> bool {
-        if sum.size == 0.0 {
-            return sum.tiny == 0;
-        }
+        if sum.size == 0.0 { sum.tiny == 0 } else { self.is_grid(sum.size, sum.grain) }
+    }
+
+    /// Whether all multiples of 2^grain up to a size are numbers of the working dtype.
+    pub(super) fn is_grid(&self, size: f64, grain: i32) -> bool {
         let least = if self.profile.flush_to_zero {
             1 - self.format.max_exponent
         } else {
             2 - self.format.max_exponent - self.format.precision
         };
-        sum.grain >= least && sum.size < 2f64.powi(sum.grain.min(1023)) * 2f64.powi(self.format.precision)
+        grain >= least && size < 2f64.powi(grain.min(1023)) * 2f64.powi(self.format.precision)
     }
 
     /// A product in whatever order. Partial products over- and underflow on their way: the bound assumes that an
@@ -239,13 +263,18 @@ impl Bound<'_> {
         }
         let most: f64 = sizes().product();
         let count = terms.len() as f64;
-        let unit = self.profile.rounding * self.format.epsilon();
-        let growth = libm::expm1((count - 1.0) * libm::log1p(unit));
+        let growth = self.growth(terms.len() as u32 - 1);
         let own = count * f64::EPSILON * most;
         let carried = (most - value.abs()).max(0.0);
         let least = if self.profile.flush_to_zero { self.format.min_normal() } else { self.format.ulp(0.0) };
         let underflow = if small < self.format.min_normal() { count * least * large.max(1.0) } else { 0.0 };
-        self.widened(value, carried, growth * most * super::TWICE_ROUNDED + own + underflow)
+        let product = self.widened(value, carried, growth * most * super::TWICE_ROUNDED + own + underflow);
+        let Some(&sum) = terms.iter().find(|x| x.terms.is_sum()) else { return product };
+        let size = |x: &Ball| if x.terms.is_sum() { x.terms.size } else { x.value.abs() + x.error };
+        let size = terms.iter().map(size).product();
+        let more = 2 * (terms.len() as u32 - 1);
+        let folded = Terms { size, roundings: sum.terms.roundings + more, grain: i16::MIN };
+        self.folded(sum, product, folded, more, 0.0)
     }
 
     /// Whether all partial products are numbers of the working dtype, because the factors' significant bits

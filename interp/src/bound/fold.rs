@@ -1,0 +1,73 @@
+//! Folding a later factor or addend into the terms of a sum.
+//!
+//! Optimisers move constants across operators: a scale goes into a convolution's weights, an addend into its
+//! accumulator. Unfused, the sum Σ xᵢwᵢ is rounded and then scaled, so what the scale adds is relative to the sum. Folded,
+//! each of the weights is rounded again, and what that adds is relative to Σ |xᵢwᵢ|, which cancellation may leave far
+//! above the sum. So a sum remembers that magnitude ([`Terms`]), and later steps add what folding them would.
+//!
+//! For one factor that is two roundings of each term (the factor's own and the weight's); for an addend one more
+//! partial sum. Where the sum itself was exact the folded terms may make all of its additions round.
+
+use super::ball::{Ball, Terms};
+use super::{Bound, TWICE_ROUNDED, sums};
+
+/// The roundings that a folded factor costs each term: its own and that of the term.
+const BY_FACTOR: u32 = 2;
+
+impl Bound<'_> {
+    /// The ball of x·y, with y folded into the terms of x or the other way round.
+    pub(super) fn scaled(&self, x: Ball, y: Ball, product: Ball) -> Ball {
+        let (sum, factor) = if x.terms.is_sum() { (x, y) } else { (y, x) };
+        let size = sum.terms.size * (factor.value.abs() + factor.error);
+        let grain = if factor.is_exact() {
+            sum.terms.grain.saturating_add(sums::grain(factor.value))
+        } else {
+            i16::MIN
+        };
+        self.folded(
+            sum,
+            product,
+            Terms { size, grain, roundings: sum.terms.roundings + BY_FACTOR },
+            BY_FACTOR,
+            0.0,
+        )
+    }
+
+    /// The ball of x/y, with 1/y folded into the terms of x.
+    pub(super) fn divided(&self, x: Ball, y: Ball, quotient: Ball) -> Ball {
+        let size = x.terms.size / (y.value.abs() - y.error);
+        // The reciprocal is one rounding more.
+        let more = BY_FACTOR + 1;
+        let terms = Terms { size, grain: i16::MIN, roundings: x.terms.roundings + more };
+        self.folded(x, quotient, terms, more, 0.0)
+    }
+
+    /// The ball of x+y, with y as a first term of x or the other way round.
+    pub(super) fn joined(&self, x: Ball, y: Ball, total: Ball) -> Ball {
+        let (sum, addend) = if x.terms.is_sum() { (x, y) } else { (y, x) };
+        let more = addend.value.abs() + addend.error;
+        let grain = if addend.is_exact() { sum.terms.grain.min(sums::grain(addend.value)) } else { i16::MIN };
+        let terms = Terms { size: sum.terms.size + more, grain, roundings: sum.terms.roundings + 1 };
+        self.folded(sum, total, terms, 1, more)
+    }
+
+    /// The ball of a step on a sum, which may be folded into its terms: `roundings` more for each of them, and all of the
+    /// sum's for an addend of size `new`.
+    pub(super) fn folded(&self, sum: Ball, step: Ball, terms: Terms, roundings: u32, new: f64) -> Ball {
+        if !self.profile.folds || !sum.terms.is_sum() || !step.is_known() || !step.value.is_finite() {
+            return step;
+        }
+        if step.is_exact() && self.is_grid(terms.size, terms.grain.into()) {
+            return Ball { terms, ..step };
+        }
+        let extra = if sum.is_exact() {
+            self.growth(terms.roundings) * terms.size
+        } else {
+            self.growth(roundings) * terms.size + self.growth(terms.roundings) * new
+        };
+        if extra == 0.0 {
+            return Ball { terms, ..step };
+        }
+        Ball { terms, ..self.widened(step.value, step.error, extra * TWICE_ROUNDED) }
+    }
+}
