@@ -201,7 +201,8 @@ pub(crate) struct Fuzz {
 /// `reduce`
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Reduce {
-    /// A case folder, of this program or any other, or an `.onnx` file.
+    /// A case folder, of this program or any other, or an `.onnx` file, for which inputs are found (others with
+    /// another --seed).
     pub case: PathBuf,
     /// The backend that shows the finding, as for `run`; of several, or of several levels, the first that does.
     #[arg(long, required = true, value_delimiter = ',', value_name = "BACKENDS")]

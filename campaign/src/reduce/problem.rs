@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use ir::inline::inline;
-use ir::{NodeId, NodeKind, Operation, Tensor};
+use ir::{Attribute, NodeId, NodeKind, Operation, Tensor};
 use ops::operator::elements;
 use ops::{Graph, Model, Op};
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub struct Size {
     pub attributes: usize,
     /// How many different numbers the inputs and constants hold.
     pub distinct: usize,
-    /// How many bits it takes to write these numbers.
+    /// How many bits it takes to write these numbers, and those in attributes.
     pub bits: u64,
     /// The bytes of inputs and constants.
     pub bytes: u64,
@@ -67,7 +67,11 @@ impl Problem {
             elements: inline(&self.model).as_ref().map_or(u64::MAX, all_elements),
             attributes: graphs().map(attributes).sum(),
             distinct: different.len(),
-            bits: numbers.iter().map(|n| u64::from(n.bits())).sum(),
+            bits: numbers
+                .into_iter()
+                .chain(graphs().flat_map(in_attributes))
+                .map(|n| u64::from(n.bits()))
+                .sum(),
             bytes: self.leaves().map(|(_, tensor)| tensor.ty().bytes()).sum(),
         }
     }
@@ -77,13 +81,30 @@ fn all_elements(graph: &Graph) -> u64 {
     graph.nodes.iter().flat_map(|n| &n.outputs).map(elements).fold(0, u64::saturating_add)
 }
 
-/// How many attributes of a graph's operators are not at their default.
-fn attributes(graph: &Graph) -> usize {
-    let operators = graph.nodes.iter().filter_map(|n| match &n.kind {
+fn operators(graph: &Graph) -> impl Iterator<Item = &Op> {
+    graph.nodes.iter().filter_map(|n| match &n.kind {
         NodeKind::Operator(op) => Some(op),
         _ => None,
-    });
-    operators.map(|op| stated(op).count()).sum()
+    })
+}
+
+/// How many attributes of a graph's operators are not at their default.
+fn attributes(graph: &Graph) -> usize {
+    operators(graph).map(|op| stated(op).count()).sum()
+}
+
+/// The numbers in the attributes of a graph's operators.
+fn in_attributes(graph: &Graph) -> impl Iterator<Item = Scalar> {
+    let numbers = |value: &Attribute| match value {
+        Attribute::Int(v) => vec![Scalar::Int((*v).into())],
+        Attribute::Ints(list) => list.iter().map(|&v| Scalar::Int(v.into())).collect(),
+        Attribute::Float(v) => vec![Scalar::Real((*v).into())],
+        Attribute::Name(_) | Attribute::DType(_) => Vec::new(),
+    };
+    operators(graph).flat_map(move |op| {
+        let all = Operation::attributes(op);
+        all.iter().flat_map(|(_, value)| numbers(value)).collect::<Vec<_>>()
+    })
 }
 
 /// The attributes without which an operator would be another one, or none.

@@ -19,6 +19,7 @@ use interp::{Judged, Profile, Taps};
 use super::Fault;
 use super::judges::{JUDGES, Opinion, ask};
 use super::kernels::target;
+use super::reduction::{self, Smallest};
 
 /// Which cases the faults are tried on.
 pub(crate) struct Plan {
@@ -28,6 +29,8 @@ pub(crate) struct Plan {
     pub(crate) nodes: usize,
     /// The most elements of a tensor; `None` for the default.
     pub(crate) max_elements: Option<i64>,
+    /// Whether the cases on which faults are found are reduced.
+    pub(crate) reduce: bool,
 }
 
 /// What came of all faults.
@@ -48,6 +51,8 @@ pub(crate) struct Tried {
     pub(crate) culprit: Option<String>,
     /// How many of the cases hold the operator.
     pub(crate) cases_with_operator: u64,
+    /// What became of the case on which the bounds find it, if that was to be reduced.
+    pub(crate) reduced: Option<Smallest>,
 }
 
 impl Tried {
@@ -134,7 +139,7 @@ pub(crate) fn run(plan: &Plan, faults: &[&'static Fault]) -> Result<Results> {
         done.collect::<Result<_>>()
     })?;
     let false_alarms = std::array::from_fn(|judge| parts.iter().map(|part| part[judge]).sum());
-    let faults = trials.iter().map(|trial| tried(&maker, trial)).collect::<Result<_>>()?;
+    let faults = trials.iter().map(|trial| tried(&maker, trial, plan.reduce)).collect::<Result<_>>()?;
     Ok(Results { seed: plan.seed, cases: plan.cases, faults, false_alarms })
 }
 
@@ -192,14 +197,16 @@ impl<'a> Bench<'a> {
 }
 
 /// The result of a trial, with the culprit that is blamed on the case that shows the fault.
-fn tried(maker: &Maker<'_>, trial: &Trial) -> Result<Tried> {
+fn tried(maker: &Maker<'_>, trial: &Trial, reduce: bool) -> Result<Tried> {
     let found_after = trial.found_after();
     let culprit = match found_after[0] {
         Some(after) => culprit(maker, trial.fault, after - 1)?,
         None => None,
     };
+    let case = found_after[0].map(|after| after - 1).filter(|_| reduce);
+    let reduced = case.map(|index| reduction::reduce(maker, trial.fault, index)).transpose()?;
     let cases_with_operator = trial.cases_with_operator.load(Ordering::Relaxed);
-    Ok(Tried { fault: trial.fault, found_after, culprit, cases_with_operator })
+    Ok(Tried { fault: trial.fault, found_after, culprit, cases_with_operator, reduced })
 }
 
 fn culprit(maker: &Maker<'_>, fault: &'static Fault, index: u64) -> Result<Option<String>> {
@@ -222,7 +229,7 @@ mod tests {
     use crate::faults::catalogue;
 
     /// Small graphs of small tensors have every shape class that large ones have, and cost less.
-    const SMALL: Plan = Plan { seed: 0, cases: 700, nodes: 10, max_elements: Some(256) };
+    const SMALL: Plan = Plan { seed: 0, cases: 700, nodes: 10, max_elements: Some(256), reduce: false };
 
     /// Some of every family, none of which takes long to find.
     const PLAIN: &[&str] = &[

@@ -12,6 +12,7 @@
 //! | [`kernels`] | the CPU's kernels but for one |
 //! | [`judges`] | bounds, and constants |
 //! | [`mod@bench`] | trying every fault on the same cases |
+//! | [`reduction`] | reducing the cases on which faults are found |
 //! | [`report`] | the results as JSON, as a page, in a few lines |
 
 mod bench;
@@ -19,6 +20,7 @@ mod catalogue;
 mod judges;
 mod kernels;
 mod node;
+mod reduction;
 mod report;
 
 use anyhow::{Result, ensure};
@@ -67,6 +69,9 @@ pub(crate) struct Arguments {
     /// Plant only the faults whose name or operator this is; may be repeated
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
+    /// Reduce the first case on which each fault is found
+    #[arg(long, conflicts_with = "markdown")]
+    reduce: bool,
 }
 
 /// Runs the bench and reports.
@@ -81,7 +86,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let is_chosen =
         |fault: &&Fault| arguments.only.is_empty() || arguments.only.iter().any(|name| fault.is_called(name));
     let faults: Vec<&Fault> = catalogue::all().filter(is_chosen).collect();
-    let plan = Plan { seed: arguments.seed, cases: arguments.cases, nodes: 10, max_elements: None };
+    let plan = Plan {
+        seed: arguments.seed,
+        cases: arguments.cases,
+        nodes: 10,
+        max_elements: None,
+        reduce: arguments.reduce,
+    };
     let results = bench::run(&plan, &faults)?;
     if arguments.markdown {
         settle(&root(), report::PAGE, &report::markdown(&results), Mode::Write, "faults --markdown")

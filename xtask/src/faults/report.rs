@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::bench::{Results, Tried, found};
 use super::judges::{FIXED, JUDGES};
+use super::reduction;
 
 /// The generated page.
 pub(crate) const PAGE: &str = "docs/faults.md";
@@ -27,6 +28,7 @@ pub(crate) fn json(results: &Results) -> Value {
         "by_tolerance": by_tolerance,
         "seed": results.seed,
         "named": results.faults.iter().filter(|t| t.is_named()).count(),
+        "reduction": reduction::json(&results.faults),
         "each": results.faults.iter().map(one).collect::<Vec<_>>(),
     })
 }
@@ -46,6 +48,7 @@ fn one(tried: &Tried) -> Value {
         "culprit_is_right": tried.found_after[0].map(|_| tried.is_named()),
         "cases_with_operator": tried.cases_with_operator,
         "by_tolerance": by_tolerance,
+        "reduced": tried.reduced,
     })
 }
 
@@ -73,7 +76,7 @@ pub(crate) fn text(results: &Results) -> String {
             }
         }
     }
-    text
+    text + &reduction::text(&results.faults)
 }
 
 fn judge_name(judge: usize) -> &'static str {

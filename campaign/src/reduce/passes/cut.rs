@@ -12,17 +12,12 @@ pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
     let graph = &shown.problem.model.graph;
     let is_run = |node: &Node<Op>| matches!(node.kind, NodeKind::Operator(_) | NodeKind::Call(_));
     let nodes: Vec<NodeId> = graph.iter().filter(|(_, node)| is_run(node)).map(|(id, _)| id).collect();
-    let kinds = [Leaf::Input, Leaf::Constant];
-    let of = move |chunk: std::ops::Range<usize>| {
+    let count = nodes.len();
+    let without_chunk = move |chunk: std::ops::Range<usize>| {
         let nodes = nodes[chunk].to_vec();
-        kinds.into_iter().filter_map(move |leaf| without(shown, &nodes, leaf))
+        [Leaf::Input, Leaf::Constant].into_iter().filter_map(move |leaf| without(shown, &nodes, leaf))
     };
-    Box::new(chunks(count(shown)).flat_map(of))
-}
-
-fn count(shown: &Shown) -> usize {
-    let nodes = &shown.problem.model.graph.nodes;
-    nodes.iter().filter(|n| matches!(n.kind, NodeKind::Operator(_) | NodeKind::Call(_))).count()
+    Box::new(chunks(count).flat_map(without_chunk))
 }
 
 /// The problem without these nodes.

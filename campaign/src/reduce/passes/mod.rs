@@ -9,15 +9,15 @@
 //! | `bypass` | an operand in place of a node |
 //! | `operands` | fewer operands |
 //! | `shrink` | smaller sizes |
-//! | `defaults` | attributes at their defaults |
+//! | `attributes` | attributes at their defaults, or simpler ones |
 //! | `values` | simpler numbers |
 //! | `narrow` | narrower dtypes |
 //!
 //! A pass is lazy, as most of its candidates are never asked for: once one is interesting, it starts again on that.
 
+mod attributes;
 mod bypass;
 mod cut;
-mod defaults;
 mod functions;
 mod isolate;
 mod narrow;
@@ -39,7 +39,7 @@ pub(super) type Pass = for<'a> fn(&'a Shown) -> Candidates<'a>;
 pub(super) const TIERS: &[&[Pass]] = &[
     &[isolate::candidates, functions::candidates, outputs::candidates, cut::candidates, bypass::candidates],
     &[operands::candidates, shrink::candidates],
-    &[defaults::candidates, values::candidates, narrow::candidates],
+    &[attributes::candidates, values::candidates, narrow::candidates],
 ];
 
 /// Ranges that cover `0..n`: halves, then quarters, down to single places. In this order the few that matter among

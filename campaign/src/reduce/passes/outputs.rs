@@ -29,5 +29,9 @@ fn inside(shown: &Shown) -> impl Iterator<Item = Vec<Output>> {
     nodes
         .flat_map(|(id, node)| (0..node.outputs.len()).map(move |port| Value::new(id, port)))
         .filter(move |&value| !is_output(value))
-        .map(|value| vec![Output { name: "y".to_owned(), value }])
+        .filter_map(|value| {
+            // A name that no input has.
+            let name = graph.outputs.first()?.name.clone();
+            Some(vec![Output { name, value }])
+        })
 }

@@ -28,15 +28,8 @@ const ALL_SMALL: u64 = 4;
 
 pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
     let problem = &shown.problem;
-    let small = (0..ALL_SMALL).filter_map(move |attempt| shrunk(problem, &Goal::Small(attempt)));
-    let sizes = sizes(problem);
-    let single = sizes.into_iter().flat_map(move |(at, size)| {
-        let smaller = [1, size / 2, size - 1];
-        let goals =
-            (0..smaller.len()).filter(move |&i| smaller[i] >= 1 && !smaller[..i].contains(&smaller[i]));
-        goals.filter_map(move |i| shrunk(problem, &Goal::Axis(at, smaller[i])))
-    });
-    Box::new(small.chain(single).flat_map(move |sizes| {
+    let sizes = goals(problem).filter_map(move |goal| shrunk(problem, &goal));
+    Box::new(sizes.flat_map(move |sizes| {
         [Part::First, Part::Last].into_iter().filter_map(move |part| sizes.apply(problem, part))
     }))
 }
@@ -44,22 +37,36 @@ pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
 /// An axis of an input or constant.
 type Axis = (NodeId, usize);
 
-/// The axes that can get smaller, the largest first.
-fn sizes(problem: &Problem) -> Vec<(Axis, i64)> {
-    let axes = |(id, t): (NodeId, &ir::Tensor)| {
-        t.ty().shape.into_iter().enumerate().map(move |(axis, size)| ((id, axis), size)).collect::<Vec<_>>()
-    };
-    let mut all: Vec<_> = problem.leaves().flat_map(axes).filter(|&(_, size)| size > 1).collect();
-    all.sort_by_key(|&(_, size)| -size);
-    all
-}
-
 /// What is wanted.
 enum Goal {
     /// Everything small, as one of several random solutions.
     Small(u64),
-    /// One axis of that size, and the rest as it is where it can be.
-    Axis(Axis, i64),
+    /// Axes of that size, and the rest as it is where it can be.
+    Axes(Vec<Axis>, i64),
+}
+
+/// Everything small; then all axes of one size together, as faults that mix axes up need them equal; then each axis.
+fn goals(problem: &Problem) -> impl Iterator<Item = Goal> {
+    let mut by_size: BTreeMap<i64, Vec<Axis>> = BTreeMap::new();
+    for (id, tensor) in problem.leaves() {
+        for (axis, size) in tensor.ty().shape.into_iter().enumerate().filter(|&(_, size)| size > 1) {
+            by_size.entry(size).or_default().push((id, axis));
+        }
+    }
+    let together = by_size.clone().into_iter().rev().filter(|(_, axes)| axes.len() > 1);
+    let single =
+        by_size.into_iter().rev().flat_map(|(size, axes)| axes.into_iter().map(move |at| (size, vec![at])));
+    let axes = together.chain(single).flat_map(|(size, axes)| {
+        smaller(size).into_iter().map(move |wanted| Goal::Axes(axes.clone(), wanted))
+    });
+    (0..ALL_SMALL).map(Goal::Small).chain(axes)
+}
+
+/// Smaller sizes, the least first.
+fn smaller(size: i64) -> Vec<i64> {
+    let mut sizes = vec![1, size / 2, size - 1];
+    sizes.dedup();
+    sizes
 }
 
 /// Sizes that satisfy the type rules.
@@ -170,9 +177,11 @@ fn shrunk(problem: &Problem, goal: &Goal) -> Option<Sizes> {
             let solution = rules.solver.solve(&mut stream.at(attempt).rng(), Budget::default())?;
             Some(rules.settled(&solution))
         }
-        Goal::Axis((id, axis), size) => {
-            let wanted = rules.leaves.get(&id)?.shape[axis];
-            rules.solver.eq(wanted, size.into()).ok()?;
+        Goal::Axes(ref axes, size) => {
+            for (id, axis) in axes {
+                let wanted = rules.leaves.get(id)?.shape[*axis];
+                rules.solver.eq(wanted, size.into()).ok()?;
+            }
             let mut solution = rules.solver.solve(&mut stream.rng(), Budget::default())?;
             if rules.unknowns.len() > MOST_UNKNOWNS {
                 return Some(rules.settled(&solution));

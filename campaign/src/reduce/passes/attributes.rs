@@ -1,0 +1,59 @@
+//! Attributes at their defaults, or with simpler numbers.
+
+use ir::{Attribute, Attributes, NodeId, NodeKind, Operation};
+use ops::Op;
+
+use super::Candidates;
+use crate::reduce::interest::Shown;
+use crate::reduce::problem::with_a_default;
+use crate::reduce::rewrite::Edit;
+
+pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
+    let operators = || {
+        shown.problem.model.graph.iter().filter_map(|(id, node)| match &node.kind {
+            NodeKind::Operator(op) => Some((id, op)),
+            _ => None,
+        })
+    };
+    let defaults = operators().flat_map(|(id, op)| with_a_default(op).map(move |other| (id, other)));
+    let simpler = operators().flat_map(|(id, op)| simpler(op).map(move |other| (id, other)));
+    let edit = |(id, op): (NodeId, Op)| {
+        let operands = shown.problem.model.graph.node(id).inputs.clone();
+        Edit { operators: [(id, (op, operands))].into(), ..Edit::default() }.apply(&shown.problem)
+    };
+    Box::new(defaults.chain(simpler).filter_map(edit))
+}
+
+/// The operators with one number of one attribute simpler.
+fn simpler(op: &Op) -> impl Iterator<Item = Op> {
+    let all = Operation::attributes(op);
+    let mut others = Vec::new();
+    for (name, value) in all.iter() {
+        let other = |value: Attribute| {
+            let mut attributes: Attributes = all.clone();
+            attributes.set(name, value);
+            Op::parse(op.name(), &attributes)?.ok()
+        };
+        match value {
+            Attribute::Int(v) => others.extend(whole(*v).filter_map(|v| other(Attribute::Int(v)))),
+            Attribute::Ints(list) => {
+                for (i, &v) in list.iter().enumerate() {
+                    let with = |v| [&list[..i], &[v], &list[i + 1..]].concat();
+                    others.extend(whole(v).filter_map(|v| other(Attribute::Ints(with(v)))));
+                }
+            }
+            Attribute::Float(v) => {
+                others.extend([0.0, 1.0, v.trunc()].into_iter().filter_map(|v| other(Attribute::Float(v))));
+            }
+            Attribute::Name(_) | Attribute::DType(_) => {}
+        }
+    }
+    others.into_iter()
+}
+
+/// Simpler whole numbers.
+fn whole(v: i64) -> impl Iterator<Item = i64> {
+    [0, 1, -1, 2, v / 2, v - v.signum()]
+        .into_iter()
+        .filter(move |w| w.unsigned_abs() <= v.unsigned_abs() && *w != v)
+}
