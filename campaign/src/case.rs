@@ -8,9 +8,12 @@ use ir::{DType, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::external::External;
 use onnx::import::Options;
+use onnx::violate::NotRefused;
 use ops::Model;
 use rand::RngExt;
 use serde::Serialize;
+
+use crate::relax::{Level, Relaxed};
 
 /// A model with inputs, ready to be run.
 #[derive(Clone, Debug)]
@@ -31,6 +34,11 @@ pub struct Case {
     pub edge: Option<Edged>,
     /// How many draws the generator threw away.
     pub rejected: usize,
+    /// How far it is from the constraints of the standard.
+    pub level: Level,
+    /// Why its model is not valid, where it is not or may not be. Then engines get that model, and `model` and `onnx`
+    /// are the valid one that it was made from, if there is one.
+    pub relaxed: Option<Relaxed>,
 }
 
 /// Which values cases have.
@@ -102,6 +110,24 @@ pub enum CaseError {
         /// Why.
         cause: interp::Error,
     },
+    /// A model that breaks a rule is not refused as it should be.
+    #[error("case {index}: {cause}")]
+    NotRefused {
+        /// The case.
+        index: u64,
+        /// What is wrong.
+        cause: Box<NotRefused>,
+    },
+    /// No model that was drawn has a place for a rule.
+    #[error(
+        "case {index}: no model was drawn that can break one of the rules {rules}; allow more nodes or operators"
+    )]
+    NoPlace {
+        /// The case.
+        index: u64,
+        /// The rules.
+        rules: String,
+    },
 }
 
 /// How many models are drawn at most until one has values on which everything is defined. One draw in twenty has
@@ -132,7 +158,21 @@ impl Maker<'_> {
 
     /// The case of that number, within other settings.
     pub fn make_within(&self, index: u64, settings: &Settings) -> Result<Case, CaseError> {
-        let stream = Stream::new(self.seed).child("case").at(index);
+        self.make_from(index, settings, self.stream(index))
+    }
+
+    /// Where everything random about the case of that number comes from.
+    pub(crate) fn stream(&self, index: u64) -> Stream {
+        Stream::new(self.seed).child("case").at(index)
+    }
+
+    /// The valid case that a stream gives.
+    pub(crate) fn make_from(
+        &self,
+        index: u64,
+        settings: &Settings,
+        stream: Stream,
+    ) -> Result<Case, CaseError> {
         let mut settings = if self.swarm { settings.clone().swarm(stream) } else { settings.clone() };
         if self.opset.is_none() {
             settings.opset =
@@ -160,6 +200,8 @@ impl Maker<'_> {
             adversarial: self.values.is_adversarial(stream),
             edge: None,
             rejected: generated.rejected,
+            level: Level::Valid,
+            relaxed: None,
             model: generated.model,
         };
         if self.values != Values::None {
@@ -170,7 +212,7 @@ impl Maker<'_> {
     }
 
     /// Gives a case its constants and inputs.
-    fn fill(case: &mut Case, constants: &[NodeId], stream: Stream) -> Result<(), CaseError> {
+    pub(crate) fn fill(case: &mut Case, constants: &[NodeId], stream: Stream) -> Result<(), CaseError> {
         let index = case.index;
         let mut found = interp::find_values(&case.model, constants, stream, Budget::default())
             .map_err(|cause| CaseError::Values { index, cause })?;

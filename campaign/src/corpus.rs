@@ -12,6 +12,8 @@ use serde::Serialize;
 
 use crate::case::{self, Adversarial, Case, Maker, Values};
 use crate::folder;
+use crate::relax::Level;
+use crate::relax::schedule::{Choice, Levels};
 
 /// What was generated.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -30,6 +32,8 @@ pub struct Generated {
     pub all_defined: u64,
     /// The cases that were to be adversarial.
     pub adversarial: Adversarial,
+    /// How many cases are expected to be refused, by rule.
+    pub rules: BTreeMap<String, u64>,
 }
 
 /// Why a corpus is not complete.
@@ -60,6 +64,7 @@ pub enum CorpusError {
 /// not depend on the number of jobs. `on_case` is told of each case as it is done, in no fixed order.
 pub fn generate(
     maker: &Maker<'_>,
+    levels: &Levels,
     count: u64,
     jobs: usize,
     out: Option<&Path>,
@@ -75,7 +80,7 @@ pub fn generate(
             scope.spawn(move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    if index >= count || sender.send(one(maker, index, out)).is_err() {
+                    if index >= count || sender.send(one(maker, levels, index, out)).is_err() {
                         break;
                     }
                 }
@@ -88,6 +93,9 @@ pub fn generate(
             total.rejected += case.rejected as u64;
             total.all_defined += u64::from(case.all_defined);
             total.adversarial.take(&case);
+            if let Some(relaxed) = &case.relaxed {
+                *total.rules.entry(relaxed.rule.clone()).or_default() += 1;
+            }
             for (operator, _) in case::operators(&case.model) {
                 total.nodes += 1;
                 *total.operators.entry(operator.to_owned()).or_default() += 1;
@@ -102,12 +110,15 @@ pub fn generate(
     })
 }
 
-fn one(maker: &Maker<'_>, index: u64, out: Option<&Path>) -> Result<Case, CorpusError> {
-    let case = maker.make(index)?;
+fn one(maker: &Maker<'_>, levels: &Levels, index: u64, out: Option<&Path>) -> Result<Case, CorpusError> {
+    let level = if levels.choice == Choice::Valid { Level::Valid } else { Level::Violate };
+    let case = levels.make(maker, index, &maker.settings, level)?;
     let Some(out) = out else { return Ok(case) };
     let path = folder_of(out, index);
-    if maker.values == Values::None {
+    if maker.values == Values::None && case.relaxed.is_none() {
         CaseFolder { model: case.onnx.clone(), sets: Vec::new(), json: None }.write(&path)
+    } else if case.relaxed.is_some() {
+        folder::save(&path, maker.seed, &case, &[], &[])
     } else {
         let inputs = case::tensors(&case.inputs);
         let evaluation = interp::evaluate(&case.model, &inputs, &Profile::DECLARED, Taps::Outputs)

@@ -10,6 +10,7 @@ use oracles::Finding;
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
+use crate::relax::Relaxed;
 
 /// What `case.json` says.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -29,6 +30,8 @@ pub struct About {
     pub atol: Option<f64>,
     /// For each output: the largest error bound, and how many elements are undecidable and undefined.
     pub bounds: Vec<Bounds>,
+    /// Why the model is not, or may not be, valid.
+    pub relaxed: Option<Relaxed>,
     /// What was found with the case.
     pub findings: Vec<Finding>,
 }
@@ -56,7 +59,8 @@ impl About {
     }
 }
 
-/// Writes a case of a campaign with the reference's outputs and what was found.
+/// Writes a case of a campaign with the reference's outputs, of which a model that is not valid
+/// has none, and what was found.
 pub fn save(
     path: &Path,
     seed: u64,
@@ -65,8 +69,8 @@ pub fn save(
     findings: &[Finding],
 ) -> Result<(), onnx::Error> {
     let names = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-    let (seed, index, onnx, inputs) = (Some(seed), Some(case.index), &case.onnx, &case.inputs);
-    Saved { seed, index, onnx, inputs, names, outputs, findings }.write(path)
+    let (seed, index, onnx, inputs) = (Some(seed), Some(case.index), case.bytes(), &case.inputs);
+    Saved { seed, index, onnx, inputs, names, outputs, findings, relaxed: case.relaxed.as_ref() }.write(path)
 }
 
 /// What a case folder holds.
@@ -85,6 +89,8 @@ pub struct Saved<'a> {
     pub outputs: &'a [Judged],
     /// What was found.
     pub findings: &'a [Finding],
+    /// Why the model is not, or may not be, valid.
+    pub relaxed: Option<&'a Relaxed>,
 }
 
 impl Saved<'_> {
@@ -111,8 +117,9 @@ impl Saved<'_> {
             onnxsmith: Some(env!("CARGO_PKG_VERSION").to_owned()),
             seed: self.seed,
             index: self.index,
-            tolerance: Some(DERIVED.to_owned()),
+            tolerance: self.relaxed.is_none().then(|| DERIVED.to_owned()),
             bounds: bounds.collect(),
+            relaxed: self.relaxed.cloned(),
             findings: self.findings.to_vec(),
             ..About::default()
         }

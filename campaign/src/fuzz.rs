@@ -16,6 +16,8 @@ use crate::case::{self, Case, Maker};
 use crate::event::Event;
 use crate::folder;
 use crate::known::Known;
+use crate::relax::schedule::{Levels, Schedule};
+use crate::relax::{Level, Relaxed, answer};
 use crate::report::{Cluster, Report};
 use crate::target::Target;
 
@@ -23,6 +25,8 @@ use crate::target::Target;
 pub struct Plan<'p> {
     /// How cases are made.
     pub maker: Maker<'p>,
+    /// How far they are from the constraints of the standard.
+    pub levels: Levels,
     /// What they run on.
     pub targets: Vec<Target>,
     /// How many cases run at the same time.
@@ -51,22 +55,54 @@ struct Ran<'p> {
     trouble: Vec<String>,
 }
 
+impl<'p> Ran<'p> {
+    /// Runs and judges a case whose model is not, or may not be, valid.
+    fn ask(&mut self, plan: &'p Plan<'_>, case: &Case, relaxed: &Relaxed) {
+        for target in &plan.targets {
+            match answer::ask(target, case, relaxed) {
+                Ok((verdict, seconds)) => {
+                    self.backend_seconds += seconds;
+                    let judged = Judged { verdict, comparisons: Vec::new(), alone: None, seconds };
+                    self.verdicts.push((target, judged));
+                }
+                Err(e) => self.trouble.push(format!("{}: {e}", target.name())),
+            }
+        }
+    }
+
+    /// What was found, in the order of the targets.
+    fn signatures(&self) -> Vec<String> {
+        let found = self.verdicts.iter().filter_map(|(_, judged)| match &judged.verdict {
+            Verdict::Bug(finding) => Some(finding.signature().to_string()),
+            Verdict::Pass | Verdict::Incomparable(_) => None,
+        });
+        found.collect()
+    }
+}
+
 /// Runs a campaign until its plan is done or `stop` is set.
 pub fn fuzz(plan: &Plan<'_>, stop: &AtomicBool, on_event: &mut dyn FnMut(&Event)) -> Report {
     let started = Instant::now();
     let next = AtomicU64::new(0);
     let (sender, receiver) = mpsc::sync_channel::<Ran<'_>>(plan.jobs * 4);
     let mut tally = Totals::default();
+    let schedule = Schedule::new(plan.levels.choice);
     let over = || stop.load(Ordering::Relaxed) || plan.time.is_some_and(|t| started.elapsed() >= t);
     std::thread::scope(|scope| {
         for _ in 0..plan.jobs.max(1) {
             let sender = sender.clone();
-            let (next, over) = (&next, &over);
+            let (next, over, schedule) = (&next, &over, &schedule);
             scope.spawn(move || {
                 while !over() {
-                    let index = next.fetch_add(1, Ordering::Relaxed) * plan.shard.1 + plan.shard.0;
-                    if plan.cases.is_some_and(|most| index >= most) || sender.send(run(plan, index)).is_err()
-                    {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let index = number * plan.shard.1 + plan.shard.0;
+                    if plan.cases.is_some_and(|most| index >= most) {
+                        break;
+                    }
+                    let mut turn = schedule.turn(number, plan.maker.stream(index));
+                    let ran = run(plan, index, turn.level);
+                    turn.signatures = ran.signatures();
+                    if sender.send(ran).is_err() {
                         break;
                     }
                 }
@@ -89,6 +125,7 @@ pub fn fuzz(plan: &Plan<'_>, stop: &AtomicBool, on_event: &mut dyn FnMut(&Event)
     report.undefined_values_share = share(undefined, elements);
     report.undefined_cases_share = share(tally.undefined_cases, report.cases);
     report.settle();
+    report.levels.p = schedule.path();
     report.wall_seconds = started.elapsed().as_secs_f64();
     report
 }
@@ -114,6 +151,7 @@ impl Totals {
         self.report.backend_seconds += ran.backend_seconds;
         self.undefined_cases += u64::from(!case.all_defined);
         self.report.adversarial.take(&case);
+        self.report.levels.take(&case);
         let outputs = ran.reference.as_ref().map_or(&[][..], |r| &r.outputs);
         if let Some(reference) = &ran.reference {
             let shares = case::shares(reference);
@@ -123,6 +161,7 @@ impl Totals {
         for (target, judged) in &ran.verdicts {
             self.report.compared(&case.model, &judged.comparisons);
             self.report.verdicts.add(&judged.verdict);
+            self.report.levels.judge(&case, &target.name(), &judged.verdict);
             self.report.by_target.entry(target.name()).or_default().add(&judged.verdict);
             match &judged.verdict {
                 Verdict::Pass => {}
@@ -218,6 +257,8 @@ impl Found<'_> {
             adversarial: self.case.adversarial,
             edge: self.case.edge,
             rejected: 0,
+            level: self.case.level,
+            relaxed: None,
         };
         let mut name = path.as_os_str().to_owned();
         name.push("-alone");
@@ -241,7 +282,7 @@ fn settings(plan: &Plan<'_>, index: u64) -> graphgen::Settings {
 }
 
 /// Makes, runs and judges one case.
-fn run<'p>(plan: &'p Plan<'_>, index: u64) -> Ran<'p> {
+fn run<'p>(plan: &'p Plan<'_>, index: u64, level: Level) -> Ran<'p> {
     let mut ran = Ran {
         index,
         case: None,
@@ -250,13 +291,18 @@ fn run<'p>(plan: &'p Plan<'_>, index: u64) -> Ran<'p> {
         backend_seconds: 0.0,
         trouble: Vec::new(),
     };
-    let case = match plan.maker.make_within(index, &settings(plan, index)) {
+    let case = match plan.levels.make(&plan.maker, index, &settings(plan, index), level) {
         Ok(case) => case,
         Err(e) => {
             ran.trouble.push(e.to_string());
             return ran;
         }
     };
+    if let Some(relaxed) = &case.relaxed {
+        ran.ask(plan, &case, relaxed);
+        ran.case = Some(case);
+        return ran;
+    }
     let inputs = case::tensors(&case.inputs);
     let outputs = case::outputs(&case.model);
     let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();

@@ -10,6 +10,7 @@
 //! | [`mod@fuzz`] | the campaign's loop |
 //! | [`report`] | what a campaign found, in numbers and clusters |
 //! | [`known`] | lists of known findings |
+//! | [`relax`] | cases that are not valid |
 //! | [`replay`] | running saved cases: `onnxsmith run` |
 //! | [`mod@reduce`] | the smallest case with the same finding: `onnxsmith reduce` |
 //! | [`corpus`] | writing cases: `onnxsmith gen` |
@@ -29,6 +30,7 @@ pub mod known;
 pub mod probe;
 pub mod reduce;
 pub mod reference;
+pub mod relax;
 pub mod replay;
 pub mod report;
 pub mod table;

@@ -9,6 +9,7 @@ use oracles::{Finding, Tally, Verdict};
 use serde::Serialize;
 
 use crate::case::Adversarial;
+use crate::relax::tally::LevelTally;
 
 /// What a campaign found.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -41,6 +42,8 @@ pub struct Report {
     pub undefined_cases_share: f64,
     /// The cases that were to be adversarial.
     pub adversarial: Adversarial,
+    /// The levels of the cases, and the answers to invalid models.
+    pub levels: LevelTally,
     /// Seconds inside the engines.
     pub backend_seconds: f64,
     /// Seconds by the clock.

@@ -8,6 +8,7 @@ use graphgen::{Settings, Weights};
 use ir::{DType, DTypes, NodeKind, Operation, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::reference::Reference;
+use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::{Known, Maker, Target, Values};
 use ops::Model;
@@ -53,6 +54,7 @@ fn campaign() -> Report {
     let values = Values::Plain;
     let out = tempfile::tempdir().expect("a temporary folder");
     let plan = Plan {
+        levels: Levels::default(),
         maker: Maker { seed: 3, settings, opset: None, policy: &Weights, swarm: false, values },
         targets: Target::here(Box::new(OnModels(Fusing))),
         jobs: 1,

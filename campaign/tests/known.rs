@@ -7,6 +7,7 @@ use backends::worker::{Case, Description, Engine, EngineError};
 use graphgen::{Settings, Weights};
 use ir::{DType, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
+use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::{Known, Maker, Target, Values};
 
@@ -33,6 +34,7 @@ fn campaign(list: &str) -> Report {
     let today = "2026-01-01".parse().expect("a date");
     let out = tempfile::tempdir().expect("a folder");
     let plan = Plan {
+        levels: Levels::default(),
         maker: Maker {
             seed: 0,
             settings: Settings::default(),

@@ -12,6 +12,7 @@ use interp::{Profile, Taps};
 use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::reduce::{Budget, Plan, ReduceError, Reduced, reduce};
 use onnxsmith_campaign::reference::Reference;
+use onnxsmith_campaign::relax::Level;
 use onnxsmith_campaign::replay::{Replay, Result as Outcome, replay};
 use onnxsmith_campaign::{Case, Maker, Target, Values, case, folder};
 use ops::{Graph, Model, Op};
@@ -93,6 +94,8 @@ fn save(at: &Path, model: Model, inputs: Vec<Tensor>) -> PathBuf {
         adversarial: false,
         edge: None,
         rejected: 0,
+        level: Level::Valid,
+        relaxed: None,
     };
     let path = at.join("case-7");
     folder::save(&path, 3, &case, &evaluation.outputs, &[]).expect("a case");

@@ -7,6 +7,7 @@ use backends::engines::models::OnModels;
 use graphgen::{Settings, Weights};
 use ir::{DType, DTypes, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
+use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::{Known, Maker, Target, Values};
 use ops::Op;
 
@@ -34,6 +35,7 @@ fn refusing_is_a_bug_where_all_is_defined() {
     };
     let out = tempfile::tempdir().expect("a temporary folder");
     let plan = Plan {
+        levels: Levels::default(),
         maker: Maker {
             seed: 7,
             settings,

@@ -110,6 +110,28 @@ impl From<Values> for campaign::Values {
     }
 }
 
+/// The level of all cases that `gen` writes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Level {
+    /// Every case is valid.
+    #[default]
+    Valid,
+    /// Three cases of four break exactly one rule of ONNX, the others are drawn without constraints.
+    Violate,
+}
+
+/// The levels of a campaign.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Levels {
+    /// Every case is valid.
+    #[default]
+    Valid,
+    /// Three cases of four break exactly one rule of ONNX, the others are drawn without constraints.
+    Violate,
+    /// A case is valid with probability p, which moves towards the level that finds something.
+    Adaptive,
+}
+
 /// `gen`
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Gen {
@@ -125,6 +147,12 @@ pub(crate) struct Gen {
     /// Which values inputs and constants have.
     #[arg(long, value_enum, default_value_t, value_name = "KIND", conflicts_with = "no_values")]
     pub values: Values,
+    /// Whether cases keep the constraints of the standard.
+    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
+    pub level: Level,
+    /// Break only these rules (names as in docs/violations.md, separated by commas), and draw no case without constraints.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub rules: Vec<String>,
     /// How many threads; what is written does not depend on it.
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub jobs: Option<usize>,
@@ -179,6 +207,18 @@ pub(crate) struct Fuzz {
     /// Which values inputs and constants have.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub values: Values,
+    /// Whether cases keep the constraints of the standard.
+    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
+    pub level: Levels,
+    /// Break only these rules (names as in docs/violations.md, separated by commas), and draw no case without constraints.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub rules: Vec<String>,
+    /// With --level adaptive: the probability of a valid case at the start, kept between 0.05 and 0.95.
+    #[arg(long, default_value_t = 0.6, value_parser = probability, value_name = "P")]
+    pub p: f64,
+    /// With --level adaptive: by how much a new signature moves p.
+    #[arg(long, default_value_t = 0.01, value_parser = probability, value_name = "STEP")]
+    pub alpha: f64,
     /// Where findings are saved.
     #[arg(long, default_value = "onnxsmith-out", value_name = "DIR")]
     pub out: PathBuf,
@@ -282,6 +322,13 @@ fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(x) if (0.0..=f64::INFINITY).contains(&x) => Ok(x),
         _ => Err(format!("`{text}` is no tolerance; write a number that is not negative, such as 1e-3")),
+    }
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if (0.0..=1.0).contains(&x) => Ok(x),
+        _ => Err(format!("`{text}` is no probability; write a number from 0 to 1, such as 0.6")),
     }
 }
 

@@ -70,6 +70,10 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["gen", "--opset", "12"], &["12", "13"]),
         (&["gen", "--nodes", "0"], &["--nodes", "1.."]),
         (&["gen", "--count", "1", "--out", "file"], &["file", "--out takes a folder"]),
+        (&["gen", "--level", "violate", "--rules", "circle"], &["`circle`", "cycle, unsorted"]),
+        (&["gen", "--rules", "cycle"], &["--rules", "--level violate"]),
+        (&["gen", "--level", "adaptive"], &["adaptive", "violate"]),
+        (&["fuzz", "--level", "adaptive", "--p", "1.5"], &["1.5", "0.6"]),
         (&["fuzz", "--shard", "5/4"], &["5/4", "1/4"]),
         (&["fuzz", "--time", "1d"], &["1d", "10m"]),
         (&["fuzz", "--on", "cpu", "--cases", "1", "--out", "file"], &["file", "--out takes a folder"]),
@@ -137,4 +141,22 @@ fn a_backend_named_twice_runs_once() {
     let output = onnxsmith(folder.path(), &["run", "good", "--on", "cpu,cpu:default", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     assert_eq!(report["backends"]["cpu:default"]["pass"], 1);
+}
+
+#[test]
+fn a_case_that_breaks_a_rule_says_so_and_is_judged_by_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let made = onnxsmith(
+        at,
+        &["gen", "--level", "violate", "--rules", "cycle", "--count", "3", "--out", "cases", "--quiet"],
+    );
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let json = fs::read_to_string(at.join("cases/case-000001/case.json")).expect("case.json");
+    for part in ["\"level\": \"violate\"", "\"rule\": \"cycle\"", "\"expected\": \"refusal\""] {
+        assert!(json.contains(part), "`{part}` is not in {json}");
+    }
+    let ran = onnxsmith(at, &["run", "cases", "--on", "cpu,interp", "--quiet"]);
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success() && said.contains("3 pass"), "{said}");
 }

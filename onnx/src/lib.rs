@@ -8,6 +8,7 @@
 //! | [`case`] | test-case folders in ONNX's backend-test layout, and how to find them |
 //! | [`mod@export`] | [`ops::Model`] → `ModelProto` |
 //! | [`mod@import`] | `ModelProto` → [`ops::Model`], from any tool |
+//! | [`violate`] | valid models, broken in one named way |
 //! | [`names`] | the names that exported models give |
 //! | [`error`] | what can go wrong: invalid, unsupported and unreadable are three different things |
 //!
@@ -22,6 +23,7 @@ pub mod import;
 pub mod names;
 pub mod proto;
 pub mod tensor;
+pub mod violate;
 
 pub use case::CaseFolder;
 pub use error::Error;

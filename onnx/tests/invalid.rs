@@ -225,7 +225,10 @@ fn the_model_around_the_graph() {
 #[test]
 fn beyond_this_program() {
     unsupported(&["Loop"], |_, g| g.node[0].op_type = Some("Loop".into()));
-    unsupported(&["com.example.Abs"], |_, g| g.node[0].domain = Some("com.example".into()));
+    unsupported(&["com.example.Abs"], |m, g| {
+        m.opset_import.push(opset("com.example", 1));
+        g.node[0].domain = Some("com.example".into());
+    });
     unsupported(&["sparse_initializer"], |_, g| g.sparse_initializer.push(SparseTensorProto::default()));
     unsupported(&["sequence"], |_, g| {
         let sequence = type_proto::Value::SequenceType(Box::default());
@@ -265,6 +268,7 @@ fn functions() {
     assert_eq!(imported.model.functions[0].name, "Twice");
 
     let mut recursive = twice();
+    recursive.opset_import.push(opset("mine", 1));
     recursive.node[0] = NodeProto { output: vec!["q".into()], input: vec!["p".into()], ..call() };
     invalid(&["`Twice`", "itself"], with(recursive));
     invalid(&["`Twice`", "`r`"], with(FunctionProto { output: vec!["r".into()], ..twice() }));
@@ -273,6 +277,14 @@ fn functions() {
         &["`Twice`", "2 parameters"],
         with(FunctionProto { input: vec!["p".into(), "r".into()], ..twice() }),
     );
+    invalid(&["`Twice`", "1 parameters", "2 operands"], |m, g| {
+        with(twice())(m, g);
+        g.node[0].input.push("x".into());
+    });
+    invalid(&["the Twice", "`mine`", "not imported"], |m, g| {
+        with(twice())(m, g);
+        m.opset_import.pop();
+    });
     invalid(&["`Twice`", "defined twice"], |m, g| {
         with(twice())(m, g);
         m.functions.push(twice());

@@ -6,7 +6,7 @@ use ir::Tensor;
 
 use crate::message::{normalise, says_unsupported};
 use crate::signature::{ErrorShape, Symptom};
-use crate::verdict::{Finding, Verdict, Why};
+use crate::verdict::{Verdict, Why};
 
 /// What is expected of an engine on one case.
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +47,7 @@ fn verdict(
     expected: &Expected<'_>,
     comparisons: &mut Vec<Comparison>,
 ) -> Verdict {
-    let bug = |symptom, detail| {
-        let (backend, level) = (backend.to_owned(), level.to_owned());
-        let (culprit, hidden_by_taps) = (None, false);
-        Verdict::Bug(Box::new(Finding { backend, level, symptom, culprit, hidden_by_taps, detail }))
-    };
+    let bug = |symptom, detail| Verdict::bug(backend, level, symptom, detail);
     match outcome {
         Outcome::Outputs(outputs) => match compare(outputs, expected, comparisons) {
             Ok(true) => Verdict::Pass,
@@ -74,7 +70,8 @@ fn verdict(
     }
 }
 
-fn fault_symptom(fault: &Fault) -> Symptom {
+/// What a fault shows.
+pub fn fault_symptom(fault: &Fault) -> Symptom {
     let place = match fault {
         // The innermost frame of the engine says more than the line, which moves with every release.
         Fault::Panic { message, frames, .. } => match frames.first() {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`verdict`] | [`Verdict`]: pass, bug, or incomparable and why |
 //! | [`differential`] | an engine's answer against the reference and its bounds |
+//! | [`refusal`] | an engine's answer to a model that breaks a rule |
 //! | [`tolerance`] | comparison with a fixed tolerance, for cases that come without bounds |
 //! | [`signature`] | what makes two findings the same finding |
 //! | [`message`] | the parts of runtimes' messages that do not depend on the case |
@@ -12,11 +13,13 @@
 
 pub mod differential;
 pub mod message;
+pub mod refusal;
 pub mod signature;
 pub mod tolerance;
 pub mod verdict;
 
 pub use differential::{Assessment, Expected, assess, judge};
+pub use refusal::{judge_refusal, judge_survival};
 pub use signature::{Culprit, ErrorShape, Signature, Symptom};
 pub use tolerance::Tolerance;
 pub use verdict::{Finding, Tally, Verdict, Why};

@@ -23,6 +23,11 @@ pub enum Symptom {
         /// The normalised message.
         message: String,
     },
+    /// It took a model that breaks this rule, and gave outputs.
+    Accepted {
+        /// The rule's name.
+        rule: String,
+    },
     /// An output is missing.
     MissingOutput,
     /// An output has another dtype or shape.
@@ -104,6 +109,7 @@ impl Signature {
             Symptom::Fault { kind, place } if place.is_empty() => kind.clone(),
             Symptom::Fault { kind, place } => format!("{kind} at {place}"),
             Symptom::Rejected { stage, message } => format!("rejected at {stage}: {message}"),
+            Symptom::Accepted { rule } => format!("accepted an invalid model: {rule}"),
             Symptom::MissingOutput => "missing output".to_owned(),
             Symptom::WrongType => "wrong type".to_owned(),
             Symptom::Mismatch(shape) => format!("mismatch {}", shape.name()),

@@ -15,6 +15,15 @@ pub enum Verdict {
     Incomparable(Why),
 }
 
+impl Verdict {
+    /// A bug that nobody is blamed for yet.
+    pub fn bug(backend: &str, level: &str, symptom: Symptom, detail: String) -> Self {
+        let (backend, level) = (backend.to_owned(), level.to_owned());
+        let (culprit, hidden_by_taps) = (None, false);
+        Self::Bug(Box::new(Finding { backend, level, symptom, culprit, hidden_by_taps, detail }))
+    }
+}
+
 /// Why a case says nothing about an engine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -28,6 +37,8 @@ pub enum Why {
     /// The engine refuses to run a case in which the specification leaves a value undefined (a division by zero,
     /// an index out of range), as it may.
     Undefined,
+    /// Nobody can say what is right here.
+    Undecided(String),
 }
 
 impl std::fmt::Display for Why {
@@ -35,6 +46,7 @@ impl std::fmt::Display for Why {
         match self {
             Self::Unsupported(what) => write!(f, "unsupported: {what}"),
             Self::Widened(what) => write!(f, "declared limitation: {what}"),
+            Self::Undecided(why) => write!(f, "undecided: {why}"),
             Self::Undecidable => f.write_str("every element is undecidable"),
             Self::Undefined => f.write_str("a value is undefined, and the engine refuses to compute it"),
         }

@@ -1,8 +1,10 @@
-//! Documentation tables, made by the program itself from its code.
+//! Documentation tables, made from code: by the program itself, or here.
 
+use std::fmt::Write as _;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use onnx::violate::{Checker, rules};
 
 use crate::checked_in::{Mode, root, settle};
 
@@ -24,5 +26,38 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
         String::from_utf8_lossy(&output.stderr)
     );
     let text = String::from_utf8(output.stdout).context("the page is not UTF-8")?;
-    settle(&root, file, &text, mode, "docs")
+    settle(&root, file, &text, mode, "docs")?;
+    settle(&root, VIOLATIONS, &violations()?, mode, "docs")
+}
+
+/// The page of rules that can be broken.
+const VIOLATIONS: &str = "docs/violations.md";
+
+/// What the page says before the table.
+const ABOUT_VIOLATIONS: &str = "\
+# Rules that can be broken
+
+`gen --level violate` and `fuzz --level violate|adaptive` break exactly one of these rules in a valid model, and say so in
+`case.json` (key `relaxed`). What is expected of an engine is a clean error. The edits are in `onnx/src/violate/`.
+
+The last column is what `onnx.checker.check_model(model, full_check=True)` of onnx 1.23 was seen to do with 200 models
+per rule (`scripts/check_violations.py`). onnxsmith's own import refuses all of them, with an error that names the rule
+and the node, value or function that breaks it (`onnx/tests/violate.rs`).
+
+| rule | clause of the standard | source | ONNX's checker |
+|---|---|---|---|
+";
+
+fn violations() -> Result<String> {
+    let mut out = ABOUT_VIOLATIONS.to_owned();
+    for rule in rules() {
+        let checker = match rule.checker {
+            Checker::Refuses => "refuses".to_owned(),
+            Checker::Infers => "refuses, partly or always by type inference".to_owned(),
+            Checker::Partly(but) => format!("refuses, but {but}"),
+            Checker::Blind(why) => format!("accepts: {why}"),
+        };
+        writeln!(out, "| `{}` | {} | {} | {checker} |", rule.name, rule.clause, rule.source)?;
+    }
+    Ok(out)
 }

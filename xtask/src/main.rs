@@ -30,7 +30,7 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Generate docs/operators.md from the code
+    /// Generate docs/operators.md and docs/violations.md from the code
     Docs {
         /// Change nothing; fail if the checked-in file is stale
         #[arg(long)]

@@ -122,6 +122,10 @@ pub fn reduce(
     let folder = CaseFolder::read(path).map_err(ReduceError::Read)?;
     let about =
         About::read(&folder).map_err(|e| ReduceError::Unusable(format!("case.json cannot be read: {e}")))?;
+    if let Some(relaxed) = &about.relaxed {
+        let why = format!("its model breaks the rule {}; only valid models are reduced", relaxed.rule);
+        return Err(ReduceError::Unusable(why));
+    }
     let problems = problems(&folder, plan.seed)?;
     let mut keep = |shown: &Shown, size: Size| {
         on_best(size);
@@ -218,6 +222,7 @@ fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
         names,
         outputs: &shown.outputs,
         findings: std::slice::from_ref(&shown.finding),
+        relaxed: None,
     };
     saved.write(out)
 }

@@ -8,15 +8,18 @@ use backends::worker::Limits;
 use campaign::fuzz::{Plan, fuzz};
 use campaign::junit::{self, TestCase, TestResult};
 use campaign::known::Date;
+use campaign::relax::Level;
+use campaign::relax::schedule::{Choice, Levels};
+use campaign::relax::tally::LevelTally;
 use campaign::report::Report;
 use campaign::{Event, Known, Maker, Target, probe, target};
 use graphgen::Weights;
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use super::{jobs, settings, targets, writable};
+use super::{jobs, rules, settings, targets, writable};
 use crate::Exit;
-use crate::args::{Common, Fuzz};
+use crate::args::{self, Common, Fuzz};
 use crate::screen;
 
 /// How long a campaign lasts when nothing is said.
@@ -26,6 +29,7 @@ const DEFAULT_TIME: Duration = Duration::from_mins(1);
 pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let settings = settings(&args.bounds)?;
     let known = args.known.as_deref().map(|file| Known::read(file, today())).transpose()?.unwrap_or_default();
+    let levels = levels(args)?;
     writable(Some(&args.out), args.junit.as_deref())?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let mut targets = open(common, &args.on, &limits)?;
@@ -45,6 +49,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
             swarm: true,
             values: args.values.into(),
         },
+        levels,
         targets,
         jobs: jobs(args.jobs),
         cases: args.cases,
@@ -74,6 +79,16 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
         bail!("no case could be run: {}", report.trouble[0]);
     }
     Ok(if report.findings > report.known { Exit::Findings } else { Exit::Clean })
+}
+
+/// The levels that the command line asks for.
+fn levels(args: &Fuzz) -> anyhow::Result<Levels> {
+    let choice = match args.level {
+        args::Levels::Valid => Choice::Valid,
+        args::Levels::Violate => Choice::Violate,
+        args::Levels::Adaptive => Choice::Adaptive { p: args.p, alpha: args.alpha },
+    };
+    Ok(Levels { choice, rules: rules(&args.rules, choice != Choice::Valid)? })
 }
 
 /// The date, in UTC. Only the expiry of known findings depends on it.
@@ -162,6 +177,7 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
         let named = sources.iter().take(6).map(|(name, share)| format!("{name} {:.0} %", 100.0 * share));
         out += &format!("undecidable because of {}\n", named.collect::<Vec<_>>().join(", "));
     }
+    out += &levels_text(&report.levels);
     for (target, t) in &report.by_target {
         out += &format!("{target}: {} pass, {} bug, {} incomparable\n", t.pass, t.bug, t.incomparable);
     }
@@ -174,6 +190,32 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
     for (what, signatures) in [("not met", &report.known_unseen), ("expired", &report.known_expired)] {
         for signature in signatures {
             out += &format!("known, but {what}: {signature}\n");
+        }
+    }
+    out
+}
+
+/// The levels, where there is more than one.
+fn levels_text(levels: &LevelTally) -> String {
+    let mut out = String::new();
+    if levels.cases.keys().any(|level| *level != Level::Valid) {
+        let count = |level| levels.cases.get(&level).copied().unwrap_or(0);
+        let [valid, violate, random] = [Level::Valid, Level::Violate, Level::Random].map(count);
+        out += &format!(
+            "cases: {valid} valid, {violate} that break a rule, {random} random ({} of them valid)\n",
+            levels.random_valid
+        );
+    }
+    if let Some(path) = &levels.p {
+        let ends = [path.points.first(), path.points.last()].map(|point| point.map_or(0.0, |p| p.1));
+        out += &format!("p went from {:.2} to {:.2}\n", ends[0], ends[1]);
+    }
+    for (rule, by_target) in &levels.rules {
+        for (target, a) in by_target {
+            out += &format!(
+                "{rule} on {target}: {} refused, {} accepted, {} faulted, {} incomparable\n",
+                a.refused, a.accepted, a.faulted, a.incomparable
+            );
         }
     }
     out

@@ -1,12 +1,13 @@
 //! `onnxsmith gen`
 
+use campaign::relax::schedule::{Choice, Levels};
 use campaign::{Maker, Values, corpus};
 use graphgen::Weights;
 use serde_json::json;
 
-use super::{jobs, settings, writable};
+use super::{jobs, rules, settings, writable};
 use crate::Exit;
-use crate::args::{Common, Gen};
+use crate::args::{Common, Gen, Level};
 use crate::screen;
 
 /// Writes random cases.
@@ -19,12 +20,16 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
         swarm: true,
         values: if args.no_values { Values::None } else { args.values.into() },
     };
+    let choice = match args.level {
+        Level::Valid => Choice::Valid,
+        Level::Violate => Choice::Violate,
+    };
+    let levels = Levels { choice, rules: rules(&args.rules, choice != Choice::Valid)? };
     writable(args.out.as_deref(), None)?;
     let bar = screen::progress(common, Some(args.count), "generating");
     let before = backends::usage::cpu_seconds();
-    let made = corpus::generate(&maker, args.count, jobs(args.jobs), args.out.as_deref(), &mut |done| {
-        bar.set_position(done);
-    });
+    let (jobs, out) = (jobs(args.jobs), args.out.as_deref());
+    let made = corpus::generate(&maker, &levels, args.count, jobs, out, &mut |done| bar.set_position(done));
     bar.finish_and_clear();
     let made = made?;
     let cpu_seconds = backends::usage::cpu_seconds() - before;

@@ -17,6 +17,7 @@ use ::backends::worker::Limits;
 use anyhow::{Context, bail};
 use campaign::{Target, target};
 use graphgen::Settings;
+use onnx::violate::{self, Rule};
 
 use crate::Exit;
 use crate::args::{Args, Bounds, Command};
@@ -72,6 +73,18 @@ fn targets(names: &[String], limits: &Limits) -> anyhow::Result<Vec<Target>> {
         }
     }
     Ok(all)
+}
+
+/// The rules of these names; they mean nothing where no rule is broken.
+fn rules(names: &[String], are_broken: bool) -> anyhow::Result<Vec<&'static Rule>> {
+    if !names.is_empty() && !are_broken {
+        bail!("--rules says which rules are broken, and none is; add --level violate");
+    }
+    let find = |name: &String| {
+        let known = || violate::rules().map(|rule| rule.name).collect::<Vec<_>>().join(", ");
+        violate::rule(name).with_context(|| format!("there is no rule `{name}`; there are {}", known()))
+    };
+    names.iter().map(find).collect()
 }
 
 /// How many threads to use.

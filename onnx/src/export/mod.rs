@@ -107,7 +107,7 @@ fn function(model: &Model, index: usize) -> Result<FunctionProto, Error> {
 }
 
 /// A name with a type.
-fn value_info(name: &str, ty: &Type) -> ValueInfoProto {
+pub fn value_info(name: &str, ty: &Type) -> ValueInfoProto {
     let dim = |&d: &i64| Dimension { value: Some(dimension::Value::DimValue(d)), ..Default::default() };
     let tensor = type_proto::Tensor {
         elem_type: Some(tensor::code_of(ty.dtype)),

@@ -281,8 +281,7 @@ impl<'p, 'c> Body<'p, 'c> {
     ) -> Result<(), Error> {
         let named = node.output.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
         if named > outputs.len() {
-            let why = format!("{named} are named, but there are {}", outputs.len());
-            return Err(Error::invalid("outputs", why));
+            return Err(too_many_outputs(named, outputs.len()));
         }
         let id = self.push(kind, inputs, outputs.to_vec(), position)?;
         for (port, (name, ty)) in node.output.iter().zip(outputs).enumerate() {
@@ -355,9 +354,28 @@ impl<'p, 'c> Body<'p, 'c> {
     }
 }
 
+pub(super) fn too_many_outputs(named: usize, most: usize) -> Error {
+    Error::invalid("outputs", format!("{named} are named, but there are at most {most}"))
+}
+
 /// Whether this program made the node to give a value a further name.
 fn is_alias(node: &NodeProto) -> bool {
-    node.name().starts_with(ALIAS) && node.input.len() == 1 && node.output.len() == 1
+    let is_plain = node.attribute.is_empty() && node.input.len() == 1 && node.output.len() == 1;
+    is_plain && node.name().starts_with(ALIAS)
+}
+
+/// Requires that the domain of every node is imported. The default domain is left to the nodes that need it.
+pub(super) fn check_domains(nodes: &[NodeProto], imports: &BTreeMap<&str, i64>) -> Result<(), Error> {
+    let of = |node: &NodeProto| domain(node.domain()).to_owned();
+    let is_imported = |name: &str| name.is_empty() || imports.contains_key(name);
+    match nodes.iter().enumerate().find(|(_, node)| !is_imported(&of(node))) {
+        Some((index, node)) => {
+            let what = format!("operator {}.{}", node.domain(), node.op_type());
+            let why = format!("its domain `{}` is not imported", node.domain());
+            Err(Error::invalid(what, why).inside(label(index, node)))
+        }
+        None => Ok(()),
+    }
 }
 
 fn label(index: usize, node: &NodeProto) -> String {

@@ -167,11 +167,12 @@ fn read(
             format!("its opset is {version}, but the model's is {}", context.declared),
         ));
     }
+    body::check_domains(&proto.node, &imports).map_err(|e| e.inside(what()))?;
     if types.len() != proto.input.len() {
-        return Err(Error::unsupported(
-            what(),
-            format!("it has {} parameters and is called with {} operands", proto.input.len(), types.len()),
-        ));
+        let why =
+            format!("it has {} parameters and is called with {} operands", proto.input.len(), types.len());
+        let is_short = types.len() < proto.input.len();
+        return Err(if is_short { Error::unsupported(what(), why) } else { Error::invalid(what(), why) });
     }
     let attributes = bind(proto, given).map_err(|e| e.inside(what()))?;
     context.functions.active.push(index);

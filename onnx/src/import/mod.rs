@@ -30,13 +30,13 @@ mod uses;
 
 use std::collections::BTreeMap;
 
-use ir::Tensor;
+use ir::{Tensor, Type};
 use ops::Model;
 
 use crate::Error;
 use crate::external::External;
 use crate::names::PRODUCER;
-use crate::proto::{ModelProto, OperatorSetIdProto};
+use crate::proto::{ModelProto, OperatorSetIdProto, ValueInfoProto};
 
 /// The IR versions that can be read.
 const IR_VERSIONS: std::ops::RangeInclusive<i64> = 3..=14;
@@ -56,6 +56,16 @@ impl Default for Options<'_> {
         static NONE: BTreeMap<String, Tensor> = BTreeMap::new();
         Self { known_inputs: &NONE, external: External::Refuse }
     }
+}
+
+/// The names of the attributes that an operator of ONNX's default domain has in any opset from 13 on.
+pub fn attributes(operator: &str) -> &'static [&'static str] {
+    standard::attributes(operator)
+}
+
+/// The type that an entry declares, where it leaves nothing open.
+pub fn declared_type(info: &ValueInfoProto) -> Option<Type> {
+    declared::Declared::read(info).ok()?.complete()
 }
 
 /// A model that was read.
@@ -85,6 +95,7 @@ pub fn import(proto: &ModelProto, options: &Options<'_>) -> Result<Imported, Err
     }
     let graph = proto.graph.as_ref().ok_or_else(|| Error::invalid("model", "it has no graph"))?;
     let imports = opsets(&proto.opset_import)?;
+    body::check_domains(&graph.node, &imports)?;
     let declared = imports.get("").copied().unwrap_or_default();
     let opset = match imports.get("") {
         Some(&version) => standard::read_as(version)?,
@@ -122,7 +133,7 @@ struct Context<'p> {
 }
 
 /// A domain by its one name: `ai.onnx` is another name of the default domain, the empty one.
-fn domain(name: &str) -> &str {
+pub(crate) fn domain(name: &str) -> &str {
     if name == "ai.onnx" { "" } else { name }
 }
 

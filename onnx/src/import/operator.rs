@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ir::{Attribute, Attributes, BadAttribute, DType, NodeKind, Operation, Tensor, Type, Value};
-use ops::spec::Place;
+use ops::spec::{Arity, Place};
 use ops::{Op, Operator, Reject, Spec};
 
 use super::attribute;
-use super::body::{Body, Known};
+use super::body::{self, Body, Known};
 use super::standard;
 use crate::Error;
 use crate::names::{self, static_slots};
@@ -92,6 +92,23 @@ fn check_name(spec: &Spec, name: &str, opset: u32) -> Result<(), Error> {
     Err(Error::invalid(format!("attribute `{name}`"), why))
 }
 
+/// More operands than this opset has may be those of a later one, which has an attribute as an operand.
+fn check_form(spec: &Spec, given: usize, opset: u32) -> Result<(), Error> {
+    let is_open = spec.inputs.last().is_some_and(|port| port.arity == Arity::Variadic);
+    let most = spec.inputs.len() + static_slots(spec, opset).len();
+    if is_open || given <= most {
+        return Ok(());
+    }
+    let moved = static_slots(spec, *ir::graph::OPSETS.end());
+    match moved.iter().find(|&&(slot, name, place)| slot < given && spec.place(name, opset) != place) {
+        Some((slot, name, _)) => {
+            let why = format!("opset {opset} has at most {most} operands; `{name}` became one later");
+            Err(Error::invalid(format!("operand {slot}"), why))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The operands, less those that become attributes.
 fn operands<'p>(
     body: &mut Body<'p, '_>,
@@ -100,6 +117,7 @@ fn operands<'p>(
     attributes: &mut Attributes,
 ) -> Result<Vec<Option<Value>>, Error> {
     let opset = body.context.opset;
+    check_form(spec, node.input.len(), opset)?;
     let slots = static_slots(spec, opset);
     let mut inputs = Vec::with_capacity(node.input.len());
     for (i, name) in node.input.iter().enumerate() {
@@ -119,6 +137,9 @@ fn operands<'p>(
     }
     let named = node.output.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
     for field in spec.fields.iter().filter(|f| spec.place(f.name, opset) == Place::Outputs) {
+        if named > spec.outputs.len() {
+            return Err(body::too_many_outputs(named, spec.outputs.len()));
+        }
         attributes.set(field.name, Attribute::Int(named as i64));
     }
     Ok(inputs)
@@ -163,6 +184,7 @@ fn split_sizes(
     outputs: usize,
     opset: u32,
 ) -> Result<(), Error> {
+    let input = input.ok_or_else(|| reject(&Reject::Missing(0)))?;
     let parts = attributes.remove("num_outputs");
     if attributes.get("split").is_some() {
         return match parts {
@@ -183,8 +205,8 @@ fn split_sizes(
     }
     let axis = attributes.get_int("axis", Some(0)).map_err(|e| bad_attribute(&e))?;
     // A wrong rank or axis is left to the type rule.
-    let size = input.and_then(|x| ops::rule::axis(axis, x.rank()).ok().map(|axis| x.shape[axis]));
-    let (size, count) = (size.unwrap_or(0), (outputs as i64).max(1));
+    let size = ops::rule::axis(axis, input.rank()).map_or(0, |axis| input.shape[axis]);
+    let count = (outputs as i64).max(1);
     if opset < 18 && size % count != 0 {
         return Err(Error::invalid("outputs", format!("{size} cannot be split into {count} equal parts")));
     }

@@ -92,9 +92,14 @@ pub(super) fn operator(name: &str, declared: u32) -> Result<&'static Spec, Error
     Ok(spec)
 }
 
+/// The attributes that ONNX's operator has in any opset from 13 on.
+pub(super) fn attributes(operator: &str) -> &'static [&'static str] {
+    TABLE.get(operator).map_or(&[], |s| &s.attributes)
+}
+
 /// Whether ONNX's operator has an attribute of that name in any opset from 13 on.
 pub(super) fn has_attribute(operator: &str, attribute: &str) -> bool {
-    TABLE.get(operator).is_some_and(|s| s.attributes.contains(&attribute))
+    attributes(operator).contains(&attribute)
 }
 
 #[cfg(test)]

@@ -1,0 +1,155 @@
+//! What an edit knows of a model, and its choices.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ir::{Tensor, Type};
+use ops::Spec;
+use rand::RngExt;
+
+use crate::import::{declared_type, domain};
+use crate::names::static_slots;
+use crate::proto::{GraphProto, ModelProto, NodeProto};
+use crate::tensor;
+
+/// The name of values that an edit adds or refers to.
+pub(super) const NEW: &str = "onnxsmith.violation";
+
+/// What an edit has done.
+pub(super) struct Edit {
+    /// The name of the thing that now breaks the rule.
+    pub(super) subject: String,
+    /// What was done.
+    pub(super) what: String,
+}
+
+/// An edit about a thing.
+pub(super) fn edit(subject: impl Into<String>, what: impl Into<String>) -> Edit {
+    Edit { subject: subject.into(), what: what.into() }
+}
+
+/// A valid model that is about to be broken.
+pub(super) struct Site {
+    /// The model, without its graph.
+    pub(super) model: ModelProto,
+    /// Its graph.
+    pub(super) graph: GraphProto,
+    /// The opset of the default domain.
+    pub(super) opset: u32,
+    types: BTreeMap<String, Type>,
+    rng: rand_chacha::ChaCha8Rng,
+}
+
+/// An operand of an operator: which node, and its position in the list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operand {
+    pub(super) node: usize,
+    pub(super) position: usize,
+    /// Its port in the operator's row.
+    pub(super) port: usize,
+}
+
+impl Site {
+    /// `None` for a model without a graph or without the default domain.
+    pub(super) fn new(model: &ModelProto, rng: rand_chacha::ChaCha8Rng) -> Option<Self> {
+        let mut model = model.clone();
+        let graph = model.graph.take()?;
+        let default = model.opset_import.iter().find(|entry| domain(entry.domain()).is_empty())?;
+        let opset = u32::try_from(default.version()).ok()?;
+        let infos = graph.input.iter().chain(&graph.output).chain(&graph.value_info);
+        let declared = infos.filter_map(|i| Some((i.name().to_owned(), declared_type(i)?)));
+        let initial =
+            graph.initializer.iter().filter_map(|t| Some((t.name().to_owned(), tensor::type_of(t).ok()?)));
+        let types = declared.chain(initial).collect();
+        Some(Self { model, graph, opset, types, rng })
+    }
+
+    /// The model as it is now.
+    pub(super) fn finish(self) -> ModelProto {
+        ModelProto { graph: Some(self.graph), ..self.model }
+    }
+
+    /// One of these; `None` if there is none.
+    pub(super) fn choose<T>(&mut self, mut all: Vec<T>) -> Option<T> {
+        if all.is_empty() {
+            return None;
+        }
+        let at = self.rng.random_range(0..all.len());
+        Some(all.swap_remove(at))
+    }
+
+    /// Whether a coin shows heads.
+    pub(super) fn coin(&mut self) -> bool {
+        self.rng.random()
+    }
+
+    /// The type of a value.
+    pub(super) fn ty(&self, name: &str) -> Option<&Type> {
+        self.types.get(name)
+    }
+
+    /// The node at an index.
+    pub(super) fn node(&mut self, index: usize) -> &mut NodeProto {
+        &mut self.graph.node[index]
+    }
+
+    /// The graph's nodes that are operators, with their rows.
+    pub(super) fn operators(&self) -> Vec<(usize, &'static Spec)> {
+        let nodes = self.graph.node.iter().enumerate();
+        nodes
+            .filter(|(_, node)| domain(node.domain()).is_empty())
+            .filter_map(|(i, node)| Some((i, ops::find(node.op_type())?)))
+            .collect()
+    }
+
+    /// The graph's nodes that call functions of the model.
+    pub(super) fn calls(&self) -> Vec<usize> {
+        let is_call = |node: &NodeProto| {
+            let functions = &self.model.functions;
+            functions.iter().any(|f| (f.domain(), f.name()) == (node.domain(), node.op_type()))
+        };
+        (0..self.graph.node.len()).filter(|&i| is_call(&self.graph.node[i])).collect()
+    }
+
+    /// The operands of all operators that are data of a known type, less those left out.
+    pub(super) fn operands(&self) -> Vec<(Operand, &'static Spec)> {
+        let all = self.operators().into_iter().flat_map(|(node, spec)| {
+            let slots: BTreeSet<usize> = static_slots(spec, self.opset).into_iter().map(|s| s.0).collect();
+            let positions = (0..self.graph.node[node].input.len()).filter(move |i| !slots.contains(i));
+            positions.enumerate().map(move |(port, position)| (Operand { node, position, port }, spec))
+        });
+        all.filter(|(operand, _)| self.operand_type(*operand).is_some()).collect()
+    }
+
+    /// The data operands of one node.
+    pub(super) fn operands_of(&self, node: usize) -> Vec<(Operand, Type)> {
+        let all = self.operands().into_iter().filter(|(o, _)| o.node == node);
+        all.filter_map(|(o, _)| Some((o, self.operand_type(o)?.clone()))).collect()
+    }
+
+    /// The type of an operand.
+    pub(super) fn operand_type(&self, operand: Operand) -> Option<&Type> {
+        self.ty(&self.graph.node[operand.node].input[operand.position])
+    }
+
+    /// Gives an operand another type: it becomes an initializer of zeros.
+    pub(super) fn retype(&mut self, operand: Operand, ty: &Type) -> Edit {
+        self.graph.initializer.push(tensor::to_proto(NEW, &Tensor::from_i128_fn(ty, |_| 0)));
+        let Operand { node, position, .. } = operand;
+        let was = std::mem::replace(&mut self.node(node).input[position], NEW.to_owned());
+        let was = self.ty(&was).map_or_else(String::new, ToString::to_string);
+        let what = format!("operand {position} of {} is {ty} instead of {was}", self.label(node));
+        edit(self.graph.node[node].name(), what)
+    }
+
+    /// A node for messages.
+    pub(super) fn label(&self, index: usize) -> String {
+        let node = &self.graph.node[index];
+        format!("node `{}` ({})", node.name(), node.op_type())
+    }
+
+    /// The names that nodes give.
+    pub(super) fn computed(&self) -> Vec<String> {
+        let names = self.graph.node.iter().flat_map(|n| &n.output);
+        names.filter(|name| !name.is_empty()).cloned().collect()
+    }
+}
