@@ -103,9 +103,11 @@ pub fn make(
     Err(CaseError::NoPlace { index, rules: order.iter().map(|r| r.name).collect::<Vec<_>>().join(", ") })
 }
 
-/// Settings with more functions from draw to draw, where there may be any: some rules are about functions.
+/// Settings with more functions at every other draw, where there may be any: some rules are about functions, and one
+/// needs a model without.
 fn eager(settings: &Settings, draw: u64) -> Settings {
-    let function = (settings.function * (1 + draw) as f64).min(1.0);
+    let times = if draw.is_multiple_of(2) { 1 } else { 1 + draw };
+    let function = (settings.function * times as f64).min(1.0);
     Settings { function, ..settings.clone() }
 }
 
