@@ -141,7 +141,7 @@ pub fn evaluate(
         }
         true
     });
-    let judged = |v: Value| Some(judged(walk::get(&values, v)?.as_ref(), model.graph.ty(v)));
+    let judged = |v: Value| Some(judged(profile, walk::get(&values, v)?.as_ref(), model.graph.ty(v)));
     let outputs = model.graph.outputs.iter().filter_map(|o| judged(o.value)).collect();
     let mut kept = BTreeMap::new();
     if taps == Taps::All {
@@ -191,12 +191,14 @@ fn run<S: System>(
     walk.main(&|id| given.get(&id).map(|t| system.load(t)), keep).unwrap_or_default()
 }
 
-fn judged(data: &Data<Bound<'_>>, ty: &Type) -> Judged {
+fn judged(profile: &Profile, data: &Data<Bound<'_>>, ty: &Type) -> Judged {
     match data {
         Data::Real(a) => {
+            let bound = Bound::new(profile, ty.dtype);
+            let a = a.mapv(|x| ty.dtype.float().map_or(x, |format| bound.output(x, format)));
             // The NaNs of processors differ in sign.
             let one_nan = |v: f64| if v.is_nan() { f64::NAN } else { v };
-            let tensor = from(a, |next| {
+            let tensor = from(&a, |next| {
                 Tensor::from_f64_fn(ty, |_| next().map_or(f64::NAN, |b: Ball| one_nan(b.value)))
             });
             with_errors(tensor, a.iter().map(|b| (b.error, b.undefined)))

@@ -80,6 +80,10 @@ pub struct Profile {
     pub power: fn(DType) -> Accuracy,
     /// Whether the remainder may be x − y·trunc(x/y), rounded at each step, instead of exact.
     pub remainder_by_formula: bool,
+    /// Whether f16 and bf16 values between operators may be kept in a wider format.
+    pub widens_halves: bool,
+    /// Whether NaN may lose against a number where the larger, the smaller or the first of several is asked for.
+    pub nan_may_lose: bool,
     /// Whether later factors and addends may be folded into the terms of a sum of products.
     pub folds: bool,
     /// Whether denormal operands and results may be replaced by zero.
@@ -100,6 +104,8 @@ impl Profile {
         function: tight,
         power: |d| Accuracy::Ulp(if is_half(d) { 4.0 } else { 16.0 }),
         remainder_by_formula: false,
+        widens_halves: false,
+        nan_may_lose: false,
         folds: false,
         flush_to_zero: false,
         ignores_zero_sign: false,
@@ -115,6 +121,8 @@ impl Profile {
         function: wgsl,
         power: |_| Accuracy::Formula { abs: 0.0 },
         remainder_by_formula: true,
+        widens_halves: false,
+        nan_may_lose: false,
         folds: false,
         flush_to_zero: true,
         ignores_zero_sign: true,
@@ -129,6 +137,9 @@ impl Profile {
         function: declared,
         // WebNN grants 32 ULP in f32, which covers e^(y·ln x) with moderate exponents.
         power: |d| Accuracy::Ulp(if is_half(d) { 4.0 } else { 32.0 }),
+        widens_halves: true,
+        // ONNX does not speak of NaN there, and processors' instructions differ.
+        nan_may_lose: true,
         folds: true,
         flush_to_zero: true,
         ignores_zero_sign: true,

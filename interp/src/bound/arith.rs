@@ -54,7 +54,8 @@ impl Bound<'_> {
             return Ball::undefined(value);
         }
         if x.is_nan() || y.is_nan() {
-            return self.nonfinite(f64::NAN);
+            let loses = self.profile.nan_may_lose && !(x.is_nan() && y.is_nan());
+            return if loses { Ball::unknown(f64::NAN) } else { self.nonfinite(f64::NAN) };
         }
         if !x.is_known() || !y.is_known() {
             return Ball::unknown(value);
@@ -317,6 +318,9 @@ impl Arith for Bound<'_> {
             return Whole::undefined(value);
         }
         let Some(&top) = xs.get(best) else { return Whole::undefined(0) };
+        if self.profile.nan_may_lose && top.is_nan() && xs.len() > 1 {
+            return Whole::unsure(value);
+        }
         let loses = |x: Ball| {
             let exact_tie = x.is_exact() && top.is_exact() && x.value == top.value;
             x.is_known() && (exact_tie || top.is_nan() || self.operand(x).high() < self.operand(top).low())

@@ -5,6 +5,9 @@ use ir::round::round_to_format;
 
 use super::{Ball, Bound, TWICE_ROUNDED};
 
+/// The precision of f16, the larger of the two formats that count as half.
+const F16_PRECISION: i32 = 11;
+
 /// The least number of the format that is not below `x`.
 fn ceiling(format: FloatFormat, x: f64) -> f64 {
     let near = round_to_format(format, x);
@@ -35,7 +38,20 @@ impl Bound<'_> {
     /// The element as a tensor of a format holds it. The reference is rounded to nearest; since an implementation's
     /// element is a number of the format too, the bound shrinks to the outermost such numbers inside the interval.
     /// Often only one is left, and then the comparison is bit for bit.
+    ///
+    /// Where the profile keeps f16 and bf16 in wider formats between operators, the interval holds what was not rounded,
+    /// too; [`Bound::output`] takes it back.
     pub fn stored(&self, x: Ball, format: FloatFormat) -> Ball {
+        let stored = self.output(x, format);
+        if !self.profile.widens_halves || format.precision > F16_PRECISION || !x.value.is_finite() {
+            return stored;
+        }
+        let wide = x.error + (x.value - stored.value).abs();
+        Ball { error: stored.error.max(wide), ..stored }
+    }
+
+    /// The element as a tensor that is compared holds it.
+    pub fn output(&self, x: Ball, format: FloatFormat) -> Ball {
         let value = round_to_format(format, x.value);
         if !x.is_known() || !x.value.is_finite() || (x.is_exact() && value == x.value) {
             return Ball { value, ..x };

@@ -1,5 +1,6 @@
 //! Clip: elements kept between a lower and an upper bound, either of which may be absent.
 
+use ir::dtype::FloatFormat;
 use ir::{DType, DTypes, Dim, Type};
 
 use crate::arith::Arith;
@@ -66,9 +67,19 @@ impl Operator for Clip {
         vec![match c.data(0) {
             Data::Real(x) => {
                 let [low, high] = [1, 2].map(|i| c.opt_real(i).and_then(|b| b.first().copied()));
+                // Without a bound there is none, or the dtype's largest number is: ONNX's text says the latter, and it
+                // differs on infinities alone.
+                let most =
+                    c.types[0].and_then(|t| t.dtype.float()).map_or(f64::INFINITY, FloatFormat::max_finite);
                 Data::Real(x.mapv(|x| {
-                    let x = low.map_or(x, |low| a.max(x, low));
-                    high.map_or(x, |high| a.min(x, high))
+                    let x = match low {
+                        Some(low) => a.max(x, low),
+                        None => a.either(x, || a.max(x, a.real(-most))),
+                    };
+                    match high {
+                        Some(high) => a.min(x, high),
+                        None => a.either(x, || a.min(x, a.real(most))),
+                    }
                 }))
             }
             Data::Int(x) => {

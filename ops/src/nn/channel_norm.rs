@@ -7,7 +7,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes::array;
 use crate::list::Op;
-use crate::nn::normalize::{draw_epsilon, some_elements, standardize, stash_dtype};
+use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize, stash_dtype};
 use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Allowed, Spec, one};
@@ -98,11 +98,19 @@ fn eval<A: Arith>(c: &Call<'_, A>, stage: &A, together: usize, epsilon: f32) -> 
     let (a, x, scale, bias) = (c.arith, c.real(0), c.real(1), c.real(2));
     let items: Vec<A::R> = x.iter().copied().collect();
     let (channels, area) = (x.shape()[1], x.shape()[2..].iter().product::<usize>());
-    let normalized =
-        items.chunks((together * area).max(1)).flat_map(|lane| standardize(stage, lane, epsilon).elements);
-    let y = normalized.enumerate().map(|(i, n)| {
+    let lanes = items.chunks((together * area).max(1));
+    let normalized = lanes.flat_map(|lane| {
+        let Standard { mean, inverse, elements } = standardize(stage, lane, epsilon);
+        lane.iter().zip(elements).map(move |(&x, n)| (x, n, mean, inverse)).collect::<Vec<_>>()
+    });
+    let y = normalized.enumerate().map(|(i, (x, n, mean, inverse))| {
         let channel = i / area % channels;
-        a.add(a.mul(a.round(n), scale[[channel].as_slice()]), bias[[channel].as_slice()])
+        let (scale, bias) = (scale[[channel].as_slice()], bias[[channel].as_slice()]);
+        // As it is written, or as one multiplication and one addition per element.
+        a.either(a.add(a.mul(a.round(n), scale), bias), || {
+            let slope = a.mul(a.round(inverse), scale);
+            a.dot([(x, slope), (a.neg(a.round(mean)), slope), (bias, a.real(1.0))].into_iter())
+        })
     });
     vec![Data::Real(array(x.shape(), y.collect()))]
 }
