@@ -135,6 +135,8 @@ impl Bound<'_> {
             sum.grain = i32::MIN / 2;
             self.finish(&sum, sum.terms + 4)
         };
+        // A running mean subtracts an infinity from itself.
+        let total = if total.value.is_infinite() { Ball::unknown(total.value) } else { total };
         ops::Arith::div(self, total, Ball::exact(count as f64))
     }
 
