@@ -3,6 +3,9 @@
 /// Classes per doubling.
 const PER_OCTAVE: f64 = 4.0;
 
+/// The last class: all ratios from 2^64.
+const LAST: f64 = 64.0 * PER_OCTAVE;
+
 /// Elements by how many times larger their bound is than their error, in classes of a quarter of an octave. Elements
 /// without an error, or with a bound of 0, are not among them: their ratio says nothing.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -13,7 +16,8 @@ pub struct Margins {
 impl Margins {
     /// Counts an element. The error is above 0 and not above the bound.
     pub(crate) fn add(&mut self, bound: f64, error: f64) {
-        let class = ((bound / error).log2() * PER_OCTAVE).max(0.0) as usize;
+        // The quotient is infinite where the error is a denormal.
+        let class = ((bound / error).log2() * PER_OCTAVE).clamp(0.0, LAST) as usize;
         if self.counts.len() <= class {
             self.counts.resize(class + 1, 0);
         }
@@ -48,6 +52,13 @@ impl Margins {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_least_error_is_in_the_last_class() {
+        let mut margins = Margins::default();
+        margins.add(1e300, f64::from_bits(1));
+        assert!(margins.median().unwrap() > 1e19);
+    }
 
     #[test]
     fn the_median_is_near_the_middle_element() {
