@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use interp::{Evaluation, Taps};
 use ir::{DType, Tensor};
 use ops::Model;
-use oracles::{Assessment, Expected, Finding, Symptom, Verdict, Why, assess};
+use oracles::{Assessment, Expected, Finding, Verdict, Why, assess};
 
 use crate::blame::blame;
 use crate::case::{self, Case, Maker};
 use crate::event::Event;
+use crate::excuse::{exceeds_i32, excuse};
 use crate::folder;
 use crate::known::Known;
 use crate::relax::schedule::{Levels, Schedule};
@@ -350,11 +351,8 @@ fn verdict(
     let Assessment { verdict, comparisons } = assess(&target.backend, &target.level, &ran.outcome, expected);
     let mut judged = Judged { verdict, comparisons, alone: None, seconds: ran.engine_seconds };
     if let Verdict::Bug(finding) = &mut judged.verdict {
-        if !case.all_defined && matches!(finding.symptom, Symptom::Rejected { .. }) {
-            judged.verdict = Verdict::Incomparable(Why::Undefined);
-        } else if target.shortens_integers() && exceeds_i32(case, inputs) {
-            let why = format!("{} computes i64 as i32, and a value does not fit", target.backend);
-            judged.verdict = Verdict::Incomparable(Why::Widened(why));
+        if let Some(why) = excuse(target, finding, case.all_defined, || is_wide(case, inputs)) {
+            judged.verdict = Verdict::Incomparable(why);
         } else {
             let blamed = blame(target, &case.model, inputs, finding)?;
             (finding.culprit, finding.hidden_by_taps) = (blamed.culprit, blamed.hidden_by_taps);
@@ -375,14 +373,10 @@ struct Judged {
     seconds: f64,
 }
 
-/// Whether an i64 value of the case, functions included, is beyond what i32 holds.
-fn exceeds_i32(case: &Case, inputs: &[Tensor]) -> bool {
+/// Whether an i64 value of the case, functions included, is beyond what i32 holds; so it counts if that is not known.
+fn is_wide(case: &Case, inputs: &[Tensor]) -> bool {
     let Some(graph) = ir::inline::inline(&case.model) else { return true };
     let flat = Model::new(case.model.opset, graph);
-    let Ok(evaluation) = interp::evaluate(&flat, inputs, &interp::Profile::TIGHT, Taps::All) else {
-        return true;
-    };
-    let range = i128::from(i32::MIN)..=i128::from(i32::MAX);
-    let mut wide = evaluation.taps.values().filter(|t| t.tensor.dtype() == DType::I64);
-    wide.any(|t| t.tensor.to_i128s().iter().any(|v| !range.contains(v)))
+    let evaluation = interp::evaluate(&flat, inputs, &interp::Profile::TIGHT, Taps::All);
+    evaluation.as_ref().map_or(true, exceeds_i32)
 }

@@ -16,6 +16,7 @@
 //! | [`corpus`] | writing cases: `onnxsmith gen` |
 //! | [`folder`] | a case as a folder, with what is known about it |
 //! | [`table`] | operators × dtypes × backends |
+//! | `excuse` | what looks like a finding and is none |
 //! | [`event`] | what happens, as typed events |
 //! | [`junit`] | a report for CI systems |
 
@@ -23,6 +24,7 @@ pub mod blame;
 pub mod case;
 pub mod corpus;
 pub mod event;
+mod excuse;
 pub mod folder;
 pub mod fuzz;
 pub mod junit;

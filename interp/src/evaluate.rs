@@ -1,5 +1,6 @@
 //! The reference: value, error and decidability of every element of a model's outputs.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use ir::{DType, NodeId, Operation, Tensor, Type, Value};
@@ -195,7 +196,11 @@ fn judged(profile: &Profile, data: &Data<Bound<'_>>, ty: &Type) -> Judged {
     match data {
         Data::Real(a) => {
             let bound = Bound::new(profile, ty.dtype);
-            let a = a.mapv(|x| ty.dtype.float().map_or(x, |format| bound.output(x, format)));
+            let wide = ty.dtype.float().filter(|format| bound.widens(*format));
+            let a = match wide {
+                Some(format) => Cow::Owned(a.mapv(|x| bound.output(x, format))),
+                None => Cow::Borrowed(a),
+            };
             // The NaNs of processors differ in sign.
             let one_nan = |v: f64| if v.is_nan() { f64::NAN } else { v };
             let tensor = from(&a, |next| {

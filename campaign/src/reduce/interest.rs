@@ -19,12 +19,13 @@ use std::collections::BTreeMap;
 use backends::worker::WorkerError;
 use interp::{Evaluation, Judged, Taps};
 use ir::inline::inline;
-use ir::{DType, Tensor, Value};
+use ir::{Tensor, Value};
 use ops::Model;
-use oracles::{Expected, Finding, Symptom, Verdict, judge};
+use oracles::{Expected, Finding, Verdict, judge};
 
 use super::problem::Problem;
 use crate::blame::blame;
+use crate::excuse::{exceeds_i32, excuse};
 use crate::target::Target;
 use crate::{case, reference};
 
@@ -143,12 +144,8 @@ fn run(
         return nothing(&"its functions call each other too often");
     };
     let tame = Tame::of(&everything);
-    // As in a campaign: an engine may refuse what is undefined, and may be as narrow as it declares.
-    if !tame.defined && matches!(finding.symptom, Symptom::Rejected { .. }) {
-        return nothing(&oracles::Why::Undefined);
-    }
-    if target.shortens_integers() && exceeds_i32(&everything) {
-        return nothing(&format!("{} computes i64 as i32, and a value does not fit", target.backend));
+    if let Some(why) = excuse(target, &finding, tame.defined, || exceeds_i32(&everything)) {
+        return nothing(&why);
     }
     if !is_worth_it(tame, &finding) {
         return nothing(&finding.detail);
@@ -174,10 +171,4 @@ fn inside_functions<'e>(
     }
     let flat = Model::new(model.opset, inline(model)?);
     interp::evaluate(&flat, inputs, target.profile, Taps::All).ok().map(Cow::Owned)
-}
-
-fn exceeds_i32(evaluation: &Evaluation) -> bool {
-    let range = i128::from(i32::MIN)..=i128::from(i32::MAX);
-    let mut wide = evaluation.taps.values().filter(|t| t.tensor.dtype() == DType::I64);
-    wide.any(|t| t.tensor.to_i128s().iter().any(|v| !range.contains(v)))
 }

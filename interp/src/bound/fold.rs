@@ -17,6 +17,9 @@ const BY_FACTOR: u32 = 2;
 impl Bound<'_> {
     /// The ball of x·y, with y folded into the terms of x or the other way round.
     pub(super) fn scaled(&self, x: Ball, y: Ball, product: Ball) -> Ball {
+        if !x.terms.is_sum() && !y.terms.is_sum() {
+            return product;
+        }
         let (sum, factor) = if x.terms.is_sum() { (x, y) } else { (y, x) };
         let size = sum.terms.size * (factor.value.abs() + factor.error);
         let grain = if factor.is_exact() {
@@ -24,17 +27,15 @@ impl Bound<'_> {
         } else {
             i16::MIN
         };
-        self.folded(
-            sum,
-            product,
-            Terms { size, grain, roundings: sum.terms.roundings + BY_FACTOR },
-            BY_FACTOR,
-            0.0,
-        )
+        let terms = Terms { size, grain, roundings: sum.terms.roundings + BY_FACTOR };
+        self.folded(sum, product, terms, BY_FACTOR, 0.0)
     }
 
     /// The ball of x/y, with 1/y folded into the terms of x.
     pub(super) fn divided(&self, x: Ball, y: Ball, quotient: Ball) -> Ball {
+        if !x.terms.is_sum() {
+            return quotient;
+        }
         let size = x.terms.size / (y.value.abs() - y.error);
         // The reciprocal is one rounding more.
         let more = BY_FACTOR + 1;
@@ -44,6 +45,9 @@ impl Bound<'_> {
 
     /// The ball of x+y, with y as a first term of x or the other way round.
     pub(super) fn joined(&self, x: Ball, y: Ball, total: Ball) -> Ball {
+        if !x.terms.is_sum() && !y.terms.is_sum() {
+            return total;
+        }
         let (sum, addend) = if x.terms.is_sum() { (x, y) } else { (y, x) };
         let more = addend.value.abs() + addend.error;
         let grain = if addend.is_exact() { sum.terms.grain.min(sums::grain(addend.value)) } else { i16::MIN };
@@ -54,7 +58,7 @@ impl Bound<'_> {
     /// The ball of a step on a sum, which may be folded into its terms: `roundings` more for each of them, and all of the
     /// sum's for an addend of size `new`.
     pub(super) fn folded(&self, sum: Ball, step: Ball, terms: Terms, roundings: u32, new: f64) -> Ball {
-        if !self.profile.folds || !sum.terms.is_sum() || !step.is_known() || !step.value.is_finite() {
+        if !step.is_known() || !step.value.is_finite() {
             return step;
         }
         if step.is_exact() && self.is_grid(terms.size, terms.grain.into()) {

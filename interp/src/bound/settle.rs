@@ -43,11 +43,16 @@ impl Bound<'_> {
     /// too; [`Bound::output`] takes it back.
     pub fn stored(&self, x: Ball, format: FloatFormat) -> Ball {
         let stored = self.output(x, format);
-        if !self.profile.widens_halves || format.precision > F16_PRECISION || !x.value.is_finite() {
+        if !self.widens(format) || !x.value.is_finite() {
             return stored;
         }
         let wide = x.error + (x.value - stored.value).abs();
         Ball { error: stored.error.max(wide), ..stored }
+    }
+
+    /// Whether elements of a format may be kept in a wider one between operators.
+    pub fn widens(&self, format: FloatFormat) -> bool {
+        self.profile.widens_halves && format.precision <= F16_PRECISION
     }
 
     /// The element as a tensor that is compared holds it.

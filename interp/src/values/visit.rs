@@ -220,15 +220,15 @@ fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, Edged)>
         return None;
     }
     let sharp = Found { tensors, ..found.clone() };
-    let share = |found: &Found| undecidable(model, found);
-    if share(&sharp)? > UNDECIDABLE && share(&sharp)? > share(found)? {
+    let share = undecidable(model, &sharp)?;
+    if share > UNDECIDABLE && share > undecidable(model, found)? {
         return None;
     }
     Some((sharp, Edged { reached, ..plan.edged }))
 }
 
-/// The share of the outputs' elements that are undecidable or undefined.: by the tightest profile, so that what
-/// only some may leave open, such as NaN in a maximum, is tried on the others.
+/// The share of the outputs' elements that are undecidable or undefined by the tightest profile, so that what only
+/// some may leave open, such as NaN in a maximum, is tried on the others.
 fn undecidable(model: &Model, found: &Found) -> Option<f64> {
     let evaluation =
         evaluate(&found.settle(model), &found.inputs(model), &Profile::TIGHT, Taps::Outputs).ok()?;
