@@ -1,7 +1,7 @@
 //! Which operator is at fault.
 //!
-//! A failing graph is taken apart: each operator runs alone, on the operands that the reference says it gets. The
-//! first that shows the same kind of fault alone is the culprit. Where none does, the graph runs once more with
+//! A failing graph is taken apart: each operator that the wrong output depends on runs alone, on the operands that the
+//! reference says it gets. The first that shows the same kind of fault alone is the culprit. Where none does, the graph runs once more with
 //! every value as an output, and the first to diverge is the culprit "in context". Where none diverges then, tapping
 //! the values hides the fault (it stops a fusion), and the graph as a whole is to blame.
 
@@ -38,7 +38,8 @@ pub fn blame(
     let Ok(evaluation) = interp::evaluate(&flat, inputs, target.profile, Taps::All) else {
         return Ok(Blamed::default());
     };
-    for (id, node) in flat.graph.iter() {
+    let suspects = suspects(&flat.graph, finding);
+    for (id, node) in flat.graph.iter().filter(|(id, _)| suspects[id.index()]) {
         let NodeKind::Operator(op) = &node.kind else { continue };
         let Some((alone, inputs)) = isolate(&flat, id, &evaluation) else { continue };
         let Some(found) = run(target, &alone, &inputs)? else { continue };
@@ -52,6 +53,21 @@ pub fn blame(
         Symptom::Mismatch(_) => first_divergent(target, &flat, inputs, &evaluation),
         _ => Ok(Blamed::default()),
     }
+}
+
+/// For each node, whether the output that is off depends on it; all, where that is not known.
+fn suspects(graph: &Graph, finding: &Finding) -> Vec<bool> {
+    let off = finding.worst.as_ref().and_then(|w| graph.outputs.iter().find(|o| o.name == w.output));
+    let Some(output) = off else { return vec![true; graph.nodes.len()] };
+    let mut suspects = vec![false; graph.nodes.len()];
+    suspects[output.value.node.index()] = true;
+    // Operands precede uses.
+    for (id, node) in graph.iter().collect::<Vec<_>>().into_iter().rev() {
+        if suspects[id.index()] {
+            node.inputs.iter().flatten().for_each(|operand| suspects[operand.node.index()] = true);
+        }
+    }
+    suspects
 }
 
 fn culprit(op: &Op, graph: &Graph, id: NodeId, alone: bool) -> Culprit {

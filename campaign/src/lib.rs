@@ -9,6 +9,7 @@
 //! | [`blame`] | which operator is at fault |
 //! | [`mod@fuzz`] | the campaign's loop |
 //! | [`report`] | what a campaign found, in numbers and clusters |
+//! | [`group`] | findings of different signatures that have one cause |
 //! | [`known`] | lists of known findings |
 //! | [`relax`] | cases that are not valid |
 //! | [`replay`] | running saved cases: `onnxsmith run` |
@@ -27,6 +28,7 @@ pub mod event;
 mod excuse;
 pub mod folder;
 pub mod fuzz;
+pub mod group;
 pub mod junit;
 pub mod known;
 pub mod probe;

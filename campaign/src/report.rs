@@ -75,8 +75,7 @@ pub struct Cluster {
 impl Cluster {
     /// Whether two or more other targets compared with the reference on the same cases, and agreed with it.
     pub fn is_odd_one_out(&self) -> bool {
-        let agree = |t: &&Tally| t.pass > 0 && t.bug == 0;
-        self.others.values().all(|t| t.bug == 0) && self.others.values().filter(agree).count() >= 2
+        crate::group::is_odd_one_out(&self.others)
     }
 
     /// Counts the verdict of another target on one of the cluster's cases.

@@ -6,7 +6,7 @@ use ir::Tensor;
 
 use crate::message::{normalise, says_unsupported};
 use crate::signature::{ErrorShape, Symptom};
-use crate::verdict::{Verdict, Why};
+use crate::verdict::{Verdict, Why, Worst};
 
 /// What is expected of an engine on one case.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ fn verdict(
         Outcome::Outputs(outputs) => match compare(outputs, expected, comparisons) {
             Ok(true) => Verdict::Pass,
             Ok(false) => Verdict::Incomparable(Why::Undecidable),
-            Err((symptom, detail)) => bug(symptom, detail),
+            Err(wrong) => wrong.verdict(backend, level),
         },
         Outcome::Unsupported { why } => Verdict::Incomparable(Why::Unsupported(why.clone())),
         Outcome::Rejected { message, .. } if says_unsupported(message) => {
@@ -86,24 +86,47 @@ pub fn fault_symptom(fault: &Fault) -> Symptom {
     Symptom::Fault { kind: fault.kind().to_owned(), place }
 }
 
+/// What is wrong with an engine's outputs.
+struct Wrong {
+    symptom: Symptom,
+    detail: String,
+    worst: Option<Box<Worst>>,
+}
+
+impl Wrong {
+    fn new(symptom: Symptom, detail: String) -> Self {
+        Self { symptom, detail, worst: None }
+    }
+
+    fn verdict(self, backend: &str, level: &str) -> Verdict {
+        let mut verdict = Verdict::bug(backend, level, self.symptom, self.detail);
+        if let Verdict::Bug(finding) = &mut verdict {
+            finding.worst = self.worst.map(|worst| *worst);
+        }
+        verdict
+    }
+}
+
 /// Whether at least one element could be judged (or there are none at all), or else what is wrong.
 fn compare(
     outputs: &[(String, Tensor)],
     expected: &Expected<'_>,
     comparisons: &mut Vec<Comparison>,
-) -> Result<bool, (Symptom, String)> {
+) -> Result<bool, Wrong> {
     let (mut elements, mut judged) = (0, 0);
     for (name, reference) in expected.names.iter().zip(expected.outputs) {
         let Some((_, actual)) = outputs.iter().find(|(n, _)| n == name) else {
-            return Err((Symptom::MissingOutput, format!("output `{name}` is missing")));
+            return Err(Wrong::new(Symptom::MissingOutput, format!("output `{name}` is missing")));
         };
         let comparison = interp::judge(reference, actual, expected.profile).map_err(|wrong| {
-            (Symptom::WrongType, format!("output `{name}` is {} instead of {}", wrong.actual, wrong.expected))
+            let detail = format!("output `{name}` is {} instead of {}", wrong.actual, wrong.expected);
+            Wrong::new(Symptom::WrongType, detail)
         })?;
         elements += comparison.elements;
         judged += comparison.compared();
         if let Some(worst) = &comparison.worst {
-            return Err((Symptom::Mismatch(error_shape(worst)), describe(name, &comparison, worst)));
+            let (symptom, worst) = (Symptom::Mismatch(error_shape(worst)), at(name, &comparison, worst));
+            return Err(Wrong { symptom, detail: describe(&worst), worst: Some(Box::new(worst)) });
         }
         comparisons.push(comparison);
     }
@@ -125,9 +148,22 @@ fn error_shape(worst: &Mismatch) -> ErrorShape {
     }
 }
 
-fn describe(name: &str, comparison: &Comparison, worst: &Mismatch) -> String {
+fn at(name: &str, comparison: &Comparison, worst: &Mismatch) -> Worst {
+    Worst {
+        output: name.to_owned(),
+        index: worst.index,
+        got: format!("{:?}", worst.actual),
+        expected: format!("{:?}", worst.expected),
+        bound: format!("{:e}", worst.bound),
+        mismatches: comparison.mismatches,
+        elements: comparison.elements,
+    }
+}
+
+fn describe(worst: &Worst) -> String {
+    let Worst { output, index, got, expected, bound, mismatches, elements } = worst;
     format!(
-        "output `{name}`: {} of {} elements are off; the worst is element {:?}: {:?} where {:?} ± {:e} is right",
-        comparison.mismatches, comparison.elements, worst.index, worst.actual, worst.expected, worst.bound
+        "output `{output}`: {mismatches} of {elements} elements are off; the worst is element {index}: {got} where \
+         {expected} ± {bound} is right"
     )
 }

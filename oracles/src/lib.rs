@@ -7,10 +7,12 @@
 //! | [`refusal`] | an engine's answer to a model that breaks a rule |
 //! | [`tolerance`] | comparison with a fixed tolerance, for cases that come without bounds |
 //! | [`signature`] | what makes two findings the same finding |
-//! | [`message`] | the parts of runtimes' messages that do not depend on the case |
+//! | [`cause`] | which findings of different signatures have one cause |
+//! | [`message`] | the parts of runtimes' messages that do not depend on the case, and how alike two are |
 //!
 //! Oracles return values; nothing here reports a bug by panicking.
 
+pub mod cause;
 pub mod differential;
 pub mod message;
 pub mod refusal;
@@ -22,4 +24,4 @@ pub use differential::{Assessment, Expected, assess, judge};
 pub use refusal::{judge_refusal, judge_survival};
 pub use signature::{Culprit, ErrorShape, Signature, Symptom};
 pub use tolerance::Tolerance;
-pub use verdict::{Finding, Tally, Verdict, Why};
+pub use verdict::{Finding, Tally, Verdict, Why, Worst};

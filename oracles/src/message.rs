@@ -1,4 +1,4 @@
-//! The parts of runtimes' messages that do not depend on the case.
+//! The parts of runtimes' messages that do not depend on the case, and how alike two messages are.
 
 /// A message without what varies between cases: numbers, quoted names, addresses, paths and lists of tensors become
 /// placeholders, and only the first line counts.
@@ -51,16 +51,18 @@ fn group(text: &str) -> Option<&str> {
     Some(&text[..=end])
 }
 
-/// How many characters of a message tell it from others.
-const MOST: usize = 160;
+/// How many characters of a message tell it from others. Runtimes that wrap one error in another put the cause last,
+/// so this is long.
+const MOST: usize = 400;
 
 /// What stands for the text at the start of `rest`, and how long that text is.
 fn placeholder(c: char, rest: &str) -> (Option<&'static str>, usize) {
     let run = |accept: fn(char) -> bool| rest.find(|c| !accept(c)).unwrap_or(rest.len());
     match c {
-        '"' | '\'' | '`' => match rest[1..].find(c) {
-            Some(end) => (Some("\u{2039}name\u{203a}"), end + 2),
-            None => (None, 1),
+        // What has a space in it is a condition or a sentence, and likely the cause itself.
+        '"' | '\'' | '`' => match rest[1..].find(|d: char| d == c || d.is_whitespace()) {
+            Some(end) if rest[1 + end..].starts_with(c) => (Some("\u{2039}name\u{203a}"), end + 2),
+            _ => (None, 1),
         },
         '/' => match run(|c| c.is_alphanumeric() || "/._-".contains(c)) {
             len @ 0..=3 => (None, len.clamp(1, 1)),
@@ -79,6 +81,49 @@ fn placeholder(c: char, rest: &str) -> (Option<&'static str>, usize) {
         '0'..='9' => (Some("\u{2039}n\u{203a}"), run(|c| c.is_ascii_alphanumeric() || c == '.')),
         c => (None, c.len_utf8()),
     }
+}
+
+/// The words of a normalised message that say what is wrong: its innermost cause, without dtypes.
+///
+/// Runtimes put what they were doing before what went wrong, each part ended by a colon, and one cause comes up in
+/// many places: `analysing node ‹name›: evaluating ‹name›: Axis ‹n› is out of range`. The last part that has enough
+/// words to be a sentence is taken for the cause.
+pub fn cause(normalised: &str) -> Vec<&str> {
+    let starts = normalised.match_indices(": ").map(|(at, colon)| at + colon.len());
+    let parts: Vec<Vec<&str>> =
+        std::iter::once(0).chain(starts).map(|start| words(&normalised[start..])).collect();
+    let is_sentence = |part: &&Vec<&str>| part.iter().filter(|w| **w != BLANK).count() >= SENTENCE;
+    parts.iter().rev().find(is_sentence).unwrap_or(&parts[0]).clone()
+}
+
+/// So many words are a sentence.
+const SENTENCE: usize = 3;
+
+/// Stands for every placeholder and dtype, and for a row of them.
+const BLANK: &str = "\u{2039}\u{203a}";
+
+/// The words of a normalised message, without punctuation.
+pub fn words(normalised: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for word in normalised.split(|c: char| !(c.is_alphanumeric() || "_\u{2039}\u{203a}".contains(c))) {
+        let word = if word.contains('\u{2039}') || is_dtype(word) { BLANK } else { word };
+        let repeats = word == BLANK && words.last() == Some(&BLANK);
+        if !word.is_empty() && !repeats {
+            words.push(word);
+        }
+    }
+    words
+}
+
+/// Whether a word is a dtype that is written without a number; the others are placeholders by then.
+fn is_dtype(word: &str) -> bool {
+    ["bool", "boolean", "float", "double", "half"].iter().any(|dtype| word.eq_ignore_ascii_case(dtype))
+}
+
+/// How alike two lists of words are, from 0 to 1: 1 less the share of words to be edited, or exchanged with the next.
+pub fn similarity(a: &[&str], b: &[&str]) -> f64 {
+    let longer = a.len().max(b.len());
+    if longer == 0 { 1.0 } else { 1.0 - strsim::generic_damerau_levenshtein(a, b) as f64 / longer as f64 }
 }
 
 /// Words with which runtimes say that they lack something, as opposed to finding fault with the model.
@@ -122,6 +167,36 @@ mod tests {
         let b = normalise("Axis -3 is out of range [-1, 1). Inputs were (tensor(bool) [8])");
         assert_eq!(a, b);
         assert_ne!(a, normalise("Axis 3 is out of range [-3, 3). Inputs were (none)"));
+    }
+
+    #[test]
+    fn a_condition_in_quotes_is_no_name() {
+        assert_eq!(normalise("node `n1`: failed: `a > b`"), "node \u{2039}name\u{203a}: failed: `a > b`");
+        assert_eq!(normalise("it can't and won't"), "it can't and won't");
+    }
+
+    #[test]
+    fn the_cause_is_the_last_sentence_whatever_was_being_done() {
+        let load = normalise(
+            "Failed analyse for node #9 \"n7\" Reduce13: Evaluating \"adhoc\": U32 is not a number",
+        );
+        let run = normalise("Evaluating #5 \"n6\" Reduce<Sum>: Bool is not a number");
+        assert_eq!(cause(&load), [BLANK, "is", "not", "a", "number"]);
+        assert_eq!(cause(&load), cause(&run));
+        let a = normalise("wiring \"n4\": Div: Typed ops require rank match. Inputs for Div: 4,3,F32");
+        assert_eq!(cause(&a)[..3], ["Typed", "ops", "require"]);
+        assert_eq!(cause("Invalid axis"), ["Invalid", "axis"]);
+        assert_eq!(cause(""), [""; 0]);
+    }
+
+    #[test]
+    fn similarity_counts_words() {
+        let ten = words("a b c d e f g h i j");
+        assert_eq!(similarity(&ten, &ten), 1.0);
+        assert_eq!(similarity(&ten, &ten[..9]), 0.9);
+        assert_eq!(similarity(&ten, &words("a b c d e x g h i j")), 0.9);
+        assert_eq!(similarity(&ten, &[]), 0.0);
+        assert_eq!(similarity(&[], &[]), 1.0);
     }
 
     #[test]

@@ -19,8 +19,8 @@ impl Verdict {
     /// A bug that nobody is blamed for yet.
     pub fn bug(backend: &str, level: &str, symptom: Symptom, detail: String) -> Self {
         let (backend, level) = (backend.to_owned(), level.to_owned());
-        let (culprit, hidden_by_taps) = (None, false);
-        Self::Bug(Box::new(Finding { backend, level, symptom, culprit, hidden_by_taps, detail }))
+        let (culprit, hidden_by_taps, worst) = (None, false, None);
+        Self::Bug(Box::new(Finding { backend, level, symptom, culprit, hidden_by_taps, detail, worst }))
     }
 }
 
@@ -69,6 +69,28 @@ pub struct Finding {
     pub hidden_by_taps: bool,
     /// What happened, in a sentence or two for a person.
     pub detail: String,
+    /// The element that is off by most, where elements are off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst: Option<Worst>,
+}
+
+/// An element of an output that is off.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Worst {
+    /// The output.
+    pub output: String,
+    /// The position of the element in row-major order.
+    pub index: usize,
+    /// What the engine gave, as a decimal number, `NaN` or `inf`: JSON has no such numbers.
+    pub got: String,
+    /// What is right.
+    pub expected: String,
+    /// By how much the engine may be off.
+    pub bound: String,
+    /// How many elements of the output are off.
+    pub mismatches: usize,
+    /// How many it has.
+    pub elements: usize,
 }
 
 impl Finding {
@@ -90,6 +112,13 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Adds the verdicts of another tally.
+    pub fn merge(&mut self, more: Self) {
+        self.pass += more.pass;
+        self.bug += more.bug;
+        self.incomparable += more.incomparable;
+    }
+
     /// Counts one verdict.
     pub fn add(&mut self, verdict: &Verdict) {
         match verdict {

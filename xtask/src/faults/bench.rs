@@ -164,9 +164,9 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn new(maker: &'a Maker<'a>, trials: &'a [Trial]) -> Result<Self> {
-        let open = |fault| target(fault).context("the kernels have no optimisation level");
-        let trials = trials.iter().map(|trial| Ok((trial, open(Some(trial.fault))?)));
-        Ok(Self { maker, right: open(None)?, trials: trials.collect::<Result<_>>()? })
+        let open = |faults: &[_]| target(faults).context("the kernels have no optimisation level");
+        let trials = trials.iter().map(|trial| Ok((trial, open(&[trial.fault])?)));
+        Ok(Self { maker, right: open(&[])?, trials: trials.collect::<Result<_>>()? })
     }
 
     /// Tries the faults on a case; which judges take the right kernels for wrong.
@@ -211,7 +211,7 @@ fn tried(maker: &Maker<'_>, trial: &Trial, reduce: bool) -> Result<Tried> {
 
 fn culprit(maker: &Maker<'_>, fault: &'static Fault, index: u64) -> Result<Option<String>> {
     let prepared = Prepared::new(maker, index)?;
-    let faulty = target(Some(fault)).context("the kernels have no optimisation level")?;
+    let faulty = target(&[fault]).context("the kernels have no optimisation level")?;
     let Some(finding) = prepared.opinion(&faulty)?.finding else { return Ok(None) };
     let inputs = case::tensors(&prepared.case.inputs);
     let blamed = blame(&faulty, &prepared.case.model, &inputs, &finding)?;

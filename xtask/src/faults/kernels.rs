@@ -1,4 +1,4 @@
-//! The CPU's kernels but for one.
+//! The CPU's kernels but for some.
 
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::OnModels;
@@ -11,8 +11,8 @@ use ops::Op;
 use super::Fault;
 use super::node::Node;
 
-/// The kernels with a fault, or without one.
-struct Kernels(Option<&'static Fault>);
+/// The kernels with faults, at most one of which is in an operator.
+struct Kernels(Vec<&'static Fault>);
 
 impl NodeRunner for Kernels {
     type Error = CpuError;
@@ -27,7 +27,7 @@ impl NodeRunner for Kernels {
         inputs: &[Option<&Tensor>],
         outputs: &[Type],
     ) -> Result<Vec<Tensor>, CpuError> {
-        let fault = self.0.filter(|fault| fault.operator == op.name());
+        let fault = self.0.iter().find(|fault| fault.operator == op.name());
         match fault.and_then(|fault| (fault.kernel)(&Node { op, inputs, outputs })) {
             Some(wrong) => Ok(wrong),
             None => Cpu.run_node(op, inputs, outputs),
@@ -36,9 +36,9 @@ impl NodeRunner for Kernels {
 }
 
 /// Kernels as a target of campaigns, held to the accuracy that our own are held to.
-pub(crate) fn target(fault: Option<&'static Fault>) -> Option<Target> {
-    let mut target =
-        Target::here(Box::new(OnModels(GraphRunner::new("faulty", Kernels(fault))))).into_iter().next()?;
+pub(crate) fn target(faults: &[&'static Fault]) -> Option<Target> {
+    let kernels = GraphRunner::new("faulty", Kernels(faults.to_vec()));
+    let mut target = Target::here(Box::new(OnModels(kernels))).into_iter().next()?;
     target.profile = &Profile::TIGHT;
     Some(target)
 }

@@ -12,11 +12,13 @@
 //! | [`kernels`] | the CPU's kernels but for one |
 //! | [`judges`] | bounds, and constants |
 //! | [`mod@bench`] | trying every fault on the same cases |
+//! | [`clusters`] | many faults in one campaign: is there one group of findings for each? |
 //! | [`reduction`] | reducing the cases on which faults are found |
 //! | [`report`] | the results as JSON, as a page, in a few lines |
 
 mod bench;
 mod catalogue;
+mod clusters;
 mod judges;
 mod kernels;
 mod node;
@@ -72,10 +74,16 @@ pub(crate) struct Arguments {
     /// Reduce the first case on which each fault is found
     #[arg(long, conflicts_with = "markdown")]
     reduce: bool,
+    /// Plant so many faults at once, in operators drawn by the seed, and group what a campaign finds
+    #[arg(long, conflicts_with_all = ["markdown", "reduce", "only"], value_name = "N")]
+    clusters: Option<usize>,
 }
 
 /// Runs the bench and reports.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(count) = arguments.clusters {
+        return clusters::run(count, arguments.cases, arguments.seed, arguments.json);
+    }
     for name in &arguments.only {
         let is_known = catalogue::all().any(|fault| fault.is_called(name));
         ensure!(

@@ -29,7 +29,7 @@ pub(crate) struct Smallest {
 pub(crate) fn reduce(maker: &Maker<'_>, fault: &'static Fault, index: u64) -> Result<Smallest> {
     let case = maker.make(index)?;
     let inputs = case::tensors(&case.inputs);
-    let faulty = target(Some(fault)).context("the kernels have no optimisation level")?;
+    let faulty = target(&[fault]).context("the kernels have no optimisation level")?;
     let stop = AtomicBool::new(false);
     let plan = Plan { targets: &[faulty], seed: maker.seed, budget: Budget::default(), stop: &stop };
     let problem = Problem { model: case.model, inputs };

@@ -1,0 +1,141 @@
+//! Findings of different signatures that have one cause, as one group: what a person looks at, and opens an issue for.
+//!
+//! [`oracles::cause`] says what belongs together. Nothing is lost: a group keeps its signatures, each with its smallest
+//! case, so that a second fault behind the same operator can still be seen.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use oracles::{Finding, Symptom, Tally, cause};
+use serde::Serialize;
+
+use crate::report::{Cluster, Report};
+
+/// The findings of one cause.
+#[derive(Clone, Debug, Serialize)]
+pub struct Group {
+    /// What is wrong, in a line: the engine, the operator, and what it does.
+    pub title: String,
+    /// How many findings there are.
+    pub count: u64,
+    /// The case with the fewest nodes, if one was saved.
+    pub smallest: Option<PathBuf>,
+    /// What that case shows.
+    pub example: Finding,
+    /// Where the findings are written up, if all of them are known.
+    pub known: Option<String>,
+    /// The verdicts of the other targets on the same cases.
+    pub others: BTreeMap<String, Tally>,
+    /// The signatures, most frequent first.
+    pub signatures: Vec<Member>,
+}
+
+/// A signature in a group.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Member {
+    /// The signature.
+    pub signature: String,
+    /// How many findings have it.
+    pub count: u64,
+    /// Its case with the fewest nodes, if one was saved.
+    pub smallest: Option<PathBuf>,
+    /// Where it is written up, if it is known.
+    pub known: Option<String>,
+}
+
+impl Report {
+    /// The findings in groups of one cause each: new ones before known ones, the most frequent first. `alike` is how
+    /// alike messages have to be, from 0 to 1; [`cause::ALIKE`] is usual.
+    pub fn groups(&self, alike: f64) -> Vec<Group> {
+        let findings: Vec<&Finding> = self.clusters.iter().map(|c| &c.example).collect();
+        let parts = cause::join(&findings, alike);
+        let members = |part: Vec<usize>| part.into_iter().map(|i| &self.clusters[i]).collect::<Vec<_>>();
+        let mut groups: Vec<Group> = parts.into_iter().filter_map(|part| Group::of(&members(part))).collect();
+        groups.sort_by(|a, b| {
+            let order = a.known.is_some().cmp(&b.known.is_some()).then(b.count.cmp(&a.count));
+            order.then_with(|| a.title.cmp(&b.title)).then_with(|| a.smallest.cmp(&b.smallest))
+        });
+        groups
+    }
+}
+
+impl Group {
+    /// The group of these clusters; none of no clusters.
+    fn of(clusters: &[&Cluster]) -> Option<Self> {
+        let mut clusters = clusters.to_vec();
+        clusters.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signature.cmp(&b.signature)));
+        let smallest =
+            clusters.iter().min_by(|a, b| (a.nodes, &a.signature).cmp(&(b.nodes, &b.signature)))?;
+        let mut others: BTreeMap<String, Tally> = BTreeMap::new();
+        for (target, tally) in clusters.iter().flat_map(|c| &c.others) {
+            others.entry(target.clone()).or_default().merge(*tally);
+        }
+        let all_known = clusters.iter().all(|c| c.known.is_some());
+        let member = |c: &&Cluster| Member {
+            signature: c.signature.clone(),
+            count: c.count,
+            smallest: Some(c.smallest.clone()),
+            known: c.known.clone(),
+        };
+        Some(Self {
+            title: title(&clusters),
+            count: clusters.iter().map(|c| c.count).sum(),
+            smallest: Some(smallest.smallest.clone()),
+            example: smallest.example.clone(),
+            known: clusters[0].known.clone().filter(|_| all_known),
+            others,
+            signatures: clusters.iter().map(member).collect(),
+        })
+    }
+
+    /// Whether two or more other targets agreed with the reference, and none disagreed.
+    pub fn is_odd_one_out(&self) -> bool {
+        is_odd_one_out(&self.others)
+    }
+}
+
+/// Whether two or more targets agree with the reference, and none disagrees.
+pub(crate) fn is_odd_one_out(others: &BTreeMap<String, Tally>) -> bool {
+    others.values().all(|t| t.bug == 0) && others.values().filter(|t| t.pass > 0).count() >= 2
+}
+
+/// A line for a group of signatures, most frequent first: in the words of the first that blames an operator.
+fn title(clusters: &[&Cluster]) -> String {
+    let named = clusters.iter().find(|c| c.example.culprit.is_some()).unwrap_or(&clusters[0]);
+    let finding = &named.example;
+    let place = match &finding.culprit {
+        Some(culprit) if clusters.iter().all(|c| is_in_context(&c.example)) => {
+            format!("{} within a graph", culprit.operator)
+        }
+        Some(culprit) => culprit.operator.clone(),
+        None if finding.hidden_by_taps => "a graph, unless every value is an output".to_owned(),
+        None => "a graph".to_owned(),
+    };
+    format!("{}: {place}: {}", finding.backend, does(&finding.symptom))
+}
+
+fn is_in_context(finding: &Finding) -> bool {
+    finding.culprit.as_ref().is_some_and(|culprit| !culprit.alone)
+}
+
+/// What an engine does, for a headline.
+fn does(symptom: &Symptom) -> String {
+    match symptom {
+        Symptom::Fault { kind, place } if place.is_empty() => kind.clone(),
+        Symptom::Fault { kind, place } => format!("{kind}: {}", headline(place)),
+        Symptom::Rejected { message, .. } => format!("refuses a valid model: {}", headline(message)),
+        Symptom::Accepted { rule } => format!("accepts an invalid model: {rule}"),
+        Symptom::MissingOutput => "an output is missing".to_owned(),
+        Symptom::WrongType => "wrong type or shape".to_owned(),
+        Symptom::Mismatch(_) => "wrong elements".to_owned(),
+    }
+}
+
+/// The innermost parts of a message that say something.
+fn headline(message: &str) -> &str {
+    let words = oracles::message::cause(message).len();
+    let starts = message.match_indices(": ").map(|(at, colon)| &message[at + colon.len()..]);
+    let mut parts: Vec<&str> = std::iter::once(message).chain(starts).collect();
+    parts.reverse();
+    parts.into_iter().find(|part| oracles::message::words(part).len() >= words).unwrap_or(message)
+}

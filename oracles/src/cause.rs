@@ -1,0 +1,264 @@
+//! Which findings have one cause, as far as can be told without repairing it.
+//!
+//! A signature says all that was seen; one fault is seen in many ways. The dtype, the shapes and how far an element is
+//! off depend on the case more than on the fault, and so does the place where a message comes up. What a maintainer
+//! would open one issue for is this:
+//!
+//! 1. the same engine did the same kind of thing: wrong elements, a wrong type, a refusal, a panic, …
+//! 2. with the same operator at fault, and
+//! 3. where there is a message, its cause ([`message::cause`]) is the same but for one word in ten.
+//!
+//! An operator that is first to diverge within a graph is taken together with the same operator alone, where that fails
+//! too; where it does not, a fusion is at fault, which is another cause. A finding that nobody is blamed for belongs to
+//! the operator whose message is most like its own. Without a message it stays apart.
+//!
+//! The result does not depend on the order of the findings.
+
+use crate::message::{self, similarity, words};
+use crate::signature::Symptom;
+use crate::verdict::Finding;
+
+/// How alike two causes have to be, if nothing else is said: HirFuzz's 90 %.
+pub const ALIKE: f64 = 0.9;
+
+/// The findings in groups of one cause each, by their numbers. `alike` is how alike the causes in their messages have
+/// to be, from 0 to 1. Groups, and findings in a group, are in ascending order.
+pub fn join(findings: &[&Finding], alike: f64) -> Vec<Vec<usize>> {
+    let seen: Vec<Seen<'_>> = findings.iter().map(|finding| Seen::new(finding)).collect();
+    let mut groups = Groups::new(seen.len());
+    let all = 0..seen.len();
+    for i in all.clone() {
+        for j in i + 1..seen.len() {
+            if seen[i].is_like(&seen[j], alike) && seen[i].names_the_same(&seen[j]) {
+                groups.unite(i, j);
+            }
+        }
+    }
+    let (at_home, homeless): (Vec<usize>, Vec<usize>) =
+        all.filter(|&i| seen[i].place == Place::Unknown).partition(|&i| {
+            let home = seen[i].home(&seen, alike);
+            home.inspect(|&home| groups.unite(i, home)).is_some()
+        });
+    debug_assert!(at_home.iter().all(|&i| seen[i].says_something()));
+    for (k, &i) in homeless.iter().enumerate() {
+        for &j in &homeless[k + 1..] {
+            if seen[i].is_like(&seen[j], alike) {
+                groups.unite(i, j);
+            }
+        }
+    }
+    groups.into_lists()
+}
+
+/// Who is at fault.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place<'a> {
+    /// An operator, shown alone or within a graph.
+    Operator(&'a str),
+    /// Something that is gone when every value is an output.
+    Hidden,
+    /// Nobody could be blamed.
+    Unknown,
+}
+
+/// What a cause is judged by.
+struct Seen<'a> {
+    finding: &'a Finding,
+    kind: &'a str,
+    place: Place<'a>,
+    /// The words of the whole message, and of the cause in it.
+    words: Vec<&'a str>,
+    cause: Vec<&'a str>,
+}
+
+/// With fewer words, a message such as `SIGSEGV` does not tell one operator from another.
+const TELLING: usize = 3;
+
+impl<'a> Seen<'a> {
+    fn new(finding: &'a Finding) -> Self {
+        let (kind, text) = kind(&finding.symptom);
+        let place = match &finding.culprit {
+            Some(culprit) => Place::Operator(&culprit.operator),
+            None if finding.hidden_by_taps => Place::Hidden,
+            None => Place::Unknown,
+        };
+        Self { finding, kind, place, words: words(text), cause: message::cause(text) }
+    }
+
+    /// Whether the same engine did the same thing, in like words.
+    fn is_like(&self, other: &Self, alike: f64) -> bool {
+        self.finding.backend == other.finding.backend
+            && self.kind == other.kind
+            && similarity(&self.cause, &other.cause) >= alike
+    }
+
+    /// Whether both know who is at fault, and agree.
+    fn names_the_same(&self, other: &Self) -> bool {
+        self.place == other.place && self.place != Place::Unknown
+    }
+
+    fn says_something(&self) -> bool {
+        self.cause.len() >= TELLING
+    }
+
+    /// For a finding that nobody is blamed for: the finding of an operator whose message is most like this one's.
+    fn home(&self, all: &[Self], alike: f64) -> Option<usize> {
+        let is_home = |other: &Self| matches!(other.place, Place::Operator(_)) && self.is_like(other, alike);
+        let homes = all.iter().enumerate().filter(|(_, other)| self.says_something() && is_home(other));
+        let likeness = |other: &Self| similarity(&self.words, &other.words);
+        // Of equals the first by name, so that the order of the findings does not matter.
+        homes
+            .max_by(|(_, a), (_, b)| {
+                likeness(a).total_cmp(&likeness(b)).then_with(|| b.operator().cmp(a.operator()))
+            })
+            .map(|(i, _)| i)
+    }
+
+    fn operator(&self) -> &'a str {
+        match self.place {
+            Place::Operator(operator) => operator,
+            Place::Hidden | Place::Unknown => "",
+        }
+    }
+}
+
+/// The kind of a symptom, and the text that tells symptoms of that kind apart.
+fn kind(symptom: &Symptom) -> (&str, &str) {
+    match symptom {
+        Symptom::Fault { kind, place } => (kind, place),
+        Symptom::Rejected { message, .. } => ("rejected", message),
+        Symptom::Accepted { rule } => ("accepted", rule),
+        Symptom::MissingOutput => ("missing output", ""),
+        Symptom::WrongType => ("wrong type", ""),
+        Symptom::Mismatch(_) => ("mismatch", ""),
+    }
+}
+
+/// Disjoint sets, each known by its smallest member.
+struct Groups(Vec<usize>);
+
+impl Groups {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn find(&self, mut i: usize) -> usize {
+        while self.0[i] != i {
+            i = self.0[i];
+        }
+        i
+    }
+
+    fn unite(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.0[a.max(b)] = a.min(b);
+    }
+
+    fn into_lists(self) -> Vec<Vec<usize>> {
+        let mut lists = vec![Vec::new(); self.0.len()];
+        for i in 0..self.0.len() {
+            lists[self.find(i)].push(i);
+        }
+        lists.retain(|list| !list.is_empty());
+        lists
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::normalise;
+    use crate::signature::{Culprit, ErrorShape};
+
+    fn finding(backend: &str, symptom: Symptom, culprit: Option<&str>) -> Finding {
+        let culprit = culprit.map(|text| {
+            let words: Vec<&str> = text.split(' ').collect();
+            let (operator, dtype) = (words[0].to_owned(), words[1].to_owned());
+            Culprit { operator, dtype, shapes: "dense".to_owned(), alone: !words.contains(&"in") }
+        });
+        let (backend, level) = (backend.to_owned(), "all".to_owned());
+        Finding {
+            backend,
+            level,
+            symptom,
+            culprit,
+            hidden_by_taps: false,
+            detail: String::new(),
+            worst: None,
+        }
+    }
+
+    fn off(culprit: Option<&str>, shape: ErrorShape) -> Finding {
+        finding("e", Symptom::Mismatch(shape), culprit)
+    }
+
+    fn refused(stage: &str, culprit: Option<&str>, message: &str) -> Finding {
+        finding("e", Symptom::Rejected { stage: stage.to_owned(), message: normalise(message) }, culprit)
+    }
+
+    /// The groups, which have to be the same in reverse.
+    fn joined(findings: &[Finding]) -> Vec<Vec<usize>> {
+        let forward: Vec<&Finding> = findings.iter().collect();
+        let backward: Vec<&Finding> = findings.iter().rev().collect();
+        let groups = join(&forward, ALIKE);
+        let mut mirrored = join(&backward, ALIKE);
+        for group in &mut mirrored {
+            group.iter_mut().for_each(|i| *i = findings.len() - 1 - *i);
+            group.sort_unstable();
+        }
+        mirrored.sort();
+        assert_eq!(groups, mirrored, "the order matters");
+        groups
+    }
+
+    #[test]
+    fn dtype_shapes_and_distance_are_no_causes_but_engine_and_operator_are() {
+        let groups = joined(&[
+            off(Some("Mod f32"), ErrorShape::Gross),
+            off(Some("Mod u8"), ErrorShape::NaN),
+            off(Some("Mul f32"), ErrorShape::Gross),
+            finding("other", Symptom::Mismatch(ErrorShape::Gross), Some("Mod f32")),
+            finding("e", Symptom::WrongType, Some("Mod f32")),
+            off(Some("Mod f32 in context"), ErrorShape::Slight),
+            off(None, ErrorShape::Gross),
+        ]);
+        assert_eq!(groups, [vec![0, 1, 5], vec![2], vec![3], vec![4], vec![6]]);
+    }
+
+    #[test]
+    fn one_message_in_many_wrappings_is_one_cause() {
+        let rank = "Condition failed: `a_rank > 1 || b_rank > 1`";
+        let analyse = format!("Failed analyse for node #12 \"n10\" MatMulInference: Eager eval: {rank}");
+        let translate = format!("Translating node #12 \"n10\" MatMulInference ToTypedTranslator: {rank}");
+        let other = analyse.replace("a_rank", "m == n && a_rank");
+        let groups = joined(&[
+            refused("load", Some("MatMul f32"), &translate),
+            refused("load", Some("MatMul u64"), &analyse),
+            refused("run", None, &analyse),
+            refused("load", Some("MatMul f32"), &other),
+            refused("load", Some("Gemm f32"), &translate),
+        ]);
+        assert_eq!(groups, [vec![0, 1, 2], vec![3], vec![4]]);
+    }
+
+    #[test]
+    fn a_finding_without_a_culprit_goes_to_the_operator_that_its_message_names() {
+        let groups = joined(&[
+            refused("run", Some("IsInf f64"), "Evaluating #4 \"n6\" IsInf: Element wise eval not defined"),
+            refused("run", Some("IsNaN f64"), "Evaluating #4 \"n6\" IsNan: Element wise eval not defined"),
+            refused("load", None, "Analysing \"n8\" IsNan: Element wise eval not defined"),
+            refused("load", None, "Analysing \"n8\" IsInf: Element wise eval not defined"),
+        ]);
+        assert_eq!(groups, [vec![0, 3], vec![1, 2]]);
+    }
+
+    #[test]
+    fn a_signal_without_a_culprit_is_nobodys() {
+        let crash = |culprit| {
+            let symptom = Symptom::Fault { kind: "signal".to_owned(), place: "SIGSEGV".to_owned() };
+            finding("e", symptom, culprit)
+        };
+        let groups = joined(&[crash(Some("Pad f32")), crash(None), crash(Some("Pad u8")), crash(None)]);
+        assert_eq!(groups, [vec![0, 2], vec![1, 3]]);
+    }
+}
