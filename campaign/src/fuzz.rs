@@ -158,6 +158,7 @@ impl Totals {
             let shares = case::shares(reference);
             self.shares.iter_mut().zip(shares).for_each(|(total, part)| *total += part);
             self.report.computed(reference);
+            self.report.coverage.take(&case.model);
         }
         for (target, judged) in &ran.verdicts {
             self.report.compared(&case.model, &judged.comparisons);

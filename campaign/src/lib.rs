@@ -14,6 +14,7 @@
 //! | [`relax`] | cases that are not valid |
 //! | [`replay`] | running saved cases: `onnxsmith run` |
 //! | [`mod@reduce`] | the smallest case with the same finding: `onnxsmith reduce` |
+//! | [`coverage`] | which operators occurred, and which met |
 //! | [`corpus`] | writing cases: `onnxsmith gen` |
 //! | [`folder`] | a case as a folder, with what is known about it |
 //! | [`table`] | operators × dtypes × backends |
@@ -24,6 +25,7 @@
 pub mod blame;
 pub mod case;
 pub mod corpus;
+pub mod coverage;
 pub mod event;
 mod excuse;
 pub mod folder;

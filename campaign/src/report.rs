@@ -9,6 +9,7 @@ use oracles::{Finding, Tally, Verdict};
 use serde::Serialize;
 
 use crate::case::Adversarial;
+use crate::coverage::Coverage;
 use crate::relax::tally::LevelTally;
 
 /// What a campaign found.
@@ -34,6 +35,8 @@ pub struct Report {
     pub known_expired: Vec<String>,
     /// What operators computed, and how their results compare with the reference.
     pub by_operator: BTreeMap<String, OperatorNumbers>,
+    /// Which operators occurred, and which met.
+    pub coverage: Coverage,
     /// The share of output elements that are undecidable.
     pub undecidable_elements_share: f64,
     /// The share of output elements that are undefined.
