@@ -13,7 +13,11 @@ use ops::{Graph, Model, Op};
 use oracles::{Culprit, Expected, Finding, Symptom, Verdict, judge};
 
 use crate::case;
+use crate::excuse::{exceeds_i32, excuse};
 use crate::target::Target;
+
+/// An operator alone, with its inputs.
+pub type Alone = (Model, Vec<Tensor>);
 
 /// What taking a failing graph apart showed.
 #[derive(Default, Debug)]
@@ -21,9 +25,44 @@ pub struct Blamed {
     /// The operator at fault; `None` where nothing smaller than the graph shows it.
     pub culprit: Option<Culprit>,
     /// The graph of that operator alone, with inputs, where it fails alone.
-    pub alone: Option<(Model, Vec<Tensor>)>,
+    pub alone: Option<Alone>,
     /// Whether the fault is gone when every value is an output.
     pub hidden_by_taps: bool,
+}
+
+/// A model that a target may have got wrong.
+#[derive(Clone, Copy)]
+pub struct Suspicion<'a> {
+    /// The target.
+    pub target: &'a Target,
+    /// The model.
+    pub model: &'a Model,
+    /// Its inputs.
+    pub inputs: &'a [Tensor],
+    /// Whether value search found values on which everything is defined.
+    pub all_defined: bool,
+}
+
+impl Suspicion<'_> {
+    /// The verdict after excuses, and with someone to blame; and the culprit alone where it fails alone.
+    pub fn settle(&self, mut verdict: Verdict) -> Result<(Verdict, Option<Alone>), WorkerError> {
+        let Verdict::Bug(finding) = &mut verdict else { return Ok((verdict, None)) };
+        if let Some(why) = excuse(self.target, finding, self.all_defined, || self.is_wide()) {
+            return Ok((Verdict::Incomparable(why), None));
+        }
+        let blamed = blame(self.target, self.model, self.inputs, finding)?;
+        (finding.culprit, finding.hidden_by_taps) = (blamed.culprit, blamed.hidden_by_taps);
+        Ok((verdict, blamed.alone))
+    }
+
+    /// Whether an i64 value of the model, functions included, is beyond what i32 holds; so it counts if that is not
+    /// known.
+    fn is_wide(&self) -> bool {
+        let Some(graph) = inline(self.model) else { return true };
+        let flat = Model::new(self.model.opset, graph);
+        let evaluation = interp::evaluate(&flat, self.inputs, &interp::Profile::TIGHT, Taps::All);
+        evaluation.as_ref().map_or(true, exceeds_i32)
+    }
 }
 
 /// Who is to blame for a finding.

@@ -116,14 +116,14 @@ fn one(maker: &Maker<'_>, levels: &Levels, index: u64, out: Option<&Path>) -> Re
     let Some(out) = out else { return Ok(case) };
     let path = folder_of(out, index);
     if maker.values == Values::None && case.relaxed.is_none() {
-        CaseFolder { model: case.onnx.clone(), sets: Vec::new(), json: None }.write(&path)
+        CaseFolder { model: case.onnx.clone(), ..CaseFolder::default() }.write(&path)
     } else if case.relaxed.is_some() {
-        folder::save(&path, maker.seed, &case, &[], &[])
+        folder::save(&path, maker.seed, &case, &[], &[], None)
     } else {
         let inputs = case::tensors(&case.inputs);
         let evaluation = interp::evaluate(&case.model, &inputs, &Profile::DECLARED, Taps::Outputs)
             .map_err(|cause| CorpusError::Reference { index, cause })?;
-        folder::save(&path, maker.seed, &case, &evaluation.outputs, &[])
+        folder::save(&path, maker.seed, &case, &evaluation.outputs, &[], None)
     }
     .map_err(|cause| CorpusError::Save { index, cause })?;
     Ok(case)

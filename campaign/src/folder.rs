@@ -6,10 +6,11 @@ use interp::Judged;
 use ir::Tensor;
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedTensor};
-use oracles::Finding;
+use oracles::{Check, Finding};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
+use crate::oracle::Rewritten;
 use crate::relax::Relaxed;
 
 /// What `case.json` says.
@@ -32,6 +33,10 @@ pub struct About {
     pub bounds: Vec<Bounds>,
     /// Why the model is not, or may not be, valid.
     pub relaxed: Option<Relaxed>,
+    /// The question that was asked, besides comparison with the reference. Where a rewritten model belongs to it, that
+    /// is in the folder `rewritten`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<Check>,
     /// What was found with the case.
     pub findings: Vec<Finding>,
 }
@@ -67,10 +72,12 @@ pub fn save(
     case: &Case,
     outputs: &[Judged],
     findings: &[Finding],
+    rewritten: Option<&Rewritten>,
 ) -> Result<(), onnx::Error> {
     let names = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let (seed, index, onnx, inputs) = (Some(seed), Some(case.index), case.bytes(), &case.inputs);
-    Saved { seed, index, onnx, inputs, names, outputs, findings, relaxed: case.relaxed.as_ref() }.write(path)
+    let relaxed = case.relaxed.as_ref();
+    Saved { seed, index, onnx, inputs, names, outputs, findings, relaxed, rewritten }.write(path)
 }
 
 /// What a case folder holds.
@@ -91,6 +98,8 @@ pub struct Saved<'a> {
     pub findings: &'a [Finding],
     /// Why the model is not, or may not be, valid.
     pub relaxed: Option<&'a Relaxed>,
+    /// The model in another form, whose outputs must be the same.
+    pub rewritten: Option<&'a Rewritten>,
 }
 
 impl Saved<'_> {
@@ -103,7 +112,8 @@ impl Saved<'_> {
             outputs: outputs.map(named).collect(),
         };
         let json = serde_json::to_vec_pretty(&self.about()).unwrap_or_default();
-        CaseFolder { model: self.onnx.to_vec(), sets: vec![set], json: Some(json) }.write(path)
+        let rewritten = self.rewritten.map(|r| Box::new(r.folder()));
+        CaseFolder { model: self.onnx.to_vec(), sets: vec![set], json: Some(json), rewritten }.write(path)
     }
 
     fn about(&self) -> About {
@@ -120,6 +130,7 @@ impl Saved<'_> {
             tolerance: self.relaxed.is_none().then(|| DERIVED.to_owned()),
             bounds: bounds.collect(),
             relaxed: self.relaxed.cloned(),
+            check: self.findings.iter().find_map(|f| f.check.clone()),
             findings: self.findings.to_vec(),
             ..About::default()
         }

@@ -7,16 +7,14 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use interp::{Evaluation, Taps};
-use ir::{DType, Tensor};
-use ops::Model;
-use oracles::{Assessment, Expected, Finding, Verdict, Why, assess};
+use oracles::{Expected, Finding, Verdict};
 
-use crate::blame::blame;
 use crate::case::{self, Case, Maker};
 use crate::event::Event;
-use crate::excuse::{exceeds_i32, excuse};
 use crate::folder;
+use crate::judged::Judged;
 use crate::known::Known;
+use crate::oracle::Oracles;
 use crate::relax::schedule::{Levels, Schedule};
 use crate::relax::{Level, Relaxed, answer};
 use crate::report::{Cluster, Report};
@@ -30,6 +28,8 @@ pub struct Plan<'p> {
     pub levels: Levels,
     /// What they run on.
     pub targets: Vec<Target>,
+    /// Who judges the answers.
+    pub oracles: Oracles,
     /// How many cases run at the same time.
     pub jobs: usize,
     /// The most cases.
@@ -63,7 +63,7 @@ impl<'p> Ran<'p> {
             match answer::ask(target, case, relaxed) {
                 Ok((verdict, seconds)) => {
                     self.backend_seconds += seconds;
-                    let judged = Judged { verdict, comparisons: Vec::new(), alone: None, seconds };
+                    let judged = Judged { seconds, ..Judged::only(verdict) };
                     self.verdicts.push((target, judged));
                 }
                 Err(e) => self.trouble.push(format!("{}: {e}", target.name())),
@@ -73,7 +73,8 @@ impl<'p> Ran<'p> {
 
     /// What was found, in the order of the targets.
     fn signatures(&self) -> Vec<String> {
-        let found = self.verdicts.iter().filter_map(|(_, judged)| match &judged.verdict {
+        let verdicts = self.verdicts.iter().flat_map(|(_, judged)| judged.verdicts());
+        let found = verdicts.filter_map(|verdict| match verdict {
             Verdict::Bug(finding) => Some(finding.signature().to_string()),
             Verdict::Pass | Verdict::Incomparable(_) => None,
         });
@@ -162,21 +163,28 @@ impl Totals {
         }
         for (target, judged) in &ran.verdicts {
             self.report.compared(&case.model, &judged.comparisons);
-            self.report.verdicts.add(&judged.verdict);
-            self.report.levels.judge(&case, &target.name(), &judged.verdict);
-            self.report.by_target.entry(target.name()).or_default().add(&judged.verdict);
-            match &judged.verdict {
-                Verdict::Pass => {}
-                Verdict::Incomparable(why) => {
-                    let why = oracles::message::normalise(&why.to_string());
-                    *self.report.incomparable.entry(why).or_default() += 1;
-                }
-                Verdict::Bug(finding) => {
-                    self.report.findings += 1;
-                    let others: Vec<_> =
-                        ran.verdicts.iter().filter(|(t, _)| !std::ptr::eq(*t, *target)).collect();
-                    let found = Found { case: &case, outputs, target, finding, judged, others };
-                    self.found(plan, &found, on_event);
+            for answer in &judged.answers {
+                self.report.oracles.add(answer);
+            }
+            if let Some(verdict) = &judged.verdict {
+                self.report.levels.judge(&case, &target.name(), verdict);
+            }
+            for verdict in judged.verdicts() {
+                self.report.verdicts.add(verdict);
+                self.report.by_target.entry(target.name()).or_default().add(verdict);
+                match verdict {
+                    Verdict::Pass => {}
+                    Verdict::Incomparable(why) => {
+                        let why = oracles::message::normalise(&why.to_string());
+                        *self.report.incomparable.entry(why).or_default() += 1;
+                    }
+                    Verdict::Bug(finding) => {
+                        self.report.findings += 1;
+                        let others: Vec<_> =
+                            ran.verdicts.iter().filter(|(t, _)| !std::ptr::eq(*t, *target)).collect();
+                        let found = Found { case: &case, outputs, target, finding, judged, others };
+                        self.found(plan, &found, on_event);
+                    }
                 }
             }
         }
@@ -216,7 +224,9 @@ impl Totals {
         });
         cluster.count += 1;
         for (target, judged) in &found.others {
-            cluster.other(&target.name(), &judged.verdict);
+            if let Some(verdict) = judged.verdict_on(finding) {
+                cluster.other(&target.name(), verdict);
+            }
         }
         if smaller {
             cluster.smallest.clone_from(&path);
@@ -245,8 +255,9 @@ impl Found<'_> {
     /// Saves the case, and beside it the culprit alone where it fails alone: `case-7` and `case-7-alone`.
     fn save(&self, path: &Path, seed: u64) -> Result<(), onnx::Error> {
         let findings = std::slice::from_ref(self.finding);
-        folder::save(path, seed, self.case, self.outputs, findings)?;
-        let Some((model, inputs)) = &self.judged.alone else { return Ok(()) };
+        let rewritten = self.judged.answer_on(self.finding).and_then(|answer| answer.rewritten.as_ref());
+        folder::save(path, seed, self.case, self.outputs, findings, rewritten)?;
+        let Some((model, inputs)) = self.judged.alone(self.finding) else { return Ok(()) };
         let Ok(evaluation) = interp::evaluate(model, inputs, self.target.profile, Taps::Outputs) else {
             return Ok(());
         };
@@ -264,7 +275,7 @@ impl Found<'_> {
         };
         let mut name = path.as_os_str().to_owned();
         name.push("-alone");
-        folder::save(Path::new(&name), seed, &alone, &evaluation.outputs, findings)
+        folder::save(Path::new(&name), seed, &alone, &evaluation.outputs, findings, None)
     }
 }
 
@@ -324,7 +335,7 @@ fn run<'p>(plan: &'p Plan<'_>, index: u64, level: Level) -> Ran<'p> {
         }
         let evaluation = &references[profile.name];
         let expected = Expected { names: &names, outputs: &evaluation.outputs, profile };
-        match verdict(target, &case, &inputs, &outputs, &expected) {
+        match Judged::of(plan, target, &case, &inputs, &outputs, &expected) {
             Ok(judged) => {
                 ran.backend_seconds += judged.seconds;
                 ran.verdicts.push((target, judged));
@@ -335,49 +346,4 @@ fn run<'p>(plan: &'p Plan<'_>, index: u64, level: Level) -> Ran<'p> {
     ran.reference = references.into_values().next();
     ran.case = Some(case);
     ran
-}
-
-fn verdict(
-    target: &Target,
-    case: &Case,
-    inputs: &[Tensor],
-    outputs: &[(String, DType)],
-    expected: &Expected<'_>,
-) -> Result<Judged, backends::worker::WorkerError> {
-    if let Some(why) = target.lacks(&case.model) {
-        let verdict = Verdict::Incomparable(Why::Unsupported(why));
-        return Ok(Judged { verdict, comparisons: Vec::new(), alone: None, seconds: 0.0 });
-    }
-    let ran = target.run(&case.onnx, &case.inputs, outputs)?;
-    let Assessment { verdict, comparisons } = assess(&target.backend, &target.level, &ran.outcome, expected);
-    let mut judged = Judged { verdict, comparisons, alone: None, seconds: ran.engine_seconds };
-    if let Verdict::Bug(finding) = &mut judged.verdict {
-        if let Some(why) = excuse(target, finding, case.all_defined, || is_wide(case, inputs)) {
-            judged.verdict = Verdict::Incomparable(why);
-        } else {
-            let blamed = blame(target, &case.model, inputs, finding)?;
-            (finding.culprit, finding.hidden_by_taps) = (blamed.culprit, blamed.hidden_by_taps);
-            judged.alone = blamed.alone;
-        }
-    }
-    Ok(judged)
-}
-
-/// What came of a case on a target.
-struct Judged {
-    verdict: Verdict,
-    /// How its outputs compare with the reference.
-    comparisons: Vec<interp::Comparison>,
-    /// The culprit of a bug alone, with its inputs, where it fails alone.
-    alone: Option<(Model, Vec<Tensor>)>,
-    /// The seconds inside the engine.
-    seconds: f64,
-}
-
-/// Whether an i64 value of the case, functions included, is beyond what i32 holds; so it counts if that is not known.
-fn is_wide(case: &Case, inputs: &[Tensor]) -> bool {
-    let Some(graph) = ir::inline::inline(&case.model) else { return true };
-    let flat = Model::new(case.model.opset, graph);
-    let evaluation = interp::evaluate(&flat, inputs, &interp::Profile::TIGHT, Taps::All);
-    evaluation.as_ref().map_or(true, exceeds_i32)
 }

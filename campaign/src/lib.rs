@@ -8,6 +8,8 @@
 //! | [`probe`] | finding out which operators and dtypes a target lacks |
 //! | [`blame`] | which operator is at fault |
 //! | [`mod@fuzz`] | the campaign's loop |
+//! | [`oracle`] | the oracles that ask a target further questions about a case |
+//! | `judged` | what came of a case on a target, by all oracles |
 //! | [`report`] | what a campaign found, in numbers and clusters |
 //! | [`group`] | findings of different signatures that have one cause |
 //! | [`known`] | lists of known findings |
@@ -31,8 +33,10 @@ mod excuse;
 pub mod folder;
 pub mod fuzz;
 pub mod group;
+mod judged;
 pub mod junit;
 pub mod known;
+pub mod oracle;
 pub mod probe;
 pub mod reduce;
 pub mod reference;

@@ -10,12 +10,13 @@ use interp::{Judged, Taps};
 use ir::{DType, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedTensor};
-use oracles::{Expected, Symptom, Tolerance, Verdict, judge};
+use oracles::{Check, Expected, Symptom, Tolerance, Verdict, judge};
 use serde::Serialize;
 
 use crate::case;
 use crate::folder::{About, DERIVED};
 use crate::junit::{TestCase, TestResult};
+use crate::oracle;
 use crate::reference;
 use crate::relax::{Relaxed, answer};
 use crate::target::Target;
@@ -191,10 +192,19 @@ fn one(path: &Path, how: &Replay<'_>) -> Vec<Judgement> {
         .map(|target| {
             let judged =
                 sets.iter().enumerate().map(|(i, set)| set_on(path, &folder, &about, i, set, target, how));
-            // The worst of a case's data sets stands for the case.
-            judged.max_by_key(|(result, _)| *result).unwrap_or((Result::Pass, String::new()))
+            let asked = about.check.as_ref().map(|check| again(&folder, check, target));
+            // The worst of a case's data sets and of what else is asked stands for the case.
+            judged.chain(asked).max_by_key(|(result, _)| *result).unwrap_or((Result::Pass, String::new()))
         })
         .collect()
+}
+
+/// The question that a case was saved for, once more.
+fn again(folder: &CaseFolder, check: &Check, target: &Target) -> Judgement {
+    match oracle::replay(folder, check, target) {
+        Ok(judged) => verdict(&judged),
+        Err(why) => (Result::Rejected, format!("the question {check} cannot be asked again: {why}")),
+    }
 }
 
 /// A case whose model is not, or may not be, valid on one target.

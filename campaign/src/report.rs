@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::case::Adversarial;
 use crate::coverage::Coverage;
+use crate::oracle::Asked;
 use crate::relax::tally::LevelTally;
 
 /// What a campaign found.
@@ -17,10 +18,12 @@ use crate::relax::tally::LevelTally;
 pub struct Report {
     /// How many cases ran.
     pub cases: u64,
-    /// The verdicts, one per case and target.
+    /// The verdicts, one per case, target and question.
     pub verdicts: Tally,
     /// The verdicts by target.
     pub by_target: BTreeMap<String, Tally>,
+    /// What the oracles besides the reference were asked, and the verdicts.
+    pub oracles: Asked,
     /// Why runs were incomparable, and how often.
     pub incomparable: BTreeMap<String, u64>,
     /// How many verdicts were bugs.

@@ -9,6 +9,7 @@ use graphgen::Settings;
 use interp::Profile;
 use ir::{DType, DTypes, Tensor};
 use ops::Model;
+use oracles::metamorphic::Fidelity;
 
 use crate::case;
 
@@ -29,6 +30,8 @@ pub struct Target {
     pub level: String,
     /// The accuracy it is held to.
     pub profile: &'static Profile,
+    /// How it evaluates operators.
+    pub fidelity: Fidelity,
     /// Operators and dtypes that it was found to lack.
     pub lacking: Arc<BTreeSet<(&'static str, DType)>>,
     /// Whether it takes model-local functions, as far as is known.
@@ -109,10 +112,19 @@ fn profile(backend: &str) -> &'static Profile {
     }
 }
 
+/// How a backend evaluates operators: our own have one kernel for each and fuse nothing.
+fn fidelity(backend: &str) -> Fidelity {
+    match backend {
+        "cpu" | "wgpu" | REFERENCE => Fidelity::Repeats,
+        _ => Fidelity::Rounds,
+    }
+}
+
 impl Target {
     fn new(backend: &str, level: String, host: Arc<Host>) -> Self {
         let lacking = Arc::default();
-        Self { backend: backend.to_owned(), level, profile: profile(backend), lacking, functions: true, host }
+        let (profile, fidelity) = (profile(backend), fidelity(backend));
+        Self { backend: backend.to_owned(), level, profile, fidelity, lacking, functions: true, host }
     }
 
     /// The levels of an engine that runs in this process.

@@ -57,6 +57,7 @@ fn campaign() -> Report {
         levels: Levels::default(),
         maker: Maker { seed: 3, settings, opset: None, policy: &Weights, swarm: false, values },
         targets: Target::here(Box::new(OnModels(Fusing))),
+        oracles: onnxsmith_campaign::oracle::Oracles::default(),
         jobs: 1,
         cases: Some(40),
         time: None,

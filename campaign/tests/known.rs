@@ -44,6 +44,7 @@ fn campaign(list: &str) -> Report {
             values: Values::default(),
         },
         targets: Target::here(Box::new(Broken)),
+        oracles: onnxsmith_campaign::oracle::Oracles::default(),
         jobs: 1,
         cases: Some(4),
         time: None,

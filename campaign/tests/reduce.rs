@@ -98,7 +98,7 @@ fn save(at: &Path, model: Model, inputs: Vec<Tensor>) -> PathBuf {
         relaxed: None,
     };
     let path = at.join("case-7");
-    folder::save(&path, 3, &case, &evaluation.outputs, &[]).expect("a case");
+    folder::save(&path, 3, &case, &evaluation.outputs, &[], None).expect("a case");
     path
 }
 

@@ -45,6 +45,7 @@ fn refusing_is_a_bug_where_all_is_defined() {
             values: Values::default(),
         },
         targets: Target::here(Box::new(OnModels(GraphRunner::new("refusing", Refusing)))),
+        oracles: onnxsmith_campaign::oracle::Oracles::default(),
         jobs: 1,
         cases: Some(50),
         time: None,

@@ -48,6 +48,7 @@ fn campaign(targets: Vec<Target>, choice: Choice, cases: u64, jobs: usize, out: 
         },
         levels: Levels { choice, rules: Vec::new() },
         targets,
+        oracles: onnxsmith_campaign::oracle::Oracles::default(),
         jobs,
         cases: Some(cases),
         time: None,

@@ -219,6 +219,12 @@ pub(crate) struct Fuzz {
     /// With --level adaptive: by how much a new signature moves p.
     #[arg(long, default_value_t = 0.01, value_parser = probability, value_name = "STEP")]
     pub alpha: f64,
+    /// Who judges: differential (the reference), metamorphic (the same model in another form).
+    #[arg(long, value_delimiter = ',', default_value = "differential", value_name = "NAMES")]
+    pub oracles: Vec<String>,
+    /// With the oracle metamorphic: only these relations (names as in docs/metamorphic.md, separated by commas).
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub relations: Vec<String>,
     /// Where findings are saved.
     #[arg(long, default_value = "onnxsmith-out", value_name = "DIR")]
     pub out: PathBuf,

@@ -88,6 +88,7 @@ impl<'a> Seen<'a> {
     /// Whether the same engine did the same thing, in like words.
     fn is_like(&self, other: &Self, alike: f64) -> bool {
         self.finding.backend == other.finding.backend
+            && self.finding.telling_check() == other.finding.telling_check()
             && self.kind == other.kind
             && similarity(&self.cause, &other.cause) >= alike
     }
@@ -178,6 +179,7 @@ mod tests {
         });
         let (backend, level) = (backend.to_owned(), "all".to_owned());
         Finding {
+            check: None,
             backend,
             level,
             symptom,
@@ -203,7 +205,9 @@ mod tests {
         let groups = join(&forward, ALIKE);
         let mut mirrored = join(&backward, ALIKE);
         for group in &mut mirrored {
-            group.iter_mut().for_each(|i| *i = findings.len() - 1 - *i);
+            for i in group.iter_mut() {
+                *i = findings.len() - 1 - *i;
+            }
             group.sort_unstable();
         }
         mirrored.sort();

@@ -133,7 +133,7 @@ fn compare(
     Ok(judged > 0 || elements == 0)
 }
 
-fn error_shape(worst: &Mismatch) -> ErrorShape {
+pub(crate) fn error_shape(worst: &Mismatch) -> ErrorShape {
     let (expected, actual) = (worst.expected, worst.actual);
     if actual.is_nan() && !expected.is_nan() {
         ErrorShape::NaN

@@ -5,6 +5,7 @@
 //! | [`verdict`] | [`Verdict`]: pass, bug, or incomparable and why |
 //! | [`differential`] | an engine's answer against the reference and its bounds |
 //! | [`refusal`] | an engine's answer to a model that breaks a rule |
+//! | [`metamorphic`] | models that must give the same outputs, and what they gave |
 //! | [`tolerance`] | comparison with a fixed tolerance, for cases that come without bounds |
 //! | [`signature`] | what makes two findings the same finding |
 //! | [`cause`] | which findings of different signatures have one cause |
@@ -15,6 +16,7 @@
 pub mod cause;
 pub mod differential;
 pub mod message;
+pub mod metamorphic;
 pub mod refusal;
 pub mod signature;
 pub mod tolerance;
@@ -24,4 +26,4 @@ pub use differential::{Assessment, Expected, assess, judge};
 pub use refusal::{judge_refusal, judge_survival};
 pub use signature::{Culprit, ErrorShape, Signature, Symptom};
 pub use tolerance::Tolerance;
-pub use verdict::{Finding, Tally, Verdict, Why, Worst};
+pub use verdict::{Check, Finding, Tally, Verdict, Why, Worst};

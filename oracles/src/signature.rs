@@ -121,7 +121,10 @@ impl Signature {
             None => "whole graph".to_owned(),
         };
         let backend = &finding.backend;
-        Self(format!("{backend} | {culprit} | {symptom}"))
+        match finding.telling_check() {
+            Some(check) => Self(format!("{backend} | {culprit} | {check}: {symptom}")),
+            None => Self(format!("{backend} | {culprit} | {symptom}")),
+        }
     }
 
     /// A name for files: FNV-1a over the text, in hexadecimal.

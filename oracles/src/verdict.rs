@@ -18,9 +18,16 @@ pub enum Verdict {
 impl Verdict {
     /// A bug that nobody is blamed for yet.
     pub fn bug(backend: &str, level: &str, symptom: Symptom, detail: String) -> Self {
-        let (backend, level) = (backend.to_owned(), level.to_owned());
-        let (culprit, hidden_by_taps, worst) = (None, false, None);
-        Self::Bug(Box::new(Finding { backend, level, symptom, culprit, hidden_by_taps, detail, worst }))
+        Self::Bug(Box::new(Finding {
+            backend: backend.to_owned(),
+            level: level.to_owned(),
+            check: None,
+            symptom,
+            culprit: None,
+            hidden_by_taps: false,
+            detail,
+            worst: None,
+        }))
     }
 }
 
@@ -60,6 +67,9 @@ pub struct Finding {
     pub backend: String,
     /// The optimisation level it ran at.
     pub level: String,
+    /// The question that showed it; `None` for comparison with the reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Check>,
     /// What it did.
     pub symptom: Symptom,
     /// The operator at fault, as far as it could be narrowed down.
@@ -93,7 +103,29 @@ pub struct Worst {
     pub elements: usize,
 }
 
+/// One question of an oracle that asks further questions about a case.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Check {
+    /// The oracle.
+    pub oracle: String,
+    /// Which of its questions: the name of a relation, say.
+    pub name: String,
+}
+
+impl std::fmt::Display for Check {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.oracle, self.name)
+    }
+}
+
 impl Finding {
+    /// The question that showed it, if that is part of what it is. What an operator does wrong alone is the same bug,
+    /// whichever question showed it.
+    pub fn telling_check(&self) -> Option<&Check> {
+        let is_alone = self.culprit.as_ref().is_some_and(|culprit| culprit.alone);
+        self.check.as_ref().filter(|_| !is_alone)
+    }
+
     /// What makes this finding the same as another.
     pub fn signature(&self) -> Signature {
         Signature::new(self)

@@ -126,6 +126,10 @@ pub fn reduce(
         let why = format!("its model breaks the rule {}; only valid models are reduced", relaxed.rule);
         return Err(ReduceError::Unusable(why));
     }
+    if folder.rewritten.is_some() {
+        let why = "it is two models, and only one can be reduced; name its folder `rewritten`";
+        return Err(ReduceError::Unusable(why.to_owned()));
+    }
     let problems = problems(&folder, plan.seed)?;
     let mut keep = |shown: &Shown, size: Size| {
         on_best(size);
@@ -223,6 +227,7 @@ fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
         outputs: &shown.outputs,
         findings: std::slice::from_ref(&shown.finding),
         relaxed: None,
+        rewritten: None,
     };
     saved.write(out)
 }

@@ -8,6 +8,7 @@ use backends::worker::Limits;
 use campaign::fuzz::{Plan, fuzz};
 use campaign::junit::{self, TestCase, TestResult};
 use campaign::known::Date;
+use campaign::oracle::Oracles;
 use campaign::relax::Level;
 use campaign::relax::schedule::{Choice, Levels};
 use campaign::relax::tally::LevelTally;
@@ -30,6 +31,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let settings = settings(&args.bounds)?;
     let known = args.known.as_deref().map(|file| Known::read(file, today())).transpose()?.unwrap_or_default();
     let levels = levels(args)?;
+    let oracles = Oracles::named(&args.oracles, &args.relations)?;
     writable(Some(&args.out), args.junit.as_deref())?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let mut targets = open(common, &args.on, &limits)?;
@@ -51,6 +53,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
         },
         levels,
         targets,
+        oracles,
         jobs: jobs(args.jobs),
         cases: args.cases,
         time,
@@ -178,6 +181,14 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
         out += &format!("undecidable because of {}\n", named.collect::<Vec<_>>().join(", "));
     }
     out += &levels_text(&report.levels);
+    for (oracle, by_name) in &report.oracles.0 {
+        for (name, a) in by_name {
+            out += &format!(
+                "{oracle} {name}: {} asked, {} pass, {} bug, {} incomparable; {} cases to which it does not apply\n",
+                a.asked, a.pass, a.bug, a.incomparable, a.inapplicable
+            );
+        }
+    }
     for (target, t) in &report.by_target {
         out += &format!("{target}: {} pass, {} bug, {} incomparable\n", t.pass, t.bug, t.incomparable);
     }

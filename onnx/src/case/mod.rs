@@ -4,6 +4,7 @@
 //! case/model.onnx
 //! case/test_data_set_0/input_0.pb, input_1.pb, …, output_0.pb, …
 //! case/case.json                              ours, optional
+//! case/rewritten/                             ours, optional: a case folder of the model in another form
 //! ```
 //!
 //! The files are numbered in the order of the graph's inputs and outputs. A lone `.onnx` file is a case without data.
@@ -27,6 +28,8 @@ use crate::{Error, file, tensor};
 pub const MODEL: &str = "model.onnx";
 /// The name of our own description inside a case folder.
 pub const JSON: &str = "case.json";
+/// The name of the folder that holds the model in another form.
+const REWRITTEN: &str = "rewritten";
 /// What the names of data-set folders start with; a number follows.
 const DATA_SET: &str = "test_data_set_";
 
@@ -39,6 +42,8 @@ pub struct CaseFolder {
     pub sets: Vec<DataSet>,
     /// The bytes of `case.json`, which this crate does not interpret.
     pub json: Option<Vec<u8>>,
+    /// The model in another form, whose outputs must be the same.
+    pub rewritten: Option<Box<CaseFolder>>,
 }
 
 /// One `test_data_set_N`.
@@ -81,7 +86,18 @@ impl CaseFolder {
         decode(MODEL, &self.model)
     }
 
+    /// Reads a folder, and below it at most one with a rewritten form: a link may lead back up.
     fn read_folder(path: &Path) -> Result<Self, Error> {
+        let mut case = Self::read_form(path)?;
+        let rewritten = path.join(REWRITTEN);
+        if rewritten.join(MODEL).is_file() {
+            let form = Self::read_form(&rewritten).map_err(|e| e.inside(REWRITTEN.to_owned()))?;
+            case.rewritten = Some(Box::new(form));
+        }
+        Ok(case)
+    }
+
+    fn read_form(path: &Path) -> Result<Self, Error> {
         let mut case = Self { model: file::read(&path.join(MODEL))?, ..Self::default() };
         let json = path.join(JSON);
         if json.exists() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{CaseFolder, DATA_SET, DataSet, JSON, MODEL, NamedTensor};
+use super::{CaseFolder, DATA_SET, DataSet, JSON, MODEL, NamedTensor, REWRITTEN};
 use crate::{Error, tensor};
 
 impl CaseFolder {
@@ -38,6 +38,9 @@ impl CaseFolder {
         }
         for (i, set) in self.sets.iter().enumerate() {
             set.fill(&folder.join(format!("{DATA_SET}{i}")))?;
+        }
+        if let Some(rewritten) = &self.rewritten {
+            rewritten.fill(&folder.join(REWRITTEN))?;
         }
         Ok(())
     }

@@ -1,0 +1,133 @@
+//! What an engine made of a model and of its rewritten form.
+//!
+//! An engine that [`Repeats`](Fidelity::Repeats) must give the same bits for both where the relation holds exactly,
+//! whatever the reference says about an element. Any other engine may fuse operators and so round elsewhere. Where its
+//! two answers differ, each is held to the bounds of its own reference: an answer within them is right, and no
+//! conclusion is drawn from the difference. Undefined elements are never compared.
+
+use backends::worker::Outcome;
+use interp::{Judged, Mismatch};
+use ir::Tensor;
+
+use super::relation::Holds;
+use crate::differential::{self, Expected, error_shape};
+use crate::signature::Symptom;
+use crate::verdict::{Verdict, Why};
+
+/// How an engine evaluates operators.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fidelity {
+    /// An operator gives the same bits for the same operands, wherever it stands.
+    Repeats,
+    /// What an operator gives may depend on its neighbours, within the bounds that the engine is held to.
+    Rounds,
+}
+
+/// What is to be compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// The engine.
+    pub backend: &'a str,
+    /// Its level.
+    pub level: &'a str,
+    /// How it evaluates operators.
+    pub fidelity: Fidelity,
+    /// What the relation promises.
+    pub holds: Holds,
+    /// What the reference expects of the original.
+    pub expected: Expected<'a>,
+    /// The outputs of the original.
+    pub original: &'a [(String, Tensor)],
+    /// What came of the rewritten model.
+    pub rewritten: &'a Outcome,
+}
+
+/// Judges an engine by its answers to a model and to its rewritten form. `reference` gives the outputs of the rewritten
+/// model by the reference, for the same names in the same order; it is asked only where it is needed.
+pub fn judge(pair: &Pair<'_>, reference: impl FnOnce() -> Option<Vec<Judged>>) -> Verdict {
+    let Outcome::Outputs(outputs) = pair.rewritten else {
+        let nothing = Expected { names: &[], outputs: &[], ..pair.expected };
+        return differential::judge(pair.backend, pair.level, pair.rewritten, &nothing);
+    };
+    let (mut elements, mut compared) = (0, 0);
+    let mut parting = None;
+    for (name, judged) in pair.expected.names.iter().zip(pair.expected.outputs) {
+        let find = |all: &'_ [(String, Tensor)]| all.iter().position(|(n, _)| n == name);
+        let Some(original) = find(pair.original).map(|i| &pair.original[i].1) else {
+            return undecided("the original lacks an output");
+        };
+        let Some(actual) = find(outputs).map(|i| &outputs[i].1) else {
+            return pair.bug(Symptom::MissingOutput, format!("the rewritten model lacks output `{name}`"));
+        };
+        if original.ty() != actual.ty() {
+            let (actual, original) = (actual.ty(), original.ty());
+            let detail = format!("output `{name}` of the rewritten model is {actual} instead of {original}");
+            return pair.bug(Symptom::WrongType, detail);
+        }
+        elements += original.len();
+        compared += original.len().saturating_sub(judged.undefined.len());
+        let differs = difference(original, actual, judged, pair.expected.profile.ignores_zero_sign);
+        parting = parting.or(differs.map(|d| (name, d)));
+    }
+    match parting {
+        None if compared == 0 && elements > 0 => Verdict::Incomparable(Why::Undecidable),
+        None => Verdict::Pass,
+        Some((name, d)) if pair.holds == Holds::Exactly && pair.fidelity == Fidelity::Repeats => {
+            let detail = format!(
+                "output `{name}`: element {} is {:?} in the rewritten model and {:?} in the original",
+                d.index, d.actual, d.expected
+            );
+            pair.bug(Symptom::Mismatch(error_shape(&d)), detail)
+        }
+        Some(_) => pair.by_bounds(reference),
+    }
+}
+
+impl Pair<'_> {
+    fn bug(&self, symptom: Symptom, detail: String) -> Verdict {
+        Verdict::bug(self.backend, self.level, symptom, detail)
+    }
+
+    /// The rewritten model against its own reference, if the original is right by its own.
+    fn by_bounds(&self, reference: impl FnOnce() -> Option<Vec<Judged>>) -> Verdict {
+        let original = Outcome::Outputs(self.original.to_vec());
+        if let Verdict::Bug(_) = differential::judge(self.backend, self.level, &original, &self.expected) {
+            return undecided("the original is wrong by itself");
+        }
+        let Some(outputs) = reference() else { return undecided("the rewritten model has no reference") };
+        let expected = Expected { outputs: &outputs, ..self.expected };
+        differential::judge(self.backend, self.level, self.rewritten, &expected)
+    }
+}
+
+fn undecided(why: &str) -> Verdict {
+    Verdict::Incomparable(Why::Undecided(why.to_owned()))
+}
+
+/// The first element in which two answers differ, of those that are defined.
+fn difference(
+    original: &Tensor,
+    actual: &Tensor,
+    judged: &Judged,
+    ignores_zero_sign: bool,
+) -> Option<Mismatch> {
+    if original == actual {
+        return None;
+    }
+    let is_defined = |i: usize| judged.undefined.binary_search(&i).is_err();
+    let mismatch = |index, expected, actual| {
+        let bound = judged.error_at(index);
+        Mismatch { index, expected, bound, actual, ulp: f64::NAN }
+    };
+    if original.dtype().is_float() {
+        let same = |x: f64, y: f64| {
+            let zeros = ignores_zero_sign && x == 0.0 && y == 0.0;
+            zeros || (x.is_nan() && y.is_nan()) || x.to_bits() == y.to_bits()
+        };
+        let mut pairs = original.to_f64s().into_iter().zip(actual.to_f64s()).enumerate();
+        pairs.find(|&(i, (x, y))| is_defined(i) && !same(x, y)).map(|(i, (x, y))| mismatch(i, x, y))
+    } else {
+        let mut pairs = original.to_i128s().into_iter().zip(actual.to_i128s()).enumerate();
+        pairs.find(|&(i, (x, y))| is_defined(i) && x != y).map(|(i, (x, y))| mismatch(i, x as f64, y as f64))
+    }
+}
