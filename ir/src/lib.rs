@@ -8,6 +8,7 @@
 //! | [`ty`] | tensor types |
 //! | [`tensor`] | concrete tensors |
 //! | [`mod@inline`] | replacing calls by the functions' bodies |
+//! | [`mod@outline`] | moving nodes into a function |
 //! | [`round`] | one correctly rounded conversion from `f64` to each float type |
 //! | [`graph`] | graphs, functions, models; [`Model::validate`] holds every structural rule |
 //! | [`dataflow`] | forward and backward analyses over a lattice of facts |
@@ -23,6 +24,7 @@ pub mod dim;
 pub mod dtype;
 pub mod graph;
 pub mod inline;
+pub mod outline;
 pub mod round;
 pub mod stream;
 pub mod tensor;

@@ -20,6 +20,11 @@ impl<'g> Copy<'g> {
         Self { old, graph: Graph::new(), at: BTreeMap::new() }
     }
 
+    /// The graph that is copied.
+    pub fn old(&self) -> &'g Graph {
+        self.old
+    }
+
     /// What stands for a value in the copy.
     ///
     /// # Panics
@@ -37,10 +42,15 @@ impl<'g> Copy<'g> {
     pub fn node(&mut self, id: NodeId) -> NodeId {
         let node = self.old.node(id);
         let copy = self.graph.push(node.kind.clone(), self.operands(node), node.outputs.clone());
-        for port in 0..node.outputs.len() {
+        self.stand_for(id, copy);
+        copy
+    }
+
+    /// Lets a node of the copy stand for a node from here on.
+    pub fn stand_for(&mut self, id: NodeId, copy: NodeId) {
+        for port in 0..self.old.node(id).outputs.len() {
             self.at.insert(Value::new(id, port), Value::new(copy, port));
         }
-        copy
     }
 
     /// Lets another value of the copy stand for a value from here on.

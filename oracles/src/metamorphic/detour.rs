@@ -4,8 +4,10 @@
 //! place. What changes is who stands next to whom, and that is what fusions look at.
 
 use ir::{Stream, Value};
+use ops::Graph;
 use ops::elementwise::unary::{Unary, UnaryFn};
-use ops::{Graph, Model};
+use ops::movement::{Concat, Reshape, Split, Squeeze, Transpose, Unsqueeze};
+use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 use super::copy::Copy;
@@ -17,6 +19,64 @@ const MOST: usize = 4;
 /// Identity nodes after values.
 pub(super) fn fence(subject: &Subject, stream: Stream) -> Option<Subject> {
     detour(subject, stream, |copy, value, _| copy.push(Unary(UnaryFn::Identity), &[value]))
+}
+
+/// Split and Concat along an axis.
+pub(super) fn barrier(subject: &Subject, stream: Stream) -> Option<Subject> {
+    detour(subject, stream, |copy, value, rng| {
+        let ty = copy.graph.ty(value).clone();
+        let axes: Vec<usize> = (0..ty.rank()).filter(|&a| ty.shape[a] >= 2).collect();
+        let axis = *axes.get(rng.random_range(0..axes.len().max(1)))?;
+        let first = rng.random_range(1..ty.shape[axis]);
+        let split = Split { axis: axis as i64, split: vec![first, ty.shape[axis] - first] };
+        let parts = copy.graph.operator(split.into(), &[Some(value)]).ok()?;
+        copy.push(Concat { axis: axis as i64 }, &[Value::new(parts, 0), Value::new(parts, 1)])
+    })
+}
+
+/// A Transpose and the one that undoes it.
+pub(super) fn transpose_pair(subject: &Subject, stream: Stream) -> Option<Subject> {
+    detour(subject, stream, |copy, value, rng| {
+        let rank = copy.graph.ty(value).rank();
+        if rank < 2 {
+            return None;
+        }
+        let mut order: Vec<usize> = (0..rank).collect();
+        while order.is_sorted() {
+            order.shuffle(rng);
+        }
+        let mut back = vec![0; rank];
+        order.iter().enumerate().for_each(|(to, &from)| back[from] = to as i64);
+        let perm = Some(order.iter().map(|&axis| axis as i64).collect());
+        let there = copy.push(Transpose { perm }, &[value])?;
+        copy.push(Transpose { perm: Some(back) }, &[there])
+    })
+}
+
+/// A Reshape to a vector, or with an axis cut in two, and the one that undoes it.
+pub(super) fn reshape_pair(subject: &Subject, stream: Stream) -> Option<Subject> {
+    detour(subject, stream, |copy, value, rng| {
+        let ty = copy.graph.ty(value).clone();
+        if ty.count() == 0 {
+            // A 0 in `shape` stands for the operand's size there.
+            return None;
+        }
+        let mut shape = vec![ty.count()];
+        if rng.random_bool(0.5) {
+            shape.insert(rng.random_range(0..=1), 1);
+        }
+        let there = copy.push(Reshape { shape, allowzero: false }, &[value])?;
+        copy.push(Reshape { shape: ty.shape, allowzero: false }, &[there])
+    })
+}
+
+/// An Unsqueeze and the Squeeze that undoes it.
+pub(super) fn unsqueeze_pair(subject: &Subject, stream: Stream) -> Option<Subject> {
+    detour(subject, stream, |copy, value, rng| {
+        let axis = rng.random_range(0..=copy.graph.ty(value).rank()) as i64;
+        let there = copy.push(Unsqueeze { axes: vec![axis] }, &[value])?;
+        copy.push(Squeeze { axes: Some(vec![axis]) }, &[there])
+    })
 }
 
 /// The model with some of its values on a detour; `None` if no value takes one.
@@ -45,8 +105,7 @@ fn detour(
             }
         }
     }
-    let model = Model { graph: copy.finish(), ..subject.model.clone() };
-    (detours > 0).then(|| Subject { model, inputs: subject.inputs.clone() })
+    (detours > 0).then(|| subject.with(copy.finish()))
 }
 
 /// The values of a graph.

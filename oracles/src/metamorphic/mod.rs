@@ -13,11 +13,20 @@
 //! it also sees what is wrong where the reference cannot decide, or where its bound is wide. What may be concluded from
 //! a difference depends on the relation and on the engine; `docs/metamorphic.md` states that policy.
 
+mod arithmetic;
+mod batch;
+mod beside;
 pub mod copy;
 mod detour;
+mod functions;
 pub mod judge;
+mod leaves;
 pub mod list;
+mod order;
 pub mod relation;
+mod scale;
+mod spelling;
+mod sums;
 
 pub use judge::{Fidelity, Pair, judge};
 pub use list::{ALL, find};

@@ -2,7 +2,7 @@
 
 use ir::{Stream, Tensor};
 use onnx::proto::ModelProto;
-use ops::Model;
+use ops::{Graph, Model};
 
 /// A model with its inputs.
 #[derive(Clone, Debug)]
@@ -11,6 +11,13 @@ pub struct Subject {
     pub model: Model,
     /// A tensor for each of its variables, in their order.
     pub inputs: Vec<Tensor>,
+}
+
+impl Subject {
+    /// The same with another main graph.
+    pub(super) fn with(&self, graph: Graph) -> Self {
+        Self { model: Model { graph, ..self.model.clone() }, inputs: self.inputs.clone() }
+    }
 }
 
 /// What a rewrite promises.
