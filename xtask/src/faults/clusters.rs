@@ -91,6 +91,7 @@ fn campaign(faults: &[&'static Fault], cases: u64, seed: u64) -> Result<Results>
         },
         levels: Levels { choice: Choice::Valid, rules: Vec::new() },
         targets: vec![open(faults)?],
+        oracles: campaign::oracle::Oracles::default(),
         jobs: threads,
         cases: Some(cases),
         time: None,
