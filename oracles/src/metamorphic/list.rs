@@ -4,7 +4,7 @@ use super::relation::{Holds, Relation, Rewrite};
 use super::{arithmetic, batch, beside, detour, functions, leaves, order, scale, spelling, sums};
 
 /// Every relation.
-pub const ALL: &[Relation] = &[
+pub static ALL: &[Relation] = &[
     Relation {
         name: "fence",
         does: "puts Identity nodes after values",
