@@ -11,9 +11,10 @@ use onnx::import::Options;
 use onnx::violate::NotRefused;
 use ops::Model;
 use rand::RngExt;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::relax::{Level, Relaxed};
+use crate::report::add_counts;
 
 /// A model with inputs, ready to be run.
 #[derive(Clone, Debug)]
@@ -42,7 +43,8 @@ pub struct Case {
 }
 
 /// Which values cases have.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Values {
     /// None: constants are zeros, and there are no inputs.
     None,
@@ -70,14 +72,14 @@ impl Values {
 }
 
 /// How many cases were to be adversarial, and what came of it.
-#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Adversarial {
     /// How many cases were planned so.
     pub planned: u64,
     /// How many have such values. The others kept their plain ones.
     pub kept: u64,
     /// How many of them by kind of edge.
-    pub by_edge: BTreeMap<&'static str, u64>,
+    pub by_edge: BTreeMap<String, u64>,
 }
 
 impl Adversarial {
@@ -86,8 +88,15 @@ impl Adversarial {
         self.planned += u64::from(case.adversarial);
         if let Some(edge) = case.edge {
             self.kept += 1;
-            *self.by_edge.entry(edge.edge).or_default() += 1;
+            *self.by_edge.entry(edge.edge.to_owned()).or_default() += 1;
         }
+    }
+
+    /// Adds other cases.
+    pub(crate) fn merge(&mut self, more: Self) {
+        self.planned += more.planned;
+        self.kept += more.kept;
+        add_counts(&mut self.by_edge, more.by_edge);
     }
 }
 

@@ -9,6 +9,15 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
+    /// A campaign goes on that was begun earlier.
+    Resumed {
+        /// The cases so far.
+        cases: u64,
+        /// The verdicts so far.
+        tally: Tally,
+        /// The findings so far.
+        findings: u64,
+    },
     /// A case has run on every target.
     Ran {
         /// The case.
@@ -26,8 +35,8 @@ pub enum Event {
         signature: String,
         /// The finding.
         finding: Box<Finding>,
-        /// Where the case was saved.
-        saved: PathBuf,
+        /// Where the case was saved; nowhere where the disk budget is used up.
+        saved: Option<PathBuf>,
         /// Where it is written up, if it is known.
         known: Option<String>,
     },

@@ -64,8 +64,7 @@ impl About {
     }
 }
 
-/// Writes a case of a campaign with the reference's outputs, of which a model that is not valid
-/// has none, and what was found.
+/// Writes a case of a campaign with the reference's outputs, and what was found.
 pub fn save(
     path: &Path,
     seed: u64,
@@ -74,10 +73,7 @@ pub fn save(
     findings: &[Finding],
     rewritten: Option<&Rewritten>,
 ) -> Result<(), onnx::Error> {
-    let names = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-    let (seed, index, onnx, inputs) = (Some(seed), Some(case.index), case.bytes(), &case.inputs);
-    let relaxed = case.relaxed.as_ref();
-    Saved { seed, index, onnx, inputs, names, outputs, findings, relaxed, rewritten }.write(path)
+    Saved::of(case, seed, outputs, findings, rewritten).write(path)
 }
 
 /// What a case folder holds.
@@ -102,9 +98,28 @@ pub struct Saved<'a> {
     pub rewritten: Option<&'a Rewritten>,
 }
 
-impl Saved<'_> {
+impl<'a> Saved<'a> {
+    /// A case of a campaign with the reference's outputs, of which a model that is not valid has none, and what was found.
+    pub fn of(
+        case: &'a Case,
+        seed: u64,
+        outputs: &'a [Judged],
+        findings: &'a [Finding],
+        rewritten: Option<&'a Rewritten>,
+    ) -> Self {
+        let names = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
+        let (seed, index, onnx, inputs) = (Some(seed), Some(case.index), case.bytes(), &case.inputs[..]);
+        let relaxed = case.relaxed.as_ref();
+        Self { seed, index, onnx, inputs, names, outputs, findings, relaxed, rewritten }
+    }
+
     /// Writes the folder; a case that is there is replaced as a whole.
     pub fn write(&self, path: &Path) -> Result<(), onnx::Error> {
+        self.folder().write(path)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> CaseFolder {
         let named = |(name, tensor): (String, Tensor)| NamedTensor::new(name, tensor);
         let outputs = self.names.iter().cloned().zip(self.outputs.iter().map(|o| o.tensor.clone()));
         let set = DataSet {
@@ -113,7 +128,7 @@ impl Saved<'_> {
         };
         let json = serde_json::to_vec_pretty(&self.about()).unwrap_or_default();
         let rewritten = self.rewritten.map(|r| Box::new(r.folder()));
-        CaseFolder { model: self.onnx.to_vec(), sets: vec![set], json: Some(json), rewritten }.write(path)
+        CaseFolder { model: self.onnx.to_vec(), sets: vec![set], json: Some(json), rewritten }
     }
 
     fn about(&self) -> About {

@@ -74,13 +74,13 @@ impl Group {
         let member = |c: &&Cluster| Member {
             signature: c.signature.clone(),
             count: c.count,
-            smallest: Some(c.smallest.clone()),
+            smallest: c.smallest.clone(),
             known: c.known.clone(),
         };
         Some(Self {
             title: title(&clusters),
             count: clusters.iter().map(|c| c.count).sum(),
-            smallest: Some(smallest.smallest.clone()),
+            smallest: smallest.smallest.clone(),
             example: smallest.example.clone(),
             known: clusters[0].known.clone().filter(|_| all_known),
             others,

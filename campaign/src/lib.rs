@@ -12,6 +12,8 @@
 //! | `judged` | what came of a case on a target, by all oracles |
 //! | [`report`] | what a campaign found, in numbers and clusters |
 //! | [`group`] | findings of different signatures that have one cause |
+//! | [`store`] | a campaign on disk: stored, continued, merged |
+//! | [`shard`] | one part of a campaign that is split over machines |
 //! | [`known`] | lists of known findings |
 //! | [`relax`] | cases that are not valid |
 //! | [`replay`] | running saved cases: `onnxsmith run` |
@@ -43,6 +45,8 @@ pub mod reference;
 pub mod relax;
 pub mod replay;
 pub mod report;
+pub mod shard;
+pub mod store;
 pub mod table;
 pub mod target;
 
@@ -51,4 +55,6 @@ pub use event::Event;
 pub use fuzz::fuzz;
 pub use known::Known;
 pub use reduce::reduce;
+pub use shard::Shard;
+pub use store::Store;
 pub use target::Target;

@@ -1,20 +1,26 @@
 //! What a campaign found, in numbers and clusters.
+//!
+//! A report is a sum: that of two sets of cases is [`Report::merge`] of theirs. All counts are exact integers, so the sum
+//! depends neither on the order nor on how cases were grouped; what is no sum (shares, medians) follows from the counts.
+//! One case gives a report, a campaign's is the sum over its cases, and that of a split campaign the sum over its parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use interp::{Comparison, Evaluation, Margins};
 use ops::Model;
 use oracles::{Finding, Tally, Verdict};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::case::Adversarial;
 use crate::coverage::Coverage;
+use crate::known::Known;
 use crate::oracle::Asked;
+use crate::relax::Level;
 use crate::relax::tally::LevelTally;
 
 /// What a campaign found.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// How many cases ran.
     pub cases: u64,
@@ -32,6 +38,8 @@ pub struct Report {
     pub known: u64,
     /// The findings by signature, most frequent first.
     pub clusters: Vec<Cluster>,
+    /// How many cases with findings were not saved because the disk budget was used up.
+    pub not_saved: u64,
     /// The signatures of the list of known findings that were not met.
     pub known_unseen: Vec<String>,
     /// The signatures of that list whose date has passed, so that they matched nothing.
@@ -40,6 +48,14 @@ pub struct Report {
     pub by_operator: BTreeMap<String, OperatorNumbers>,
     /// Which operators occurred, and which met.
     pub coverage: Coverage,
+    /// The elements of outputs.
+    pub output_elements: u64,
+    /// How many of them are undecidable.
+    pub undecidable_elements: u64,
+    /// How many of them are undefined.
+    pub undefined_values: u64,
+    /// How many cases there are in which value search left something undefined.
+    pub undefined_cases: u64,
     /// The share of output elements that are undecidable.
     pub undecidable_elements_share: f64,
     /// The share of output elements that are undefined.
@@ -52,30 +68,38 @@ pub struct Report {
     pub levels: LevelTally,
     /// Seconds inside the engines.
     pub backend_seconds: f64,
-    /// Seconds by the clock.
+    /// Seconds by the clock; of a campaign in parts, those of the part that took longest.
     pub wall_seconds: f64,
-    /// What went wrong on this side.
+    /// How often something went wrong on this side.
+    pub troubles: u64,
+    /// What it was, the first hundred times.
     pub trouble: Vec<String>,
 }
 
 /// All findings of one signature.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cluster {
     /// The signature.
     pub signature: String,
     /// How many findings have it.
     pub count: u64,
-    /// The saved case with the fewest nodes.
-    pub smallest: PathBuf,
-    /// One finding, as an example.
+    /// In how many cases.
+    pub cases: u64,
+    /// The first of these cases.
+    pub first: u64,
+    /// The level of that case.
+    pub level: Level,
+    /// The first finding of that case, as an example.
     pub example: Finding,
+    /// The saved case with the fewest nodes; none where the disk budget was used up.
+    pub smallest: Option<PathBuf>,
+    /// The fewest nodes of a case.
+    pub nodes: usize,
     /// Where it is written up, if it is known.
     pub known: Option<String>,
     /// The verdicts of the other targets on the same cases. Where all of them pass, the engine is the odd one out;
     /// where they are bugs too, the reference may be.
     pub others: BTreeMap<String, Tally>,
-    #[serde(skip)]
-    pub(crate) nodes: usize,
 }
 
 impl Cluster {
@@ -88,10 +112,23 @@ impl Cluster {
     pub(crate) fn other(&mut self, target: &str, verdict: &Verdict) {
         self.others.entry(target.to_owned()).or_default().add(verdict);
     }
+
+    /// Adds the findings of other cases with the same signature. Which case is the smallest depends on which are saved.
+    fn merge(&mut self, more: Self) {
+        let Self { signature: _, count, cases, first, level, example, nodes, others, smallest: _, known: _ } =
+            more;
+        self.count += count;
+        self.cases += cases;
+        self.nodes = self.nodes.min(nodes);
+        if first < self.first {
+            (self.first, self.level, self.example) = (first, level, example);
+        }
+        add_tallies(&mut self.others, others);
+    }
 }
 
 /// What operators of one name computed.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperatorNumbers {
     /// The elements of its results, whether or not they are outputs.
     pub elements: u64,
@@ -103,9 +140,20 @@ pub struct OperatorNumbers {
     pub inexact: u64,
     /// The median of bound ÷ observed error of these elements, within 9 %.
     pub median_margin: Option<f64>,
-    #[serde(skip)]
-    margins: Margins,
+    /// How many of them there are by that quotient, in classes of a quarter of an octave from 1 on.
+    pub margins: Margins,
 }
+
+impl OperatorNumbers {
+    fn merge(&mut self, more: &Self) {
+        self.elements += more.elements;
+        self.undecidable += more.undecidable;
+        self.margins.merge(&more.margins);
+    }
+}
+
+/// How many troubles a report has in words.
+pub(crate) const MAX_TROUBLE: usize = 100;
 
 impl Report {
     /// Counts what the reference computed for a case.
@@ -127,6 +175,83 @@ impl Report {
         }
     }
 
+    /// The cluster of a signature. Clusters are in the order of their signatures until the report is settled.
+    pub(crate) fn cluster(&self, signature: &str) -> Option<&Cluster> {
+        let at = self.clusters.binary_search_by(|c| c.signature.as_str().cmp(signature));
+        at.ok().map(|at| &self.clusters[at])
+    }
+
+    /// The same, made by `new` where there is none yet.
+    pub(crate) fn cluster_mut(&mut self, signature: &str, new: impl FnOnce() -> Cluster) -> &mut Cluster {
+        let at = self.clusters.binary_search_by(|c| c.signature.as_str().cmp(signature));
+        let at = at.unwrap_or_else(|at| {
+            self.clusters.insert(at, new());
+            at
+        });
+        &mut self.clusters[at]
+    }
+
+    /// Adds the report on other cases. Neither may be settled.
+    pub(crate) fn merge(&mut self, more: Self) {
+        // Every field is named, so that a new one is not forgotten.
+        let Self {
+            cases,
+            verdicts,
+            by_target,
+            incomparable,
+            findings,
+            clusters,
+            not_saved,
+            by_operator,
+            coverage,
+            oracles,
+            output_elements,
+            undecidable_elements,
+            undefined_values,
+            undefined_cases,
+            adversarial,
+            levels,
+            backend_seconds,
+            wall_seconds,
+            troubles,
+            trouble,
+            known: _,
+            known_unseen: _,
+            known_expired: _,
+            undecidable_elements_share: _,
+            undefined_values_share: _,
+            undefined_cases_share: _,
+        } = more;
+        self.cases += cases;
+        self.verdicts.merge(verdicts);
+        add_tallies(&mut self.by_target, by_target);
+        add_counts(&mut self.incomparable, incomparable);
+        self.findings += findings;
+        for cluster in clusters {
+            match self.clusters.binary_search_by(|c| c.signature.cmp(&cluster.signature)) {
+                Ok(at) => self.clusters[at].merge(cluster),
+                Err(at) => self.clusters.insert(at, cluster),
+            }
+        }
+        self.not_saved += not_saved;
+        for (operator, numbers) in by_operator {
+            self.by_operator.entry(operator).or_default().merge(&numbers);
+        }
+        self.coverage.merge(coverage);
+        self.oracles.merge(oracles);
+        self.output_elements += output_elements;
+        self.undecidable_elements += undecidable_elements;
+        self.undefined_values += undefined_values;
+        self.undefined_cases += undefined_cases;
+        self.adversarial.merge(adversarial);
+        self.levels.merge(levels);
+        self.backend_seconds += backend_seconds;
+        self.wall_seconds = self.wall_seconds.max(wall_seconds);
+        self.troubles += troubles;
+        self.trouble.extend(trouble);
+        self.trouble.truncate(MAX_TROUBLE);
+    }
+
     /// The operators that make elements undecidable, with their shares of all that are, the largest first.
     pub fn undecidable_sources(&self) -> Vec<(&str, f64)> {
         let all: u64 = self.by_operator.values().map(|o| o.undecidable).sum();
@@ -143,5 +268,39 @@ impl Report {
             numbers.inexact = numbers.margins.elements();
             numbers.median_margin = numbers.margins.median();
         }
+        let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
+        self.undecidable_elements_share = share(self.undecidable_elements, self.output_elements);
+        self.undefined_values_share = share(self.undefined_values, self.output_elements);
+        self.undefined_cases_share = share(self.undefined_cases, self.cases);
+        self.clusters.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signature.cmp(&b.signature)));
+    }
+
+    /// Says which findings are on a list of known ones. `version` is that of an engine by its name.
+    pub fn mark_known(&mut self, known: &Known, version: impl Fn(&str) -> String) {
+        let mut met = BTreeSet::new();
+        self.known = 0;
+        for cluster in &mut self.clusters {
+            let version = version(&cluster.example.backend);
+            let covering: Vec<_> = known.covering(&version, &cluster.signature).collect();
+            met.extend(covering.iter().map(|(number, _)| *number));
+            cluster.known = covering.first().map(|(_, entry)| entry.finding.clone());
+            self.known += if cluster.known.is_some() { cluster.count } else { 0 };
+        }
+        let unmet = known.entries().iter().enumerate().filter(|(number, _)| !met.contains(number));
+        self.known_unseen = unmet.map(|(_, entry)| entry.signature.to_string()).collect();
+        self.known_expired = known.expired().to_vec();
+    }
+}
+
+/// Adds counts by name.
+pub(crate) fn add_counts<K: Ord>(to: &mut BTreeMap<K, u64>, more: BTreeMap<K, u64>) {
+    for (name, count) in more {
+        *to.entry(name).or_default() += count;
+    }
+}
+
+fn add_tallies(to: &mut BTreeMap<String, Tally>, more: BTreeMap<String, Tally>) {
+    for (name, tally) in more {
+        to.entry(name).or_default().merge(tally);
     }
 }

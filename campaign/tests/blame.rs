@@ -10,7 +10,8 @@ use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::reference::Reference;
 use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::report::Report;
-use onnxsmith_campaign::{Known, Maker, Target, Values};
+use onnxsmith_campaign::store::Identity;
+use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
 use ops::Model;
 
 /// The reference, but for a fused operator that is off: an Exp whose operand is an Add that nobody else sees.
@@ -61,12 +62,13 @@ fn campaign() -> Report {
         jobs: 1,
         cases: Some(40),
         time: None,
-        shard: (0, 1),
-        out: out.path().to_owned(),
+        shard: Shard::WHOLE,
+        max_disk: None,
         saved_per_signature: 1,
         known: Known::default(),
     };
-    fuzz(&plan, &AtomicBool::new(false), &mut |_| {})
+    let mut store = Store::create(out.path(), &Identity::of(&plan)).expect("a store");
+    fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report")
 }
 
 #[test]

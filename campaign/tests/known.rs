@@ -9,7 +9,8 @@ use ir::{DType, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::report::Report;
-use onnxsmith_campaign::{Known, Maker, Target, Values};
+use onnxsmith_campaign::store::Identity;
+use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
 
 /// An engine that refuses everything.
 struct Broken;
@@ -48,12 +49,13 @@ fn campaign(list: &str) -> Report {
         jobs: 1,
         cases: Some(4),
         time: None,
-        shard: (0, 1),
-        out: out.path().to_owned(),
+        shard: Shard::WHOLE,
+        max_disk: None,
         saved_per_signature: 0,
         known: Known::parse(list, Path::new("known.toml"), today).expect("a list"),
     };
-    fuzz(&plan, &AtomicBool::new(false), &mut |_| {})
+    let mut store = Store::create(out.path(), &Identity::of(&plan)).expect("a store");
+    fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report")
 }
 
 fn entry(signature: &str, versions: &str, expires: &str) -> String {

@@ -16,7 +16,8 @@ use onnxsmith_campaign::oracle::Oracles;
 use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::replay::{Replay, Result as Replayed, replay};
 use onnxsmith_campaign::report::Report;
-use onnxsmith_campaign::{Known, Maker, Target, Values, case};
+use onnxsmith_campaign::store::Identity;
+use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values, case};
 use ops::elementwise::unary::{Unary, UnaryFn};
 use ops::{Graph, Model, Op};
 use oracles::metamorphic::{ALL, Fidelity, Holds, Subject};
@@ -89,12 +90,13 @@ fn campaign(target: Vec<Target>, settings: Settings, oracles: &[&str], cases: u6
         jobs: 2,
         cases: Some(cases),
         time: None,
-        shard: (0, 1),
-        out: out.to_owned(),
+        shard: Shard::WHOLE,
         saved_per_signature: 1,
+        max_disk: None,
         known: Known::default(),
     };
-    let report = fuzz(&plan, &AtomicBool::new(false), &mut |_| {});
+    let mut store = Store::create(out, &Identity::of(&plan)).expect("a store");
+    let report = fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report");
     assert!(report.trouble.is_empty(), "{:?}", report.trouble);
     report
 }
@@ -216,9 +218,10 @@ fn a_fusion_within_the_bounds_is_seen_by_the_one_relation_that_it_does_not_see_t
         ..Settings::default()
     };
     let out = tempfile::tempdir().expect("a folder");
-    let by_reference = campaign(contracting(), settings.clone(), &["differential"], 200, out.path());
+    let by_reference =
+        campaign(contracting(), settings.clone(), &["differential"], 200, &out.path().join("by-reference"));
     assert_eq!(by_reference.findings, 0, "{:?}", by_reference.clusters);
-    let report = campaign(contracting(), settings, &["metamorphic"], 700, out.path());
+    let report = campaign(contracting(), settings, &["metamorphic"], 700, &out.path().join("by-relation"));
     let answers = &report.oracles.0["metamorphic"];
     let seen: BTreeSet<&str> =
         answers.iter().filter(|(_, a)| a.bug > 0).map(|(name, _)| name.as_str()).collect();
@@ -227,11 +230,12 @@ fn a_fusion_within_the_bounds_is_seen_by_the_one_relation_that_it_does_not_see_t
     // The saved case shows the same once more, and nothing on kernels without the fault.
     let [cluster] = report.clusters.as_slice() else { panic!("{:?}", report.clusters) };
     assert!(cluster.signature.contains("metamorphic barrier"), "{}", cluster.signature);
-    assert!(cluster.smallest.join("rewritten/model.onnx").is_file());
+    let saved = cluster.smallest.clone().expect("a saved case");
+    assert!(saved.join("rewritten/model.onnx").is_file());
     let mut targets = contracting();
     targets.extend(Target::here(Box::new(CpuEngine::default())));
     let how = Replay { targets: &targets, jobs: 1, out: None, tolerance: None, seed: 0 };
-    let again = replay(std::slice::from_ref(&cluster.smallest), &how, &|| {});
+    let again = replay(std::slice::from_ref(&saved), &how, &|| {});
     let [only] = again.not_passing.as_slice() else { panic!("{:?}", again.not_passing) };
     assert_eq!((only.backend.as_str(), only.outcome), ("contracting:default", Replayed::Mismatch));
     assert!(only.why.contains("the original"), "{}", only.why);

@@ -8,7 +8,8 @@ use graphgen::{Settings, Weights};
 use ir::{DType, DTypes, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::relax::schedule::Levels;
-use onnxsmith_campaign::{Known, Maker, Target, Values};
+use onnxsmith_campaign::store::Identity;
+use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
 use ops::Op;
 
 struct Refusing;
@@ -49,12 +50,13 @@ fn refusing_is_a_bug_where_all_is_defined() {
         jobs: 1,
         cases: Some(50),
         time: None,
-        shard: (0, 1),
-        out: out.path().to_owned(),
+        shard: Shard::WHOLE,
+        max_disk: None,
         saved_per_signature: 1,
         known: Known::default(),
     };
-    let report = fuzz(&plan, &AtomicBool::new(false), &mut |_| {});
+    let mut store = Store::create(out.path(), &Identity::of(&plan)).expect("a store");
+    let report = fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report");
     let undefined = (report.undefined_cases_share * report.cases as f64).round() as u64;
     assert!(undefined > 0, "there is no undefined case");
     // A case without nodes has nothing to refuse.

@@ -14,7 +14,8 @@ use onnxsmith_campaign::relax::Level;
 use onnxsmith_campaign::relax::schedule::{Choice, Levels};
 use onnxsmith_campaign::replay::{Replay, replay};
 use onnxsmith_campaign::report::Report;
-use onnxsmith_campaign::{Known, Maker, Target, Values};
+use onnxsmith_campaign::store::Identity;
+use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
 
 /// Takes every model, and answers with zeros.
 struct Careless;
@@ -52,12 +53,13 @@ fn campaign(targets: Vec<Target>, choice: Choice, cases: u64, jobs: usize, out: 
         jobs,
         cases: Some(cases),
         time: None,
-        shard: (0, 1),
-        out: out.to_owned(),
+        shard: Shard::WHOLE,
+        max_disk: None,
         saved_per_signature: 1,
         known: Known::default(),
     };
-    fuzz(&plan, &AtomicBool::new(false), &mut |_| {})
+    let mut store = Store::create(out, &Identity::of(&plan)).expect("a store");
+    fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report")
 }
 
 #[test]
@@ -82,7 +84,7 @@ fn silent_acceptance_is_found_by_rule_and_can_be_replayed() {
     let accepted: Vec<_> =
         report.clusters.iter().filter(|c| c.signature.contains("accepted an invalid model: ")).collect();
     assert!(accepted.len() > 10, "{:?}", report.levels.rules);
-    let cases: Vec<_> = accepted.iter().map(|c| c.smallest.clone()).collect();
+    let cases: Vec<_> = accepted.iter().map(|c| c.smallest.clone().expect("a saved case")).collect();
     let replayed = |targets: &[Target]| {
         replay(&cases, &Replay { targets, jobs: 1, out: None, tolerance: None, seed: 0 }, &|| {})
     };
@@ -95,9 +97,10 @@ fn silent_acceptance_is_found_by_rule_and_can_be_replayed() {
 #[test]
 fn an_adaptive_campaign_does_not_depend_on_threads() {
     let out = tempfile::tempdir().expect("a folder");
-    let run = |jobs| {
+    let run = |jobs: usize| {
         let choice = Choice::Adaptive { p: 0.6, alpha: 0.01 };
-        let report = campaign(Target::here(Box::new(Careless)), choice, 200, jobs, out.path());
+        let folder = out.path().join(jobs.to_string());
+        let report = campaign(Target::here(Box::new(Careless)), choice, 200, jobs, &folder);
         let found: BTreeMap<String, u64> =
             report.clusters.into_iter().map(|c| (c.signature, c.count)).collect();
         (report.levels, found)

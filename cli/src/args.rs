@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use campaign::Shard;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use ir::DType;
@@ -45,7 +46,9 @@ pub(crate) enum Command {
     /// Run saved cases or models and compare.
     Run(Run),
     /// Generate, run and compare until a budget is used up.
-    Fuzz(Fuzz),
+    Fuzz(Box<Fuzz>),
+    /// Make one campaign of the parts that `fuzz --shard` ran.
+    Merge(Merge),
     /// Find the smallest case that shows the same finding.
     Reduce(Reduce),
     /// List the operators, with the dtypes and backends that have them.
@@ -195,10 +198,11 @@ pub(crate) struct Fuzz {
     /// The backends, as for `run`. Without it: cpu, wgpu where there is an adapter, and the built-in runtimes.
     #[arg(long, value_delimiter = ',', value_name = "BACKENDS")]
     pub on: Vec<String>,
-    /// Stop after this many cases.
+    /// Stop after this many cases, those of all shards together.
     #[arg(long, value_name = "N")]
     pub cases: Option<u64>,
-    /// Stop after this time (such as 90s, 10m, 2h); 60s if neither this nor --cases is given.
+    /// Stop after this time (such as 90s, 10m, 2h), what ran before --resume included; 60s if neither this nor --cases is
+    /// given.
     #[arg(long, value_parser = duration, value_name = "TIME")]
     pub time: Option<Duration>,
     /// How many cases run at the same time; without it, one per processor.
@@ -225,10 +229,17 @@ pub(crate) struct Fuzz {
     /// With the oracle metamorphic: only these relations (names as in docs/metamorphic.md, separated by commas).
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub relations: Vec<String>,
-    /// Where findings are saved.
-    #[arg(long, default_value = "onnxsmith-out", value_name = "DIR")]
-    pub out: PathBuf,
-    /// Run only the cases of this shard, such as 1/4.
+    /// The campaign's folder: its database and the cases that it found. Without it, the next of onnxsmith-out/run-1, run-2, …
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Go on with the campaign in --out, or without --out with the latest; begin it where there is none. All other flags
+    /// but --jobs, --cases, --time, --timeout, --known and --junit must be as they were.
+    #[arg(long)]
+    pub resume: bool,
+    /// The most bytes (such as 500M, 20G) of saved cases. What is found beyond is counted, and not saved.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub max_disk: Option<u64>,
+    /// Run only the cases of this shard, such as 1/4. `merge` makes one campaign of all shards' folders.
     #[arg(long, value_parser = shard, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// How long a backend may take for one case.
@@ -242,6 +253,23 @@ pub(crate) struct Fuzz {
     pub junit: Option<PathBuf>,
     #[command(flatten)]
     pub bounds: Bounds,
+}
+
+/// `merge`
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Merge {
+    /// The campaign folders of all shards.
+    #[arg(required = true, value_name = "DIR")]
+    pub parts: Vec<PathBuf>,
+    /// The folder of the merged campaign.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// A list of known findings (TOML), as for `fuzz`.
+    #[arg(long, value_name = "FILE")]
+    pub known: Option<PathBuf>,
+    /// Write the findings as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
 }
 
 /// `reduce`
@@ -285,15 +313,6 @@ pub(crate) struct Show {
     pub dot: bool,
 }
 
-/// One part of a campaign that is split over machines: number `index` (from 0) of `count`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Shard {
-    /// Which part.
-    pub index: u64,
-    /// Of how many.
-    pub count: u64,
-}
-
 fn shard(text: &str) -> Result<Shard, String> {
     let wanted = || format!("`{text}` is no shard; write 1/4 for the first of four");
     let (i, n) = text.split_once('/').ok_or_else(wanted)?;
@@ -314,6 +333,21 @@ fn duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = number.parse().map_err(|_| wanted())?;
     Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
+}
+
+/// A number of bytes, with a unit of 1,000 if there is one.
+fn bytes(text: &str) -> Result<u64, String> {
+    let wanted = || format!("`{text}` is no size; write 500000, 500M or 20G");
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit: u64 = match &text[digits.len()..] {
+        "" | "B" => 1,
+        "k" | "K" | "kB" | "KB" => 1_000,
+        "M" | "MB" => 1_000_000,
+        "G" | "GB" => 1_000_000_000,
+        "T" | "TB" => 1_000_000_000_000,
+        _ => return Err(wanted()),
+    };
+    digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).ok_or_else(wanted)
 }
 
 /// A time that something may take.
@@ -349,7 +383,9 @@ mod tests {
     }
 
     #[test]
-    fn times_and_shards() {
+    fn times_sizes_and_shards() {
+        assert_eq!([bytes("5"), bytes("20G"), bytes("3kB")], [Ok(5), Ok(20_000_000_000), Ok(3_000)]);
+        assert!(bytes("").is_err() && bytes("1.5G").is_err() && bytes("99999999999T").is_err());
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("20ms"), Ok(Duration::from_millis(20)));
         assert!(timeout("1ms").is_ok() && timeout("0s").is_err());

@@ -1,5 +1,7 @@
 //! How much wider bounds are than the errors that are observed.
 
+use serde::{Deserialize, Serialize};
+
 /// Classes per doubling.
 const PER_OCTAVE: f64 = 4.0;
 
@@ -8,7 +10,8 @@ const LAST: f64 = 64.0 * PER_OCTAVE;
 
 /// Elements by how many times larger their bound is than their error, in classes of a quarter of an octave. Elements
 /// without an error, or with a bound of 0, are not among them: their ratio says nothing.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Margins {
     counts: Vec<u64>,
 }

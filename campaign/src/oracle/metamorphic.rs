@@ -40,6 +40,10 @@ impl Oracle for Metamorphic {
         Self::NAME
     }
 
+    fn questions(&self) -> Vec<String> {
+        self.relations.iter().map(|relation| relation.name.to_owned()).collect()
+    }
+
     /// Tries the relations in random order, and asks about the first that applies. The choice depends on the case
     /// alone, so every target is asked the same.
     fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {

@@ -12,6 +12,8 @@
 pub mod metamorphic;
 pub mod tally;
 
+use std::collections::BTreeMap;
+
 use backends::worker::{Outcome, WorkerError};
 use ir::{Stream, Tensor};
 use onnx::CaseFolder;
@@ -108,6 +110,9 @@ pub trait Oracle: Send + Sync {
     /// Its name on the command line and in reports.
     fn name(&self) -> &'static str;
 
+    /// The names of the questions that it may ask.
+    fn questions(&self) -> Vec<String>;
+
     /// Its answers about a case on a target.
     fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError>;
 }
@@ -169,6 +174,12 @@ impl Oracles {
             }
         }
         Ok(all)
+    }
+
+    /// The names of the questions that are asked, by oracle.
+    pub fn questions(&self) -> BTreeMap<String, Vec<String>> {
+        let others = self.others.iter().map(|oracle| (oracle.name().to_owned(), oracle.questions()));
+        self.differential.then(|| (DIFFERENTIAL.to_owned(), Vec::new())).into_iter().chain(others).collect()
     }
 
     /// The answers of all but the differential oracle.

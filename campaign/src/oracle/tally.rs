@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use oracles::Verdict;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Answer;
 
 /// The answers, by oracle and question.
-#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Asked(pub BTreeMap<String, BTreeMap<String, Answers>>);
 
 /// The answers to one question.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Answers {
     /// How often the question applied, one per case and target.
     pub asked: u64,
@@ -27,7 +27,27 @@ pub struct Answers {
     pub incomparable: u64,
 }
 
+impl Answers {
+    fn merge(&mut self, more: Self) {
+        self.asked += more.asked;
+        self.inapplicable += more.inapplicable;
+        self.pass += more.pass;
+        self.bug += more.bug;
+        self.incomparable += more.incomparable;
+    }
+}
+
 impl Asked {
+    /// Adds the answers to other questions.
+    pub(crate) fn merge(&mut self, more: Self) {
+        for (oracle, by_name) in more.0 {
+            let into = self.0.entry(oracle).or_default();
+            for (name, answers) in by_name {
+                into.entry(name).or_default().merge(answers);
+            }
+        }
+    }
+
     /// Counts an answer.
     pub(crate) fn add(&mut self, answer: &Answer) {
         let by_name = self.0.entry(answer.check.oracle.clone()).or_default();

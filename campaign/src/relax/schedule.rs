@@ -7,7 +7,11 @@
 //! p depends on results, and results come in an order that depends on threads. So that the cases of a campaign do not,
 //! p moves once per [`ROUND`] cases: round r uses the p that the signatures of rounds up to r - 2 give, taken in the
 //! order of case numbers. A thread that would start a case of round r waits until round r - 2 is complete. With
-//! shards, each counts its own cases and sees its own signatures.
+//! shards, each counts its own cases and sees its own signatures: the shards of an adaptive campaign have other cases
+//! than the whole would have.
+//!
+//! A signature is new in one case only, the first that has it. So p's whole history follows from the first case of each
+//! signature, and a campaign that goes on after its death ([`Schedule::resume`]) needs no other record.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,7 +20,7 @@ use graphgen::Settings;
 use ir::Stream;
 use onnx::violate::Rule;
 use rand::RngExt;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Level;
 use crate::case::{Case, CaseError, Maker};
@@ -40,7 +44,8 @@ pub struct Levels {
 }
 
 /// How a case gets its level.
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Choice {
     /// All are valid.
     #[default]
@@ -73,7 +78,7 @@ impl Levels {
 }
 
 /// p over time.
-#[derive(Clone, PartialEq, Default, Debug, Serialize)]
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Path {
     /// By how much a new signature moves p.
     pub alpha: f64,
@@ -106,7 +111,9 @@ pub struct Schedule {
 struct State {
     /// p by round, as far as it is known.
     p: Vec<f64>,
-    /// What the cases of rounds that are not complete have found, by number.
+    /// The cases below this number were complete at the start.
+    resumed: u64,
+    /// What the other cases of rounds that are not complete have found, by number.
     found: BTreeMap<u64, (Level, Vec<String>)>,
     seen: BTreeSet<String>,
     path: Path,
@@ -126,6 +133,11 @@ pub struct Turn<'s> {
 impl Schedule {
     /// The start of a campaign.
     pub fn new(choice: Choice) -> Self {
+        Self::resume(choice, 0, BTreeMap::new())
+    }
+
+    /// The rest of a campaign, from a case number on: the cases before it have found these signatures first.
+    pub fn resume(choice: Choice, from: u64, firsts: BTreeMap<u64, (Level, Vec<String>)>) -> Self {
         let (mut p, mut path) = (Vec::new(), Path::default());
         if let Choice::Adaptive { p: start, alpha } = choice {
             let start = start.clamp(BOUNDS.0, BOUNDS.1);
@@ -133,7 +145,10 @@ impl Schedule {
             path.alpha = alpha;
             path.add(0, start);
         }
-        let state = State { p, found: BTreeMap::new(), seen: BTreeSet::new(), path };
+        let mut state = State { p, resumed: from, found: firsts, seen: BTreeSet::new(), path };
+        if let Choice::Adaptive { alpha, .. } = choice {
+            while state.close_round(alpha) {}
+        }
         Self { choice, state: Mutex::new(state), moved: Condvar::new() }
     }
 
@@ -186,7 +201,7 @@ impl State {
     fn close_round(&mut self, alpha: f64) -> bool {
         let round = self.p.len() as u64 - 2;
         let cases = round * ROUND..(round + 1) * ROUND;
-        if !cases.clone().all(|number| self.found.contains_key(&number)) {
+        if !cases.clone().all(|number| number < self.resumed || self.found.contains_key(&number)) {
             return false;
         }
         let before = self.p[self.p.len() - 1];
@@ -216,17 +231,31 @@ mod tests {
 
     use super::*;
 
+    const CASES: u64 = 20 * ROUND;
+
+    fn adaptive(p: f64) -> Choice {
+        Choice::Adaptive { p, alpha: 0.01 }
+    }
+
     /// Runs cases on threads; a case finds what `found` says. Returns the levels and the path.
     fn run(jobs: usize, start: f64, found: fn(u64, Level) -> Vec<String>) -> (Vec<Level>, Path) {
-        let schedule = Schedule::new(Choice::Adaptive { p: start, alpha: 0.01 });
-        let next = AtomicU64::new(0);
+        run_rest(jobs, &Schedule::new(adaptive(start)), 0, found)
+    }
+
+    fn run_rest(
+        jobs: usize,
+        schedule: &Schedule,
+        from: u64,
+        found: fn(u64, Level) -> Vec<String>,
+    ) -> (Vec<Level>, Path) {
+        let next = AtomicU64::new(from);
         let levels = Mutex::new(BTreeMap::new());
         std::thread::scope(|scope| {
             for _ in 0..jobs {
                 scope.spawn(|| {
                     loop {
                         let number = next.fetch_add(1, Ordering::Relaxed);
-                        if number >= 20 * ROUND {
+                        if number >= CASES {
                             break;
                         }
                         let mut turn = schedule.turn(number, Stream::new(1).at(number));
@@ -269,6 +298,27 @@ mod tests {
             _ => vec![format!("relaxed {}", n / 7)],
         };
         assert_eq!(run(1, 0.5, found), run(8, 0.5, found));
+    }
+
+    #[test]
+    fn the_rest_of_a_campaign_is_as_if_it_had_not_been_interrupted() {
+        let found = |n: u64, level: Level| match level {
+            Level::Valid => vec![format!("valid {}", n / 40)],
+            _ => vec![format!("relaxed {}", n / 9), format!("more {}", n / 50)],
+        };
+        let (levels, path) = run(1, 0.5, found);
+        for from in [1, ROUND - 1, ROUND, 3 * ROUND + 5, 7 * ROUND, CASES - 1, CASES] {
+            let (mut seen, mut firsts) = (BTreeSet::new(), BTreeMap::new());
+            for (number, level) in (0..from).zip(levels.iter().copied()) {
+                let fresh: Vec<_> =
+                    found(number, level).into_iter().filter(|s| seen.insert(s.clone())).collect();
+                if !fresh.is_empty() {
+                    firsts.insert(number, (level, fresh));
+                }
+            }
+            let rest = run_rest(2, &Schedule::resume(adaptive(0.5), from, firsts), from, found);
+            assert_eq!(rest, (levels[from as usize..].to_vec(), path.clone()), "from {from}");
+        }
     }
 
     #[test]

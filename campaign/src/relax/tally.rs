@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use oracles::{Symptom, Verdict};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::schedule::Path;
 use super::{Expectation, Level};
 use crate::case::Case;
+use crate::report::add_counts;
 
 /// How many cases were at which level, and how engines answered those that are not valid.
-#[derive(Clone, PartialEq, Default, Debug, Serialize)]
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct LevelTally {
     /// The cases by level.
     pub cases: BTreeMap<Level, u64>,
@@ -25,7 +26,7 @@ pub struct LevelTally {
 }
 
 /// How often an engine gave which answer to models that break one rule.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Answers {
     /// It refused the model.
     pub refused: u64,
@@ -37,7 +38,30 @@ pub struct Answers {
     pub incomparable: u64,
 }
 
+impl Answers {
+    fn merge(&mut self, more: Self) {
+        self.refused += more.refused;
+        self.accepted += more.accepted;
+        self.faulted += more.faulted;
+        self.incomparable += more.incomparable;
+    }
+}
+
 impl LevelTally {
+    /// Adds other cases. p over time is no sum: it stays as it is.
+    pub(crate) fn merge(&mut self, more: Self) {
+        let Self { cases, random_valid, random_undecided, rules, p: _ } = more;
+        add_counts(&mut self.cases, cases);
+        self.random_valid += random_valid;
+        self.random_undecided += random_undecided;
+        for (rule, by_target) in rules {
+            let rule = self.rules.entry(rule).or_default();
+            for (target, answers) in by_target {
+                rule.entry(target).or_default().merge(answers);
+            }
+        }
+    }
+
     /// Counts a case.
     pub fn take(&mut self, case: &Case) {
         *self.cases.entry(case.level).or_default() += 1;

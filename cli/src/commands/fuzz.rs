@@ -1,6 +1,8 @@
 //! `onnxsmith fuzz`
 
-use std::sync::atomic::AtomicBool;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
@@ -13,12 +15,13 @@ use campaign::relax::Level;
 use campaign::relax::schedule::{Choice, Levels};
 use campaign::relax::tally::LevelTally;
 use campaign::report::Report;
+use campaign::store::Identity;
 use campaign::{Event, Known, Maker, Target, probe, target};
 use graphgen::Weights;
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use super::{jobs, rules, settings, targets, writable};
+use super::{campaign_folder, jobs, rules, settings, targets, writable};
 use crate::Exit;
 use crate::args::{self, Common, Fuzz};
 use crate::screen;
@@ -29,14 +32,18 @@ const DEFAULT_TIME: Duration = Duration::from_mins(1);
 /// Runs a campaign.
 pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let settings = settings(&args.bounds)?;
-    let known = args.known.as_deref().map(|file| Known::read(file, today())).transpose()?.unwrap_or_default();
+    let known = known(args.known.as_deref())?;
     let levels = levels(args)?;
     let oracles = Oracles::named(&args.oracles, &args.relations)?;
-    writable(Some(&args.out), args.junit.as_deref())?;
+    writable(None, args.junit.as_deref())?;
+    let mut store = campaign_folder::earlier(args.out.as_deref(), args.resume)?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let mut targets = open(common, &args.on, &limits)?;
     let before = backends::usage::cpu_seconds();
     for target in &mut targets {
+        if store.as_ref().is_some_and(|store| store.identity().recall(target)) {
+            continue;
+        }
         say(common, &format!("trying each operator on {}", target.name()));
         probe::probe(target, &settings)?;
         say(common, &format!("{} lacks {} pairs of operator and dtype", target.name(), target.lacking.len()));
@@ -57,32 +64,82 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
         jobs: jobs(args.jobs),
         cases: args.cases,
         time,
-        shard: args.shard.map_or((0, 1), |s| (s.index, s.count)),
-        out: args.out.clone(),
+        shard: args.shard.unwrap_or_default(),
         saved_per_signature: 3,
+        max_disk: args.max_disk,
         known,
     };
+    let mut store = match store.take() {
+        Some(store) => store,
+        None => campaign_folder::begin(args.out.as_deref(), &Identity::of(&plan))?,
+    };
+    say(common, &format!("campaign folder: {}", store.folder().display()));
+    let stop = interrupts()?;
     let bar = screen::progress(common, args.cases, "fuzzing");
-    let report = fuzz(&plan, &AtomicBool::new(false), &mut |event| show(&bar, event));
+    let report = fuzz(&plan, &mut store, &stop, &mut |event| show(&bar, event));
     bar.finish_and_clear();
+    let report = report?;
     // Workers count into this process's figures once they have ended.
     drop(plan);
     let cpu_seconds = backends::usage::cpu_seconds() - before;
-    if let Some(file) = &args.junit {
-        std::fs::write(file, junit(&report)).with_context(|| format!("cannot write {}", file.display()))?;
-    }
-    if common.json {
-        let mut all = serde_json::to_value(&report)?;
-        all["cpu_seconds"] = json!(cpu_seconds);
-        screen::json(&all)?;
-    } else {
-        screen::text(&summary(&report, cpu_seconds))?;
-    }
-    if report.cases == 0 && !report.trouble.is_empty() {
-        bail!("no case could be run: {}", report.trouble[0]);
-    }
-    Ok(if report.findings > report.known { Exit::Findings } else { Exit::Clean })
+    let results = Results { report: &report, out: store.folder(), cpu_seconds };
+    results.show(common, args.junit.as_deref())
 }
+
+/// What a campaign's command ends with.
+pub(super) struct Results<'a> {
+    pub(super) report: &'a Report,
+    /// The campaign's folder.
+    pub(super) out: &'a Path,
+    /// Processor time of this command.
+    pub(super) cpu_seconds: f64,
+}
+
+impl Results<'_> {
+    /// Prints the report, and writes it as JUnit XML.
+    pub(super) fn show(&self, common: Common, to: Option<&Path>) -> anyhow::Result<Exit> {
+        let report = self.report;
+        if let Some(file) = to {
+            std::fs::write(file, junit(report))
+                .with_context(|| format!("cannot write {}", file.display()))?;
+        }
+        if common.json {
+            let mut all = serde_json::to_value(report)?;
+            all["cpu_seconds"] = json!(self.cpu_seconds);
+            all["out"] = json!(self.out);
+            screen::json(&all)?;
+        } else {
+            screen::text(&summary(report, self.cpu_seconds))?;
+        }
+        if report.cases == 0 && !report.trouble.is_empty() {
+            bail!("no case could be run: {}", report.trouble[0]);
+        }
+        Ok(if report.findings > report.known { Exit::Findings } else { Exit::Clean })
+    }
+}
+
+/// A list of known findings, as of today.
+pub(super) fn known(file: Option<&Path>) -> anyhow::Result<Known> {
+    Ok(file.map(|file| Known::read(file, today())).transpose()?.unwrap_or_default())
+}
+
+/// What Ctrl-C and SIGTERM set, so that a campaign ends with a report. The second time they end it at once; what is
+/// stored is safe then too.
+fn interrupts() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED);
+        }
+        eprintln!("stopping: the cases under way are finished and stored; once more stops at once");
+    })
+    .context("signals cannot be handled")?;
+    Ok(stop)
+}
+
+/// What a shell gives a program that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
 
 /// The levels that the command line asks for.
 fn levels(args: &Fuzz) -> anyhow::Result<Levels> {
@@ -138,6 +195,7 @@ fn say(common: Common, what: &str) {
 
 fn show(bar: &ProgressBar, event: &Event) {
     match event {
+        Event::Resumed { cases, .. } => bar.set_position(*cases),
         Event::Ran { tally, findings, .. } => {
             bar.inc(1);
             bar.set_message(format!(
@@ -150,11 +208,20 @@ fn show(bar: &ProgressBar, event: &Event) {
         }
         Event::NewFinding { index, signature, finding, saved, known: None } => {
             bar.suspend(|| {
-                eprintln!("case {index}: {signature}\n    {}\n    {}", finding.detail, saved.display());
+                eprintln!(
+                    "case {index}: {signature}\n    {}\n    {}",
+                    finding.detail,
+                    place(saved.as_deref())
+                );
             });
         }
         Event::Trouble { what } => bar.suspend(|| eprintln!("trouble: {what}")),
     }
+}
+
+/// Where a case was saved, in words.
+fn place(saved: Option<&Path>) -> String {
+    saved.map_or_else(|| "not saved: --max-disk is used up".to_owned(), |path| path.display().to_string())
 }
 
 fn summary(report: &Report, cpu_seconds: f64) -> String {
@@ -194,9 +261,13 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
     }
     for cluster in &report.clusters {
         let known = cluster.known.as_ref().map_or_else(String::new, |at| format!("known: {at}\n         "));
-        let (count, signature, smallest) = (cluster.count, &cluster.signature, cluster.smallest.display());
+        let (count, signature, smallest) =
+            (cluster.count, &cluster.signature, place(cluster.smallest.as_deref()));
         let alone = if cluster.is_odd_one_out() { " (the others agree with the reference)" } else { "" };
         out += &format!("{count:>6} × {signature}{alone}\n         {known}{smallest}\n");
+    }
+    if report.not_saved > 0 {
+        out += &format!("{} cases with findings are not saved: --max-disk is used up\n", report.not_saved);
     }
     for (what, signatures) in [("not met", &report.known_unseen), ("expired", &report.known_expired)] {
         for signature in signatures {
@@ -243,7 +314,7 @@ fn junit(report: &Report) -> String {
                 format!(
                     "{}\nonnxsmith run {} --on {}",
                     c.example.detail,
-                    c.smallest.display(),
+                    place(c.smallest.as_deref()),
                     c.example.backend
                 ),
             ),

@@ -1,8 +1,10 @@
 //! The commands, one file each.
 
 mod backends;
+mod campaign_folder;
 mod fuzz;
 mod generate;
+mod merge;
 mod ops;
 mod reduce;
 mod run;
@@ -32,6 +34,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Gen(gen_) => generate::run(common, &gen_),
         Command::Run(run_) => run::run(common, &run_),
         Command::Fuzz(fuzz_) => fuzz::run(common, &fuzz_),
+        Command::Merge(merge_) => merge::run(common, &merge_),
         Command::Reduce(reduce_) => reduce::run(common, &reduce_),
         Command::Ops(ops_) => ops::run(common, ops_),
         Command::Show(show_) => show::run(common, &show_),

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use ir::Tensor;
 
 pub use find::find;
+pub use write::place;
 
 use crate::external::External;
 use crate::proto::type_proto::Value;

@@ -7,27 +7,9 @@ use super::{CaseFolder, DATA_SET, DataSet, JSON, MODEL, NamedTensor, REWRITTEN};
 use crate::{Error, tensor};
 
 impl CaseFolder {
-    /// Writes the folder under a temporary name beside `path` and renames it. A case folder that is already there is
-    /// replaced; anything else that is there is an error. The same case gives the same bytes.
+    /// Writes the folder as [`place`] does. The same case gives the same bytes.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let occupied = path.symlink_metadata().is_ok();
-        if occupied && !path.join(MODEL).is_file() {
-            return Err(Error::invalid(path.display().to_string(), "it exists and is not a case folder"));
-        }
-        let parent = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
-        // Hidden, so that `find` passes over what a killed process may leave behind.
-        let staging = tempfile::Builder::new().prefix(".case-").tempdir_in(parent);
-        let staging = staging.map_err(Error::io("create a folder in", parent))?;
-        let fresh = staging.path().join("fresh");
-        self.fill(&fresh)?;
-        if occupied {
-            fs::rename(path, staging.path().join("old")).map_err(Error::io("replace", path))?;
-        }
-        fs::rename(&fresh, path).map_err(Error::io("write", path))
+        place(path, |fresh| self.fill(fresh))
     }
 
     fn fill(&self, folder: &Path) -> Result<(), Error> {
@@ -44,6 +26,29 @@ impl CaseFolder {
         }
         Ok(())
     }
+}
+
+/// Makes a case folder: `fill` makes it under a temporary name beside `path`, then it is renamed. A case folder that is
+/// already there is replaced; anything else that is there is an error.
+pub fn place(path: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
+    let occupied = path.symlink_metadata().is_ok();
+    if occupied && !path.join(MODEL).is_file() {
+        return Err(Error::invalid(path.display().to_string(), "it exists and is not a case folder"));
+    }
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+    // Hidden, so that `find` passes over what a killed process may leave behind.
+    let staging = tempfile::Builder::new().prefix(".case-").tempdir_in(parent);
+    let staging = staging.map_err(Error::io("create a folder in", parent))?;
+    let fresh = staging.path().join("fresh");
+    fill(&fresh)?;
+    if occupied {
+        fs::rename(path, staging.path().join("old")).map_err(Error::io("replace", path))?;
+    }
+    fs::rename(&fresh, path).map_err(Error::io("write", path))
 }
 
 impl DataSet {

@@ -14,7 +14,8 @@ use campaign::case::{self, Values};
 use campaign::folder::About;
 use campaign::fuzz::{Plan, fuzz};
 use campaign::relax::schedule::{Choice, Levels};
-use campaign::{Known, Maker, Target};
+use campaign::store::Identity;
+use campaign::{Known, Maker, Shard, Store, Target};
 use graphgen::{Settings, Weights};
 use interp::Taps;
 use ir::Stream;
@@ -95,12 +96,13 @@ fn campaign(faults: &[&'static Fault], cases: u64, seed: u64) -> Result<Results>
         jobs: threads,
         cases: Some(cases),
         time: None,
-        shard: (0, 1),
-        out: out.path().to_owned(),
+        shard: Shard::WHOLE,
         saved_per_signature: u64::MAX,
+        max_disk: None,
         known: Known::default(),
     };
-    let report = fuzz(&plan, &AtomicBool::new(false), &mut |_| ());
+    let mut store = Store::create(out.path(), &Identity::of(&plan))?;
+    let report = fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| ())?;
     ensure!(report.trouble.is_empty(), "trouble: {}", report.trouble.join("; "));
     let explained = explain_all(&saved(&out.path().join("findings"))?, faults, threads)?;
     ensure!(explained.len() as u64 == report.findings, "not every finding is saved");

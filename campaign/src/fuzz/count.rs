@@ -1,0 +1,136 @@
+//! What one case adds to the report.
+
+use oracles::{Finding, Verdict};
+
+use super::Plan;
+use super::run::Ran;
+use crate::blame::Alone;
+use crate::case::{self, Case};
+use crate::oracle::Rewritten;
+use crate::report::{Cluster, Report};
+
+/// A case that has run, counted.
+pub(super) struct Counted {
+    /// Its number in the campaign.
+    pub(super) index: u64,
+    /// What it adds to the report.
+    pub(super) report: Report,
+    /// What went wrong on our side.
+    pub(super) trouble: Vec<String>,
+    /// What was found, with what it takes to save it.
+    pub(super) found: Option<Box<Found>>,
+}
+
+/// A case in which something was found.
+pub(super) struct Found {
+    pub(super) case: Case,
+    pub(super) outputs: Vec<interp::Judged>,
+    /// Each finding, in the order of the targets, and of the questions to each.
+    pub(super) findings: Vec<Find>,
+}
+
+/// One finding.
+pub(super) struct Find {
+    /// The number of the target.
+    pub(super) target: usize,
+    pub(super) finding: Finding,
+    pub(super) signature: String,
+    /// The culprit alone, where it fails alone.
+    pub(super) alone: Option<Alone>,
+    /// The other form of the model that it showed on.
+    pub(super) rewritten: Option<Rewritten>,
+}
+
+impl Counted {
+    pub(super) fn new(plan: &Plan<'_>, ran: Ran) -> Self {
+        let mut report = Report { troubles: ran.trouble.len() as u64, ..Report::default() };
+        let index = ran.index;
+        if let Some(case) = &ran.case {
+            count(&mut report, plan, &ran, case);
+            for (target, _, finding) in ran.findings() {
+                count_finding(&mut report, plan, &ran, case, target, finding);
+            }
+        }
+        let trouble = ran.trouble.clone();
+        let found = (report.findings > 0).then(|| Found::new(ran)).flatten().map(Box::new);
+        Self { index, report, trouble, found }
+    }
+}
+
+impl Found {
+    fn new(ran: Ran) -> Option<Self> {
+        let finds = ran.findings().map(|(target, judged, finding)| Find {
+            target,
+            signature: finding.signature().to_string(),
+            alone: judged.alone(finding).cloned(),
+            rewritten: judged.answer_on(finding).and_then(|answer| answer.rewritten.clone()),
+            finding: finding.clone(),
+        });
+        let findings = finds.collect();
+        let outputs = ran.reference.map(|reference| reference.outputs).unwrap_or_default();
+        Some(Self { case: ran.case?, outputs, findings })
+    }
+}
+
+fn count(report: &mut Report, plan: &Plan<'_>, ran: &Ran, case: &Case) {
+    report.cases = 1;
+    report.backend_seconds = ran.backend_seconds;
+    report.undefined_cases = u64::from(!case.all_defined);
+    report.adversarial.take(case);
+    report.levels.take(case);
+    if let Some(reference) = &ran.reference {
+        [report.output_elements, report.undecidable_elements, report.undefined_values] =
+            case::shares(reference);
+        report.computed(reference);
+        report.coverage.take(&case.model);
+    }
+    for (target, judged) in &ran.verdicts {
+        let name = plan.targets[*target].name();
+        report.compared(&case.model, &judged.comparisons);
+        for answer in &judged.answers {
+            report.oracles.add(answer);
+        }
+        if let Some(verdict) = &judged.verdict {
+            report.levels.judge(case, &name, verdict);
+        }
+        let by_target = report.by_target.entry(name).or_default();
+        for verdict in judged.verdicts() {
+            report.verdicts.add(verdict);
+            by_target.add(verdict);
+            if let Verdict::Incomparable(why) = verdict {
+                let why = oracles::message::normalise(&why.to_string());
+                *report.incomparable.entry(why).or_default() += 1;
+            }
+        }
+    }
+    report.findings = report.verdicts.bug;
+}
+
+fn count_finding(
+    report: &mut Report,
+    plan: &Plan<'_>,
+    ran: &Ran,
+    case: &Case,
+    target: usize,
+    finding: &Finding,
+) {
+    let signature = finding.signature().to_string();
+    let cluster = report.cluster_mut(&signature, || Cluster {
+        signature: signature.clone(),
+        count: 0,
+        cases: 1,
+        first: case.index,
+        level: case.level,
+        example: finding.clone(),
+        smallest: None,
+        nodes: case.model.graph.nodes.len(),
+        known: None,
+        others: std::collections::BTreeMap::new(),
+    });
+    cluster.count += 1;
+    for (other, judged) in ran.verdicts.iter().filter(|(other, _)| *other != target) {
+        if let Some(verdict) = judged.verdict_on(finding) {
+            cluster.other(&plan.targets[*other].name(), verdict);
+        }
+    }
+}

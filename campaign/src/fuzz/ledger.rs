@@ -1,0 +1,200 @@
+//! Counting, saving and storing, in the order of cases.
+
+use std::time::{Duration, Instant};
+
+use interp::Taps;
+use onnx::CaseFolder;
+
+use super::Plan;
+use super::count::{Counted, Find, Found};
+use crate::case::{self, Case};
+use crate::event::Event;
+use crate::folder::Saved;
+use crate::report::{MAX_TROUBLE, Report};
+use crate::store::{ALONE, Block, Entry, Selected, Shelf, Store, StoreError};
+
+/// A campaign's results, as far as they are counted.
+pub(super) struct Ledger<'p> {
+    plan: &'p Plan<'p>,
+    store: &'p mut Store,
+    on_event: &'p mut dyn FnMut(&Event),
+    shelf: Shelf,
+    /// The sum over all cases so far.
+    total: Report,
+    /// What is counted and not stored.
+    block: Block,
+    /// When the first case of the block was counted.
+    since: Instant,
+}
+
+/// What was saved of a case, and what there is to say about it.
+#[derive(Default)]
+struct Kept {
+    saved: Vec<Selected>,
+    events: Vec<Event>,
+}
+
+impl<'p> Ledger<'p> {
+    pub(super) fn new(
+        plan: &'p Plan<'p>,
+        store: &'p mut Store,
+        on_event: &'p mut dyn FnMut(&Event),
+    ) -> Result<Self, StoreError> {
+        let (from, _) = store.progress()?;
+        let (total, shelf) = (store.total()?, Shelf::of(store)?);
+        let block = Block { first: from, past: from, ..Block::default() };
+        if from > 0 {
+            let (tally, findings) = (total.verdicts, total.findings);
+            on_event(&Event::Resumed { cases: total.cases, tally, findings });
+        }
+        Ok(Self { plan, store, on_event, shelf, total, block, since: Instant::now() })
+    }
+
+    /// The number of the case that has to come next.
+    pub(super) fn next(&self) -> u64 {
+        self.block.past
+    }
+
+    /// How long the oldest result has not been stored.
+    pub(super) fn waits(&self) -> Duration {
+        if self.block.first == self.block.past { Duration::ZERO } else { self.since.elapsed() }
+    }
+
+    /// Counts the next case, and saves it where it is one to keep.
+    pub(super) fn take(&mut self, counted: Counted) -> Result<(), StoreError> {
+        let Counted { index, mut report, trouble, found } = counted;
+        if self.waits() == Duration::ZERO {
+            self.since = Instant::now();
+        }
+        // First what may fail: a case that cannot be saved is not counted, so that it will run again.
+        let kept = match &found {
+            Some(found) => self.keep(found, &mut report)?,
+            None => Kept::default(),
+        };
+        let has_run = report.cases > 0;
+        for what in trouble {
+            if self.total.troubles < MAX_TROUBLE as u64 {
+                self.block.trouble.push((index, what.clone()));
+            }
+            (self.on_event)(&Event::Trouble { what });
+        }
+        self.block.verdicts.merge(report.verdicts);
+        self.total.merge(report);
+        self.block.past += 1;
+        for (ordinal, find) in found.iter().flat_map(|found| &found.findings).enumerate() {
+            self.block.findings.push(Entry {
+                case: index,
+                ordinal,
+                target: find.target,
+                signature: find.signature.clone(),
+            });
+        }
+        self.block.saved.extend(kept.saved);
+        kept.events.iter().for_each(|event| (self.on_event)(event));
+        if has_run {
+            let (tally, findings) = (self.total.verdicts, self.total.findings);
+            (self.on_event)(&Event::Ran { index, tally, findings });
+        }
+        Ok(())
+    }
+
+    /// Stores what is counted.
+    pub(super) fn commit(&mut self, seconds: f64) -> Result<(), StoreError> {
+        if self.block.first == self.block.past {
+            return Ok(());
+        }
+        self.total.wall_seconds = seconds;
+        self.store.commit(&self.block, &mut self.total)?;
+        let next = self.next();
+        self.block = Block { first: next, past: next, ..Block::default() };
+        Ok(())
+    }
+
+    /// Saves the case for each of its signatures that wants it.
+    fn keep(&mut self, found: &Found, report: &mut Report) -> Result<Kept, StoreError> {
+        let mut kept = Kept::default();
+        for cluster in &report.clusters {
+            let signature = &cluster.signature;
+            let before = self.total.cluster(signature);
+            let is_new = before.is_none();
+            let wanted =
+                before.is_none_or(|b| cluster.nodes < b.nodes || b.cases < self.plan.saved_per_signature);
+            let wanted = wanted && self.plan.saved_per_signature > 0;
+            let finds: Vec<&Find> = found.findings.iter().filter(|f| f.signature == *signature).collect();
+            let saved = if wanted { self.save(found, &finds)? } else { None };
+            if wanted && saved.is_none() {
+                report.not_saved = 1;
+            }
+            if let (true, Some(find)) = (is_new, finds.first()) {
+                let version = &self.plan.targets[find.target].description().version;
+                let mut known = self.plan.known.covering(version, signature);
+                kept.events.push(Event::NewFinding {
+                    index: found.case.index,
+                    signature: signature.clone(),
+                    finding: Box::new(find.finding.clone()),
+                    saved: saved.as_ref().map(|saved| self.store.folder().join(&saved.folder)),
+                    known: known.next().map(|(_, entry)| entry.finding.clone()),
+                });
+            }
+            kept.saved.extend(saved);
+        }
+        Ok(kept)
+    }
+
+    /// Saves a case for one signature, and beside it the culprit alone where it fails alone. Nothing is saved
+    /// where the disk budget is used up.
+    fn save(&mut self, found: &Found, finds: &[&Find]) -> Result<Option<Selected>, StoreError> {
+        let Some(first) = finds.first() else { return Ok(None) };
+        let name = first.finding.signature().file_name();
+        let folder = format!("findings/{name}/case-{}", found.case.index);
+        let same: Vec<&Find> =
+            finds.iter().copied().filter(|f| f.finding.check == first.finding.check).collect();
+        let case = self.folder(&found.case, &found.outputs, &same);
+        let Some(mut added) = self.shelf.save(&folder, &case)? else {
+            return Ok(None);
+        };
+        let mut alone_hash = None;
+        if let Some(alone) = self.alone(found, finds)?
+            && let Some(more) = self.shelf.save(&format!("{folder}{ALONE}"), &alone)?
+        {
+            added.bytes += more.bytes;
+            alone_hash = Some(more.hash);
+        }
+        Ok(Some(Selected {
+            signature: first.signature.clone(),
+            case: found.case.index,
+            nodes: found.case.model.graph.nodes.len(),
+            folder,
+            hash: added.hash,
+            alone_hash,
+            bytes: added.bytes,
+        }))
+    }
+
+    /// The case with findings that are answers to one question.
+    fn folder(&self, case: &Case, outputs: &[interp::Judged], finds: &[&Find]) -> CaseFolder {
+        let findings: Vec<_> = finds.iter().map(|find| find.finding.clone()).collect();
+        let rewritten = finds.iter().find_map(|find| find.rewritten.as_ref());
+        Saved::of(case, self.plan.maker.seed, outputs, &findings, rewritten).folder()
+    }
+
+    /// The culprit alone, as a case.
+    fn alone(&self, found: &Found, finds: &[&Find]) -> Result<Option<CaseFolder>, StoreError> {
+        let Some((find, (model, inputs))) = finds.iter().find_map(|f| Some((*f, f.alone.as_ref()?))) else {
+            return Ok(None);
+        };
+        let profile = self.plan.targets[find.target].profile;
+        let Ok(evaluation) = interp::evaluate(model, inputs, profile, Taps::Outputs) else { return Ok(None) };
+        let alone = Case {
+            onnx: case::export(model)?,
+            inputs: case::named(model, inputs.clone()),
+            model: model.clone(),
+            all_defined: true,
+            rejected: 0,
+            relaxed: None,
+            ..found.case.clone()
+        };
+        let findings = std::slice::from_ref(&find.finding);
+        Ok(Some(Saved::of(&alone, self.plan.maker.seed, &evaluation.outputs, findings, None).folder()))
+    }
+}

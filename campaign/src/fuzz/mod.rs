@@ -1,0 +1,134 @@
+//! The campaign's loop: make a case, run it on every target, judge, blame, save.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `queue` | which case is next, and when it is enough |
+//! | `run` | one case: made, run and judged |
+//! | `count` | what one case adds to the report |
+//! | `ledger` | counting, saving and storing, in the order of cases |
+//!
+//! Threads take cases from a queue, in order, and one thread puts the results back in order before it counts them. So a
+//! campaign's report does not depend on the number of threads; see [`crate::store`] for what follows from that.
+
+mod count;
+mod ledger;
+mod queue;
+mod run;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use crate::case::Maker;
+use crate::event::Event;
+use crate::known::Known;
+use crate::oracle::Oracles;
+use crate::relax::schedule::{Levels, Schedule};
+use crate::report::Report;
+use crate::shard::Shard;
+use crate::store::{Identity, Store, StoreError};
+use crate::target::Target;
+
+use count::Counted;
+use ledger::Ledger;
+use queue::Queue;
+
+/// What to do and for how long.
+pub struct Plan<'p> {
+    /// How cases are made.
+    pub maker: Maker<'p>,
+    /// How far they are from the constraints of the standard.
+    pub levels: Levels,
+    /// What they run on.
+    pub targets: Vec<Target>,
+    /// Who judges the answers.
+    pub oracles: Oracles,
+    /// How many cases run at the same time.
+    pub jobs: usize,
+    /// The most cases, those of all shards together.
+    pub cases: Option<u64>,
+    /// The most time, that of earlier sessions included.
+    pub time: Option<Duration>,
+    /// This machine's part.
+    pub shard: Shard,
+    /// In how many cases of one signature are saved, beside those that are smaller than all before.
+    pub saved_per_signature: u64,
+    /// The most bytes that saved cases take.
+    pub max_disk: Option<u64>,
+    /// The findings that are known.
+    pub known: Known,
+}
+
+/// How long results may wait until they are stored: what a death costs.
+const CHECKPOINT: Duration = Duration::from_secs(1);
+
+/// Runs a campaign, or the rest of one, until its plan is done or `stop` is set.
+pub fn fuzz(
+    plan: &Plan<'_>,
+    store: &mut Store,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(&Event),
+) -> Result<Report, StoreError> {
+    let identity = Identity::of(plan);
+    store.expect(&identity)?;
+    let (from, seconds) = store.progress()?;
+    let schedule = Schedule::resume(plan.levels.choice, from, store.firsts()?);
+    let queue = Queue::new(plan, stop, from, seconds);
+    let mut ledger = Ledger::new(plan, store, on_event)?;
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(plan.jobs * 4);
+        for _ in 0..plan.jobs.max(1) {
+            let sender = sender.clone();
+            let (queue, schedule) = (&queue, &schedule);
+            scope.spawn(move || {
+                while let Some(number) = queue.next() {
+                    let index = plan.shard.case(number);
+                    let mut turn = schedule.turn(number, plan.maker.stream(index));
+                    let ran = run::run(plan, index, turn.level);
+                    turn.signatures = ran.signatures();
+                    if sender.send((number, Counted::new(plan, ran))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let stored = store_in_order(&mut ledger, &queue, &receiver);
+        // Whatever is still under way ends at the next send.
+        queue.close();
+        if stored.is_err() {
+            // What came before the case that failed is worth a try; where that fails too, it runs again.
+            let _ = ledger.commit(queue.seconds());
+        }
+        stored
+    })?;
+    let mut report = store.report()?;
+    report.mark_known(&plan.known, |engine| identity.version(engine));
+    Ok(report)
+}
+
+/// Takes results as they come, and counts and stores them in the order of their numbers.
+fn store_in_order(
+    ledger: &mut Ledger<'_>,
+    queue: &Queue<'_>,
+    receiver: &Receiver<(u64, Counted)>,
+) -> Result<(), StoreError> {
+    let mut early: BTreeMap<u64, Counted> = BTreeMap::new();
+    loop {
+        match receiver.recv_timeout(CHECKPOINT) {
+            Ok((number, counted)) => {
+                early.insert(number, counted);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return ledger.commit(queue.seconds()),
+        }
+        while let Some(counted) = early.remove(&ledger.next()) {
+            ledger.take(counted)?;
+            queue.done(ledger.next());
+        }
+        if ledger.waits() >= CHECKPOINT {
+            ledger.commit(queue.seconds())?;
+        }
+    }
+}

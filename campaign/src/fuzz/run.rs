@@ -1,0 +1,123 @@
+//! One case: made, run on every target and judged.
+
+use std::collections::BTreeMap;
+
+use interp::{Evaluation, Taps};
+use oracles::{Expected, Finding, Verdict};
+
+use super::Plan;
+use crate::case::{self, Case};
+use crate::judged::Judged;
+use crate::relax::{Level, Relaxed, answer};
+
+/// What one case gave.
+pub(super) struct Ran {
+    /// Its number in the campaign.
+    pub(super) index: u64,
+    /// The case, unless it could not be made.
+    pub(super) case: Option<Case>,
+    /// What the reference computed.
+    pub(super) reference: Option<Evaluation>,
+    /// What came of it on each target, by the target's number.
+    pub(super) verdicts: Vec<(usize, Judged)>,
+    /// The seconds inside the engines.
+    pub(super) backend_seconds: f64,
+    /// What went wrong on our side.
+    pub(super) trouble: Vec<String>,
+}
+
+impl Ran {
+    /// Runs and judges a case whose model is not, or may not be, valid.
+    fn ask(&mut self, plan: &Plan<'_>, case: &Case, relaxed: &Relaxed) {
+        for (number, target) in plan.targets.iter().enumerate() {
+            match answer::ask(target, case, relaxed) {
+                Ok((verdict, seconds)) => {
+                    self.backend_seconds += seconds;
+                    let judged = Judged { seconds, ..Judged::only(verdict) };
+                    self.verdicts.push((number, judged));
+                }
+                Err(e) => self.trouble.push(format!("{}: {e}", target.name())),
+            }
+        }
+    }
+
+    /// The findings, in the order of the targets, and of the questions to each.
+    pub(super) fn findings(&self) -> impl Iterator<Item = (usize, &Judged, &Finding)> {
+        self.verdicts.iter().flat_map(|(target, judged)| {
+            judged.verdicts().filter_map(move |verdict| match verdict {
+                Verdict::Bug(finding) => Some((*target, judged, &**finding)),
+                Verdict::Pass | Verdict::Incomparable(_) => None,
+            })
+        })
+    }
+
+    /// What was found, in the same order.
+    pub(super) fn signatures(&self) -> Vec<String> {
+        self.findings().map(|(_, _, finding)| finding.signature().to_string()).collect()
+    }
+}
+
+/// The settings that a case is made within. Half of the cases suit every target, so that all are compared; the
+/// other half suit one target each, so that what the others lack is tested too.
+fn settings(plan: &Plan<'_>, index: u64) -> graphgen::Settings {
+    let base = plan.maker.settings.clone();
+    let targets = &plan.targets;
+    match targets.get((index / 2) as usize % targets.len().max(1)) {
+        Some(target) if index % 2 == 1 => target.narrow(base),
+        _ => targets.iter().fold(base, |settings, target| target.narrow(settings)),
+    }
+}
+
+/// Makes, runs and judges one case.
+pub(super) fn run(plan: &Plan<'_>, index: u64, level: Level) -> Ran {
+    let mut ran = Ran {
+        index,
+        case: None,
+        reference: None,
+        verdicts: Vec::new(),
+        backend_seconds: 0.0,
+        trouble: Vec::new(),
+    };
+    let case = match plan.levels.make(&plan.maker, index, &settings(plan, index), level) {
+        Ok(case) => case,
+        Err(e) => {
+            ran.trouble.push(e.to_string());
+            return ran;
+        }
+    };
+    if let Some(relaxed) = &case.relaxed {
+        ran.ask(plan, &case, relaxed);
+        ran.case = Some(case);
+        return ran;
+    }
+    let inputs = case::tensors(&case.inputs);
+    let outputs = case::outputs(&case.model);
+    let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
+    let mut references: BTreeMap<&str, Evaluation> = BTreeMap::new();
+    for (number, target) in plan.targets.iter().enumerate() {
+        let profile = target.profile;
+        if !references.contains_key(profile.name) {
+            match interp::evaluate(&case.model, &inputs, profile, Taps::Outputs) {
+                Ok(evaluation) => {
+                    references.insert(profile.name, evaluation);
+                }
+                Err(e) => {
+                    ran.trouble.push(format!("case {index} has no reference: {e}"));
+                    return ran;
+                }
+            }
+        }
+        let evaluation = &references[profile.name];
+        let expected = Expected { names: &names, outputs: &evaluation.outputs, profile };
+        match Judged::of(plan, target, &case, &inputs, &outputs, &expected) {
+            Ok(judged) => {
+                ran.backend_seconds += judged.seconds;
+                ran.verdicts.push((number, judged));
+            }
+            Err(e) => ran.trouble.push(format!("{}: {e}", target.name())),
+        }
+    }
+    ran.reference = references.into_values().next();
+    ran.case = Some(case);
+    ran
+}

@@ -1,0 +1,160 @@
+//! What can be wrong with a campaign's folder, said so that a person knows what to do.
+//!
+//! None of these destroys anything: a block is stored whole or not at all, and a folder that is not understood is left as
+//! it is.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why a campaign cannot be stored or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is one already.
+    #[error(
+        "{} already holds a campaign; go on with it by --resume, or give --out another folder",
+        folder.display()
+    )]
+    Exists {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There is none.
+    #[error("{} holds no campaign: there is no {} in it", folder.display(), super::FILE)]
+    Missing {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Another process is writing to it.
+    #[error("another process is running the campaign in {}", folder.display())]
+    Busy {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The database is not what it should be.
+    #[error(
+        "{} is damaged ({why}) and was left as it is; the cases beside it can still be run, and a new campaign needs \
+         another --out",
+        file.display()
+    )]
+    Damaged {
+        /// The database.
+        file: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// It was written by another version of this program.
+    #[error(
+        "{} has version {found} of the schema and this program has version {}; use the onnxsmith that wrote it",
+        file.display(), super::schema::VERSION
+    )]
+    Version {
+        /// The database.
+        file: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+    /// It is a campaign of another kind.
+    #[error("{} holds another campaign:\n    {}", folder.display(), differences.join("\n    "))]
+    Differs {
+        /// The folder.
+        folder: PathBuf,
+        /// What differs.
+        differences: Vec<String>,
+    },
+    /// Parts of a campaign do not make a whole.
+    #[error("{} cannot be merged: {why}", folder.display())]
+    Parts {
+        /// A part.
+        folder: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A merged campaign is a result, not a place to go on.
+    #[error("{} was merged from parts and cannot be continued; continue the parts and merge them again", folder.display())]
+    Merged {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There is no room.
+    #[error(
+        "the disk is full: cannot write to {}; what was stored is safe, so free some space and go on with --resume",
+        path.display()
+    )]
+    Full {
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// It may not be written to.
+    #[error("{} cannot be written to: the folder or the file system is read-only", path.display())]
+    ReadOnly {
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// The file system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A case cannot be saved.
+    #[error(transparent)]
+    Case(onnx::Error),
+    /// SQLite refused.
+    #[error("{}: {source}", file.display())]
+    Database {
+        /// The database.
+        file: PathBuf,
+        /// SQLite's reason.
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    /// For `map_err` on file-system calls.
+    pub(super) fn io<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Self + use<'a> {
+        move |source| Self::from_io(action, path.to_owned(), source)
+    }
+
+    /// For `map_err` on calls of SQLite.
+    pub(super) fn sql(file: &Path) -> impl Fn(rusqlite::Error) -> Self + use<'_> {
+        move |source| {
+            let file = file.to_owned();
+            match source.sqlite_error_code() {
+                Some(ErrorCode::DiskFull) => Self::Full { path: file },
+                Some(ErrorCode::ReadOnly) => Self::ReadOnly { path: file },
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                    Self::Damaged { file, why: source.to_string() }
+                }
+                _ => Self::Database { file, source },
+            }
+        }
+    }
+
+    /// For `map_err` on JSON in the database.
+    pub(super) fn json(file: &Path) -> impl Fn(serde_json::Error) -> Self + use<'_> {
+        move |e| Self::Damaged { file: file.to_owned(), why: e.to_string() }
+    }
+
+    fn from_io(action: &'static str, path: PathBuf, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Self::ReadOnly { path },
+            _ => Self::Io { action, path, source },
+        }
+    }
+}
+
+impl From<onnx::Error> for StoreError {
+    fn from(error: onnx::Error) -> Self {
+        match error {
+            onnx::Error::Io { action, path, source } => Self::from_io(action, path, source),
+            error => Self::Case(error),
+        }
+    }
+}

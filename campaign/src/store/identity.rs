@@ -1,0 +1,292 @@
+//! What a campaign is: everything its cases and verdicts follow from.
+//!
+//! Two campaigns with the same identity give the same report. So a campaign is continued, and parts of one are merged, only
+//! where identities agree; otherwise the message names what differs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use graphgen::Settings;
+use ir::DType;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::case::Values;
+use crate::fuzz::Plan;
+use crate::relax::schedule::Choice;
+use crate::shard::Shard;
+use crate::target::Target;
+
+/// What a campaign is.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Identity {
+    /// The version of this program.
+    pub onnxsmith: String,
+    /// The seed.
+    pub seed: u64,
+    /// The part, where the campaign is split.
+    pub shard: Shard,
+    /// The opset of every case, if it is fixed.
+    pub opset: Option<u32>,
+    /// What may occur in graphs.
+    pub settings: BTreeMap<String, Value>,
+    /// Whether settings are varied from case to case.
+    pub swarm: bool,
+    /// Which values cases have.
+    pub values: Values,
+    /// How a case gets its level.
+    pub level: Choice,
+    /// The only rules that are broken; empty for all.
+    pub rules: Vec<String>,
+    /// What is asked about them, by oracle.
+    pub oracles: BTreeMap<String, Vec<String>>,
+    /// What cases run on.
+    pub targets: Vec<Tested>,
+    /// How many cases of one signature are saved.
+    pub saved_per_signature: u64,
+    /// The most bytes that saved cases take.
+    pub max_disk: Option<u64>,
+}
+
+/// A target, as it was.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Tested {
+    /// Engine and level.
+    pub name: String,
+    /// The version of the engine.
+    pub version: String,
+    /// The accuracy profile that it is held to.
+    pub accuracy: String,
+    /// Whether it takes model-local functions.
+    pub functions: bool,
+    /// The dtypes that it was found to lack, by operator.
+    pub lacking: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Identity {
+    /// The identity of what a plan describes.
+    pub fn of(plan: &Plan<'_>) -> Self {
+        let maker = &plan.maker;
+        Self {
+            onnxsmith: env!("CARGO_PKG_VERSION").to_owned(),
+            seed: maker.seed,
+            shard: plan.shard,
+            opset: maker.opset,
+            settings: settings(&maker.settings),
+            swarm: maker.swarm,
+            values: maker.values,
+            level: plan.levels.choice,
+            rules: plan.levels.rules.iter().map(|rule| rule.name.to_owned()).collect(),
+            oracles: plan.oracles.questions(),
+            targets: plan.targets.iter().map(Tested::of).collect(),
+            saved_per_signature: plan.saved_per_signature,
+            max_disk: plan.max_disk,
+        }
+    }
+
+    /// What differs, one line each; empty where nothing does.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let value = |identity| serde_json::to_value(identity).unwrap_or_default();
+        let mut found = Vec::new();
+        compare("", &value(self), &value(other), &mut found);
+        found
+    }
+
+    /// The version of an engine.
+    pub fn version(&self, engine: &str) -> String {
+        let is_it = |t: &&Tested| t.name.rsplit_once(':').is_some_and(|(name, _)| name == engine);
+        self.targets.iter().find(is_it).map(|t| t.version.clone()).unwrap_or_default()
+    }
+
+    /// Fills in what a target was found to lack when the campaign began. Says whether it knows the target.
+    pub fn recall(&self, target: &mut Target) -> bool {
+        let is_it = |t: &&Tested| t.name == target.name() && t.version == target.description().version;
+        let Some(tested) = self.targets.iter().find(is_it) else { return false };
+        let mut lacking = BTreeSet::new();
+        for spec in ops::registry() {
+            let dtypes = tested.lacking.get(spec.name).into_iter().flatten();
+            lacking.extend(dtypes.filter_map(|d| Some((spec.name, d.parse::<DType>().ok()?))));
+        }
+        target.lacking = Arc::new(lacking);
+        target.functions = tested.functions;
+        true
+    }
+}
+
+impl Tested {
+    fn of(target: &Target) -> Self {
+        let mut lacking: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (operator, dtype) in target.lacking.iter() {
+            lacking.entry((*operator).to_owned()).or_default().insert(dtype.to_string());
+        }
+        Self {
+            name: target.name(),
+            version: target.description().version.clone(),
+            accuracy: target.profile.name.to_owned(),
+            functions: target.functions,
+            lacking,
+        }
+    }
+}
+
+fn settings(settings: &Settings) -> BTreeMap<String, Value> {
+    // Every field is named, so that a new one is not forgotten.
+    let Settings {
+        opset,
+        nodes,
+        operators,
+        refused,
+        dtypes,
+        max_rank,
+        max_dim,
+        max_elements,
+        empty_dims,
+        max_flops,
+        max_memory,
+        backward,
+        function,
+    } = settings;
+    let refused: Vec<String> = refused.iter().map(|(op, dtype)| format!("{op} {dtype}")).collect();
+    let dtypes: Vec<&str> = dtypes.iter().map(DType::name).collect();
+    let all = [
+        ("opset", json!(opset)),
+        ("nodes", json!(nodes)),
+        ("operators", json!(operators)),
+        ("refused", json!(refused)),
+        ("dtypes", json!(dtypes)),
+        ("max_rank", json!(max_rank)),
+        ("max_dim", json!(max_dim)),
+        ("max_elements", json!(max_elements)),
+        ("empty_dims", json!(empty_dims)),
+        ("max_flops", json!(max_flops)),
+        ("max_memory", json!(max_memory)),
+        ("backward", json!(backward)),
+        ("function", json!(function)),
+    ];
+    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Collects where two values differ.
+fn compare(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
+    match (a, b) {
+        _ if a == b => {}
+        (Value::Object(x), Value::Object(y)) => {
+            let names: BTreeSet<&String> = x.keys().chain(y.keys()).collect();
+            for name in names {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                compare(
+                    &path,
+                    x.get(name).unwrap_or(&Value::Null),
+                    y.get(name).unwrap_or(&Value::Null),
+                    found,
+                );
+            }
+        }
+        (Value::Array(x), Value::Array(y)) if x.len() == y.len() && x.iter().all(Value::is_object) => {
+            for (x, y) in x.iter().zip(y) {
+                compare(&format!("{path}[{}]", label(x)), x, y, found);
+            }
+        }
+        (Value::Array(x), Value::Array(y)) => {
+            let lacks = |x: &[Value], y: &[Value]| -> Vec<String> {
+                x.iter().filter(|v| !y.contains(v)).map(label).collect()
+            };
+            found.push(format!(
+                "{path}: only there {}; only here {}",
+                list(&lacks(x, y)),
+                list(&lacks(y, x))
+            ));
+        }
+        _ => found.push(format!("{path}: {a} there, {b} here")),
+    }
+}
+
+/// A value in a few words: a target by its name.
+fn label(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => value.get("name").and_then(Value::as_str).map_or_else(|| value.to_string(), str::to_owned),
+    }
+}
+
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    match names {
+        [] => "nothing".to_owned(),
+        names if names.len() > SHOWN => {
+            format!("{} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN)
+        }
+        names => names.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity() -> Identity {
+        let target = |name: &str| Tested {
+            name: name.to_owned(),
+            version: "1.0".to_owned(),
+            accuracy: "tight".to_owned(),
+            functions: true,
+            lacking: BTreeMap::new(),
+        };
+        Identity {
+            onnxsmith: "0.1.0".to_owned(),
+            seed: 0,
+            shard: Shard::WHOLE,
+            opset: None,
+            settings: settings(&Settings::default()),
+            swarm: true,
+            values: Values::Mixed,
+            level: Choice::Adaptive { p: 0.6, alpha: 0.01 },
+            rules: Vec::new(),
+            oracles: BTreeMap::new(),
+            targets: vec![target("rten:none"), target("rten:all")],
+            saved_per_signature: 3,
+            max_disk: None,
+        }
+    }
+
+    #[test]
+    fn what_differs_is_named() {
+        let a = identity();
+        assert_eq!(a.differences(&a.clone()), [""; 0]);
+        let mut b = a.clone();
+        b.seed = 7;
+        b.settings.insert("nodes".to_owned(), json!(12));
+        b.settings.insert("dtypes".to_owned(), json!(["f32"]));
+        b.level = Choice::Valid;
+        b.targets[1].version = "1.1".to_owned();
+        let found = a.differences(&b).join("\n");
+        for part in [
+            "seed: 0 there, 7 here",
+            "settings.nodes: 10 there, 12 here",
+            "level: ",
+            "more; only here nothing",
+        ] {
+            assert!(found.contains(part), "{part} is not in {found}");
+        }
+        assert!(found.contains("targets[rten:all].version: \"1.0\" there, \"1.1\" here"), "{found}");
+        b.targets.remove(0);
+        assert!(
+            a.differences(&b).join("\n").contains("targets: only there rten:none"),
+            "{:?}",
+            a.differences(&b)
+        );
+    }
+
+    #[test]
+    fn an_identity_survives_being_stored() {
+        let a = identity();
+        let text = serde_json::to_string(&a).unwrap();
+        assert_eq!(serde_json::from_str::<Identity>(&text).unwrap(), a);
+    }
+
+    #[test]
+    fn the_version_of_an_engine_is_found_by_its_name() {
+        assert_eq!(identity().version("rten"), "1.0");
+        assert_eq!(identity().version("rte"), "");
+    }
+}

@@ -1,0 +1,271 @@
+//! A campaign on disk: interrupted, split or run by more threads, it is the same campaign.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use backends::worker::{Case, Description, Engine, EngineError};
+use graphgen::{Settings, Weights};
+use ir::{DType, Tensor, Type};
+use onnxsmith_campaign::fuzz::{Plan, fuzz};
+use onnxsmith_campaign::oracle::Oracles;
+use onnxsmith_campaign::relax::schedule::{Choice, Levels};
+use onnxsmith_campaign::report::Report;
+use onnxsmith_campaign::store::{self, FILE, Identity, StoreError};
+use onnxsmith_campaign::{Event, Known, Maker, Shard, Store, Target, Values};
+
+/// Answers with zeros; the level `odd` refuses every other model, by its length.
+struct Careless;
+
+impl Engine for Careless {
+    fn describe(&self) -> Description {
+        Description {
+            engine: "careless".to_owned(),
+            version: "1.0.0".to_owned(),
+            dtypes: DType::ALL.map(|d| (d.to_string(), d.to_string())).into(),
+            opset: None,
+            levels: vec!["zero".to_owned(), "odd".to_owned()],
+        }
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+        if case.level == "odd" && case.model.len() % 2 == 1 {
+            return Err(EngineError::Load(format!("no model of {} hundred bytes", case.model.len() / 100)));
+        }
+        let zero = |dtype| Tensor::from_i128_fn(&Type::new(dtype, []), |_| 0);
+        Ok(case.outputs.iter().map(|(name, dtype)| (name.clone(), zero(*dtype))).collect())
+    }
+}
+
+const CASES: u64 = 200;
+
+fn plan(choice: Choice) -> Plan<'static> {
+    Plan {
+        maker: Maker {
+            seed: 5,
+            settings: Settings { nodes: 3, max_elements: 64, ..Settings::default() },
+            opset: None,
+            policy: &Weights,
+            swarm: true,
+            values: Values::Plain,
+        },
+        levels: Levels { choice, rules: Vec::new() },
+        targets: Target::here(Box::new(Careless)),
+        oracles: Oracles::default(),
+        jobs: 2,
+        cases: Some(CASES),
+        time: None,
+        shard: Shard::WHOLE,
+        saved_per_signature: 2,
+        max_disk: None,
+        known: Known::default(),
+    }
+}
+
+const ADAPTIVE: Choice = Choice::Adaptive { p: 0.6, alpha: 0.01 };
+
+fn create(folder: &Path, plan: &Plan<'_>) -> Store {
+    Store::create(folder, &Identity::of(plan)).expect("a store")
+}
+
+/// Runs a campaign to its end.
+fn run(folder: &Path, plan: &Plan<'_>) -> Campaign {
+    fuzz(plan, &mut create(folder, plan), &AtomicBool::new(false), &mut |_| {}).expect("a report");
+    Campaign::read(folder)
+}
+
+/// All that a campaign leaves behind, but for times.
+#[derive(PartialEq, Debug)]
+struct Campaign {
+    report: Report,
+    findings: Vec<(u64, String, String)>,
+    files: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Campaign {
+    fn read(folder: &Path) -> Self {
+        let store = Store::read(folder).expect("a store");
+        let mut report = store.report().expect("a report");
+        (report.backend_seconds, report.wall_seconds) = (0.0, 0.0);
+        for smallest in report.clusters.iter_mut().filter_map(|c| c.smallest.as_mut()) {
+            *smallest = smallest.strip_prefix(folder).expect("a path within the folder").to_owned();
+        }
+        let mut files = BTreeMap::new();
+        for part in ["findings", ".cases"] {
+            read_all(folder, &folder.join(part), &mut files);
+        }
+        Self { report, findings: store.findings().expect("findings"), files }
+    }
+}
+
+fn read_all(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            read_all(root, &path, files);
+        } else {
+            let name = path.strip_prefix(root).expect("a path within").to_owned();
+            files.insert(name, fs::read(path).expect("a file"));
+        }
+    }
+}
+
+#[test]
+fn nothing_depends_on_the_number_of_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, choice) in [("valid", Choice::Valid), ("adaptive", ADAPTIVE)] {
+        let with = |jobs| run(&folder.path().join(format!("{name}{jobs}")), &Plan { jobs, ..plan(choice) });
+        let one = with(1);
+        assert!(one.report.cases == CASES && one.report.clusters.len() > 5, "{:?}", one.report);
+        assert_eq!(one.findings.len() as u64, one.report.findings);
+        assert_eq!(one, with(4));
+    }
+}
+
+#[test]
+fn an_interrupted_campaign_goes_on_as_if_nothing_had_been() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = run(&folder.path().join("whole"), &plan(ADAPTIVE));
+    let parts = folder.path().join("parts");
+    drop(create(&parts, &plan(ADAPTIVE)));
+    let mut sessions = 0;
+    for until in [1, 30, 33, 64, 95, 131, CASES] {
+        let mut store = Store::resume(&parts).expect("a store");
+        let (stop, mut events) = (AtomicBool::new(false), Vec::new());
+        fuzz(&plan(ADAPTIVE), &mut store, &stop, &mut |event| {
+            if let Event::Ran { index, .. } = event {
+                events.push(*index);
+                stop.store(*index + 1 >= until, Ordering::Relaxed);
+            }
+        })
+        .expect("a report");
+        sessions += usize::from(!events.is_empty());
+    }
+    assert!(sessions > 4, "only {sessions} sessions ran cases");
+    assert_eq!(Campaign::read(&parts), whole);
+    let blocks = Store::read(&parts).expect("a store").blocks().expect("blocks");
+    assert!(blocks.windows(2).all(|pair| pair[0].past == pair[1].first), "{blocks:?}");
+    assert_eq!((blocks[0].first, blocks[blocks.len() - 1].past), (0, CASES));
+}
+
+#[test]
+fn merged_shards_are_the_whole_campaign() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = run(&folder.path().join("whole"), &Plan { cases: Some(300), ..plan(Choice::Violate) });
+    let parts: Vec<PathBuf> = (0..3)
+        .map(|index| {
+            let path = folder.path().join(format!("part{index}"));
+            let shard = Shard { index, count: 3 };
+            let part = run(&path, &Plan { cases: Some(300), shard, ..plan(Choice::Violate) });
+            assert!(part.report.cases >= 64);
+            path
+        })
+        .collect();
+    let out = folder.path().join("merged");
+    let refused = store::merge(&parts[..2], &out).expect_err("a part is missing").to_string();
+    assert!(refused.contains("part 3/3 is missing"), "{refused}");
+    let twice = [&parts[..], &parts[..1]].concat();
+    let refused = store::merge(&twice, &out).expect_err("a part is there twice").to_string();
+    assert!(refused.contains("part 1/3 is there twice"), "{refused}");
+    let backwards: Vec<PathBuf> = parts.iter().rev().cloned().collect();
+    drop(store::merge(&backwards, &out).expect("a merged campaign"));
+    assert_eq!(Campaign::read(&out), whole);
+    assert!(matches!(Store::resume(&out), Err(StoreError::Merged { .. })));
+    assert!(matches!(store::merge(&parts, &out), Err(StoreError::Exists { .. })));
+}
+
+#[test]
+fn a_content_is_stored_once_and_a_finding_is_a_folder_like_any_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let campaign = run(folder.path(), &plan(Choice::Valid));
+    let contents = fs::read_dir(folder.path().join(".cases")).expect("contents").count();
+    let places: Vec<&PathBuf> =
+        campaign.files.keys().filter(|f| f.starts_with("findings") && f.ends_with("model.onnx")).collect();
+    assert!(contents < places.len(), "{contents} contents in {} places", places.len());
+    for cluster in &campaign.report.clusters {
+        let path = folder.path().join(cluster.smallest.as_ref().expect("a saved case"));
+        let case = onnx::CaseFolder::read(&path).expect("a case");
+        assert_eq!(case.sets.len(), 1);
+        let about = onnxsmith_campaign::folder::About::read(&case).expect("case.json");
+        assert!(about.findings.iter().all(|f| f.signature().to_string() == cluster.signature));
+    }
+}
+
+#[test]
+fn beyond_the_disk_budget_findings_are_counted_and_not_saved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let free = run(&path("free"), &plan(Choice::Valid));
+    let size = |c: &Campaign| -> usize {
+        let counted = c.files.iter().filter(|(f, _)| f.starts_with(".cases") || f.ends_with("case.json"));
+        counted.map(|(_, bytes)| bytes.len()).sum()
+    };
+    let budget = size(&free) as u64 / 3;
+    let tight = |jobs| Plan { max_disk: Some(budget), jobs, ..plan(Choice::Valid) };
+    let one = run(&path("one"), &tight(1));
+    assert!(one.report.not_saved > 0 && free.report.not_saved == 0);
+    assert!(size(&one) as u64 <= budget && size(&one) as u64 > budget / 2, "{} of {budget}", size(&one));
+    assert_eq!((one.report.findings, &one.findings), (free.report.findings, &free.findings));
+    assert!(one.report.clusters.iter().any(|c| c.smallest.is_none()));
+    assert_eq!(run(&path("four"), &tight(4)), one);
+}
+
+#[test]
+fn a_folder_that_is_not_this_campaign_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let plan = Plan { cases: Some(20), ..plan(Choice::Valid) };
+    assert!(matches!(Store::resume(at), Err(StoreError::Missing { .. })));
+    let before = run(at, &plan);
+    assert!(matches!(Store::create(at, &Identity::of(&plan)), Err(StoreError::Exists { .. })));
+    let held = Store::resume(at).expect("a store");
+    assert!(matches!(Store::resume(at), Err(StoreError::Busy { .. })));
+    assert!(Store::read(at).is_ok(), "reading is always possible");
+    drop(held);
+    let mut other = Plan { saved_per_signature: 7, ..plan };
+    other.maker.settings.nodes = 4;
+    let mut store = Store::resume(at).expect("a store");
+    let refused =
+        fuzz(&other, &mut store, &AtomicBool::new(false), &mut |_| {}).expect_err("another campaign");
+    let said = refused.to_string();
+    assert!(
+        said.contains("settings.nodes: 3 there, 4 here")
+            && said.contains("saved_per_signature: 2 there, 7 here"),
+        "{said}"
+    );
+    drop(store);
+    assert_eq!(Campaign::read(at), before);
+}
+
+#[test]
+fn a_damaged_or_newer_database_is_named_and_left_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    run(at, &Plan { cases: Some(20), ..plan(Choice::Valid) });
+    let file = at.join(FILE);
+    let good = fs::read(&file).expect("the database");
+    let mut holed = good.clone();
+    let half = holed.len() / 2;
+    holed[4096..half].fill(0xff);
+    let text = b"not a database, but long enough to be read as one".to_vec();
+    fs::write(&file, &good).expect("written");
+    let db = rusqlite::Connection::open(&file).expect("the database");
+    db.pragma_update(None, "user_version", 99).expect("a version");
+    drop(db);
+    let newer = fs::read(&file).expect("the database");
+    for (wanted, broken) in [
+        ("version 99 of the schema", newer),
+        ("damaged", text),
+        ("damaged", holed),
+        ("damaged", good[..good.len() / 2].to_vec()),
+        ("damaged", Vec::new()),
+    ] {
+        fs::write(&file, &broken).expect("written");
+        for opened in [Store::resume(at), Store::read(at)] {
+            let said = opened.expect_err(wanted).to_string();
+            assert!(said.contains(wanted) && said.contains(FILE), "{said}");
+        }
+        assert_eq!(fs::read(&file).expect("the database"), broken, "{wanted}");
+    }
+}

@@ -1,0 +1,18 @@
+//! `onnxsmith merge`
+
+use super::fuzz::{Results, known};
+use super::writable;
+use crate::Exit;
+use crate::args::{Common, Merge};
+
+/// Makes one campaign of its parts.
+pub(crate) fn run(common: Common, args: &Merge) -> anyhow::Result<Exit> {
+    let known = known(args.known.as_deref())?;
+    writable(None, args.junit.as_deref())?;
+    let before = backends::usage::cpu_seconds();
+    let store = campaign::store::merge(&args.parts, &args.out)?;
+    let mut report = store.report()?;
+    report.mark_known(&known, |engine| store.identity().version(engine));
+    let cpu_seconds = backends::usage::cpu_seconds() - before;
+    Results { report: &report, out: store.folder(), cpu_seconds }.show(common, args.junit.as_deref())
+}
