@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use onnx::violate::{Checker, rules};
+use oracles::metamorphic::Holds;
 
 use crate::checked_in::{Mode, root, settle};
 
@@ -27,7 +28,24 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
     );
     let text = String::from_utf8(output.stdout).context("the page is not UTF-8")?;
     settle(&root, file, &text, mode, "docs")?;
-    settle(&root, VIOLATIONS, &violations()?, mode, "docs")
+    settle(&root, VIOLATIONS, &violations()?, mode, "docs")?;
+    settle(&root, METAMORPHIC, &metamorphic()?, mode, "docs")
+}
+
+/// The page of the metamorphic oracle, and what it says before the table.
+const METAMORPHIC: &str = "docs/metamorphic.md";
+const ABOUT_METAMORPHIC: &str = include_str!("metamorphic.md");
+
+fn metamorphic() -> Result<String> {
+    let mut out = ABOUT_METAMORPHIC.to_owned();
+    for relation in oracles::metamorphic::ALL {
+        let holds = match relation.holds {
+            Holds::Exactly => "exactly",
+            Holds::WithinBounds => "within bounds",
+        };
+        writeln!(out, "| `{}` | {} | {holds} | {} |", relation.name, relation.does, relation.because)?;
+    }
+    Ok(out)
 }
 
 /// The page of rules that can be broken.

@@ -47,6 +47,8 @@ pub struct Relation {
     pub does: &'static str,
     /// What it promises.
     pub holds: Holds,
+    /// Why that is so.
+    pub because: &'static str,
     /// How it is done.
     pub rewrite: Rewrite,
 }
