@@ -131,3 +131,98 @@ fn difference(
         pairs.find(|&(i, (x, y))| is_defined(i) && x != y).map(|(i, (x, y))| mismatch(i, x as f64, y as f64))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use backends::worker::Stage;
+    use interp::Profile;
+    use ir::{DType, Type};
+
+    use super::*;
+
+    fn tensor(values: &[f64]) -> Tensor {
+        Tensor::from_f64_fn(&Type::new(DType::F32, [values.len() as i64]), |i| values[i])
+    }
+
+    /// What comes of a model that gives `original` and a form of it that gives `actual`, where the reference has
+    /// `values` with the same bounds for both.
+    fn verdict(
+        how: (Holds, Fidelity),
+        (values, error): (&[f64], &[f64]),
+        original: &[f64],
+        actual: &[f64],
+    ) -> Verdict {
+        let judged = Judged { tensor: tensor(values), error: error.to_vec(), undefined: vec![] };
+        let (names, outputs) = (["y".to_owned()], [judged]);
+        let pair = Pair {
+            backend: "e",
+            level: "l",
+            holds: how.0,
+            fidelity: how.1,
+            expected: Expected { names: &names, outputs: &outputs, profile: &Profile::TIGHT },
+            original: &[("y".to_owned(), tensor(original))],
+            rewritten: &Outcome::Outputs(vec![("y".to_owned(), tensor(actual))]),
+        };
+        judge(&pair, || Some(outputs.to_vec()))
+    }
+
+    fn is_bug(verdict: &Verdict) -> bool {
+        matches!(verdict, Verdict::Bug(_))
+    }
+
+    const STRICT: (Holds, Fidelity) = (Holds::Exactly, Fidelity::Repeats);
+    const LOOSE: (Holds, Fidelity) = (Holds::Exactly, Fidelity::Rounds);
+    const BOUNDED: (Holds, Fidelity) = (Holds::WithinBounds, Fidelity::Repeats);
+
+    #[test]
+    fn an_engine_that_repeats_itself_must_do_so_within_bounds_too() {
+        let reference = (&[1.0][..], &[0.5][..]);
+        assert!(is_bug(&verdict(STRICT, reference, &[1.0], &[1.25])));
+        for how in [LOOSE, BOUNDED] {
+            assert_eq!(verdict(how, reference, &[1.0], &[1.25]), Verdict::Pass);
+            assert!(is_bug(&verdict(how, reference, &[1.0], &[1.75])));
+        }
+    }
+
+    #[test]
+    fn the_undecidable_is_compared_where_the_engine_repeats_itself() {
+        let reference = (&[1.0][..], &[f64::INFINITY][..]);
+        assert!(is_bug(&verdict(STRICT, reference, &[1.0], &[2.0])));
+        assert_eq!(verdict(STRICT, reference, &[7.0], &[7.0]), Verdict::Pass);
+        assert_eq!(verdict(LOOSE, reference, &[1.0], &[2.0]), Verdict::Incomparable(Why::Undecidable));
+    }
+
+    #[test]
+    fn any_nan_is_any_other_and_zeros_have_signs() {
+        let reference = (&[f64::NAN, 0.0][..], &[][..]);
+        assert_eq!(verdict(STRICT, reference, &[f64::NAN, 0.0], &[-f64::NAN, 0.0]), Verdict::Pass);
+        assert!(is_bug(&verdict(STRICT, reference, &[f64::NAN, 0.0], &[f64::NAN, -0.0])));
+    }
+
+    #[test]
+    fn nothing_follows_from_an_original_that_is_wrong_by_itself() {
+        let reference = (&[1.0][..], &[][..]);
+        assert!(matches!(
+            verdict(LOOSE, reference, &[3.0], &[4.0]),
+            Verdict::Incomparable(Why::Undecided(_))
+        ));
+    }
+
+    #[test]
+    fn refusing_the_rewritten_model_is_a_bug() {
+        let (names, outputs) =
+            (["y".to_owned()], [Judged { tensor: tensor(&[1.0]), error: vec![], undefined: vec![] }]);
+        let pair = Pair {
+            backend: "e",
+            level: "l",
+            holds: Holds::Exactly,
+            fidelity: Fidelity::Rounds,
+            expected: Expected { names: &names, outputs: &outputs, profile: &Profile::TIGHT },
+            original: &[("y".to_owned(), tensor(&[1.0]))],
+            rewritten: &Outcome::Rejected { stage: Stage::Load, message: "bad graph".to_owned() },
+        };
+        assert!(is_bug(&judge(&pair, || None)));
+        let without = Outcome::Outputs(vec![]);
+        assert!(is_bug(&judge(&Pair { rewritten: &without, ..pair }, || None)));
+    }
+}
