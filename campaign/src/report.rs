@@ -1,6 +1,6 @@
 //! What a campaign found, in numbers and clusters.
 //!
-//! A report is a sum: that of two sets of cases is [`Report::merge`] of theirs. All counts are exact integers, so the sum
+//! A report is a sum: that of two sets of cases is `Report::merge` of theirs. All counts are exact integers, so the sum
 //! depends neither on the order nor on how cases were grouped; what is no sum (shares, medians) follows from the counts.
 //! One case gives a report, a campaign's is the sum over its cases, and that of a split campaign the sum over its parts.
 
