@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use graphgen::{Policy, Settings};
-use interp::{Budget, Edged, Evaluation};
+use interp::{Budget, Edged, Evaluation, Settled};
 use ir::{DType, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::external::External;
@@ -139,8 +139,8 @@ pub enum CaseError {
     },
 }
 
-/// How many models are drawn at most until one has values on which everything is defined. One draw in twenty has
-/// none that are found, often because a part that depends on constants alone is undefined whatever they hold.
+/// How many models are drawn at most until one has values on which everything is defined. One in thousands has none
+/// although edges are cut: a function may be undefined whatever its operands are.
 const DRAWS: u64 = 4;
 
 /// Makes cases: every case is a function of the seed, the settings and its index.
@@ -223,10 +223,12 @@ impl Maker<'_> {
     /// Gives a case its constants and inputs.
     pub(crate) fn fill(case: &mut Case, constants: &[NodeId], stream: Stream) -> Result<(), CaseError> {
         let index = case.index;
-        let mut found = interp::find_values(&case.model, constants, stream, Budget::default())
-            .map_err(|cause| CaseError::Values { index, cause })?;
+        let Settled { model, constants, mut found, .. } =
+            interp::find_or_cut(case.model.clone(), constants, stream, Budget::default())
+                .map_err(|cause| CaseError::Values { index, cause })?;
+        case.model = model;
         if case.adversarial && found.all_defined {
-            let edged = interp::visit_edge(&case.model, constants, &found, stream.child("edge"));
+            let edged = interp::visit_edge(&case.model, &constants, &found, stream.child("edge"));
             if let Some((at_edge, edge)) = edged {
                 (found, case.edge) = (at_edge, Some(edge));
             }

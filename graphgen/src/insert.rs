@@ -8,7 +8,7 @@
 use ir::dim::Arena;
 use ir::{Operation, Stream, Sym, Type};
 use ops::draw::{Draw, Goal, Operand, Source};
-use ops::{Args, Op, Operator, Reject, Rule, Spec, TypeRule};
+use ops::{Args, Hazard, Op, Operator, Reject, Rule, Spec, TypeRule};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -196,7 +196,7 @@ impl<'s> Inserter<'s> {
 
     fn allowed(&self, op: &Op, inputs: &[Option<&Type>], outputs: &[Type]) -> bool {
         let (spec, opset) = (op.spec(), self.settings.opset);
-        if op.since(inputs) > opset {
+        if op.since(inputs) > opset || op.hazards(inputs).contains(&Hazard::Always) {
             return false;
         }
         let first = inputs.iter().flatten().map(|t| t.dtype).chain(outputs.iter().map(|t| t.dtype)).next();

@@ -1,6 +1,7 @@
 //! How often value search finds values on which everything is defined, and what it costs: `cargo xtask values`.
 //!
-//! Each model is generated once, with every operator on, and searched once: nothing is drawn again. Time is that of
+//! Each model is generated once, with every operator on, and searched once: nothing is drawn again, but where there are no values edges are cut.
+//! Time is that of
 //! this thread's processor where the system tells it (Linux), else that of the clock.
 
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use clap::Parser;
 use graphgen::{Generated, Settings, Weights, generate};
 use ir::{NodeKind, Operation, Stream};
 use onnxsmith_interp::values::first_undefined;
-use onnxsmith_interp::{Budget, Found, evaluate_plain, find_values};
+use onnxsmith_interp::{Budget, Settled, evaluate_plain, find_or_cut};
 
 /// Measures value search.
 #[derive(Parser)]
@@ -43,56 +44,59 @@ fn main() {
         (0..args.count).map(|i| generate(&settings, &Weights, stream(i).child("structure"))).collect();
     let (found, search) = timed(|| {
         let search = |(i, g): (usize, &Generated)| {
-            find_values(&g.model, &g.constants, stream(i as u64).child("values"), Budget::default())
+            find_or_cut(g.model.clone(), &g.constants, stream(i as u64).child("values"), Budget::default())
         };
-        models.iter().enumerate().map(search).collect::<Result<Vec<Found>, _>>().expect("models are valid")
+        models.iter().enumerate().map(search).collect::<Result<Vec<Settled>, _>>().expect("models are valid")
     });
     let settled: Vec<_> =
-        models.iter().zip(&found).map(|(g, f)| (f.settle(&g.model), f.inputs(&g.model))).collect();
+        found.iter().map(|s| (s.found.settle(&s.model), s.found.inputs(&s.model))).collect();
     let ((), forward) = timed(|| {
         for (model, inputs) in &settled {
             std::hint::black_box(evaluate_plain(model, inputs).expect("models are valid"));
         }
     });
     let mut blamed: BTreeMap<&'static str, u64> = BTreeMap::new();
-    for (i, (g, f)) in models.iter().zip(&found).enumerate().filter(|(_, (_, f))| !f.all_defined) {
-        let node = first_undefined(&g.model, &f.tensors).expect("models are valid").expect("something is");
-        let name = match &g.model.graph.node(node).kind {
+    for (i, s) in found.iter().enumerate().filter(|(_, s)| !s.found.all_defined) {
+        let node = first_undefined(&s.model, &s.found.tensors).expect("models are valid").expect("something is");
+        let name = match &s.model.graph.node(node).kind {
             NodeKind::Operator(op) => op.name(),
             _ => "a function",
         };
         *blamed.entry(name).or_default() += 1;
         if args.show {
-            println!("model {i}: {name} at {node:?} after {} runs\n{}", f.runs, f.settle(&g.model));
+            println!("model {i}: {name} at {node:?} after {} runs\n{}", s.found.runs, s.found.settle(&s.model));
         }
     }
     report(&args, &found, [forward, search], &blamed);
 }
 
-fn report(args: &Args, found: &[Found], [forward, search]: [f64; 2], blamed: &BTreeMap<&str, u64>) {
-    let share = |f: &dyn Fn(&Found) -> bool| found.iter().filter(|x| f(x)).count() as f64 / args.count as f64;
-    let at_once = share(&|f| f.all_defined && f.runs == 1);
-    let defined = share(&|f| f.all_defined);
-    let runs = found.iter().map(|f| f64::from(f.runs)).sum::<f64>() / args.count as f64;
+fn report(args: &Args, all: &[Settled], [forward, search]: [f64; 2], blamed: &BTreeMap<&str, u64>) {
+    let share = |f: &dyn Fn(&Settled) -> bool| all.iter().filter(|x| f(x)).count() as f64 / args.count as f64;
+    let at_once = share(&|s| s.found.all_defined && s.found.runs == 1);
+    let uncut = share(&|s| s.found.all_defined && s.cuts == 0);
+    let defined = share(&|s| s.found.all_defined);
+    let runs = all.iter().map(|s| f64::from(s.found.runs)).sum::<f64>() / args.count as f64;
+    let cuts = all.iter().map(|s| u64::from(s.cuts)).sum::<u64>();
     let each = |seconds: f64| 1e3 * seconds / args.count as f64;
     let (forward, search) = (each(forward), each(search));
     let beyond = search - forward;
     if args.json {
-        let all = serde_json::json!({
+        let report = serde_json::json!({
             "nodes": args.nodes, "count": args.count, "opset": args.opset,
-            "defined_at_once": at_once, "defined": defined, "runs": runs,
+            "defined_at_once": at_once, "defined_uncut": uncut, "defined": defined, "runs": runs, "cuts": cuts,
             "forward_cpu_ms": forward, "search_cpu_ms": search, "beyond_forward_cpu_ms": beyond,
             "blamed": blamed,
         });
-        println!("{all}");
+        println!("{report}");
         return;
     }
     println!(
-        "{} models of {} nodes: defined at once {:.2} %, after search {:.2} %; {runs:.2} runs\n\
+        "{} models of {} nodes: defined at once {:.2} %, after search {:.2} %, with {cuts} operators cut off {:.2} %; {runs:.2} runs\n\
          CPU per model: forward pass {forward:.3} ms, search {search:.3} ms, {beyond:.3} ms beyond the pass",
         args.count,
         args.nodes,
         100.0 * at_once,
+        100.0 * uncut,
         100.0 * defined
     );
     for (name, count) in blamed {

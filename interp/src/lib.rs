@@ -27,4 +27,4 @@ pub use evaluate::{Decided, Error, Evaluation, Judged, Taps, evaluate, evaluate_
 pub use judge::{Acceptance, Comparison, Mismatch, judge};
 pub use margin::Margins;
 pub use profile::{Accuracy, Profile};
-pub use values::{Budget, Edged, Found, find_values, visit_edge};
+pub use values::{Budget, Edged, Found, Settled, find_or_cut, find_values, visit_edge};

@@ -84,6 +84,8 @@ pub struct Profile {
     pub widens_halves: bool,
     /// Whether NaN may lose against a number where the larger, the smaller or the first of several is asked for.
     pub nan_may_lose: bool,
+    /// Whether the variance of a normalisation may be a running one (Welford), whose errors do not cancel.
+    pub running_variance: bool,
     /// Whether later factors and addends may be folded into the terms of a sum of products.
     pub folds: bool,
     /// Whether denormal operands and results may be replaced by zero.
@@ -106,6 +108,7 @@ impl Profile {
         remainder_by_formula: false,
         widens_halves: false,
         nan_may_lose: false,
+        running_variance: false,
         folds: false,
         flush_to_zero: false,
         ignores_zero_sign: false,
@@ -123,6 +126,7 @@ impl Profile {
         remainder_by_formula: true,
         widens_halves: false,
         nan_may_lose: false,
+        running_variance: false,
         folds: false,
         flush_to_zero: true,
         ignores_zero_sign: true,
@@ -140,6 +144,7 @@ impl Profile {
         widens_halves: true,
         // ONNX does not speak of NaN there, and processors' instructions differ.
         nan_may_lose: true,
+        running_variance: true,
         folds: true,
         flush_to_zero: true,
         ignores_zero_sign: true,

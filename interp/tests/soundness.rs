@@ -302,3 +302,50 @@ fn constants_folded_into_a_dot_product_stay_inside() {
     }
     assert!(outside_without > 20, "folding is too mild to need a bound: {outside_without}");
 }
+
+/// The variance of a lane in f32: about a mean by a sum, in two passes, or a running one.
+fn variance(lane: &[f32], is_running: bool) -> f32 {
+    let count = lane.len() as f32;
+    if is_running {
+        let (mut mean, mut squares) = (0.0f32, 0.0f32);
+        for (k, &x) in (1u16..).zip(lane) {
+            let before = x - mean;
+            mean += before / f32::from(k);
+            squares += before * (x - mean);
+        }
+        return squares / count;
+    }
+    let mean = lane.iter().sum::<f32>() / count;
+    lane.iter().map(|x| (x - mean) * (x - mean)).sum::<f32>() / count
+}
+
+#[test]
+fn variances_stay_inside() {
+    let (mut most_used, mut running_outside) = (0.0f64, 0);
+    for seed in 0..3000 {
+        let rng = &mut Stream::new(seed).child("variance").rng();
+        let (n, offset) = (rng.random_range(1..40), [0.0f32, 10.0, 3000.0][seed as usize % 3]);
+        let carried = if rng.random() { 0.0 } else { f64::from(offset.max(1.0)) * 1e-6 };
+        let exact: Vec<f32> = (0..n).map(|_| offset + rng.random_range(-2.0f32..2.0)).collect();
+        let lane: Vec<f32> =
+            exact.iter().map(|&x| x + (carried * rng.random_range(-0.9..0.9)) as f32).collect();
+        let bound = |profile| {
+            let a = Bound::new(profile, DType::F32);
+            // Storing what was carried rounds once more.
+            let ball = |&x: &f32| Ball::within(x.into(), if carried > 0.0 { carried * 1.5 } else { 0.0 });
+            let balls: Vec<Ball> = exact.iter().map(ball).collect();
+            let mean = a.mean(balls.iter().copied(), n);
+            a.variance(&balls, mean)
+        };
+        let (tight, declared) = (bound(&Profile::TIGHT), bound(&Profile::DECLARED));
+        assert!(tight.error <= declared.error * (1.0 + 1e-12));
+        let off = |is_running, ball: Ball| {
+            (f64::from(variance(&lane, is_running)) - ball.value).abs() / ball.error.max(f64::MIN_POSITIVE)
+        };
+        assert!(off(false, tight) <= 1.0 && off(true, declared) <= 1.0, "seed {seed}: {lane:?}");
+        most_used = most_used.max(off(false, tight));
+        running_outside += usize::from(off(true, tight) > 1.0);
+    }
+    assert!(most_used > 0.3, "no bound is used by more than {most_used}");
+    assert!(running_outside > 10, "a running variance needs no wider bound: {running_outside}");
+}

@@ -2,7 +2,7 @@
 
 use ir::{DType, NodeKind, Stream, Type, Value};
 use onnxsmith_interp::values::first_undefined;
-use onnxsmith_interp::{Budget, evaluate_plain, find_values, visit_edge};
+use onnxsmith_interp::{Budget, Settled, evaluate_plain, find_or_cut, find_values, visit_edge};
 use ops::elementwise::{Binary, BinaryFn, Unary, UnaryFn};
 use ops::reduction::{Reduce, ReduceFn};
 use ops::{Graph, Model, Op};
@@ -69,6 +69,46 @@ fn constants_are_replaced_only_where_they_are_free() {
     assert!(found.all_defined);
     let NodeKind::Constant(held) = &settled.graph.node(w.node).kind else { panic!("{settled:?}") };
     assert!(held.to_f64s().iter().all(|&v| v != 0.0));
+}
+
+/// ln(-|x|)^w, where w is a constant: no values help.
+fn hopeless() -> (Model, ir::NodeId) {
+    let mut g = Graph::new();
+    let x = g.variable("x0", f32s(&[3]));
+    let magnitude = unary(&mut g, UnaryFn::Abs, x);
+    let negative = unary(&mut g, UnaryFn::Neg, magnitude);
+    let log = unary(&mut g, UnaryFn::Log, negative);
+    let w = g.constant(ir::Tensor::from_f64_fn(&f32s(&[3]), |_| 0.5));
+    let quotient = binary(&mut g, BinaryFn::Div, log, w);
+    (model(g, quotient), w.node)
+}
+
+#[test]
+fn an_edge_is_cut_where_no_values_help() {
+    let (model, w) = hopeless();
+    assert!(!find_values(&model, &[w], Stream::new(1), Budget::default()).unwrap().all_defined);
+    let cut = find_or_cut(model, &[w], Stream::new(1), Budget::default()).unwrap();
+    assert_eq!(cut.model.validate(), Ok(()));
+    let Settled { model, constants, found, cuts } = cut;
+    assert!(found.all_defined && cuts == 1);
+    assert_eq!(first_undefined(&model, &found.tensors), Ok(None));
+    // The logarithm reads an input; what it read is an output, so it is still compared; the constant is found again.
+    let names: Vec<&str> = model.graph.variables().map(|(_, name, _)| name).collect();
+    assert_eq!(names, ["x0", "x1"]);
+    assert_eq!(model.graph.outputs.len(), 2);
+    assert!(matches!(model.graph.node(constants[0]).kind, NodeKind::Constant(_)) && constants[0] != w);
+    assert_eq!(evaluate_plain(&model, &found.inputs(&model)).map(|y| y.len()), Ok(2));
+}
+
+#[test]
+fn what_values_can_help_is_not_cut() {
+    let mut g = Graph::new();
+    let x = g.variable("x", f32s(&[3]));
+    let negative = unary(&mut g, UnaryFn::Neg, x);
+    let log = unary(&mut g, UnaryFn::Log, negative);
+    let model = model(g, log);
+    let cut = find_or_cut(model.clone(), &[], Stream::new(1), Budget::default()).unwrap();
+    assert_eq!((cut.cuts, cut.model), (0, model));
 }
 
 #[test]

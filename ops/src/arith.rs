@@ -211,6 +211,12 @@ pub trait Arith {
     fn mean(&self, terms: impl Iterator<Item = Self::R>, count: usize) -> Self::R {
         self.div(self.sum(terms), self.real(count as f64))
     }
+    /// The variance of elements about their mean as the normalisations take it: the mean of the squares of what the
+    /// subtraction of the mean leaves, or a running one.
+    fn variance(&self, lane: &[Self::R], mean: Self::R) -> Self::R {
+        let centred = lane.iter().map(|&x| self.sub(x, mean)).map(|d| (d, d));
+        self.div(self.dot(centred), self.real(lane.len() as f64))
+    }
     /// The product, in whatever order.
     fn product(&self, terms: impl Iterator<Item = Self::R>) -> Self::R;
 

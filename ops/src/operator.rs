@@ -80,6 +80,8 @@ pub enum Hazard {
         /// The greatest safe value.
         high: f64,
     },
+    /// Some elements of the result are undefined whatever the operands hold.
+    Always,
 }
 
 /// A kind of values next to which implementations part.

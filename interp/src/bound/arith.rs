@@ -230,6 +230,9 @@ impl Arith for Bound<'_> {
     fn mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
         self.long_mean(terms, count)
     }
+    fn variance(&self, lane: &[Ball], mean: Ball) -> Ball {
+        self.lane_variance(lane, mean)
+    }
     fn product(&self, terms: impl Iterator<Item = Ball>) -> Ball {
         self.long_product(terms)
     }

@@ -9,6 +9,7 @@ mod arith;
 mod ball;
 mod fold;
 mod functions;
+mod moments;
 mod settle;
 mod sums;
 

@@ -19,7 +19,7 @@ pub(super) fn product_is_exact(x: f64, y: f64, p: f64) -> bool {
 }
 
 /// The exponent of the lowest set bit; large for 0.
-fn low_bit(x: f64) -> i32 {
+pub(super) fn low_bit(x: f64) -> i32 {
     let bits = x.abs().to_bits();
     let (exponent, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));
     match (exponent, fraction) {
@@ -36,22 +36,22 @@ pub(super) fn grain(x: f64) -> i16 {
 
 /// What a long sum needs to remember.
 #[allow(clippy::struct_excessive_bools, reason = "independent observations of the terms")]
-struct Sum {
-    terms: u32,
+pub(super) struct Sum {
+    pub(super) terms: u32,
     /// Compensated: the sum is high + low.
     high: f64,
     low: f64,
     naive: f64,
     /// Σ of the largest magnitudes the terms may have.
-    size: f64,
+    pub(super) size: f64,
     /// Σ of the terms' errors.
     carried: f64,
     /// The exponent of the lowest bit of any term, while all are exact.
-    grain: i32,
+    pub(super) grain: i32,
     /// How many products are in the denormal range, where errors are absolute.
-    tiny: u32,
-    nan: bool,
-    undefined: bool,
+    pub(super) tiny: u32,
+    pub(super) nan: bool,
+    pub(super) undefined: bool,
     negative_zero: bool,
     /// Whether the terms are products, which an implementation may scale before or after it adds them up: with a
     /// negative factor that changes the sign of a sum of zeros.
@@ -59,7 +59,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn new(products: bool) -> Self {
+    pub(super) fn new(products: bool) -> Self {
         let grain = i32::MAX / 2;
         Self {
             terms: 0,
@@ -77,7 +77,7 @@ impl Sum {
         }
     }
 
-    fn push(&mut self, term: f64, rest: f64, error: f64, grain: i32) {
+    pub(super) fn push(&mut self, term: f64, rest: f64, error: f64, grain: i32) {
         let (s, e) = two_sum(self.high, term);
         self.high = s;
         self.low += e + rest;
@@ -118,28 +118,6 @@ impl Bound<'_> {
         }
     }
 
-    /// The mean of `count` terms. A running mean rounds three times for each term, but what it rounds at the k-th
-    /// counts only k/n: the errors add up to no more than n + 4 roundings of a sum; so do those of a second pass,
-    /// whose terms are what the first one left. Neither is exact because the sum of the terms is.
-    pub(super) fn long_mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
-        let mut sum = Sum::new(false);
-        for x in terms.map(|x| self.operand(x)) {
-            sum.nan |= x.is_nan();
-            sum.undefined |= x.undefined;
-            sum.push(x.value, 0.0, x.error, low_bit(x.value));
-        }
-        // All of them 0 (or alone) leaves nothing to round.
-        let total = if sum.terms <= 1 || sum.size == 0.0 {
-            self.finish(&sum, 0)
-        } else {
-            sum.grain = i32::MIN / 2;
-            self.finish(&sum, sum.terms + 4)
-        };
-        // A running mean subtracts an infinity from itself.
-        let total = if total.value.is_infinite() { Ball::unknown(total.value) } else { total };
-        ops::Arith::div(self, total, Ball::exact(count as f64))
-    }
-
     pub(super) fn long_dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
         let mut sum = Sum::new(true);
         for (x, y) in terms {
@@ -163,7 +141,7 @@ impl Bound<'_> {
     }
 
     /// The ball of a sum whose terms went through at most `roundings` roundings each.
-    fn finish(&self, sum: &Sum, roundings: u32) -> Ball {
+    pub(super) fn finish(&self, sum: &Sum, roundings: u32) -> Ball {
         let value = sum.value();
         if sum.undefined {
             return Ball::undefined(value);

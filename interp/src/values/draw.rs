@@ -22,12 +22,13 @@ impl Range {
     const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, zero: true };
 
     /// The operand of a hazard, and where it does not occur.
-    fn without(hazard: &Hazard) -> (usize, Self) {
+    fn without(hazard: &Hazard) -> Option<(usize, Self)> {
         match *hazard {
-            Hazard::Zero { operand } => (operand, Self { zero: false, ..Self::ANY }),
+            Hazard::Zero { operand } => Some((operand, Self { zero: false, ..Self::ANY })),
             Hazard::Outside { operand, low, high } | Hazard::Perhaps { operand, low, high } => {
-                (operand, Self { low, high, ..Self::ANY })
+                Some((operand, Self { low, high, ..Self::ANY }))
             }
+            Hazard::Always => None,
         }
     }
 
@@ -77,7 +78,7 @@ fn required(graph: &Graph, functions: &[Vec<Option<Range>>]) -> BTreeMap<NodeId,
         let wanted: Vec<(usize, Range)> = match &node.kind {
             NodeKind::Operator(op) => {
                 let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
-                op.hazards(&types).iter().map(Range::without).collect()
+                op.hazards(&types).iter().filter_map(Range::without).collect()
             }
             NodeKind::Call(f) => {
                 let parameters = functions[f.0 as usize].iter().enumerate();

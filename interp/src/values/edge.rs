@@ -44,7 +44,7 @@ pub(super) fn goals(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Goal)> {
     let declared = op.edges(types).into_iter().map(|(operand, edge)| (operand, Goal::Edge(edge)));
     let ends = op.hazards(types).into_iter().filter_map(|hazard| match hazard {
         Hazard::Outside { operand, low, high } => Some((operand, Goal::Ends(low, high))),
-        Hazard::Zero { .. } | Hazard::Perhaps { .. } => None,
+        Hazard::Zero { .. } | Hazard::Perhaps { .. } | Hazard::Always => None,
     });
     let of_dtypes = types.iter().enumerate().filter_map(|(i, ty)| Some((i, (*ty)?.dtype)));
     let of_dtypes = of_dtypes.filter(|(_, dtype)| *dtype != DType::Bool).flat_map(|(i, dtype)| {

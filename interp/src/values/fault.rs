@@ -136,7 +136,8 @@ fn fault(v: &Visit<'_, Watched<'_>>, visit: usize, undefined: usize, asked: Resu
     for hazard in v.op.hazards(v.types) {
         let (operand, wish) = match hazard {
             Hazard::Perhaps { operand, low, high } if is_faulty => (operand, Wish::Between(low, high)),
-            Hazard::Perhaps { .. } => continue,
+            // An undefined result shows by itself.
+            Hazard::Perhaps { .. } | Hazard::Always => continue,
             Hazard::Outside { operand, low, high } => (operand, Wish::Between(low, high)),
             Hazard::Zero { operand } => (operand, Wish::NotZero),
         };

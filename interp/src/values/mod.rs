@@ -4,8 +4,9 @@
 //! comes after it. So values are drawn where the operators that read them are defined; the graph is run; and while
 //! some operator is not, the tensors it depends on are repaired: drawn anew in a tamer way first, which is cheap,
 //! then moved along the gradient of the distance to the operator's domain (GRIST and NNSmith search along
-//! gradients too). Everything is counted, nothing is timed, so a search is the same on every machine.
+//! gradients too). Where no values help, an edge of the graph can be [cut](find_or_cut). Everything is counted, nothing is timed, so a search is the same on every machine.
 
+mod cut;
 mod draw;
 mod edge;
 mod fault;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use ir::{NodeId, NodeKind, Stream, Tensor};
 use ops::Model;
 
+pub use cut::{Settled, find_or_cut};
 use fault::Fault;
 use repair::Repair;
 pub use visit::{Edged, visit_edge};
@@ -77,6 +79,11 @@ impl Found {
 /// Searches values for the variables of a model's main graph, and for its constants among `free`.
 pub fn find_values(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> Result<Found, Error> {
     model.validate()?;
+    Ok(search(model, free, stream, budget).0)
+}
+
+/// The search of [`find_values`] in a valid model, and the first fault of what it ends with.
+fn search(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Found, Option<Fault>) {
     let free = free_nodes(model, free);
     let ranges = draw::ranges(model, &free);
     let mut search = Search { model, free: &free, ranges: &ranges, budget, runs: 0 };
@@ -84,7 +91,7 @@ pub fn find_values(model: &Model, free: &[NodeId], stream: Stream, budget: Budge
     for (start, tamer) in STARTS.into_iter().enumerate() {
         let at = stream.child("start").at(start as u64);
         match search.from(tamer, at, budget.runs * (start as u32 + 1) / STARTS.len() as u32) {
-            (tensors, None) => return Ok(Found { tensors, runs: search.runs, all_defined: true }),
+            (tensors, None) => return (Found { tensors, runs: search.runs, all_defined: true }, None),
             (tensors, Some(fault)) => {
                 if best.as_ref().is_none_or(|(_, other)| fault.better_than(other)) {
                     best = Some((tensors, fault));
@@ -95,8 +102,8 @@ pub fn find_values(model: &Model, free: &[NodeId], stream: Stream, budget: Budge
             break;
         }
     }
-    let tensors = best.map(|(tensors, _)| tensors).unwrap_or_default();
-    Ok(Found { tensors, runs: search.runs, all_defined: false })
+    let (tensors, fault) = best.unzip();
+    (Found { tensors: tensors.unwrap_or_default(), runs: search.runs, all_defined: false }, fault)
 }
 
 /// From which draws a search starts, one after the other: where one ends at a fault that it cannot repair, the next

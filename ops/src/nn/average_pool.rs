@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::lanes::array;
 use crate::list::Op;
 use crate::nn::window::{Window, padded_cells, taps};
-use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Cost, Edge, Hazard, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Field, Place, Spec, one};
 
@@ -118,6 +118,12 @@ impl Operator for AveragePool {
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
         let cells = i64::product(&self.kernel_shape).max(0) as u64;
         Cost { flops: elements(&y[0]).saturating_mul(cells + 1), bytes: bytes_moved(x, y) }
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let Some(Some(x)) = x.first() else { return Vec::new() };
+        let misses = !self.count_include_pad && self.window.misses(&x.shape[2..], &self.kernel_shape);
+        misses.then_some(Hazard::Always).into_iter().collect()
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::lanes::array;
 use crate::list::Op;
 use crate::nn::window::{Tap, Window, taps};
-use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Cost, Edge, Hazard, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Field, Place, Spec, one};
 
@@ -199,6 +199,12 @@ impl Operator for MaxPool {
         Cost { flops: elements(&y[0]).saturating_mul(cells), bytes: bytes_moved(x, y) }
     }
 
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let Some(Some(x)) = x.first() else { return Vec::new() };
+        let misses = self.window.misses(&x.shape[2..], &self.kernel_shape);
+        misses.then_some(Hazard::Always).into_iter().collect()
+    }
+
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
         vec![(0, Edge::Alike), (0, Edge::Limits), (0, Edge::NonFinite)]
     }
@@ -253,5 +259,10 @@ mod tests {
         // Cells at -1 and 1 step over the only element: undefined, which reads as 0 here.
         let over = kernel(&[2]).ints("dilations", &[2]).ints("pads", &[1, 1]);
         assert_eq!(pool(&[1, 1, 1], &over).unwrap()[0].1, [0]);
+        let hazards = |size| {
+            let op = crate::testing::parse("MaxPool", &over);
+            op.hazards(&[Some(&Type::new(DType::I8, [1, 1, size]))])
+        };
+        assert_eq!((hazards(1), hazards(2)), (vec![Hazard::Always], vec![]));
     }
 }

@@ -18,13 +18,10 @@ pub(super) struct Standard<R> {
 
 /// Standardises a lane of at least one element: ONNX's first stage of layer normalisation, step by step.
 pub(super) fn standardize<A: Arith>(a: &A, lane: &[A::R], epsilon: f32) -> Standard<A::R> {
-    let count = a.real(lane.len() as f64);
     let mean = a.mean(lane.iter().copied(), lane.len());
-    let centred: Vec<A::R> = lane.iter().map(|&x| a.sub(x, mean)).collect();
-    let variance = a.div(a.dot(centred.iter().map(|&d| (d, d))), count);
-    let deviation = a.call(Fun::Sqrt, a.add(variance, a.real(epsilon.into())));
+    let deviation = a.call(Fun::Sqrt, a.add(a.variance(lane, mean), a.real(epsilon.into())));
     let inverse = a.div(a.real(1.0), deviation);
-    Standard { mean, inverse, elements: centred.into_iter().map(|d| a.mul(d, inverse)).collect() }
+    Standard { mean, inverse, elements: lane.iter().map(|&x| a.mul(a.sub(x, mean), inverse)).collect() }
 }
 
 /// One of the values of ε in use.

@@ -4,7 +4,7 @@ use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::Dimension;
 
 use crate::draw::Draw;
-use crate::rule::{Reject, Rule};
+use crate::rule::{Check, Reject, Rule};
 
 /// How padding is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -214,6 +214,18 @@ impl Window {
             last >= axis.begin + input[i]
         };
         if self.axes(input, kernel).iter().enumerate().any(starts_late) { 22 } else { 13 }
+    }
+
+    /// Whether some position has all its cells on padding, or beyond: a window may step over a small input. For a
+    /// validated input and kernel.
+    pub fn misses(&self, input: &[i64], kernel: &[i64]) -> bool {
+        let Ok(positions) = self.positions(&mut Check, input, kernel) else { return false };
+        let axes = self.axes(input, kernel);
+        let misses_at = |i: usize, position: i64| {
+            let start = position * axes[i].stride - axes[i].begin;
+            (0..kernel[i]).all(|cell| !(0..input[i]).contains(&(start + cell * axes[i].dilation)))
+        };
+        (0..input.len()).any(|i| (0..positions[i]).any(|position| misses_at(i, position)))
     }
 
     /// What holds on each spatial axis, automatic padding worked out, for a validated input and kernel.

@@ -1,0 +1,63 @@
+//! Mean and variance of a lane, by any of the usual algorithms.
+
+use super::Bound;
+use super::ball::Ball;
+use super::sums::{Sum, low_bit};
+
+impl Bound<'_> {
+    /// The mean of `count` terms. A running mean rounds three times for each term, but what it rounds at the k-th
+    /// counts only k/n: the errors add up to no more than n + 4 roundings of a sum; so do those of a second pass,
+    /// whose terms are what the first one left. Neither is exact because the sum of the terms is.
+    pub(super) fn long_mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
+        let mut sum = Sum::new(false);
+        for x in terms.map(|x| self.operand(x)) {
+            sum.nan |= x.is_nan();
+            sum.undefined |= x.undefined;
+            sum.push(x.value, 0.0, x.error, low_bit(x.value));
+        }
+        // All of them 0 (or alone) leaves nothing to round.
+        let total = if sum.terms <= 1 || sum.size == 0.0 {
+            self.finish(&sum, 0)
+        } else {
+            sum.grain = i32::MIN / 2;
+            self.finish(&sum, sum.terms + 4)
+        };
+        // A running mean subtracts an infinity from itself.
+        let total = if total.value.is_infinite() { Ball::unknown(total.value) } else { total };
+        ops::Arith::div(self, total, Ball::exact(count as f64))
+    }
+
+    /// The variance of a lane about its mean.
+    ///
+    /// In two passes, an error of the mean moves every element alike, and the squares notice only its square: Σ(xᵢ−m−μ)² is
+    /// Σ(xᵢ−m)² + n·μ², as Σ(xᵢ−m) is 0. The same sum makes a common part of the elements' own errors harmless, so
+    /// that Σ2|dᵢ|eᵢ + eᵢ² covers these (dᵢ being xᵢ−m), and the rounding rᵢ of each difference adds
+    /// 2rᵢ·(|dᵢ|+eᵢ+μ) + rᵢ². In a running variance (Welford) these errors do not cancel.
+    pub(super) fn lane_variance(&self, lane: &[Ball], mean: Ball) -> Ball {
+        let mut sum = Sum::new(false);
+        for &x in lane {
+            let x = self.operand(x);
+            let d = ops::Arith::sub(self, x, mean);
+            let (size, carried, shift) = (d.value.abs(), x.error, mean.error);
+            let rounding = (d.error - carried - shift).max(0.0);
+            let of_difference = rounding * (2.0 * (size + carried + shift) + rounding);
+            let error = if self.profile.running_variance {
+                d.error * (2.0 * size + d.error)
+            } else {
+                carried * (2.0 * size + carried) + shift * shift + of_difference
+            };
+            let square = d.value * d.value;
+            sum.nan |= d.is_nan();
+            sum.undefined |= d.undefined;
+            // The square of a large error is beyond f64, or the error unknown.
+            let error = if error.is_nan() { f64::INFINITY } else { error };
+            if square < self.format.min_normal() && d.value != 0.0 {
+                sum.tiny += 1;
+            }
+            let grain = if d.is_exact() { 2 * low_bit(d.value) } else { i32::MIN / 2 };
+            sum.push(square, d.value.mul_add(d.value, -square), error, grain);
+        }
+        let total = self.finish(&sum, sum.terms);
+        ops::Arith::div(self, total, Ball::exact(lane.len() as f64))
+    }
+}

@@ -1,0 +1,104 @@
+//! Graphs that no values make defined: one operand of the operator at fault becomes a new input.
+//!
+//! A remainder by the zeros of a unit matrix or the arc sine of a large softmax's logarithm is undefined whatever the
+//! inputs are. To throw such a graph away costs its other nodes, and makes operators with a domain rarer the more
+//! of them there are. So its edge into the operator is cut: the operator reads a new input of the same type, and the
+//! value that it read becomes an output where nothing else reads it, so that all operators stay and stay compared.
+
+use std::collections::BTreeSet;
+
+use ir::{NodeId, NodeKind, Stream, Value};
+use ops::Model;
+
+use super::fault::Fault;
+use super::{Budget, Found, search};
+use crate::walk::Error;
+
+/// How many operators' edges are cut at most.
+const CUTS: u32 = 4;
+
+/// A model with the values that were found for it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Settled {
+    /// The model, some of its edges cut.
+    pub model: Model,
+    /// Where the constants that values were found for are now.
+    pub constants: Vec<NodeId>,
+    /// The values; `runs` counts those of all searches.
+    pub found: Found,
+    /// At how many operators edges were cut.
+    pub cuts: u32,
+}
+
+/// Searches values as [`find_values`](super::find_values) does, and cuts edges of the main graph where none are found.
+pub fn find_or_cut(
+    model: Model,
+    free: &[NodeId],
+    stream: Stream,
+    budget: Budget,
+) -> Result<Settled, Error> {
+    model.validate()?;
+    let (found, mut fault) = search(&model, free, stream, budget);
+    let mut settled = Settled { model, constants: free.to_vec(), found, cuts: 0 };
+    while settled.cuts < CUTS
+        && let Some(at_fault) = &fault
+        && settled.cut(at_fault)
+    {
+        settled.cuts += 1;
+        let at = stream.child("cut").at(settled.cuts.into());
+        let runs = settled.found.runs;
+        (settled.found, fault) = search(&settled.model, &settled.constants, at, budget);
+        settled.found.runs += runs;
+    }
+    Ok(settled)
+}
+
+impl Settled {
+    /// Cuts the edges into the operator at fault that it is the fault of, or all edges into the call it is inside
+    /// of. Says whether there was one that starts at another operator.
+    fn cut(&mut self, fault: &Fault) -> bool {
+        let graph = &self.model.graph;
+        let node = graph.node(fault.node);
+        let operands: Vec<usize> = match node.kind {
+            NodeKind::Operator(_) => fault.wishes.iter().map(|&(operand, _)| operand).collect(),
+            _ => (0..node.inputs.len()).collect(),
+        };
+        let is_computed = |v: Value| matches!(graph.node(v.node).kind, NodeKind::Operator(_) | NodeKind::Call(_));
+        let edges: Vec<(usize, Value)> = operands
+            .into_iter()
+            .filter_map(|operand| Some((operand, (*node.inputs.get(operand)?)?)))
+            .filter(|&(_, value)| is_computed(value))
+            .collect();
+        let mut node = fault.node;
+        for &(operand, value) in &edges {
+            // The values that are cut off come before the node, so they stay where they are.
+            self.replace(node, operand, value);
+            node = node.moved_up(node);
+        }
+        !edges.is_empty()
+    }
+
+    /// Makes one operand of a node a new input.
+    fn replace(&mut self, node: NodeId, operand: usize, value: Value) {
+        let graph = &mut self.model.graph;
+        let name = unused("x", graph.variables().map(|(_, name, _)| name));
+        let ty = graph.ty(value).clone();
+        let input = graph.insert_variable(node, name, ty);
+        graph.nodes[node.moved_up(node).index()].inputs[operand] = Some(input);
+        let is_read = graph.nodes.iter().any(|n| n.inputs.contains(&Some(value)));
+        if !is_read && graph.outputs.iter().all(|o| o.value != value) {
+            let name = unused("y", graph.outputs.iter().map(|o| o.name.as_str()));
+            graph.output(name, value);
+        }
+        for constant in &mut self.constants {
+            *constant = constant.moved_up(node);
+        }
+    }
+}
+
+/// The first numbered name that is not among those in use.
+fn unused<'n>(prefix: &str, used: impl Iterator<Item = &'n str>) -> String {
+    let used: BTreeSet<&str> = used.collect();
+    let mut names = (0..).map(|i| format!("{prefix}{i}"));
+    names.find(|name| !used.contains(name.as_str())).unwrap_or_default()
+}
