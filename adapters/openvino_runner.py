@@ -5,6 +5,8 @@ The plugin keeps few types: other floats run as f32 (in the mode `performance` a
 and other integers as i32.
 """
 
+import platform
+
 import openvino as ov
 from openvino.properties import hint
 from protocol import Unsupported, serve
@@ -38,7 +40,14 @@ def load(model, level):
 
 if __name__ == "__main__":
     serve(
-        {"engine": "openvino", "version": ov.__version__, "levels": list(LEVELS), "dtypes": DTYPES},
+        {
+            "engine": "openvino",
+            "version": ov.__version__,
+            "levels": list(LEVELS),
+            "dtypes": DTYPES,
+            # On ARM the plugin may choose the Compute Library's Winograd convolutions.
+            "transforms_convolutions": platform.machine() in {"aarch64", "arm64"},
+        },
         load,
         lambda message: any(phrase in message.lower() for phrase in map(str.lower, LACKING)),
     )

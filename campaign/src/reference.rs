@@ -22,6 +22,7 @@ impl Runner for Reference {
             dtypes: DType::ALL.map(|d| (d.to_string(), d.to_string())).into(),
             opset: Some(i64::from(*ir::graph::OPSETS.end())),
             levels: vec!["reference".to_owned()],
+            ..Description::default()
         }
     }
 

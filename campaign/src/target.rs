@@ -104,10 +104,11 @@ fn spec(backend: &str) -> Result<Spec, OpenError> {
 }
 
 /// The accuracy that a backend is held to.
-fn profile(backend: &str) -> &'static Profile {
+fn profile(backend: &str, description: &Description) -> &'static Profile {
     match backend {
         "cpu" | REFERENCE => &Profile::TIGHT,
         "wgpu" => &Profile::WGSL,
+        _ if description.transforms_convolutions => &Profile::TRANSFORMING,
         _ => &Profile::DECLARED,
     }
 }
@@ -122,9 +123,12 @@ fn fidelity(backend: &str) -> Fidelity {
 
 impl Target {
     fn new(backend: &str, level: String, host: Arc<Host>) -> Self {
-        let lacking = Arc::default();
-        let (profile, fidelity) = (profile(backend), fidelity(backend));
-        Self { backend: backend.to_owned(), level, profile, fidelity, lacking, functions: true, host }
+        let (backend, lacking, fidelity) = (backend.to_owned(), Arc::default(), fidelity(backend));
+        let profile = match &*host {
+            Host::Workers(pool) => profile(&backend, pool.description()),
+            Host::Here(_, description) => profile(&backend, description),
+        };
+        Self { backend, level, profile, fidelity, lacking, functions: true, host }
     }
 
     /// The levels of an engine that runs in this process.

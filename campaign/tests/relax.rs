@@ -28,6 +28,7 @@ impl Engine for Careless {
             dtypes: DType::ALL.map(|d| (d.to_string(), d.to_string())).into(),
             opset: None,
             levels: vec!["only".to_owned()],
+            ..Description::default()
         }
     }
 

@@ -26,6 +26,7 @@ impl Engine for Careless {
             dtypes: DType::ALL.map(|d| (d.to_string(), d.to_string())).into(),
             opset: None,
             levels: vec!["zero".to_owned(), "odd".to_owned()],
+            ..Description::default()
         }
     }
 

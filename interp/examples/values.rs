@@ -57,14 +57,19 @@ fn main() {
     });
     let mut blamed: BTreeMap<&'static str, u64> = BTreeMap::new();
     for (i, s) in found.iter().enumerate().filter(|(_, s)| !s.found.all_defined) {
-        let node = first_undefined(&s.model, &s.found.tensors).expect("models are valid").expect("something is");
+        let node =
+            first_undefined(&s.model, &s.found.tensors).expect("models are valid").expect("something is");
         let name = match &s.model.graph.node(node).kind {
             NodeKind::Operator(op) => op.name(),
             _ => "a function",
         };
         *blamed.entry(name).or_default() += 1;
         if args.show {
-            println!("model {i}: {name} at {node:?} after {} runs\n{}", s.found.runs, s.found.settle(&s.model));
+            println!(
+                "model {i}: {name} at {node:?} after {} runs\n{}",
+                s.found.runs,
+                s.found.settle(&s.model)
+            );
         }
     }
     report(&args, &found, [forward, search], &blamed);

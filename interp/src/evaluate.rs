@@ -117,7 +117,7 @@ impl<'p> System for Bounds<'p> {
     fn settle(&self, arith: &Bound<'p>, data: &mut Data<Bound<'p>>, dtype: DType) {
         match (data, dtype.float()) {
             (Data::Real(a), Some(format)) => a.mapv_inplace(|x| arith.stored(x, format)),
-            (Data::Int(a), _) => a.mapv_inplace(|z| Whole { value: dtype.wrap(z.value), ..z }),
+            (Data::Int(a), _) => a.mapv_inplace(|z| arith.stored_whole(z, dtype)),
             (Data::Real(_), None) => {}
         }
     }

@@ -84,8 +84,12 @@ pub struct Profile {
     pub widens_halves: bool,
     /// Whether NaN may lose against a number where the larger, the smaller or the first of several is asked for.
     pub nan_may_lose: bool,
+    /// Whether an integer result that its dtype does not have may be anything, instead of its low bits.
+    pub integers_may_saturate: bool,
     /// Whether the variance of a normalisation may be a running one (Welford), whose errors do not cancel.
     pub running_variance: bool,
+    /// Whether convolutions may transform their operands (Winograd, FFT).
+    pub transforms_convolutions: bool,
     /// Whether later factors and addends may be folded into the terms of a sum of products.
     pub folds: bool,
     /// Whether denormal operands and results may be replaced by zero.
@@ -97,18 +101,21 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// What a careful implementation on an IEEE 754 processor reaches: OpenCL's full profile, no liberties.
+    /// What a careful implementation on an IEEE 754 processor reaches: quotients and square roots to nearest, other
+    /// functions as in OpenCL's full profile, no liberties.
     pub const TIGHT: Self = Self {
         name: "tight",
         rounding: 0.5,
-        division: tight_division,
+        division: |_| 0.5,
         moderate_divisors: false,
         function: tight,
         power: |d| Accuracy::Ulp(if is_half(d) { 4.0 } else { 16.0 }),
         remainder_by_formula: false,
         widens_halves: false,
         nan_may_lose: false,
+        integers_may_saturate: false,
         running_variance: false,
+        transforms_convolutions: false,
         folds: false,
         flush_to_zero: false,
         ignores_zero_sign: false,
@@ -126,7 +133,9 @@ impl Profile {
         remainder_by_formula: true,
         widens_halves: false,
         nan_may_lose: false,
+        integers_may_saturate: false,
         running_variance: false,
+        transforms_convolutions: false,
         folds: false,
         flush_to_zero: true,
         ignores_zero_sign: true,
@@ -144,12 +153,18 @@ impl Profile {
         widens_halves: true,
         // ONNX does not speak of NaN there, and processors' instructions differ.
         nan_may_lose: true,
+        // ONNX says of casts and shifts alone that bits are discarded.
+        integers_may_saturate: true,
         running_variance: true,
         folds: true,
         flush_to_zero: true,
         ignores_zero_sign: true,
         ..Self::TIGHT
     };
+
+    /// The same for a runtime that says it may transform the operands of convolutions.
+    pub const TRANSFORMING: Self =
+        Self { name: "transforming", transforms_convolutions: true, ..Self::DECLARED };
 }
 
 /// f16 and bf16 share a column of the tables: both are usually computed in f32 and rounded.
@@ -162,15 +177,9 @@ fn epsilon(d: DType) -> f64 {
     d.float().map_or(0.0, ir::dtype::FloatFormat::epsilon)
 }
 
-/// OpenCL: correctly rounded in half and double precision.
-fn tight_division(d: DType) -> f64 {
-    if d == DType::F32 { 2.5 } else { 0.5 }
-}
-
 fn tight(f: Fun, d: DType) -> Accuracy {
     let pick = |wide: f64, half: f64| Accuracy::Ulp(if is_half(d) { half } else { wide });
     match f {
-        Fun::Sqrt if d == DType::F32 => Accuracy::Ulp(3.0),
         Fun::Sqrt => Accuracy::Ulp(0.5),
         Fun::Exp | Fun::Expm1 | Fun::Log => pick(3.0, 2.0),
         Fun::Log1p => Accuracy::Ulp(2.0),

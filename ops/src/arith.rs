@@ -217,6 +217,9 @@ pub trait Arith {
         let centred = lane.iter().map(|&x| self.sub(x, mean)).map(|d| (d, d));
         self.div(self.dot(centred), self.real(lane.len() as f64))
     }
+    /// The sums of products of one image with one filter, as an implementation has them that transforms both first
+    /// (Winograd, FFT): its errors are relative to all of the image and the filter. Only bounds look at them.
+    fn convolved(&self, _sums: &mut [Self::R], _image: &[Self::R], _filter: &[Self::R]) {}
     /// The product, in whatever order.
     fn product(&self, terms: impl Iterator<Item = Self::R>) -> Self::R;
 

@@ -36,6 +36,7 @@ impl Engine for Rten {
             // It checks versions per operator and refuses only those older than it knows.
             opset: None,
             levels: vec!["none".into(), "all".into()],
+            ..Description::default()
         }
     }
 

@@ -39,6 +39,7 @@ impl Engine for Tract {
             // It checks no model's opset.
             opset: None,
             levels: vec!["none".into(), "declutter".into(), "optimize".into()],
+            ..Description::default()
         }
     }
 
@@ -46,7 +47,7 @@ impl Engine for Tract {
         let inputs = case.inputs.iter().map(|(name, t)| native(name, t)).collect::<Result<Vec<_>, _>>()?;
         let (names, plan, order) = self.load(case, &inputs)?;
         let inputs = order.into_iter().map(|i| TValue::from(inputs[i].clone())).collect();
-        let outputs = plan.run(inputs).map_err(|e| EngineError::Run(format!("{e:#}")))?;
+        let outputs = plan.run(inputs).map_err(run_error)?;
         let wanted = case.outputs.iter().map(|(name, dtype)| {
             let position = names.iter().position(|n| n == name);
             let output = position.and_then(|i| outputs.get(i));
@@ -87,17 +88,33 @@ impl Tract {
     }
 }
 
+/// What tract says of what it lacks: an operator, a form of it, or a dtype for it.
+const LACKING: [&str; 6] = [
+    "unimplemented",
+    "unsupported",
+    "not supported",
+    "not implemented",
+    // A dtype for which a macro that dispatches on dtypes has no branch.
+    "is not a number",
+    "eval in-place not defined",
+];
+
 /// What tract lacks shows as an operator that only fails when it is typed.
 #[allow(clippy::needless_pass_by_value, reason = "the signature that `map_err` wants")]
 fn load_error(error: TractError) -> EngineError {
+    lacking(&error).unwrap_or_else(|| EngineError::Load(format!("{error:#}")))
+}
+
+/// A dtype that it lacks may show only when an operator runs.
+#[allow(clippy::needless_pass_by_value, reason = "the signature that `map_err` wants")]
+fn run_error(error: TractError) -> EngineError {
+    lacking(&error).unwrap_or_else(|| EngineError::Run(format!("{error:#}")))
+}
+
+fn lacking(error: &TractError) -> Option<EngineError> {
     let message = format!("{error:#}");
     let lower = message.to_lowercase();
-    if ["unimplemented", "unsupported", "not supported", "not implemented"].iter().any(|p| lower.contains(p))
-    {
-        EngineError::Unsupported(message)
-    } else {
-        EngineError::Load(message)
-    }
+    LACKING.iter().any(|phrase| lower.contains(phrase)).then_some(EngineError::Unsupported(message))
 }
 
 const fn datum(dtype: DType) -> Option<DatumType> {

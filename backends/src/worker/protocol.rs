@@ -123,7 +123,7 @@ pub enum Reply {
 }
 
 /// What an engine is and can do.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Description {
     /// The engine's name.
     pub engine: String,
@@ -137,6 +137,10 @@ pub struct Description {
     pub opset: Option<i64>,
     /// The optimisation levels it has, from none to all.
     pub levels: Vec<String>,
+    /// Whether its convolutions may transform their operands (Winograd, FFT), which makes their errors relative to all
+    /// of an image.
+    #[serde(default)]
+    pub transforms_convolutions: bool,
 }
 
 impl Description {

@@ -24,6 +24,7 @@ impl Engine for Chaos {
             dtypes: ir::DType::ALL.into_iter().map(|d| (d.name().into(), d.name().into())).collect(),
             opset: None,
             levels: vec!["none".into()],
+            ..Description::default()
         }
     }
 

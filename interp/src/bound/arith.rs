@@ -230,6 +230,9 @@ impl Arith for Bound<'_> {
     fn mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
         self.long_mean(terms, count)
     }
+    fn convolved(&self, sums: &mut [Ball], image: &[Ball], filter: &[Ball]) {
+        self.transformed(sums, image, filter);
+    }
     fn variance(&self, lane: &[Ball], mean: Ball) -> Ball {
         self.lane_variance(lane, mean)
     }

@@ -12,6 +12,7 @@ mod functions;
 mod moments;
 mod settle;
 mod sums;
+mod transform;
 
 use ir::DType;
 use ir::dtype::FloatFormat;

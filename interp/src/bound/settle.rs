@@ -1,9 +1,10 @@
 //! What storing an element in a tensor does to its ball, and reading it for a step in another dtype.
 
+use ir::DType;
 use ir::dtype::FloatFormat;
 use ir::round::round_to_format;
 
-use super::{Ball, Bound, TWICE_ROUNDED};
+use super::{Ball, Bound, State, TWICE_ROUNDED, Whole};
 
 /// The precision of f16, the larger of the two formats that count as half.
 const F16_PRECISION: i32 = 11;
@@ -53,6 +54,13 @@ impl Bound<'_> {
     /// Whether elements of a format may be kept in a wider one between operators.
     pub fn widens(&self, format: FloatFormat) -> bool {
         self.profile.widens_halves && format.precision <= F16_PRECISION
+    }
+
+    /// The integer as a tensor of a dtype holds it: its low bits, unless the profile leaves that open.
+    pub fn stored_whole(&self, z: Whole, dtype: DType) -> Whole {
+        let value = dtype.wrap(z.value);
+        let is_open = value != z.value && self.profile.integers_may_saturate && z.state == State::Sure;
+        if is_open { Whole::unsure(value) } else { Whole { value, ..z } }
     }
 
     /// The element as a tensor that is compared holds it.

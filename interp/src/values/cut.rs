@@ -31,12 +31,7 @@ pub struct Settled {
 }
 
 /// Searches values as [`find_values`](super::find_values) does, and cuts edges of the main graph where none are found.
-pub fn find_or_cut(
-    model: Model,
-    free: &[NodeId],
-    stream: Stream,
-    budget: Budget,
-) -> Result<Settled, Error> {
+pub fn find_or_cut(model: Model, free: &[NodeId], stream: Stream, budget: Budget) -> Result<Settled, Error> {
     model.validate()?;
     let (found, mut fault) = search(&model, free, stream, budget);
     let mut settled = Settled { model, constants: free.to_vec(), found, cuts: 0 };
@@ -63,7 +58,8 @@ impl Settled {
             NodeKind::Operator(_) => fault.wishes.iter().map(|&(operand, _)| operand).collect(),
             _ => (0..node.inputs.len()).collect(),
         };
-        let is_computed = |v: Value| matches!(graph.node(v.node).kind, NodeKind::Operator(_) | NodeKind::Call(_));
+        let is_computed =
+            |v: Value| matches!(graph.node(v.node).kind, NodeKind::Operator(_) | NodeKind::Call(_));
         let edges: Vec<(usize, Value)> = operands
             .into_iter()
             .filter_map(|operand| Some((operand, (*node.inputs.get(operand)?)?)))

@@ -91,11 +91,11 @@ impl Operator for BitShift {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let bits = 8 * c.dtype(0).size() as i128;
+        let (dtype, bits) = (c.dtype(0), 8 * c.dtype(0).size() as i128);
         let shift = |[x, places]: [i128; 2]| match self.direction {
             // ONNX does not say what a shift by the full width or more gives, and hardware differs.
             _ if !(0..bits).contains(&places) => None,
-            Direction::Left => Some(x << places),
+            Direction::Left => Some(dtype.wrap(x << places)),
             Direction::Right => Some(x >> places),
         };
         vec![Data::Int(zip(&c.extents(0), c.int(0), c.int(1), |x, y| c.arith.exact([x, y], shift)))]

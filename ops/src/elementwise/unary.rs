@@ -88,7 +88,7 @@ table! {
     // x·tanh(ln(1 + eˣ))
     Mish: MISH, |a, x| a.mul(x, a.call(Fun::Tanh, a.call(Fun::Softplus, x))), |z| z;
     Softsign: FLOATS_22, |a, x| a.div(x, a.add(a.real(1.0), a.abs(x))), |z| z;
-    HardSwish: HARD_SWISH, |a, x| a.mul(x, hard_sigmoid(a, x)), |z| z;
+    HardSwish: HARD_SWISH, |a, x| hard_swish(a, x), |z| z;
     Not: &[(13, DTypes::BOOL)], |_, x| x, |z| i128::from(z == 0);
     BitwiseNot: &[(18, DTypes::INTS)], |_, x| x, |z| !z;
 }
@@ -104,6 +104,15 @@ fn hard_sigmoid<A: Arith>(a: &A, x: A::R) -> A::R {
     a.max(a.real(0.0), a.min(a.real(1.0), line))
 }
 
+/// x·HardSigmoid(x), or x·clamp(x + 3, 0, 6)/6: many implementations have the factor 6 last.
+fn hard_swish<A: Arith>(a: &A, x: A::R) -> A::R {
+    a.either(a.mul(x, hard_sigmoid(a, x)), || {
+        let six = a.real(6.0);
+        let factor = a.max(a.real(0.0), a.min(six, a.add(x, a.real(3.0))));
+        a.div(a.mul(x, factor), six)
+    })
+}
+
 impl<D: Dim> TypeRule<D> for Unary {
     fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         Ok(vec![x.need(0)?.clone()])
@@ -116,9 +125,15 @@ impl Operator for Unary {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let dtype = c.dtype(0);
+        let int = |z| match self.0 {
+            // Of an unsigned integer this is negative, but that is no overflow.
+            UnaryFn::BitwiseNot => dtype.wrap(self.0.int(z)),
+            _ => self.0.int(z),
+        };
         vec![match c.data(0) {
             Data::Real(x) => Data::Real(x.mapv(|x| self.0.real(c.arith, x))),
-            Data::Int(x) => Data::Int(x.mapv(|x| c.arith.exact([x], |[z]| Some(self.0.int(z))))),
+            Data::Int(x) => Data::Int(x.mapv(|x| c.arith.exact([x], |[z]| Some(int(z))))),
         }]
     }
 

@@ -117,6 +117,9 @@ impl Operator for Conv {
         for n in 0..y[0] as usize {
             for m in 0..y[1] as usize {
                 let first = m / outputs_per_group * per_group;
+                let image = &x[(n * channels + first) * area..][..per_group * area];
+                let filter = &w[m * per_group * kernel_area..][..per_group * kernel_area];
+                let plane = out.len();
                 for taps in &cells {
                     // Padding is zeros. Some implementations multiply them, others leave them out; that makes a
                     // difference where the weight is an infinity or NaN.
@@ -125,13 +128,15 @@ impl Operator for Conv {
                         continue;
                     }
                     let products = (0..per_group).flat_map(|k| {
-                        let x = &x[(n * channels + first + k) * area..];
-                        let w = &w[(m * per_group + k) * kernel_area..];
+                        let (x, w) = (&image[k * area..], &filter[k * kernel_area..]);
                         taps.iter().map(move |t| (x[t.input], w[t.cell]))
                     });
                     // An accumulator may start from the bias, so it is a term like the others.
                     let bias = c.opt_real(2).map(|b| (b[[m].as_slice()], a.real(1.0)));
                     out.push(a.dot(products.chain(bias)));
+                }
+                if kernel_area > 1 {
+                    a.convolved(&mut out[plane..], image, filter);
                 }
             }
         }

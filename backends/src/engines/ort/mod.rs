@@ -78,6 +78,7 @@ impl Engine for Ort {
             dtypes: DType::ALL.into_iter().map(|d| (d.name().into(), d.name().into())).collect(),
             opset: self.opset.map(i64::from),
             levels: LEVELS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            ..Description::default()
         }
     }
 
