@@ -40,7 +40,7 @@ fn fault(argument: &str, model: &str, limits: Limits) -> (Fault, String) {
     let run_ = run(&mut worker, model);
     let Outcome::Fault(fault) = run_.outcome else { panic!("`{model}` gave {:?}", run_.outcome) };
     assert!(!std::path::Path::new(&format!("/proc/{process}")).exists(), "`{model}` left a zombie: {fault}");
-    if argument == "chaos" {
+    if argument == "echo" {
         assert!(
             matches!(run(&mut worker, "echo").outcome, Outcome::Outputs(_)),
             "no fresh worker after `{model}`"
@@ -51,7 +51,7 @@ fn fault(argument: &str, model: &str, limits: Limits) -> (Fault, String) {
 
 #[test]
 fn clean_answers_keep_the_process() {
-    let mut worker = Worker::start(spec("chaos"), limits()).unwrap();
+    let mut worker = Worker::start(spec("echo"), limits()).unwrap();
     assert_eq!(worker.description().engine, "chaos");
     let process = worker.process_id();
     assert!(matches!(run(&mut worker, "echo").outcome, Outcome::Outputs(_)));
@@ -67,38 +67,38 @@ fn clean_answers_keep_the_process() {
 #[test]
 fn signals_are_named() {
     for (model, name) in [("segfault", "SIGSEGV"), ("illegal", "SIGILL"), ("abort", "SIGABRT")] {
-        let (fault, _) = fault("chaos", model, limits());
+        let (fault, _) = fault("echo", model, limits());
         assert!(matches!(fault, Fault::Signal { name: n, .. } if n == name), "{fault:?}");
     }
-    assert_eq!(fault("chaos", "overflow", limits()).0, Fault::StackOverflow);
-    assert_eq!(fault("chaos", "killed", limits()).0, Fault::Memory, "as the out-of-memory killer does");
+    assert_eq!(fault("echo", "overflow", limits()).0, Fault::StackOverflow);
+    assert_eq!(fault("echo", "killed", limits()).0, Fault::Memory, "as the out-of-memory killer does");
 }
 
 #[test]
 fn exits_keep_the_last_words() {
-    assert_eq!(fault("chaos", "exit 0", limits()).0, Fault::Exit { code: 0 });
-    let (fault, stderr) = fault("chaos", "exit 3", limits());
+    assert_eq!(fault("echo", "exit", limits()).0, Fault::Exit { code: 0 });
+    let (fault, stderr) = fault("echo", "exit-with-words", limits());
     assert_eq!((fault, stderr.as_str()), (Fault::Exit { code: 3 }, "giving up\n"));
 }
 
 #[test]
 fn panics_are_told_with_their_place() {
-    let (fault, _) = fault("chaos", "panic", limits());
+    let (fault, _) = fault("echo", "panic", limits());
     let Fault::Panic { message, location, frames } = fault else { panic!("{fault:?}") };
     assert_eq!(message, "the axis is out of range");
-    assert!(location.contains("chaos_worker.rs:"), "{location}");
-    assert!(frames.first().is_some_and(|f| f.ends_with("run")), "{frames:?}");
+    assert!(location.contains("chaos/engine.rs:"), "{location}");
+    assert!(frames.first().is_some_and(|f| f.contains("misbehave")), "{frames:?}");
 }
 
 #[test]
 fn a_panic_on_another_thread_is_the_one_told() {
-    let Fault::Panic { message, .. } = fault("chaos", "panic in a thread", limits()).0 else { panic!() };
+    let Fault::Panic { message, .. } = fault("echo", "panic-in-thread", limits()).0 else { panic!() };
     assert_eq!(message, "first");
 }
 
 #[test]
 fn a_survived_panic_need_not_cost_a_process() {
-    let mut worker = Worker::start(spec("chaos"), Limits { restart_after_panic: false, ..limits() }).unwrap();
+    let mut worker = Worker::start(spec("echo"), Limits { restart_after_panic: false, ..limits() }).unwrap();
     let process = worker.process_id();
     assert!(matches!(run(&mut worker, "panic").outcome, Outcome::Fault(Fault::Panic { .. })));
     assert!(matches!(run(&mut worker, "echo").outcome, Outcome::Outputs(_)));
@@ -107,12 +107,12 @@ fn a_survived_panic_need_not_cost_a_process() {
 
 #[test]
 fn hanging_is_a_timeout() {
-    assert_eq!(fault("chaos", "hang", impatient()).0, Fault::Timeout);
+    assert_eq!(fault("echo", "hang", impatient()).0, Fault::Timeout);
 }
 
 #[test]
 fn what_the_engine_started_is_killed_too() {
-    let (fault, stderr) = fault("chaos", "hang with a child", impatient());
+    let (fault, stderr) = fault("echo", "hang-with-child", impatient());
     assert_eq!(fault, Fault::Timeout);
     let child = stderr.trim().strip_prefix("child=").expect("the child's id");
     // The init process reaps it at its leisure; until then it is a zombie, which runs no more.
@@ -123,23 +123,16 @@ fn what_the_engine_started_is_killed_too() {
 #[test]
 #[cfg(target_os = "linux")]
 fn eating_memory_is_a_memory_fault() {
-    assert_eq!(fault("chaos", "allocate", limits()).0, Fault::Memory);
+    assert_eq!(fault("echo", "memory", limits()).0, Fault::Memory);
 }
 
 #[test]
 fn broken_replies_are_garbage() {
-    for (argument, part) in [
-        ("garbage", "expected a JSON header"),
-        ("half header", "inside a frame"),
-        ("half blob", "inside a frame"),
-        ("boast", "9999999999999 is announced"),
-        ("other id", "request 77"),
-    ] {
-        let part = part.replace(" is announced", " bytes is announced");
+    for (argument, part) in [("half header", "inside a frame"), ("half blob", "inside a frame")] {
         let (fault, _) = fault(argument, "", limits());
         assert!(matches!(&fault, Fault::Garbage { what } if what.contains(&part)), "{argument}: {fault:?}");
     }
-    let (fault, _) = fault("chaos", "wrong name", limits());
+    let (fault, _) = fault("echo", "wrong name", limits());
     assert!(matches!(fault, Fault::Garbage { .. }), "{fault:?}");
 }
 
@@ -166,8 +159,8 @@ fn a_program_that_is_no_worker_is_an_error_not_a_finding() {
 
 #[test]
 fn a_death_between_cases_is_not_blamed_on_the_next() {
-    let mut worker = Worker::start(spec("chaos"), limits()).unwrap();
-    assert!(matches!(run(&mut worker, "die later").outcome, Outcome::Outputs(_)));
+    let mut worker = Worker::start(spec("echo"), limits()).unwrap();
+    assert!(matches!(run(&mut worker, "die-later").outcome, Outcome::Outputs(_)));
     std::thread::sleep(Duration::from_millis(400));
     let next = run(&mut worker, "echo");
     assert!(matches!(next.outcome, Outcome::Outputs(_)), "{next:?}");
@@ -176,7 +169,7 @@ fn a_death_between_cases_is_not_blamed_on_the_next() {
 
 #[test]
 fn threads_share_a_pool() {
-    let pool = Pool::new(spec("chaos"), limits()).unwrap();
+    let pool = Pool::new(spec("echo"), limits()).unwrap();
     let inputs = [("x".to_owned(), Tensor::from_f64_fn(&Type::new(DType::F64, [100_000]), |i| i as f64))];
     let outputs = [("x".to_owned(), DType::F64)];
     std::thread::scope(|threads| {

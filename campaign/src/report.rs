@@ -66,6 +66,10 @@ pub struct Report {
     pub adversarial: Adversarial,
     /// The levels of the cases, and the answers to invalid models.
     pub levels: LevelTally,
+    /// Faults of workers that no case has by itself, by engine and kind: what earlier cases left behind (a thread, a
+    /// second answer, memory) struck later ones, which then ran in a fresh process. They depend on which worker got which
+    /// case, so they are of this session alone.
+    pub late_faults: BTreeMap<String, BTreeMap<String, u64>>,
     /// Seconds inside the engines.
     pub backend_seconds: f64,
     /// Seconds by the clock; of a campaign in parts, those of the part that took longest.
@@ -217,6 +221,7 @@ impl Report {
             trouble,
             known: _,
             known_unseen: _,
+            late_faults: _,
             known_expired: _,
             undecidable_elements_share: _,
             undefined_values_share: _,

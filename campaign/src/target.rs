@@ -1,6 +1,6 @@
 //! An engine at an optimisation level, and what it can take.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -166,6 +166,15 @@ impl Target {
                 let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
                 Ok(run_here(engine.as_mut(), &case))
             }
+        }
+    }
+
+    /// How many faults of the engine's workers, by kind, were no case's own (see [`Run::late_fault`]); all levels of an
+    /// engine that were opened together share them.
+    pub fn late_faults(&self) -> BTreeMap<String, u64> {
+        match &*self.host {
+            Host::Workers(pool) => pool.late_faults(),
+            Host::Here(..) => BTreeMap::new(),
         }
     }
 

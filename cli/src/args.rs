@@ -60,8 +60,10 @@ pub(crate) enum Command {
     /// Serve an engine over standard input and output (see docs/worker-protocol.md).
     #[command(hide = true)]
     Worker {
-        /// The engine.
+        /// The engine; `chaos` is our CPU kernels that misbehave.
         engine: String,
+        /// For `chaos`: how often what happens in per cent, such as segfault=1, and pause=SECONDS.
+        rates: Vec<String>,
     },
 }
 

@@ -1,6 +1,8 @@
 //! `cargo xtask`: what keeps the repository itself in order. Tasks that write checked-in files from their source only
 //! compare them with `--check`, so that CI notices a stale file; the others measure, the fault bench among them.
 
+#[cfg(target_os = "linux")]
+mod chaos;
 mod checked_in;
 mod codegen;
 mod docs;
@@ -54,6 +56,9 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Run a campaign on an engine that does everything wrong, and check that it is accounted for
+    #[cfg(target_os = "linux")]
+    Chaos(chaos::Arguments),
     /// Plant faults in correct kernels, and count which of them a campaign finds
     Faults(faults::Arguments),
 }
@@ -64,6 +69,8 @@ fn main() -> Result<()> {
         Task::Docs { check } => docs::run(Mode::of(check)),
         Task::Engines { tests, on } => engines::run(&tests, &on),
         Task::Values { arguments } => values::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Task::Chaos(arguments) => chaos::run(&arguments),
         Task::Faults(arguments) => faults::run(&arguments),
     }
 }

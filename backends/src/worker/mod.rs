@@ -10,10 +10,14 @@
 //! | [`serve`](mod@serve) | the child's side: the [`Engine`] trait and its main loop |
 //! | [`pool`] | the parent's side: [`Spec`], [`Limits`], [`Worker`], [`Pool`] |
 //! | [`outcome`] | what came of a run: [`Outcome`], [`Fault`] |
+//! | `chaos` | an engine that misbehaves at set rates, to test all this (on Unix) |
 //!
 //! Nothing here compares results; see the `oracles` crate.
 
+#[cfg(unix)]
+pub mod chaos;
 pub mod outcome;
+mod pipe;
 pub mod pool;
 mod process;
 pub mod protocol;

@@ -17,8 +17,8 @@ pub struct Run {
     pub wall_seconds: f64,
     /// The end of what the engine wrote to its standard error during the case.
     pub stderr: String,
-    /// The worker had died between the former case and this one, which a fresh worker ran: the fault of a
-    /// thread that outlived the case that started it.
+    /// A fault that is not this case's, which a fresh worker ran: the worker had died since the former case, or did
+    /// not survive this one although a fresh one does. A former case is to blame, or how they add up.
     pub late_fault: Option<Fault>,
 }
 

@@ -1,8 +1,9 @@
 //! The parent's side: workers that are started when needed, kept between cases and replaced after a fault.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Case;
@@ -176,8 +177,27 @@ impl Worker {
     }
 
     /// Runs a case, in a new process if the old one is gone.
+    ///
+    /// A process that has run other cases may die of what they left behind: a thread, a second answer, memory. So
+    /// a fault there counts as the case's own only if a fresh process has it too. A panic is told by the worker
+    /// itself, of this case, and needs no proof.
     pub fn run(&mut self, case: &Case) -> Result<Run, WorkerError> {
-        let late_fault = self.bury();
+        let dead = self.bury();
+        let is_fresh = self.process.as_ref().is_none_or(Process::is_fresh);
+        let run = self.run_once(case)?;
+        let (false, Outcome::Fault(fault)) = (is_fresh, &run.outcome) else {
+            return Ok(Run { late_fault: dead, ..run });
+        };
+        if matches!(fault, Fault::Panic { .. }) {
+            return Ok(run);
+        }
+        let again = self.run_once(case)?;
+        let is_same = matches!(&again.outcome, Outcome::Fault(other) if other.kind() == fault.kind());
+        let late_fault = if is_same { None } else { Some(fault.clone()) };
+        Ok(Run { late_fault, ..again })
+    }
+
+    fn run_once(&mut self, case: &Case) -> Result<Run, WorkerError> {
         let mut process = match self.process.take() {
             Some(process) => process,
             None => launch(&self.spec, &self.limits)?.0,
@@ -199,7 +219,7 @@ impl Worker {
                 (Outcome::Fault(fault), 0.0, stderr)
             }
         };
-        Ok(Run { outcome, engine_seconds, wall_seconds, stderr, late_fault })
+        Ok(Run { outcome, engine_seconds, wall_seconds, stderr, late_fault: None })
     }
 
     /// If the process died since its last answer, reaps it and says of what.
@@ -248,6 +268,8 @@ pub struct Pool {
     limits: Limits,
     description: Description,
     idle: Mutex<Vec<Worker>>,
+    /// How many late faults there were, by kind.
+    late: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Pool {
@@ -255,7 +277,8 @@ impl Pool {
     pub fn new(spec: Spec, limits: Limits) -> Result<Self, WorkerError> {
         let worker = Worker::start(spec.clone(), limits.clone())?;
         let description = worker.description().clone();
-        Ok(Self { spec, limits, description, idle: Mutex::new(vec![worker]) })
+        let idle = Mutex::new(vec![worker]);
+        Ok(Self { spec, limits, description, idle, late: Mutex::default() })
     }
 
     /// What the engine is and can do.
@@ -270,14 +293,33 @@ impl Pool {
 
     /// Runs a case on an idle worker, or a new one.
     pub fn run(&self, case: &Case) -> Result<Run, WorkerError> {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiting = idle().pop();
+        let waiting = self.idle().pop();
         let mut worker = match waiting {
             Some(worker) => worker,
             None => Worker::start(self.spec.clone(), self.limits.clone())?,
         };
         let run = worker.run(case);
-        idle().push(worker);
+        self.idle().push(worker);
+        if let Ok(Run { late_fault: Some(fault), .. }) = &run {
+            self.count_late(fault);
+        }
         run
+    }
+
+    /// How many faults, by kind, were no case's own (see [`Run::late_fault`]), those of workers that have died since
+    /// their last case included.
+    pub fn late_faults(&self) -> BTreeMap<String, u64> {
+        for fault in self.idle().iter_mut().filter_map(Worker::bury) {
+            self.count_late(&fault);
+        }
+        self.late.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count_late(&self, fault: &Fault) {
+        *self.late.lock().unwrap_or_else(PoisonError::into_inner).entry(fault.kind().to_owned()).or_default() += 1;
     }
 }

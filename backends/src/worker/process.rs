@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::io::{BufReader, Write};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ir::Tensor;
 
 use super::outcome::Fault;
+use super::pipe::Patient;
 use super::pool::{Limits, Spec};
 use super::protocol::{self, Description, FrameError, Reply, Request, RunHeader, VERSION, Wanted};
 use super::tail::Tail;
@@ -17,6 +18,10 @@ use super::{Case, sys};
 
 /// How long a process whose pipe broke may take to be dead. A core dump can take a while.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How long after the watchdog has killed a process its pipes may take to end. They end at once, unless a process that
+/// left the group holds them.
+const SLACK: Duration = Duration::from_millis(200);
 
 /// Runtimes read these; with one thread each, results do not depend on scheduling and workers do not crowd
 /// each other out.
@@ -34,8 +39,8 @@ pub fn set_variable(name: impl Into<OsString>, value: impl Into<OsString>) {
 
 /// A running worker. Dropping it kills the process and its group, and reaps it.
 pub(super) struct Process {
-    stdin: ChildStdin,
-    stdout: BufReader<ChildStdout>,
+    stdin: Patient<ChildStdin>,
+    stdout: BufReader<Patient<ChildStdout>>,
     stderr: Tail,
     watchdog: Watchdog,
     next_id: u64,
@@ -58,8 +63,8 @@ impl Process {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(std::io::Error::other("the standard streams of the new process are not there"));
         };
-        let stdout = BufReader::with_capacity(64 << 10, stdout);
-        Ok(Self { stdin, stdout, stderr: Tail::of(stderr)?, watchdog, next_id: 0 })
+        let stdout = BufReader::with_capacity(64 << 10, Patient::reader(stdout));
+        Ok(Self { stdin: Patient::writer(stdin)?, stdout, stderr: Tail::of(stderr)?, watchdog, next_id: 0 })
     }
 
     /// The handshake.
@@ -103,6 +108,11 @@ impl Process {
         Ok(answer)
     }
 
+    /// Whether it has run no case yet.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.next_id == 0
+    }
+
     /// What the engine wrote to its standard error since the case began.
     pub(super) fn stderr(&self) -> String {
         self.stderr.text()
@@ -133,6 +143,9 @@ impl Process {
         limit: u64,
     ) -> Result<(Reply, Vec<(String, Tensor)>), FrameError> {
         self.watchdog.arm(time);
+        let patience = Instant::now().checked_add(time.saturating_add(SLACK));
+        self.stdin.until(patience);
+        self.stdout.get_mut().until(patience);
         let answer = self.send_and_receive(request, limit);
         // A process that was killed right after its answer is dead all the same.
         if self.watchdog.disarm() { answer } else { Err(FrameError::Closed) }

@@ -45,11 +45,17 @@ pub enum EngineError {
 /// empty afterwards, and its standard output goes to standard error, so an engine that prints does no harm.
 pub fn serve(engine: &mut dyn Engine) -> Result<(), FrameError> {
     let (input, output) = sys::claim_stdio()?;
-    panic::set_hook(Box::new(record_panic));
+    catch_panics();
     serve_on(engine, BufReader::with_capacity(64 << 10, input), output)
 }
 
-fn serve_on(
+/// From now on panics are kept for the next reply, not printed.
+pub(super) fn catch_panics() {
+    panic::set_hook(Box::new(record_panic));
+}
+
+/// Serves an engine over any two streams.
+pub(super) fn serve_on(
     engine: &mut dyn Engine,
     mut input: impl BufRead,
     mut output: impl Write,

@@ -3,9 +3,13 @@
 //! On systems that are not Unix the functions do what can be done without these, and say what that is.
 #![cfg_attr(unix, allow(unsafe_code, reason = "system calls through libc; each has its SAFETY comment"))]
 
-use std::io::{self, Read, Write};
-use std::process::{Child, Command};
-use std::time::Duration;
+#[cfg(unix)]
+use std::fs::File;
+use std::io::{self, PipeReader};
+#[cfg(unix)]
+use std::os::fd::{AsFd, AsRawFd};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use std::time::{Duration, Instant};
 
 /// Makes the child the leader of its own process group, so that [`kill`] reaches what it starts.
 pub(super) fn own_group(command: &mut Command) {
@@ -64,28 +68,103 @@ pub(super) fn has_ended(child: &mut Child) -> bool {
 }
 
 /// Takes standard input and output for the protocol. Whatever else in this process reads standard input then
-/// finds it empty, and whatever prints to standard output prints to standard error. (Not on Windows, where an
-/// engine that prints breaks the protocol.)
-pub(super) fn claim_stdio() -> io::Result<(Box<dyn Read>, Box<dyn Write>)> {
+/// finds it empty, and whatever prints to standard output prints to standard error.
+#[cfg(unix)]
+pub(super) fn claim_stdio() -> io::Result<(File, File)> {
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
+    let output = io::stdout().as_fd().try_clone_to_owned()?;
+    let null = File::open("/dev/null")?;
+    for (from, to) in [(null.as_raw_fd(), libc::STDIN_FILENO), (libc::STDERR_FILENO, libc::STDOUT_FILENO)] {
+        // SAFETY: dup2(2) touches no memory. The standard streams are open at both ends (they were cloned
+        // above), and nobody holds them as owned descriptors.
+        if unsafe { libc::dup2(from, to) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok((File::from(input), File::from(output)))
+}
+
+/// Takes standard input and output for the protocol. An engine that prints breaks it.
+#[cfg(not(unix))]
+pub(super) fn claim_stdio() -> io::Result<(io::Stdin, io::Stdout)> {
+    Ok((io::stdin(), io::stdout()))
+}
+
+/// Lets writes to a pipe fail instead of waiting for room.
+pub(super) fn never_block(pipe: &ChildStdin) -> io::Result<()> {
     #[cfg(unix)]
     {
-        use std::fs::File;
-        use std::os::fd::{AsFd, AsRawFd};
-        let input = io::stdin().as_fd().try_clone_to_owned()?;
-        let output = io::stdout().as_fd().try_clone_to_owned()?;
-        let null = File::open("/dev/null")?;
-        for (from, to) in [(null.as_raw_fd(), libc::STDIN_FILENO), (libc::STDERR_FILENO, libc::STDOUT_FILENO)]
-        {
-            // SAFETY: dup2(2) touches no memory. The standard streams are open at both ends (they were cloned
-            // above), and nobody holds them as owned descriptors.
-            if unsafe { libc::dup2(from, to) } < 0 {
-                return Err(io::Error::last_os_error());
-            }
+        let fd = pipe.as_raw_fd();
+        // SAFETY: fcntl(2) with these commands touches no memory, and the descriptor is open.
+        let is_set = unsafe {
+            let flags = libc::fcntl(fd, libc::F_GETFL);
+            flags >= 0 && libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK) >= 0
+        };
+        if !is_set {
+            return Err(io::Error::last_os_error());
         }
-        Ok((Box::new(File::from(input)), Box::new(File::from(output))))
     }
     #[cfg(not(unix))]
-    Ok((Box::new(io::stdin()), Box::new(io::stdout())))
+    let _ = pipe;
+    Ok(())
+}
+
+/// Waits until there is something to read or the pipe has ended; an error when that takes too long.
+pub(super) fn wait_to_read(pipe: &ChildStdout, until: Option<Instant>) -> io::Result<()> {
+    #[cfg(unix)]
+    wait(&mut [waiting(pipe, libc::POLLIN)], until)?;
+    #[cfg(not(unix))]
+    let _ = (pipe, until);
+    Ok(())
+}
+
+/// Waits until there is room in a pipe or nobody reads it; an error when that takes too long.
+pub(super) fn wait_to_write(pipe: &ChildStdin, until: Option<Instant>) -> io::Result<()> {
+    #[cfg(unix)]
+    wait(&mut [waiting(pipe, libc::POLLOUT)], until)?;
+    #[cfg(not(unix))]
+    let _ = (pipe, until);
+    Ok(())
+}
+
+/// Waits until there is something to read, or a pipe's other end is dropped; says whether it is the former.
+pub(super) fn wait_unless_dropped(stream: &ChildStderr, other: &PipeReader) -> bool {
+    #[cfg(unix)]
+    {
+        let mut both = [waiting(stream, libc::POLLIN), waiting(other, libc::POLLIN)];
+        wait(&mut both, None).is_ok() && both[0].revents != 0
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (stream, other);
+        true
+    }
+}
+
+#[cfg(unix)]
+fn waiting(pipe: &impl AsFd, events: libc::c_short) -> libc::pollfd {
+    libc::pollfd { fd: pipe.as_fd().as_raw_fd(), events, revents: 0 }
+}
+
+#[cfg(unix)]
+fn wait(pipes: &mut [libc::pollfd], until: Option<Instant>) -> io::Result<()> {
+    loop {
+        let left = until.map(|time| time.saturating_duration_since(Instant::now()));
+        // A millisecond more, as the fraction is cut off.
+        let timeout = left.map_or(-1, |left| left.as_millis().min(i32::MAX as u128 - 1) as i32 + 1);
+        // SAFETY: the pointer and the length are those of a slice that lives for the call.
+        match unsafe { libc::poll(pipes.as_mut_ptr(), pipes.len() as libc::nfds_t, timeout) } {
+            0 if left.is_some_and(|left| left.is_zero()) => return Err(io::ErrorKind::TimedOut.into()),
+            0 => {}
+            1.. => return Ok(()),
+            _ => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
 }
 
 /// Ends this process in a while, in case that nobody is left to kill it; `None` calls that off. Not on Windows.

@@ -1,10 +1,13 @@
 //! The end of a stream: what a dying engine said last.
 
-use std::io::Read;
+use std::io::{PipeWriter, Read};
+use std::process::ChildStderr;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use super::sys;
 
 /// How much is kept: a Rust or C++ abort message and a short backtrace fit many times over.
 const KEPT: usize = 16 << 10;
@@ -14,17 +17,23 @@ pub(super) struct Tail {
     text: Arc<Mutex<Vec<u8>>>,
     /// Disconnects when the stream has ended.
     ended: Receiver<()>,
+    /// Tells the thread that nobody listens any more, should the stream not end: a process that outlived the worker
+    /// may hold it.
+    _listening: PipeWriter,
 }
 
 impl Tail {
     /// Starts reading.
-    pub(super) fn of(mut stream: impl Read + Send + 'static) -> std::io::Result<Self> {
+    pub(super) fn of(mut stream: ChildStderr) -> std::io::Result<Self> {
         let text = Arc::new(Mutex::new(Vec::new()));
         let (running, ended) = channel::<()>();
+        let (deaf, listening) = std::io::pipe()?;
         let kept = Arc::clone(&text);
         thread::Builder::new().name("worker-stderr".into()).spawn(move || {
             let mut chunk = [0; 4096];
-            while let Ok(n @ 1..) = stream.read(&mut chunk) {
+            while sys::wait_unless_dropped(&stream, &deaf)
+                && let Ok(n @ 1..) = stream.read(&mut chunk)
+            {
                 let mut text = lock(&kept);
                 text.extend_from_slice(&chunk[..n]);
                 let surplus = text.len().saturating_sub(KEPT);
@@ -32,7 +41,7 @@ impl Tail {
             }
             drop(running);
         })?;
-        Ok(Self { text, ended })
+        Ok(Self { text, ended, _listening: listening })
     }
 
     /// Forgets what was read so far.
@@ -62,11 +71,15 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(unix)]
     fn only_the_end_is_kept() {
-        let mut stream = vec![b'a'; 3 * KEPT];
-        stream.extend_from_slice(b"the end");
-        let text = Tail::of(std::io::Cursor::new(stream)).unwrap().last_words();
+        use std::process::{Command, Stdio};
+        let line = format!("yes | head -c {} >&2; echo the end >&2", 3 * KEPT);
+        let mut child =
+            Command::new("sh").args(["-c", &line]).stderr(Stdio::piped()).spawn().expect("a shell");
+        let text = Tail::of(child.stderr.take().expect("a pipe")).expect("a thread").last_words();
+        child.wait().expect("it ends");
         assert_eq!(text.len(), KEPT);
-        assert!(text.ends_with("athe end"));
+        assert!(text.ends_with("y\nthe end\n"), "{}", &text[KEPT - 20..]);
     }
 }

@@ -104,6 +104,8 @@ pub fn fuzz(
         stored
     })?;
     let mut report = store.report()?;
+    let late = plan.targets.iter().map(|target| (target.backend.clone(), target.late_faults()));
+    report.late_faults = late.filter(|(_, faults)| !faults.is_empty()).collect();
     report.mark_known(&plan.known, |engine| identity.version(engine));
     Ok(report)
 }

@@ -259,6 +259,10 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
     for (target, t) in &report.by_target {
         out += &format!("{target}: {} pass, {} bug, {} incomparable\n", t.pass, t.bug, t.incomparable);
     }
+    for (engine, faults) in &report.late_faults {
+        let kinds: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
+        out += &format!("{engine}: {} that no case has in a fresh process\n", kinds.join(", "));
+    }
     for cluster in &report.clusters {
         let known = cluster.known.as_ref().map_or_else(String::new, |at| format!("known: {at}\n         "));
         let (count, signature, smallest) =

@@ -39,7 +39,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Ops(ops_) => ops::run(common, ops_),
         Command::Show(show_) => show::run(common, &show_),
         Command::Backends => backends::run(common),
-        Command::Worker { engine } => worker::run(&engine),
+        Command::Worker { engine, rates } => worker::run(&engine, &rates),
     }
 }
 

@@ -7,10 +7,31 @@ use campaign::target::REFERENCE;
 
 use crate::Exit;
 
+/// The engine that misbehaves.
+const CHAOS: &str = "chaos";
+
 /// Serves an engine until standard input is closed.
-pub(crate) fn run(name: &str) -> anyhow::Result<Exit> {
+pub(crate) fn run(name: &str, rates: &[String]) -> anyhow::Result<Exit> {
+    if name == CHAOS {
+        return chaos(rates);
+    }
+    if let Some(word) = rates.first() {
+        anyhow::bail!("`{word}` means nothing to {name}; only {CHAOS} takes rates");
+    }
     let mut engine: Box<dyn Engine> =
         if name == REFERENCE { Box::new(OnModels(Reference)) } else { backends::engines::open(name)? };
     serve(engine.as_mut())?;
     Ok(Exit::Clean)
+}
+
+#[cfg(unix)]
+fn chaos(rates: &[String]) -> anyhow::Result<Exit> {
+    use backends::worker::chaos::{self, Plan};
+    chaos::serve(&Plan::parse(rates)?)?;
+    Ok(Exit::Clean)
+}
+
+#[cfg(not(unix))]
+fn chaos(_: &[String]) -> anyhow::Result<Exit> {
+    anyhow::bail!("{CHAOS} needs Unix")
 }

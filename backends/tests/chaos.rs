@@ -1,0 +1,153 @@
+//! Hundreds of cases on an engine that does everything wrong: each is accounted for once and rightly, and nothing is
+//! left behind. `cargo xtask chaos` does the same with a campaign of 20,000 cases.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use ir::{DType, Tensor, Type};
+use onnxsmith_backends::worker::chaos::{Misbehaviour, Plan, Shows};
+use onnxsmith_backends::worker::{Case, Limits, Outcome, Pool, Spec, Worker};
+
+fn spec(words: &[String]) -> Spec {
+    Spec {
+        name: "chaos".into(),
+        program: env!("CARGO_BIN_EXE_chaos-worker").into(),
+        args: words.iter().map(Into::into).collect(),
+    }
+}
+
+fn limits(timeout: Duration) -> Limits {
+    Limits { timeout, memory: Some(1 << 29), ..Limits::default() }
+}
+
+/// What a process of this machine is doing, as far as it concerns these tests.
+struct Process {
+    id: u32,
+    parent: u32,
+    state: String,
+}
+
+/// The fields of /proc/ID/stat after the name, which is in parentheses and may hold anything.
+fn process(id: u32) -> Option<Process> {
+    let text = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let mut fields = text.rsplit_once(") ")?.1.split(' ');
+    Some(Process { id, state: fields.next()?.to_owned(), parent: fields.next()?.parse().ok()? })
+}
+
+fn children() -> Vec<Process> {
+    let ids = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter_map(process).filter(|p| p.parent == std::process::id()).collect()
+}
+
+fn open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").expect("/proc").count()
+}
+
+/// Waits for threads that read the last words of processes which are gone to end.
+fn settles_at(files: usize) -> bool {
+    (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        open_files() <= files
+    })
+}
+
+fn tensor(value: f64) -> Tensor {
+    Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |i| value + i as f64)
+}
+
+/// One test, as it counts what the whole process has open.
+#[test]
+fn nothing_that_an_engine_does_hurts() {
+    let files = open_files();
+    every_misbehaviour_is_named_and_the_next_case_works();
+    hundreds_of_cases_are_accounted_for();
+    let left: Vec<String> = children().iter().map(|p| format!("{} ({})", p.id, p.state)).collect();
+    assert!(left.is_empty(), "processes are left: {left:?}");
+    assert!(settles_at(files), "{} files were open, {} are", files, open_files());
+}
+
+fn every_misbehaviour_is_named_and_the_next_case_works() {
+    let mut worker =
+        Worker::start(spec(&["echo".into()]), limits(Duration::from_millis(1000))).expect("a worker");
+    let (inputs, outputs) = ([("x".to_owned(), tensor(0.0))], [("x".to_owned(), DType::F32)]);
+    for misbehaviour in Misbehaviour::all() {
+        let case = |model| Case { model, level: "none", inputs: &inputs, outputs: &outputs };
+        let name = misbehaviour.name();
+        // A fault of a process that has run other cases is tried twice, which takes twice as long.
+        worker.restart();
+        let run = worker.run(&case(name.as_bytes())).expect("a worker");
+        assert!(misbehaviour.shows().is(&run.outcome), "{name}: {:?}", run.outcome);
+        assert!(run.late_fault.is_none(), "{name}: {:?}", run.late_fault);
+        if misbehaviour == Misbehaviour::DieLater {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let next = worker.run(&case(b"echo")).expect("a fresh worker");
+        assert!(matches!(&next.outcome, Outcome::Outputs(o) if *o == inputs), "{name}: {next:?}");
+        let is_late = misbehaviour.shows() == Shows::LateFault;
+        assert_eq!(next.late_fault.is_some(), is_late, "{name}: {:?}", next.late_fault);
+    }
+}
+
+/// A model that copies its input, with bytes of its own for each number.
+fn model(number: usize) -> Vec<u8> {
+    let text = format!(
+        "onnxsmith 1 opset 17\ngraph {{\n  %0: f32[3] = variable \"x{number}\"\n  %1: f32[3] = Identity(%0)\n  \
+         return \"y\" = %1\n}}\n"
+    );
+    let model: ops::Model = text.parse().expect("a model");
+    onnx::export::encode(&onnx::export::export(&model).expect("ONNX"))
+}
+
+fn hundreds_of_cases_are_accounted_for() {
+    const CASES: usize = 400;
+    // Not those that cost a time-out or a wait.
+    let slow = ["hang", "late", "hang-with-child", "leave-child", "leave-stranger", "close"];
+    let rate = |m: Misbehaviour| if slow.contains(&m.name()) { 0.0 } else { 2.0 };
+    let rates = Misbehaviour::all().map(|m| format!("{}={}", m.name(), rate(m)));
+    let words: Vec<String> = rates.chain(["pause=3".into()]).collect();
+    let plan = Plan::parse(&words).expect("rates");
+    let spec = spec(&[&["chaos".to_owned()][..], &words].concat());
+    let pool = Pool::new(spec, limits(Duration::from_millis(1000))).expect("a worker");
+    let (next, seen) = (AtomicUsize::new(0), Mutex::new(BTreeMap::<_, usize>::new()));
+    std::thread::scope(|threads| {
+        for _ in 0..3 {
+            threads.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= CASES {
+                        break;
+                    }
+                    let (model, sent) = (model(number), tensor(number as f64));
+                    let inputs = [(format!("x{number}"), sent.clone())];
+                    let outputs = [("y".to_owned(), DType::F32)];
+                    let case = Case { model: &model, level: "default", inputs: &inputs, outputs: &outputs };
+                    let run = pool.run(&case).expect("a worker");
+                    let planned = plan.of(&case);
+                    let shows = planned.map_or(Shows::Answer, Misbehaviour::shows);
+                    assert!(shows.is(&run.outcome), "{planned:?}: {:?}", run.outcome);
+                    if let (Outcome::Outputs(outputs), true) = (&run.outcome, shows != Shows::WrongType) {
+                        assert_eq!(
+                            *outputs,
+                            [("y".to_owned(), sent)],
+                            "another case's answer after {planned:?}"
+                        );
+                    }
+                    *seen.lock().expect("no panic").entry(planned).or_default() += 1;
+                }
+            });
+        }
+    });
+    let seen = seen.into_inner().expect("no panic");
+    assert_eq!(seen.values().sum::<usize>(), CASES);
+    assert!(seen.len() > 20, "too few misbehaviours to mean anything: {seen:?}");
+    let late =
+        seen.iter().filter(|(m, _)| m.is_some_and(|m| m.shows() == Shows::LateFault)).map(|(_, n)| n).sum();
+    std::thread::sleep(Duration::from_millis(50));
+    let counted: u64 = pool.late_faults().values().sum();
+    // The second answer of a worker that is then not used any more is never read.
+    assert!((1..=late).contains(&(counted as usize)), "{counted} of {late} late faults were noticed");
+}

@@ -1,0 +1,270 @@
+//! `cargo xtask chaos`: a whole campaign on an engine that does everything wrong.
+//!
+//! The engine is `onnxsmith worker chaos`, which misbehaves as a case's bytes say. So the cases can be made again
+//! afterwards, and what happened in each is known: the campaign's report must count every case once, and of each kind of
+//! verdict as many as there were reasons for it. Then this process must have as many open files as before, no child,
+//! and nothing may be left in the folder for temporary files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use backends::worker::chaos::{Misbehaviour, Plan, Shows};
+use backends::worker::{Case, Limits};
+use campaign::fuzz::{self, fuzz};
+use campaign::relax::schedule::{Choice, Levels};
+use campaign::report::Report;
+use campaign::{Known, Maker, Target, Values, case, target};
+use graphgen::{Settings, Weights};
+use oracles::Symptom;
+
+use crate::checked_in::root;
+
+/// What the command line asks for.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// How many cases
+    #[arg(long, default_value_t = 20_000, value_name = "N")]
+    cases: u64,
+    /// The seed of the cases
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    seed: u64,
+    /// How many cases run at the same time
+    #[arg(long, default_value_t = 2, value_name = "N")]
+    jobs: usize,
+    /// How much of the time-outs' length a case may take, in seconds; right answers must come within it
+    #[arg(long, default_value_t = 2.0, value_name = "SECONDS")]
+    timeout: f64,
+    /// The program to test; without it, it is built here
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// Other rates than the usual ones, such as segfault=1 (per cent)
+    rates: Vec<String>,
+}
+
+/// What costs a time-out or the wait for a process to end is rarer than what does not, in per cent.
+const SLOW: ([&str; 6], f64, f64) =
+    (["hang", "late", "hang-with-child", "leave-child", "leave-stranger", "close"], 0.05, 0.3);
+
+/// Runs the campaign and compares.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let program = program(arguments.program.as_ref())?;
+    let rates = if arguments.rates.is_empty() { usual(arguments.timeout) } else { arguments.rates.clone() };
+    let plan = Plan::parse(&rates)?;
+    let before = Traces::now()?;
+    let started = Instant::now();
+    let out = tempfile::tempdir().context("no folder for findings")?;
+    let line = format!("cmd:{} worker chaos {}", program.display(), plan.words().join(" "));
+    let timeout = Duration::try_from_secs_f64(arguments.timeout).context("--timeout is no time")?;
+    let limits = Limits { timeout, memory: Some(1 << 30), ..Limits::default() };
+    let targets = target::open(&line, &limits)?;
+    let maker = Maker {
+        seed: arguments.seed,
+        settings: Settings { nodes: 3, ..Settings::default() },
+        opset: None,
+        policy: &Weights,
+        swarm: true,
+        values: Values::Plain,
+    };
+    let campaign = fuzz::Plan {
+        maker,
+        levels: Levels { choice: Choice::Valid, rules: Vec::new() },
+        targets,
+        jobs: arguments.jobs,
+        cases: Some(arguments.cases),
+        time: None,
+        shard: (0, 1),
+        out: out.path().to_owned(),
+        saved_per_signature: 1,
+        known: Known::default(),
+    };
+    let report = fuzz(&campaign, &AtomicBool::new(false), &mut |_| {});
+    let seconds = started.elapsed().as_secs_f64();
+    let injected = injected(&plan, &campaign, arguments.cases)?;
+    drop(campaign);
+    drop(out);
+    let counted = Counts::of(&report);
+    print!("{}", text(&report, &injected, &counted, seconds));
+    judge(&report, &injected, &counted, arguments.cases)?;
+    before.must_be_all()
+}
+
+/// The program under test.
+fn program(given: Option<&PathBuf>) -> Result<PathBuf> {
+    if let Some(program) = given {
+        return program.canonicalize().with_context(|| format!("there is no {}", program.display()));
+    }
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let arguments = ["build", "--quiet", "--release", "--package", "onnxsmith", "--message-format", "json"];
+    let output =
+        Command::new(cargo).current_dir(root()).args(arguments).output().context("cannot run cargo")?;
+    ensure!(output.status.success(), "onnxsmith does not build: {}", String::from_utf8_lossy(&output.stderr));
+    let messages = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<serde_json::Value>();
+    let executables =
+        messages.flatten().filter_map(|message| Some(message.get("executable")?.as_str()?.into()));
+    executables.last().context("cargo names no executable")
+}
+
+/// The usual rates; late answers come half a time-out too late.
+fn usual(timeout: f64) -> Vec<String> {
+    let (slow, rarely, often) = SLOW;
+    let rate = |m: Misbehaviour| if slow.contains(&m.name()) { rarely } else { often };
+    let rates = Misbehaviour::all().map(|m| format!("{}={}", m.name(), rate(m)));
+    rates.chain([format!("pause={}", 1.5 * timeout)]).collect()
+}
+
+/// How often each misbehaviour was met; `None` for cases without one.
+type Injected = BTreeMap<Option<Misbehaviour>, u64>;
+
+/// Makes the cases again, and looks what happened in each.
+fn injected(plan: &Plan, campaign: &fuzz::Plan<'_>, cases: u64) -> Result<Injected> {
+    let [target] = &campaign.targets[..] else { bail!("the engine has more than one level") };
+    let settings = target.narrow(campaign.maker.settings.clone());
+    let mut all = Injected::new();
+    for index in 0..cases {
+        let made = campaign.maker.make_within(index, &settings)?;
+        let planned = of(plan, target, &made);
+        // What refuses an undefined value may do so, and is not counted as a finding.
+        let is_excused = planned == Some(Misbehaviour::Reject) && !made.all_defined;
+        *all.entry(planned.filter(|_| !is_excused)).or_default() += 1;
+    }
+    Ok(all)
+}
+
+fn of(plan: &Plan, target: &Target, made: &campaign::Case) -> Option<Misbehaviour> {
+    let outputs = case::outputs(&made.model);
+    plan.of(&Case { model: &made.onnx, level: &target.level, inputs: &made.inputs, outputs: &outputs })
+}
+
+/// The verdicts of a report, by what they say happened.
+struct Counts {
+    faults: Vec<(String, String, u64)>,
+    wrong_type: u64,
+    rejected: u64,
+    other: u64,
+    unsupported: u64,
+}
+
+impl Counts {
+    fn of(report: &Report) -> Self {
+        let mut counts = Self { faults: Vec::new(), wrong_type: 0, rejected: 0, other: 0, unsupported: 0 };
+        for cluster in &report.clusters {
+            match &cluster.example.symptom {
+                Symptom::Fault { kind, .. } => {
+                    counts.faults.push((kind.clone(), cluster.example.detail.clone(), cluster.count));
+                }
+                Symptom::WrongType => counts.wrong_type += cluster.count,
+                Symptom::Rejected { .. } => counts.rejected += cluster.count,
+                _ => counts.other += cluster.count,
+            }
+        }
+        let lacking = report.incomparable.iter().filter(|(why, _)| why.contains("Chaos"));
+        counts.unsupported = lacking.map(|(_, count)| count).sum();
+        counts
+    }
+
+    /// How many verdicts say that this happened.
+    fn shown(&self, shows: Shows) -> u64 {
+        match shows {
+            Shows::Answer | Shows::LateFault => 0,
+            Shows::WrongType => self.wrong_type,
+            Shows::Rejected => self.rejected,
+            Shows::Unsupported => self.unsupported,
+            Shows::Fault(..) => {
+                let same = self.faults.iter().filter(|(kind, text, _)| shows.is_fault(kind, text));
+                same.map(|(.., count)| count).sum()
+            }
+        }
+    }
+}
+
+/// One line for each thing that can be shown: what was injected, and how many verdicts say so.
+fn lines(injected: &Injected, counted: &Counts) -> Vec<(String, u64, u64)> {
+    let mut lines: Vec<(Shows, Vec<&str>, u64)> = Vec::new();
+    for misbehaviour in Misbehaviour::all() {
+        let count = injected.get(&Some(misbehaviour)).copied().unwrap_or(0);
+        match lines.iter_mut().find(|(shows, ..)| *shows == misbehaviour.shows()) {
+            Some((_, names, sum)) => {
+                names.push(misbehaviour.name());
+                *sum += count;
+            }
+            None => lines.push((misbehaviour.shows(), vec![misbehaviour.name()], count)),
+        }
+    }
+    let shown =
+        |(shows, names, count): (Shows, Vec<&str>, u64)| (names.join(", "), count, counted.shown(shows));
+    lines.into_iter().map(shown).collect()
+}
+
+fn text(report: &Report, injected: &Injected, counted: &Counts, seconds: f64) -> String {
+    let mut out = format!("{} cases in {seconds:.0} s\n{:>8} {:>8}\n", report.cases, "injected", "verdicts");
+    for (names, count, shown) in lines(injected, counted) {
+        out += &format!("{count:>8} {shown:>8}  {names}\n");
+    }
+    out + &format!(
+        "verdicts: {:?}; other findings: {}\nlate faults: {:?}\n",
+        report.verdicts, counted.other, report.late_faults
+    )
+}
+
+/// Whether the report accounts for every case, once and rightly.
+fn judge(report: &Report, injected: &Injected, counted: &Counts, cases: u64) -> Result<()> {
+    ensure!(report.cases == cases, "{} cases are reported", report.cases);
+    let tally = report.verdicts;
+    ensure!(tally.pass + tally.bug + tally.incomparable == cases, "the verdicts are {tally:?}");
+    ensure!(report.trouble.is_empty(), "there was trouble: {:?}", report.trouble);
+    ensure!(counted.other == 0, "{} findings are of a kind that was not injected", counted.other);
+    for (names, count, shown) in lines(injected, counted) {
+        let is_silent = names.contains("flood") || names.contains("twice");
+        ensure!(is_silent || count == shown, "{names}: {count} injected, {shown} verdicts");
+    }
+    Ok(())
+}
+
+/// What a campaign could leave behind.
+struct Traces {
+    open_files: usize,
+    temporary: BTreeSet<OsString>,
+}
+
+impl Traces {
+    fn now() -> Result<Self> {
+        let names = |folder: PathBuf| -> Result<Vec<_>> {
+            let entries =
+                std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+            Ok(entries.flatten().map(|entry| entry.file_name()).collect())
+        };
+        let open_files = names("/proc/self/fd".into())?.len();
+        let temporary = names(std::env::temp_dir())?.into_iter().collect();
+        Ok(Self { open_files, temporary })
+    }
+
+    /// Fails if there is more now.
+    fn must_be_all(&self) -> Result<()> {
+        // Threads that listen to processes which are gone end on their own.
+        std::thread::sleep(Duration::from_secs(1));
+        let now = Self::now()?;
+        let children = children()?;
+        ensure!(children.is_empty(), "processes are left: {children:?}");
+        let (before, after) = (self.open_files, now.open_files);
+        ensure!(after <= before, "{before} files were open, {after} are");
+        let new: Vec<_> = now.temporary.difference(&self.temporary).collect();
+        println!("no process, no open file is left; new in the folder for temporary files: {new:?}");
+        Ok(())
+    }
+}
+
+/// The children of this process, zombies included.
+fn children() -> Result<Vec<String>> {
+    let threads = std::fs::read_dir("/proc/self/task").context("cannot read /proc/self/task")?;
+    let mut all = Vec::new();
+    for thread in threads.flatten() {
+        let text = std::fs::read_to_string(thread.path().join("children")).context("no list of children")?;
+        all.extend(text.split_whitespace().map(str::to_owned));
+    }
+    Ok(all)
+}
