@@ -8,7 +8,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -16,13 +15,14 @@ use anyhow::{Context, Result, bail, ensure};
 use backends::worker::chaos::{Misbehaviour, Plan, Shows};
 use backends::worker::{Case, Limits};
 use campaign::fuzz::{self, fuzz};
+use campaign::oracle::Oracles;
 use campaign::relax::schedule::{Choice, Levels};
 use campaign::report::Report;
 use campaign::{Known, Maker, Target, Values, case, target};
 use graphgen::{Settings, Weights};
 use oracles::Symptom;
 
-use crate::checked_in::root;
+use crate::program::onnxsmith;
 
 /// What the command line asks for.
 #[derive(clap::Args)]
@@ -52,7 +52,7 @@ const SLOW: ([&str; 6], f64, f64) =
 
 /// Runs the campaign and compares.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let program = program(arguments.program.as_ref())?;
+    let program = onnxsmith(arguments.program.as_deref(), &[])?;
     let rates = if arguments.rates.is_empty() { usual(arguments.timeout) } else { arguments.rates.clone() };
     let plan = Plan::parse(&rates)?;
     let before = Traces::now()?;
@@ -74,6 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         maker,
         levels: Levels { choice: Choice::Valid, rules: Vec::new() },
         targets,
+        oracles: Oracles::default(),
         jobs: arguments.jobs,
         cases: Some(arguments.cases),
         time: None,
@@ -91,22 +92,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     print!("{}", text(&report, &injected, &counted, seconds));
     judge(&report, &injected, &counted, arguments.cases)?;
     before.must_be_all()
-}
-
-/// The program under test.
-fn program(given: Option<&PathBuf>) -> Result<PathBuf> {
-    if let Some(program) = given {
-        return program.canonicalize().with_context(|| format!("there is no {}", program.display()));
-    }
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let arguments = ["build", "--quiet", "--release", "--package", "onnxsmith", "--message-format", "json"];
-    let output =
-        Command::new(cargo).current_dir(root()).args(arguments).output().context("cannot run cargo")?;
-    ensure!(output.status.success(), "onnxsmith does not build: {}", String::from_utf8_lossy(&output.stderr));
-    let messages = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<serde_json::Value>();
-    let executables =
-        messages.flatten().filter_map(|message| Some(message.get("executable")?.as_str()?.into()));
-    executables.last().context("cargo names no executable")
 }
 
 /// The usual rates; late answers come half a time-out too late.

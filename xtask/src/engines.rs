@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::checked_in::{Mode, root, settle};
+use crate::program::onnxsmith;
 
 /// The page, and the lines between which the table stands.
 const PAGE: &str = "docs/engines.md";
@@ -17,7 +18,10 @@ const BEGIN: &str = "<!-- begin: cargo xtask engines -->\n";
 const END: &str = "<!-- end -->\n";
 
 /// The cargo features that add engines.
-const FEATURES: &str = "ort,oxionnx,tract";
+const FEATURES: &[&str] = &["ort", "oxionnx", "tract"];
+
+/// How long a case may take: the pure Python of ONNX's reference evaluator is slow.
+const TIMEOUT: &str = "60s";
 
 /// The columns, in the words of `onnxsmith run`.
 const OUTCOMES: [&str; 6] = ["pass", "mismatch", "unsupported", "rejected", "crash", "timeout"];
@@ -31,12 +35,14 @@ struct Replayed {
 }
 
 /// Runs the node tests in a folder on engines, and writes the table.
-pub(crate) fn run(tests: &Path, on: &[String]) -> Result<()> {
+pub(crate) fn run(tests: &Path, on: &[String], program: Option<&Path>) -> Result<()> {
     let root = root();
+    let tests = tests.canonicalize().with_context(|| format!("there is no {}", tests.display()))?;
+    let program = onnxsmith(program, FEATURES)?;
     let mut results = Vec::new();
     for engine in on {
         eprintln!("{engine} …");
-        results.push(replay(&root, tests, engine)?);
+        results.push(replay(&root, &program, &tests, engine)?);
     }
     let page = std::fs::read_to_string(root.join(PAGE)).with_context(|| format!("cannot read {PAGE}"))?;
     let Some((before, (_, after))) =
@@ -49,12 +55,10 @@ pub(crate) fn run(tests: &Path, on: &[String]) -> Result<()> {
 }
 
 /// All levels of one engine. One engine a run keeps figures apart from what others do to the machine.
-fn replay(root: &Path, tests: &Path, engine: &str) -> Result<Replayed> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.current_dir(root).args(["run", "--quiet", "--release", "--package", "onnxsmith"]);
-    command.args(["--features", FEATURES, "--", "run", "--quiet", "--json", "--on", engine]).arg(tests);
-    let output = command.output().context("cannot run cargo")?;
+fn replay(root: &Path, program: &Path, tests: &Path, engine: &str) -> Result<Replayed> {
+    let mut command = Command::new(program);
+    command.current_dir(root).args(["run", "--quiet", "--json", "--timeout", TIMEOUT, "--on", engine]).arg(tests);
+    let output = command.output().with_context(|| format!("cannot run {}", program.display()))?;
     // 1 means that something did not pass, which the table is about.
     ensure!(
         matches!(output.status.code(), Some(0 | 1)),

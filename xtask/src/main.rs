@@ -8,6 +8,7 @@ mod codegen;
 mod docs;
 mod engines;
 mod faults;
+mod program;
 mod values;
 
 use std::path::PathBuf;
@@ -49,6 +50,9 @@ enum Task {
             default_value = "interp,cpu,rten,tract,ort,oxionnx,onnxruntime,openvino,onnx_reference"
         )]
         on: Vec<String>,
+        /// The program to run; without it, it is built here with the features of all engines
+        #[arg(long, value_name = "FILE")]
+        program: Option<PathBuf>,
     },
     /// Measure how often value search finds values on which everything is defined, and what it costs
     Values {
@@ -67,7 +71,7 @@ fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Codegen { check } => codegen::run(Mode::of(check)),
         Task::Docs { check } => docs::run(Mode::of(check)),
-        Task::Engines { tests, on } => engines::run(&tests, &on),
+        Task::Engines { tests, on, program } => engines::run(&tests, &on, program.as_deref()),
         Task::Values { arguments } => values::run(&arguments),
         #[cfg(target_os = "linux")]
         Task::Chaos(arguments) => chaos::run(&arguments),
