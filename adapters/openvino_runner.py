@@ -23,16 +23,19 @@ DTYPES = {
 def load(model, level):
     config = {hint.execution_mode: LEVELS[level], "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
     compiled = CORE.compile_model(CORE.read_model(model), "CPU", config)
-    # A graph input that nothing uses is not there any more.
-    known = {port.any_name: port for port in compiled.inputs}
 
     def execute(inputs):
         if any(port.element_type == ov.Type.bf16 for port in [*compiled.inputs, *compiled.outputs]):
             raise Unsupported("bf16 through the Python package")
-        # OpenVINO would calculate with what happens to lie in memory.
-        if missing := known.keys() - inputs.keys():
-            raise ValueError(f"there is no tensor for {missing}")
-        results = compiled({name: value for name, value in inputs.items() if name in known})
+        # A graph input that nothing uses is not there any more; one whose value passes through nodes that change nothing
+        # has their outputs' names as well. Without a tensor OpenVINO would calculate with what happens to lie in memory.
+        given = {port: port.names & inputs.keys() for port in compiled.inputs}
+        if missing := [port.any_name for port, names in given.items() if not names]:
+            # Its own name may even be lost. Its place is not, if no input is gone.
+            if len(given) != len(inputs):
+                raise ValueError(f"there is no tensor for {missing}")
+            given = {port: {name} for port, name in zip(given, inputs, strict=True)}
+        results = compiled({port: inputs[min(names)] for port, names in given.items()})
         return {name: results[port] for port in compiled.outputs for name in port.names}
 
     return execute

@@ -57,7 +57,10 @@ pub(crate) fn run(tests: &Path, on: &[String], program: Option<&Path>) -> Result
 /// All levels of one engine. One engine a run keeps figures apart from what others do to the machine.
 fn replay(root: &Path, program: &Path, tests: &Path, engine: &str) -> Result<Replayed> {
     let mut command = Command::new(program);
-    command.current_dir(root).args(["run", "--quiet", "--json", "--timeout", TIMEOUT, "--on", engine]).arg(tests);
+    command
+        .current_dir(root)
+        .args(["run", "--quiet", "--json", "--timeout", TIMEOUT, "--on", engine])
+        .arg(tests);
     let output = command.output().with_context(|| format!("cannot run {}", program.display()))?;
     // 1 means that something did not pass, which the table is about.
     ensure!(
