@@ -3,7 +3,7 @@
 
 import onnxruntime as ort
 from ml_dtypes import bfloat16
-from protocol import DTYPES, Unsupported, serve
+from protocol import DTYPES, THREADS, Unsupported, serve
 
 LEVELS = {
     "none": ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
@@ -16,7 +16,7 @@ LACKING = ["NOT_IMPLEMENTED", "NotImplemented", "is not a registered function/op
 
 def load(model, level):
     options = ort.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
     options.graph_optimization_level = LEVELS[level]
     options.log_severity_level = 3
     session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])

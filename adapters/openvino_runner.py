@@ -9,7 +9,7 @@ import platform
 
 import openvino as ov
 from openvino.properties import hint
-from protocol import Unsupported, serve
+from protocol import THREADS, Unsupported, serve
 
 CORE = ov.Core()
 LEVELS = {"accuracy": hint.ExecutionMode.ACCURACY, "performance": hint.ExecutionMode.PERFORMANCE}
@@ -21,7 +21,7 @@ DTYPES = {
 
 
 def load(model, level):
-    config = {hint.execution_mode: LEVELS[level], "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
+    config = {hint.execution_mode: LEVELS[level], "INFERENCE_NUM_THREADS": THREADS, "NUM_STREAMS": 1}
     compiled = CORE.compile_model(CORE.read_model(model), "CPU", config)
 
     def execute(inputs):

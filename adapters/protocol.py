@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 
 VERSION = 1
+THREADS = int(os.environ.get("ONNXSMITH_THREADS", "1"))
 DTYPES = {
     name: np.dtype(dtype)
     for name, dtype in {

@@ -159,7 +159,7 @@ fn run(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<Findi
 }
 
 /// Whether two symptoms are of one kind: a mismatch is one however far it is off, a refusal one with the same words.
-fn same_kind(a: &Symptom, b: &Symptom) -> bool {
+pub(crate) fn same_kind(a: &Symptom, b: &Symptom) -> bool {
     match (a, b) {
         (Symptom::Mismatch(_), Symptom::Mismatch(_)) => true,
         (Symptom::Fault { kind: a, .. }, Symptom::Fault { kind: b, .. })

@@ -6,7 +6,7 @@ use oracles::{Assessment, Expected, Finding, Verdict, Why, assess};
 use crate::blame::{Alone, Suspicion};
 use crate::case::Case;
 use crate::fuzz::Plan;
-use crate::oracle::{Answer, AskError, Question};
+use crate::oracle::{Answer, AskError, Optimiser, Question};
 use crate::target::Target;
 
 /// What came of a case on a target.
@@ -39,13 +39,6 @@ impl Judged {
         }
         let ran = target.run(&case.onnx, &case.inputs, outputs)?;
         let mut judged = Self { seconds: ran.engine_seconds, ..Self::default() };
-        if plan.oracles.differential {
-            let Assessment { verdict, comparisons } =
-                assess(&target.backend, &target.level, &ran.outcome, expected);
-            let judge = Suspicion { target, model: &case.model, inputs, all_defined: case.all_defined };
-            let (verdict, alone) = judge.settle(verdict)?;
-            (judged.verdict, judged.comparisons, judged.alone) = (Some(verdict), comparisons, alone);
-        }
         let stream = plan.maker.stream(case.index);
         let question = Question {
             target,
@@ -57,8 +50,26 @@ impl Judged {
             stream,
         };
         judged.answers = plan.oracles.ask(&question)?;
+        if plan.oracles.differential {
+            let Assessment { verdict, comparisons } =
+                assess(&target.backend, &target.level, &ran.outcome, expected);
+            let judge = Suspicion { target, model: &case.model, inputs, all_defined: case.all_defined };
+            judged.comparisons = comparisons;
+            if !judged.is_the_optimisers(&verdict) {
+                let (verdict, alone) = judge.settle(verdict)?;
+                (judged.verdict, judged.alone) = (Some(verdict), alone);
+            }
+        }
         judged.seconds += judged.answers.iter().map(|answer| answer.seconds).sum::<f64>();
         Ok(judged)
+    }
+
+    /// Whether a bug is one that the optimiser oracle has already told, with the level that is to blame.
+    fn is_the_optimisers(&self, verdict: &Verdict) -> bool {
+        let is_told = |answer: &Answer| {
+            answer.check.oracle == Optimiser::NAME && matches!(answer.verdict, Some(Verdict::Bug(_)))
+        };
+        matches!(verdict, Verdict::Bug(_)) && self.answers.iter().any(is_told)
     }
 
     /// A verdict, and nothing else.

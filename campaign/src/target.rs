@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use backends::worker::protocol::WRITTEN;
 use backends::worker::{self, Description, Engine, EngineError, Limits, Outcome, Pool, Run, Spec, Stage};
 use graphgen::Settings;
 use interp::Profile;
@@ -176,6 +177,40 @@ impl Target {
             Host::Workers(pool) => pool.late_faults(),
             Host::Here(..) => BTreeMap::new(),
         }
+    }
+
+    /// Runs a model in a process of its own, with this many threads. (An engine of this process runs as it always does.)
+    pub fn run_apart(
+        &self,
+        threads: usize,
+        onnx: &[u8],
+        inputs: &[(String, Tensor)],
+        outputs: &[(String, DType)],
+    ) -> Result<Run, worker::WorkerError> {
+        let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
+        match &*self.host {
+            Host::Workers(pool) => pool.run_apart(threads, &case),
+            Host::Here(..) => self.run(onnx, inputs, outputs),
+        }
+    }
+
+    /// The same engine at another of its levels.
+    pub fn at_level(&self, level: &str) -> Option<Self> {
+        let is_known = self.description().levels.iter().any(|known| known == level);
+        is_known.then(|| Self { level: level.to_owned(), ..self.clone() })
+    }
+
+    /// The levels below this one, from the unoptimised one upwards.
+    pub fn below(&self) -> Vec<Self> {
+        let levels = self.description().levels.iter();
+        levels.take_while(|level| **level != self.level).filter_map(|level| self.at_level(level)).collect()
+    }
+
+    /// The engine as it runs the model that it has optimised at this level, written and read again; `None` if it does not
+    /// write models.
+    pub fn written(&self) -> Option<Self> {
+        let can = self.description().written.contains(&self.level);
+        can.then(|| Self { level: format!("{}{WRITTEN}", self.level), ..self.clone() })
     }
 
     /// The dtypes that the engine computes in as they are, or in one that holds the same values: `bool` as an

@@ -6,6 +6,7 @@
 //! | [`differential`] | an engine's answer against the reference and its bounds |
 //! | [`refusal`] | an engine's answer to a model that breaks a rule |
 //! | [`metamorphic`] | models that must give the same outputs, and what they gave |
+//! | [`repeat`] | an engine's answer to the same case once more |
 //! | [`tolerance`] | comparison with a fixed tolerance, for cases that come without bounds |
 //! | [`signature`] | what makes two findings the same finding |
 //! | [`cause`] | which findings of different signatures have one cause |
@@ -18,6 +19,7 @@ pub mod differential;
 pub mod message;
 pub mod metamorphic;
 pub mod refusal;
+pub mod repeat;
 pub mod signature;
 pub mod tolerance;
 pub mod verdict;

@@ -9,19 +9,19 @@ use ir::{DType, Tensor, Type};
 use rten::{DataType, Model, ModelOptions, RunOptions, ThreadPool, Value, ValueOrView, ValueType, ValueView};
 use rten_tensor::prelude::*;
 
-use crate::worker::{Case, Description, Engine, EngineError};
+use crate::worker::{Case, Description, Engine, EngineError, threads};
 
 /// The crate's version; Cargo.toml pins the minor version.
 const VERSION: &str = "0.27";
 
-/// The runtime, on one thread.
+/// The runtime, on as many threads as its worker may use.
 pub struct Rten {
     threads: Arc<ThreadPool>,
 }
 
 impl Default for Rten {
     fn default() -> Self {
-        Self { threads: Arc::new(ThreadPool::with_num_threads(1)) }
+        Self { threads: Arc::new(ThreadPool::with_num_threads(threads())) }
     }
 }
 

@@ -34,6 +34,14 @@ pub use serve::{Engine, EngineError, serve};
 
 use ir::{DType, Tensor};
 
+/// The environment variable that tells a worker how many threads its engine may use.
+pub const THREADS: &str = "ONNXSMITH_THREADS";
+
+/// How many threads an engine in this process may use.
+pub fn threads() -> usize {
+    std::env::var(THREADS).ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
 /// One model, how to optimise it, its inputs, and what is wanted back.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {

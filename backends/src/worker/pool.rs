@@ -82,6 +82,8 @@ pub struct Limits {
     /// Whether a worker is replaced after a panic that it survived. A panic can leave a lock poisoned or a cache
     /// half written, and every later case of that process would look like a bug.
     pub restart_after_panic: bool,
+    /// How many threads the engine may use, where it can be told.
+    pub threads: usize,
 }
 
 impl Default for Limits {
@@ -92,6 +94,7 @@ impl Default for Limits {
             memory: Some(4 << 30),
             reply_bytes: 1 << 30,
             restart_after_panic: true,
+            threads: 1,
         }
     }
 }
@@ -304,6 +307,11 @@ impl Pool {
             self.count_late(fault);
         }
         run
+    }
+
+    /// Runs a case in a process of its own, which may use this many threads.
+    pub fn run_apart(&self, threads: usize, case: &Case) -> Result<Run, WorkerError> {
+        Worker::start(self.spec.clone(), Limits { threads, ..self.limits.clone() })?.run(case)
     }
 
     /// How many faults, by kind, were no case's own (see [`Run::late_fault`]), those of workers that have died since

@@ -23,10 +23,10 @@ const GRACE: Duration = Duration::from_secs(2);
 /// left the group holds them.
 const SLACK: Duration = Duration::from_millis(200);
 
-/// Runtimes read these; with one thread each, results do not depend on scheduling and workers do not crowd
-/// each other out.
-const ONE_THREAD: [&str; 4] =
-    ["RTEN_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"];
+/// Runtimes and adapters read these. Normally the number is one: results do not depend on scheduling then, and workers do
+/// not crowd each other out.
+const THREADS: [&str; 5] =
+    [super::THREADS, "RTEN_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"];
 
 /// What [`set_variable`] was told.
 static VARIABLES: Mutex<Vec<(OsString, OsString)>> = Mutex::new(Vec::new());
@@ -50,7 +50,7 @@ impl Process {
     /// Starts the program; [`Process::hello`] comes next.
     pub(super) fn start(spec: &Spec, limits: &Limits) -> std::io::Result<Self> {
         let mut command = Command::new(&spec.program);
-        command.args(&spec.args).envs(ONE_THREAD.map(|name| (name, "1")));
+        command.args(&spec.args).envs(THREADS.map(|name| (name, limits.threads.to_string())));
         command.envs(VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         sys::own_group(&mut command);

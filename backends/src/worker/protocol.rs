@@ -141,7 +141,14 @@ pub struct Description {
     /// of an image.
     #[serde(default)]
     pub transforms_convolutions: bool,
+    /// Those of them at which it can also write the optimised model, read it again and run that. A request for this
+    /// has [`WRITTEN`] after the level.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<String>,
 }
+
+/// What follows the level where the optimised model is to be written and read again before it runs.
+pub const WRITTEN: &str = "+written";
 
 impl Description {
     /// The dtype that `dtype` is calculated in; `None` where the engine does not accept it.

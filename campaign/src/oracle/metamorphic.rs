@@ -151,7 +151,7 @@ pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Res
 }
 
 /// The model and the inputs of a folder, within what the reference can do.
-fn load(folder: &CaseFolder) -> Result<(Model, Vec<Tensor>), String> {
+pub(super) fn load(folder: &CaseFolder) -> Result<(Model, Vec<Tensor>), String> {
     let known = case::known_inputs(folder);
     let model = case::import(&folder.model, &known).map_err(|e| e.to_string())?;
     reference::affordable(&model)?;

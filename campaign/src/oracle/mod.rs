@@ -2,14 +2,22 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`optimiser`] | is it the optimiser, and from which level on? |
+//! | [`determinism`] | does the target give the same once more? |
+//! | [`roundtrip`] | is a model that was written and read again the same? |
 //! | [`metamorphic`] | does the target give the same for the model in another form? |
 //! | [`tally`] | what was asked, and the verdicts |
+//! | `saved` | a saved case, to be asked about once more |
 //!
 //! Comparison with the reference, the differential oracle, needs one run. Every other oracle gets the outcome of that
 //! run and makes more: the trait [`Oracle`]. What it finds carries the question ([`oracles::Check`]), so that
 //! different questions make different clusters and a saved case can be asked the same again.
 
+pub mod determinism;
 pub mod metamorphic;
+pub mod optimiser;
+pub mod roundtrip;
+mod saved;
 pub mod tally;
 
 use std::collections::BTreeMap;
@@ -21,7 +29,10 @@ use onnx::case::NamedTensor;
 use oracles::metamorphic::Relation;
 use oracles::{Check, Expected, Verdict};
 
+pub use determinism::Determinism;
 pub use metamorphic::Metamorphic;
+pub use optimiser::Optimiser;
+pub use roundtrip::RoundTrip;
 pub use tally::{Answers, Asked};
 
 use crate::blame::Alone;
@@ -155,7 +166,8 @@ pub enum OracleError {
 }
 
 /// The names of all oracles.
-pub const NAMES: &[&str] = &[DIFFERENTIAL, Metamorphic::NAME];
+pub const NAMES: &[&str] =
+    &[DIFFERENTIAL, Metamorphic::NAME, Optimiser::NAME, Determinism::NAME, RoundTrip::NAME];
 
 impl Oracles {
     /// The oracles of these names. The metamorphic one asks for these relations, or for all if none is named.
@@ -170,6 +182,9 @@ impl Oracles {
                 DIFFERENTIAL => all.differential = true,
                 name if all.others.iter().any(|oracle| oracle.name() == name) => {}
                 Metamorphic::NAME => all.others.push(Box::new(Metamorphic::of(relations.clone()))),
+                Optimiser::NAME => all.others.push(Box::new(Optimiser)),
+                Determinism::NAME => all.others.push(Box::new(Determinism)),
+                RoundTrip::NAME => all.others.push(Box::new(RoundTrip)),
                 _ => return Err(OracleError::Unknown { name: name.clone() }),
             }
         }
@@ -197,6 +212,9 @@ impl Oracles {
 pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
     match check.oracle.as_str() {
         Metamorphic::NAME => metamorphic::replay(folder, check, target),
+        Optimiser::NAME => optimiser::replay(folder, check, target),
+        Determinism::NAME => determinism::replay(folder, check, target),
+        RoundTrip::NAME => roundtrip::replay(folder, check, target),
         name => Err(OracleError::Unknown { name: name.to_owned() }.to_string()),
     }
 }

@@ -8,7 +8,7 @@ mod library;
 pub use self::library::LibraryError;
 
 use ::ort::environment::Environment;
-use ::ort::session::builder::GraphOptimizationLevel;
+use ::ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ::ort::session::{Session, SessionInputValue};
 use ::ort::value::{DynTensorValueType, DynValue, PrimitiveTensorElementType, TensorElementType, TensorRef};
 use ::ort::{Error, ErrorCode};
@@ -16,7 +16,8 @@ use ir::{DType, Tensor, Type, each_tensor};
 use ndarray::ArrayD;
 use ops::Model;
 
-use crate::worker::{Case, Description, Engine, EngineError};
+use crate::worker::protocol::WRITTEN;
+use crate::worker::{Case, Description, Engine, EngineError, threads};
 
 /// The name under which ONNX Runtime is known.
 pub const NAME: &str = "ort";
@@ -29,7 +30,7 @@ const LEVELS: [(&str, GraphOptimizationLevel); 4] = [
     ("all", GraphOptimizationLevel::All),
 ];
 
-/// The runtime, on one thread.
+/// The runtime, on as many threads as its worker may use.
 #[derive(Debug)]
 pub struct Ort {
     environment: Environment,
@@ -45,14 +46,30 @@ impl Ort {
         Ok(Self { environment, version, opset })
     }
 
+    /// The model as ONNX Runtime writes it when it has optimised it.
+    fn written(&self, model: &[u8], level: GraphOptimizationLevel) -> Result<Vec<u8>, EngineError> {
+        let path = std::env::temp_dir().join(format!("onnxsmith-{}.onnx", std::process::id()));
+        let session = builder(&self.environment, level)
+            .and_then(|builder| Ok(builder.with_optimized_model_path(&path)?.commit_from_memory(model)?));
+        let bytes = std::fs::read(&path);
+        // It is there only if the model could be loaded and written.
+        let _ = std::fs::remove_file(&path);
+        drop(session.map_err(|e| failure(&e, EngineError::Load))?);
+        bytes.map_err(|e| EngineError::Run(format!("the optimised model was not written: {e}")))
+    }
+
     fn session(&self, model: &[u8], level: GraphOptimizationLevel) -> Result<Session, Error> {
         load(&self.environment, model, level)
     }
 }
 
-fn load(environment: &Environment, model: &[u8], level: GraphOptimizationLevel) -> Result<Session, Error> {
+fn builder(environment: &Environment, level: GraphOptimizationLevel) -> Result<SessionBuilder, Error> {
     let builder = Session::builder(environment)?.with_optimization_level(level)?;
-    builder.with_intra_threads(1)?.with_inter_threads(1)?.commit_from_memory(model)
+    Ok(builder.with_intra_threads(threads())?.with_inter_threads(1)?)
+}
+
+fn load(environment: &Environment, model: &[u8], level: GraphOptimizationLevel) -> Result<Session, Error> {
+    builder(environment, level)?.commit_from_memory(model)
 }
 
 /// The newest opset, among those this program knows, of which the library loads a model. Libraries that are newer
@@ -77,16 +94,25 @@ impl Engine for Ort {
             version: self.version.clone(),
             dtypes: DType::ALL.into_iter().map(|d| (d.name().into(), d.name().into())).collect(),
             opset: self.opset.map(i64::from),
-            levels: LEVELS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            levels: LEVELS.map(|(name, _)| name.to_owned()).into(),
+            written: LEVELS.map(|(name, _)| name.to_owned()).into(),
             ..Description::default()
         }
     }
 
     fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
-        let level = LEVELS.into_iter().find(|(name, _)| *name == case.level);
+        let name = case.level.strip_suffix(WRITTEN);
+        let level = LEVELS.into_iter().find(|(known, _)| *known == name.unwrap_or(case.level));
         let (_, level) = level
             .ok_or_else(|| EngineError::Unsupported(format!("no optimisation level `{}`", case.level)))?;
-        let mut session = self.session(case.model, level).map_err(|e| failure(&e, EngineError::Load))?;
+        let session = match name {
+            None => self.session(case.model, level),
+            Some(_) => {
+                let written = self.written(case.model, level)?;
+                self.session(&written, GraphOptimizationLevel::Disable)
+            }
+        };
+        let mut session = session.map_err(|e| failure(&e, EngineError::Load))?;
         let run = |e: Error| failure(&e, EngineError::Run);
         let inputs = case.inputs.iter().map(|(name, t)| Ok((name.as_str(), value(t).map_err(run)?)));
         let inputs = inputs.collect::<Result<Vec<_>, EngineError>>()?;

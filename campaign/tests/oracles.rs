@@ -1,0 +1,135 @@
+//! Each oracle sees the one thing that an engine does wrong, names it once, and says nothing of a right engine.
+
+use std::sync::atomic::AtomicBool;
+
+use backends::cpu::CpuEngine;
+use backends::worker::protocol::WRITTEN;
+use backends::worker::{Case, Description, Engine, EngineError};
+use graphgen::{Settings, Weights};
+use ir::{DType, Tensor};
+use onnxsmith_campaign::fuzz::{Plan, fuzz};
+use onnxsmith_campaign::oracle::{Oracles, tally::Answers};
+use onnxsmith_campaign::relax::schedule::{Choice, Levels};
+use onnxsmith_campaign::report::Report;
+use onnxsmith_campaign::{Known, Maker, Target, Values};
+
+/// What an engine does wrong: whether its answer is off at a level, the how-manieth run it is.
+type Wrong = fn(level: &str, run: u64) -> bool;
+
+/// Our CPU kernels, with levels, that add 1 to each float output where they are wrong.
+struct Faulty {
+    right: CpuEngine,
+    wrong: Wrong,
+    runs: u64,
+}
+
+impl Engine for Faulty {
+    fn describe(&self) -> Description {
+        Description {
+            engine: "faulty".to_owned(),
+            levels: ["none", "basic", "all"].map(str::to_owned).into(),
+            written: vec!["all".to_owned()],
+            ..self.right.describe()
+        }
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+        self.runs += 1;
+        let outputs = self.right.run(&Case { level: "default", ..*case })?;
+        if !(self.wrong)(case.level, self.runs) {
+            return Ok(outputs);
+        }
+        let off = |tensor: Tensor| {
+            let values = tensor.to_f64s();
+            Tensor::from_f64_fn(&tensor.ty(), |i| values[i] + 1.0)
+        };
+        Ok(outputs.into_iter().map(|(name, tensor)| (name, off(tensor))).collect())
+    }
+}
+
+/// What a campaign on all levels of an engine finds.
+fn campaign(wrong: Wrong, oracles: &[&str]) -> Report {
+    let out = tempfile::tempdir().expect("a folder");
+    let names: Vec<String> = oracles.iter().map(|&name| name.to_owned()).collect();
+    let plan = Plan {
+        maker: Maker {
+            seed: 3,
+            settings: Settings {
+                nodes: 3,
+                max_elements: 64,
+                dtypes: [DType::F32].into_iter().collect(),
+                ..Settings::default()
+            },
+            opset: None,
+            policy: &Weights,
+            swarm: true,
+            values: Values::Plain,
+        },
+        levels: Levels { choice: Choice::Valid, rules: Vec::new() },
+        targets: Target::here(Box::new(Faulty { right: CpuEngine::default(), wrong, runs: 0 })),
+        oracles: Oracles::named(&names, &[]).expect("oracles"),
+        jobs: 1,
+        cases: Some(40),
+        time: None,
+        shard: (0, 1),
+        out: out.path().to_owned(),
+        saved_per_signature: 1,
+        known: Known::default(),
+    };
+    fuzz(&plan, &AtomicBool::new(false), &mut |_| {})
+}
+
+fn answers(report: &Report, oracle: &str, question: &str) -> Answers {
+    report.oracles.0.get(oracle).and_then(|all| all.get(question)).copied().unwrap_or_default()
+}
+
+const ALL: &[&str] = &["differential", "optimiser", "determinism", "roundtrip"];
+
+#[test]
+fn nobody_blames_a_right_engine() {
+    let report = campaign(|_, _| false, ALL);
+    assert_eq!((report.findings, &report.trouble[..]), (0, &[][..]), "{:?}", report.clusters);
+    for question in ["text", "onnx"] {
+        assert_eq!(answers(&report, "roundtrip", question).pass, 40, "{question}: {:?}", report.oracles);
+    }
+    assert!(answers(&report, "optimiser", "basic").pass > 30, "{:?}", report.oracles);
+    for question in ["again", "fresh", "threads"] {
+        assert!(answers(&report, "determinism", question).pass > 20, "{:?}", report.oracles);
+    }
+}
+
+#[test]
+fn the_first_level_that_is_wrong_is_the_culprit_and_is_told_once() {
+    let report = campaign(|level, _| level != "none", &["differential", "optimiser"]);
+    assert!(answers(&report, "optimiser", "basic").bug > 30, "{:?}", report.oracles);
+    assert_eq!(answers(&report, "optimiser", "all").bug, 0, "{:?}", report.oracles);
+    // At two levels, a finding for each case at most: none by the reference alone.
+    assert!(report.findings <= 80, "{}", report.findings);
+    let blamed = report.clusters.iter().filter_map(|cluster| cluster.example.check.as_ref());
+    let blamed: Vec<_> = blamed.map(|check| check.name.as_str()).collect();
+    assert_eq!(blamed.len(), report.clusters.len(), "{:?}", report.clusters);
+    assert!(blamed.iter().all(|&level| level == "basic"), "{blamed:?}");
+}
+
+#[test]
+fn what_is_wrong_without_the_optimiser_is_not_its_fault() {
+    let report = campaign(|_, _| true, &["differential", "optimiser"]);
+    assert_eq!(answers(&report, "optimiser", "all").bug, 0, "{:?}", report.oracles);
+    assert!(report.findings > 90, "the reference still tells it: {}", report.findings);
+}
+
+#[test]
+fn an_engine_that_changes_its_mind_is_seen_without_a_reference() {
+    let report = campaign(|_, run| run % 2 == 0, &["determinism"]);
+    for question in ["again", "fresh"] {
+        assert!(answers(&report, "determinism", question).bug > 20, "{question}: {:?}", report.oracles);
+    }
+    assert!(report.clusters.iter().all(|cluster| cluster.example.check.is_some()), "{:?}", report.clusters);
+}
+
+#[test]
+fn a_model_that_is_spoilt_on_its_way_out_and_in_is_seen() {
+    let report = campaign(|level, _| level.ends_with(WRITTEN), ALL);
+    assert!(answers(&report, "roundtrip", "written").bug > 30, "{:?}", report.oracles);
+    assert_eq!(report.findings, answers(&report, "roundtrip", "written").bug, "{:?}", report.clusters);
+}
