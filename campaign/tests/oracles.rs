@@ -11,7 +11,8 @@ use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::oracle::{Oracles, tally::Answers};
 use onnxsmith_campaign::relax::schedule::{Choice, Levels};
 use onnxsmith_campaign::report::Report;
-use onnxsmith_campaign::{Known, Maker, Target, Values};
+use onnxsmith_campaign::store::Identity;
+use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
 
 /// What an engine does wrong: whether its answer is off at a level, the how-manieth run it is.
 type Wrong = fn(level: &str, run: u64) -> bool;
@@ -71,12 +72,13 @@ fn campaign(wrong: Wrong, oracles: &[&str]) -> Report {
         jobs: 1,
         cases: Some(40),
         time: None,
-        shard: (0, 1),
-        out: out.path().to_owned(),
+        shard: Shard::WHOLE,
         saved_per_signature: 1,
+        max_disk: None,
         known: Known::default(),
     };
-    fuzz(&plan, &AtomicBool::new(false), &mut |_| {})
+    let mut store = Store::create(out.path(), &Identity::of(&plan)).expect("a store");
+    fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report")
 }
 
 fn answers(report: &Report, oracle: &str, question: &str) -> Answers {

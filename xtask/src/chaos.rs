@@ -18,7 +18,8 @@ use campaign::fuzz::{self, fuzz};
 use campaign::oracle::Oracles;
 use campaign::relax::schedule::{Choice, Levels};
 use campaign::report::Report;
-use campaign::{Known, Maker, Target, Values, case, target};
+use campaign::store::Identity;
+use campaign::{Known, Maker, Shard, Store, Target, Values, case, target};
 use graphgen::{Settings, Weights};
 use oracles::Symptom;
 
@@ -78,12 +79,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         jobs: arguments.jobs,
         cases: Some(arguments.cases),
         time: None,
-        shard: (0, 1),
-        out: out.path().to_owned(),
+        shard: Shard::WHOLE,
         saved_per_signature: 1,
+        max_disk: None,
         known: Known::default(),
     };
-    let report = fuzz(&campaign, &AtomicBool::new(false), &mut |_| {});
+    let mut store = Store::create(out.path(), &Identity::of(&campaign))?;
+    let report = fuzz(&campaign, &mut store, &AtomicBool::new(false), &mut |_| {})?;
+    drop(store);
     let seconds = started.elapsed().as_secs_f64();
     let injected = injected(&plan, &campaign, arguments.cases)?;
     drop(campaign);

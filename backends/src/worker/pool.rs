@@ -328,6 +328,11 @@ impl Pool {
     }
 
     fn count_late(&self, fault: &Fault) {
-        *self.late.lock().unwrap_or_else(PoisonError::into_inner).entry(fault.kind().to_owned()).or_default() += 1;
+        *self
+            .late
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(fault.kind().to_owned())
+            .or_default() += 1;
     }
 }

@@ -70,6 +70,10 @@ impl Oracle for Determinism {
         Self::NAME
     }
 
+    fn questions(&self) -> Vec<String> {
+        ALL.map(|(name, _)| name.to_owned()).into()
+    }
+
     fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
         let (name, place) = ALL[question.stream.child("where").rng().random_range(0..ALL.len())];
         let Question { target, case, .. } = *question;

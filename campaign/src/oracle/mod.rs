@@ -121,7 +121,7 @@ pub trait Oracle: Send + Sync {
     /// Its name on the command line and in reports.
     fn name(&self) -> &'static str;
 
-    /// The names of the questions that it may ask.
+    /// The names of the questions that it may ask; none where they are the targets' levels.
     fn questions(&self) -> Vec<String>;
 
     /// Its answers about a case on a target.

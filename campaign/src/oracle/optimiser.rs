@@ -35,6 +35,10 @@ impl Oracle for Optimiser {
         Self::NAME
     }
 
+    fn questions(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
         let Question { target, expected, .. } = *question;
         let below = target.below();

@@ -38,6 +38,10 @@ impl Oracle for RoundTrip {
         Self::NAME
     }
 
+    fn questions(&self) -> Vec<String> {
+        ["text", "onnx", "written"].map(str::to_owned).into()
+    }
+
     fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
         let mut answers = Vec::new();
         if question.targets.first().is_some_and(|first| first.name() == question.target.name()) {
