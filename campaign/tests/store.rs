@@ -39,13 +39,13 @@ impl Engine for Careless {
     }
 }
 
-const CASES: u64 = 200;
+const CASES: u64 = 140;
 
 fn plan(choice: Choice) -> Plan<'static> {
     Plan {
         maker: Maker {
             seed: 5,
-            settings: Settings { nodes: 3, max_elements: 64, ..Settings::default() },
+            settings: Settings { nodes: 2, max_elements: 64, ..Settings::default() },
             opset: None,
             policy: &Weights,
             swarm: true,
@@ -115,13 +115,11 @@ fn read_all(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) 
 #[test]
 fn nothing_depends_on_the_number_of_threads() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (name, choice) in [("valid", Choice::Valid), ("adaptive", ADAPTIVE)] {
-        let with = |jobs| run(&folder.path().join(format!("{name}{jobs}")), &Plan { jobs, ..plan(choice) });
-        let one = with(1);
-        assert!(one.report.cases == CASES && one.report.clusters.len() > 5, "{:?}", one.report);
-        assert_eq!(one.findings.len() as u64, one.report.findings);
-        assert_eq!(one, with(4));
-    }
+    let with = |jobs: usize| run(&folder.path().join(jobs.to_string()), &Plan { jobs, ..plan(ADAPTIVE) });
+    let one = with(1);
+    assert!(one.report.cases == CASES && one.report.clusters.len() > 5, "{:?}", one.report);
+    assert_eq!(one.findings.len() as u64, one.report.findings);
+    assert_eq!(one, with(4));
 }
 
 #[test]
@@ -153,12 +151,12 @@ fn an_interrupted_campaign_goes_on_as_if_nothing_had_been() {
 #[test]
 fn merged_shards_are_the_whole_campaign() {
     let folder = tempfile::tempdir().expect("a folder");
-    let whole = run(&folder.path().join("whole"), &Plan { cases: Some(300), ..plan(Choice::Violate) });
+    let whole = run(&folder.path().join("whole"), &Plan { cases: Some(200), ..plan(Choice::Violate) });
     let parts: Vec<PathBuf> = (0..3)
         .map(|index| {
             let path = folder.path().join(format!("part{index}"));
             let shard = Shard { index, count: 3 };
-            let part = run(&path, &Plan { cases: Some(300), shard, ..plan(Choice::Violate) });
+            let part = run(&path, &Plan { cases: Some(200), shard, ..plan(Choice::Violate) });
             assert!(part.report.cases >= 64);
             path
         })
@@ -231,7 +229,7 @@ fn a_folder_that_is_not_this_campaign_is_refused_and_left_alone() {
         fuzz(&other, &mut store, &AtomicBool::new(false), &mut |_| {}).expect_err("another campaign");
     let said = refused.to_string();
     assert!(
-        said.contains("settings.nodes: 3 there, 4 here")
+        said.contains("settings.nodes: 2 there, 4 here")
             && said.contains("saved_per_signature: 2 there, 7 here"),
         "{said}"
     );

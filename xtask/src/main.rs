@@ -9,6 +9,7 @@ mod docs;
 mod engines;
 mod faults;
 mod program;
+mod survive;
 mod values;
 
 use std::path::PathBuf;
@@ -63,6 +64,8 @@ enum Task {
     /// Run a campaign on an engine that does everything wrong, and check that it is accounted for
     #[cfg(target_os = "linux")]
     Chaos(chaos::Arguments),
+    /// Kill campaigns at random moments, continue them, and compare with undisturbed ones
+    Survive(survive::Arguments),
     /// Plant faults in correct kernels, and count which of them a campaign finds
     Faults(faults::Arguments),
 }
@@ -75,6 +78,7 @@ fn main() -> Result<()> {
         Task::Values { arguments } => values::run(&arguments),
         #[cfg(target_os = "linux")]
         Task::Chaos(arguments) => chaos::run(&arguments),
+        Task::Survive(arguments) => survive::run(&arguments),
         Task::Faults(arguments) => faults::run(&arguments),
     }
 }
