@@ -14,8 +14,12 @@ use crate::report::{Cluster, Report};
 /// The findings of one cause.
 #[derive(Clone, Debug, Serialize)]
 pub struct Group {
-    /// What is wrong, in a line: the engine, the operator, and what it does.
-    pub title: String,
+    /// The engine.
+    pub backend: String,
+    /// The operator at fault, or what is known of it.
+    pub place: String,
+    /// What the engine does, in a few words.
+    pub does: String,
     /// How many findings there are.
     pub count: u64,
     /// The case with the fewest nodes, if one was saved.
@@ -53,7 +57,7 @@ impl Report {
         let mut groups: Vec<Group> = parts.into_iter().filter_map(|part| Group::of(&members(part))).collect();
         groups.sort_by(|a, b| {
             let order = a.known.is_some().cmp(&b.known.is_some()).then(b.count.cmp(&a.count));
-            order.then_with(|| a.title.cmp(&b.title)).then_with(|| a.smallest.cmp(&b.smallest))
+            order.then_with(|| a.title().cmp(&b.title())).then_with(|| a.smallest.cmp(&b.smallest))
         });
         groups
     }
@@ -78,7 +82,9 @@ impl Group {
             known: c.known.clone(),
         };
         Some(Self {
-            title: title(&clusters),
+            backend: smallest.example.backend.clone(),
+            place: place(&clusters),
+            does: does(&named(&clusters).symptom),
             count: clusters.iter().map(|c| c.count).sum(),
             smallest: smallest.smallest.clone(),
             example: smallest.example.clone(),
@@ -86,6 +92,11 @@ impl Group {
             others,
             signatures: clusters.iter().map(member).collect(),
         })
+    }
+
+    /// What is wrong, in a line.
+    pub fn title(&self) -> String {
+        format!("{}: {}: {}", self.backend, self.place, self.does)
     }
 
     /// Whether two or more other targets agreed with the reference, and none disagreed.
@@ -99,19 +110,22 @@ pub(crate) fn is_odd_one_out(others: &BTreeMap<String, Tally>) -> bool {
     others.values().all(|t| t.bug == 0) && others.values().filter(|t| t.pass > 0).count() >= 2
 }
 
-/// A line for a group of signatures, most frequent first: in the words of the first that blames an operator.
-fn title(clusters: &[&Cluster]) -> String {
-    let named = clusters.iter().find(|c| c.example.culprit.is_some()).unwrap_or(&clusters[0]);
-    let finding = &named.example;
-    let place = match &finding.culprit {
+/// The finding that names a group of signatures, most frequent first: the first that blames an operator.
+fn named<'a>(clusters: &[&'a Cluster]) -> &'a Finding {
+    &clusters.iter().find(|c| c.example.culprit.is_some()).unwrap_or(&clusters[0]).example
+}
+
+/// Where a group's fault is.
+fn place(clusters: &[&Cluster]) -> String {
+    let finding = named(clusters);
+    match &finding.culprit {
         Some(culprit) if clusters.iter().all(|c| is_in_context(&c.example)) => {
             format!("{} within a graph", culprit.operator)
         }
         Some(culprit) => culprit.operator.clone(),
         None if finding.hidden_by_taps => "a graph, unless every value is an output".to_owned(),
         None => "a graph".to_owned(),
-    };
-    format!("{}: {place}: {}", finding.backend, does(&finding.symptom))
+    }
 }
 
 fn is_in_context(finding: &Finding) -> bool {
@@ -131,11 +145,18 @@ fn does(symptom: &Symptom) -> String {
     }
 }
 
+/// So many characters of a message are a headline.
+const HEADLINE: usize = 120;
+
 /// The innermost parts of a message that say something.
-fn headline(message: &str) -> &str {
+fn headline(message: &str) -> String {
     let words = oracles::message::cause(message).len();
     let starts = message.match_indices(": ").map(|(at, colon)| &message[at + colon.len()..]);
     let mut parts: Vec<&str> = std::iter::once(message).chain(starts).collect();
     parts.reverse();
-    parts.into_iter().find(|part| oracles::message::words(part).len() >= words).unwrap_or(message)
+    let part = parts.into_iter().find(|part| oracles::message::words(part).len() >= words).unwrap_or(message);
+    match part.char_indices().nth(HEADLINE) {
+        Some((end, _)) => format!("{}…", &part[..end]),
+        None => part.to_owned(),
+    }
 }

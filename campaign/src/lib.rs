@@ -23,6 +23,8 @@
 //! | [`folder`] | a case as a folder, with what is known about it |
 //! | [`table`] | operators × dtypes × backends |
 //! | `excuse` | what looks like a finding and is none |
+//! | [`evidence`] | the saved case that shows a group of findings best |
+//! | [`page`] | a campaign as one HTML page |
 //! | [`event`] | what happens, as typed events |
 //! | [`junit`] | a report for CI systems |
 
@@ -31,6 +33,7 @@ pub mod case;
 pub mod corpus;
 pub mod coverage;
 pub mod event;
+pub mod evidence;
 mod excuse;
 pub mod folder;
 pub mod fuzz;
@@ -39,6 +42,7 @@ mod judged;
 pub mod junit;
 pub mod known;
 pub mod oracle;
+pub mod page;
 pub mod probe;
 pub mod reduce;
 pub mod reference;

@@ -121,7 +121,7 @@ fn campaign(faults: &[&'static Fault], cases: u64, seed: u64) -> Result<Results>
         findings: explained.len(),
         unexplained: explained.iter().filter(|f| f.faults.is_empty()).count(),
         signatures: report.clusters.len(),
-        groups: groups.iter().zip(members).map(|(group, of)| judge(&group.title, &of)).collect(),
+        groups: groups.iter().zip(members).map(|(group, of)| judge(group.title(), &of)).collect(),
     })
 }
 
@@ -130,14 +130,14 @@ fn open(faults: &[&'static Fault]) -> Result<Target> {
 }
 
 /// The fault that most of a group's findings belong to, and how many do.
-fn judge(title: &str, findings: &[&Explained]) -> Judged {
+fn judge(title: String, findings: &[&Explained]) -> Judged {
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     for fault in findings.iter().flat_map(|f| &f.faults) {
         *counts.entry(fault.name).or_default() += 1;
     }
     let most = counts.iter().max_by_key(|(name, count)| (**count, **name));
     let (fault, right) = (most.map(|(name, _)| *name), most.map_or(0, |(_, count)| *count));
-    Judged { title: title.to_owned(), fault, findings: findings.len(), right }
+    Judged { title, fault, findings: findings.len(), right }
 }
 
 /// The saved cases, but for the culprits alone beside them.
