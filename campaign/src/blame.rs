@@ -98,15 +98,7 @@ pub fn blame(
 fn suspects(graph: &Graph, finding: &Finding) -> Vec<bool> {
     let off = finding.worst.as_ref().and_then(|w| graph.outputs.iter().find(|o| o.name == w.output));
     let Some(output) = off else { return vec![true; graph.nodes.len()] };
-    let mut suspects = vec![false; graph.nodes.len()];
-    suspects[output.value.node.index()] = true;
-    // Operands precede uses.
-    for (id, node) in graph.iter().collect::<Vec<_>>().into_iter().rev() {
-        if suspects[id.index()] {
-            node.inputs.iter().flatten().for_each(|operand| suspects[operand.node.index()] = true);
-        }
-    }
-    suspects
+    ir::cone::members(graph, output.value)
 }
 
 fn culprit(op: &Op, graph: &Graph, id: NodeId, alone: bool) -> Culprit {

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ir::{DType, NodeKind, Tensor};
+use ir::{DType, NodeKind, Tensor, cone};
 use onnx::CaseFolder;
 use ops::Model;
 use oracles::Finding;
@@ -23,7 +23,8 @@ pub struct Evidence {
     pub target: String,
     /// The case.
     pub case: CaseFolder,
-    /// Its model; `None` if it is not valid, or more than this program knows.
+    /// Its model, or the part of it that the wrong output depends on; `None` if it is not valid, or more than this
+    /// program knows.
     pub model: Option<Model>,
     /// The finding: that of the folder if it has one of the group's, else the group's example.
     pub finding: Finding,
@@ -70,7 +71,18 @@ impl Evidence {
         };
         let finding = about.findings.into_iter().find(is_here).unwrap_or_else(|| group.example.clone());
         let target = format!("{}:{}", finding.backend, finding.level);
+        let part = model.as_ref().zip(finding.worst.as_ref()).and_then(|(m, w)| cone::cut(m, &w.output));
+        let model = part.or(model);
         Self { folder, target, case, model, finding }
+    }
+
+    /// The inputs that the wrong output depends on, by name.
+    pub fn telling_inputs(&self) -> impl Iterator<Item = (&str, &Tensor)> {
+        let is_telling = |name: &str| match &self.model {
+            Some(model) => model.graph.variables().any(|(_, variable, _)| variable == name),
+            None => true,
+        };
+        self.inputs().filter(move |(name, _)| is_telling(name))
     }
 
     /// The inputs, by name.
@@ -81,6 +93,12 @@ impl Evidence {
     /// The reference's outputs, by name.
     pub fn outputs(&self) -> impl Iterator<Item = (&str, &Tensor)> {
         self.case.sets.iter().take(1).flat_map(|set| &set.outputs).map(|t| (t.name.as_str(), &t.tensor))
+    }
+
+    /// Whether the finding speaks of an output of this case, and not of a larger one that it comes from.
+    pub fn has_worst_output(&self) -> bool {
+        let is_here = |name: &str| self.outputs().any(|(output, _)| output == name);
+        self.finding.worst.as_ref().is_some_and(|worst| is_here(&worst.output))
     }
 
     /// The command that runs the case.

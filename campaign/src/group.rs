@@ -84,7 +84,7 @@ impl Group {
         Some(Self {
             backend: smallest.example.backend.clone(),
             place: place(&clusters),
-            does: does(&named(&clusters).symptom),
+            does: does(named(&clusters)),
             count: clusters.iter().map(|c| c.count).sum(),
             smallest: smallest.smallest.clone(),
             example: smallest.example.clone(),
@@ -133,7 +133,12 @@ fn is_in_context(finding: &Finding) -> bool {
 }
 
 /// What an engine does, for a headline.
-fn does(symptom: &Symptom) -> String {
+fn does(finding: &Finding) -> String {
+    let under = finding.telling_check().map_or_else(String::new, |check| format!(" ({check})"));
+    symptom(&finding.symptom) + &under
+}
+
+fn symptom(symptom: &Symptom) -> String {
     match symptom {
         Symptom::Fault { kind, place } if place.is_empty() => kind.clone(),
         Symptom::Fault { kind, place } => format!("{kind}: {}", headline(place)),

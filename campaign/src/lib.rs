@@ -24,6 +24,7 @@
 //! | [`table`] | operators × dtypes × backends |
 //! | `excuse` | what looks like a finding and is none |
 //! | [`evidence`] | the saved case that shows a group of findings best |
+//! | [`issue`] | a group of findings as Markdown, with programs that show the fault |
 //! | [`page`] | a campaign as one HTML page |
 //! | [`event`] | what happens, as typed events |
 //! | [`junit`] | a report for CI systems |
@@ -38,6 +39,7 @@ mod excuse;
 pub mod folder;
 pub mod fuzz;
 pub mod group;
+pub mod issue;
 mod judged;
 pub mod junit;
 pub mod known;

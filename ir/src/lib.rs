@@ -11,6 +11,7 @@
 //! | [`mod@outline`] | moving nodes into a function |
 //! | [`round`] | one correctly rounded conversion from `f64` to each float type |
 //! | [`graph`] | graphs, functions, models; [`Model::validate`] holds every structural rule |
+//! | [`cone`] | the part of a graph that a value depends on |
 //! | [`dataflow`] | forward and backward analyses over a lattice of facts |
 //! | [`text`] | the readable form, which round-trips exactly |
 //! | [`view`] | graphs as petgraph sees them, and DOT |
@@ -19,6 +20,7 @@
 //! This crate knows no operator, no backend, no clock and no file system.
 
 pub mod attr;
+pub mod cone;
 pub mod dataflow;
 pub mod dim;
 pub mod dtype;

@@ -127,14 +127,16 @@ impl Signature {
         }
     }
 
-    /// A name for files: FNV-1a over the text, in hexadecimal.
+    /// A name for files: the hash in hexadecimal.
     pub fn file_name(&self) -> String {
-        let hash = self
-            .0
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3));
-        format!("{hash:016x}")
+        format!("{:016x}", hash(&self.0))
     }
+}
+
+/// A number that stands for a text: FNV-1a, which is the same on every machine.
+pub fn hash(text: &str) -> u64 {
+    let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325u64, step)
 }
 
 impl std::fmt::Display for Signature {

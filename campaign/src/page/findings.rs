@@ -2,7 +2,7 @@
 
 use ir::Tensor;
 use maud::{Markup, html};
-use oracles::{Finding, Tally};
+use oracles::Tally;
 
 use super::{Page, counted, graph, grouped, scrolling};
 use crate::evidence::{Evidence, elements};
@@ -79,7 +79,7 @@ fn shown(group: &Group, evidence: &Evidence) -> Markup {
         div.evidence {
             @if let Some(model) = &evidence.model { (scrolling(&graph::draw(model, culprit))) }
             div {
-                (verdict(&evidence.finding))
+                (verdict(evidence))
                 @if let Some(known) = &group.known { p { "Written up in " code { (known) } "." } }
                 (inputs(evidence))
                 (others(group))
@@ -92,27 +92,35 @@ fn shown(group: &Group, evidence: &Evidence) -> Markup {
 }
 
 /// What was expected and what came, at the worst element, or else the finding in words.
-fn verdict(finding: &Finding) -> Markup {
+fn verdict(evidence: &Evidence) -> Markup {
+    let finding = &evidence.finding;
     let Some(worst) = &finding.worst else { return html! { p.detail { (finding.detail) } } };
     html! {
         dl.facts.worst {
-            dt { "got" } dd.bug { code { (worst.got) } }
-            dt { "expected" } dd { code { (worst.expected) } " ± " code { (worst.bound) } }
-            dt { "at" } dd { "element " (worst.index) " of " code { (worst.output) } "; "
-                (grouped(worst.mismatches as u64)) " of " (grouped(worst.elements as u64)) " are off" }
-            dt { "on" } dd { code { (finding.backend) ":" (finding.level) } }
+            dt { "got" }
+            dd.bug { code { (worst.got) } }
+            dt { "expected" }
+            dd { code { (worst.expected) } " ± " code { (worst.bound) } }
+            dt { "at" }
+            dd {
+                "element " (worst.index) " of " code { (worst.output) }
+                @if !evidence.has_worst_output() { " in the whole case" }
+                "; " (grouped(worst.mismatches as u64)) " of " (grouped(worst.elements as u64)) " are off"
+            }
+            dt { "on" }
+            dd { code { (evidence.target) } }
         }
     }
 }
 
 fn inputs(evidence: &Evidence) -> Markup {
-    if evidence.inputs().next().is_none() {
+    if evidence.telling_inputs().next().is_none() {
         return html! {};
     }
     html! {
         h4 { "Inputs" }
         dl.facts.inputs {
-            @for (name, tensor) in evidence.inputs() {
+            @for (name, tensor) in evidence.telling_inputs() {
                 dt { code { (name) } } dd { span.muted { (tensor.ty()) } " " code { (values(tensor)) } }
             }
         }

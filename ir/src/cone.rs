@@ -1,0 +1,61 @@
+//! The part of a graph that some of its outputs depend on.
+
+use std::collections::BTreeMap;
+
+use crate::{Graph, Model, Node, NodeId, NodeKind, Output, Value};
+
+/// For each node, whether the value depends on it.
+pub fn members<O>(graph: &Graph<O>, value: Value) -> Vec<bool> {
+    let mut members = vec![false; graph.nodes.len()];
+    let mut open = vec![value.node];
+    while let Some(id) = open.pop() {
+        if !std::mem::replace(&mut members[id.index()], true) {
+            open.extend(graph.node(id).inputs.iter().flatten().map(|operand| operand.node));
+        }
+    }
+    members
+}
+
+/// The model with that output alone, and what it depends on; `None` if it has no such output. Functions stay.
+pub fn cut<O: Clone>(model: &Model<O>, output: &str) -> Option<Model<O>> {
+    let output = model.graph.outputs.iter().find(|o| o.name == output)?;
+    let members = members(&model.graph, output.value);
+    let mut new: BTreeMap<NodeId, NodeId> = BTreeMap::new();
+    let moved = |value: Value, new: &BTreeMap<NodeId, NodeId>| Value { node: new[&value.node], ..value };
+    let mut graph = Graph::new();
+    for (id, node) in model.graph.iter().filter(|(id, _)| members[id.index()]) {
+        let inputs = node.inputs.iter().map(|operand| operand.map(|value| moved(value, &new))).collect();
+        let kind: NodeKind<O> = node.kind.clone();
+        new.insert(id, NodeId(graph.nodes.len() as u32));
+        graph.nodes.push(Node { kind, inputs, outputs: node.outputs.clone() });
+    }
+    graph.outputs.push(Output { name: output.name.clone(), value: moved(output.value, &new) });
+    Some(Model { opset: model.opset, functions: model.functions.clone(), graph })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DType, Type};
+
+    #[test]
+    fn what_an_output_does_not_depend_on_is_left_out() {
+        let ty = Type::new(DType::F32, []);
+        let mut graph = Graph::<()>::new();
+        let x = graph.variable("x", ty.clone());
+        let y = graph.variable("y", ty.clone());
+        let of_y = graph.push(NodeKind::Operator(()), vec![Some(y), None, Some(y)], vec![ty.clone(); 2]);
+        let of_x = graph.push(NodeKind::Operator(()), vec![Some(x)], vec![ty]);
+        graph.output("a", Value::new(of_y, 1));
+        graph.output("b", Value::new(of_x, 0));
+        assert_eq!(members(&graph, Value::new(of_y, 1)), [false, true, true, false]);
+
+        let model = Model { opset: 18, functions: Vec::new(), graph };
+        let part = cut(&model, "a").unwrap().graph;
+        let operand = Some(Value::new(NodeId(0), 0));
+        assert_eq!(part.nodes.len(), 2);
+        assert_eq!(part.nodes[1].inputs, [operand, None, operand]);
+        assert_eq!((part.outputs.len(), part.outputs[0].value), (1, Value::new(NodeId(1), 1)));
+        assert_eq!(cut(&model, "c"), None);
+    }
+}
