@@ -68,8 +68,8 @@ impl Group {
     fn of(clusters: &[&Cluster]) -> Option<Self> {
         let mut clusters = clusters.to_vec();
         clusters.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signature.cmp(&b.signature)));
-        let smallest =
-            clusters.iter().min_by(|a, b| (a.nodes, &a.signature).cmp(&(b.nodes, &b.signature)))?;
+        let size = |c: &&&Cluster| (c.smallest.is_none(), c.nodes, c.signature.clone());
+        let smallest = clusters.iter().min_by_key(size)?;
         let mut others: BTreeMap<String, Tally> = BTreeMap::new();
         for (target, tally) in clusters.iter().flat_map(|c| &c.others) {
             others.entry(target.clone()).or_default().merge(*tally);
@@ -150,8 +150,8 @@ fn symptom(symptom: &Symptom) -> String {
     }
 }
 
-/// So many characters of a message are a headline.
-const HEADLINE: usize = 120;
+/// A headline has so many characters of a message's start, and of its end, where runtimes tend to put the cause.
+const HEADLINE: (usize, usize) = (40, 80);
 
 /// The innermost parts of a message that say something.
 fn headline(message: &str) -> String {
@@ -160,8 +160,11 @@ fn headline(message: &str) -> String {
     let mut parts: Vec<&str> = std::iter::once(message).chain(starts).collect();
     parts.reverse();
     let part = parts.into_iter().find(|part| oracles::message::words(part).len() >= words).unwrap_or(message);
-    match part.char_indices().nth(HEADLINE) {
-        Some((end, _)) => format!("{}…", &part[..end]),
-        None => part.to_owned(),
+    let letters: Vec<char> = part.chars().collect();
+    let (start, end) = HEADLINE;
+    if letters.len() <= start + end {
+        return part.to_owned();
     }
+    let middle = [' ', '…', ' '];
+    letters[..start].iter().chain(&middle).chain(&letters[letters.len() - end..]).collect()
 }

@@ -40,6 +40,7 @@ pub(crate) struct Common {
 
 /// What to do.
 #[derive(Subcommand, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one, and it lives as long as the program")]
 pub(crate) enum Command {
     /// Write random, well-typed models with inputs and expected outputs.
     Gen(Gen),
@@ -49,6 +50,10 @@ pub(crate) enum Command {
     Fuzz(Box<Fuzz>),
     /// Make one campaign of the parts that `fuzz --shard` ran.
     Merge(Merge),
+    /// Show what a campaign found: by cause, as a page, as issues for a tracker.
+    Report(Report),
+    /// Show a campaign while it runs.
+    Watch(Watch),
     /// Find the smallest case that shows the same finding.
     Reduce(Reduce),
     /// List the operators, with the dtypes and backends that have them.
@@ -275,6 +280,40 @@ pub(crate) struct Merge {
     pub junit: Option<PathBuf>,
 }
 
+/// `report`
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Report {
+    /// The campaign's folder.
+    #[arg(value_name = "DIR")]
+    pub campaign: PathBuf,
+    /// Write a page that needs nothing else.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write an issue for each cause, with its model and programs that show the fault, to a folder of its own.
+    #[arg(long, value_name = "DIR")]
+    pub markdown: Option<PathBuf>,
+    /// Write the findings as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// A list of known findings (TOML), as for `fuzz`.
+    #[arg(long, value_name = "FILE")]
+    pub known: Option<PathBuf>,
+    /// How alike engines' messages must be to have one cause, from 0 to 1.
+    #[arg(long, default_value_t = oracles::cause::ALIKE, value_parser = probability, value_name = "SHARE")]
+    pub alike: f64,
+}
+
+/// `watch`
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Watch {
+    /// The campaign's folder.
+    #[arg(value_name = "DIR")]
+    pub campaign: PathBuf,
+    /// How often to look.
+    #[arg(long, default_value = "1s", value_parser = timeout, value_name = "TIME")]
+    pub every: Duration,
+}
+
 /// `reduce`
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Reduce {
@@ -371,7 +410,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 fn probability(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(x) if (0.0..=1.0).contains(&x) => Ok(x),
-        _ => Err(format!("`{text}` is no probability; write a number from 0 to 1, such as 0.6")),
+        _ => Err(format!("`{text}` is no number from 0 to 1, such as 0.6")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `onnxsmith` command.
 
 mod args;
+mod board;
 mod commands;
 mod screen;
 

@@ -9,6 +9,8 @@ mod rust;
 use std::io;
 use std::path::Path;
 
+use oracles::Finding;
+
 use crate::evidence::{Evidence, elements};
 use crate::group::Group;
 
@@ -67,10 +69,16 @@ fn markdown(group: &Group, evidence: &Evidence, version: &str, python: &str, rus
     let finding = &evidence.finding;
     let mut text = format!("# {}\n\n", inline(&group.title()));
     text += &format!("{}\n\n", inline(&finding.detail));
-    text += &format!("- engine: {} {version}, level `{}`\n", finding.backend, finding.level);
-    text += &format!("- seen {} times, in {} forms\n", group.count, group.signatures.len());
+    text += &format!(
+        "- engine: {} {}, level {}\n",
+        inline(&finding.backend),
+        inline(version),
+        code(&finding.level)
+    );
+    text += &format!("- findings: {}; signatures: {}\n", group.count, group.signatures.len());
     for (target, tally) in group.others.iter().filter(|(_, t)| t.pass + t.bug > 0) {
-        text += &format!("- {target} on the same cases: {} right, {} wrong\n", tally.pass, tally.bug);
+        text +=
+            &format!("- {} on the same cases: {} right, {} wrong\n", inline(target), tally.pass, tally.bug);
     }
     if let Some(model) = &evidence.model {
         text += &format!("\n## Model\n\n{}", fenced("", &model.to_string()));
@@ -114,11 +122,18 @@ fn inline(text: &str) -> String {
     out
 }
 
+/// What was found, as a comment of one line.
+fn headline(finding: &Finding) -> String {
+    let line = finding.detail.lines().next().unwrap_or_default();
+    format!("{}: {}", finding.backend, line.replace(char::is_control, " "))
+}
+
 /// A name as code, whatever is in it.
 fn code(name: &str) -> String {
     let ticks = "`".repeat(longest_run(name) + 1);
     let name = name.replace(char::is_control, "\u{fffd}");
-    format!("{ticks} {name} {ticks}")
+    let space = if name.starts_with('`') || name.ends_with('`') { " " } else { "" };
+    format!("{ticks}{space}{name}{space}{ticks}")
 }
 
 /// A block of code, whatever is in it.
@@ -139,7 +154,7 @@ mod tests {
     #[test]
     fn names_are_neither_markup_nor_the_end_of_code() {
         assert_eq!(inline("<b>*x*\n@you"), "&lt;b&gt;\\*x\\* @\u{200b}you");
-        assert_eq!(code("a`b"), "`` a`b ``");
+        assert_eq!((code("a`b"), code("`")), ("``a`b``".to_owned(), "`` ` ``".to_owned()));
         assert_eq!(fenced("py", "x\n```\n"), "````py\nx\n```\n````\n");
         assert_eq!(fenced("", "x"), "```\nx\n```\n");
     }

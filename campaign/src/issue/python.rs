@@ -6,12 +6,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ir::{DType, Tensor};
 
-use super::{MODEL, SMALL_MODEL, SMALL_TENSOR};
+use super::{MODEL, SMALL_MODEL, SMALL_TENSOR, headline};
 use crate::evidence::{Evidence, elements};
 
 /// The program.
 pub(super) fn program(evidence: &Evidence) -> String {
-    let mut text = String::from("import base64\n\n");
+    let mut text = format!("# {}\nimport base64\n\n", headline(&evidence.finding));
     let imports =
         if evidence.inputs().any(|(_, t)| t.dtype() == DType::BF16) { "import ml_dtypes\n" } else { "" };
     let _ = write!(text, "{imports}import numpy as np\nimport onnxruntime as ort\n\n");

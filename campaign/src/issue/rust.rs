@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use ir::{DType, Tensor};
 
-use super::{MODEL, SMALL_MODEL};
+use super::{MODEL, SMALL_MODEL, headline};
 use crate::evidence::Evidence;
 
 /// The program; `None` for engines that are no crates, and for inputs that the engine has no type for.
@@ -27,17 +27,17 @@ fn rten(evidence: &Evidence, version: &str) -> Option<String> {
             DType::F16 | DType::F64 => DType::F32,
             DType::I16 | DType::U16 | DType::U32 | DType::U64 | DType::BF16 => return None,
         };
-        let (shape, values) = (tensor.shape(), values(tensor, dtype)?);
+        let (shape, values) = (shape(tensor), values(tensor, dtype)?);
         let _ = writeln!(
             inputs,
-            "        (model.node_id({name:?})?, Value::from_shape(&{shape:?} as &[usize], vec!{values})?.into()),"
+            "        (model.node_id({name:?})?, Value::from_shape(&{shape}[..], vec!{values})?.into()),"
         );
     }
     let outputs: Vec<String> =
         evidence.outputs().map(|(name, _)| format!("model.node_id({name:?})?")).collect();
     Some(format!(
-        "//! [dependencies] rten = {{ version = \"{version}\", features = [\"onnx_format\"] }}, rten-tensor = \"{version}\"\n\
-         use rten::{{ModelOptions, Value, ValueOrView}};\nuse rten_tensor::prelude::*;\n\n\
+        "//! {}\n//! [dependencies] rten = {{ version = \"{version}\", features = [\"onnx_format\"] }}, rten-tensor = \"{version}\"\n\
+         use rten::{{ModelOptions, {}ValueOrView}};\nuse rten_tensor::prelude::*;\n\n\
          {}\n\
          fn main() -> Result<(), Box<dyn std::error::Error>> {{\n\
          \x20   let model = ModelOptions::with_all_ops().enable_optimization({optimised}).load(MODEL.to_vec())?;\n\
@@ -45,6 +45,8 @@ fn rten(evidence: &Evidence, version: &str) -> Option<String> {
          \x20   let outputs = model.run(inputs, &[{}], None)?;\n\
          \x20   for output in &outputs {{\n        println!(\"{{:?}} {{output:?}}\", output.shape());\n    }}\n\
          {}    Ok(())\n}}\n",
+        headline(&evidence.finding),
+        if inputs.is_empty() { "" } else { "Value, " },
         model(evidence),
         outputs.join(", "),
         expected(evidence),
@@ -62,12 +64,11 @@ fn tract(evidence: &Evidence, version: &str) -> Option<String> {
         if matches!(tensor.dtype(), DType::F16 | DType::BF16) {
             return None;
         }
-        let (shape, values) = (tensor.shape(), values(tensor, tensor.dtype())?);
-        let _ =
-            writeln!(inputs, "        ({name:?}, Tensor::from_shape(&{shape:?} as &[usize], &{values})?),");
+        let (shape, values) = (shape(tensor), values(tensor, tensor.dtype())?);
+        let _ = writeln!(inputs, "        ({name:?}, Tensor::from_shape(&{shape}[..], &{values})?),");
     }
     Some(format!(
-        "//! [dependencies] tract-onnx = \"{version}\"\n\
+        "//! {}\n//! [dependencies] tract-onnx = \"{version}\"\n\
          use tract_onnx::prelude::*;\n\n\
          {}\n\
          fn main() -> TractResult<()> {{\n\
@@ -82,6 +83,7 @@ fn tract(evidence: &Evidence, version: &str) -> Option<String> {
          \x20   let outputs = model.into_typed()?{pass}.into_runnable()?.run(inputs)?;\n\
          \x20   for output in &outputs {{\n        println!(\"{{}}\", output.dump(true)?);\n    }}\n\
          {}    Ok(())\n}}\n",
+        headline(&evidence.finding),
         model(evidence),
         expected(evidence),
     ))
@@ -107,6 +109,17 @@ fn expected(evidence: &Evidence) -> String {
         worst.index, worst.output, worst.got, worst.expected, worst.bound
     );
     format!("    println!(\"{{}}\", {what:?});\n")
+}
+
+/// The shape as an array, of a type that is known.
+fn shape(tensor: &Tensor) -> String {
+    match tensor.shape() {
+        [] => "[0usize; 0]".to_owned(),
+        [first, rest @ ..] => {
+            let rest: Vec<String> = rest.iter().map(ToString::to_string).collect();
+            std::iter::once(format!("[{first}usize")).chain(rest).collect::<Vec<_>>().join(", ") + "]"
+        }
+    }
 }
 
 /// The elements as an array of literals of a dtype.
@@ -141,5 +154,25 @@ fn float(v: f64, dtype: DType) -> String {
         format!("{:?}f32", v as f32)
     } else {
         format!("{v:?}f64")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ir::Type;
+
+    #[test]
+    fn arrays_have_types_even_where_they_are_empty() {
+        let of = |dtype, dims: &[i64]| Tensor::from_i128_fn(&Type::new(dtype, dims), |i| i as i128);
+        assert_eq!(shape(&of(DType::I8, &[])), "[0usize; 0]");
+        assert_eq!(shape(&of(DType::I8, &[2, 3])), "[2usize, 3]");
+        assert_eq!(values(&of(DType::Bool, &[2]), DType::Bool).unwrap(), "[false, true]");
+        assert_eq!(values(&of(DType::Bool, &[2]), DType::I32).unwrap(), "[0i32, 1i32]");
+        assert_eq!(values(&of(DType::U8, &[0]), DType::U8).unwrap(), "[0 as u8; 0]");
+        let wide = Tensor::from_i128_fn(&Type::new(DType::I64, [1]), |_| i128::from(i64::MAX));
+        assert_eq!(values(&wide, DType::I32), None);
+        assert_eq!(float(f64::NEG_INFINITY, DType::F32), "-f32::INFINITY");
+        assert_eq!(float(0.1f32.into(), DType::F32), "0.1f32");
     }
 }

@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 use oracles::Tally;
 
-use super::{Moment, duration, grouped, percent, scrolling};
+use super::{duration, grouped, percent, scrolling};
 use crate::report::Report;
+use crate::store::Stored;
 
 const COLUMNS: usize = 60;
 const WIDTH: f64 = 720.0;
@@ -21,16 +22,16 @@ const KINDS: [Kind; 3] = [
 ];
 
 /// A column for each part of the campaign's time, as high as verdicts came in it.
-pub(super) fn over_time(moments: &[Moment]) -> Markup {
-    let end = moments.iter().map(|m| m.seconds).fold(0.0, f64::max);
-    if moments.len() < 2 || end <= 0.0 {
+pub(super) fn over_time(blocks: &[Stored]) -> Markup {
+    let end = blocks.iter().map(|m| m.seconds).fold(0.0, f64::max);
+    if blocks.len() < 2 || end <= 0.0 {
         return html! {};
     }
-    let count = COLUMNS.min(moments.len());
+    let count = COLUMNS.min(blocks.len());
     let mut columns = vec![Tally::default(); count];
-    for moment in moments {
-        let at = (moment.seconds / end * count as f64) as usize;
-        columns[at.min(count - 1)].merge(moment.verdicts);
+    for block in blocks {
+        let at = (block.seconds / end * count as f64) as usize;
+        columns[at.min(count - 1)].merge(block.verdicts);
     }
     let all = |t: &Tally| t.pass + t.bug + t.incomparable;
     let most = columns.iter().map(all).max().unwrap_or(0).max(1);

@@ -2,11 +2,12 @@
 //!
 //! | module | shows |
 //! |---|---|
-//! | [`findings`] | the groups of findings, each with its smallest case |
-//! | [`graph`], [`layout`] | a case's graph, drawn |
-//! | [`chart`] | verdicts over time and by target |
-//! | [`heat`] | which operators met |
-//! | [`operators`] | operators in numbers |
+//! | `findings` | the groups of findings, each with its smallest case |
+//! | `graph`, `layout` | a case's graph, drawn |
+//! | `chart` | verdicts over time and by target |
+//! | `heat` | which operators met |
+//! | `operators` | operators in numbers |
+//! | `ran` | seed, settings, engines |
 //!
 //! All text goes through `maud`, which escapes it; nothing is written around it but our own style sheet.
 
@@ -16,14 +17,15 @@ mod graph;
 mod heat;
 mod layout;
 mod operators;
+mod ran;
 
 use std::path::Path;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use oracles::Tally;
 
 use crate::group::Group;
 use crate::report::Report;
+use crate::store::{Identity, Stored};
 
 /// What a page shows.
 #[derive(Clone, Copy, Debug)]
@@ -34,32 +36,10 @@ pub struct Page<'a> {
     pub groups: &'a [Group],
     /// The campaign's folder, where the cases are.
     pub campaign: &'a Path,
-    /// What ran, as names and values.
-    pub ran: &'a [(String, String)],
-    /// The engines.
-    pub engines: &'a [Engine],
-    /// The verdicts over time; without any, the page does not show them.
-    pub moments: &'a [Moment],
-}
-
-/// An engine that was tested.
-#[derive(Clone, Debug)]
-pub struct Engine {
-    /// Its name with the level.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-    /// The accuracy that it is held to.
-    pub accuracy: String,
-}
-
-/// Some of a campaign's verdicts, and when the last of them was known.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Moment {
-    /// Seconds since the campaign began.
-    pub seconds: f64,
-    /// The verdicts.
-    pub verdicts: Tally,
+    /// What ran.
+    pub identity: &'a Identity,
+    /// When the verdicts came.
+    pub blocks: &'a [Stored],
 }
 
 /// How the page looks.
@@ -92,7 +72,7 @@ pub fn html(page: &Page<'_>) -> String {
                     (findings::section(page))
                     section id="verdicts" {
                         h2 { "Verdicts" }
-                        (chart::over_time(page.moments))
+                        (chart::over_time(page.blocks))
                         (chart::by_target(report))
                         (incomparable(report))
                     }
@@ -104,7 +84,7 @@ pub fn html(page: &Page<'_>) -> String {
                         h2 { "Operators" }
                         (operators::table(report))
                     }
-                    (ran(page))
+                    (ran::section(page))
                     (trouble(report))
                 }
                 footer { p.muted { (groups.len()) " causes, " (report.clusters.len()) " signatures. Made by onnxsmith " (env!("CARGO_PKG_VERSION")) "." } }
@@ -133,9 +113,9 @@ fn summary(page: &Page<'_>) -> String {
     let new = page.groups.iter().filter(|g| g.known.is_none()).count();
     let known = page.groups.len() - new;
     match (new, known) {
-        (0, 0) => "nothing found".to_owned(),
-        (0, known) => format!("nothing new; {}", counted(known as u64, "known cause", "known causes")),
-        (new, 0) => format!("{} of wrong answers", counted(new as u64, "cause", "causes")),
+        (0, 0) => "Nothing found".to_owned(),
+        (0, known) => format!("Nothing new; {}", counted(known as u64, "known cause", "known causes")),
+        (new, 0) => format!("{} to look at", counted(new as u64, "cause", "causes")),
         (new, known) => {
             format!("{} to look at, {known} known", counted(new as u64, "new cause", "new causes"))
         }
@@ -189,25 +169,6 @@ fn incomparable(report: &Report) -> Markup {
                     tbody { @for (why, count) in whys { tr { td.number { (grouped(count)) } td { (why) } } } }
                 }
             }))
-        }
-    }
-}
-
-fn ran(page: &Page<'_>) -> Markup {
-    html! {
-        section id="ran" {
-            h2 { "What ran" }
-            div.columns {
-                (scrolling(&html! {
-                    table {
-                        thead { tr { th { "engine" } th { "version" } th { "held to" } } }
-                        tbody {
-                            @for e in page.engines { tr { td { code { (e.name) } } td { (e.version) } td { (e.accuracy) } } }
-                        }
-                    }
-                }))
-                dl.facts { @for (name, value) in page.ran { dt { (name) } dd { (value) } } }
-            }
         }
     }
 }

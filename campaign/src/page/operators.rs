@@ -36,8 +36,8 @@ pub(super) fn table(report: &Report) -> Markup {
                             td.number { (grouped(cases(name))) }
                             td { (level("pass", cases(name), most)) }
                             td.number { (grouped(numbers.elements)) }
-                            td.number { (percent(numbers.undecidable, numbers.elements)) }
-                            td.number { (percent(numbers.undecidable, undecidable)) }
+                            td.number { (some(numbers.undecidable, numbers.elements)) }
+                            td.number { (some(numbers.undecidable, undecidable)) }
                             td { (level("bug", numbers.undecidable, undecidable)) }
                             td.number { @if let Some(margin) = numbers.median_margin { (format!("{margin:.1}")) } }
                         }
@@ -46,6 +46,11 @@ pub(super) fn table(report: &Report) -> Markup {
             }
         }))
     }
+}
+
+/// A share, or nothing for none: what is rare is found more easily among blanks than among zeros.
+fn some(part: u64, of: u64) -> String {
+    if part == 0 { String::new() } else { percent(part, of) }
 }
 
 fn level(class: &str, part: u64, of: u64) -> Markup {

@@ -147,6 +147,12 @@ impl Store {
         Ok(Self { folder: folder.to_owned(), file, db, identity, _lock: lock })
     }
 
+    /// Whether a process is writing to it, as far as the file system can tell.
+    pub fn is_running(&self) -> bool {
+        let file = File::open(self.folder.join(LOCK));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Where it is.
     pub fn folder(&self) -> &Path {
         &self.folder

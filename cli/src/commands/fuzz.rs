@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use backends::worker::Limits;
@@ -18,12 +18,13 @@ use campaign::report::Report;
 use campaign::store::Identity;
 use campaign::{Event, Known, Maker, Target, probe, target};
 use graphgen::Weights;
-use indicatif::ProgressBar;
+use oracles::Tally;
 use serde_json::json;
 
 use super::{campaign_folder, jobs, rules, settings, targets, writable};
 use crate::Exit;
 use crate::args::{self, Common, Fuzz};
+use crate::board::{Goal, Live};
 use crate::screen;
 
 /// How long a campaign lasts when nothing is said.
@@ -75,9 +76,11 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     };
     say(common, &format!("campaign folder: {}", store.folder().display()));
     let stop = interrupts()?;
-    let bar = screen::progress(common, args.cases, "fuzzing");
-    let report = fuzz(&plan, &mut store, &stop, &mut |event| show(&bar, event));
-    bar.finish_and_clear();
+    let goal = Goal { cases: plan.cases.map(|cases| plan.shard.number(cases)), time };
+    let board = if common.quiet { None } else { Live::start(store.folder(), goal) };
+    let mut lines = Lines::new(!common.quiet && board.is_none());
+    let report = fuzz(&plan, &mut store, &stop, &mut |event| lines.take(event));
+    drop(board);
     let report = report?;
     // Workers count into this process's figures once they have ended.
     drop(plan);
@@ -193,34 +196,52 @@ fn say(common: Common, what: &str) {
     }
 }
 
-fn show(bar: &ProgressBar, event: &Event) {
-    match event {
-        Event::Resumed { cases, .. } => bar.set_position(*cases),
-        Event::Ran { tally, findings, .. } => {
-            bar.inc(1);
-            bar.set_message(format!(
-                "pass {} bug {findings} incomparable {}",
-                tally.pass, tally.incomparable
-            ));
+/// What happens, as lines on standard error: where there is no terminal for a board.
+struct Lines {
+    are_wanted: bool,
+    last: Instant,
+}
+
+/// How often the lines say how far the campaign is.
+const EVERY: Duration = Duration::from_secs(30);
+
+impl Lines {
+    fn new(are_wanted: bool) -> Self {
+        Self { are_wanted, last: Instant::now() }
+    }
+
+    fn take(&mut self, event: &Event) {
+        if self.are_wanted
+            && let Some(line) = self.line(event)
+        {
+            eprintln!("{line}");
         }
-        Event::NewFinding { index, signature, known: Some(known), .. } => {
-            bar.suspend(|| eprintln!("case {index}: {signature}\n    known: {known}"));
-        }
-        Event::NewFinding { index, signature, finding, saved, known: None } => {
-            bar.suspend(|| {
-                eprintln!(
-                    "case {index}: {signature}\n    {}\n    {}",
-                    finding.detail,
-                    place(saved.as_deref())
-                );
-            });
-        }
-        Event::Trouble { what } => bar.suspend(|| eprintln!("trouble: {what}")),
+    }
+
+    fn line(&mut self, event: &Event) -> Option<String> {
+        Some(match event {
+            Event::Resumed { cases, findings, .. } => {
+                format!("going on after {cases} cases, {findings} findings")
+            }
+            Event::Ran { .. } if self.last.elapsed() < EVERY => return None,
+            Event::Ran { index, tally, findings } => {
+                self.last = Instant::now();
+                let Tally { pass, incomparable, .. } = tally;
+                format!("case {index}: so far {pass} right, {findings} wrong, {incomparable} say nothing")
+            }
+            Event::NewFinding { index, signature, known: Some(known), .. } => {
+                format!("case {index}: {signature}\n    known: {known}")
+            }
+            Event::NewFinding { index, signature, finding, saved, known: None } => {
+                format!("case {index}: {signature}\n    {}\n    {}", finding.detail, place(saved.as_deref()))
+            }
+            Event::Trouble { what } => format!("trouble: {what}"),
+        })
     }
 }
 
 /// Where a case was saved, in words.
-fn place(saved: Option<&Path>) -> String {
+pub(super) fn place(saved: Option<&Path>) -> String {
     saved.map_or_else(|| "not saved: --max-disk is used up".to_owned(), |path| path.display().to_string())
 }
 
@@ -263,13 +284,7 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
         let kinds: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
         out += &format!("{engine}: {} that no case has in a fresh process\n", kinds.join(", "));
     }
-    for cluster in &report.clusters {
-        let known = cluster.known.as_ref().map_or_else(String::new, |at| format!("known: {at}\n         "));
-        let (count, signature, smallest) =
-            (cluster.count, &cluster.signature, place(cluster.smallest.as_deref()));
-        let alone = if cluster.is_odd_one_out() { " (the others agree with the reference)" } else { "" };
-        out += &format!("{count:>6} × {signature}{alone}\n         {known}{smallest}\n");
-    }
+    out += &super::report::causes(&report.groups(oracles::cause::ALIKE));
     if report.not_saved > 0 {
         out += &format!("{} cases with findings are not saved: --max-disk is used up\n", report.not_saved);
     }
@@ -307,7 +322,7 @@ fn levels_text(levels: &LevelTally) -> String {
     out
 }
 
-fn junit(report: &Report) -> String {
+pub(super) fn junit(report: &Report) -> String {
     let found = report.clusters.iter().map(|c| TestCase {
         class: c.example.backend.clone(),
         name: c.signature.clone(),

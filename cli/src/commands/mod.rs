@@ -7,8 +7,10 @@ mod generate;
 mod merge;
 mod ops;
 mod reduce;
+mod report;
 mod run;
 mod show;
+mod watch;
 mod worker;
 
 use std::fs;
@@ -35,6 +37,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Run(run_) => run::run(common, &run_),
         Command::Fuzz(fuzz_) => fuzz::run(common, &fuzz_),
         Command::Merge(merge_) => merge::run(common, &merge_),
+        Command::Report(report_) => report::run(common, &report_),
+        Command::Watch(watch_) => watch::run(common, &watch_),
         Command::Reduce(reduce_) => reduce::run(common, &reduce_),
         Command::Ops(ops_) => ops::run(common, ops_),
         Command::Show(show_) => show::run(common, &show_),

@@ -1,0 +1,27 @@
+//! `onnxsmith watch`
+
+use std::thread;
+
+use campaign::Store;
+
+use crate::Exit;
+use crate::args::{Common, Watch};
+use crate::board::{Board, Goal, lines};
+use crate::screen;
+
+/// Shows a campaign that runs elsewhere until it ends; once, where nobody watches.
+pub(crate) fn run(common: Common, args: &Watch) -> anyhow::Result<Exit> {
+    let store = Store::read(&args.campaign)?;
+    if common.json {
+        screen::json(&store.report()?)?;
+        return Ok(Exit::Clean);
+    }
+    let mut board = Board::new();
+    while board.is_seen() && store.is_running() {
+        board.draw(&lines(&store, Goal::default())?)?;
+        thread::sleep(args.every);
+    }
+    board.clear()?;
+    screen::text(&lines(&store, Goal::default())?.join("\n"))?;
+    Ok(Exit::Clean)
+}
