@@ -35,7 +35,9 @@ def load(model, level):
             if len(given) != len(inputs):
                 raise ValueError(f"there is no tensor for {missing}")
             given = {port: {name} for port, name in zip(given, inputs, strict=True)}
-        results = compiled({port: inputs[min(names)] for port, names in given.items()})
+        # A request of its own: the one that `compiled` keeps refers back to it, so that neither would go with the case.
+        request = compiled.create_infer_request()
+        results = request.infer({port: inputs[min(names)] for port, names in given.items()})
         return {name: results[port] for port in compiled.outputs for name in port.names}
 
     return execute
