@@ -28,3 +28,27 @@ pub(crate) fn exceeds_i32(evaluation: &Evaluation) -> bool {
     let mut wide = evaluation.taps.values().filter(|t| t.tensor.dtype() == DType::I64);
     wide.any(|t| t.tensor.to_i128s().iter().any(|v| !range.contains(v)))
 }
+
+#[cfg(test)]
+mod tests {
+    use backends::engines::models::OnModels;
+
+    use super::*;
+    use crate::reference::Reference;
+
+    #[test]
+    fn only_what_is_undefined_may_be_refused_and_nothing_may_crash() {
+        let target = &Target::here(Box::new(OnModels(Reference)))[0];
+        let finding = |symptom: &str| -> Finding {
+            let text = format!(
+                r#"{{"backend":"x","level":"l","symptom":{symptom},"culprit":null,"hidden_by_taps":false,"detail":""}}"#
+            );
+            serde_json::from_str(&text).expect("a finding")
+        };
+        let refusal = finding(r#"{"rejected":{"stage":"load","message":"no"}}"#);
+        let crash = finding(r#"{"fault":{"kind":"signal","place":"SIGSEGV"}}"#);
+        let excused = |finding, is_defined| excuse(target, finding, is_defined, || true).is_some();
+        assert!(excused(&refusal, false) && !excused(&refusal, true));
+        assert!(!excused(&crash, false) && !excused(&crash, true));
+    }
+}
