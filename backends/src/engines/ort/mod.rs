@@ -50,7 +50,7 @@ impl Ort {
     fn written(&self, model: &[u8], level: GraphOptimizationLevel) -> Result<Vec<u8>, EngineError> {
         let path = std::env::temp_dir().join(format!("onnxsmith-{}.onnx", std::process::id()));
         let session = builder(&self.environment, level)
-            .and_then(|builder| Ok(builder.with_optimized_model_path(&path)?.commit_from_memory(model)?));
+            .and_then(|builder| builder.with_optimized_model_path(&path)?.commit_from_memory(model));
         let bytes = std::fs::read(&path);
         // It is there only if the model could be loaded and written.
         let _ = std::fs::remove_file(&path);
@@ -105,12 +105,11 @@ impl Engine for Ort {
         let level = LEVELS.into_iter().find(|(known, _)| *known == name.unwrap_or(case.level));
         let (_, level) = level
             .ok_or_else(|| EngineError::Unsupported(format!("no optimisation level `{}`", case.level)))?;
-        let session = match name {
-            None => self.session(case.model, level),
-            Some(_) => {
-                let written = self.written(case.model, level)?;
-                self.session(&written, GraphOptimizationLevel::Disable)
-            }
+        let session = if name.is_some() {
+            let written = self.written(case.model, level)?;
+            self.session(&written, GraphOptimizationLevel::Disable)
+        } else {
+            self.session(case.model, level)
         };
         let mut session = session.map_err(|e| failure(&e, EngineError::Load))?;
         let run = |e: Error| failure(&e, EngineError::Run);
