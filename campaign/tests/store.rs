@@ -128,6 +128,11 @@ fn an_interrupted_campaign_goes_on_as_if_nothing_had_been() {
     let whole = run(&folder.path().join("whole"), &plan(ADAPTIVE));
     let parts = folder.path().join("parts");
     drop(create(&parts, &plan(ADAPTIVE)));
+    // What a process leaves behind that is killed while it saves a case.
+    for half in ["findings/0123456789abcdef/.case-aB3dE6/fresh", ".cases/.case-xY7zW8/fresh"] {
+        fs::create_dir_all(parts.join(half)).expect("a folder");
+        fs::write(parts.join(half).join("model.onnx"), b"half a mod").expect("a file");
+    }
     let mut sessions = 0;
     for until in [1, 30, 33, 64, 95, 131, CASES] {
         let mut store = Store::resume(&parts).expect("a store");
@@ -208,6 +213,11 @@ fn beyond_the_disk_budget_findings_are_counted_and_not_saved() {
     assert_eq!((one.report.findings, &one.findings), (free.report.findings, &free.findings));
     assert!(one.report.clusters.iter().any(|c| c.smallest.is_none()));
     assert_eq!(run(&path("four"), &tight(4)), one);
+    // Half of it first: what the shelf holds is known again.
+    run(&path("halves"), &Plan { cases: Some(CASES / 2), ..tight(2) });
+    let mut store = Store::resume(&path("halves")).expect("a store");
+    fuzz(&tight(2), &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report");
+    assert_eq!(Campaign::read(&path("halves")), one);
 }
 
 #[test]

@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use campaign::Store;
 use campaign::report::Report;
 use clap::Args;
 use rand::RngExt;
+
+use crate::program::onnxsmith;
 
 /// What to run.
 #[derive(Args)]
@@ -28,9 +30,9 @@ pub(crate) struct Arguments {
     /// The longest time between two kills, in milliseconds
     #[arg(long, default_value_t = 3000)]
     longest: u64,
-    /// The program
-    #[arg(long, default_value = "target/release/onnxsmith", value_name = "FILE")]
-    program: PathBuf,
+    /// The program; without it, it is built here
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
     /// Flags of `fuzz`, after `--`
     #[arg(last = true)]
     flags: Vec<String>,
@@ -41,12 +43,13 @@ const FLAGS: &[&str] = &["--on", "cpu,rten", "--nodes", "3", "--level", "adaptiv
 
 /// Runs the campaigns and compares.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let runs = Runs { program: onnxsmith(arguments.program.as_deref(), &[])?, arguments };
     let mut kills = 0;
     for seed in 0..arguments.campaigns {
         let folder = tempfile::tempdir()?;
         let (calm, killed) = (folder.path().join("calm"), folder.path().join("killed"));
-        finish(arguments, seed, &calm)?;
-        let times = kill_until_done(arguments, seed, &killed)?;
+        runs.finish(seed, &calm)?;
+        let times = runs.kill_until_done(seed, &killed)?;
         let blocks = Store::read(&killed)?.blocks()?;
         let (calm, killed) = (Remains::read(&calm)?, Remains::read(&killed)?);
         ensure!(
@@ -93,51 +96,58 @@ impl Remains {
                 files.insert(path.strip_prefix(folder)?.to_owned(), fs::read(&path)?);
             }
         }
-        // What a kill leaves of a case that it interrupts is hidden, and not a case.
-        files.retain(|path, _| !path.components().any(|c| c.as_os_str().to_string_lossy().starts_with('.')));
         Ok(Self { report, findings: store.findings()?, files })
     }
 }
 
-fn command(arguments: &Arguments, seed: u64, out: &Path) -> Command {
-    let mut command = Command::new(&arguments.program);
-    command.args(["fuzz", "--quiet", "--resume"]).arg("--out").arg(out);
-    command.args(["--seed", &seed.to_string(), "--cases", &arguments.cases.to_string()]);
-    if arguments.flags.is_empty() {
-        command.args(FLAGS)
-    } else {
-        command.args(&arguments.flags)
-    };
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    command
+/// A program, and what to run it with.
+struct Runs<'a> {
+    program: PathBuf,
+    arguments: &'a Arguments,
 }
 
-/// Runs a campaign to its end.
-fn finish(arguments: &Arguments, seed: u64, out: &Path) -> Result<()> {
-    let status = command(arguments, seed, out).status().with_context(|| start(arguments))?;
-    ensure!(matches!(status.code(), Some(0 | 1)), "{:?} ended with {status}", command(arguments, seed, out));
-    Ok(())
-}
+impl Runs<'_> {
+    fn command(&self, seed: u64, out: &Path) -> Command {
+        let Arguments { cases, flags, .. } = self.arguments;
+        let mut command = Command::new(&self.program);
+        command.args(["fuzz", "--quiet", "--resume"]).arg("--out").arg(out);
+        command.args(["--seed", &seed.to_string(), "--cases", &cases.to_string()]);
+        match flags.as_slice() {
+            [] => command.args(FLAGS),
+            flags => command.args(flags),
+        };
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
 
-/// Runs a campaign to its end, and kills it on the way. Returns how often.
-fn kill_until_done(arguments: &Arguments, seed: u64, out: &Path) -> Result<u64> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
-    let mut rng = ir::Stream::new(now).child("survive").rng();
-    let mut times = 0;
-    loop {
-        let mut child = command(arguments, seed, out).spawn().with_context(|| start(arguments))?;
-        let moment = Duration::from_millis(rng.random_range(50..=arguments.longest.max(50)));
-        std::thread::sleep(moment);
-        if let Some(status) = child.try_wait()? {
-            ensure!(matches!(status.code(), Some(0 | 1)), "a continued campaign ended with {status}");
-            return Ok(times);
+    /// Runs a campaign to its end.
+    fn finish(&self, seed: u64, out: &Path) -> Result<()> {
+        let mut command = self.command(seed, out);
+        let status = command.status()?;
+        ensure!(matches!(status.code(), Some(0 | 1)), "{command:?} ended with {status}");
+        Ok(())
+    }
+
+    /// Runs a campaign to its end, and kills it on the way. Returns how often.
+    fn kill_until_done(&self, seed: u64, out: &Path) -> Result<u64> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+        let mut rng = ir::Stream::new(now).child("survive").rng();
+        let mut times = 0;
+        loop {
+            let mut command = self.command(seed, out);
+            let mut child = command.spawn()?;
+            let longest = self.arguments.longest.max(SHORTEST);
+            std::thread::sleep(Duration::from_millis(rng.random_range(SHORTEST..=longest)));
+            if let Some(status) = child.try_wait()? {
+                ensure!(matches!(status.code(), Some(0 | 1)), "{command:?} ended with {status}");
+                return Ok(times);
+            }
+            child.kill()?;
+            child.wait()?;
+            times += 1;
         }
-        child.kill()?;
-        child.wait()?;
-        times += 1;
     }
 }
 
-fn start(arguments: &Arguments) -> String {
-    format!("cannot start {}; build it first: cargo build --release", arguments.program.display())
-}
+/// The shortest time between two kills, in milliseconds.
+const SHORTEST: u64 = 50;

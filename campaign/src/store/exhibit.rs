@@ -42,13 +42,14 @@ pub(crate) struct Added {
 }
 
 impl Shelf {
-    /// The shelf of a campaign.
+    /// The shelf of a campaign that this process writes to.
     pub(crate) fn of(store: &Store) -> Result<Self, StoreError> {
-        let rows: Vec<(String, u64)> =
-            store.rows("SELECT hash, bytes FROM saved", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let bytes = rows.iter().map(|(_, bytes)| bytes).sum();
-        let contents = rows.into_iter().map(|(hash, _)| hash).collect();
-        Ok(Self { root: store.folder.clone(), contents, bytes, budget: store.identity.max_disk })
+        let sql = "SELECT hash FROM saved UNION SELECT alone_hash FROM saved WHERE alone_hash IS NOT NULL";
+        let contents = store.rows(sql, [], |row| row.get(0))?.into_iter().collect();
+        let sum = store.rows("SELECT COALESCE(SUM(bytes), 0) FROM saved", [], |row| row.get(0))?;
+        let (bytes, budget) = (sum.first().copied().unwrap_or_default(), store.identity.max_disk);
+        sweep(&store.folder).map_err(StoreError::io("tidy up", &store.folder))?;
+        Ok(Self { root: store.folder.clone(), contents, bytes, budget })
     }
 
     /// Saves a case in a folder, given relative to the campaign's. Nothing where it would exceed the budget.
@@ -95,6 +96,26 @@ impl Shelf {
         })?;
         Ok(())
     }
+}
+
+/// Removes the folders that a process was filling when it was killed.
+fn sweep(root: &Path) -> io::Result<()> {
+    let folders = |path: &Path| -> io::Result<Vec<PathBuf>> {
+        if !path.is_dir() {
+            return Ok(Vec::new());
+        }
+        let paths: Vec<PathBuf> =
+            fs::read_dir(path)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
+        Ok(paths.into_iter().filter(|path| path.is_dir()).collect())
+    };
+    let mut parents = folders(&root.join("findings"))?;
+    parents.push(root.join(CASES));
+    for folder in parents.iter().map(|parent| folders(parent)).collect::<Result<Vec<_>, _>>()?.concat() {
+        if folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(case::STAGING)) {
+            fs::remove_dir_all(&folder)?;
+        }
+    }
+    Ok(())
 }
 
 /// The name of a case's content, `case.json` apart, and its size in bytes.

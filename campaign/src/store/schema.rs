@@ -13,6 +13,9 @@ pub(super) const VERSION: i64 = 1;
 /// What marks the database as ours, in SQLite's `application_id`: "ONXS".
 const APPLICATION: i64 = 0x4f4e_5853;
 
+/// The name of a database that is not whole yet.
+const FRESH: &str = ".campaign.db";
+
 const TABLES: &str = "
 -- `identity`: what the campaign is. `report`: the sum over all blocks, less the clusters. Both in JSON.
 CREATE TABLE campaign (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -55,8 +58,9 @@ pub(super) fn create(
     file: &Path,
     fill: impl FnOnce(&mut Connection) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let fresh = file.with_file_name(format!(".{name}-{}", std::process::id()));
+    let fresh = file.with_file_name(FRESH);
+    // Whoever left it was killed: the folder is locked.
+    let _ = std::fs::remove_file(&fresh);
     let made = Connection::open(&fresh).map_err(StoreError::sql(file)).and_then(|mut db| {
         let all = format!("PRAGMA application_id = {APPLICATION}; {TABLES} PRAGMA user_version = {VERSION};");
         db.execute_batch(&all).map_err(StoreError::sql(file))?;

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use ir::Tensor;
 
 pub use find::find;
-pub use write::place;
+pub use write::{STAGING, place};
 
 use crate::external::External;
 use crate::proto::type_proto::Value;

@@ -28,6 +28,9 @@ impl CaseFolder {
     }
 }
 
+/// What the names of folders start with that are being filled. A process that is killed may leave one behind.
+pub const STAGING: &str = ".case-";
+
 /// Makes a case folder: `fill` makes it under a temporary name beside `path`, then it is renamed. A case folder that is
 /// already there is replaced; anything else that is there is an error.
 pub fn place(path: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
@@ -41,7 +44,7 @@ pub fn place(path: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Resu
     };
     fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
     // Hidden, so that `find` passes over what a killed process may leave behind.
-    let staging = tempfile::Builder::new().prefix(".case-").tempdir_in(parent);
+    let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(parent);
     let staging = staging.map_err(Error::io("create a folder in", parent))?;
     let fresh = staging.path().join("fresh");
     fill(&fresh)?;
