@@ -97,7 +97,7 @@ pub enum Shows {
     Rejected,
     /// The lack of something.
     Unsupported,
-    /// A [`Fault`] of this kind, whose text holds these words.
+    /// A [`Fault`](super::Fault) of this kind, whose text holds these words.
     Fault(&'static str, &'static str),
 }
 
