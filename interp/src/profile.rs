@@ -88,9 +88,12 @@ pub struct Profile {
     pub integers_may_saturate: bool,
     /// Whether the variance of a normalisation may be a running one (Welford), whose errors do not cancel.
     pub running_variance: bool,
+    /// Into how many partial sums a normalisation divides a lane at least; 1 where nothing is known of the order.
+    pub partial_sums: u32,
     /// Whether convolutions may transform their operands (Winograd, FFT).
     pub transforms_convolutions: bool,
-    /// Whether later factors and addends may be folded into the terms of a sum of products.
+    /// Whether later factors and addends may be folded into the terms of a sum of products, and a normalisation's scale
+    /// into its standardisation.
     pub folds: bool,
     /// Whether denormal operands and results may be replaced by zero.
     pub flush_to_zero: bool,
@@ -115,6 +118,7 @@ impl Profile {
         nan_may_lose: false,
         integers_may_saturate: false,
         running_variance: false,
+        partial_sums: 8,
         transforms_convolutions: false,
         folds: false,
         flush_to_zero: false,
@@ -135,6 +139,7 @@ impl Profile {
         nan_may_lose: false,
         integers_may_saturate: false,
         running_variance: false,
+        partial_sums: 1,
         transforms_convolutions: false,
         folds: false,
         flush_to_zero: true,
@@ -156,6 +161,7 @@ impl Profile {
         // ONNX says of casts and shifts alone that bits are discarded.
         integers_may_saturate: true,
         running_variance: true,
+        partial_sums: 1,
         folds: true,
         flush_to_zero: true,
         ignores_zero_sign: true,

@@ -194,6 +194,11 @@ pub trait Arith {
     fn either(&self, x: Self::R, _other: impl FnOnce() -> Self::R) -> Self::R {
         x
     }
+    /// The same number with factors and addends folded together, as optimisers do. That cancels elsewhere. Only bounds
+    /// for what folds look at both.
+    fn or_folded(&self, x: Self::R, _folded: impl FnOnce() -> Self::R) -> Self::R {
+        x
+    }
     /// A library function.
     fn call(&self, f: Fun, x: Self::R) -> Self::R;
     /// A step function.

@@ -164,6 +164,9 @@ impl Arith for Bound<'_> {
     fn either(&self, x: Ball, other: impl FnOnce() -> Ball) -> Ball {
         if x.is_known() { x.or(other()) } else { x }
     }
+    fn or_folded(&self, x: Ball, folded: impl FnOnce() -> Ball) -> Ball {
+        if self.profile.folds { self.either(x, folded) } else { x }
+    }
     fn call(&self, f: Fun, x: Ball) -> Ball {
         self.function(f, x)
     }

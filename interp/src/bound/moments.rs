@@ -5,6 +5,13 @@ use super::ball::Ball;
 use super::sums::{Sum, low_bit};
 
 impl Bound<'_> {
+    /// How often a term of a lane's sum is rounded on its way. In k partial sums of up to ⌊n/k⌋ terms, which are then
+    /// added to the up to k−1 terms that are left over, one goes through no more than ⌊n/k⌋ + 2k−2 additions.
+    fn summing(&self, terms: u32) -> u32 {
+        let parts = self.profile.partial_sums;
+        terms.saturating_sub(1).min(terms / parts + 2 * parts - 2)
+    }
+
     /// The mean of `count` terms. A running mean rounds three times for each term, but what it rounds at the k-th
     /// counts only k/n: the errors add up to no more than n + 4 roundings of a sum; so do those of a second pass,
     /// whose terms are what the first one left. Neither is exact because the sum of the terms is.
@@ -20,7 +27,7 @@ impl Bound<'_> {
             self.finish(&sum, 0)
         } else {
             sum.grain = i32::MIN / 2;
-            self.finish(&sum, sum.terms + 4)
+            self.finish(&sum, self.summing(sum.terms) + 5)
         };
         // A running mean subtracts an infinity from itself.
         let total = if total.value.is_infinite() { Ball::unknown(total.value) } else { total };
@@ -57,7 +64,7 @@ impl Bound<'_> {
             let grain = if d.is_exact() { 2 * low_bit(d.value) } else { i32::MIN / 2 };
             sum.push(square, d.value.mul_add(d.value, -square), error, grain);
         }
-        let total = self.finish(&sum, sum.terms);
+        let total = self.finish(&sum, self.summing(sum.terms) + 1);
         ops::Arith::div(self, total, Ball::exact(lane.len() as f64))
     }
 }

@@ -106,8 +106,8 @@ fn eval<A: Arith>(c: &Call<'_, A>, stage: &A, together: usize, epsilon: f32) -> 
     let y = normalized.enumerate().map(|(i, (x, n, mean, inverse))| {
         let channel = i / area % channels;
         let (scale, bias) = (scale[[channel].as_slice()], bias[[channel].as_slice()]);
-        // As it is written, or as one multiplication and one addition per element.
-        a.either(a.add(a.mul(a.round(n), scale), bias), || {
+        // As one multiplication and one addition per element where it is not as it is written.
+        a.or_folded(a.add(a.mul(a.round(n), scale), bias), || {
             let slope = a.mul(a.round(inverse), scale);
             a.dot([(x, slope), (a.neg(a.round(mean)), slope), (bias, a.real(1.0))].into_iter())
         })
