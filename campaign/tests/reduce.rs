@@ -109,7 +109,7 @@ fn reduced(path: &Path, targets: &[Target], budget: Budget) -> Result<Reduced, R
 }
 
 /// Enough for every test here, so that none depends on the clock.
-const AMPLE: Budget = Budget { time: Duration::from_hours(1), tries: 20_000 };
+const AMPLE: Budget = Budget { time: Duration::from_hours(1), tries: 20_000, jobs: 2 };
 
 /// What `run` makes of the reduced case.
 fn replayed(path: &Path, targets: &[Target]) -> Outcome {
@@ -281,14 +281,18 @@ fn whenever_it_ends_the_best_so_far_is_there() {
 }
 
 #[test]
-fn the_same_case_reduces_to_the_same_case() {
+fn the_same_case_reduces_to_the_same_case_however_many_run_together() {
     let (model, inputs) = chain(12);
     let folder = tempfile::tempdir().expect("a folder");
     let path = save(folder.path(), model, inputs);
     let targets = Target::here(Box::new(OnModels(Fusing)));
-    let bytes = || {
-        reduced(&path, &targets, AMPLE).expect("there is a finding");
-        std::fs::read(path.with_extension("reduced").join("model.onnx")).expect("a model")
+    let result = |jobs| {
+        let reduced = reduced(&path, &targets, Budget { jobs, ..AMPLE }).expect("there is a finding");
+        let model = std::fs::read(path.with_extension("reduced").join("model.onnx")).expect("a model");
+        (reduced.tries, model)
     };
-    assert_eq!(bytes(), bytes());
+    let alone = result(1);
+    for jobs in [1, 2, 7] {
+        assert_eq!(result(jobs), alone);
+    }
 }

@@ -332,6 +332,9 @@ pub(crate) struct Reduce {
     /// How many smaller cases to run at most; unlike a time, it gives the same result on every machine.
     #[arg(long, value_name = "N")]
     pub tries: Option<u64>,
+    /// How many smaller cases run at the same time; without it, one per processor. The result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    pub jobs: Option<usize>,
     /// How long a backend may take for one case.
     #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
     pub timeout: Duration,

@@ -4,11 +4,16 @@
 //! pass goes on from there where it stood: what did not work before rarely works now, and the next round tries it once
 //! more. A tier is repeated until a whole round of it brings nothing; when a later tier has brought something, all
 //! start again. Every candidate is run once at most.
+//!
+//! Several candidates run at the same time, and the first of them that shows the finding wins, as if they had run one
+//! after the other. What the others showed is kept for when their turn comes, so the result does not depend on how many
+//! run together.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use super::ReduceError;
@@ -21,13 +26,15 @@ use super::problem::{Problem, Size};
 pub struct Budget {
     /// For how long. Where this ends a reduction, the result depends on the machine.
     pub time: Duration,
-    /// How many candidates are run.
+    /// How many candidates are run, those not counted that ran in advance and were not asked for.
     pub tries: u64,
+    /// How many of them run at the same time.
+    pub jobs: usize,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { time: Duration::from_mins(1), tries: u64::MAX }
+        Self { time: Duration::from_mins(1), tries: u64::MAX, jobs: 1 }
     }
 }
 
@@ -46,6 +53,17 @@ pub(super) struct Driver<'a, 't> {
     pub(super) tries: u64,
     started: Instant,
     tried: HashSet<u64>,
+    /// What candidates showed that ran in advance.
+    ahead: HashMap<u64, Option<Shown>>,
+}
+
+/// A candidate whose turn it is, or comes soon.
+struct Candidate {
+    /// Its number in the round.
+    at: usize,
+    problem: Problem,
+    size: Size,
+    key: u64,
 }
 
 impl<'a, 't> Driver<'a, 't> {
@@ -57,8 +75,8 @@ impl<'a, 't> Driver<'a, 't> {
         on_best: OnBest<'a>,
     ) -> Self {
         let size = best.problem.size();
-        let (started, tried) = (Instant::now(), HashSet::new());
-        Self { interest, best, size, budget, stop, on_best, tries: 0, started, tried }
+        let (started, tried, ahead) = (Instant::now(), HashSet::new(), HashMap::new());
+        Self { interest, best, size, budget, stop, on_best, tries: 0, started, tried, ahead }
     }
 
     /// Reduces as far as the passes and the budget go. Says whether the passes had no more to offer.
@@ -83,37 +101,84 @@ impl<'a, 't> Driver<'a, 't> {
         let mut from = 0;
         loop {
             let base = self.best.clone();
-            let mut better = None;
-            for (at, candidate) in pass(&base).enumerate().skip(from) {
-                if self.is_over() {
-                    return Ok(ControlFlow::Break(()));
+            let mut candidates = pass(&base).enumerate().skip(from);
+            let better = loop {
+                let batch = self.batch(&mut candidates);
+                if batch.is_empty() {
+                    break None;
                 }
-                if let Some(found) = self.attempt(&candidate)? {
-                    better = Some((at, found));
-                    break;
+                self.run_ahead(&batch)?;
+                match self.first_that_shows(batch) {
+                    ControlFlow::Continue(None) => {}
+                    ControlFlow::Continue(better) => break better,
+                    ControlFlow::Break(()) => return Ok(ControlFlow::Break(())),
                 }
-            }
-            let Some((at, (shown, size))) = better else { return Ok(ControlFlow::Continue(())) };
+            };
+            let Some((at, shown, size)) = better else { return Ok(ControlFlow::Continue(())) };
             (self.best, self.size, from) = (shown, size, at);
             (self.on_best)(&self.best, self.size).map_err(ReduceError::Save)?;
         }
+    }
+
+    /// The next candidates that are smaller than the best and have not been tried: as many as run at the same time.
+    fn batch(&self, candidates: &mut dyn Iterator<Item = (usize, Problem)>) -> Vec<Candidate> {
+        let mut batch: Vec<Candidate> = Vec::new();
+        for (at, problem) in candidates {
+            let size = problem.size();
+            if size.nodes == 0 || size >= self.size {
+                continue;
+            }
+            let key = key(&problem);
+            if self.tried.contains(&key) || batch.iter().any(|c| c.key == key) {
+                continue;
+            }
+            batch.push(Candidate { at, problem, size, key });
+            if batch.len() >= self.budget.jobs.max(1) {
+                break;
+            }
+        }
+        batch
+    }
+
+    /// Runs what has not run yet of a batch.
+    fn run_ahead(&mut self, batch: &[Candidate]) -> Result<(), ReduceError> {
+        if self.is_over() {
+            return Ok(());
+        }
+        let fresh: Vec<&Candidate> = batch.iter().filter(|c| !self.ahead.contains_key(&c.key)).collect();
+        let interest = &self.interest;
+        let ran: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                fresh.iter().map(|candidate| scope.spawn(|| interest.of(&candidate.problem))).collect();
+            threads.into_iter().map(ScopedJoinHandle::join).collect()
+        });
+        for (candidate, result) in fresh.iter().zip(ran) {
+            let shown = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            self.ahead.insert(candidate.key, shown);
+        }
+        Ok(())
+    }
+
+    /// The first candidate of a batch that shows the finding, with its number; breaks where the budget ends.
+    fn first_that_shows(&mut self, batch: Vec<Candidate>) -> ControlFlow<(), Option<(usize, Shown, Size)>> {
+        for Candidate { at, size, key, .. } in batch {
+            if self.is_over() {
+                return ControlFlow::Break(());
+            }
+            let Some(showed) = self.ahead.remove(&key) else { return ControlFlow::Break(()) };
+            self.tried.insert(key);
+            self.tries += 1;
+            if let Some(shown) = showed {
+                return ControlFlow::Continue(Some((at, shown, size)));
+            }
+        }
+        ControlFlow::Continue(None)
     }
 
     fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
             || self.tries >= self.budget.tries
             || self.started.elapsed() >= self.budget.time
-    }
-
-    /// A candidate that is smaller than the best and shows the finding.
-    fn attempt(&mut self, candidate: &Problem) -> Result<Option<(Shown, Size)>, ReduceError> {
-        let size = candidate.size();
-        if size.nodes == 0 || size >= self.size || !self.tried.insert(key(candidate)) {
-            return Ok(None);
-        }
-        self.tries += 1;
-        let shown = self.interest.of(candidate)?;
-        Ok(shown.map(|shown| (shown, size)))
     }
 }
 

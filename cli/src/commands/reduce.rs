@@ -8,7 +8,7 @@ use backends::worker::Limits;
 use campaign::reduce::{Budget, Plan, Reduced, reduce};
 use serde_json::json;
 
-use super::{targets, writable};
+use super::{jobs, targets, writable};
 use crate::Exit;
 use crate::args::{Common, Reduce};
 use crate::screen;
@@ -25,7 +25,8 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     writable(out.parent().filter(|parent| !parent.as_os_str().is_empty()), None)?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let targets = targets(&args.on, &limits)?;
-    let budget = Budget { time: args.budget, tries: args.tries.unwrap_or(u64::MAX) };
+    let tries = args.tries.unwrap_or(u64::MAX);
+    let budget = Budget { time: args.budget, tries, jobs: jobs(args.jobs) };
     let stop = AtomicBool::new(false);
     let plan = Plan { targets: &targets, seed: common.seed, budget, stop: &stop };
     let bar = screen::progress(common, None, "reducing");
