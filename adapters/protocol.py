@@ -67,12 +67,12 @@ def run(request, levels, model, inputs, load, lacks):
         wanted = [output["name"] for output in request["outputs"]]
         outputs, blobs = zip(*(blob(name, values[name]) for name in wanted)) if wanted else ((), ())
     except Unsupported as error:
-        return ({"type": "unsupported", "why": str(error)} | head,)
+        return ({"type": "unsupported", "why": str(error), "seconds": time.perf_counter() - started} | head,)
     except Exception as error:  # noqa: BLE001 - whatever a runtime raises is its answer
-        message = f"{type(error).__name__}: {error}"
+        seconds, message = time.perf_counter() - started, f"{type(error).__name__}: {error}"
         if isinstance(error, NotImplementedError) or lacks(message):
-            return ({"type": "unsupported", "why": message} | head,)
-        return ({"type": "rejected", "stage": stage, "message": message} | head,)
+            return ({"type": "unsupported", "why": message, "seconds": seconds} | head,)
+        return ({"type": "rejected", "stage": stage, "message": message, "seconds": seconds} | head,)
     return {"type": "ok", "seconds": seconds, "outputs": outputs} | head, blobs
 
 

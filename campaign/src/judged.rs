@@ -20,8 +20,6 @@ pub(crate) struct Judged {
     pub(crate) alone: Option<Alone>,
     /// What the other oracles say.
     pub(crate) answers: Vec<Answer>,
-    /// The seconds inside the engine.
-    pub(crate) seconds: f64,
 }
 
 impl Judged {
@@ -38,7 +36,7 @@ impl Judged {
             return Ok(Self::only(Verdict::Incomparable(Why::Unsupported(why))));
         }
         let ran = target.run(&case.onnx, &case.inputs, outputs)?;
-        let mut judged = Self { seconds: ran.engine_seconds, ..Self::default() };
+        let mut judged = Self::default();
         let stream = plan.maker.stream(case.index);
         let question = Question {
             target,
@@ -60,7 +58,6 @@ impl Judged {
                 (judged.verdict, judged.alone) = (Some(verdict), alone);
             }
         }
-        judged.seconds += judged.answers.iter().map(|answer| answer.seconds).sum::<f64>();
         Ok(judged)
     }
 

@@ -1,8 +1,9 @@
 //! An engine at an optimisation level, and what it can take.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use backends::worker::protocol::WRITTEN;
 use backends::worker::{self, Description, Engine, EngineError, Limits, Outcome, Pool, Run, Spec, Stage};
@@ -38,6 +39,8 @@ pub struct Target {
     /// Whether it takes model-local functions, as far as is known.
     pub functions: bool,
     host: Arc<Host>,
+    /// The nanoseconds inside the engine, those of its other levels and forms that come of this one included.
+    spent: Arc<AtomicU64>,
 }
 
 /// Why a backend cannot be opened.
@@ -129,7 +132,7 @@ impl Target {
             Host::Workers(pool) => profile(&backend, pool.description()),
             Host::Here(_, description) => profile(&backend, description),
         };
-        Self { backend, level, profile, fidelity, lacking, functions: true, host }
+        Self { backend, level, profile, fidelity, lacking, functions: true, host, spent: Arc::default() }
     }
 
     /// The levels of an engine that runs in this process.
@@ -161,13 +164,25 @@ impl Target {
         outputs: &[(String, DType)],
     ) -> Result<Run, worker::WorkerError> {
         let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
-        match &*self.host {
-            Host::Workers(pool) => pool.run(&case),
+        let ran = match &*self.host {
+            Host::Workers(pool) => pool.run(&case)?,
             Host::Here(engine, _) => {
                 let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
-                Ok(run_here(engine.as_mut(), &case))
+                run_here(engine.as_mut(), &case)
             }
-        }
+        };
+        Ok(self.charge(ran))
+    }
+
+    /// The seconds that all runs so far have spent inside the engine.
+    pub fn engine_seconds(&self) -> f64 {
+        Duration::from_nanos(self.spent.load(Ordering::Relaxed)).as_secs_f64()
+    }
+
+    fn charge(&self, ran: Run) -> Run {
+        let spent = Duration::try_from_secs_f64(ran.engine_seconds).unwrap_or_default();
+        self.spent.fetch_add(spent.as_nanos() as u64, Ordering::Relaxed);
+        ran
     }
 
     /// How many faults of the engine's workers, by kind, were no case's own (see [`Run::late_fault`]); all levels of an
@@ -189,7 +204,7 @@ impl Target {
     ) -> Result<Run, worker::WorkerError> {
         let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
         match &*self.host {
-            Host::Workers(pool) => pool.run_apart(threads, &case),
+            Host::Workers(pool) => Ok(self.charge(pool.run_apart(threads, &case)?)),
             Host::Here(..) => self.run(onnx, inputs, outputs),
         }
     }

@@ -11,7 +11,7 @@ use super::protocol::Stage;
 pub struct Run {
     /// What came of it.
     pub outcome: Outcome,
-    /// The seconds the engine itself took, as the worker measured them; 0 where it did not answer.
+    /// The seconds the engine itself took, as the worker measured them; where it did not answer, all that passed.
     pub engine_seconds: f64,
     /// The seconds from sending the case to having its outcome, a new process not counted.
     pub wall_seconds: f64,

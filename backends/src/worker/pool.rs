@@ -219,7 +219,7 @@ impl Worker {
             }
             Err(seen) => {
                 let (fault, stderr) = process.end(&seen);
-                (Outcome::Fault(fault), 0.0, stderr)
+                (Outcome::Fault(fault), wall_seconds, stderr)
             }
         };
         Ok(Run { outcome, engine_seconds, wall_seconds, stderr, late_fault: None })
@@ -253,10 +253,10 @@ fn launch(spec: &Spec, limits: &Limits) -> Result<(Process, Description), Worker
 fn outcome(reply: Reply, outputs: Vec<(String, ir::Tensor)>) -> (Outcome, f64) {
     match reply {
         Reply::Ok { seconds, .. } => (Outcome::Outputs(outputs), seconds),
-        Reply::Rejected { stage, message, .. } => (Outcome::Rejected { stage, message }, 0.0),
-        Reply::Unsupported { why, .. } => (Outcome::Unsupported { why }, 0.0),
-        Reply::Panicked { message, location, frames, .. } => {
-            (Outcome::Fault(Fault::Panic { message, location, frames }), 0.0)
+        Reply::Rejected { stage, message, seconds, .. } => (Outcome::Rejected { stage, message }, seconds),
+        Reply::Unsupported { why, seconds, .. } => (Outcome::Unsupported { why }, seconds),
+        Reply::Panicked { message, location, frames, seconds, .. } => {
+            (Outcome::Fault(Fault::Panic { message, location, frames }), seconds)
         }
         Reply::Hello { .. } => {
             (Outcome::Fault(Fault::Garbage { what: "it answers run with hello".to_owned() }), 0.0)

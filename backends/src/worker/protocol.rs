@@ -99,6 +99,9 @@ pub enum Reply {
         stage: Stage,
         /// The engine's words.
         message: String,
+        /// What it took to find that out.
+        #[serde(default)]
+        seconds: f64,
     },
     /// The engine lacks an operator, dtype or the like.
     Unsupported {
@@ -106,6 +109,9 @@ pub enum Reply {
         id: u64,
         /// What it lacks.
         why: String,
+        /// What it took to find that out.
+        #[serde(default)]
+        seconds: f64,
     },
     /// The engine panicked and the worker survived it.
     Panicked {
@@ -119,6 +125,9 @@ pub enum Reply {
         /// The innermost frames, or none.
         #[serde(default)]
         frames: Vec<String>,
+        /// What it took until then.
+        #[serde(default)]
+        seconds: f64,
     },
 }
 

@@ -101,13 +101,14 @@ fn answer(
             let bytes: Vec<_> = bytes.iter().map(Vec::as_slice).collect();
             return protocol::frame(&Reply::Ok { id, seconds, outputs }, &bytes);
         }
-        Ok(Err(EngineError::Load(message))) => Reply::Rejected { id, stage: Stage::Load, message },
-        Ok(Err(EngineError::Run(message))) => Reply::Rejected { id, stage: Stage::Run, message },
-        Ok(Err(EngineError::Unsupported(why))) => Reply::Unsupported { id, why },
+        Ok(Err(EngineError::Load(message))) => Reply::Rejected { id, stage: Stage::Load, message, seconds },
+        Ok(Err(EngineError::Run(message))) => Reply::Rejected { id, stage: Stage::Run, message, seconds },
+        Ok(Err(EngineError::Unsupported(why))) => Reply::Unsupported { id, why, seconds },
         Err(payload) => {
             // Where no hook ran (`resume_unwind`), the payload is all there is.
             let record = take_panic().unwrap_or_else(|| PanicRecord::from_message(message(&*payload)));
-            Reply::Panicked { id, message: record.message, location: record.location, frames: record.frames }
+            let PanicRecord { message, location, frames } = record;
+            Reply::Panicked { id, message, location, frames, seconds }
         }
     };
     protocol::frame(&reply, &[])

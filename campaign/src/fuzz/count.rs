@@ -74,7 +74,6 @@ impl Found {
 
 fn count(report: &mut Report, plan: &Plan<'_>, ran: &Ran, case: &Case) {
     report.cases = 1;
-    report.backend_seconds = ran.backend_seconds;
     report.undefined_cases = u64::from(!case.all_defined);
     report.adversarial.take(case);
     report.levels.take(case);

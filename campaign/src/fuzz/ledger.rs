@@ -25,6 +25,8 @@ pub(super) struct Ledger<'p> {
     block: Block,
     /// When the first case of the block was counted.
     since: Instant,
+    /// The seconds inside the engines in earlier sessions.
+    earlier: f64,
 }
 
 /// What was saved of a case, and what there is to say about it.
@@ -47,7 +49,8 @@ impl<'p> Ledger<'p> {
             let (tally, findings) = (total.verdicts, total.findings);
             on_event(&Event::Resumed { cases: total.cases, tally, findings });
         }
-        Ok(Self { plan, store, on_event, shelf, total, block, since: Instant::now() })
+        let earlier = total.backend_seconds;
+        Ok(Self { plan, store, on_event, shelf, total, block, since: Instant::now(), earlier })
     }
 
     /// The number of the case that has to come next.
@@ -104,6 +107,7 @@ impl<'p> Ledger<'p> {
             return Ok(());
         }
         self.total.wall_seconds = seconds;
+        self.total.backend_seconds = self.earlier + self.plan.engine_seconds();
         self.store.commit(&self.block, &mut self.total)?;
         let next = self.next();
         self.block = Block { first: next, past: next, ..Block::default() };

@@ -60,6 +60,13 @@ pub struct Plan<'p> {
     pub known: Known,
 }
 
+impl Plan<'_> {
+    /// The seconds that the targets have spent inside their engines so far.
+    fn engine_seconds(&self) -> f64 {
+        self.targets.iter().map(Target::engine_seconds).sum()
+    }
+}
+
 /// How long results may wait until they are stored: what a death costs.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 

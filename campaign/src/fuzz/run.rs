@@ -20,8 +20,6 @@ pub(super) struct Ran {
     pub(super) reference: Option<Evaluation>,
     /// What came of it on each target, by the target's number.
     pub(super) verdicts: Vec<(usize, Judged)>,
-    /// The seconds inside the engines.
-    pub(super) backend_seconds: f64,
     /// What went wrong on our side.
     pub(super) trouble: Vec<String>,
 }
@@ -31,11 +29,7 @@ impl Ran {
     fn ask(&mut self, plan: &Plan<'_>, case: &Case, relaxed: &Relaxed) {
         for (number, target) in plan.targets.iter().enumerate() {
             match answer::ask(target, case, relaxed) {
-                Ok((verdict, seconds)) => {
-                    self.backend_seconds += seconds;
-                    let judged = Judged { seconds, ..Judged::only(verdict) };
-                    self.verdicts.push((number, judged));
-                }
+                Ok(verdict) => self.verdicts.push((number, Judged::only(verdict))),
                 Err(e) => self.trouble.push(format!("{}: {e}", target.name())),
             }
         }
@@ -70,14 +64,7 @@ fn settings(plan: &Plan<'_>, index: u64) -> graphgen::Settings {
 
 /// Makes, runs and judges one case.
 pub(super) fn run(plan: &Plan<'_>, index: u64, level: Level) -> Ran {
-    let mut ran = Ran {
-        index,
-        case: None,
-        reference: None,
-        verdicts: Vec::new(),
-        backend_seconds: 0.0,
-        trouble: Vec::new(),
-    };
+    let mut ran = Ran { index, case: None, reference: None, verdicts: Vec::new(), trouble: Vec::new() };
     let case = match plan.levels.make(&plan.maker, index, &settings(plan, index), level) {
         Ok(case) => case,
         Err(e) => {
@@ -110,10 +97,7 @@ pub(super) fn run(plan: &Plan<'_>, index: u64, level: Level) -> Ran {
         let evaluation = &references[profile.name];
         let expected = Expected { names: &names, outputs: &evaluation.outputs, profile };
         match Judged::of(plan, target, &case, &inputs, &outputs, &expected) {
-            Ok(judged) => {
-                ran.backend_seconds += judged.seconds;
-                ran.verdicts.push((number, judged));
-            }
+            Ok(judged) => ran.verdicts.push((number, judged)),
             Err(e) => ran.trouble.push(format!("{}: {e}", target.name())),
         }
     }

@@ -89,7 +89,7 @@ fn answer(
         rewritten =
             Some(Rewritten { onnx: form.onnx.clone(), inputs: named, outputs: outputs(model, inputs) });
     }
-    Ok(Answer { check, verdict: Some(verdict), alone, rewritten, seconds: ran.engine_seconds })
+    Ok(Answer { check, verdict: Some(verdict), alone, rewritten })
 }
 
 fn judge(

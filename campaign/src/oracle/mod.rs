@@ -72,14 +72,12 @@ pub struct Answer {
     pub alone: Option<Alone>,
     /// The other form of the model that a bug showed on.
     pub rewritten: Option<Rewritten>,
-    /// The seconds inside the engine.
-    pub seconds: f64,
 }
 
 impl Answer {
     /// A question that does not apply to the case.
     pub fn inapplicable(check: Check) -> Self {
-        Self { check, verdict: None, alone: None, rewritten: None, seconds: 0.0 }
+        Self { check, verdict: None, alone: None, rewritten: None }
     }
 }
 

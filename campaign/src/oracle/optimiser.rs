@@ -57,7 +57,6 @@ impl Oracle for Optimiser {
                 &question.case.inputs,
                 &case::outputs(&question.case.model),
             )?;
-            answer.seconds += ran.engine_seconds;
             let verdict = verdict(lower, &ran.outcome, expected);
             if is_same(&verdict, &culprit.1) {
                 if number == 0 {

@@ -99,7 +99,7 @@ fn by_runtime(question: &Question<'_>, written: &Target) -> Result<Answer, AskEr
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());
     }
-    Ok(Answer { verdict: Some(verdict), alone, seconds: ran.engine_seconds, ..Answer::inapplicable(check) })
+    Ok(Answer { verdict: Some(verdict), alone, ..Answer::inapplicable(check) })
 }
 
 /// Asks the same of a saved case.

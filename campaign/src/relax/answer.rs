@@ -17,21 +17,20 @@ pub(crate) fn judge(target: &Target, outcome: &Outcome, relaxed: &Relaxed) -> Ve
 }
 
 /// Runs a case and judges the answer. A fault that the valid model shows as well says nothing about the rule; it is
-/// found, and blamed on an operator, at the level of valid cases. Gives the seconds inside the engine as well.
-pub(crate) fn ask(target: &Target, case: &Case, relaxed: &Relaxed) -> Result<(Verdict, f64), WorkerError> {
+/// found, and blamed on an operator, at the level of valid cases.
+pub(crate) fn ask(target: &Target, case: &Case, relaxed: &Relaxed) -> Result<Verdict, WorkerError> {
     if let Some(why) = target.lacks(&case.model) {
-        return Ok((Verdict::Incomparable(Why::Unsupported(why)), 0.0));
+        return Ok(Verdict::Incomparable(Why::Unsupported(why)));
     }
     let ran = target.run(&relaxed.onnx, &case.inputs, &relaxed.wanted())?;
-    let (mut verdict, mut seconds) = (judge(target, &ran.outcome, relaxed), ran.engine_seconds);
+    let mut verdict = judge(target, &ran.outcome, relaxed);
     if relaxed.level == Level::Violate && is_fault(&verdict) {
         let valid = target.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
-        seconds += valid.engine_seconds;
         if matches!(valid.outcome, Outcome::Fault(_)) {
             verdict = Verdict::Incomparable(Why::Undecided("the valid model has a fault too".to_owned()));
         }
     }
-    Ok((verdict, seconds))
+    Ok(verdict)
 }
 
 fn is_fault(verdict: &Verdict) -> bool {
