@@ -101,14 +101,14 @@ fn suspects(graph: &Graph, finding: &Finding) -> Vec<bool> {
     ir::cone::members(graph, output.value)
 }
 
-fn culprit(op: &Op, graph: &Graph, id: NodeId, alone: bool) -> Culprit {
+pub(crate) fn culprit(op: &Op, graph: &Graph, id: NodeId, alone: bool) -> Culprit {
     let types: Vec<_> = graph.node(id).inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
     Culprit::new(ir::Operation::name(op), &types, alone)
 }
 
 /// The model of one node alone. Operands that are constants stay constants; the others become inputs with the
 /// reference's values. `None` if the reference has no definite value for one of them.
-fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Option<(Model, Vec<Tensor>)> {
+pub(crate) fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Option<(Model, Vec<Tensor>)> {
     let node = flat.graph.node(id);
     let mut graph: Graph = IrGraph::new();
     let mut inputs = Vec::new();

@@ -147,6 +147,7 @@ fn symptom(symptom: &Symptom) -> String {
         Symptom::MissingOutput => "an output is missing".to_owned(),
         Symptom::WrongType => "wrong type or shape".to_owned(),
         Symptom::Mismatch(_) => "wrong elements".to_owned(),
+        Symptom::Slow => "much slower than what is next to it".to_owned(),
     }
 }
 

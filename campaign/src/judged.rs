@@ -45,6 +45,7 @@ impl Judged {
             inputs,
             expected,
             outcome: &ran.outcome,
+            seconds: ran.engine_seconds,
             stream,
         };
         judged.answers = plan.oracles.ask(&question)?;

@@ -53,6 +53,8 @@ pub enum Result {
     Crash,
     /// The backend did not answer in time.
     Timeout,
+    /// The backend takes much longer than for what is next to it.
+    Slow,
 }
 
 /// How often each result occurred.
@@ -66,6 +68,7 @@ pub struct Counts {
     pub rejected: u64,
     pub crash: u64,
     pub timeout: u64,
+    pub slow: u64,
 }
 
 impl Counts {
@@ -78,12 +81,13 @@ impl Counts {
             Result::Rejected => &mut self.rejected,
             Result::Crash => &mut self.crash,
             Result::Timeout => &mut self.timeout,
+            Result::Slow => &mut self.slow,
         } += 1;
     }
 
     /// Whether something other than passes and missing features occurred.
     pub fn failed(&self) -> bool {
-        self.mismatch + self.accepted + self.rejected + self.crash + self.timeout > 0
+        self.mismatch + self.accepted + self.rejected + self.crash + self.timeout + self.slow > 0
     }
 }
 
@@ -310,6 +314,7 @@ fn verdict(verdict: &Verdict) -> Judgement {
                 Symptom::Rejected { .. } => Result::Rejected,
                 Symptom::Accepted { .. } => Result::Accepted,
                 Symptom::MissingOutput | Symptom::WrongType | Symptom::Mismatch(_) => Result::Mismatch,
+                Symptom::Slow => Result::Slow,
             };
             (result, finding.detail.clone())
         }

@@ -1,6 +1,7 @@
 //! Each oracle sees the one thing that an engine does wrong, names it once, and says nothing of a right engine.
 
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use backends::cpu::CpuEngine;
 use backends::worker::protocol::WRITTEN;
@@ -50,9 +51,12 @@ impl Engine for Faulty {
 
 /// What a campaign on all levels of an engine finds.
 fn campaign(wrong: Wrong, oracles: &[&str]) -> Report {
-    let out = tempfile::tempdir().expect("a folder");
+    run(&plan(Target::here(Box::new(Faulty { right: CpuEngine::default(), wrong, runs: 0 })), oracles))
+}
+
+fn plan(targets: Vec<Target>, oracles: &[&str]) -> Plan<'static> {
     let names: Vec<String> = oracles.iter().map(|&name| name.to_owned()).collect();
-    let plan = Plan {
+    Plan {
         maker: Maker {
             seed: 3,
             settings: Settings {
@@ -67,7 +71,7 @@ fn campaign(wrong: Wrong, oracles: &[&str]) -> Report {
             values: Values::Plain,
         },
         levels: Levels { choice: Choice::Valid, rules: Vec::new() },
-        targets: Target::here(Box::new(Faulty { right: CpuEngine::default(), wrong, runs: 0 })),
+        targets,
         oracles: Oracles::named(&names, &[]).expect("oracles"),
         jobs: 1,
         cases: Some(40),
@@ -76,9 +80,13 @@ fn campaign(wrong: Wrong, oracles: &[&str]) -> Report {
         saved_per_signature: 1,
         max_disk: None,
         known: Known::default(),
-    };
-    let mut store = Store::create(out.path(), &Identity::of(&plan)).expect("a store");
-    fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report")
+    }
+}
+
+fn run(plan: &Plan<'_>) -> Report {
+    let out = tempfile::tempdir().expect("a folder");
+    let mut store = Store::create(out.path(), &Identity::of(plan)).expect("a store");
+    fuzz(plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report")
 }
 
 fn answers(report: &Report, oracle: &str, question: &str) -> Answers {
@@ -134,4 +142,63 @@ fn a_model_that_is_spoilt_on_its_way_out_and_in_is_seen() {
     let report = campaign(|level, _| level.ends_with(WRITTEN), ALL);
     assert!(answers(&report, "roundtrip", "written").bug > 30, "{:?}", report.oracles);
     assert_eq!(report.findings, answers(&report, "roundtrip", "written").bug, "{:?}", report.clusters);
+}
+
+/// Our CPU kernels, which take long at a level, or on tensors with an axis of three.
+struct Slow {
+    right: CpuEngine,
+    of_threes: bool,
+}
+
+impl Engine for Slow {
+    fn describe(&self) -> Description {
+        Description {
+            engine: "slow".to_owned(),
+            levels: ["none", "all"].map(str::to_owned).into(),
+            ..self.right.describe()
+        }
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+        let outputs = self.right.run(&Case { level: "default", ..*case })?;
+        let is_three = |tensor: &Tensor| tensor.ty().shape.contains(&3);
+        let is_slow = if self.of_threes {
+            case.inputs.iter().any(|(_, tensor)| is_three(tensor))
+        } else {
+            case.level == "all"
+        };
+        if is_slow {
+            std::thread::sleep(Duration::from_millis(if self.of_threes { 200 } else { 30 }));
+        }
+        Ok(outputs)
+    }
+}
+
+fn performance(of_threes: bool, ops: &[&'static str], nodes: usize) -> Report {
+    let mut targets = Target::here(Box::new(Slow { right: CpuEngine::default(), of_threes }));
+    if of_threes {
+        targets.truncate(1);
+    }
+    let mut plan = plan(targets, &["performance"]);
+    plan.maker.settings.operators = ops.iter().copied().collect();
+    (plan.maker.settings.nodes, plan.cases) = (nodes, Some(6));
+    run(&plan)
+}
+
+#[test]
+fn an_optimiser_that_costs_more_than_it_saves_is_slow() {
+    let report = performance(false, &["Neg", "Abs"], 2);
+    let optimised = answers(&report, "performance", "optimised");
+    assert_eq!((optimised.pass, optimised.bug), (0, 6), "{:?}", report.oracles);
+    assert_eq!(answers(&report, "performance", "size").bug, 0, "{:?}", report.oracles);
+    assert!(report.clusters.iter().all(|c| c.example.backend == "slow" && c.example.level == "all"));
+    assert!(report.clusters.iter().all(|c| c.example.culprit.as_ref().is_some_and(|c| c.alone)));
+}
+
+#[test]
+fn a_size_that_is_much_slower_than_the_next_one_is_seen() {
+    let report = performance(true, &["Neg"], 1);
+    let size = answers(&report, "performance", "size");
+    assert!(size.bug > 0 && size.pass > 0, "{:?}", report.oracles);
+    assert_eq!(answers(&report, "performance", "optimised").bug, 0, "{:?}", report.oracles);
 }

@@ -231,7 +231,8 @@ pub(crate) struct Fuzz {
     #[arg(long, default_value_t = 0.01, value_parser = probability, value_name = "STEP")]
     pub alpha: f64,
     /// Who judges: differential (the reference), metamorphic (the same model in another form), optimiser (from which level on
-    /// is it wrong?), determinism (the same once more), roundtrip (written and read again); see docs/oracles.md.
+    /// is it wrong?), determinism (the same once more), roundtrip (written and read again), performance (much slower than what is next
+    /// to it?); see docs/oracles.md.
     #[arg(long, value_delimiter = ',', default_value = "differential", value_name = "NAMES")]
     pub oracles: Vec<String>,
     /// With the oracle metamorphic: only these relations (names as in docs/metamorphic.md, separated by commas).

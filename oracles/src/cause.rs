@@ -132,6 +132,7 @@ fn kind(symptom: &Symptom) -> (&str, &str) {
         Symptom::MissingOutput => ("missing output", ""),
         Symptom::WrongType => ("wrong type", ""),
         Symptom::Mismatch(_) => ("mismatch", ""),
+        Symptom::Slow => ("slow", ""),
     }
 }
 

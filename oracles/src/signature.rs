@@ -34,6 +34,8 @@ pub enum Symptom {
     WrongType,
     /// Elements differ by more than the bound.
     Mismatch(ErrorShape),
+    /// It takes much longer than for what is next to it.
+    Slow,
 }
 
 /// In which way elements differ.
@@ -113,6 +115,7 @@ impl Signature {
             Symptom::MissingOutput => "missing output".to_owned(),
             Symptom::WrongType => "wrong type".to_owned(),
             Symptom::Mismatch(shape) => format!("mismatch {}", shape.name()),
+            Symptom::Slow => "slow".to_owned(),
         };
         let culprit = match &finding.culprit {
             Some(c) if c.alone => format!("{} {} {}", c.operator, c.dtype, c.shapes),

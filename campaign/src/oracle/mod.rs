@@ -6,6 +6,7 @@
 //! | [`determinism`] | does the target give the same once more? |
 //! | [`roundtrip`] | is a model that was written and read again the same? |
 //! | [`metamorphic`] | does the target give the same for the model in another form? |
+//! | [`performance`] | does the target take much longer than for what is next to it? |
 //! | [`tally`] | what was asked, and the verdicts |
 //! | `saved` | a saved case, to be asked about once more |
 //!
@@ -16,6 +17,7 @@
 pub mod determinism;
 pub mod metamorphic;
 pub mod optimiser;
+pub mod performance;
 pub mod roundtrip;
 mod saved;
 pub mod tally;
@@ -32,6 +34,7 @@ use oracles::{Check, Expected, Verdict};
 pub use determinism::Determinism;
 pub use metamorphic::Metamorphic;
 pub use optimiser::Optimiser;
+pub use performance::Performance;
 pub use roundtrip::RoundTrip;
 pub use tally::{Answers, Asked};
 
@@ -57,6 +60,8 @@ pub struct Question<'a> {
     pub expected: &'a Expected<'a>,
     /// What came of running the case.
     pub outcome: &'a Outcome,
+    /// The seconds inside the engine.
+    pub seconds: f64,
     /// The random stream of the case; each oracle takes the child of its name.
     pub stream: Stream,
 }
@@ -165,7 +170,7 @@ pub enum OracleError {
 
 /// The names of all oracles.
 pub const NAMES: &[&str] =
-    &[DIFFERENTIAL, Metamorphic::NAME, Optimiser::NAME, Determinism::NAME, RoundTrip::NAME];
+    &[DIFFERENTIAL, Metamorphic::NAME, Optimiser::NAME, Determinism::NAME, RoundTrip::NAME, Performance::NAME];
 
 impl Oracles {
     /// The oracles of these names. The metamorphic one asks for these relations, or for all if none is named.
@@ -183,6 +188,7 @@ impl Oracles {
                 Optimiser::NAME => all.others.push(Box::new(Optimiser)),
                 Determinism::NAME => all.others.push(Box::new(Determinism)),
                 RoundTrip::NAME => all.others.push(Box::new(RoundTrip)),
+                Performance::NAME => all.others.push(Box::new(Performance)),
                 _ => return Err(OracleError::Unknown { name: name.clone() }),
             }
         }
@@ -213,6 +219,7 @@ pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Res
         Optimiser::NAME => optimiser::replay(folder, check, target),
         Determinism::NAME => determinism::replay(folder, check, target),
         RoundTrip::NAME => roundtrip::replay(folder, check, target),
+        Performance::NAME => performance::replay(folder, check, target),
         name => Err(OracleError::Unknown { name: name.to_owned() }.to_string()),
     }
 }

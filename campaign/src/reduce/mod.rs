@@ -41,6 +41,11 @@ use crate::{case, reference, replay};
 use driver::Driver;
 use interest::Interest;
 
+/// The problem with one size of an input or constant smaller by one, in each way that the type rules allow.
+pub(crate) fn neighbours(problem: &Problem) -> impl Iterator<Item = Problem> {
+    passes::neighbours(problem)
+}
+
 /// What a reduction did.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reduced {

@@ -60,8 +60,8 @@ fn summary(replayed: &Replayed) -> String {
     let mut out = format!("{} cases\n", replayed.cases);
     for (backend, c) in &replayed.backends {
         out += &format!(
-            "{backend}: {} pass, {} mismatch, {} accepted, {} unsupported, {} rejected, {} crash, {} timeout\n",
-            c.pass, c.mismatch, c.accepted, c.unsupported, c.rejected, c.crash, c.timeout
+            "{backend}: {} pass, {} mismatch, {} accepted, {} unsupported, {} rejected, {} crash, {} timeout, {} slow\n",
+            c.pass, c.mismatch, c.accepted, c.unsupported, c.rejected, c.crash, c.timeout, c.slow
         );
     }
     for case in &replayed.not_passing {

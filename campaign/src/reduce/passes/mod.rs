@@ -26,6 +26,8 @@ mod outputs;
 mod shrink;
 mod values;
 
+pub(super) use shrink::neighbours;
+
 use super::interest::Shown;
 use super::problem::Problem;
 

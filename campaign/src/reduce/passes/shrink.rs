@@ -34,6 +34,15 @@ pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
     }))
 }
 
+/// The problem with one size of an input or constant smaller by one, and what has to follow from that.
+pub(in crate::reduce) fn neighbours(problem: &Problem) -> impl Iterator<Item = Problem> {
+    let axes = problem.leaves().flat_map(|(id, tensor)| {
+        tensor.ty().shape.into_iter().enumerate().map(move |(axis, size)| ((id, axis), size))
+    });
+    let goals = axes.filter(|&(_, size)| size > 1).map(|(axis, size)| Goal::Axes(vec![axis], size - 1));
+    goals.filter_map(|goal| shrunk(problem, &goal)?.apply(problem, Part::First))
+}
+
 /// An axis of an input or constant.
 type Axis = (NodeId, usize);
 
