@@ -1,9 +1,10 @@
 //! Which operator is at fault.
 //!
 //! A failing graph is taken apart: each operator that the wrong output depends on runs alone, on the operands that the
-//! reference says it gets. The first that shows the same kind of fault alone is the culprit. Where none does, the graph runs once more with
-//! every value as an output, and the first to diverge is the culprit "in context". Where none diverges then, tapping
-//! the values hides the fault (it stops a fusion), and the graph as a whole is to blame.
+//! reference says it gets. The first that shows the same kind of fault alone is the culprit, if what it gets wrong reaches
+//! the output ([`crate::reach`]). Where none does, the graph runs once more with every value as an output, and the
+//! first to diverge is the culprit "in context". Where none diverges then, tapping the values hides the fault (it stops a
+//! fusion), and the graph as a whole is to blame.
 
 use backends::worker::{Outcome, WorkerError};
 use interp::{Evaluation, Judged, Taps};
@@ -14,6 +15,7 @@ use oracles::{Culprit, Expected, Finding, Symptom, Verdict, judge};
 
 use crate::case;
 use crate::excuse::{exceeds_i32, excuse};
+use crate::reach::Referenced;
 use crate::target::Target;
 
 /// An operator alone, with its inputs.
@@ -78,15 +80,32 @@ pub fn blame(
         return Ok(Blamed::default());
     };
     let suspects = suspects(&flat.graph, finding);
+    let referenced = Referenced { flat: &flat, inputs, evaluation: &evaluation, profile: target.profile };
+    let output = finding.worst.as_ref().map(|worst| worst.output.as_str());
+    let mut unseen = None;
     for (id, node) in flat.graph.iter().filter(|(id, _)| suspects[id.index()]) {
         let NodeKind::Operator(op) = &node.kind else { continue };
         let Some((alone, inputs)) = isolate(&flat, id, &evaluation) else { continue };
-        let Some(found) = run(target, &alone, &inputs)? else { continue };
+        let Some((found, outcome)) = run(target, &alone, &inputs)? else { continue };
         if same_kind(&found.symptom, &finding.symptom) {
             let culprit = culprit(op, &flat.graph, id, true);
             let (culprit, alone) = (Some(culprit), Some((alone, inputs)));
-            return Ok(Blamed { culprit, alone, hidden_by_taps: false });
+            let blamed = Blamed { culprit, alone, hidden_by_taps: false };
+            let is_seen = match outcome {
+                Outcome::Outputs(wrong) => {
+                    let wrong: Vec<Tensor> = wrong.into_iter().map(|(_, tensor)| tensor).collect();
+                    referenced.is_reached(id, &wrong, output)
+                }
+                _ => true,
+            };
+            if is_seen {
+                return Ok(blamed);
+            }
+            unseen.get_or_insert(blamed);
         }
+    }
+    if let Some(blamed) = unseen {
+        return Ok(blamed);
     }
     match finding.symptom {
         Symptom::Mismatch(_) => first_divergent(target, &flat, inputs, &evaluation),
@@ -134,8 +153,8 @@ pub(crate) fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Opti
     Some((Model::new(flat.opset, graph), inputs))
 }
 
-/// Runs and judges a model; `None` if that finds nothing.
-fn run(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<Finding>, WorkerError> {
+/// Runs and judges a model: the finding and what came of the run; `None` if that finds nothing.
+fn run(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<(Finding, Outcome)>, WorkerError> {
     let Ok(evaluation) = interp::evaluate(model, inputs, target.profile, Taps::Outputs) else {
         return Ok(None);
     };
@@ -145,7 +164,7 @@ fn run(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<Findi
     let ran = target.run(&onnx, &case::named(model, inputs.to_vec()), &outputs)?;
     let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
     Ok(match judge(&target.backend, &target.level, &ran.outcome, &expected) {
-        Verdict::Bug(finding) => Some(*finding),
+        Verdict::Bug(finding) => Some((*finding, ran.outcome)),
         Verdict::Pass | Verdict::Incomparable(_) => None,
     })
 }

@@ -7,6 +7,7 @@
 //! | [`mod@reference`] | the reference interpreter as an engine |
 //! | [`probe`] | finding out which operators and dtypes a target lacks |
 //! | [`blame`] | which operator is at fault |
+//! | `reach` | whether what an operator got wrong is seen in an output |
 //! | [`mod@fuzz`] | the campaign's loop |
 //! | [`oracle`] | the oracles that ask a target further questions about a case |
 //! | `judged` | what came of a case on a target, by all oracles |
@@ -46,6 +47,7 @@ pub mod known;
 pub mod oracle;
 pub mod page;
 pub mod probe;
+mod reach;
 pub mod reduce;
 pub mod reference;
 pub mod relax;

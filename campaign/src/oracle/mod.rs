@@ -169,8 +169,14 @@ pub enum OracleError {
 }
 
 /// The names of all oracles.
-pub const NAMES: &[&str] =
-    &[DIFFERENTIAL, Metamorphic::NAME, Optimiser::NAME, Determinism::NAME, RoundTrip::NAME, Performance::NAME];
+pub const NAMES: &[&str] = &[
+    DIFFERENTIAL,
+    Metamorphic::NAME,
+    Optimiser::NAME,
+    Determinism::NAME,
+    RoundTrip::NAME,
+    Performance::NAME,
+];
 
 impl Oracles {
     /// The oracles of these names. The metamorphic one asks for these relations, or for all if none is named.

@@ -129,7 +129,8 @@ impl Timed<'_> {
         for smaller in neighbours(&problem).take(NEIGHBOURS) {
             let Ok(outputs) = interp::evaluate_plain(&smaller.model, &smaller.inputs) else { continue };
             let onnx = case::export(&smaller.model)?;
-            let seconds = Timed { model: &smaller.model, onnx: &onnx, inputs: &smaller.inputs }.seconds(target)?;
+            let seconds =
+                Timed { model: &smaller.model, onnx: &onnx, inputs: &smaller.inputs }.seconds(target)?;
             if is_slow(own, seconds, THAN_SMALLER) {
                 let names = smaller.model.graph.outputs.iter().map(|o| o.name.clone());
                 let outputs = names.zip(outputs).collect();

@@ -1,0 +1,64 @@
+//! Whether what an operator got wrong is seen in an output.
+//!
+//! A graph may have several operators that an engine gets wrong, and an output that only one of them spoils: the others'
+//! wrong elements are dropped on the way (by a Slice, a comparison, a maximum). So the wrong answer takes the place of
+//! the operator, the reference computes everything else, and the outputs tell.
+
+use std::collections::BTreeMap;
+
+use interp::{Evaluation, Profile};
+use ir::{NodeId, Tensor, Value};
+use ops::{Graph, Model};
+
+/// A graph without functions, and what the reference makes of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Referenced<'a> {
+    pub(crate) flat: &'a Model,
+    pub(crate) inputs: &'a [Tensor],
+    pub(crate) evaluation: &'a Evaluation,
+    pub(crate) profile: &'a Profile,
+}
+
+impl Referenced<'_> {
+    /// Whether an output is off where a node gives these tensors: the output of this name, or any.
+    pub(crate) fn is_reached(&self, node: NodeId, wrong: &[Tensor], output: Option<&str>) -> bool {
+        let graph = &self.flat.graph;
+        let types = graph.node(node).outputs.iter();
+        if !types.eq(wrong.iter().map(Tensor::ty).collect::<Vec<_>>().iter()) {
+            // What a wrong type leads to, nobody can say.
+            return true;
+        }
+        let Ok(outputs) = interp::evaluate_plain(&with_answer(self.flat, node, wrong), self.inputs) else {
+            return true;
+        };
+        let named = graph.outputs.iter().map(|o| o.name.as_str());
+        let mut all = named.zip(&self.evaluation.outputs).zip(&outputs);
+        all.any(|((name, expected), actual)| {
+            output.is_none_or(|wanted| wanted == name)
+                && interp::judge(expected, actual, self.profile).is_ok_and(|compared| !compared.passes())
+        })
+    }
+}
+
+/// The model with constants in place of a node.
+fn with_answer(flat: &Model, node: NodeId, answer: &[Tensor]) -> Model {
+    let mut graph = Graph::new();
+    let mut at: BTreeMap<Value, Value> = BTreeMap::new();
+    for (id, old) in flat.graph.iter() {
+        if id == node {
+            for (port, tensor) in answer.iter().enumerate() {
+                at.insert(Value::new(id, port), graph.constant(tensor.clone()));
+            }
+            continue;
+        }
+        let operands = old.inputs.iter().map(|v| v.and_then(|v| at.get(&v).copied())).collect();
+        let copy = graph.push(old.kind.clone(), operands, old.outputs.clone());
+        at.extend((0..old.outputs.len()).map(|port| (Value::new(id, port), Value::new(copy, port))));
+    }
+    for output in &flat.graph.outputs {
+        if let Some(&value) = at.get(&output.value) {
+            graph.output(output.name.clone(), value);
+        }
+    }
+    Model::new(flat.opset, graph)
+}
