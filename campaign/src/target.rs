@@ -215,6 +215,16 @@ impl Target {
         is_known.then(|| Self { level: level.to_owned(), ..self.clone() })
     }
 
+    /// Takes over what was found to be lacking at another level of the same engine. The optimiser does not decide what an
+    /// engine lacks: where a level refuses what another takes, that is a finding.
+    pub fn recall(&mut self, other: &Self) -> bool {
+        let is_same = Arc::ptr_eq(&self.host, &other.host);
+        if is_same {
+            (self.lacking, self.functions) = (Arc::clone(&other.lacking), other.functions);
+        }
+        is_same
+    }
+
     /// The levels below this one, from the unoptimised one upwards.
     pub fn below(&self) -> Vec<Self> {
         let levels = self.description().levels.iter();

@@ -82,17 +82,18 @@ pub fn fuzz(
     let (from, seconds) = store.progress()?;
     let schedule = Schedule::resume(plan.levels.choice, from, store.firsts()?);
     let queue = Queue::new(plan, stop, from, seconds);
+    let narrowed = run::Narrowed::of(plan);
     let mut ledger = Ledger::new(plan, store, on_event)?;
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel(plan.jobs * 4);
         for _ in 0..plan.jobs.max(1) {
             let sender = sender.clone();
-            let (queue, schedule) = (&queue, &schedule);
+            let (queue, schedule, narrowed) = (&queue, &schedule, &narrowed);
             scope.spawn(move || {
                 while let Some(number) = queue.next() {
                     let index = plan.shard.case(number);
                     let mut turn = schedule.turn(number, plan.maker.stream(index));
-                    let ran = run::run(plan, index, turn.level);
+                    let ran = run::run(plan, narrowed, index, turn.level);
                     turn.signatures = ran.signatures();
                     if sender.send((number, Counted::new(plan, ran))).is_err() {
                         break;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use graphgen::Settings;
 use interp::{Evaluation, Taps};
 use oracles::{Expected, Finding, Verdict};
 
@@ -51,21 +52,32 @@ impl Ran {
     }
 }
 
-/// The settings that a case is made within. Half of the cases suit every target, so that all are compared; the
-/// other half suit one target each, so that what the others lack is tested too.
-fn settings(plan: &Plan<'_>, index: u64) -> graphgen::Settings {
-    let base = plan.maker.settings.clone();
-    let targets = &plan.targets;
-    match targets.get((index / 2) as usize % targets.len().max(1)) {
-        Some(target) if index % 2 == 1 => target.narrow(base),
-        _ => targets.iter().fold(base, |settings, target| target.narrow(settings)),
+/// The settings that cases are made within. Half of the cases suit every target, so that all are compared; the other half
+/// suit one target each, so that what the others lack is tested too.
+pub(super) struct Narrowed {
+    for_all: Settings,
+    for_each: Vec<Settings>,
+}
+
+impl Narrowed {
+    pub(super) fn of(plan: &Plan<'_>) -> Self {
+        let base = || plan.maker.settings.clone();
+        let for_all = plan.targets.iter().fold(base(), |settings, target| target.narrow(settings));
+        Self { for_all, for_each: plan.targets.iter().map(|target| target.narrow(base())).collect() }
+    }
+
+    fn at(&self, index: u64) -> &Settings {
+        match self.for_each.get((index / 2) as usize % self.for_each.len().max(1)) {
+            Some(settings) if index % 2 == 1 => settings,
+            _ => &self.for_all,
+        }
     }
 }
 
 /// Makes, runs and judges one case.
-pub(super) fn run(plan: &Plan<'_>, index: u64, level: Level) -> Ran {
+pub(super) fn run(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level) -> Ran {
     let mut ran = Ran { index, case: None, reference: None, verdicts: Vec::new(), trouble: Vec::new() };
-    let case = match plan.levels.make(&plan.maker, index, &settings(plan, index), level) {
+    let case = match plan.levels.make(&plan.maker, index, narrowed.at(index), level) {
         Ok(case) => case,
         Err(e) => {
             ran.trouble.push(e.to_string());

@@ -16,8 +16,8 @@ use campaign::relax::schedule::{Choice, Levels};
 use campaign::relax::tally::LevelTally;
 use campaign::report::Report;
 use campaign::store::Identity;
-use campaign::{Event, Known, Maker, Target, probe, target};
-use graphgen::Weights;
+use campaign::{Event, Known, Maker, Store, Target, probe, target};
+use graphgen::{Settings, Weights};
 use oracles::Tally;
 use serde_json::json;
 
@@ -41,14 +41,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let mut targets = open(common, &args.on, &limits)?;
     let before = backends::usage::cpu_seconds();
-    for target in &mut targets {
-        if store.as_ref().is_some_and(|store| store.identity().recall(target)) {
-            continue;
-        }
-        say(common, &format!("trying each operator on {}", target.name()));
-        probe::probe(target, &settings)?;
-        say(common, &format!("{} lacks {} pairs of operator and dtype", target.name(), target.lacking.len()));
-    }
+    learn(common, &mut targets, store.as_ref(), &settings)?;
     let time = args.time.or_else(|| args.cases.is_none().then_some(DEFAULT_TIME));
     let plan = Plan {
         maker: Maker {
@@ -87,6 +80,31 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let cpu_seconds = backends::usage::cpu_seconds() - before;
     let results = Results { report: &report, out: store.folder(), cpu_seconds };
     results.show(common, args.junit.as_deref())
+}
+
+/// Finds out what the targets lack: from the campaign's earlier sessions, from another level of the same engine, or by trying.
+fn learn(
+    common: Common,
+    targets: &mut [Target],
+    store: Option<&Store>,
+    settings: &Settings,
+) -> anyhow::Result<()> {
+    for number in 0..targets.len() {
+        let (known, rest) = targets.split_at_mut(number);
+        let target = &mut rest[0];
+        if store.is_some_and(|store| store.identity().recall(target))
+            || known.iter().any(|other| target.recall(other))
+        {
+            continue;
+        }
+        say(common, &format!("trying each operator on {}", target.name()));
+        probe::probe(target, settings)?;
+        say(
+            common,
+            &format!("{} lacks {} pairs of operator and dtype", target.backend, target.lacking.len()),
+        );
+    }
+    Ok(())
 }
 
 /// What a campaign's command ends with.
