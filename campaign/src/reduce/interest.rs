@@ -8,7 +8,10 @@
 //!   A division by zero that a smaller value brings about is not what was found.
 //! - It has an operator.
 //!
-//! All of the signature counts, the parts that look like details too. What an operator does wrong on a scalar, or only
+//! One thing may change: what was slightly off, up to 16 bounds, may become grossly off. In a long graph the bound of an
+//! output grows with every operator, and dwarfs an error that is beyond doubt where it is made.
+//!
+//! All else of the signature counts, the parts that look like details too. What an operator does wrong on a scalar, or only
 //! next to another operator, is mostly another bug than what it does wrong on its own: a finding in rten's fusion of
 //! MatMul and Add would otherwise end as one in its Add. And a symptom is what the outputs show: where a wrong number
 //! is seen as a NaN, because a Log comes after it, the Log stays.
@@ -21,7 +24,7 @@ use interp::{Evaluation, Judged, Taps};
 use ir::inline::inline;
 use ir::{Tensor, Value};
 use ops::Model;
-use oracles::{Expected, Finding, Verdict, judge};
+use oracles::{ErrorShape, Expected, Finding, Symptom, Verdict, judge};
 
 use super::problem::Problem;
 use crate::blame::blame;
@@ -85,13 +88,28 @@ impl<'t> Interest<'t> {
     /// The problem with the finding, if it shows that.
     pub(super) fn of(&self, problem: &Problem) -> Result<Option<Shown>, WorkerError> {
         let is_worth_blaming = |tame: Tame, finding: &Finding| {
-            tame.at_least(self.tame) && finding.symptom == self.wanted.symptom
+            tame.at_least(self.tame) && is_kept(&finding.symptom, &self.wanted.symptom)
         };
         Ok(match run(self.target, problem, &is_worth_blaming)? {
-            Ran::Shown(shown, _) if shown.finding.signature() == self.wanted.signature() => Some(*shown),
+            Ran::Shown(shown, _) if is_same(&shown.finding, &self.wanted) => Some(*shown),
             _ => None,
         })
     }
+}
+
+/// Whether a finding is the wanted one.
+fn is_same(found: &Finding, wanted: &Finding) -> bool {
+    let as_wanted = Finding { symptom: wanted.symptom.clone(), ..found.clone() };
+    is_kept(&found.symptom, &wanted.symptom) && as_wanted.signature() == wanted.signature()
+}
+
+/// Whether a symptom is the wanted one, or the same seen more clearly.
+fn is_kept(found: &Symptom, wanted: &Symptom) -> bool {
+    let is_clearer = matches!(
+        (found, wanted),
+        (Symptom::Mismatch(ErrorShape::Gross), Symptom::Mismatch(ErrorShape::Slight))
+    );
+    is_clearer || found == wanted
 }
 
 impl Tame {
