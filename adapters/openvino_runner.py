@@ -47,7 +47,8 @@ if __name__ == "__main__":
     serve(
         {
             "engine": "openvino",
-            "version": ov.__version__,
+            # The build and the branch follow, which no range of versions has.
+            "version": ov.__version__.split("-")[0],
             "levels": list(LEVELS),
             "dtypes": DTYPES,
             # On ARM the plugin may choose the Compute Library's Winograd convolutions.

@@ -6,7 +6,7 @@ use onnxsmith_interp::{Evaluation, Profile, Taps, evaluate, judge};
 use ops::elementwise::{Binary, BinaryFn, Unary, UnaryFn};
 use ops::linear::Gemm;
 use ops::nn::window::{AutoPad, Window};
-use ops::nn::{BatchNorm, Conv, MeanVariance};
+use ops::nn::{BatchNorm, Conv, MaxPool, MeanVariance};
 use ops::reduction::{Reduce, ReduceFn};
 use ops::{Graph, Model, Op};
 use rand::RngExt;
@@ -142,6 +142,37 @@ fn an_integer_that_overflows_is_open_but_discarded_bits_are_not() {
     assert_eq!(stored(&Profile::DECLARED, mul.clone(), &[28.0, 28.0]), (16.0, 1));
     assert_eq!(stored(&Profile::DECLARED, mul, &[3.0, 3.0]), (9.0, 0));
     assert_eq!(stored(&Profile::DECLARED, not, &[3.0]), (252.0, 0));
+}
+
+#[test]
+fn a_reduction_of_integers_that_overflows_on_its_way_is_open() {
+    let open = |function, values: &[f64]| {
+        let reduce = Reduce { function, axes: None, keepdims: false, noop_with_empty_axes: false };
+        let x = tensor(DType::I32, &[values.len() as i64], values);
+        let by = |profile| reference_by(profile, reduce.clone(), std::slice::from_ref(&x)).outputs.remove(0);
+        let (tight, declared) = (by(&Profile::TIGHT), by(&Profile::DECLARED));
+        assert_eq!((tight.undecidable(), &tight.tensor), (0, &declared.tensor));
+        (tight.tensor.to_f64s()[0], declared.undecidable())
+    };
+    assert_eq!(open(ReduceFn::Mean, &[2_147_483_647.0, 1.0]), (-1_073_741_824.0, 1));
+    assert_eq!(open(ReduceFn::Mean, &[2_147_483_647.0, -1.0]), (1_073_741_823.0, 0));
+    assert_eq!(open(ReduceFn::Prod, &[65_536.0, 65_536.0, 2.0]), (0.0, 1));
+    assert_eq!(open(ReduceFn::L1, &[-2_147_483_648.0]), (-2_147_483_648.0, 1));
+}
+
+#[test]
+fn the_largest_of_nan_alone_is_open() {
+    let window = Window {
+        auto_pad: AutoPad::NotSet,
+        pads: vec![0, 0],
+        strides: vec![1],
+        dilations: vec![1],
+        ceil_mode: false,
+    };
+    let pool = MaxPool { window, kernel_shape: vec![1], column_major: false, outputs: 1 };
+    let x = [tensor(DType::F32, &[1, 1, 2], &[f64::NAN, f64::NEG_INFINITY])];
+    let undecidable = |profile| reference_by(profile, pool.clone(), &x).outputs[0].undecidable();
+    assert_eq!((undecidable(&Profile::TIGHT), undecidable(&Profile::DECLARED)), (0, 1));
 }
 
 #[test]

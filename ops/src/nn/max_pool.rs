@@ -156,8 +156,11 @@ impl Operator for MaxPool {
             Data::Real(x) => {
                 let x: Vec<A::R> = x.iter().copied().collect();
                 let seen = |v: &View<'_>| v.taps.iter().map(|t| x[v.image + t.input]).collect::<Vec<_>>();
-                let largest = self.each(c, |v| {
-                    seen(&v).into_iter().reduce(|x, y| a.max(x, y)).unwrap_or_else(|| a.undefined_real())
+                // From −∞ on, as implementations go: where NaN may lose, it may lose alone.
+                let lowest = a.real(f64::NEG_INFINITY);
+                let largest = self.each(c, |v| match seen(&v).as_slice() {
+                    [] => a.undefined_real(),
+                    seen => seen.iter().fold(lowest, |x, &y| a.max(x, y)),
                 });
                 let place = |v: View<'_>| match seen(&v).as_slice() {
                     [] => a.undefined_int(),

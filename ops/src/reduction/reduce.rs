@@ -100,19 +100,26 @@ impl ReduceFn {
         }
     }
 
-    /// The function on integers. Mean truncates, as integer division does.
+    /// The function on integers, not wrapped: so that it is seen where it overflows. Mean truncates, as integer division
+    /// does.
     fn int(self, zs: &[i128], dtype: DType) -> Option<i128> {
         let all = zs.iter().copied();
         let (low, high) = dtype.int_range()?;
         Some(match self {
             Self::Sum => all.fold(0, i128::wrapping_add),
-            // The sum wraps at the dtype's width before the division, as an implementation's accumulator does.
-            Self::Mean => dtype.wrap(all.fold(0, i128::wrapping_add)).checked_div(zs.len() as i128)?,
+            Self::Mean => {
+                let sum = all.fold(0, i128::wrapping_add);
+                let wrapped = dtype.wrap(sum);
+                let mean = wrapped.checked_div(zs.len() as i128)?;
+                // Every mean fits, but not every sum. Where it does not, accumulators wrap or are wider, so that this is
+                // an overflow too: a number out of range, with the low bits that a wrapped sum leads to.
+                if wrapped == sum { mean } else { mean + (high - low + 1) }
+            }
             Self::Max => all.max().unwrap_or(low),
             Self::Min => all.min().unwrap_or(high),
-            Self::Prod => all.fold(1, |p, z| dtype.wrap(p.wrapping_mul(z))),
+            Self::Prod => all.fold(1, i128::wrapping_mul),
             Self::SumSquare => all.fold(0, |s, z| s.wrapping_add(z.wrapping_mul(z))),
-            Self::L1 => all.fold(0, |s, z| s.wrapping_add(dtype.wrap(z.abs()))),
+            Self::L1 => all.fold(0, |s, z| s.wrapping_add(z.abs())),
             Self::L2 | Self::LogSum | Self::LogSumExp => return None,
         })
     }
