@@ -161,6 +161,27 @@ fn a_reduction_of_integers_that_overflows_on_its_way_is_open() {
 }
 
 #[test]
+fn a_product_may_be_added_without_being_rounded() {
+    let (x, seven) = (0.853_120_982_646_942_1_f32, 7.0_f32);
+    let (unfused, fused) = (x * seven - seven, x.mul_add(seven, -seven));
+    assert!(unfused.to_bits() != fused.to_bits());
+    let operands = [x, seven].map(|v| tensor(DType::F32, &[1], &[v.into()]));
+    let accepts = |profile: &Profile, y: f32| {
+        let mut graph = Graph::new();
+        let [x, seven] = ["x", "seven"].map(|name| graph.variable(name, Type::new(DType::F32, [1])));
+        let product = graph.operator(Op::from(Binary(BinaryFn::Mul)), &[Some(x), Some(seven)]).unwrap();
+        let product = Some(ir::Value::new(product, 0));
+        let difference = graph.operator(Op::from(Binary(BinaryFn::Sub)), &[product, Some(seven)]).unwrap();
+        graph.output("y", ir::Value::new(difference, 0));
+        let evaluation = evaluate(&Model::new(21, graph), &operands, profile, Taps::Outputs).unwrap();
+        judge(&evaluation.outputs[0], &tensor(DType::F32, &[1], &[y.into()]), profile).unwrap().passes()
+    };
+    assert!(accepts(&Profile::TIGHT, unfused) && !accepts(&Profile::TIGHT, fused));
+    assert!(accepts(&Profile::DECLARED, unfused) && accepts(&Profile::DECLARED, fused));
+    assert!(!accepts(&Profile::DECLARED, fused * (1.0 + 1e-5)));
+}
+
+#[test]
 fn the_largest_of_nan_alone_is_open() {
     let window = Window {
         auto_pad: AutoPad::NotSet,

@@ -15,7 +15,7 @@ pub struct Ball {
     pub error: f64,
     /// Whether the specification leaves the number undefined. Then it is undecidable too.
     pub undefined: bool,
-    /// The sum of products that it is, if it is one.
+    /// The sum of products that it is, if it is one: of one product, or of many.
     pub terms: Terms,
 }
 

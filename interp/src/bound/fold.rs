@@ -5,6 +5,9 @@
 //! each of the weights is rounded again, and what that adds is relative to Σ |xᵢwᵢ|, which cancellation may leave far
 //! above the sum. So a sum remembers that magnitude ([`Terms`]), and later steps add what folding them would.
 //!
+//! A product alone is such a sum too: an FMA adds to it before it is rounded, and factors may be multiplied in another
+//! order.
+//!
 //! For one factor that is two roundings of each term (the factor's own and the weight's); for an addend one more
 //! partial sum. Where the sum itself was exact the folded terms may make all of its additions round.
 
@@ -18,7 +21,7 @@ impl Bound<'_> {
     /// The ball of x·y, with y folded into the terms of x or the other way round.
     pub(super) fn scaled(&self, x: Ball, y: Ball, product: Ball) -> Ball {
         if !x.terms.is_sum() && !y.terms.is_sum() {
-            return product;
+            return self.alone(x, y, product);
         }
         let (sum, factor) = if x.terms.is_sum() { (x, y) } else { (y, x) };
         let size = sum.terms.size * (factor.value.abs() + factor.error);
@@ -29,6 +32,18 @@ impl Bound<'_> {
         };
         let terms = Terms { size, grain, roundings: sum.terms.roundings + BY_FACTOR };
         self.folded(sum, product, terms, BY_FACTOR, 0.0)
+    }
+
+    /// The product x·y as a sum of one term, which a later addition may take without the rounding between (an FMA).
+    fn alone(&self, x: Ball, y: Ball, product: Ball) -> Ball {
+        if !self.profile.folds || !product.is_known() || !product.value.is_finite() || product.value == 0.0 {
+            return product;
+        }
+        let are_exact = x.is_exact() && y.is_exact();
+        let grain =
+            if are_exact { sums::grain(x.value).saturating_add(sums::grain(y.value)) } else { i16::MIN };
+        let terms = Terms { size: product.value.abs() + product.error, roundings: 1, grain };
+        Ball { terms, ..product }
     }
 
     /// The ball of x/y, with 1/y folded into the terms of x.
