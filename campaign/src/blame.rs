@@ -2,7 +2,7 @@
 //!
 //! A failing graph is taken apart: each operator that the wrong output depends on runs alone, on the operands that the
 //! reference says it gets. The first that shows the same kind of fault alone is the culprit, if what it gets wrong reaches
-//! the output ([`crate::reach`]). Where none does, the graph runs once more with every value as an output, and the
+//! the output (`reach`). Where none does, the graph runs once more with every value as an output, and the
 //! first to diverge is the culprit "in context". Where none diverges then, tapping the values hides the fault (it stops a
 //! fusion), and the graph as a whole is to blame.
 

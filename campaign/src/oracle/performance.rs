@@ -3,8 +3,8 @@
 //! Two questions. `optimised`: much longer than at the engine's lowest level, the optimiser's own time included.
 //! `size`: much longer than with one size of an input or constant smaller by one; to a kernel, that is the same work.
 //!
-//! Times are noisy, so the oracle is slow to speak: what is over within [`LONG`] is never slow, each time is the least
-//! of [`REPEATS`], and the factors are far from what a machine does by itself. A saved case is measured anew.
+//! Times are noisy, so the oracle is slow to speak: what is over within `LONG` is never slow, each time is the least
+//! of `REPEATS`, and the factors are far from what a machine does by itself. A saved case is measured anew.
 
 use backends::worker::{Outcome, WorkerError};
 use interp::Taps;
