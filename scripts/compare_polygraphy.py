@@ -4,14 +4,13 @@
     python scripts/compare_polygraphy.py --onnxsmith target/release/onnxsmith --on rten case-1 case-2 …
 
 Needs the PyPI packages polygraphy, onnx, onnx-graphsurgeon and onnxruntime. Polygraphy asks `onnxsmith run` whether a smaller
-model still fails. It keeps no inputs: `run` finds some for each model, and the shapes are those of the model. The prints are
-nodes, the elements of all inputs and constants, and seconds; a result counts as the same if it has the same signature.
+model still fails. It keeps no inputs: `run` finds some for each model. Printed are nodes, the elements of all inputs and
+constants, and seconds; a finding is the same if it has the same signature.
 """
 
 import argparse
 import json
 import math
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -24,11 +23,15 @@ import onnx
 def size(model_path):
     """Nodes, and elements of inputs and initialisers. Constants that are nodes count as initialisers."""
     graph = onnx.load(model_path).graph
-    nodes = [node for node in graph.node if node.op_type != "Constant"]
-    constants = [node.attribute[0].t.dims for node in graph.node if node.op_type == "Constant" and node.attribute[0].name == "value"]
+    values = [node.attribute[0] for node in graph.node if node.op_type == "Constant"]
+    constants = [value.t.dims for value in values if value.name == "value"] + [t.dims for t in graph.initializer]
     inputs = [[d.dim_value for d in value.type.tensor_type.shape.dim] for value in graph.input]
-    shapes = [list(t.dims) for t in graph.initializer] + [list(d) for d in constants] + inputs
-    return len(nodes), sum(math.prod(shape) for shape in shapes)
+    return len(graph.node) - len(values), sum(math.prod(shape) for shape in constants + inputs)
+
+
+def cell(result):
+    """A result as a cell of the table."""
+    return "–" if result is None else f"{result[0]} nodes, {result[1]} elements, {result[2]:.1f} s"
 
 
 def ours(program, case, target, out):
@@ -44,13 +47,13 @@ def ours(program, case, target, out):
 def theirs(program, case, target, out):
     """What `polygraphy debug reduce` leaves."""
     started = time.monotonic()
-    check = f"{shlex.quote(str(Path(program).resolve()))} run polygraphy_debug.onnx --on {target} --quiet"
+    check = [Path(program).resolve(), "run", "polygraphy_debug.onnx", "--on", target, "--quiet"]
     command = [Path(sys.executable).parent / "polygraphy", "debug", "reduce", Path(case).resolve() / "model.onnx"]
-    command += ["--output", out, "--mode", "bisect", "--check", *shlex.split(check)]
+    command += ["--output", out, "--mode", "bisect", "--check", *check]
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     if not Path(out).exists():
-        return None, (done.stderr or done.stdout).strip().splitlines()[-1:]
+        return None, " ".join((done.stderr or done.stdout).strip().splitlines()[-1:])
     return (*size(out), time.monotonic() - started), ""
 
 
@@ -80,8 +83,8 @@ def main():
             kept = signature(args.onnxsmith, model, target) if poly else None
         same = "the same" if kept == name else kept or "none"
         before = size(Path(case) / "model.onnx")
-        cell = lambda s: "–" if s is None else f"{s[0]} nodes, {s[1]} elements, {s[2]:.1f} s"
-        print(f"| {Path(case).name} | {name} | {before[0]}, {before[1]} | {cell(reduced)} | {cell(poly)} | {why or same} |", flush=True)
+        row = [Path(case).name, name, f"{before[0]}, {before[1]}", cell(reduced), cell(poly), why or same]
+        print("| " + " | ".join(row) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -87,22 +87,15 @@ pub fn blame(
         let NodeKind::Operator(op) = &node.kind else { continue };
         let Some((alone, inputs)) = isolate(&flat, id, &evaluation) else { continue };
         let Some((found, outcome)) = run(target, &alone, &inputs)? else { continue };
-        if same_kind(&found.symptom, &finding.symptom) {
-            let culprit = culprit(op, &flat.graph, id, true);
-            let (culprit, alone) = (Some(culprit), Some((alone, inputs)));
-            let blamed = Blamed { culprit, alone, hidden_by_taps: false };
-            let is_seen = match outcome {
-                Outcome::Outputs(wrong) => {
-                    let wrong: Vec<Tensor> = wrong.into_iter().map(|(_, tensor)| tensor).collect();
-                    referenced.is_reached(id, &wrong, output)
-                }
-                _ => true,
-            };
-            if is_seen {
-                return Ok(blamed);
-            }
-            unseen.get_or_insert(blamed);
+        if !same_kind(&found.symptom, &finding.symptom) {
+            continue;
         }
+        let (culprit, alone) = (Some(culprit(op, &flat.graph, id, true)), Some((alone, inputs)));
+        let blamed = Blamed { culprit, alone, hidden_by_taps: false };
+        if referenced.is_reached(id, &outcome, output) {
+            return Ok(blamed);
+        }
+        unseen.get_or_insert(blamed);
     }
     if let Some(blamed) = unseen {
         return Ok(blamed);

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use backends::worker::Outcome;
 use interp::{Evaluation, Profile};
 use ir::{NodeId, Tensor, Value};
 use ops::{Graph, Model};
@@ -20,11 +21,11 @@ pub(crate) struct Referenced<'a> {
 }
 
 impl Referenced<'_> {
-    /// Whether an output is off where a node gives these tensors: the output of this name, or any.
-    pub(crate) fn is_reached(&self, node: NodeId, wrong: &[Tensor], output: Option<&str>) -> bool {
+    /// Whether an output is off where a node has this answer: the output of this name, or any.
+    pub(crate) fn is_reached(&self, node: NodeId, answer: &Outcome, output: Option<&str>) -> bool {
         let graph = &self.flat.graph;
-        let types = graph.node(node).outputs.iter();
-        if !types.eq(wrong.iter().map(Tensor::ty).collect::<Vec<_>>().iter()) {
+        let Outcome::Outputs(wrong) = answer else { return true };
+        if !graph.node(node).outputs.iter().cloned().eq(wrong.iter().map(|(_, tensor)| tensor.ty())) {
             // What a wrong type leads to, nobody can say.
             return true;
         }
@@ -41,12 +42,12 @@ impl Referenced<'_> {
 }
 
 /// The model with constants in place of a node.
-fn with_answer(flat: &Model, node: NodeId, answer: &[Tensor]) -> Model {
+fn with_answer(flat: &Model, node: NodeId, answer: &[(String, Tensor)]) -> Model {
     let mut graph = Graph::new();
     let mut at: BTreeMap<Value, Value> = BTreeMap::new();
     for (id, old) in flat.graph.iter() {
         if id == node {
-            for (port, tensor) in answer.iter().enumerate() {
+            for (port, (_, tensor)) in answer.iter().enumerate() {
                 at.insert(Value::new(id, port), graph.constant(tensor.clone()));
             }
             continue;

@@ -33,6 +33,7 @@ use serde::Serialize;
 
 pub use driver::{Budget, OnBest};
 pub use interest::Shown;
+pub(crate) use passes::neighbours;
 pub use problem::{Problem, Size};
 
 use crate::folder::{self, About};
@@ -40,11 +41,6 @@ use crate::target::Target;
 use crate::{case, reference, replay};
 use driver::Driver;
 use interest::Interest;
-
-/// The problem with one size of an input or constant smaller by one, in each way that the type rules allow.
-pub(crate) fn neighbours(problem: &Problem) -> impl Iterator<Item = Problem> {
-    passes::neighbours(problem)
-}
 
 /// What a reduction did.
 #[derive(Clone, Debug, Serialize)]

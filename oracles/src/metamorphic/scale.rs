@@ -3,8 +3,8 @@
 //! In IEEE 754, multiplying by 2ᵏ changes the exponent alone. Every sum, product and rounding of a linear operator is
 //! then scaled along, so its result is exactly 2ᵏ times what it was, in whatever order it adds, as long as nothing
 //! overflows or becomes denormal. So the relation applies where every operand and result of the operators on the chain
-//! is 0 or, with its bound, between 2⁻³⁰ and 2³⁰ in magnitude: a product of two such numbers times 2ᵏ, and a unit in its last place, is
-//! far within the normal range of f32 for the k used here. Halves are left out, whose range is too short.
+//! is 0 or, with its bound, between 2⁻³⁰ and 2³⁰ in magnitude: a product of two such numbers times 2ᵏ, and a unit in its
+//! last place, is far within the normal range of f32 for the k used here. Halves are left out, whose range is too short.
 
 use std::collections::BTreeMap;
 

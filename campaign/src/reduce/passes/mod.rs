@@ -26,7 +26,7 @@ mod outputs;
 mod shrink;
 mod values;
 
-pub(super) use shrink::neighbours;
+pub(crate) use shrink::neighbours;
 
 use super::interest::Shown;
 use super::problem::Problem;

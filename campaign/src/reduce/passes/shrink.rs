@@ -35,7 +35,7 @@ pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
 }
 
 /// The problem with one size of an input or constant smaller by one, and what has to follow from that.
-pub(in crate::reduce) fn neighbours(problem: &Problem) -> impl Iterator<Item = Problem> {
+pub(crate) fn neighbours(problem: &Problem) -> impl Iterator<Item = Problem> {
     let axes = problem.leaves().flat_map(|(id, tensor)| {
         tensor.ty().shape.into_iter().enumerate().map(move |(axis, size)| ((id, axis), size))
     });
