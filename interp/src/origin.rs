@@ -370,7 +370,10 @@ impl Arith for Origins<'_> {
     fn undefined_int(&self) -> Z {
         self.int(0)
     }
-    fn unordered(&self, one: R) -> R {
+    fn unspecified(&self, one: R) -> R {
+        one
+    }
+    fn unspecified_int(&self, one: Z) -> Z {
         one
     }
 }

@@ -82,7 +82,8 @@ pub struct Profile {
     pub remainder_by_formula: bool,
     /// Whether f16 and bf16 values between operators may be kept in a wider format.
     pub widens_halves: bool,
-    /// Whether NaN may lose against a number where the larger, the smaller or the first of several is asked for.
+    /// Whether NaN may lose against a number, −∞ included, where the larger, the smaller or the first of several is
+    /// asked for, or its sign.
     pub nan_may_lose: bool,
     /// Whether an integer result that its dtype does not have may be anything, instead of its low bits.
     pub integers_may_saturate: bool,

@@ -244,7 +244,10 @@ impl Arith for Tracing<'_> {
     fn undefined_int(&self) -> i128 {
         0
     }
-    fn unordered(&self, one: Traced) -> Traced {
+    fn unspecified(&self, one: Traced) -> Traced {
+        one
+    }
+    fn unspecified_int(&self, one: i128) -> i128 {
         one
     }
 }

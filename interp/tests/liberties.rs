@@ -3,10 +3,10 @@
 
 use ir::{DType, Tensor, Type};
 use onnxsmith_interp::{Evaluation, Profile, Taps, evaluate, judge};
-use ops::elementwise::{Binary, BinaryFn, Unary, UnaryFn};
+use ops::elementwise::{Binary, BinaryFn, Gelu, Unary, UnaryFn};
 use ops::linear::Gemm;
 use ops::nn::window::{AutoPad, Window};
-use ops::nn::{BatchNorm, Conv, MaxPool, MeanVariance};
+use ops::nn::{AveragePool, BatchNorm, Conv, LpPool, MaxPool, MeanVariance, Softmax, SoftmaxFn};
 use ops::reduction::{Reduce, ReduceFn};
 use ops::{Graph, Model, Op};
 use rand::RngExt;
@@ -181,19 +181,109 @@ fn a_product_may_be_added_without_being_rounded() {
     assert!(!accepts(&Profile::DECLARED, fused * (1.0 + 1e-5)));
 }
 
+/// How many elements are open by our own profile, and by that of runtimes that declare nothing.
+fn open(op: impl Into<Op>, operands: &[Tensor]) -> (usize, usize) {
+    let op = op.into();
+    let by = |profile| {
+        let evaluation = reference_by(profile, op.clone(), operands);
+        evaluation.outputs[0].error.iter().filter(|e| e.is_infinite()).count()
+    };
+    (by(&Profile::TIGHT), by(&Profile::DECLARED))
+}
+
+/// A window of one cell on each axis, one step at a time.
+const PLAIN: Window =
+    Window { auto_pad: AutoPad::NotSet, strides: vec![], dilations: vec![], pads: vec![], ceil_mode: false };
+
+fn reduce(function: ReduceFn) -> Op {
+    Reduce { function, axes: Some(vec![-1]), keepdims: false, noop_with_empty_axes: false }.into()
+}
+
 #[test]
 fn the_largest_of_nan_alone_is_open() {
-    let window = Window {
-        auto_pad: AutoPad::NotSet,
-        pads: vec![0, 0],
-        strides: vec![1],
-        dilations: vec![1],
-        ceil_mode: false,
-    };
-    let pool = MaxPool { window, kernel_shape: vec![1], column_major: false, outputs: 1 };
+    let pool = MaxPool { window: PLAIN, kernel_shape: vec![1], column_major: false, outputs: 1 };
     let x = [tensor(DType::F32, &[1, 1, 2], &[f64::NAN, f64::NEG_INFINITY])];
-    let undecidable = |profile| reference_by(profile, pool.clone(), &x).outputs[0].undecidable();
-    assert_eq!((undecidable(&Profile::TIGHT), undecidable(&Profile::DECLARED)), (0, 1));
+    assert_eq!(open(pool, &x), (0, 1));
+    let column = [tensor(DType::F32, &[2, 1], &[f64::NAN, f64::NEG_INFINITY])];
+    for op in [reduce(ReduceFn::Max), reduce(ReduceFn::Min), Unary(UnaryFn::Sign).into()] {
+        assert_eq!(open(op.clone(), &column), (0, 1), "{op:?}");
+    }
+    assert_eq!(open(Softmax { function: SoftmaxFn::Hardmax, axis: -1 }, &column), (0, 1));
+}
+
+#[test]
+fn an_infinity_beside_nan_may_be_the_largest() {
+    let inf = f64::INFINITY;
+    let lanes = [inf, f64::NAN, -inf, f64::NAN, 1.0, f64::NAN, inf, 1.0];
+    let x = tensor(DType::F32, &[4, 2], &lanes);
+    // A finite number beside NaN loses in every form of the sum.
+    assert_eq!(open(reduce(ReduceFn::LogSumExp), &[x]), (0, 2));
+}
+
+#[test]
+fn what_a_factor_of_zero_stands_before_may_not_be_read() {
+    let gemm = |(alpha, beta), [a, b, c]: [f64; 3]| {
+        let operands = [(&[1, 1][..], a), (&[1, 1], b), (&[1], c)].map(|(s, v)| tensor(DType::F32, s, &[v]));
+        open(Gemm { alpha, beta, trans_a: false, trans_b: false }, &operands).1
+    };
+    let nan = f64::NAN;
+    for (factors, operands) in [
+        ((1.0, 0.0), [1.0, 1.0, nan]),
+        ((0.0, 1.0), [f64::INFINITY, 1.0, 1.0]),
+        ((0.0, 0.0), [nan, 1.0, nan]),
+    ] {
+        assert_eq!(gemm(factors, operands), 1, "{factors:?} {operands:?}");
+    }
+    for (factors, operands) in [
+        ((1.0, 0.0), [nan, 1.0, 1.0]),
+        ((1.0, 1.0), [1.0, 1.0, nan]),
+        ((0.0, 1.0), [1.0, 1.0, nan]),
+        ((0.0, 0.0), [1.0, 2.0, 3.0]),
+    ] {
+        assert_eq!(gemm(factors, operands), 0, "{factors:?} {operands:?}");
+    }
+}
+
+#[test]
+fn a_stride_beyond_the_kernel_leaves_automatic_padding_open() {
+    let x = [tensor(DType::F32, &[1, 1, 4], &[1.0, 2.0, 3.0, 4.0])];
+    // Padding of (⌈4/s⌉ - 1)·s + (k - 1)·d + 1 - 4.
+    for (stride, dilation, kernel, wanted) in
+        [(3, 1, 1, 0), (2, 1, 1, 0), (4, 1, 1, 1), (4, 1, 2, 1), (4, 2, 2, 0)]
+    {
+        let window = Window {
+            auto_pad: AutoPad::SameLower,
+            strides: vec![stride],
+            dilations: vec![dilation],
+            ..PLAIN
+        };
+        let pool =
+            MaxPool { window: window.clone(), kernel_shape: vec![kernel], column_major: false, outputs: 1 };
+        assert_eq!(open(pool, &x).0, wanted, "{window:?} {kernel}");
+        let kernel_shape = vec![kernel];
+        let mean = AveragePool {
+            window: window.clone(),
+            kernel_shape: kernel_shape.clone(),
+            count_include_pad: true,
+        };
+        assert_eq!(open(mean, &x).0, wanted, "{window:?} {kernel}");
+        let w = tensor(DType::F32, &[1, 1, kernel], &vec![1.0; kernel as usize]);
+        let conv = Conv { window: window.clone(), group: 1, kernel_shape: None };
+        assert_eq!(open(conv, &[x[0].clone(), w]).0, wanted, "{window:?} {kernel}");
+        // Its text has no dilations there.
+        let wanted = usize::from(wanted > 0 || dilation > 1);
+        assert_eq!(open(LpPool { window, kernel_shape, p: 2 }, &x).0, wanted, "{kernel}");
+    }
+}
+
+#[test]
+fn the_constants_of_gelu_may_be_f32() {
+    let y = |two_by_pi: f64, third: f64| 0.5 * (1.0 + (two_by_pi.sqrt() * (1.0 + third)).tanh());
+    let gelu = reference(Gelu { tanh: true }, &[tensor(DType::F64, &[1], &[1.0])]);
+    let two_by_pi = std::f64::consts::FRAC_2_PI;
+    let (exact, single) = (y(two_by_pi, 0.044_715), y(f64::from(two_by_pi as f32), f64::from(0.044_715_f32)));
+    assert!((exact - single).abs() > 1e-10);
+    assert!(accepts(&gelu, &[exact]) && accepts(&gelu, &[single]) && !accepts(&gelu, &[exact + 1e-7]));
 }
 
 #[test]

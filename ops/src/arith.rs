@@ -255,7 +255,11 @@ pub trait Arith {
     /// An integer that the specification leaves undefined.
     fn undefined_int(&self) -> Self::Z;
     /// One of several real numbers, where the specification does not say which; any of them lets a graph go on.
-    fn unordered(&self, _one: Self::R) -> Self::R {
+    fn unspecified(&self, _one: Self::R) -> Self::R {
         self.undefined_real()
+    }
+    /// One of several integers, likewise.
+    fn unspecified_int(&self, _one: Self::Z) -> Self::Z {
+        self.undefined_int()
     }
 }

@@ -30,6 +30,16 @@ impl<A: Arith> Data<A> {
             Self::Int(a) => a.shape(),
         }
     }
+
+    /// The same elements, each of them one of several between which the specification does not choose.
+    #[must_use]
+    pub fn unspecified(mut self, arith: &A) -> Self {
+        match &mut self {
+            Self::Real(a) => a.mapv_inplace(|x| arith.unspecified(x)),
+            Self::Int(a) => a.mapv_inplace(|z| arith.unspecified_int(z)),
+        }
+        self
+    }
 }
 
 /// One use of an operator: its operands, their types, the types it must produce and the number system.

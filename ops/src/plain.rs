@@ -193,7 +193,10 @@ impl Arith for Plain {
     fn undefined_int(&self) -> i128 {
         0
     }
-    fn unordered(&self, one: f64) -> f64 {
+    fn unspecified(&self, one: f64) -> f64 {
+        one
+    }
+    fn unspecified_int(&self, one: i128) -> i128 {
         one
     }
 }

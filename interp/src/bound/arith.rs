@@ -179,6 +179,9 @@ impl Arith for Bound<'_> {
         if !x.is_known() {
             return Ball::unknown(value);
         }
+        if f == Step::Sign && x.is_nan() && self.profile.nan_may_lose {
+            return Ball::unknown(value);
+        }
         if x.is_exact() {
             return self.determined(value);
         }
@@ -327,7 +330,7 @@ impl Arith for Bound<'_> {
             return Whole::undefined(value);
         }
         let Some(&top) = xs.get(best) else { return Whole::undefined(0) };
-        if self.profile.nan_may_lose && top.is_nan() && xs.len() > 1 {
+        if self.profile.nan_may_lose && top.is_nan() {
             return Whole::unsure(value);
         }
         let loses = |x: Ball| {

@@ -1,5 +1,7 @@
 //! Gelu: x weighted by the normal distribution's cumulative function, exact or through tanh.
 
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
+
 use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
 
 use crate::arith::{Arith, Fun};
@@ -46,10 +48,15 @@ impl Gelu {
         let inner = if self.tanh {
             // √(2/π)·(x + 0.044715·x³)
             let cube = a.mul(x, a.mul(x, x));
-            let scale = a.real(std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2);
-            a.call(Fun::Tanh, a.mul(scale, a.add(x, a.mul(a.real(0.044_715), cube))))
+            let curve = |two_by_pi: f64, third: f64| {
+                a.mul(a.real(two_by_pi.sqrt()), a.add(x, a.mul(a.real(third), cube)))
+            };
+            let by_formula = curve(FRAC_2_PI, 0.044_715);
+            // In the function body both constants are f32, whatever x is; in f64 that shows.
+            let by_body = || curve(f64::from(FRAC_2_PI as f32), f64::from(0.044_715_f32));
+            a.call(Fun::Tanh, a.either(by_formula, by_body))
         } else {
-            a.call(Fun::Erf, a.mul(x, a.real(std::f64::consts::FRAC_1_SQRT_2)))
+            a.call(Fun::Erf, a.mul(x, a.real(FRAC_1_SQRT_2)))
         };
         a.mul(a.mul(a.real(0.5), x), a.add(a.real(1.0), inner))
     }

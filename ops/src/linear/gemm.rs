@@ -110,6 +110,8 @@ impl Gemm {
             let pairs = || x.iter().copied().zip(y.iter().copied());
             let addend = addends.next();
             let sum = a.dot(pairs().map(|(x, y)| (scaled(x, self.alpha), y)).chain(addend));
+            let sum =
+                self.or_skipped(a, sum, || a.dot(pairs().map(|(x, y)| (scaled(x, self.alpha), y))), addend);
             if self.alpha == 1.0 {
                 return sum;
             }
@@ -120,6 +122,22 @@ impl Gemm {
             a.either(sum, || a.dot(pairs().map(|(x, y)| (x, scaled(y, self.alpha))).chain(addend)))
         });
         array(&shape, items)
+    }
+
+    /// The sum, or what is left of it by the rule of BLAS: what a factor of 0 stands before is not read, be it NaN.
+    fn or_skipped<A: Arith>(
+        self,
+        a: &A,
+        sum: A::R,
+        product: impl FnOnce() -> A::R,
+        addend: Option<(A::R, A::R)>,
+    ) -> A::R {
+        let without_addend = if self.beta == 0.0 { a.or_folded(sum, product) } else { sum };
+        if self.alpha != 0.0 {
+            return without_addend;
+        }
+        let read = addend.filter(|_| self.beta != 0.0);
+        a.or_folded(without_addend, || read.map_or(a.real(0.0), |(addend, _)| addend))
     }
 
     fn int<A: Arith>(self, c: &Call<'_, A>) -> ArrayD<A::Z> {

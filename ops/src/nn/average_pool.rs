@@ -97,7 +97,7 @@ impl Operator for AveragePool {
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, kernel, output) = (c.arith, &self.kernel_shape, &c.outputs[0].shape[2..]);
         let input: Vec<i64> = c.real(0).shape()[2..].iter().map(|&d| d as i64).collect();
-        let axes = self.window.axes(&input, kernel);
+        let (axes, is_open) = (self.window.axes(&input, kernel), self.window.is_open(&input, kernel));
         let cells = taps(&axes, &input, kernel, output);
         let counts = if self.count_include_pad {
             padded_cells(&axes, &input, kernel, output)
@@ -112,7 +112,8 @@ impl Operator for AveragePool {
                 _ => a.div(a.sum(taps.iter().map(|t| image[t.input])), a.real(count as f64)),
             })
         });
-        vec![Data::Real(array(&c.extents(0), means.collect()))]
+        let means = Data::Real(array(&c.extents(0), means.collect()));
+        vec![if is_open { means.unspecified(a) } else { means }]
     }
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
@@ -122,8 +123,9 @@ impl Operator for AveragePool {
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         let Some(Some(x)) = x.first() else { return Vec::new() };
-        let misses = !self.count_include_pad && self.window.misses(&x.shape[2..], &self.kernel_shape);
-        misses.then_some(Hazard::Always).into_iter().collect()
+        let (input, kernel) = (&x.shape[2..], &self.kernel_shape);
+        let misses = !self.count_include_pad && self.window.misses(input, kernel);
+        (misses || self.window.is_open(input, kernel)).then_some(Hazard::Always).into_iter().collect()
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::lanes::array;
 use crate::list::Op;
 use crate::nn::window::{Window, taps};
-use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Cost, Edge, Hazard, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Allowed, Spec, one, optional};
 
@@ -140,13 +140,20 @@ impl Operator for Conv {
                 }
             }
         }
-        vec![Data::Real(array(&c.extents(0), out))]
+        let y = Data::Real(array(&c.extents(0), out));
+        vec![if self.window.is_open(&input, &kernel) { y.unspecified(a) } else { y }]
     }
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
         let taps = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
         let bias = u64::from(x.get(2).copied().flatten().is_some());
         Cost { flops: elements(&y[0]).saturating_mul(2 * taps + bias), bytes: bytes_moved(x, y) }
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let [Some(Some(x)), Some(Some(w))] = [x.first(), x.get(1)] else { return Vec::new() };
+        let is_open = self.window.is_open(&x.shape[2..], &w.shape[2..]);
+        is_open.then_some(Hazard::Always).into_iter().collect()
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

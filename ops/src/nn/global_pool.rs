@@ -70,7 +70,9 @@ impl Operator for GlobalPool {
             let all = lane.iter().copied();
             match self.0 {
                 GlobalPoolFn::Average => a.div(a.sum(all), a.real(lane.len() as f64)),
-                GlobalPoolFn::Max => all.reduce(|x, y| a.max(x, y)).unwrap_or_else(|| a.undefined_real()),
+                GlobalPoolFn::Max if lane.is_empty() => a.undefined_real(),
+                // From −∞ on, as in MaxPool.
+                GlobalPoolFn::Max => all.fold(a.real(f64::NEG_INFINITY), |x, y| a.max(x, y)),
             }
         }))]
     }

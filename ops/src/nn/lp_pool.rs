@@ -7,8 +7,8 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes::array;
 use crate::list::Op;
-use crate::nn::window::{Window, taps};
-use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::nn::window::{AutoPad, Window, taps};
+use crate::operator::{Cost, Hazard, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Field, Place, Spec, one};
 
@@ -79,6 +79,14 @@ impl<D: Dim> TypeRule<D> for LpPool<D> {
 }
 
 impl LpPool {
+    /// Whether the standard leaves open which cells the windows see: its text for this operator takes the kernel without
+    /// its dilations when it pads automatically, and then promises as many positions as with them.
+    fn is_open(&self, input: &[i64]) -> bool {
+        let is_same = matches!(self.window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower);
+        let is_dilated = self.window.dilations.iter().zip(&self.kernel_shape).any(|(&d, &k)| d > 1 && k > 1);
+        (is_same && is_dilated) || self.window.is_open(input, &self.kernel_shape)
+    }
+
     fn norm<A: Arith>(&self, a: &A, xs: impl Iterator<Item = A::R>) -> A::R {
         match self.p {
             1 => a.sum(xs.map(|x| a.abs(x))),
@@ -117,12 +125,18 @@ impl Operator for LpPool {
         let norms = x.chunks_exact(area).flat_map(|image| {
             cells.iter().map(|taps| self.norm(c.arith, taps.iter().map(|t| image[t.input])))
         });
-        vec![Data::Real(array(&c.extents(0), norms.collect()))]
+        let norms = Data::Real(array(&c.extents(0), norms.collect()));
+        vec![if self.is_open(&input) { norms.unspecified(c.arith) } else { norms }]
     }
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
         let cells = i64::product(&self.kernel_shape).max(0) as u64;
         Cost { flops: elements(&y[0]).saturating_mul(2 * cells + 1), bytes: bytes_moved(x, y) }
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let is_open = x.first().is_some_and(|x| x.is_some_and(|x| self.is_open(&x.shape[2..])));
+        is_open.then_some(Hazard::Always).into_iter().collect()
     }
 }
 

@@ -194,7 +194,12 @@ impl Operator for MaxPool {
                 (Data::Int(largest), (self.outputs == 2).then(|| self.each(c, place)))
             }
         };
-        std::iter::once(largest).chain(place.map(Data::Int)).collect()
+        let outputs = std::iter::once(largest).chain(place.map(Data::Int));
+        let input: Vec<i64> = spatial.iter().map(|&d| d as i64).collect();
+        if self.window.is_open(&input, &self.kernel_shape) {
+            return outputs.map(|data| data.unspecified(a)).collect();
+        }
+        outputs.collect()
     }
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
@@ -204,8 +209,9 @@ impl Operator for MaxPool {
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         let Some(Some(x)) = x.first() else { return Vec::new() };
-        let misses = self.window.misses(&x.shape[2..], &self.kernel_shape);
-        misses.then_some(Hazard::Always).into_iter().collect()
+        let (input, kernel) = (&x.shape[2..], &self.kernel_shape);
+        let is_undefined = self.window.misses(input, kernel) || self.window.is_open(input, kernel);
+        is_undefined.then_some(Hazard::Always).into_iter().collect()
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

@@ -77,7 +77,9 @@ impl Operator for MeanVariance {
             let mean_square = a.div(a.dot(lane.iter().map(|&x| (x, x))), count);
             // The definition's E[X²] - E[X]²; what cancellation makes negative of a variance of 0 is 0.
             let variance = a.max(a.sub(mean_square, a.mul(mean, mean)), a.real(0.0));
-            let deviation = a.add(a.call(Fun::Sqrt, variance), a.real(EPSILON));
+            let root = a.call(Fun::Sqrt, variance);
+            // The formula in the standard's text has no such addend, its function body has.
+            let deviation = a.or_folded(a.add(root, a.real(EPSILON)), || root);
             lane.iter().map(|&x| a.div(a.sub(x, mean), deviation)).collect()
         }))]
     }

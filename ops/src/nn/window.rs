@@ -228,6 +228,22 @@ impl Window {
         (0..input.len()).any(|i| (0..positions[i]).any(|position| misses_at(i, position)))
     }
 
+    /// Whether the standard leaves open which cells the windows see: its formula for the padding of SAME_UPPER and
+    /// SAME_LOWER may be negative, where strides reach beyond the kernel. Some implementations then crop the input at
+    /// both ends, others pad by 0. One cell too many lies behind the last window either way.
+    pub fn is_open(&self, input: &[i64], kernel: &[i64]) -> bool {
+        let is_same = matches!(self.auto_pad, AutoPad::SameUpper | AutoPad::SameLower);
+        is_same && (0..input.len()).any(|i| self.same_padding(i, input[i], kernel[i]) < -1)
+    }
+
+    /// The cells that the standard's formula adds to a spatial axis for SAME_UPPER and SAME_LOWER, at both ends together.
+    fn same_padding(&self, i: usize, input: i64, kernel: i64) -> i64 {
+        let stride = self.strides.get(i).copied().unwrap_or(1);
+        let dilation = self.dilations.get(i).copied().unwrap_or(1);
+        let positions = (input + stride - 1) / stride;
+        (positions - 1) * stride + (kernel - 1) * dilation + 1 - input
+    }
+
     /// What holds on each spatial axis, automatic padding worked out, for a validated input and kernel.
     pub fn axes(&self, input: &[i64], kernel: &[i64]) -> Vec<Axis> {
         let n = input.len();
@@ -235,9 +251,7 @@ impl Window {
             .map(|i| {
                 let stride = self.strides.get(i).copied().unwrap_or(1);
                 let dilation = self.dilations.get(i).copied().unwrap_or(1);
-                let span = (kernel[i] - 1) * dilation + 1;
-                let positions = (input[i] + stride - 1) / stride;
-                let same = ((positions - 1) * stride + span - input[i]).max(0);
+                let same = self.same_padding(i, input[i], kernel[i]).max(0);
                 let (begin, end) = match self.auto_pad {
                     AutoPad::NotSet => {
                         (self.pads.get(i).copied().unwrap_or(0), self.pads.get(n + i).copied().unwrap_or(0))

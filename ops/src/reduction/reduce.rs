@@ -89,8 +89,9 @@ impl ReduceFn {
         match self {
             Self::Sum => a.sum(all),
             Self::Mean => a.div(a.sum(all), a.real(xs.len() as f64)),
-            Self::Max => all.reduce(|x, y| a.max(x, y)).unwrap_or_else(|| a.real(f64::NEG_INFINITY)),
-            Self::Min => all.reduce(|x, y| a.min(x, y)).unwrap_or_else(|| a.real(f64::INFINITY)),
+            // From the neutral element on, as implementations go: where NaN may lose, it may lose alone.
+            Self::Max => all.fold(a.real(f64::NEG_INFINITY), |x, y| a.max(x, y)),
+            Self::Min => all.fold(a.real(f64::INFINITY), |x, y| a.min(x, y)),
             Self::Prod => a.product(all),
             Self::SumSquare => a.dot(all.map(|x| (x, x))),
             Self::L1 => a.sum(all.map(|x| a.abs(x))),
@@ -129,9 +130,16 @@ impl ReduceFn {
 fn log_sum_exp<A: Arith>(a: &A, xs: &[A::R]) -> A::R {
     let Some(top) = xs.iter().copied().reduce(|x, y| a.max(x, y)) else { return a.real(f64::NEG_INFINITY) };
     // The definition knows no shift, so an infinity is not subtracted from itself.
-    let infinities = [Class::PositiveInfinity, Class::NegativeInfinity];
-    if infinities.into_iter().any(|class| a.peek(a.is(class, top)) == Some(1)) {
+    let is_infinite = |x| {
+        let infinities = [Class::PositiveInfinity, Class::NegativeInfinity];
+        infinities.into_iter().any(|class| a.peek(a.is(class, x)) == Some(1))
+    };
+    if is_infinite(top) {
         return a.add(top, top);
+    }
+    // Beside a NaN that may lose, an infinity may be the largest, and then nothing else is looked at.
+    if a.peek(a.is(Class::NaN, top)).is_none() && xs.iter().any(|&x| is_infinite(x)) {
+        return a.unknown_real();
     }
     let sum = a.sum(xs.iter().map(|&x| a.call(Fun::Exp, a.sub(x, top))));
     a.add(a.call(Fun::Log, sum), top)

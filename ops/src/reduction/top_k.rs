@@ -151,26 +151,18 @@ impl Operator for TopK {
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
-        let (values, mut indices) = match c.data(0) {
+        let (values, indices) = match c.data(0) {
             Data::Real(x) => {
-                let (mut values, indices) = self.split(x, |lane| self.real(a, lane));
-                if !self.has_order() {
-                    values.mapv_inplace(|x| a.unordered(x));
-                }
+                let (values, indices) = self.split(x, |lane| self.real(a, lane));
                 (Data::Real(values), indices)
             }
             Data::Int(x) => {
-                let (mut values, indices) = self.split(x, |lane| self.int(a, lane));
-                if !self.has_order() {
-                    values.mapv_inplace(|_| a.undefined_int());
-                }
+                let (values, indices) = self.split(x, |lane| self.int(a, lane));
                 (Data::Int(values), indices)
             }
         };
-        if !self.has_order() {
-            indices.mapv_inplace(|_| a.undefined_int());
-        }
-        vec![values, Data::Int(indices)]
+        let both = [values, Data::Int(indices)].into_iter();
+        if self.has_order() { both.collect() } else { both.map(|data| data.unspecified(a)).collect() }
     }
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
