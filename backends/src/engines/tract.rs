@@ -29,7 +29,7 @@ pub struct Tract {
 
 impl Default for Tract {
     fn default() -> Self {
-        // NNEF with tract's own extensions, as its command line has them for models that come from ONNX.
+        // tract's own extensions are what operators of ONNX that NNEF lacks are written in.
         Self { reader: tract_onnx::onnx(), writer: tract_nnef::nnef().with_onnx() }
     }
 }
