@@ -6,6 +6,7 @@ use std::io::Write;
 
 use ir::{DType, Tensor, Type};
 use onnxsmith_backends::engines;
+use onnxsmith_backends::worker::protocol::WRITTEN;
 use onnxsmith_backends::worker::{Case, Limits, Outcome, Spec, Worker, WorkerError, set_variable};
 use ops::Model;
 
@@ -113,8 +114,9 @@ fn every_engine_runs_a_small_model_at_every_level() {
             ("y".to_owned(), f32s(&[2, 3], &[0.5, 0.0, 2.0, 3.5, 0.0, 5.0])),
             ("greater".to_owned(), greater),
         ];
-        for level in &description.levels {
-            let case = Case { model: MODEL, level, inputs: &inputs, outputs: &outputs };
+        let written = description.written.iter().map(|level| format!("{level}{WRITTEN}"));
+        for level in description.levels.iter().cloned().chain(written) {
+            let case = Case { model: MODEL, level: &level, inputs: &inputs, outputs: &outputs };
             let run = worker.run(&case).expect("the worker runs");
             assert_eq!(run.outcome, Outcome::Outputs(expected.clone()), "{engine} at {level}");
             assert!(run.engine_seconds > 0.0 && run.engine_seconds <= run.wall_seconds);
@@ -139,8 +141,13 @@ fn every_engine_refuses_nonsense_cleanly() {
 
 /// `y = Identity(x)`: a model on any dtype.
 fn identity(ty: &Type) -> Vec<u8> {
+    on_x(ty, "Identity(%0)")
+}
+
+/// A model of one operator, `y`, on one input, `x`, of the same type.
+fn on_x(ty: &Type, operator: &str) -> Vec<u8> {
     let text = format!(
-        "onnxsmith 1 opset 17\ngraph {{\n  %0: {ty} = variable \"x\"\n  %1: {ty} = Identity(%0)\n  return \"y\" = %1\n}}\n"
+        "onnxsmith 1 opset 17\ngraph {{\n  %0: {ty} = variable \"x\"\n  %1: {ty} = {operator}\n  return \"y\" = %1\n}}\n"
     );
     let model: Model = text.parse().expect("the text is a model");
     onnx::export::encode(&onnx::export::export(&model).expect("the model is valid"))
@@ -202,4 +209,24 @@ fn rten_says_what_it_calculates_in() {
     let case = Case { model: MODEL, level: "none", inputs: &inputs, outputs: &outputs };
     let Outcome::Unsupported { why } = worker.run(&case).expect("the worker runs").outcome else { panic!() };
     assert!(why.contains("`k`") && why.contains("1099511627776"), "{why}");
+}
+
+#[test]
+#[cfg(feature = "tract")]
+fn tract_says_what_it_cannot_write() {
+    let mut worker = start("tract").expect("the engine starts");
+    let model = on_x(&Type::new(DType::I32, [2]), "Mod(%0, %0) {fmod = 0}");
+    let x = Tensor::from_i128_fn(&Type::new(DType::I32, [2]), |i| 1 + i as i128);
+    let inputs = [("x".to_owned(), x)];
+    let outputs = [("y".to_owned(), DType::I32)];
+    let mut run = |level: &str| {
+        let case = Case { model: &model, level, inputs: &inputs, outputs: &outputs };
+        worker.run(&case).expect("the worker runs").outcome
+    };
+    assert!(matches!(run("declutter"), Outcome::Outputs(_)));
+    // Its NNEF has no remainder, and nothing that `optimize` makes.
+    for (level, said) in [("declutter", "No serializer"), ("optimize", "no optimisation level")] {
+        let Outcome::Unsupported { why } = run(&format!("{level}{WRITTEN}")) else { panic!("{level}") };
+        assert!(why.contains(said), "{why}");
+    }
 }

@@ -28,4 +28,4 @@ pub use differential::{Assessment, Expected, assess, judge};
 pub use refusal::{judge_refusal, judge_survival};
 pub use signature::{Culprit, ErrorShape, Signature, Symptom};
 pub use tolerance::Tolerance;
-pub use verdict::{Check, Finding, Tally, Verdict, Why, Worst};
+pub use verdict::{Check, Finding, ROUND_TRIP, Tally, Verdict, Why, Worst};

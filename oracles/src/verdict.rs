@@ -118,12 +118,15 @@ impl std::fmt::Display for Check {
     }
 }
 
+/// The name of the oracle that asks about a model that was written and read again.
+pub const ROUND_TRIP: &str = "roundtrip";
+
 impl Finding {
     /// The question that showed it, if that is part of what it is. What an operator does wrong alone is the same bug,
-    /// whichever question showed it.
+    /// whichever question showed it; but what is wrong with it when it was written and read again is right without.
     pub fn telling_check(&self) -> Option<&Check> {
         let is_alone = self.culprit.as_ref().is_some_and(|culprit| culprit.alone);
-        self.check.as_ref().filter(|_| !is_alone)
+        self.check.as_ref().filter(|check| !is_alone || check.oracle == ROUND_TRIP)
     }
 
     /// What makes this finding the same as another.

@@ -1,16 +1,19 @@
 //! [tract](https://crates.io/crates/tract-onnx): a pure Rust runtime whose passes can be stopped half way.
 //!
 //! `none` runs the model as typed, `declutter` after the passes that simplify it, `optimize` after those that
-//! choose kernels too.
+//! choose kernels too. It writes models as NNEF, which knows nothing of kernels, so `optimize` is not written.
 
 use std::sync::Arc;
 
 use ir::{DType, Tensor, Type};
+use tract_nnef::framework::Nnef;
+use tract_onnx::WithOnnx;
 use tract_onnx::prelude::{
     DatumType, Framework, InferenceModelExt, IntoRunnable, TValue, TractError, TypedModel, TypedRunnableModel,
 };
 use tract_onnx::tract_hir::infer::InferenceFact;
 
+use crate::worker::protocol::WRITTEN;
 use crate::worker::{Case, Description, Engine, EngineError};
 
 type Native = tract_onnx::prelude::Tensor;
@@ -21,11 +24,13 @@ const VERSION: &str = "0.23";
 /// The runtime. It has one thread unless its `multithread-mm` feature is on, which it is not.
 pub struct Tract {
     reader: tract_onnx::Onnx,
+    writer: Nnef,
 }
 
 impl Default for Tract {
     fn default() -> Self {
-        Self { reader: tract_onnx::onnx() }
+        // tract's own extensions are what operators of ONNX that NNEF lacks are written in.
+        Self { reader: tract_onnx::onnx(), writer: tract_nnef::nnef().with_onnx() }
     }
 }
 
@@ -39,6 +44,7 @@ impl Engine for Tract {
             // It checks no model's opset.
             opset: None,
             levels: vec!["none".into(), "declutter".into(), "optimize".into()],
+            written: vec!["none".into(), "declutter".into()],
             ..Description::default()
         }
     }
@@ -77,14 +83,28 @@ impl Tract {
             order.push(given);
         }
         let typed = model.into_typed();
-        let model = match case.level {
+        let level = case.level.strip_suffix(WRITTEN);
+        let model = match level.unwrap_or(case.level) {
             "none" => typed,
             "declutter" => typed.and_then(TypedModel::into_decluttered),
-            "optimize" => typed.and_then(TypedModel::into_optimized),
-            other => return Err(EngineError::Unsupported(format!("no optimisation level `{other}`"))),
+            "optimize" if level.is_none() => typed.and_then(TypedModel::into_optimized),
+            _ => return Err(EngineError::Unsupported(format!("no optimisation level `{}`", case.level))),
         };
-        let plan = model.and_then(IntoRunnable::into_runnable).map_err(load_error)?;
+        let mut model = model.map_err(load_error)?;
+        if level.is_some() {
+            // Names do not survive, as NNEF has fewer characters for them; positions do.
+            model = self.reread(&model)?;
+        }
+        let plan = model.into_runnable().map_err(load_error)?;
         Ok((names, plan, order))
+    }
+
+    /// The model as it comes back from NNEF.
+    fn reread(&self, model: &TypedModel) -> Result<TypedModel, EngineError> {
+        let written = self.writer.write_to_tar(model, Vec::new()).map_err(write_error)?;
+        // What it has written it must read, so that there is nothing here that it may lack.
+        let read = self.writer.model_for_read(&mut written.as_slice());
+        read.map_err(|e| EngineError::Load(format!("its NNEF cannot be read: {e:#}")))
     }
 }
 
@@ -109,6 +129,19 @@ fn load_error(error: TractError) -> EngineError {
 #[allow(clippy::needless_pass_by_value, reason = "the signature that `map_err` wants")]
 fn run_error(error: TractError) -> EngineError {
     lacking(&error).unwrap_or_else(|| EngineError::Run(format!("{error:#}")))
+}
+
+/// What its NNEF has no form for: an operator, or a tensor.
+const INEXPRESSIBLE: [&str; 3] =
+    ["No serializer found for node", "Only rank up to 8 are supported", "Don't know how to serialize"];
+
+#[allow(clippy::needless_pass_by_value, reason = "the signature that `map_err` wants")]
+fn write_error(error: TractError) -> EngineError {
+    let message = format!("{error:#}");
+    if INEXPRESSIBLE.iter().any(|phrase| message.contains(phrase)) {
+        return EngineError::Unsupported(message);
+    }
+    lacking(&error).unwrap_or_else(|| EngineError::Load(format!("it cannot be written as NNEF: {message}")))
 }
 
 fn lacking(error: &TractError) -> Option<EngineError> {

@@ -26,7 +26,7 @@ const OURSELVES: &str = "onnxsmith";
 
 impl RoundTrip {
     /// The oracle's name.
-    pub const NAME: &'static str = "roundtrip";
+    pub const NAME: &'static str = oracles::ROUND_TRIP;
 }
 
 fn check(name: &str) -> Check {
@@ -107,7 +107,8 @@ pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Res
     if check.name != "written" {
         return Err("it is a question to this program, not to a backend".to_owned());
     }
-    let written = target.written().ok_or_else(|| format!("{} does not write models", target.name()))?;
+    // As in a campaign, it is not a question to those that write no models.
+    let Some(written) = target.written() else { return Ok(Verdict::Pass) };
     let saved = Saved::load(folder, target.profile)?;
     let outcome = saved.run(&written)?;
     Ok(judge(&written.backend, &written.level, &outcome, &saved.expected()))
