@@ -1,20 +1,28 @@
 //! Which operator is at fault.
 //!
 //! A failing graph is taken apart: each operator that the wrong output depends on runs alone, on the operands that the
-//! reference says it gets. The first that shows the same kind of fault alone is the culprit, if what it gets wrong reaches
-//! the output (`reach`). Where none does, the graph runs once more with every value as an output, and the
-//! first to diverge is the culprit "in context". Where none diverges then, tapping the values hides the fault (it stops a
-//! fusion), and the graph as a whole is to blame.
+//! reference says it gets. Of those that fail alone, the culprit is one whose wrong answer reaches the output (`reach`)
+//! before one whose does not, then one that shows the very same before one that shows something of the kind
+//! (`likeness`), then the first.
+//!
+//! Where no operator refuses or panics alone and the graph does, one that gives a wrong type alone is the culprit "in
+//! context": a later operator chokes on that.
+//!
+//! Where elements are off and no operator is wrong alone, the graph runs once more with every value as an output, and the
+//! first to diverge is the culprit "in context" (`divergent`). Where none diverges then, tapping the values hides the
+//! fault (it stops a fusion), and the graph as a whole is to blame.
 
 use backends::worker::{Outcome, WorkerError};
-use interp::{Evaluation, Judged, Taps};
+use interp::{Evaluation, Taps};
 use ir::inline::inline;
 use ir::{Graph as IrGraph, NodeId, NodeKind, Tensor, Value};
 use ops::{Graph, Model, Op};
 use oracles::{Culprit, Expected, Finding, Symptom, Verdict, judge};
 
 use crate::case;
+use crate::divergent::Whole;
 use crate::excuse::{exceeds_i32, excuse};
+use crate::likeness::Likeness;
 use crate::reach::Referenced;
 use crate::target::Target;
 
@@ -82,28 +90,40 @@ pub fn blame(
     let suspects = suspects(&flat.graph, finding);
     let referenced = Referenced { flat: &flat, inputs, evaluation: &evaluation, profile: target.profile };
     let output = finding.worst.as_ref().map(|worst| worst.output.as_str());
-    let mut unseen = None;
+    let mut best: Option<((bool, Likeness), Blamed)> = None;
     for (id, node) in flat.graph.iter().filter(|(id, _)| suspects[id.index()]) {
         let NodeKind::Operator(op) = &node.kind else { continue };
         let Some((alone, inputs)) = isolate(&flat, id, &evaluation) else { continue };
         let Some((found, outcome)) = run(target, &alone, &inputs)? else { continue };
-        if !same_kind(&found.symptom, &finding.symptom) {
+        let likeness = Likeness::of(&found.symptom, &finding.symptom);
+        let is_reason = likeness == Likeness::Reason;
+        if likeness == Likeness::Other || (is_reason && !is_read(&flat.graph, id)) {
             continue;
         }
-        let (culprit, alone) = (Some(culprit(op, &flat.graph, id, true)), Some((alone, inputs)));
+        let rank = (referenced.is_reached(id, &outcome, output), likeness);
+        if best.as_ref().is_some_and(|(best, _)| *best >= rank) {
+            continue;
+        }
+        let culprit = Some(culprit(op, &flat.graph, id, !is_reason));
+        let alone = (!is_reason).then_some((alone, inputs));
         let blamed = Blamed { culprit, alone, hidden_by_taps: false };
-        if referenced.is_reached(id, &outcome, output) {
+        if rank == (true, Likeness::Same) {
             return Ok(blamed);
         }
-        unseen.get_or_insert(blamed);
+        best = Some((rank, blamed));
     }
-    if let Some(blamed) = unseen {
-        return Ok(blamed);
+    match (best, &finding.symptom) {
+        (Some((_, blamed)), _) => Ok(blamed),
+        (None, Symptom::Mismatch(_)) => {
+            Whole { target, flat: &flat, inputs, evaluation: &evaluation }.first_divergent()
+        }
+        (None, _) => Ok(Blamed::default()),
     }
-    match finding.symptom {
-        Symptom::Mismatch(_) => first_divergent(target, &flat, inputs, &evaluation),
-        _ => Ok(Blamed::default()),
-    }
+}
+
+/// Whether another node reads what a node gives.
+fn is_read(graph: &Graph, id: NodeId) -> bool {
+    graph.nodes.iter().flat_map(|node| node.inputs.iter().flatten()).any(|value| value.node == id)
 }
 
 /// For each node, whether the output that is off depends on it; all, where that is not known.
@@ -160,52 +180,4 @@ fn run(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<(Find
         Verdict::Bug(finding) => Some((*finding, ran.outcome)),
         Verdict::Pass | Verdict::Incomparable(_) => None,
     })
-}
-
-/// Whether two symptoms are of one kind: a mismatch is one however far it is off, a refusal one with the same words.
-pub(crate) fn same_kind(a: &Symptom, b: &Symptom) -> bool {
-    match (a, b) {
-        (Symptom::Mismatch(_), Symptom::Mismatch(_)) => true,
-        (Symptom::Fault { kind: a, .. }, Symptom::Fault { kind: b, .. })
-        | (Symptom::Rejected { message: a, .. }, Symptom::Rejected { message: b, .. }) => a == b,
-        (a, b) => a == b,
-    }
-}
-
-/// The first node, in SSA order, whose outputs are off when every value of the graph is an output; or that none is.
-fn first_divergent(
-    target: &Target,
-    flat: &Model,
-    inputs: &[Tensor],
-    evaluation: &Evaluation,
-) -> Result<Blamed, WorkerError> {
-    let mut tapped = flat.clone();
-    tapped.graph.outputs.clear();
-    let mut judged: Vec<(NodeId, &Judged)> = Vec::new();
-    for (id, node) in flat.graph.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Operator(_))) {
-        for port in 0..node.outputs.len() {
-            let value = Value::new(id, port);
-            if let Some(tap) = evaluation.taps.get(&value) {
-                tapped.graph.output(format!("tap{}_{port}", id.0), value);
-                judged.push((id, tap));
-            }
-        }
-    }
-    let Ok(onnx) = case::export(&tapped) else { return Ok(Blamed::default()) };
-    let outputs = case::outputs(&tapped);
-    let ran = target.run(&onnx, &case::named(&tapped, inputs.to_vec()), &outputs)?;
-    let Outcome::Outputs(_) = ran.outcome else { return Ok(Blamed::default()) };
-    for ((id, tap), (name, _)) in judged.iter().zip(&outputs) {
-        let names = std::slice::from_ref(name);
-        let expected = Expected { names, outputs: std::slice::from_ref(*tap), profile: target.profile };
-        let verdict = judge(&target.backend, &target.level, &ran.outcome, &expected);
-        if let (Verdict::Bug(_), NodeKind::Operator(op)) = (verdict, &flat.graph.node(*id).kind) {
-            let culprit = Some(culprit(op, &flat.graph, *id, false));
-            return Ok(Blamed { culprit, ..Blamed::default() });
-        }
-    }
-    // An output that no operator computes is not among the taps.
-    let is_tapped = |v: Value| judged.iter().any(|(id, _)| *id == v.node);
-    let hidden_by_taps = flat.graph.outputs.iter().all(|o| is_tapped(o.value));
-    Ok(Blamed { hidden_by_taps, ..Blamed::default() })
 }

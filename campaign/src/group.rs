@@ -135,6 +135,9 @@ fn is_in_context(finding: &Finding) -> bool {
 /// What an engine does, for a headline.
 fn does(finding: &Finding) -> String {
     let under = finding.telling_check().map_or_else(String::new, |check| format!(" ({check})"));
+    if finding.is_consequence() {
+        return format!("wrong type or shape, on which later operators fail{under}");
+    }
     symptom(&finding.symptom) + &under
 }
 

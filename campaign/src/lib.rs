@@ -7,6 +7,8 @@
 //! | [`mod@reference`] | the reference interpreter as an engine |
 //! | [`probe`] | finding out which operators and dtypes a target lacks |
 //! | [`blame`] | which operator is at fault |
+//! | `likeness` | how like what an operator shows alone is to what its graph shows |
+//! | `divergent` | the first operator to diverge within a graph |
 //! | `reach` | whether what an operator got wrong is seen in an output |
 //! | [`mod@fuzz`] | the campaign's loop |
 //! | [`oracle`] | the oracles that ask a target further questions about a case |
@@ -34,6 +36,7 @@ pub mod blame;
 pub mod case;
 pub mod corpus;
 pub mod coverage;
+mod divergent;
 pub mod event;
 pub mod evidence;
 mod excuse;
@@ -44,6 +47,7 @@ pub mod issue;
 mod judged;
 pub mod junit;
 pub mod known;
+mod likeness;
 pub mod oracle;
 pub mod page;
 pub mod probe;

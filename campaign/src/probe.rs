@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use backends::worker::{Outcome, WorkerError};
+use backends::worker::WorkerError;
 use graphgen::{Settings, Weights};
 use ir::{DType, DTypes};
-use oracles::message::says_unsupported;
+use oracles::differential;
 
 use crate::case::{self, Case, Maker, Values};
 use crate::target::Target;
@@ -55,11 +55,8 @@ fn tries(settings: Settings) -> impl Iterator<Item = Case> {
 /// Whether a case is answered with "unsupported".
 fn says_no(target: &Target, case: &Case) -> Result<bool, WorkerError> {
     let outputs = case::outputs(&case.model);
-    Ok(match target.run(&case.onnx, &case.inputs, &outputs)?.outcome {
-        Outcome::Unsupported { .. } => true,
-        Outcome::Rejected { message, .. } => says_unsupported(&message),
-        Outcome::Outputs(_) | Outcome::Fault(_) => false,
-    })
+    let ran = target.run(&case.onnx, &case.inputs, &outputs)?;
+    Ok(differential::lacks(&ran.outcome).is_some())
 }
 
 /// Whether every use of the operator on the dtype that is tried is answered with "unsupported".

@@ -11,6 +11,7 @@ use graphgen::Settings;
 use interp::Profile;
 use ir::{DType, DTypes, Tensor};
 use ops::Model;
+use oracles::differential::lacks;
 use oracles::metamorphic::Fidelity;
 
 use crate::case;
@@ -156,7 +157,8 @@ impl Target {
         }
     }
 
-    /// Runs a model on named inputs.
+    /// Runs a model on named inputs. Where the engine says that it lacks what its unoptimised level runs, that is a
+    /// refusal ([`Stage::Optimise`]).
     pub fn run(
         &self,
         onnx: &[u8],
@@ -164,14 +166,34 @@ impl Target {
         outputs: &[(String, DType)],
     ) -> Result<Run, worker::WorkerError> {
         let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
-        let ran = match &*self.host {
-            Host::Workers(pool) => pool.run(&case)?,
+        let ran = self.ask(&case)?;
+        self.doubt(ran, &case)
+    }
+
+    /// Runs a case as the engine answers it.
+    fn ask(&self, case: &worker::Case<'_>) -> Result<Run, worker::WorkerError> {
+        Ok(self.charge(match &*self.host {
+            Host::Workers(pool) => pool.run(case)?,
             Host::Here(engine, _) => {
                 let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
-                run_here(engine.as_mut(), &case)
+                run_here(engine.as_mut(), case)
             }
-        };
-        Ok(self.charge(ran))
+        }))
+    }
+
+    /// The run, as a refusal where it says that the engine lacks something and the unoptimised level gives outputs: that
+    /// has shown that the engine supports the case.
+    fn doubt(&self, ran: Run, case: &worker::Case<'_>) -> Result<Run, worker::WorkerError> {
+        let levels = &self.description().levels;
+        let Some(why) = lacks(&ran.outcome) else { return Ok(ran) };
+        // A model that was written and read again is another model.
+        if levels.first() == Some(&self.level) || !levels.contains(&self.level) {
+            return Ok(ran);
+        }
+        let unoptimised = self.ask(&worker::Case { level: &levels[0], ..*case })?;
+        let Outcome::Outputs(_) = unoptimised.outcome else { return Ok(ran) };
+        let outcome = Outcome::Rejected { stage: Stage::Optimise, message: why.to_owned() };
+        Ok(Run { outcome, ..ran })
     }
 
     /// The seconds that all runs so far have spent inside the engine.
@@ -204,7 +226,7 @@ impl Target {
     ) -> Result<Run, worker::WorkerError> {
         let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
         match &*self.host {
-            Host::Workers(pool) => Ok(self.charge(pool.run_apart(threads, &case)?)),
+            Host::Workers(pool) => self.doubt(self.charge(pool.run_apart(threads, &case)?), &case),
             Host::Here(..) => self.run(onnx, inputs, outputs),
         }
     }

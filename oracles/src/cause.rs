@@ -9,7 +9,8 @@
 //! 3. where there is a message, its cause ([`message::cause`]) is the same but for one word in ten.
 //!
 //! An operator that is first to diverge within a graph is taken together with the same operator alone, where that fails
-//! too; where it does not, a fusion is at fault, which is another cause. A finding that nobody is blamed for belongs to
+//! too; where it does not, a fusion is at fault, which is another cause. Where a wrong type makes a later operator fail,
+//! the wrong type is the cause, whatever the later one says. A finding that nobody is blamed for belongs to
 //! the operator whose message is most like its own. Without a message it stays apart.
 //!
 //! The result does not depend on the order of the findings.
@@ -76,7 +77,7 @@ const TELLING: usize = 3;
 
 impl<'a> Seen<'a> {
     fn new(finding: &'a Finding) -> Self {
-        let (kind, text) = kind(&finding.symptom);
+        let (kind, text) = kind(finding);
         let place = match &finding.culprit {
             Some(culprit) => Place::Operator(&culprit.operator),
             None if finding.hidden_by_taps => Place::Hidden,
@@ -123,9 +124,11 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The kind of a symptom, and the text that tells symptoms of that kind apart.
-fn kind(symptom: &Symptom) -> (&str, &str) {
-    match symptom {
+/// The kind of what was done, and the text that tells findings of that kind apart.
+fn kind(finding: &Finding) -> (&str, &str) {
+    match &finding.symptom {
+        // Where a later operator fails on a wrong type, that is the cause.
+        _ if finding.is_consequence() => ("wrong type", ""),
         Symptom::Fault { kind, place } => (kind, place),
         Symptom::Rejected { message, .. } => ("rejected", message),
         Symptom::Accepted { rule } => ("accepted", rule),
@@ -255,6 +258,20 @@ mod tests {
             refused("load", None, "Analysing \"n8\" IsInf: Element wise eval not defined"),
         ]);
         assert_eq!(groups, [vec![0, 3], vec![1, 2]]);
+    }
+
+    #[test]
+    fn what_fails_on_a_wrong_type_belongs_to_the_wrong_type() {
+        let panic = Symptom::Fault { kind: "panic".to_owned(), place: "chunk_size is zero".to_owned() };
+        let groups = joined(&[
+            refused("run", Some("MatMul f32 in context"), "Transpose: permutation is invalid"),
+            finding("e", Symptom::WrongType, Some("MatMul f32")),
+            refused("load", Some("MatMul f32 in context"), "Conv: kernel must have 4 dims"),
+            refused("load", Some("MatMul f32"), "Conv: kernel must have 4 dims"),
+            finding("e", panic, Some("MatMul f32 in context")),
+            refused("run", Some("Slice f32 in context"), "Transpose: permutation is invalid"),
+        ]);
+        assert_eq!(groups, [vec![0, 1, 2, 4], vec![3], vec![5]]);
     }
 
     #[test]

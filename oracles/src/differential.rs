@@ -55,18 +55,31 @@ fn verdict(
             Err(wrong) => wrong.verdict(backend, level),
         },
         Outcome::Unsupported { why } => Verdict::Incomparable(Why::Unsupported(why.clone())),
-        Outcome::Rejected { message, .. } if says_unsupported(message) => {
+        Outcome::Rejected { message, .. } if lacks(outcome).is_some() => {
             Verdict::Incomparable(Why::Unsupported(message.clone()))
         }
         Outcome::Rejected { stage, message } => {
             let stage_name = match stage {
                 Stage::Load => "load",
                 Stage::Run => "run",
+                Stage::Optimise => "optimise",
             };
             let symptom = Symptom::Rejected { stage: stage_name.to_owned(), message: normalise(message) };
             bug(symptom, format!("a valid model is refused at {stage_name}: {message}"))
         }
         Outcome::Fault(fault) => bug(fault_symptom(fault), fault.to_string()),
+    }
+}
+
+/// What an engine says that it lacks, if it says so. An optimiser that gives up on what the unoptimised level runs lacks
+/// nothing, whatever it says.
+pub fn lacks(outcome: &Outcome) -> Option<&str> {
+    match outcome {
+        Outcome::Unsupported { why } => Some(why),
+        Outcome::Rejected { stage: Stage::Load | Stage::Run, message } if says_unsupported(message) => {
+            Some(message)
+        }
+        Outcome::Rejected { .. } | Outcome::Outputs(_) | Outcome::Fault(_) => None,
     }
 }
 

@@ -1,11 +1,11 @@
 //! The parts of runtimes' messages that do not depend on the case, and how alike two messages are.
 
 /// A message without what varies between cases: numbers, quoted names, addresses, paths and lists of tensors become
-/// placeholders, and only the first line counts.
+/// placeholders, and only the first sentence counts: the first line, and the next while it ends in a colon.
 pub fn normalise(message: &str) -> String {
-    let line = message.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim();
+    let line = first_sentence(message);
     let mut out = String::with_capacity(line.len());
-    let mut rest = line;
+    let mut rest = line.as_str();
     while let Some(c) = rest.chars().next() {
         let (placeholder, len) = placeholder(c, rest);
         match placeholder {
@@ -21,6 +21,18 @@ pub fn normalise(message: &str) -> String {
     let mut out = without_tensors(&out);
     out.truncate(out.char_indices().nth(MOST).map_or(out.len(), |(i, _)| i));
     out
+}
+
+/// The first line that says something. A line that ends in a colon only says where or when, and goes before the next one:
+/// OpenVINO has a line for each place that an error came through.
+fn first_sentence(message: &str) -> String {
+    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    let mut sentence = lines.next().unwrap_or_default().to_owned();
+    while let Some(next) = lines.next_if(|_| sentence.ends_with(':')) {
+        sentence.push(' ');
+        sentence.push_str(next);
+    }
+    sentence
 }
 
 /// A normalised message with a placeholder for each group in parentheses that speaks of shapes, such as the operands of
@@ -142,15 +154,37 @@ const LACKING: &[&str] = &[
     "could not find an implementation",
 ];
 
-/// Whether a clean error says that the runtime lacks something.
+/// Types that no model can ask for, as ONNX does not have them: the runtime has brought them in where the model has
+/// another that it may well support. tract has i64 as symbolic dimensions, where it comes of a shape.
+const OWN_TYPES: &[&str] = &["tdim"];
+
+/// Whether a clean error says that the runtime lacks something that the model asks for.
 pub fn says_unsupported(message: &str) -> bool {
     let message = message.to_lowercase();
-    LACKING.iter().any(|word| message.contains(word))
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    says(LACKING) && !says(OWN_TYPES)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_that_announce_another_go_before_it() {
+        let refusal = |why: &str| {
+            normalise(&format!(
+                "RuntimeError: Exception from src/inference/src/cpp/core.cpp:124:\n\
+                 Check 'pads_are_valid' failed at src/core/pad_shape_inference.hpp:63:\n\
+                 While validating node 'opset1::Pad Pad_8 (x[0]:f32[2,3]) -> (f32[?])' with friendly_name 'n8':\n\
+                 {why}\n\nand what else there is\n"
+            ))
+        };
+        let reflected = refusal("REFLECT padding of 3 is too much.");
+        assert_ne!(reflected, refusal("The pad value is no scalar."));
+        assert_eq!(cause(&reflected), ["REFLECT", "padding", "of", BLANK, "is", "too", "much"]);
+        assert_eq!(normalise("Error:\n\nno rank\nno more"), "Error: no rank");
+        assert_eq!(normalise("Error:"), "Error:");
+    }
 
     #[test]
     fn what_varies_is_replaced() {
@@ -212,5 +246,7 @@ mod tests {
     fn limitations_are_told_from_complaints() {
         assert!(says_unsupported("Operator Foo is NOT_IMPLEMENTED"));
         assert!(!says_unsupported("incompatible shapes"));
+        assert!(says_unsupported("BitAnd does not support F32"));
+        assert!(!says_unsupported("BitAnd does not support TDim"));
     }
 }

@@ -18,7 +18,7 @@ pub enum Symptom {
     },
     /// It refused a valid model.
     Rejected {
-        /// `load` or `run`.
+        /// `load`, `run` or `optimise`.
         stage: String,
         /// The normalised message.
         message: String,
@@ -75,7 +75,8 @@ pub struct Culprit {
     pub dtype: String,
     /// What is remarkable about the operands' shapes.
     pub shapes: String,
-    /// Whether the operator alone shows the fault; otherwise it is the first to diverge within the graph.
+    /// Whether the operator alone shows the fault; otherwise it is the first to diverge within the graph, or gives
+    /// alone the wrong type that a later operator fails on.
     pub alone: bool,
 }
 
@@ -108,6 +109,8 @@ impl Signature {
     /// The signature of a finding.
     pub fn new(finding: &Finding) -> Self {
         let symptom = match &finding.symptom {
+            Symptom::Fault { kind, .. } if finding.is_consequence() => format!("{kind} later"),
+            Symptom::Rejected { .. } if finding.is_consequence() => "rejected later".to_owned(),
             Symptom::Fault { kind, place } if place.is_empty() => kind.clone(),
             Symptom::Fault { kind, place } => format!("{kind} at {place}"),
             Symptom::Rejected { stage, message } => format!("rejected at {stage}: {message}"),

@@ -129,6 +129,13 @@ impl Finding {
         self.check.as_ref().filter(|check| !is_alone || check.oracle == ROUND_TRIP)
     }
 
+    /// Whether it is only the consequence of what the culprit does: a later operator refuses, or panics on, a wrong
+    /// type. Which operator that is, and in which words, is the case's and not the fault's.
+    pub fn is_consequence(&self) -> bool {
+        let is_in_context = self.culprit.as_ref().is_some_and(|culprit| !culprit.alone);
+        is_in_context && matches!(self.symptom, Symptom::Rejected { .. } | Symptom::Fault { .. })
+    }
+
     /// What makes this finding the same as another.
     pub fn signature(&self) -> Signature {
         Signature::new(self)

@@ -144,8 +144,15 @@ fn write_error(error: TractError) -> EngineError {
     lacking(&error).unwrap_or_else(|| EngineError::Load(format!("it cannot be written as NNEF: {message}")))
 }
 
+/// A symbolic dimension: what tract makes of an i64 that comes of a shape. No model asks for it, so an operator that tract
+/// has for i64 is not lacking where it has none for this.
+const SYMBOLIC: &str = "TDim";
+
 fn lacking(error: &TractError) -> Option<EngineError> {
     let message = format!("{error:#}");
+    if message.contains(SYMBOLIC) {
+        return None;
+    }
     let lower = message.to_lowercase();
     LACKING.iter().any(|phrase| lower.contains(phrase)).then_some(EngineError::Unsupported(message))
 }
@@ -189,4 +196,16 @@ fn tensor(name: &str, value: &Native, wanted: DType) -> Result<Tensor, EngineErr
         dtype.ok_or_else(|| EngineError::Unsupported(format!("{wanted} output `{name}` is {plain:?}")))?;
     let shape: Vec<i64> = value.shape().iter().map(|&d| d as i64).collect();
     Tensor::from_bytes(&Type::new(dtype, shape), value.as_bytes()).map_err(|e| failed(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_it_has_for_i64_is_not_lacking_for_symbolic_dimensions() {
+        let said = |message: &str| lacking(&TractError::msg(message.to_owned()));
+        assert!(matches!(said("Reduce: U32 is not a number"), Some(EngineError::Unsupported(_))));
+        assert!(said("Reduce: TDim is not a number").is_none());
+    }
 }

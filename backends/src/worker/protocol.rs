@@ -174,6 +174,10 @@ pub enum Stage {
     Load,
     /// Running it.
     Run,
+    /// Either, at a level of optimisation, where the unoptimised level runs the case. No worker says so, as it runs a
+    /// case at one level.
+    #[serde(skip)]
+    Optimise,
 }
 
 /// Why a frame could not be read.

@@ -14,8 +14,9 @@ use oracles::{Check, Expected, Verdict, Why, judge};
 
 use super::saved::Saved;
 use super::{Answer, AskError, Oracle, Question};
-use crate::blame::{Suspicion, same_kind};
+use crate::blame::Suspicion;
 use crate::case;
+use crate::likeness::same_kind;
 use crate::target::Target;
 
 /// Is it the optimiser?

@@ -8,7 +8,7 @@
 //!   A division by zero that a smaller value brings about is not what was found.
 //! - It has an operator.
 //!
-//! One thing may change: what was slightly off, up to 16 bounds, may become grossly off. In a long graph the bound of an
+//! The words of a later operator that fails on a wrong type are in no signature, and may change. One more thing may: what was slightly off, up to 16 bounds, may become grossly off. In a long graph the bound of an
 //! output grows with every operator, and dwarfs an error that is beyond doubt where it is made.
 //!
 //! All else of the signature counts, the parts that look like details too. What an operator does wrong on a scalar, or only
@@ -88,7 +88,7 @@ impl<'t> Interest<'t> {
     /// The problem with the finding, if it shows that.
     pub(super) fn of(&self, problem: &Problem) -> Result<Option<Shown>, WorkerError> {
         let is_worth_blaming = |tame: Tame, finding: &Finding| {
-            tame.at_least(self.tame) && is_kept(&finding.symptom, &self.wanted.symptom)
+            tame.at_least(self.tame) && is_kept(&finding.symptom, &self.wanted)
         };
         Ok(match run(self.target, problem, &is_worth_blaming)? {
             Ran::Shown(shown, _) if is_same(&shown.finding, &self.wanted) => Some(*shown),
@@ -100,16 +100,16 @@ impl<'t> Interest<'t> {
 /// Whether a finding is the wanted one.
 fn is_same(found: &Finding, wanted: &Finding) -> bool {
     let as_wanted = Finding { symptom: wanted.symptom.clone(), ..found.clone() };
-    is_kept(&found.symptom, &wanted.symptom) && as_wanted.signature() == wanted.signature()
+    is_kept(&found.symptom, wanted) && as_wanted.signature() == wanted.signature()
 }
 
-/// Whether a symptom is the wanted one, or the same seen more clearly.
-fn is_kept(found: &Symptom, wanted: &Symptom) -> bool {
+/// Whether a symptom is as good as the wanted one: the same as far as the signature has it, or seen more clearly.
+fn is_kept(found: &Symptom, wanted: &Finding) -> bool {
     let is_clearer = matches!(
-        (found, wanted),
+        (found, &wanted.symptom),
         (Symptom::Mismatch(ErrorShape::Gross), Symptom::Mismatch(ErrorShape::Slight))
     );
-    is_clearer || found == wanted
+    is_clearer || Finding { symptom: found.clone(), ..wanted.clone() }.signature() == wanted.signature()
 }
 
 impl Tame {
