@@ -88,10 +88,13 @@ fn a_fault_that_taps_hide_is_reported_as_such() {
     assert!(report.by_operator["Exp"].elements > 0);
 }
 
-/// Kernels of which Neg spoils the first element and Abs the last one.
-struct TwoFaults;
+/// What a kernel makes of an element of its right answer: the operator, the element, of how many.
+type Spoil = fn(&str, usize, usize) -> Option<f64>;
 
-impl NodeRunner for TwoFaults {
+/// Kernels that spoil elements.
+struct Spoiling(Spoil);
+
+impl NodeRunner for Spoiling {
     type Error = CpuError;
 
     fn run_node(
@@ -101,32 +104,31 @@ impl NodeRunner for TwoFaults {
         outputs: &[Type],
     ) -> Result<Vec<Tensor>, CpuError> {
         let right = Cpu.run_node(op, inputs, outputs)?;
-        let spoilt = |tensor: &Tensor, at: usize| {
+        let spoilt = |tensor: &Tensor| {
             let values = tensor.to_f64s();
-            Tensor::from_f64_fn(&tensor.ty(), |i| if i == at { values[i] + 1.0 } else { values[i] })
+            let off = |i: usize| (self.0)(op.name(), i, values.len()).unwrap_or_default();
+            Tensor::from_f64_fn(&tensor.ty(), |i| values[i] + off(i))
         };
-        Ok(match op.name() {
-            "Neg" => vec![spoilt(&right[0], 0)],
-            "Abs" => vec![spoilt(&right[0], right[0].len() - 1)],
-            _ => right,
-        })
+        Ok(right.iter().map(spoilt).collect())
     }
 }
 
-#[test]
-fn a_fault_that_does_not_reach_the_output_is_not_blamed() {
-    let op = |name| Op::parse(name, &Attributes::new()).expect("an operator").expect("its attributes");
+fn push(graph: &mut Graph, name: &str, operands: &[Value]) -> Value {
+    let op = Op::parse(name, &Attributes::new()).expect("an operator").expect("its attributes");
+    let operands: Vec<_> = operands.iter().copied().map(Some).collect();
+    Value::new(graph.operator(op, &operands).expect("types"), 0)
+}
+
+/// The operator that is blamed for a model of three numbers.
+fn culprit(spoil: Spoil, build: fn(&mut Graph, Value) -> Value) -> Option<String> {
     let mut graph = Graph::new();
     let x = graph.variable("x", Type::new(DType::F32, [3]));
-    let negative = graph.operator(op("Neg"), &[Some(x)]).expect("types");
-    let hundred = graph.constant(Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 100.0));
-    let larger = graph.operator(op("Max"), &[Some(Value::new(negative, 0)), Some(hundred)]).expect("types");
-    let size = graph.operator(op("Abs"), &[Some(Value::new(larger, 0))]).expect("types");
-    graph.output("y", Value::new(size, 0));
+    let y = build(&mut graph, x);
+    graph.output("y", y);
     let model = Model::new(17, graph);
     let inputs = [Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |i| i as f64 + 0.5)];
 
-    let targets = Target::here(Box::new(OnModels(GraphRunner::new("two", TwoFaults))));
+    let targets = Target::here(Box::new(OnModels(GraphRunner::new("two", Spoiling(spoil)))));
     let target = &targets[0];
     let onnx = case::export(&model).expect("a model");
     let ran =
@@ -138,5 +140,42 @@ fn a_fault_that_does_not_reach_the_output_is_not_blamed() {
         panic!("{:?}", ran.outcome)
     };
     let blamed = blame(target, &model, &inputs, &finding).expect("a culprit");
-    assert_eq!(blamed.culprit.map(|culprit| culprit.operator).as_deref(), Some("Abs"));
+    blamed.culprit.map(|culprit| culprit.operator)
+}
+
+#[test]
+fn a_fault_that_does_not_reach_the_output_is_not_blamed() {
+    let first_and_last: Spoil = |op, at, len| match op {
+        "Neg" => (at == 0).then_some(1.0),
+        "Abs" => (at + 1 == len).then_some(1.0),
+        _ => None,
+    };
+    let blamed = culprit(first_and_last, |graph, x| {
+        let negative = push(graph, "Neg", &[x]);
+        let hundred = graph.constant(Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 100.0));
+        let larger = push(graph, "Max", &[negative, hundred]);
+        push(graph, "Abs", &[larger])
+    });
+    assert_eq!(blamed.as_deref(), Some("Abs"));
+}
+
+#[test]
+fn an_operator_that_is_wrong_in_the_same_way_is_blamed_before_one_that_is_wrong_in_another() {
+    let number_and_nan: Spoil = |op, at, _| match op {
+        "Abs" => (at == 0).then_some(1.0),
+        "Neg" => (at == 1).then_some(f64::NAN),
+        _ => None,
+    };
+    let build = |graph: &mut Graph, x| {
+        let size = push(graph, "Abs", &[x]);
+        push(graph, "Neg", &[size])
+    };
+    assert_eq!(culprit(number_and_nan, build).as_deref(), Some("Neg"));
+    // Where nobody is wrong in the same way, any that is wrong will do.
+    let number_alone: Spoil = |op, at, _| (op == "Abs" && at == 0).then_some(f64::INFINITY);
+    let build = |graph: &mut Graph, x| {
+        let size = push(graph, "Abs", &[x]);
+        push(graph, "Sin", &[size])
+    };
+    assert_eq!(culprit(number_alone, build).as_deref(), Some("Abs"));
 }

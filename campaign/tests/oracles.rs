@@ -144,6 +144,48 @@ fn a_model_that_is_spoilt_on_its_way_out_and_in_is_seen() {
     assert_eq!(report.findings, answers(&report, "roundtrip", "written").bug, "{:?}", report.clusters);
 }
 
+/// Our CPU kernels, which say at some levels that they lack something.
+struct Lacking {
+    right: CpuEngine,
+    levels: &'static [&'static str],
+}
+
+impl Engine for Lacking {
+    fn describe(&self) -> Description {
+        Description {
+            engine: "lacking".to_owned(),
+            levels: ["none", "all"].map(str::to_owned).into(),
+            ..self.right.describe()
+        }
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+        if self.levels.contains(&case.level) {
+            return Err(EngineError::Unsupported("Square does not support I64".to_owned()));
+        }
+        self.right.run(&Case { level: "default", ..*case })
+    }
+}
+
+#[test]
+fn what_the_unoptimised_level_runs_is_not_lacking_at_another() {
+    let campaign = |levels, oracles: &[&str]| {
+        run(&plan(Target::here(Box::new(Lacking { right: CpuEngine::default(), levels })), oracles))
+    };
+    for oracles in [&["differential"][..], &["differential", "optimiser"]] {
+        let report = campaign(&["all"], oracles);
+        assert_eq!(report.findings, 40, "{:?}", report.by_target);
+        let of_optimiser =
+            |signature: &str| signature.contains("rejected at optimise: Square does not support");
+        assert!(report.clusters.iter().all(|c| of_optimiser(&c.signature)), "{:?}", report.clusters);
+        assert!(report.clusters.iter().all(|c| c.example.culprit.as_ref().is_some_and(|c| c.alone)));
+        assert!(report.clusters.iter().all(|c| c.example.level == "all"));
+    }
+    for levels in [&["none", "all"][..], &["none"]] {
+        assert_eq!(campaign(levels, &["differential", "optimiser"]).findings, 0, "{levels:?}");
+    }
+}
+
 /// Our CPU kernels, which take long at a level, or on tensors with an axis of three.
 struct Slow {
     right: CpuEngine,

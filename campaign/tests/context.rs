@@ -1,0 +1,220 @@
+//! Whom the campaign blames where no operator alone shows what the graph shows: one whose wrong type a later one chokes
+//! on, and the first to diverge even if an engine does not take every value as an output at once.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use backends::cpu::{Cpu, NodeRunner};
+use backends::engines::models::{OnModels, Runner};
+use backends::worker::{Description, EngineError};
+use interp::{Profile, Taps};
+use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
+use onnxsmith_campaign::blame::{Blamed, blame};
+use onnxsmith_campaign::reduce::{Budget, Plan, reduce};
+use onnxsmith_campaign::reference::Reference;
+use onnxsmith_campaign::relax::Level;
+use onnxsmith_campaign::{Case, Target, case, folder};
+use ops::{Graph, Model, Op};
+use oracles::{Expected, Finding, Verdict, judge};
+
+/// What running a model shows, and who is blamed for it.
+fn blamed(target: &Target, model: &Model, inputs: &[Tensor]) -> (Finding, Blamed) {
+    let onnx = case::export(model).expect("a model");
+    let ran = target.run(&onnx, &case::named(model, inputs.to_vec()), &case::outputs(model)).expect("a run");
+    let evaluation = interp::evaluate(model, inputs, target.profile, Taps::Outputs).expect("a reference");
+    let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
+    let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
+    let Verdict::Bug(mut finding) = judge(&target.backend, &target.level, &ran.outcome, &expected) else {
+        panic!("{:?}", ran.outcome)
+    };
+    let blamed = blame(target, model, inputs, &finding).expect("somebody to blame");
+    (finding.culprit, finding.hidden_by_taps) = (blamed.culprit.clone(), blamed.hidden_by_taps);
+    (*finding, blamed)
+}
+
+fn push(graph: &mut Graph, name: &str, operands: &[Value]) -> Value {
+    let op = Op::parse(name, &Attributes::new()).expect("an operator").expect("its attributes");
+    let operands: Vec<_> = operands.iter().copied().map(Some).collect();
+    Value::new(graph.operator(op, &operands).expect("it is well typed"), 0)
+}
+
+fn f32s(size: i64) -> Tensor {
+    Tensor::from_f64_fn(&Type::new(DType::F32, [size]), |i| i as f64 + 0.5)
+}
+
+/// An engine of unary operators of which Abs gives a matrix, and the others refuse that, each in words of its own.
+struct Matrix {
+    /// How many outputs a model may have.
+    outputs: usize,
+}
+
+impl Runner for Matrix {
+    fn describe(&self) -> Description {
+        Description { engine: "matrix".to_owned(), ..Reference.describe() }
+    }
+
+    fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        if model.graph.outputs.len() > self.outputs {
+            return Err(EngineError::Load("too many outputs".to_owned()));
+        }
+        let mut inputs = inputs.iter().cloned();
+        let mut values: Vec<Tensor> = Vec::new();
+        for (_, node) in model.graph.iter() {
+            values.push(match &node.kind {
+                NodeKind::Variable { .. } => inputs.next().expect("an input"),
+                NodeKind::Constant(tensor) => (**tensor).clone(),
+                NodeKind::Operator(op) => {
+                    let operand = &values[node.inputs[0].expect("an operand").node.index()];
+                    unary(op, operand, &node.outputs).map_err(|why| EngineError::Run(why.to_owned()))?
+                }
+                other => panic!("{other:?}"),
+            });
+        }
+        Ok(model.graph.outputs.iter().map(|output| values[output.value.node.index()].clone()).collect())
+    }
+}
+
+fn unary(op: &Op, operand: &Tensor, outputs: &[Type]) -> Result<Tensor, &'static str> {
+    if operand.shape().len() > 1 {
+        return Err(match (op.name(), operand.len()) {
+            ("Neg", 0..=2) => "a matrix of little has no opposite",
+            ("Neg", _) => "no opposite of matrices is known",
+            _ => "what a strange rank",
+        });
+    }
+    let right = Cpu.run_node(op, &[Some(operand)], outputs).expect("a kernel").remove(0);
+    let values = right.to_f64s();
+    let matrix = || Tensor::from_f64_fn(&Type::new(DType::F32, [1, values.len() as i64]), |i| values[i]);
+    Ok(if op.name() == "Abs" { matrix() } else { right })
+}
+
+fn matrix() -> Target {
+    Target::here(Box::new(OnModels(Matrix { outputs: 2 }))).remove(0)
+}
+
+/// Operators one after another, on a vector.
+fn chain(names: &[&str], size: i64) -> (Model, Vec<Tensor>) {
+    let mut graph = Graph::new();
+    let x = graph.variable("x", Type::new(DType::F32, [size]));
+    let y = names.iter().fold(x, |at, name| push(&mut graph, name, &[at]));
+    graph.output("y", y);
+    (Model::new(17, graph), vec![f32s(size)])
+}
+
+#[test]
+fn a_wrong_type_is_to_blame_for_whatever_refuses_it() {
+    for later in ["Neg", "Exp"] {
+        let (model, inputs) = chain(&["Floor", "Abs", later, "Sin"], 4);
+        let (finding, blamed) = blamed(&matrix(), &model, &inputs);
+        assert_eq!(finding.signature().to_string(), "matrix | Abs f32 dense in context | rejected later");
+        assert!(blamed.alone.is_none());
+    }
+    let (model, inputs) = chain(&["Floor", "Abs"], 4);
+    let (finding, _) = blamed(&matrix(), &model, &inputs);
+    assert_eq!(finding.signature().to_string(), "matrix | Abs f32 dense | wrong type");
+}
+
+#[test]
+fn a_wrong_type_that_nobody_reads_is_no_reason() {
+    let mut graph = Graph::new();
+    let x = graph.variable("x", Type::new(DType::F32, [4]));
+    for name in ["Abs", "Neg"] {
+        let y = push(&mut graph, name, &[x]);
+        graph.output(name, y);
+    }
+    let target = Target::here(Box::new(OnModels(Matrix { outputs: 1 }))).remove(0);
+    let (finding, _) = blamed(&target, &Model::new(17, graph), &[f32s(4)]);
+    assert_eq!(finding.signature().to_string(), "matrix | whole graph | rejected at load: too many outputs");
+}
+
+#[test]
+fn the_words_of_the_later_operator_do_not_stop_a_reduction() {
+    let (model, inputs) = chain(&["Floor", "Abs", "Neg", "Sin"], 4);
+    let evaluation =
+        interp::evaluate(&model, &inputs, &Profile::DECLARED, Taps::Outputs).expect("a reference");
+    let case = Case {
+        index: 7,
+        onnx: case::export(&model).expect("a model"),
+        inputs: case::named(&model, inputs),
+        model,
+        all_defined: true,
+        adversarial: false,
+        edge: None,
+        rejected: 0,
+        level: Level::Valid,
+        relaxed: None,
+    };
+    let at = tempfile::tempdir().expect("a folder");
+    let path: &Path = &at.path().join("case-7");
+    folder::save(path, 3, &case, &evaluation.outputs, &[], None).expect("a case");
+    let (stop, targets) = (AtomicBool::new(false), [matrix()]);
+    let budget = Budget { time: Duration::from_hours(1), tries: 20_000, jobs: 2 };
+    let plan = Plan { targets: &targets, seed: 0, budget, stop: &stop };
+    let reduced = reduce(path, &path.with_extension("reduced"), &plan, &mut |_| {}).expect("a finding");
+    assert_eq!((reduced.nodes_before, reduced.nodes_after), (4, 2), "{reduced:?}");
+    // An element for each value: Neg has other words for that.
+    assert!(reduced.elements_after <= 3, "{reduced:?}");
+}
+
+/// An engine that refuses two outputs of nodes of one name, and takes Exp of a sum for something else.
+struct Picky {
+    /// The nodes of which it takes one as an output.
+    one_of: &'static str,
+    /// Whether the sum being an output stops it from being wrong.
+    fuses: bool,
+}
+
+fn is_called(model: &Model, value: Value, name: &str) -> bool {
+    matches!(&model.graph.node(value.node).kind, NodeKind::Operator(op) if Operation::name(op) == name)
+}
+
+impl Runner for Picky {
+    fn describe(&self) -> Description {
+        Description { engine: "picky".to_owned(), ..Reference.describe() }
+    }
+
+    fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        let outputs = || model.graph.outputs.iter().map(|output| output.value);
+        if outputs().filter(|v| is_called(model, *v, self.one_of)).count() > 1 {
+            return Err(EngineError::Load("outputs are not unique".to_owned()));
+        }
+        let mut wrong = model.clone();
+        for (id, node) in model.graph.iter().filter(|(id, _)| is_called(model, Value::new(*id, 0), "Exp")) {
+            let operand = node.inputs[0].expect("an operand");
+            let is_seen = outputs().any(|output| output == operand);
+            if is_called(model, operand, "Add") && !(self.fuses && is_seen) {
+                let op = Op::parse("Neg", &Attributes::new()).expect("an operator").expect("its attributes");
+                wrong.graph.nodes[id.index()].kind = NodeKind::Operator(op);
+            }
+        }
+        Reference.run(&wrong, inputs)
+    }
+}
+
+/// Whom a picky engine is blamed for, in the words of a signature.
+fn picked(picky: Picky) -> String {
+    let mut graph = Graph::new();
+    let x = graph.variable("x", Type::new(DType::F32, [3]));
+    let mut at = x;
+    for _ in 0..3 {
+        push(&mut graph, "Size", &[at]);
+        at = push(&mut graph, "Neg", &[at]);
+    }
+    let sum = push(&mut graph, "Add", &[at, x]);
+    let sum = push(&mut graph, "Add", &[sum, x]);
+    let y = push(&mut graph, "Exp", &[sum]);
+    graph.output("y", y);
+    let target = Target::here(Box::new(OnModels(picky))).remove(0);
+    blamed(&target, &Model::new(17, graph), &[f32s(3)]).0.signature().to_string()
+}
+
+#[test]
+fn values_that_are_no_outputs_together_are_tapped_apart() {
+    for one_of in ["If", "Size", "Neg"] {
+        let blamed = picked(Picky { one_of, fuses: false });
+        assert_eq!(blamed, "picky | Exp f32 dense in context | mismatch gross", "{one_of}");
+        let blamed = picked(Picky { one_of, fuses: true });
+        assert_eq!(blamed, "picky | whole graph, hidden by taps | mismatch gross", "{one_of}");
+    }
+}
