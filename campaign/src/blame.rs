@@ -6,7 +6,8 @@
 //! (`likeness`), then the first.
 //!
 //! Where no operator refuses or panics alone and the graph does, one that gives a wrong type alone is the culprit "in
-//! context": a later operator chokes on that.
+//! context", if the graph does not do that any more with the right value in its place: a later operator chokes on the
+//! wrong type (`reason`).
 //!
 //! Where elements are off and no operator is wrong alone, the graph runs once more with every value as an output, and the
 //! first to diverge is the culprit "in context" (`divergent`). Where none diverges then, tapping the values hides the
@@ -20,10 +21,8 @@ use ops::{Graph, Model, Op};
 use oracles::{Culprit, Expected, Finding, Symptom, Verdict, judge};
 
 use crate::case;
-use crate::divergent::Whole;
 use crate::excuse::{exceeds_i32, excuse};
 use crate::likeness::Likeness;
-use crate::reach::Referenced;
 use crate::target::Target;
 
 /// An operator alone, with its inputs.
@@ -75,6 +74,27 @@ impl Suspicion<'_> {
     }
 }
 
+/// A graph without functions, and what the reference makes of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) flat: &'a Model,
+    pub(crate) inputs: &'a [Tensor],
+    /// All values.
+    pub(crate) evaluation: &'a Evaluation,
+}
+
+impl Whole<'_> {
+    /// An operator to blame that fails within the graph alone.
+    pub(crate) fn in_context(&self, id: NodeId) -> Blamed {
+        let culprit = match &self.flat.graph.node(id).kind {
+            NodeKind::Operator(op) => Some(culprit(op, &self.flat.graph, id, false)),
+            _ => None,
+        };
+        Blamed { culprit, ..Blamed::default() }
+    }
+}
+
 /// Who is to blame for a finding.
 pub fn blame(
     target: &Target,
@@ -88,25 +108,27 @@ pub fn blame(
         return Ok(Blamed::default());
     };
     let suspects = suspects(&flat.graph, finding);
-    let referenced = Referenced { flat: &flat, inputs, evaluation: &evaluation, profile: target.profile };
+    let whole = Whole { target, flat: &flat, inputs, evaluation: &evaluation };
     let output = finding.worst.as_ref().map(|worst| worst.output.as_str());
     let mut best: Option<((bool, Likeness), Blamed)> = None;
+    let mut reasons = Vec::new();
     for (id, node) in flat.graph.iter().filter(|(id, _)| suspects[id.index()]) {
         let NodeKind::Operator(op) = &node.kind else { continue };
         let Some((alone, inputs)) = isolate(&flat, id, &evaluation) else { continue };
         let Some((found, outcome)) = run(target, &alone, &inputs)? else { continue };
         let likeness = Likeness::of(&found.symptom, &finding.symptom);
-        let is_reason = likeness == Likeness::Reason;
-        if likeness == Likeness::Other || (is_reason && !is_read(&flat.graph, id)) {
+        if likeness == Likeness::Reason {
+            reasons.push(id);
+        }
+        if likeness < Likeness::Related {
             continue;
         }
-        let rank = (referenced.is_reached(id, &outcome, output), likeness);
+        let rank = (whole.is_reached(id, &outcome, output), likeness);
         if best.as_ref().is_some_and(|(best, _)| *best >= rank) {
             continue;
         }
-        let culprit = Some(culprit(op, &flat.graph, id, !is_reason));
-        let alone = (!is_reason).then_some((alone, inputs));
-        let blamed = Blamed { culprit, alone, hidden_by_taps: false };
+        let culprit = Some(culprit(op, &flat.graph, id, true));
+        let blamed = Blamed { culprit, alone: Some((alone, inputs)), hidden_by_taps: false };
         if rank == (true, Likeness::Same) {
             return Ok(blamed);
         }
@@ -114,16 +136,9 @@ pub fn blame(
     }
     match (best, &finding.symptom) {
         (Some((_, blamed)), _) => Ok(blamed),
-        (None, Symptom::Mismatch(_)) => {
-            Whole { target, flat: &flat, inputs, evaluation: &evaluation }.first_divergent()
-        }
-        (None, _) => Ok(Blamed::default()),
+        (None, Symptom::Mismatch(_)) => whole.first_divergent(),
+        (None, symptom) => whole.reason(&reasons, symptom),
     }
-}
-
-/// Whether another node reads what a node gives.
-fn is_read(graph: &Graph, id: NodeId) -> bool {
-    graph.nodes.iter().flat_map(|node| node.inputs.iter().flatten()).any(|value| value.node == id)
 }
 
 /// For each node, whether the output that is off depends on it; all, where that is not known.
@@ -167,7 +182,11 @@ pub(crate) fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Opti
 }
 
 /// Runs and judges a model: the finding and what came of the run; `None` if that finds nothing.
-fn run(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<(Finding, Outcome)>, WorkerError> {
+pub(crate) fn run(
+    target: &Target,
+    model: &Model,
+    inputs: &[Tensor],
+) -> Result<Option<(Finding, Outcome)>, WorkerError> {
     let Ok(evaluation) = interp::evaluate(model, inputs, target.profile, Taps::Outputs) else {
         return Ok(None);
     };

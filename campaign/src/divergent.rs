@@ -7,25 +7,13 @@
 use std::collections::VecDeque;
 
 use backends::worker::{Fault, Outcome, WorkerError};
-use interp::{Evaluation, Judged};
-use ir::{NodeId, NodeKind, Operation, Tensor, Value};
-use ops::{Graph, Model};
+use interp::Judged;
+use ir::{NodeId, NodeKind, Operation, Value};
+use ops::Graph;
 use oracles::{Expected, Verdict, judge};
 
-use crate::blame::{Blamed, culprit};
+use crate::blame::{Blamed, Whole};
 use crate::case;
-use crate::target::Target;
-
-/// A graph that no part of shows alone what it shows.
-#[derive(Clone, Copy)]
-pub(crate) struct Whole<'a> {
-    pub(crate) target: &'a Target,
-    /// The model, without functions.
-    pub(crate) flat: &'a Model,
-    pub(crate) inputs: &'a [Tensor],
-    /// What the reference makes of all its values.
-    pub(crate) evaluation: &'a Evaluation,
-}
 
 /// A value that an operator computes, as an output.
 #[derive(Clone, Copy)]
@@ -70,14 +58,11 @@ impl<'a> Whole<'a> {
                 Tapped::TooMuch => break,
             }
         }
-        let graph = &self.flat.graph;
-        if let Some(id) = first
-            && let NodeKind::Operator(op) = &graph.node(id).kind
-        {
-            return Ok(Blamed { culprit: Some(culprit(op, graph, id, false)), ..Blamed::default() });
+        if let Some(id) = first {
+            return Ok(self.in_context(id));
         }
         // An output that no operator computes is not among the taps.
-        let hidden_by_taps = graph.outputs.iter().all(|o| judged.contains(&o.value.node));
+        let hidden_by_taps = self.flat.graph.outputs.iter().all(|o| judged.contains(&o.value.node));
         Ok(Blamed { hidden_by_taps, ..Blamed::default() })
     }
 

@@ -9,6 +9,7 @@
 //! | [`blame`] | which operator is at fault |
 //! | `likeness` | how like what an operator shows alone is to what its graph shows |
 //! | `divergent` | the first operator to diverge within a graph |
+//! | `reason` | the operator whose wrong type is the reason for a refusal |
 //! | `reach` | whether what an operator got wrong is seen in an output |
 //! | [`mod@fuzz`] | the campaign's loop |
 //! | [`oracle`] | the oracles that ask a target further questions about a case |
@@ -52,6 +53,7 @@ pub mod oracle;
 pub mod page;
 pub mod probe;
 mod reach;
+mod reason;
 pub mod reduce;
 pub mod reference;
 pub mod relax;

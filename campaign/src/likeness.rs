@@ -11,7 +11,7 @@ use oracles::Symptom;
 pub(crate) enum Likeness {
     /// Nothing in common.
     Other,
-    /// Not like it, but a reason for it: a wrong type, which a later operator refuses or panics on.
+    /// Not like it, but it may be the reason for it: a wrong type, which a later operator refuses or panics on.
     Reason,
     /// Of one kind: elements that are off in another way, a panic at another place, the same refusal at another stage.
     Related,

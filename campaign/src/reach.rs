@@ -7,20 +7,12 @@
 use std::collections::BTreeMap;
 
 use backends::worker::Outcome;
-use interp::{Evaluation, Profile};
 use ir::{NodeId, Tensor, Value};
 use ops::{Graph, Model};
 
-/// A graph without functions, and what the reference makes of it.
-#[derive(Clone, Copy)]
-pub(crate) struct Referenced<'a> {
-    pub(crate) flat: &'a Model,
-    pub(crate) inputs: &'a [Tensor],
-    pub(crate) evaluation: &'a Evaluation,
-    pub(crate) profile: &'a Profile,
-}
+use crate::blame::Whole;
 
-impl Referenced<'_> {
+impl Whole<'_> {
     /// Whether an output is off where a node has this answer: the output of this name, or any.
     pub(crate) fn is_reached(&self, node: NodeId, answer: &Outcome, output: Option<&str>) -> bool {
         let graph = &self.flat.graph;
@@ -36,7 +28,8 @@ impl Referenced<'_> {
         let mut all = named.zip(&self.evaluation.outputs).zip(&outputs);
         all.any(|((name, expected), actual)| {
             output.is_none_or(|wanted| wanted == name)
-                && interp::judge(expected, actual, self.profile).is_ok_and(|compared| !compared.passes())
+                && interp::judge(expected, actual, self.target.profile)
+                    .is_ok_and(|compared| !compared.passes())
         })
     }
 }

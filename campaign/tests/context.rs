@@ -116,16 +116,29 @@ fn a_wrong_type_is_to_blame_for_whatever_refuses_it() {
 }
 
 #[test]
-fn a_wrong_type_that_nobody_reads_is_no_reason() {
+fn a_wrong_type_without_which_the_refusal_stays_is_no_reason() {
     let mut graph = Graph::new();
     let x = graph.variable("x", Type::new(DType::F32, [4]));
-    for name in ["Abs", "Neg"] {
-        let y = push(&mut graph, name, &[x]);
-        graph.output(name, y);
-    }
+    let matrix = push(&mut graph, "Abs", &[x]);
+    let negative = push(&mut graph, "Neg", &[matrix]);
+    graph.output("x", x);
+    graph.output("y", negative);
     let target = Target::here(Box::new(OnModels(Matrix { outputs: 1 }))).remove(0);
     let (finding, _) = blamed(&target, &Model::new(17, graph), &[f32s(4)]);
     assert_eq!(finding.signature().to_string(), "matrix | whole graph | rejected at load: too many outputs");
+}
+
+#[test]
+fn of_two_wrong_types_each_may_be_reason_enough() {
+    let mut graph = Graph::new();
+    let x = graph.variable("x", Type::new(DType::F32, [4]));
+    for name in ["y", "z"] {
+        let matrix = push(&mut graph, "Abs", &[x]);
+        let negative = push(&mut graph, "Neg", &[matrix]);
+        graph.output(name, negative);
+    }
+    let (finding, _) = blamed(&matrix(), &Model::new(17, graph), &[f32s(4)]);
+    assert_eq!(finding.signature().to_string(), "matrix | Abs f32 dense in context | rejected later");
 }
 
 #[test]

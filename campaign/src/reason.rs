@@ -1,0 +1,57 @@
+//! The operator whose wrong type is the reason for a refusal, or for a panic.
+//!
+//! An operator that gives a wrong type need not have to do with what a later one says. So the right values take its place,
+//! as inputs, and the graph runs again. If that changes what comes of it, the wrong type was the reason. Several
+//! operators may each be reason enough: the right values of the earlier ones stay.
+
+use backends::worker::WorkerError;
+use ir::{NodeId, NodeKind, Tensor, Value};
+use ops::{Graph, Model};
+use oracles::Symptom;
+
+use crate::blame::{Blamed, Whole, run};
+use crate::likeness::same_kind;
+
+impl Whole<'_> {
+    /// The first of the nodes whose right values, and those of the nodes before it, make an end of the symptom.
+    pub(crate) fn reason(&self, nodes: &[NodeId], symptom: &Symptom) -> Result<Blamed, WorkerError> {
+        for (last, &node) in nodes.iter().enumerate() {
+            let Some((model, inputs)) = self.righted(&nodes[..=last]) else { break };
+            let found = run(self.target, &model, &inputs)?;
+            if !found.is_some_and(|(found, _)| same_kind(&found.symptom, symptom)) {
+                return Ok(self.in_context(node));
+            }
+        }
+        Ok(Blamed::default())
+    }
+
+    /// The model with inputs in place of these nodes, and all inputs: those have the values of the reference.
+    fn righted(&self, nodes: &[NodeId]) -> Option<(Model, Vec<Tensor>)> {
+        let mut graph = Graph::new();
+        let mut given = self.inputs.iter();
+        let mut inputs = Vec::new();
+        let mut at: Vec<Vec<Value>> = Vec::new();
+        for (id, old) in self.flat.graph.iter() {
+            if nodes.contains(&id) {
+                let mut values = Vec::new();
+                for (port, ty) in old.outputs.iter().enumerate() {
+                    inputs.push(self.evaluation.taps.get(&Value::new(id, port))?.tensor.clone());
+                    values.push(graph.variable(format!("right{}_{port}", id.0), ty.clone()));
+                }
+                at.push(values);
+                continue;
+            }
+            if let NodeKind::Variable { .. } = old.kind {
+                inputs.push(given.next()?.clone());
+            }
+            let operands = old.inputs.iter().map(|v| v.map(|v| at[v.node.index()][v.port as usize]));
+            let copy = graph.push(old.kind.clone(), operands.collect(), old.outputs.clone());
+            at.push((0..old.outputs.len()).map(|port| Value::new(copy, port)).collect());
+        }
+        for output in &self.flat.graph.outputs {
+            let value = output.value;
+            graph.output(output.name.clone(), at[value.node.index()][value.port as usize]);
+        }
+        Some((Model::new(self.flat.opset, graph), inputs))
+    }
+}
