@@ -54,7 +54,7 @@ impl<'a> Whole<'a> {
                     judged.extend(part.iter().map(|tap| tap.value.node));
                     first = first.into_iter().chain(divergent).min();
                 }
-                Tapped::Failed => parts.extend(split(part)),
+                Tapped::Failed => parts.extend(split(&part)),
                 Tapped::TooMuch => break,
             }
         }
@@ -115,7 +115,7 @@ fn most_runs(taps: usize) -> u32 {
 
 /// Smaller parts of taps that did not go together: what an optimiser can fold and what it cannot, or else two halves.
 /// None of a single tap.
-fn split(taps: Vec<Tap<'_>>) -> Vec<Vec<Tap<'_>>> {
+fn split<'a>(taps: &[Tap<'a>]) -> Vec<Vec<Tap<'a>>> {
     let (folded, rest): (Vec<_>, Vec<_>) = taps.iter().copied().partition(|tap| tap.is_folded);
     if !folded.is_empty() && !rest.is_empty() {
         return vec![folded, rest];
