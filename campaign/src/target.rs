@@ -75,7 +75,8 @@ pub enum OpenError {
 /// The name of the reference interpreter as a backend.
 pub const REFERENCE: &str = "interp";
 
-/// The targets that a name stands for: `rten` is every level of rten, `rten:all` one of them.
+/// The targets that a name stands for: `rten` is every level of rten, `rten:all` one of them, and `ort:all+written` the
+/// model that ONNX Runtime has written at that level, read again.
 pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
     let (backend, level) = match name.split_once(':') {
         Some((backend, level)) if backend != "cmd" => (backend, Some(level)),
@@ -83,9 +84,13 @@ pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
     };
     let pool = Pool::new(spec(backend)?, limits.clone())?;
     let levels = pool.description().levels.clone();
+    let is_written = |form: &str| {
+        let written = &pool.description().written;
+        form.strip_suffix(WRITTEN).is_some_and(|level| written.iter().any(|l| l == level))
+    };
     let chosen = match level {
         None => levels,
-        Some(level) if levels.iter().any(|l| l == level) => vec![level.to_owned()],
+        Some(level) if levels.iter().any(|l| l == level) || is_written(level) => vec![level.to_owned()],
         Some(level) => {
             let (backend, level) = (backend.to_owned(), level.to_owned());
             return Err(OpenError::Level { backend, level, known: levels.join(", ") });

@@ -8,8 +8,9 @@
 //!   A division by zero that a smaller value brings about is not what was found.
 //! - It has an operator.
 //!
-//! The words of a later operator that fails on a wrong type are in no signature, and may change. One more thing may: what was slightly off, up to 16 bounds, may become grossly off. In a long graph the bound of an
-//! output grows with every operator, and dwarfs an error that is beyond doubt where it is made.
+//! The words of a later operator that fails on a wrong type are in no signature, and may change. One more thing may: what
+//! was slightly off, up to 16 bounds, may become grossly off. In a long graph the bound of an output grows with every
+//! operator, and dwarfs an error that is beyond doubt where it is made.
 //!
 //! All else of the signature counts, the parts that look like details too. What an operator does wrong on a scalar, or only
 //! next to another operator, is mostly another bug than what it does wrong on its own: a finding in rten's fusion of
