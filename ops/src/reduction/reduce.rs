@@ -112,11 +112,9 @@ impl ReduceFn {
                 let sum = all.fold(0, i128::wrapping_add);
                 let wrapped = dtype.wrap(sum);
                 let mean = wrapped.checked_div(zs.len() as i128)?;
-                // Every mean fits, but not every sum: accumulators wrap, are wider, or are f64 and round. So this is an
-                // overflow too: a number out of range, with the low bits that a wrapped sum leads to.
-                let magnitudes = zs.iter().fold(0u128, |s, z| s.saturating_add(z.unsigned_abs()));
-                let fits_all = wrapped == sum && magnitudes <= 1 << f64::MANTISSA_DIGITS;
-                if fits_all { mean } else { mean + (high - low + 1) }
+                // Every mean fits, but not every sum. Where it does not, accumulators wrap or are wider, so that this is
+                // an overflow too: a number out of range, with the low bits that a wrapped sum leads to.
+                if wrapped == sum { mean } else { mean + (high - low + 1) }
             }
             Self::Max => all.max().unwrap_or(low),
             Self::Min => all.min().unwrap_or(high),
