@@ -2,7 +2,7 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::data::{Call, Data};
@@ -44,7 +44,7 @@ fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
 }
 
 impl Gelu {
-    fn real<A: Arith>(self, a: &A, x: A::R) -> A::R {
+    fn real<A: Arith>(self, a: &A, x: A::R, dtype: DType) -> A::R {
         let inner = if self.tanh {
             // √(2/π)·(x + 0.044715·x³)
             let cube = a.mul(x, a.mul(x, x));
@@ -52,9 +52,10 @@ impl Gelu {
                 a.mul(a.real(two_by_pi.sqrt()), a.add(x, a.mul(a.real(third), cube)))
             };
             let by_formula = curve(FRAC_2_PI, 0.044_715);
-            // In the function body both constants are f32, whatever x is; in f64 that shows.
+            // In the function body both constants are f32, whatever x is.
             let by_body = || curve(f64::from(FRAC_2_PI as f32), f64::from(0.044_715_f32));
-            a.call(Fun::Tanh, a.either(by_formula, by_body))
+            let shows = dtype == DType::F64;
+            a.call(Fun::Tanh, if shows { a.either(by_formula, by_body) } else { by_formula })
         } else {
             a.call(Fun::Erf, a.mul(x, a.real(FRAC_1_SQRT_2)))
         };
@@ -78,7 +79,7 @@ impl Operator for Gelu {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![Data::Real(c.real(0).mapv(|x| self.real(c.arith, x)))]
+        vec![Data::Real(c.real(0).mapv(|x| self.real(c.arith, x, c.dtype(0))))]
     }
 
     fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
@@ -97,7 +98,6 @@ impl Operator for Gelu {
 mod tests {
     use super::*;
     use crate::testing::{run, tensor};
-    use ir::DType;
 
     #[test]
     fn both_forms_give_the_published_values() {
