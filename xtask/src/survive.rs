@@ -2,6 +2,8 @@
 //!
 //! Each campaign runs twice, with the same seed: once undisturbed, and once killed with SIGKILL at random moments and
 //! continued by `--resume` until it is done. What both leave behind has to be the same: report, findings, case folders.
+//! Only the words of an engine may differ, which it may choose anew in each process (rten names one of two values, by the
+//! order in a hash table), and times.
 //! The moments are random in time, so no two runs of this command do the same; the campaigns are the same every time.
 
 use std::collections::BTreeMap;
@@ -70,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What a campaign leaves behind, but for times.
+/// What a campaign leaves behind, but for times and the words of engines.
 struct Remains {
     report: Report,
     findings: Vec<(u64, String, String)>,
@@ -82,8 +84,11 @@ impl Remains {
         let store = Store::read(folder)?;
         let mut report = store.report()?;
         (report.backend_seconds, report.wall_seconds) = (0.0, 0.0);
-        for path in report.clusters.iter_mut().filter_map(|c| c.smallest.as_mut()) {
-            *path = path.strip_prefix(folder)?.to_owned();
+        for cluster in &mut report.clusters {
+            cluster.example.detail.clear();
+            if let Some(path) = &mut cluster.smallest {
+                *path = path.strip_prefix(folder)?.to_owned();
+            }
         }
         let mut files = BTreeMap::new();
         let mut open = vec![folder.join("findings")];
@@ -93,11 +98,23 @@ impl Remains {
                     fs::read_dir(&path)?.map(|e| e.map(|e| e.path())).collect::<Result<Vec<_>, _>>()?,
                 );
             } else if path.is_file() {
-                files.insert(path.strip_prefix(folder)?.to_owned(), fs::read(&path)?);
+                let bytes = fs::read(&path)?;
+                let is_case = path.file_name().is_some_and(|name| name == "case.json");
+                let bytes = if is_case { without_words(&bytes)? } else { bytes };
+                files.insert(path.strip_prefix(folder)?.to_owned(), bytes);
             }
         }
         Ok(Self { report, findings: store.findings()?, files })
     }
+}
+
+/// A case's `case.json` without what the engines said.
+fn without_words(json: &[u8]) -> Result<Vec<u8>> {
+    let mut case: serde_json::Value = serde_json::from_slice(json)?;
+    for finding in case["findings"].as_array_mut().into_iter().flatten() {
+        finding["detail"].take();
+    }
+    Ok(case.to_string().into_bytes())
 }
 
 /// A program, and what to run it with.
