@@ -221,6 +221,14 @@ fn an_infinity_beside_nan_may_be_the_largest() {
 }
 
 #[test]
+fn an_infinity_in_a_softmax_leaves_its_lane_open() {
+    let x = [tensor(DType::F32, &[2, 2], &[0.0, f64::INFINITY, 0.0, 1.0])];
+    for function in [SoftmaxFn::Softmax, SoftmaxFn::LogSoftmax] {
+        assert_eq!(open(Softmax { function, axis: -1 }, &x), (0, 2), "{function:?}");
+    }
+}
+
+#[test]
 fn what_a_factor_of_zero_stands_before_may_not_be_read() {
     let gemm = |(alpha, beta), [a, b, c]: [f64; 3]| {
         let operands = [(&[1, 1][..], a), (&[1, 1], b), (&[1], c)].map(|(s, v)| tensor(DType::F32, s, &[v]));

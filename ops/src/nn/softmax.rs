@@ -2,7 +2,7 @@
 
 use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
 
-use crate::arith::{Arith, Fun};
+use crate::arith::{Arith, Class, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes;
@@ -70,14 +70,17 @@ impl SoftmaxFn {
         }
         // Subtracting the largest element changes nothing but keeps eˣ finite.
         let Some(top) = lane.iter().copied().reduce(|x, y| a.max(x, y)) else { return Vec::new() };
+        let is_infinite = a.peek(a.is(Class::PositiveInfinity, top)) == Some(1);
+        // The standard's formula subtracts nothing: there an infinity is NaN and leaves the others 0 (or −∞).
+        let or_by_formula = |y: A::R| if is_infinite { a.or_folded(y, || a.real(0.0)) } else { y };
         let shifted: Vec<A::R> = lane.iter().map(|&x| a.sub(x, top)).collect();
         let powers: Vec<A::R> = shifted.iter().map(|&x| a.call(Fun::Exp, x)).collect();
         let sum = a.sum(powers.iter().copied());
         if self == Self::Softmax {
-            return powers.into_iter().map(|p| a.div(p, sum)).collect();
+            return powers.into_iter().map(|p| or_by_formula(a.div(p, sum))).collect();
         }
         let log = a.call(Fun::Log, sum);
-        shifted.into_iter().map(|x| a.sub(x, log)).collect()
+        shifted.into_iter().map(|x| or_by_formula(a.sub(x, log))).collect()
     }
 }
 
