@@ -13,6 +13,7 @@ use oracles::Finding;
 use crate::case;
 use crate::folder::About;
 use crate::group::Group;
+use crate::shell;
 
 /// A saved case with its finding.
 #[derive(Debug)]
@@ -103,12 +104,12 @@ impl Evidence {
 
     /// The command that runs the case.
     pub fn run_command(&self) -> String {
-        format!("onnxsmith run {} --on {}", quoted(&self.folder), self.target)
+        shell::run(&self.folder, &self.target)
     }
 
     /// The command that looks for a smaller one.
     pub fn reduce_command(&self) -> String {
-        format!("onnxsmith reduce {} --on {}", quoted(&self.folder), self.target)
+        shell::reduce(&self.folder, &self.target)
     }
 }
 
@@ -125,12 +126,6 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
-}
-
-/// A path as one word of a shell.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    shlex::try_quote(&text).map_or_else(|_| text.clone(), std::borrow::Cow::into_owned)
 }
 
 /// How many operators a model has, functions included.

@@ -30,6 +30,7 @@
 //! | [`evidence`] | the saved case that shows a group of findings best |
 //! | [`issue`] | a group of findings as Markdown, with programs that show the fault |
 //! | [`page`] | a campaign as one HTML page |
+//! | [`shell`] | commands for a person to paste |
 //! | [`event`] | what happens, as typed events |
 //! | [`junit`] | a report for CI systems |
 
@@ -60,6 +61,7 @@ pub mod relax;
 pub mod replay;
 pub mod report;
 pub mod shard;
+pub mod shell;
 pub mod store;
 pub mod table;
 pub mod target;

@@ -15,6 +15,7 @@ use campaign::relax::Level;
 use campaign::relax::schedule::{Choice, Levels};
 use campaign::relax::tally::LevelTally;
 use campaign::report::Report;
+use campaign::shell;
 use campaign::store::Identity;
 use campaign::{Event, Known, Maker, Store, Target, probe, target};
 use graphgen::{Settings, Weights};
@@ -340,6 +341,11 @@ fn levels_text(levels: &LevelTally) -> String {
     out
 }
 
+/// How to run a saved case again.
+fn again(saved: Option<&Path>, backend: &str) -> String {
+    saved.map_or_else(|| place(None), |case| shell::run(case, backend))
+}
+
 pub(super) fn junit(report: &Report) -> String {
     let found = report.clusters.iter().map(|c| TestCase {
         class: c.example.backend.clone(),
@@ -348,12 +354,7 @@ pub(super) fn junit(report: &Report) -> String {
             Some(finding) => TestResult::Skipped(format!("{} times; known: {finding}", c.count)),
             None => TestResult::Failed(
                 format!("{} times", c.count),
-                format!(
-                    "{}\nonnxsmith run {} --on {}",
-                    c.example.detail,
-                    place(c.smallest.as_deref()),
-                    c.example.backend
-                ),
+                format!("{}\n{}", c.example.detail, again(c.smallest.as_deref(), &c.example.backend)),
             ),
         },
     });

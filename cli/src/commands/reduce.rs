@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::bail;
 use backends::worker::Limits;
 use campaign::reduce::{Budget, Plan, Reduced, reduce};
+use campaign::shell;
 use serde_json::json;
 
 use super::{jobs, targets, writable};
@@ -56,7 +57,7 @@ fn beside(case: &Path) -> PathBuf {
 fn summary(reduced: &Reduced, out: &Path) -> String {
     let end = if reduced.minimal { "nothing makes it smaller" } else { "the budget is used up" };
     format!(
-        "{}\n    {}\n{} nodes → {}, {} elements → {}; {} tries in {:.1} s, {end}\nonnxsmith run {} --on {}\n",
+        "{}\n    {}\n{} nodes → {}, {} elements → {}; {} tries in {:.1} s, {end}\n{}\n",
         reduced.signature,
         reduced.detail,
         reduced.nodes_before,
@@ -65,7 +66,6 @@ fn summary(reduced: &Reduced, out: &Path) -> String {
         reduced.elements_after,
         reduced.tries,
         reduced.seconds,
-        out.display(),
-        reduced.target,
+        shell::run(out, &reduced.target),
     )
 }

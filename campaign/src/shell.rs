@@ -1,0 +1,42 @@
+//! Commands for a person to paste into a shell.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+/// The command that runs a case on a target.
+pub fn run(case: &Path, target: &str) -> String {
+    command("run", case, target)
+}
+
+/// The command that looks for a smaller case.
+pub fn reduce(case: &Path, target: &str) -> String {
+    command("reduce", case, target)
+}
+
+/// A target is a backend, or `BACKEND:LEVEL`. A program of one's own has no place for a level there, so that it stands for all.
+fn command(verb: &str, case: &Path, target: &str) -> String {
+    let on = match target.rsplit_once(':') {
+        Some((program, _)) if program.starts_with("cmd:") => program,
+        _ => target,
+    };
+    format!("onnxsmith {verb} {} --on {}", word(&case.to_string_lossy()), word(on))
+}
+
+/// A text as one word.
+fn word(text: &str) -> Cow<'_, str> {
+    shlex::try_quote(text).unwrap_or(Cow::Borrowed(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_pasted_is_one_word_each() {
+        let case = Path::new("a folder/case-7");
+        assert_eq!(run(case, "rten:all"), "onnxsmith run 'a folder/case-7' --on rten:all");
+        let words = shlex::split(&reduce(case, "cmd:./my runner --flag:none")).unwrap();
+        assert_eq!(words[1..], ["reduce", "a folder/case-7", "--on", "cmd:./my runner --flag"]);
+        assert_eq!(run(case, "cmd:./runner"), "onnxsmith run 'a folder/case-7' --on cmd:./runner");
+    }
+}
