@@ -1,7 +1,8 @@
 //! Whom the campaign blames where no operator alone shows what the graph shows: one whose wrong type a later one chokes
 //! on, and the first to diverge even if an engine does not take every value as an output at once.
 
-use std::path::Path;
+mod saved;
+
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -13,8 +14,7 @@ use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::blame::{Blamed, blame};
 use onnxsmith_campaign::reduce::{Budget, Plan, reduce};
 use onnxsmith_campaign::reference::Reference;
-use onnxsmith_campaign::relax::Level;
-use onnxsmith_campaign::{Case, Target, case, folder};
+use onnxsmith_campaign::{Target, case};
 use ops::{Graph, Model, Op};
 use oracles::{Expected, Finding, Verdict, judge};
 
@@ -144,27 +144,12 @@ fn of_two_wrong_types_each_may_be_reason_enough() {
 #[test]
 fn the_words_of_the_later_operator_do_not_stop_a_reduction() {
     let (model, inputs) = chain(&["Floor", "Abs", "Neg", "Sin"], 4);
-    let evaluation =
-        interp::evaluate(&model, &inputs, &Profile::DECLARED, Taps::Outputs).expect("a reference");
-    let case = Case {
-        index: 7,
-        onnx: case::export(&model).expect("a model"),
-        inputs: case::named(&model, inputs),
-        model,
-        all_defined: true,
-        adversarial: false,
-        edge: None,
-        rejected: 0,
-        level: Level::Valid,
-        relaxed: None,
-    };
     let at = tempfile::tempdir().expect("a folder");
-    let path: &Path = &at.path().join("case-7");
-    folder::save(path, 3, &case, &evaluation.outputs, &[], None).expect("a case");
+    let path = saved::save(at.path(), model, inputs, &Profile::DECLARED);
     let (stop, targets) = (AtomicBool::new(false), [matrix()]);
     let budget = Budget { time: Duration::from_hours(1), tries: 20_000, jobs: 2 };
     let plan = Plan { targets: &targets, seed: 0, budget, stop: &stop };
-    let reduced = reduce(path, &path.with_extension("reduced"), &plan, &mut |_| {}).expect("a finding");
+    let reduced = reduce(&path, &path.with_extension("reduced"), &plan, &mut |_| {}).expect("a finding");
     assert_eq!((reduced.nodes_before, reduced.nodes_after), (4, 2), "{reduced:?}");
     // An element for each value: Neg has other words for that.
     assert!(reduced.elements_after <= 3, "{reduced:?}");

@@ -1,5 +1,7 @@
 //! Reduction: down to what matters, never to another finding, and never without a case in the folder.
 
+mod saved;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -8,13 +10,12 @@ use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::{OnModels, Runner};
 use backends::worker::{Description, EngineError};
 use graphgen::{Settings, Weights};
-use interp::{Profile, Taps};
+use interp::Profile;
 use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::reduce::{Budget, Plan, ReduceError, Reduced, reduce};
 use onnxsmith_campaign::reference::Reference;
-use onnxsmith_campaign::relax::Level;
 use onnxsmith_campaign::replay::{Replay, Result as Outcome, replay};
-use onnxsmith_campaign::{Case, Maker, Target, Values, case, folder};
+use onnxsmith_campaign::{Maker, Target, Values, case};
 use ops::{Graph, Model, Op};
 
 /// What becomes of an operator's right outputs.
@@ -84,22 +85,7 @@ impl Runner for Fusing {
 
 /// Writes a case as a campaign does.
 fn save(at: &Path, model: Model, inputs: Vec<Tensor>) -> PathBuf {
-    let evaluation = interp::evaluate(&model, &inputs, &Profile::TIGHT, Taps::Outputs).expect("a reference");
-    let case = Case {
-        index: 7,
-        onnx: case::export(&model).expect("a model"),
-        inputs: case::named(&model, inputs),
-        model,
-        all_defined: true,
-        adversarial: false,
-        edge: None,
-        rejected: 0,
-        level: Level::Valid,
-        relaxed: None,
-    };
-    let path = at.join("case-7");
-    folder::save(&path, 3, &case, &evaluation.outputs, &[], None).expect("a case");
-    path
+    saved::save(at, model, inputs, &Profile::TIGHT)
 }
 
 fn reduced(path: &Path, targets: &[Target], budget: Budget) -> Result<Reduced, ReduceError> {

@@ -107,8 +107,8 @@ pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Res
     if check.name != "written" {
         return Err("it is a question to this program, not to a backend".to_owned());
     }
-    // As in a campaign, it is not a question to those that write no models.
-    let Some(written) = target.written() else { return Ok(Verdict::Pass) };
+    // For one that writes no models there is no detour: the model as it is has the same right outputs.
+    let written = target.written().unwrap_or_else(|| target.clone());
     let saved = Saved::load(folder, target.profile)?;
     let outcome = saved.run(&written)?;
     Ok(judge(&written.backend, &written.level, &outcome, &saved.expected()))

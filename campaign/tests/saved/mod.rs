@@ -1,0 +1,29 @@
+//! A case folder as a campaign writes it.
+
+use std::path::{Path, PathBuf};
+
+use interp::{Profile, Taps};
+use ir::Tensor;
+use onnxsmith_campaign::relax::Level;
+use onnxsmith_campaign::{Case, case, folder};
+use ops::Model;
+
+/// Writes a valid case, with its outputs under a profile, and says where.
+pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profile) -> PathBuf {
+    let evaluation = interp::evaluate(&model, &inputs, profile, Taps::Outputs).expect("a reference");
+    let case = Case {
+        index: 7,
+        onnx: case::export(&model).expect("a model"),
+        inputs: case::named(&model, inputs),
+        model,
+        all_defined: true,
+        adversarial: false,
+        edge: None,
+        rejected: 0,
+        level: Level::Valid,
+        relaxed: None,
+    };
+    let path = at.join("case-7");
+    folder::save(&path, 3, &case, &evaluation.outputs, &[], None).expect("a case");
+    path
+}
