@@ -86,6 +86,7 @@ impl DType {
     }
 
     /// The smallest and largest value of an integer type (`bool` counts as 0..=1); `None` for floats.
+    #[inline]
     pub const fn int_range(self) -> Option<(i128, i128)> {
         let bits = 8 * self.size() as u32;
         match self {
@@ -98,6 +99,7 @@ impl DType {
 
     /// Reduces an integer modulo two to the width of this type, as two's complement hardware does. A non-zero
     /// value becomes 1 in `bool`. Float types return the value unchanged.
+    #[inline]
     pub const fn wrap(self, v: i128) -> i128 {
         match self {
             Self::Bool => (v != 0) as i128,
@@ -114,12 +116,13 @@ impl DType {
     }
 
     /// The format of a floating-point type; `None` for the others.
+    #[inline]
     pub const fn float(self) -> Option<FloatFormat> {
         match self {
-            Self::F16 => Some(FloatFormat { precision: 11, max_exponent: 15 }),
-            Self::BF16 => Some(FloatFormat { precision: 8, max_exponent: 127 }),
-            Self::F32 => Some(FloatFormat { precision: 24, max_exponent: 127 }),
-            Self::F64 => Some(FloatFormat { precision: 53, max_exponent: 1023 }),
+            Self::F16 => Some(FloatFormat::F16),
+            Self::BF16 => Some(FloatFormat::BF16),
+            Self::F32 => Some(FloatFormat::F32),
+            Self::F64 => Some(FloatFormat::F64),
             _ => None,
         }
     }
@@ -135,23 +138,36 @@ pub struct FloatFormat {
 }
 
 impl FloatFormat {
+    /// IEEE 754's binary16.
+    pub const F16: Self = Self { precision: 11, max_exponent: 15 };
+    /// The upper half of binary32.
+    pub const BF16: Self = Self { precision: 8, max_exponent: 127 };
+    /// IEEE 754's binary32.
+    pub const F32: Self = Self { precision: 24, max_exponent: 127 };
+    /// IEEE 754's binary64.
+    pub const F64: Self = Self { precision: 53, max_exponent: 1023 };
+
     /// The distance from 1 to the next number above it: 2^(1-p).
+    #[inline]
     pub fn epsilon(self) -> f64 {
         exp2i(1 - self.precision)
     }
 
     /// The smallest positive normal number: 2^emin.
+    #[inline]
     pub fn min_normal(self) -> f64 {
         exp2i(1 - self.max_exponent)
     }
 
     /// The largest finite number: (2 - 2^(1-p))·2^emax.
+    #[inline]
     pub fn max_finite(self) -> f64 {
         (2.0 - self.epsilon()) * exp2i(self.max_exponent)
     }
 
     /// The spacing of numbers around `x` (one ULP): 2^(max(e, emin) - p + 1) where 2^e ≤ |x| < 2^(e+1).
     /// The spacing at 0 and among the denormals is the smallest denormal; NaN and infinities give infinity.
+    #[inline]
     pub fn ulp(self, x: f64) -> f64 {
         if !x.is_finite() {
             return f64::INFINITY;
@@ -162,6 +178,7 @@ impl FloatFormat {
 }
 
 /// 2^e, exact for every `e` that `f64` can hold, denormals included.
+#[inline]
 pub(crate) fn exp2i(e: i32) -> f64 {
     match e {
         1024.. => f64::INFINITY,
@@ -172,6 +189,7 @@ pub(crate) fn exp2i(e: i32) -> f64 {
 }
 
 /// ⌊log2 |x|⌋ of a finite number; `i32::MIN / 2` for zero.
+#[inline]
 pub(crate) fn exponent_of(x: f64) -> i32 {
     let bits = x.abs().to_bits();
     if bits == 0 {

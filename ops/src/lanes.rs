@@ -1,6 +1,8 @@
 //! Walking tensors along some of their axes.
 
-use ndarray::{ArrayD, Dimension, IxDyn};
+use std::borrow::Cow;
+
+use ndarray::{ArrayD, ArrayViewD, IxDyn};
 
 /// The elements of a tensor, grouped by the axes that are walked: one lane for each position on the other axes.
 pub struct Lanes<T> {
@@ -18,7 +20,7 @@ impl<T: Clone> Lanes<T> {
         let order: Vec<usize> = kept.chain(walked.iter().copied()).collect();
         let len = axes.iter().map(|&a| x.shape()[a]).product();
         let count = (0..x.ndim()).filter(|a| !axes.contains(a)).map(|a| x.shape()[a]).product();
-        Self { items: x.view().permuted_axes(order).iter().cloned().collect(), len, count }
+        Self { items: row_major(&x.view().permuted_axes(order)), len, count }
     }
 
     /// The lanes in order; lanes of length 0 are there too.
@@ -69,7 +71,38 @@ pub fn array<T>(shape: &[usize], items: Vec<T>) -> ArrayD<T> {
 
 /// A tensor whose element at each position is a function of the position.
 pub fn build<T>(shape: &[usize], mut f: impl FnMut(&[usize]) -> T) -> ArrayD<T> {
-    ArrayD::from_shape_fn(shape, |at| f(at.slice()))
+    let mut at = vec![0; shape.len()];
+    let mut next = || {
+        let item = f(&at);
+        for (i, &size) in at.iter_mut().zip(shape).rev() {
+            *i += 1;
+            if *i < size {
+                break;
+            }
+            *i = 0;
+        }
+        item
+    };
+    array(shape, (0..shape.iter().product()).map(|_| next()).collect())
+}
+
+/// The elements in row-major order.
+fn row_major<T: Clone>(x: &ArrayViewD<'_, T>) -> Vec<T> {
+    let mut items = Vec::with_capacity(x.len());
+    // Where they are not contiguous, this is several times as fast as to collect them.
+    x.iter().for_each(|item| items.push(item.clone()));
+    items
+}
+
+/// The elements of a tensor that is broadcast to a shape, in row-major order.
+///
+/// # Panics
+/// If it does not broadcast to the shape, which the type rule excludes.
+pub fn broadcast<'a, T: Clone>(x: &'a ArrayD<T>, shape: &[usize]) -> Cow<'a, [T]> {
+    match x.as_slice() {
+        Some(items) if x.shape() == shape => Cow::Borrowed(items),
+        _ => Cow::Owned(row_major(&x.broadcast(shape).expect("the type rule makes the operands broadcast"))),
+    }
 }
 
 #[cfg(test)]
@@ -88,6 +121,21 @@ mod tests {
             reduce(&x, &[1, 0], &[], <[i32]>::to_vec).into_raw_vec_and_offset().0,
             [[1, 2, 3, 4, 5, 6]]
         );
+    }
+
+    #[test]
+    fn positions_are_told_in_order() {
+        let at = build(&[2, 1, 3], <[usize]>::to_vec).into_raw_vec_and_offset().0;
+        assert_eq!(at, [[0, 0, 0], [0, 0, 1], [0, 0, 2], [1, 0, 0], [1, 0, 1], [1, 0, 2]]);
+        assert_eq!(build(&[], <[usize]>::len).into_raw_vec_and_offset().0, [0]);
+        assert!(build(&[2, 0], <[usize]>::len).is_empty());
+    }
+
+    #[test]
+    fn broadcasting_repeats_elements() {
+        let x = array(&[2, 1], vec![1, 2]);
+        assert_eq!(*broadcast(&x, &[2, 2, 2]), [1, 1, 2, 2, 1, 1, 2, 2]);
+        assert!(matches!(broadcast(&x, &[2, 1]), Cow::Borrowed(_)));
     }
 
     #[test]

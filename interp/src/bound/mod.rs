@@ -23,7 +23,7 @@ pub use ball::{Ball, State, Terms, Whole};
 use crate::profile::Profile;
 
 /// The format of nodes in which no float occurs; nothing is rounded there.
-const NO_FLOAT: FloatFormat = FloatFormat { precision: 53, max_exponent: 1023 };
+const NO_FLOAT: FloatFormat = FloatFormat::F64;
 
 /// More than half an ULP of a narrow format by what a wider intermediate format adds to it: an implementation that
 /// computes in a wider format rounds twice.

@@ -5,6 +5,7 @@ use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
+use crate::lanes::{array, broadcast};
 use crate::operator::{Edge, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::{Allowed, Spec, one};
@@ -141,7 +142,6 @@ pub fn zip<T: Copy, U: Copy, V>(
     y: &ArrayD<U>,
     mut f: impl FnMut(T, U) -> V,
 ) -> ArrayD<V> {
-    let x = x.broadcast(shape).expect("the type rule makes the operands broadcast");
-    let y = y.broadcast(shape).expect("the type rule makes the operands broadcast");
-    crate::lanes::array(shape, x.iter().zip(y.iter()).map(|(&x, &y)| f(x, y)).collect())
+    let (x, y) = (broadcast(x, shape), broadcast(y, shape));
+    array(shape, x.iter().zip(y.iter()).map(|(&x, &y)| f(x, y)).collect())
 }

@@ -4,7 +4,7 @@ use ir::{DTypes, Dim, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
-use crate::lanes::array;
+use crate::lanes::{array, broadcast};
 use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::{Allowed, Spec, variadic};
@@ -76,9 +76,7 @@ impl VariadicFn {
 fn aligned<T: Copy>(shape: &[usize], operands: &[&ndarray::ArrayD<T>]) -> Vec<Vec<T>> {
     let mut places = vec![Vec::with_capacity(operands.len()); shape.iter().product()];
     for operand in operands {
-        // A validated operand broadcasts; one that does not contributes nothing.
-        let view = operand.broadcast(shape);
-        places.iter_mut().zip(view.iter().flatten()).for_each(|(place, &x)| place.push(x));
+        places.iter_mut().zip(broadcast(operand, shape).iter()).for_each(|(place, &x)| place.push(x));
     }
     places
 }
