@@ -165,6 +165,75 @@ fn a_death_between_cases_is_not_blamed_on_the_next() {
     assert!(matches!(next.late_fault, Some(Fault::Signal { .. })), "{next:?}");
 }
 
+/// Runs models that are sent together, with as many elements of input.
+fn run_all(worker: &mut Worker, models: &[&str], elements: i64) -> Vec<Run> {
+    let ty = Type::new(DType::F64, [elements]);
+    let inputs = [("x".to_owned(), Tensor::from_f64_fn(&ty, |i| i as f64))];
+    let outputs = [("x".to_owned(), DType::F64)];
+    let models: Vec<&[u8]> = models.iter().map(|model| model.as_bytes()).collect();
+    let case = |model| Case { model, level: "none", inputs: &inputs, outputs: &outputs };
+    let cases: Vec<Case> = models.into_iter().map(case).collect();
+    let runs = worker.run_all(&cases).expect("a worker starts");
+    assert_eq!(runs.len(), cases.len());
+    for run in &runs {
+        if let Outcome::Outputs(values) = &run.outcome {
+            assert_eq!(values, &inputs);
+        }
+    }
+    runs
+}
+
+/// What came of each, in a word.
+fn words(runs: &[Run]) -> Vec<&'static str> {
+    let word = |run: &Run| match &run.outcome {
+        Outcome::Outputs(_) => "outputs",
+        Outcome::Rejected { .. } => "rejected",
+        Outcome::Unsupported { .. } => "unsupported",
+        Outcome::Fault(fault) => fault.kind(),
+    };
+    runs.iter().map(word).collect()
+}
+
+#[test]
+fn cases_that_are_sent_together_keep_their_outcomes() {
+    for (models, wanted) in [
+        (["echo", "load", "unsupported", "echo"], ["outputs", "rejected", "unsupported", "outputs"]),
+        (["echo", "segfault", "echo", "exit"], ["outputs", "signal", "outputs", "exit"]),
+        (["panic", "echo", "panic", "echo"], ["panic", "outputs", "panic", "outputs"]),
+    ] {
+        // A few fit into the pipe, the others have to be sent one by one.
+        for elements in [1, 5_000, 100_000] {
+            let mut worker = Worker::start(spec("echo"), limits()).unwrap();
+            let runs = run_all(&mut worker, &models, elements);
+            assert_eq!(words(&runs), wanted, "{models:?} with {elements} elements");
+            assert!(runs.iter().all(|run| run.late_fault.is_none()), "{runs:?}");
+        }
+    }
+}
+
+#[test]
+fn a_case_that_hangs_keeps_no_other_from_its_answer() {
+    let mut worker = Worker::start(spec("echo"), impatient()).unwrap();
+    let runs = run_all(&mut worker, &["echo", "hang", "run"], 1);
+    assert_eq!(words(&runs), ["outputs", "timeout", "rejected"]);
+}
+
+#[test]
+fn cases_that_are_sent_together_share_a_process() {
+    let mut worker = Worker::start(spec("echo"), limits()).unwrap();
+    let process = worker.process_id();
+    assert_eq!(words(&run_all(&mut worker, &["echo"; 40], 100)), ["outputs"; 40]);
+    assert_eq!(worker.process_id(), process);
+}
+
+#[test]
+fn a_fault_that_no_case_has_alone_is_late() {
+    let mut worker = Worker::start(spec("echo"), limits()).unwrap();
+    let runs = run_all(&mut worker, &["echo", "twice", "echo"], 1);
+    assert_eq!(words(&runs), ["outputs"; 3]);
+    assert!(runs.iter().any(|run| matches!(run.late_fault, Some(Fault::Garbage { .. }))), "{runs:?}");
+}
+
 #[test]
 fn threads_share_a_pool() {
     let pool = Pool::new(spec("echo"), limits()).unwrap();

@@ -16,6 +16,7 @@
 
 #[cfg(unix)]
 pub mod chaos;
+mod headers;
 pub mod outcome;
 mod pipe;
 pub mod pool;

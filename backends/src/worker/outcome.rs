@@ -13,9 +13,10 @@ pub struct Run {
     pub outcome: Outcome,
     /// The seconds the engine itself took, as the worker measured them; where it did not answer, all that passed.
     pub engine_seconds: f64,
-    /// The seconds from sending the case to having its outcome, a new process not counted.
+    /// The seconds from sending the case to having its outcome and that of those that were sent with it, a new process not
+    /// counted.
     pub wall_seconds: f64,
-    /// The end of what the engine wrote to its standard error during the case.
+    /// The end of what the engine wrote to its standard error during the case and those that were sent with it.
     pub stderr: String,
     /// A fault that is not this case's, which a fresh worker ran: the worker had died since the former case, or did
     /// not survive this one although a fresh one does. A former case is to blame, or how they add up.

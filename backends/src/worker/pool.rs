@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::Case;
 use super::outcome::{Fault, Outcome, Run};
-use super::process::Process;
+use super::process::{Asked, Process};
 use super::protocol::{Description, FrameError, Reply};
 
 /// The argument that makes this project's executable a worker: `onnxsmith worker <engine>`.
@@ -200,29 +200,74 @@ impl Worker {
         Ok(Run { late_fault, ..again })
     }
 
+    /// Runs cases, one after the other, each as [`Worker::run`] does. Small ones are sent together, so that parent and worker
+    /// wake each other less often. If something goes wrong among them, those without an answer run one by one.
+    pub fn run_all(&mut self, cases: &[Case]) -> Result<Vec<Run>, WorkerError> {
+        let mut runs = Vec::with_capacity(cases.len());
+        while runs.len() < cases.len() {
+            match &cases[runs.len()..] {
+                [case] => runs.push(self.run(case)?),
+                open => runs.extend(self.run_together(open)?),
+            }
+        }
+        Ok(runs)
+    }
+
+    /// Runs as many of the cases as can be sent together.
+    fn run_together(&mut self, cases: &[Case]) -> Result<Vec<Run>, WorkerError> {
+        let dead = self.bury();
+        let (mut runs, sent) = self.ask(cases)?;
+        // A panic is told of one case. Of another fault nobody knows which case it came of.
+        let is_unsure = |run: &mut Run| matches!(&run.outcome, Outcome::Fault(f) if f.kind() != "panic");
+        let doubtful = runs.pop_if(is_unsure);
+        let answered = runs.len();
+        for case in &cases[answered..sent] {
+            runs.push(self.run(case)?);
+        }
+        if let Some(Run { outcome: Outcome::Fault(fault), .. }) = doubtful {
+            let is_same = |run: &Run| matches!(&run.outcome, Outcome::Fault(f) if f.kind() == fault.kind());
+            if !runs[answered..].iter().any(is_same) {
+                runs[answered].late_fault = Some(fault);
+            }
+        }
+        if dead.is_some() {
+            runs[0].late_fault = dead;
+        }
+        Ok(runs)
+    }
+
     fn run_once(&mut self, case: &Case) -> Result<Run, WorkerError> {
+        let (mut runs, _) = self.ask(std::slice::from_ref(case))?;
+        Ok(runs.swap_remove(0))
+    }
+
+    /// The runs of some cases, from the first one to the last that was sent with it or the first that has no good answer,
+    /// which is a fault; at least one. And how many were sent.
+    fn ask(&mut self, cases: &[Case]) -> Result<(Vec<Run>, usize), WorkerError> {
         let mut process = match self.process.take() {
             Some(process) => process,
             None => launch(&self.spec, &self.limits)?.0,
         };
         let started = Instant::now();
-        let answer = process.run(case, &self.limits);
+        let Asked { sent, answers, failure } = process.run(cases, &self.limits);
         let wall_seconds = started.elapsed().as_secs_f64();
-        let (outcome, engine_seconds, stderr) = match answer {
-            Ok((reply, outputs)) => {
-                let (outcome, seconds) = outcome(reply, outputs);
-                let stderr = process.stderr();
-                if !(self.limits.restart_after_panic && matches!(outcome, Outcome::Fault(_))) {
-                    self.process = Some(process);
-                }
-                (outcome, seconds, stderr)
-            }
-            Err(seen) => {
+        let (fault, stderr, process) = match failure {
+            None => (None, process.stderr(), Some(process)),
+            Some(seen) => {
                 let (fault, stderr) = process.end(&seen);
-                (Outcome::Fault(fault), wall_seconds, stderr)
+                (Some(fault), stderr, None)
             }
         };
-        Ok(Run { outcome, engine_seconds, wall_seconds, stderr, late_fault: None })
+        let answers = answers.into_iter().map(|(reply, outputs)| outcome(reply, outputs));
+        let outcomes = answers.chain(fault.map(|fault| (Outcome::Fault(fault), wall_seconds)));
+        let run = |(outcome, engine_seconds)| {
+            let stderr = stderr.clone();
+            Run { outcome, engine_seconds, wall_seconds, stderr, late_fault: None }
+        };
+        let runs: Vec<Run> = outcomes.map(run).collect();
+        let is_worn = |run: &Run| self.limits.restart_after_panic && matches!(run.outcome, Outcome::Fault(_));
+        self.process = process.filter(|_| !runs.iter().any(is_worn));
+        Ok((runs, sent))
     }
 
     /// If the process died since its last answer, reaps it and says of what.
@@ -257,9 +302,6 @@ fn outcome(reply: Reply, outputs: Vec<(String, ir::Tensor)>) -> (Outcome, f64) {
         Reply::Unsupported { why, seconds, .. } => (Outcome::Unsupported { why }, seconds),
         Reply::Panicked { message, location, frames, seconds, .. } => {
             (Outcome::Fault(Fault::Panic { message, location, frames }), seconds)
-        }
-        Reply::Hello { .. } => {
-            (Outcome::Fault(Fault::Garbage { what: "it answers run with hello".to_owned() }), 0.0)
         }
     }
 }
@@ -296,17 +338,30 @@ impl Pool {
 
     /// Runs a case on an idle worker, or a new one.
     pub fn run(&self, case: &Case) -> Result<Run, WorkerError> {
+        let run = self.on_worker(|worker| worker.run(case))?;
+        run.late_fault.iter().for_each(|fault| self.count_late(fault));
+        Ok(run)
+    }
+
+    /// Runs cases on one worker, as [`Worker::run_all`] does.
+    pub fn run_all(&self, cases: &[Case]) -> Result<Vec<Run>, WorkerError> {
+        let runs = self.on_worker(|worker| worker.run_all(cases))?;
+        runs.iter().filter_map(|run| run.late_fault.as_ref()).for_each(|fault| self.count_late(fault));
+        Ok(runs)
+    }
+
+    fn on_worker<T>(
+        &self,
+        run: impl FnOnce(&mut Worker) -> Result<T, WorkerError>,
+    ) -> Result<T, WorkerError> {
         let waiting = self.idle().pop();
         let mut worker = match waiting {
             Some(worker) => worker,
             None => Worker::start(self.spec.clone(), self.limits.clone())?,
         };
-        let run = worker.run(case);
+        let ran = run(&mut worker);
         self.idle().push(worker);
-        if let Ok(Run { late_fault: Some(fault), .. }) = &run {
-            self.count_late(fault);
-        }
-        run
+        ran
     }
 
     /// Runs a case in a process of its own, which may use this many threads.

@@ -6,12 +6,12 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ir::Tensor;
+use ir::{DType, Tensor};
 
 use super::outcome::Fault;
 use super::pipe::Patient;
 use super::pool::{Limits, Spec};
-use super::protocol::{self, Description, FrameError, Reply, Request, RunHeader, VERSION, Wanted};
+use super::protocol::{self, Description, FrameError, Hello, Reply, Request, RunHeader, VERSION, Wanted};
 use super::tail::Tail;
 use super::watchdog::{End, Watchdog};
 use super::{Case, sys};
@@ -35,6 +35,25 @@ static VARIABLES: Mutex<Vec<(OsString, OsString)>> = Mutex::new(Vec::new());
 /// safely once it has threads.)
 pub fn set_variable(name: impl Into<OsString>, value: impl Into<OsString>) {
     VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).push((name.into(), value.into()));
+}
+
+/// How many bytes of requests are sent in advance. More would not fit into a pipe, so that parent and worker could wait for
+/// each other, each with a pipe that the other one does not read.
+const PIPE: usize = 64 << 10;
+
+/// A reply, and the outputs that it came with.
+pub(super) type Answer = (Reply, Vec<(String, Tensor)>);
+
+/// What came of asking a process to run cases.
+#[derive(Default)]
+pub(super) struct Asked {
+    /// How many of the cases were sent, from the first one on.
+    pub(super) sent: usize,
+    /// The answers, in order. They are fewer than were sent after a failure, or where the last one is a panic after which
+    /// the process is not used any more.
+    pub(super) answers: Vec<Answer>,
+    /// Why the process is of no use any more.
+    pub(super) failure: Option<FrameError>,
 }
 
 /// A running worker. Dropping it kills the process and its group, and reaps it.
@@ -70,42 +89,60 @@ impl Process {
     /// The handshake.
     pub(super) fn hello(&mut self, limits: &Limits) -> Result<Description, FrameError> {
         let hello = protocol::frame(&Request::Hello { protocol: VERSION }, &[])?;
-        match self.exchange(&hello, limits.startup, 0)?.0 {
-            Reply::Hello { protocol: VERSION, description } => Ok(description),
-            Reply::Hello { protocol, .. } => Err(FrameError::Malformed(format!(
+        let Hello { protocol, description } = self.timed(limits.startup, |process| {
+            process.send(&hello)?;
+            protocol::read_header(&mut process.stdout)
+        })?;
+        if protocol == VERSION {
+            Ok(description)
+        } else {
+            Err(FrameError::Malformed(format!(
                 "it speaks protocol version {protocol}, this program {VERSION}"
-            ))),
-            other => Err(FrameError::Malformed(format!("it answers hello with {other:?}"))),
+            )))
         }
     }
 
-    /// Runs a case. After an error the process is of no use any more: [`Process::end`] it.
-    pub(super) fn run(
-        &mut self,
-        case: &Case,
-        limits: &Limits,
-    ) -> Result<(Reply, Vec<(String, Tensor)>), FrameError> {
+    /// Runs the first of some cases, as many as are sent together: at least one, and the next ones while all requests fit
+    /// into the pipe. After a failure the process is of no use any more: [`Process::end`] it.
+    pub(super) fn run(&mut self, cases: &[Case], limits: &Limits) -> Asked {
         self.stderr.clear();
-        self.next_id += 1;
-        let (inputs, bytes) = protocol::blobs(case.inputs);
-        let header = RunHeader {
-            id: self.next_id,
-            level: case.level.to_owned(),
-            timeout_ms: limits.timeout.as_millis().min(u64::MAX as u128) as u64,
-            model: case.model.len() as u64,
-            inputs,
-            outputs: case
-                .outputs
-                .iter()
-                .map(|(name, dtype)| Wanted { name: name.clone(), dtype: *dtype })
-                .collect(),
-        };
-        let mut blobs = vec![case.model];
-        blobs.extend(bytes.iter().map(Vec::as_slice));
-        let request = protocol::frame(&Request::Run(header), &blobs)?;
-        let answer = self.exchange(&request, limits.timeout, limits.reply_bytes)?;
-        check(&answer.0, &answer.1, self.next_id, case)?;
-        Ok(answer)
+        let mut asked = Asked::default();
+        let first_id = self.next_id + 1;
+        let mut requests = Vec::new();
+        for case in cases {
+            let request = request(self.next_id + 1, case, limits);
+            match &request {
+                Ok(more) if asked.sent > 0 && requests.len() + more.len() > PIPE => break,
+                Ok(more) => requests.extend_from_slice(more),
+                Err(_) => {}
+            }
+            self.next_id += 1;
+            asked.sent += 1;
+            if let Err(e) = request {
+                asked.failure = Some(e);
+                return asked;
+            }
+        }
+        let time = limits.timeout.saturating_mul(asked.sent as u32);
+        let answered = self.timed(time, |process| {
+            process.send(&requests)?;
+            for (id, case) in (first_id..).zip(&cases[..asked.sent]) {
+                let answer = process.receive(limits.reply_bytes)?;
+                check(&answer.0, &answer.1, id, case)?;
+                let is_panic = matches!(answer.0, Reply::Panicked { .. });
+                asked.answers.push(answer);
+                if is_panic && limits.restart_after_panic {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        asked.failure = answered.err();
+        if asked.failure.is_some() && asked.answers.len() == asked.sent {
+            // All came, but too late.
+            asked.answers.clear();
+        }
+        asked
     }
 
     /// Whether it has run no case yet.
@@ -136,28 +173,27 @@ impl Process {
         (diagnose(&end, seen, &words), words)
     }
 
-    fn exchange(
+    /// Does something that the watchdog ends after a time.
+    fn timed<T>(
         &mut self,
-        request: &[u8],
         time: Duration,
-        limit: u64,
-    ) -> Result<(Reply, Vec<(String, Tensor)>), FrameError> {
+        run: impl FnOnce(&mut Self) -> Result<T, FrameError>,
+    ) -> Result<T, FrameError> {
         self.watchdog.arm(time);
         let patience = Instant::now().checked_add(time.saturating_add(SLACK));
         self.stdin.until(patience);
         self.stdout.get_mut().until(patience);
-        let answer = self.send_and_receive(request, limit);
+        let done = run(self);
         // A process that was killed right after its answer is dead all the same.
-        if self.watchdog.disarm() { answer } else { Err(FrameError::Closed) }
+        if self.watchdog.disarm() { done } else { Err(FrameError::Closed) }
     }
 
-    fn send_and_receive(
-        &mut self,
-        request: &[u8],
-        limit: u64,
-    ) -> Result<(Reply, Vec<(String, Tensor)>), FrameError> {
-        self.stdin.write_all(request)?;
-        self.stdin.flush()?;
+    fn send(&mut self, requests: &[u8]) -> Result<(), FrameError> {
+        self.stdin.write_all(requests)?;
+        Ok(self.stdin.flush()?)
+    }
+
+    fn receive(&mut self, limit: u64) -> Result<Answer, FrameError> {
         let mut reply = protocol::read_header(&mut self.stdout)?;
         let tensors = match &mut reply {
             Reply::Ok { outputs, .. } => {
@@ -169,6 +205,23 @@ impl Process {
     }
 }
 
+/// The frame that asks for a case to be run.
+fn request(id: u64, case: &Case, limits: &Limits) -> Result<Vec<u8>, FrameError> {
+    let (inputs, bytes) = protocol::blobs(case.inputs);
+    let wanted = |(name, dtype): &(String, DType)| Wanted { name: name.clone(), dtype: *dtype };
+    let header = RunHeader {
+        id,
+        level: case.level.to_owned(),
+        timeout_ms: limits.timeout.as_millis().min(u64::MAX as u128) as u64,
+        model: case.model.len() as u64,
+        inputs,
+        outputs: case.outputs.iter().map(wanted).collect(),
+    };
+    let mut blobs = vec![case.model];
+    blobs.extend(bytes.iter().map(Vec::as_slice));
+    protocol::frame(&Request::Run(header), &blobs)
+}
+
 /// Whether the reply is one to this request, and the outputs are those wanted.
 fn check(reply: &Reply, outputs: &[(String, Tensor)], expected: u64, case: &Case) -> Result<(), FrameError> {
     let id = match reply {
@@ -176,7 +229,6 @@ fn check(reply: &Reply, outputs: &[(String, Tensor)], expected: u64, case: &Case
         | Reply::Rejected { id, .. }
         | Reply::Unsupported { id, .. }
         | Reply::Panicked { id, .. } => *id,
-        Reply::Hello { .. } => return Err(FrameError::Malformed("it answers run with hello".into())),
     };
     if id != expected {
         return Err(FrameError::Malformed(format!("it answers request {id}, not {expected}")));

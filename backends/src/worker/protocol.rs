@@ -10,6 +10,8 @@ use ir::{DType, Tensor, Type};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::headers;
+
 /// The version this code speaks. A worker that answers another one is refused.
 pub const VERSION: u32 = 1;
 
@@ -18,7 +20,7 @@ pub const MAX_HEADER: u64 = 4 << 20;
 
 /// What the parent sends.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", try_from = "headers::Request")]
 pub enum Request {
     /// The first request: who are you?
     Hello {
@@ -70,18 +72,21 @@ pub struct Wanted {
     pub dtype: DType,
 }
 
-/// What the worker answers.
+/// What the worker answers to [`Request::Hello`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename = "hello")]
+pub struct Hello {
+    /// The version the worker speaks.
+    pub protocol: u32,
+    /// What the engine is and can do.
+    #[serde(flatten)]
+    pub description: Description,
+}
+
+/// What the worker answers to [`Request::Run`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", try_from = "headers::Reply")]
 pub enum Reply {
-    /// To [`Request::Hello`].
-    Hello {
-        /// The version the worker speaks.
-        protocol: u32,
-        /// What the engine is and can do.
-        #[serde(flatten)]
-        description: Description,
-    },
     /// The outputs; their bytes follow.
     Ok {
         /// Of the request.
@@ -100,7 +105,6 @@ pub enum Reply {
         /// The engine's words.
         message: String,
         /// What it took to find that out.
-        #[serde(default)]
         seconds: f64,
     },
     /// The engine lacks an operator, dtype or the like.
@@ -110,7 +114,6 @@ pub enum Reply {
         /// What it lacks.
         why: String,
         /// What it took to find that out.
-        #[serde(default)]
         seconds: f64,
     },
     /// The engine panicked and the worker survived it.
@@ -120,13 +123,10 @@ pub enum Reply {
         /// The panic's message.
         message: String,
         /// `file:line:column`, or empty.
-        #[serde(default)]
         location: String,
         /// The innermost frames, or none.
-        #[serde(default)]
         frames: Vec<String>,
         /// What it took until then.
-        #[serde(default)]
         seconds: f64,
     },
 }
@@ -279,8 +279,11 @@ fn excerpt(line: &[u8]) -> String {
 
 /// Dtypes as their short names.
 mod dtype_name {
+    use std::fmt;
+
     use ir::DType;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use serde::de::{Error, Visitor};
+    use serde::{Deserializer, Serializer};
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
     pub(super) fn serialize<S: Serializer>(dtype: &DType, to: S) -> Result<S::Ok, S::Error> {
@@ -288,7 +291,21 @@ mod dtype_name {
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<DType, D::Error> {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
+        from.deserialize_str(Name)
+    }
+
+    struct Name;
+
+    impl Visitor<'_> for Name {
+        type Value = DType;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("the name of a dtype")
+        }
+
+        fn visit_str<E: Error>(self, name: &str) -> Result<DType, E> {
+            name.parse().map_err(E::custom)
+        }
     }
 }
 

@@ -1,19 +1,22 @@
 //! The child's side: an engine behind the worker protocol.
 
 use std::backtrace::Backtrace;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ir::Tensor;
 
-use super::protocol::{self, Description, FrameError, Reply, Request, RunHeader, Stage, VERSION};
+use super::protocol::{self, Description, FrameError, Hello, Reply, Request, RunHeader, Stage, VERSION};
 use super::{Case, sys};
 
 /// The largest request a worker accepts. The parent is trusted; a limit keeps a bug in it from looking like one
 /// in the engine.
 const MAX_REQUEST: u64 = 4 << 30;
+
+/// How much is read and written at a time: what a pipe holds.
+const BUFFER: usize = 64 << 10;
 
 /// How many frames of a panic are reported.
 const FRAMES: usize = 12;
@@ -46,7 +49,7 @@ pub enum EngineError {
 pub fn serve(engine: &mut dyn Engine) -> Result<(), FrameError> {
     let (input, output) = sys::claim_stdio()?;
     catch_panics();
-    serve_on(engine, BufReader::with_capacity(64 << 10, input), output)
+    serve_on(engine, input, BufWriter::with_capacity(BUFFER, output))
 }
 
 /// From now on panics are kept for the next reply, not printed.
@@ -55,33 +58,46 @@ pub(super) fn catch_panics() {
 }
 
 /// Serves an engine over any two streams.
+///
+/// Requests may come in advance. While the next one is here, outputs may wait: the parent is woken once, for all of
+/// them. Should the engine kill this process meanwhile, the parent asks again for what it did not get. Anything else
+/// than outputs is told at once.
 pub(super) fn serve_on(
     engine: &mut dyn Engine,
-    mut input: impl BufRead,
+    input: impl Read,
     mut output: impl Write,
 ) -> Result<(), FrameError> {
+    let mut input = BufReader::with_capacity(BUFFER, input);
     loop {
         let request = match protocol::read_header(&mut input) {
             Ok(request) => request,
             Err(FrameError::Closed) => return Ok(()),
             Err(e) => return Err(e),
         };
-        let answer = match request {
+        let header = match request {
             Request::Hello { .. } => {
-                protocol::frame(&Reply::Hello { protocol: VERSION, description: engine.describe() }, &[])?
+                let hello = Hello { protocol: VERSION, description: engine.describe() };
+                output.write_all(&protocol::frame(&hello, &[])?)?;
+                output.flush()?;
+                continue;
             }
-            Request::Run(header) => answer(engine, header, &mut input)?,
+            Request::Run(header) => header,
         };
-        output.write_all(&answer)?;
-        output.flush()?;
+        let (reply, tensors) = answer(engine, header, &mut input)?;
+        let tensors: Vec<_> = tensors.iter().map(Vec::as_slice).collect();
+        output.write_all(&protocol::frame(&reply, &tensors)?)?;
+        if input.buffer().is_empty() || !matches!(reply, Reply::Ok { .. }) {
+            output.flush()?;
+        }
     }
 }
 
+/// The answer to a request, and its blobs.
 fn answer(
     engine: &mut dyn Engine,
     header: RunHeader,
     input: &mut impl BufRead,
-) -> Result<Vec<u8>, FrameError> {
+) -> Result<(Reply, Vec<Vec<u8>>), FrameError> {
     let RunHeader { id, level, timeout_ms, model, inputs, outputs } = header;
     let model = protocol::read_blob(input, model, MAX_REQUEST)?;
     let inputs = protocol::read_tensors(input, inputs, MAX_REQUEST)?;
@@ -98,8 +114,7 @@ fn answer(
     let reply = match result {
         Ok(Ok(tensors)) => {
             let (outputs, bytes) = protocol::blobs(&tensors);
-            let bytes: Vec<_> = bytes.iter().map(Vec::as_slice).collect();
-            return protocol::frame(&Reply::Ok { id, seconds, outputs }, &bytes);
+            return Ok((Reply::Ok { id, seconds, outputs }, bytes));
         }
         Ok(Err(EngineError::Load(message))) => Reply::Rejected { id, stage: Stage::Load, message, seconds },
         Ok(Err(EngineError::Run(message))) => Reply::Rejected { id, stage: Stage::Run, message, seconds },
@@ -111,7 +126,7 @@ fn answer(
             Reply::Panicked { id, message, location, frames, seconds }
         }
     };
-    protocol::frame(&reply, &[])
+    Ok((reply, Vec::new()))
 }
 
 /// The first panic since the case began, on whatever thread: a later one is most often its consequence.
@@ -187,6 +202,54 @@ mod tests {
                          6: map<alloc::vec::Vec<f32>>\n   7: std::panic::catch_unwind\n   8: main\n";
         let expected = ["rten::ops::conv::conv", "<A as B>::run", "map"];
         assert_eq!(frames(backtrace), expected);
+    }
+
+    /// Gives no outputs, or refuses the model `no`.
+    struct Picky;
+
+    impl Engine for Picky {
+        fn describe(&self) -> Description {
+            Description::default()
+        }
+        fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+            if case.model == b"no" { Err(EngineError::Load("no".to_owned())) } else { Ok(Vec::new()) }
+        }
+    }
+
+    /// Counts how often something is written.
+    struct Writes<'n>(&'n mut usize);
+
+    impl Write for Writes<'_> {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            *self.0 += 1;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn outputs_wait_while_the_next_request_is_here() {
+        let request = |(id, model): (u64, &&str)| {
+            let header = RunHeader {
+                id,
+                level: String::new(),
+                timeout_ms: 1000,
+                model: model.len() as u64,
+                inputs: Vec::new(),
+                outputs: Vec::new(),
+            };
+            protocol::frame(&Request::Run(header), &[model.as_bytes()]).unwrap()
+        };
+        for (models, wanted) in
+            [(["yes", "yes", "yes"], 1), (["yes", "no", "yes"], 2), (["no", "no", "no"], 3)]
+        {
+            let requests: Vec<u8> = (1..).zip(&models).flat_map(request).collect();
+            let mut writes = 0;
+            serve_on(&mut Picky, requests.as_slice(), BufWriter::new(Writes(&mut writes))).unwrap();
+            assert_eq!(writes, wanted, "{models:?}");
+        }
     }
 
     #[test]

@@ -2,7 +2,6 @@
 #![allow(unsafe_code, reason = "a real segmentation fault and signals cannot be had without")]
 
 use std::cell::Cell;
-use std::io::BufReader;
 use std::process::{Command, exit};
 use std::rc::Rc;
 use std::thread::{self, sleep};
@@ -50,7 +49,7 @@ pub fn serve_with(right: &mut dyn Engine, choice: Choice<'_>, pause: Duration) -
     let next = Rc::new(Cell::new(None));
     let mouth = Mouth::new(output, Rc::clone(&next), pause);
     let mut chaos = Chaos { choice, right, pause, next };
-    serve_on(&mut chaos, BufReader::with_capacity(64 << 10, input), mouth)
+    serve_on(&mut chaos, input, mouth)
 }
 
 impl Engine for Chaos<'_> {
