@@ -62,18 +62,18 @@ impl<'a> Whole<'a> {
             return Ok(self.in_context(id));
         }
         // An output that no operator computes is not among the taps.
-        let hidden_by_taps = self.flat.graph.outputs.iter().all(|o| judged.contains(&o.value.node));
+        let hidden_by_taps = self.apart.flat.graph.outputs.iter().all(|o| judged.contains(&o.value.node));
         Ok(Blamed { hidden_by_taps, ..Blamed::default() })
     }
 
     /// Every value that an operator computes, in SSA order.
     fn taps(&self) -> Vec<Tap<'a>> {
-        let is_folded = folded(&self.flat.graph);
-        let operators = self.flat.graph.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Operator(_)));
+        let is_folded = folded(&self.apart.flat.graph);
+        let operators = self.apart.flat.graph.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Operator(_)));
         let values =
             operators.flat_map(|(id, node)| (0..node.outputs.len()).map(move |port| Value::new(id, port)));
         let tap = |value: Value| {
-            let expected = self.evaluation.taps.get(&value)?;
+            let expected = self.apart.evaluation.taps.get(&value)?;
             Some(Tap { value, expected, is_folded: is_folded[value.node.index()] })
         };
         values.filter_map(tap).collect()
@@ -81,15 +81,15 @@ impl<'a> Whole<'a> {
 
     /// Runs the graph with these outputs alone, and judges them.
     fn run(&self, taps: &[Tap<'_>]) -> Result<Tapped, WorkerError> {
-        let Self { target, flat, inputs, .. } = *self;
-        let mut tapped = flat.clone();
+        let Self { target, apart } = *self;
+        let mut tapped = apart.flat.clone();
         tapped.graph.outputs.clear();
         for Tap { value, .. } in taps {
             tapped.graph.output(format!("tap{}_{}", value.node.0, value.port), *value);
         }
         let Ok(onnx) = case::export(&tapped) else { return Ok(Tapped::Failed) };
         let outputs = case::outputs(&tapped);
-        let ran = target.run(&onnx, &case::named(&tapped, inputs.to_vec()), &outputs)?;
+        let ran = target.run(&onnx, &case::named(&tapped, apart.inputs.clone()), &outputs)?;
         match ran.outcome {
             Outcome::Outputs(_) => {}
             Outcome::Fault(Fault::Timeout | Fault::Memory) => return Ok(Tapped::TooMuch),

@@ -1,13 +1,9 @@
 //! Everything that came of a case on a target: what the reference says, and what the other oracles do.
 
-use ir::{DType, Tensor};
-use oracles::{Assessment, Expected, Finding, Verdict, Why, assess};
+use oracles::{Assessment, Finding, Verdict, assess};
 
-use crate::blame::{Alone, Suspicion};
-use crate::case::Case;
-use crate::fuzz::Plan;
-use crate::oracle::{Answer, AskError, Optimiser, Question};
-use crate::target::Target;
+use crate::blame::Alone;
+use crate::oracle::{Answer, AskError, Optimiser, Oracles, Question};
 
 /// What came of a case on a target.
 #[derive(Default)]
@@ -23,39 +19,17 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    /// Runs a case and asks all oracles.
-    pub(crate) fn of(
-        plan: &Plan<'_>,
-        target: &Target,
-        case: &Case,
-        inputs: &[Tensor],
-        outputs: &[(String, DType)],
-        expected: &Expected<'_>,
-    ) -> Result<Self, AskError> {
-        if let Some(why) = target.lacks(&case.model) {
-            return Ok(Self::only(Verdict::Incomparable(Why::Unsupported(why))));
-        }
-        let ran = target.run(&case.onnx, &case.inputs, outputs)?;
-        let mut judged = Self::default();
-        let stream = plan.maker.stream(case.index);
-        let question = Question {
-            target,
-            targets: &plan.targets,
-            case,
-            inputs,
-            expected,
-            outcome: &ran.outcome,
-            seconds: ran.engine_seconds,
-            stream,
-        };
-        judged.answers = plan.oracles.ask(&question)?;
-        if plan.oracles.differential {
+    /// Asks all oracles about a case that has run.
+    pub(crate) fn of(oracles: &Oracles, question: &Question<'_>) -> Result<Self, AskError> {
+        let Question { target, case, outcome, expected, suspect, .. } = *question;
+        let answers = oracles.ask(question)?;
+        let mut judged = Self { answers, ..Self::default() };
+        if oracles.differential {
             let Assessment { verdict, comparisons } =
-                assess(&target.backend, &target.level, &ran.outcome, expected);
-            let judge = Suspicion { target, model: &case.model, inputs, all_defined: case.all_defined };
+                assess(&target.backend, &target.level, outcome, expected);
             judged.comparisons = comparisons;
             if !judged.is_the_optimisers(&verdict) {
-                let (verdict, alone) = judge.settle(verdict)?;
+                let (verdict, alone) = suspect.settle(target, case.all_defined, verdict)?;
                 (judged.verdict, judged.alone) = (Some(verdict), alone);
             }
         }

@@ -7,6 +7,7 @@
 //! | [`mod@reference`] | the reference interpreter as an engine |
 //! | [`probe`] | finding out which operators and dtypes a target lacks |
 //! | [`blame`] | which operator is at fault |
+//! | `apart` | a model's operators alone, for all levels that fail on it |
 //! | `likeness` | how like what an operator shows alone is to what its graph shows |
 //! | `divergent` | the first operator to diverge within a graph |
 //! | `reason` | the operator whose wrong type is the reason for a refusal |
@@ -34,6 +35,7 @@
 //! | [`event`] | what happens, as typed events |
 //! | [`junit`] | a report for CI systems |
 
+mod apart;
 pub mod blame;
 pub mod case;
 pub mod corpus;

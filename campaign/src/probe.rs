@@ -22,7 +22,7 @@ const TRIES: u64 = 3;
 pub fn probe(target: &mut Target, settings: &Settings) -> Result<(), WorkerError> {
     let mut lacking = BTreeSet::new();
     for spec in settings.available() {
-        for dtype in settings.dtypes.intersection(target.dtypes()).iter() {
+        for dtype in settings.dtypes.intersection(target.dtypes).iter() {
             if lacks(target, settings, spec.name, dtype)? {
                 lacking.insert((spec.name, dtype));
             }
@@ -68,7 +68,7 @@ fn lacks(
 ) -> Result<bool, WorkerError> {
     let alone = Settings { nodes: 1, operators: [operator].into(), function: 0.0, ..settings.clone() };
     let mut answers = 0;
-    for dtypes in [DTypes::of(&[dtype]), target.dtypes()] {
+    for dtypes in [DTypes::of(&[dtype]), target.dtypes] {
         let settings = Settings { dtypes: dtypes.intersection(alone.dtypes), ..alone.clone() };
         for case in tries(settings) {
             if !case::operators(&case.model).any(|used| used == (operator, dtype)) {

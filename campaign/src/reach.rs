@@ -10,22 +10,24 @@ use backends::worker::Outcome;
 use ir::{NodeId, Tensor, Value};
 use ops::{Graph, Model};
 
+use crate::apart::Apart;
 use crate::blame::Whole;
 
 impl Whole<'_> {
     /// Whether an output is off where a node has this answer: the output of this name, or any.
     pub(crate) fn is_reached(&self, node: NodeId, answer: &Outcome, output: Option<&str>) -> bool {
-        let graph = &self.flat.graph;
+        let Apart { flat, inputs, evaluation, .. } = self.apart;
+        let graph = &flat.graph;
         let Outcome::Outputs(wrong) = answer else { return true };
         if !graph.node(node).outputs.iter().cloned().eq(wrong.iter().map(|(_, tensor)| tensor.ty())) {
             // What a wrong type leads to, nobody can say.
             return true;
         }
-        let Ok(outputs) = interp::evaluate_plain(&with_answer(self.flat, node, wrong), self.inputs) else {
+        let Ok(outputs) = interp::evaluate_plain(&with_answer(flat, node, wrong), inputs) else {
             return true;
         };
         let named = graph.outputs.iter().map(|o| o.name.as_str());
-        let mut all = named.zip(&self.evaluation.outputs).zip(&outputs);
+        let mut all = named.zip(&evaluation.outputs).zip(&outputs);
         all.any(|((name, expected), actual)| {
             output.is_none_or(|wanted| wanted == name)
                 && interp::judge(expected, actual, self.target.profile)

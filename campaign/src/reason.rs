@@ -9,7 +9,8 @@ use ir::{NodeId, NodeKind, Tensor, Value};
 use ops::{Graph, Model};
 use oracles::Symptom;
 
-use crate::blame::{Blamed, Whole, run};
+use crate::apart::Trial;
+use crate::blame::{Blamed, Whole};
 use crate::likeness::same_kind;
 
 impl Whole<'_> {
@@ -17,7 +18,8 @@ impl Whole<'_> {
     pub(crate) fn reason(&self, nodes: &[NodeId], symptom: &Symptom) -> Result<Blamed, WorkerError> {
         for (last, &node) in nodes.iter().enumerate() {
             let Some((model, inputs)) = self.righted(&nodes[..=last]) else { break };
-            let found = run(self.target, &model, &inputs)?;
+            let trial = Trial::of(model, inputs, self.target.profile);
+            let found = trial.map(|trial| trial.run(self.target)).transpose()?.flatten();
             if !found.is_some_and(|(found, _)| same_kind(&found.symptom, symptom)) {
                 return Ok(self.in_context(node));
             }
@@ -28,14 +30,14 @@ impl Whole<'_> {
     /// The model with inputs in place of these nodes, and all inputs: those have the values of the reference.
     fn righted(&self, nodes: &[NodeId]) -> Option<(Model, Vec<Tensor>)> {
         let mut graph = Graph::new();
-        let mut given = self.inputs.iter();
+        let mut given = self.apart.inputs.iter();
         let mut inputs = Vec::new();
         let mut at: Vec<Vec<Value>> = Vec::new();
-        for (id, old) in self.flat.graph.iter() {
+        for (id, old) in self.apart.flat.graph.iter() {
             if nodes.contains(&id) {
                 let mut values = Vec::new();
                 for (port, ty) in old.outputs.iter().enumerate() {
-                    inputs.push(self.evaluation.taps.get(&Value::new(id, port))?.tensor.clone());
+                    inputs.push(self.apart.evaluation.taps.get(&Value::new(id, port))?.tensor.clone());
                     values.push(graph.variable(format!("right{}_{port}", id.0), ty.clone()));
                 }
                 at.push(values);
@@ -48,10 +50,10 @@ impl Whole<'_> {
             let copy = graph.push(old.kind.clone(), operands.collect(), old.outputs.clone());
             at.push((0..old.outputs.len()).map(|port| Value::new(copy, port)).collect());
         }
-        for output in &self.flat.graph.outputs {
+        for output in &self.apart.flat.graph.outputs {
             let value = output.value;
             graph.output(output.name.clone(), at[value.node.index()][value.port as usize]);
         }
-        Some((Model::new(self.flat.opset, graph), inputs))
+        Some((Model::new(self.apart.flat.opset, graph), inputs))
     }
 }

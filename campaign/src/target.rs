@@ -33,6 +33,8 @@ pub struct Target {
     pub level: String,
     /// The accuracy it is held to.
     pub profile: &'static Profile,
+    /// The dtypes it computes in as they are, or in one that holds the same values.
+    pub dtypes: DTypes,
     /// How it evaluates operators.
     pub fidelity: Fidelity,
     /// Operators and dtypes that it was found to lack.
@@ -123,6 +125,17 @@ fn profile(backend: &str, description: &Description) -> &'static Profile {
     }
 }
 
+/// The dtypes that an engine computes in as they are, or in one that holds the same values: `bool` as an integer, and i64
+/// as i32 for values that fit.
+fn dtypes(description: &Description) -> DTypes {
+    let stands_for = |d: DType| match description.computes_in(d) {
+        Some(e) if e == d => true,
+        Some(e) => e.is_int() && (d == DType::Bool || (d == DType::I64 && e == DType::I32)),
+        None => false,
+    };
+    DType::ALL.into_iter().filter(|&d| stands_for(d)).collect()
+}
+
 /// How a backend evaluates operators: our own have one kernel for each and fuse nothing.
 fn fidelity(backend: &str) -> Fidelity {
     match backend {
@@ -134,11 +147,13 @@ fn fidelity(backend: &str) -> Fidelity {
 impl Target {
     fn new(backend: &str, level: String, host: Arc<Host>) -> Self {
         let (backend, lacking, fidelity) = (backend.to_owned(), Arc::default(), fidelity(backend));
-        let profile = match &*host {
-            Host::Workers(pool) => profile(&backend, pool.description()),
-            Host::Here(_, description) => profile(&backend, description),
+        let description = match &*host {
+            Host::Workers(pool) => pool.description(),
+            Host::Here(_, description) => description,
         };
-        Self { backend, level, profile, fidelity, lacking, functions: true, host, spent: Arc::default() }
+        let (profile, dtypes) = (profile(&backend, description), dtypes(description));
+        let (functions, spent) = (true, Arc::default());
+        Self { backend, level, profile, dtypes, fidelity, lacking, functions, host, spent }
     }
 
     /// The levels of an engine that runs in this process.
@@ -172,31 +187,76 @@ impl Target {
     ) -> Result<Run, worker::WorkerError> {
         let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
         let ran = self.ask(&case)?;
-        self.doubt(ran, &case)
+        self.doubt(ran, None, &case)
+    }
+
+    /// The same on several levels of one engine, one after the other.
+    pub fn run_all(
+        levels: &[Self],
+        onnx: &[u8],
+        inputs: &[(String, Tensor)],
+        outputs: &[(String, DType)],
+    ) -> Result<Vec<Run>, worker::WorkerError> {
+        let level = levels.iter().map(|target| target.level.as_str());
+        let cases: Vec<worker::Case<'_>> =
+            level.map(|level| worker::Case { model: onnx, level, inputs, outputs }).collect();
+        let runs = match levels {
+            [] => Vec::new(),
+            [one, ..] => one.ask_all(&cases)?,
+        };
+        let unoptimised = levels.iter().position(Self::is_unoptimised);
+        let supports = unoptimised.map(|at| gives_outputs(&runs[at]));
+        let each = levels.iter().zip(runs).zip(&cases);
+        each.map(|((target, ran), case)| target.doubt(ran, supports, case)).collect()
+    }
+
+    /// Whether two targets are levels of one engine that were opened together.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.host, &other.host)
     }
 
     /// Runs a case as the engine answers it.
     fn ask(&self, case: &worker::Case<'_>) -> Result<Run, worker::WorkerError> {
         Ok(self.charge(match &*self.host {
             Host::Workers(pool) => pool.run(case)?,
-            Host::Here(engine, _) => {
-                let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
-                run_here(engine.as_mut(), case)
-            }
+            Host::Here(engine, _) => run_here(engine, case),
         }))
     }
 
+    /// The same for several cases.
+    fn ask_all(&self, cases: &[worker::Case<'_>]) -> Result<Vec<Run>, worker::WorkerError> {
+        let runs = match &*self.host {
+            Host::Workers(pool) => pool.run_all(cases)?,
+            Host::Here(engine, _) => cases.iter().map(|case| run_here(engine, case)).collect(),
+        };
+        Ok(runs.into_iter().map(|ran| self.charge(ran)).collect())
+    }
+
+    fn is_unoptimised(&self) -> bool {
+        self.description().levels.first() == Some(&self.level)
+    }
+
     /// The run, as a refusal where it says that the engine lacks something and the unoptimised level gives outputs: that
-    /// has shown that the engine supports the case.
-    fn doubt(&self, ran: Run, case: &worker::Case<'_>) -> Result<Run, worker::WorkerError> {
+    /// has shown that the engine supports the case. Whether it does is found out where it is not known.
+    fn doubt(
+        &self,
+        ran: Run,
+        supports: Option<bool>,
+        case: &worker::Case<'_>,
+    ) -> Result<Run, worker::WorkerError> {
         let levels = &self.description().levels;
         let Some(why) = lacks(&ran.outcome) else { return Ok(ran) };
         // A model that was written and read again is another model.
-        if levels.first() == Some(&self.level) || !levels.contains(&self.level) {
+        if self.is_unoptimised() || !levels.contains(&self.level) {
             return Ok(ran);
         }
-        let unoptimised = self.ask(&worker::Case { level: &levels[0], ..*case })?;
-        let Outcome::Outputs(_) = unoptimised.outcome else { return Ok(ran) };
+        let supports = match supports {
+            Some(known) => known,
+            None => gives_outputs(&self.ask(&worker::Case { level: &levels[0], ..*case })?),
+        };
+        if !supports {
+            return Ok(ran);
+        }
         let outcome = Outcome::Rejected { stage: Stage::Optimise, message: why.to_owned() };
         Ok(Run { outcome, ..ran })
     }
@@ -231,7 +291,7 @@ impl Target {
     ) -> Result<Run, worker::WorkerError> {
         let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
         match &*self.host {
-            Host::Workers(pool) => self.doubt(self.charge(pool.run_apart(threads, &case)?), &case),
+            Host::Workers(pool) => self.doubt(self.charge(pool.run_apart(threads, &case)?), None, &case),
             Host::Here(..) => self.run(onnx, inputs, outputs),
         }
     }
@@ -245,7 +305,7 @@ impl Target {
     /// Takes over what was found to be lacking at another level of the same engine. The optimiser does not decide what an
     /// engine lacks: where a level refuses what another takes, that is a finding.
     pub fn recall(&mut self, other: &Self) -> bool {
-        let is_same = Arc::ptr_eq(&self.host, &other.host);
+        let is_same = self.is_beside(other);
         if is_same {
             (self.lacking, self.functions) = (Arc::clone(&other.lacking), other.functions);
         }
@@ -265,17 +325,6 @@ impl Target {
         can.then(|| Self { level: format!("{}{WRITTEN}", self.level), ..self.clone() })
     }
 
-    /// The dtypes that the engine computes in as they are, or in one that holds the same values: `bool` as an
-    /// integer, and i64 as i32 for values that fit.
-    pub fn dtypes(&self) -> DTypes {
-        let stands_for = |d: DType| match self.description().computes_in(d) {
-            Some(e) if e == d => true,
-            Some(e) => e.is_int() && (d == DType::Bool || (d == DType::I64 && e == DType::I32)),
-            None => false,
-        };
-        DType::ALL.into_iter().filter(|&d| stands_for(d)).collect()
-    }
-
     /// Whether the engine computes i64 as i32.
     pub fn shortens_integers(&self) -> bool {
         self.description().computes_in(DType::I64) == Some(DType::I32)
@@ -283,7 +332,7 @@ impl Target {
 
     /// The settings without what the engine lacks.
     pub fn narrow(&self, mut settings: Settings) -> Settings {
-        settings.dtypes = settings.dtypes.intersection(self.dtypes());
+        settings.dtypes = settings.dtypes.intersection(self.dtypes);
         if let Some(opset) = self.description().opset {
             settings.opset = settings.opset.min(opset.clamp(0, 1000) as u32);
         }
@@ -299,8 +348,7 @@ impl Target {
         if !self.functions && !model.functions.is_empty() {
             return Some(format!("{} was found to lack functions", self.backend));
         }
-        let dtypes = self.dtypes();
-        if let Some(dtype) = case::dtypes(model).iter().find(|&d| !dtypes.contains(d)) {
+        if let Some(dtype) = case::dtypes(model).iter().find(|&d| !self.dtypes.contains(d)) {
             return Some(format!("{} does not compute in {dtype}", self.backend));
         }
         let found = case::operators(model).find(|use_| self.lacking.contains(use_));
@@ -308,7 +356,12 @@ impl Target {
     }
 }
 
-fn run_here(engine: &mut dyn Engine, case: &worker::Case<'_>) -> Run {
+fn gives_outputs(ran: &Run) -> bool {
+    matches!(ran.outcome, Outcome::Outputs(_))
+}
+
+fn run_here(engine: &Mutex<Box<dyn Engine + Send>>, case: &worker::Case<'_>) -> Run {
+    let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
     let started = Instant::now();
     let outcome = match engine.run(case) {
         Ok(outputs) => Outcome::Outputs(outputs),

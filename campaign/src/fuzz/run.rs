@@ -1,15 +1,20 @@
 //! One case: made, run on every target and judged.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use graphgen::Settings;
 use interp::{Evaluation, Taps};
-use oracles::{Expected, Finding, Verdict};
+use ir::Tensor;
+use oracles::{Expected, Finding, Verdict, Why};
 
 use super::Plan;
+use crate::blame::Suspect;
 use crate::case::{self, Case};
 use crate::judged::Judged;
+use crate::oracle::{AskError, Question};
 use crate::relax::{Level, Relaxed, answer};
+use crate::target::Target;
 
 /// What one case gave.
 pub(super) struct Ran {
@@ -34,6 +39,65 @@ impl Ran {
                 Err(e) => self.trouble.push(format!("{}: {e}", target.name())),
             }
         }
+    }
+
+    /// Runs and judges a valid case.
+    fn judge(&mut self, plan: &Plan<'_>, case: &Case) -> Result<(), interp::Error> {
+        let inputs = case::tensors(&case.inputs);
+        let names: Vec<String> = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
+        let mut references: BTreeMap<&str, Evaluation> = BTreeMap::new();
+        let mut first = 0;
+        for levels in plan.targets.chunk_by(Target::is_beside) {
+            let profile = levels[0].profile;
+            let evaluation = match references.entry(profile.name) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(open) => {
+                    open.insert(interp::evaluate(&case.model, &inputs, profile, Taps::Outputs)?)
+                }
+            };
+            let expected = Expected { names: &names, outputs: &evaluation.outputs, profile };
+            if let Err(e) = self.judge_levels(plan, first, levels, case, &inputs, &expected) {
+                self.trouble.push(format!("{}: {e}", levels[0].backend));
+            }
+            first += levels.len();
+        }
+        self.reference = references.into_values().next();
+        Ok(())
+    }
+
+    /// Runs and judges a valid case on levels of one engine, which get it together. `first` is the number of the first.
+    fn judge_levels(
+        &mut self,
+        plan: &Plan<'_>,
+        first: usize,
+        levels: &[Target],
+        case: &Case,
+        inputs: &[Tensor],
+        expected: &Expected<'_>,
+    ) -> Result<(), AskError> {
+        // What an engine lacks is known of the engine.
+        if let Some(why) = levels[0].lacks(&case.model) {
+            let lacks = || Judged::only(Verdict::Incomparable(Why::Unsupported(why.clone())));
+            self.verdicts.extend((first..).zip(levels).map(|(number, _)| (number, lacks())));
+            return Ok(());
+        }
+        let suspect = Suspect::new(&case.model, inputs, levels[0].profile);
+        let runs = Target::run_all(levels, &case.onnx, &case.inputs, &case::outputs(&case.model))?;
+        for ((number, target), ran) in (first..).zip(levels).zip(&runs) {
+            let question = Question {
+                target,
+                targets: &plan.targets,
+                case,
+                inputs,
+                expected,
+                suspect: &suspect,
+                outcome: &ran.outcome,
+                seconds: ran.engine_seconds,
+                stream: plan.maker.stream(case.index),
+            };
+            self.verdicts.push((number, Judged::of(&plan.oracles, &question)?));
+        }
+        Ok(())
     }
 
     /// The findings, in the order of the targets, and of the questions to each.
@@ -89,31 +153,10 @@ pub(super) fn run(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level
         ran.case = Some(case);
         return ran;
     }
-    let inputs = case::tensors(&case.inputs);
-    let outputs = case::outputs(&case.model);
-    let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
-    let mut references: BTreeMap<&str, Evaluation> = BTreeMap::new();
-    for (number, target) in plan.targets.iter().enumerate() {
-        let profile = target.profile;
-        if !references.contains_key(profile.name) {
-            match interp::evaluate(&case.model, &inputs, profile, Taps::Outputs) {
-                Ok(evaluation) => {
-                    references.insert(profile.name, evaluation);
-                }
-                Err(e) => {
-                    ran.trouble.push(format!("case {index} has no reference: {e}"));
-                    return ran;
-                }
-            }
-        }
-        let evaluation = &references[profile.name];
-        let expected = Expected { names: &names, outputs: &evaluation.outputs, profile };
-        match Judged::of(plan, target, &case, &inputs, &outputs, &expected) {
-            Ok(judged) => ran.verdicts.push((number, judged)),
-            Err(e) => ran.trouble.push(format!("{}: {e}", target.name())),
-        }
+    if let Err(e) = ran.judge(plan, &case) {
+        ran.trouble.push(format!("case {index} has no reference: {e}"));
+        return ran;
     }
-    ran.reference = references.into_values().next();
     ran.case = Some(case);
     ran
 }

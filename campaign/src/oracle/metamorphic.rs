@@ -10,7 +10,7 @@ use oracles::{Check, Expected, Verdict, Why};
 use rand::seq::SliceRandom;
 
 use super::{Answer, AskError, Oracle, Question, Rewritten, relation};
-use crate::blame::Suspicion;
+use crate::blame::Suspect;
 use crate::target::Target;
 use crate::{case, reference};
 
@@ -80,8 +80,8 @@ fn answer(
     let named = case::named(model, inputs.clone());
     let ran = target.run(&form.onnx, &named, &case::outputs(model))?;
     let verdict = judge(target, relation, question.expected, original, &ran.outcome, model, inputs);
-    let suspicion = Suspicion { target, model, inputs, all_defined: question.case.all_defined };
-    let (mut verdict, alone) = suspicion.settle(verdict)?;
+    let suspect = Suspect::new(model, inputs, target.profile);
+    let (mut verdict, alone) = suspect.settle(target, question.case.all_defined, verdict)?;
     let mut rewritten = None;
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());

@@ -38,7 +38,7 @@ pub use performance::Performance;
 pub use roundtrip::RoundTrip;
 pub use tally::{Answers, Asked};
 
-use crate::blame::Alone;
+use crate::blame::{Alone, Suspect};
 use crate::case::Case;
 use crate::target::Target;
 
@@ -58,6 +58,8 @@ pub struct Question<'a> {
     pub inputs: &'a [Tensor],
     /// What the reference expects.
     pub expected: &'a Expected<'a>,
+    /// The case as one that the levels of the target's engine may have got wrong.
+    pub suspect: &'a Suspect<'a>,
     /// What came of running the case.
     pub outcome: &'a Outcome,
     /// The seconds inside the engine.

@@ -14,7 +14,6 @@ use oracles::{Check, Expected, Verdict, Why, judge};
 
 use super::saved::Saved;
 use super::{Answer, AskError, Oracle, Question};
-use crate::blame::Suspicion;
 use crate::case;
 use crate::likeness::same_kind;
 use crate::target::Target;
@@ -69,13 +68,8 @@ impl Oracle for Optimiser {
         }
         let (target, verdict) = culprit;
         answer.check = check(&target.level);
-        let suspicion = Suspicion {
-            target: &target,
-            model: &question.case.model,
-            inputs: question.inputs,
-            all_defined: question.case.all_defined,
-        };
-        let (mut verdict, alone) = suspicion.settle(verdict)?;
+        let all_defined = question.case.all_defined;
+        let (mut verdict, alone) = question.suspect.settle(&target, all_defined, verdict)?;
         if let Verdict::Bug(finding) = &mut verdict {
             finding.check = Some(answer.check.clone());
             finding.detail = format!("not at `{}`: {}", below[0].level, finding.detail);

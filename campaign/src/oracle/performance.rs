@@ -15,7 +15,8 @@ use oracles::{Check, Culprit, Symptom, Verdict, Why};
 
 use super::metamorphic::load;
 use super::{Answer, AskError, Oracle, Question, Rewritten};
-use crate::blame::{Alone, culprit, isolate};
+use crate::apart::isolate;
+use crate::blame::{Alone, culprit};
 use crate::case;
 use crate::reduce::{Problem, neighbours};
 use crate::target::Target;

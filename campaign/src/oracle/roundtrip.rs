@@ -14,7 +14,6 @@ use onnx::CaseFolder;
 
 use super::saved::Saved;
 use super::{Answer, AskError, Oracle, Question};
-use crate::blame::Suspicion;
 use crate::case::{self, Case};
 use crate::target::Target;
 
@@ -86,7 +85,7 @@ fn ours(name: &str, kept: Result<(), String>) -> Answer {
 }
 
 fn by_runtime(question: &Question<'_>, written: &Target) -> Result<Answer, AskError> {
-    let Question { target, case, inputs, expected, .. } = *question;
+    let Question { target, case, expected, .. } = *question;
     let check = check("written");
     if let Verdict::Bug(_) = judge(&target.backend, &target.level, question.outcome, expected) {
         let verdict = Verdict::Incomparable(Why::Undecided("it is wrong without the detour".to_owned()));
@@ -94,8 +93,7 @@ fn by_runtime(question: &Question<'_>, written: &Target) -> Result<Answer, AskEr
     }
     let ran = written.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
     let verdict = judge(&written.backend, &written.level, &ran.outcome, expected);
-    let suspicion = Suspicion { target: written, model: &case.model, inputs, all_defined: case.all_defined };
-    let (mut verdict, alone) = suspicion.settle(verdict)?;
+    let (mut verdict, alone) = question.suspect.settle(written, case.all_defined, verdict)?;
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());
     }

@@ -1,0 +1,108 @@
+//! A model taken apart: each of its operators alone, with what the reference says of it.
+//!
+//! The levels of an engine often fail in the same way, and each is asked about the same operators. So what does not depend
+//! on the level is made once, when it is first needed.
+
+use std::cell::OnceCell;
+
+use backends::worker::{Outcome, WorkerError};
+use interp::{Evaluation, Judged, Profile, Taps};
+use ir::inline::inline;
+use ir::{DType, Graph as IrGraph, NodeId, NodeKind, Tensor, Value};
+use ops::{Graph, Model};
+use oracles::{Expected, Finding, Verdict, judge};
+
+use crate::case;
+use crate::target::Target;
+
+/// A model without functions, what the reference makes of it, and its operators alone.
+pub(crate) struct Apart {
+    pub(crate) flat: Model,
+    pub(crate) inputs: Vec<Tensor>,
+    /// All values.
+    pub(crate) evaluation: Evaluation,
+    profile: &'static Profile,
+    /// By node; `None` for what is no operator, or has an operand without a definite value.
+    alone: Vec<OnceCell<Option<Trial>>>,
+}
+
+impl Apart {
+    /// A valid model, and inputs for it. `None` where the functions call each other too often to be inlined.
+    pub(crate) fn of(model: &Model, inputs: &[Tensor], profile: &'static Profile) -> Option<Self> {
+        let flat = Model::new(model.opset, inline(model)?);
+        let evaluation = interp::evaluate(&flat, inputs, profile, Taps::All).ok()?;
+        let alone = flat.graph.nodes.iter().map(|_| OnceCell::new()).collect();
+        Some(Self { flat, inputs: inputs.to_vec(), evaluation, profile, alone })
+    }
+
+    /// An operator alone.
+    pub(crate) fn alone(&self, id: NodeId) -> Option<&Trial> {
+        let trial = || {
+            let (model, inputs) = isolate(&self.flat, id, &self.evaluation)?;
+            Trial::of(model, inputs, self.profile)
+        };
+        self.alone[id.index()].get_or_init(trial).as_ref()
+    }
+}
+
+/// A model with inputs, to be run and judged.
+pub(crate) struct Trial {
+    pub(crate) model: Model,
+    pub(crate) inputs: Vec<Tensor>,
+    onnx: Vec<u8>,
+    named: Vec<(String, Tensor)>,
+    outputs: Vec<(String, DType)>,
+    names: Vec<String>,
+    expected: Vec<Judged>,
+    profile: &'static Profile,
+}
+
+impl Trial {
+    /// A model with inputs; `None` where it is not valid or cannot be written.
+    pub(crate) fn of(model: Model, inputs: Vec<Tensor>, profile: &'static Profile) -> Option<Self> {
+        let expected = interp::evaluate(&model, &inputs, profile, Taps::Outputs).ok()?.outputs;
+        let onnx = case::export(&model).ok()?;
+        let outputs = case::outputs(&model);
+        let names = outputs.iter().map(|(name, _)| name.clone()).collect();
+        let named = case::named(&model, inputs.clone());
+        Some(Self { model, inputs, onnx, named, outputs, names, expected, profile })
+    }
+
+    /// The finding and what came of the run; `None` if nothing is found.
+    pub(crate) fn run(&self, target: &Target) -> Result<Option<(Finding, Outcome)>, WorkerError> {
+        let ran = target.run(&self.onnx, &self.named, &self.outputs)?;
+        let expected = Expected { names: &self.names, outputs: &self.expected, profile: self.profile };
+        Ok(match judge(&target.backend, &target.level, &ran.outcome, &expected) {
+            Verdict::Bug(finding) => Some((*finding, ran.outcome)),
+            Verdict::Pass | Verdict::Incomparable(_) => None,
+        })
+    }
+}
+
+/// The model of one operator alone. Operands that are constants stay constants; the others become inputs with the
+/// reference's values. `None` if the reference has no definite value for one of them.
+pub(crate) fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Option<(Model, Vec<Tensor>)> {
+    let node = flat.graph.node(id);
+    let mut graph: Graph = IrGraph::new();
+    let mut inputs = Vec::new();
+    let mut at: Vec<(Value, Value)> = Vec::new();
+    for &operand in node.inputs.iter().flatten() {
+        if at.iter().any(|(v, _)| *v == operand) {
+            continue;
+        }
+        let copy = if let NodeKind::Constant(tensor) = &flat.graph.node(operand.node).kind {
+            graph.constant((**tensor).clone())
+        } else {
+            inputs.push(evaluation.taps.get(&operand)?.tensor.clone());
+            graph.variable(format!("x{}", inputs.len() - 1), flat.graph.ty(operand).clone())
+        };
+        at.push((operand, copy));
+    }
+    let find = |v: Value| at.iter().find(|(from, _)| *from == v).map(|(_, to)| *to);
+    let operands = node.inputs.iter().map(|v| v.and_then(find)).collect();
+    let only = graph.push(node.kind.clone(), operands, node.outputs.clone());
+    for port in 0..node.outputs.len() {
+        graph.output(format!("y{port}"), Value::new(only, port));
+    }
+    Some((Model::new(flat.opset, graph), inputs))
+}
