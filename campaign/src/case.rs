@@ -214,29 +214,28 @@ impl Maker<'_> {
             model: generated.model,
         };
         if self.values != Values::None {
-            Self::fill(&mut case, &generated.constants, stream.child("values"))?;
+            case = Self::fill(case, &generated.constants, stream.child("values"))?;
         }
         case.onnx = encode(&case.model, index)?;
         Ok(case)
     }
 
-    /// Gives a case its constants and inputs.
-    pub(crate) fn fill(case: &mut Case, constants: &[NodeId], stream: Stream) -> Result<(), CaseError> {
+    /// A case with its constants and inputs.
+    pub(crate) fn fill(case: Case, constants: &[NodeId], stream: Stream) -> Result<Case, CaseError> {
         let index = case.index;
         let Settled { model, constants, mut found, .. } =
-            interp::find_or_cut(case.model.clone(), constants, stream, Budget::default())
+            interp::find_or_cut(case.model, constants, stream, Budget::default())
                 .map_err(|cause| CaseError::Values { index, cause })?;
-        case.model = model;
+        let mut edge = None;
         if case.adversarial && found.all_defined {
-            let edged = interp::visit_edge(&case.model, &constants, &found, stream.child("edge"));
-            if let Some((at_edge, edge)) = edged {
-                (found, case.edge) = (at_edge, Some(edge));
+            let edged = interp::visit_edge(&model, &constants, &found, stream.child("edge"));
+            if let Some((at_edge, kept)) = edged {
+                (found, edge) = (at_edge, Some(kept));
             }
         }
-        case.all_defined = found.all_defined;
-        case.inputs = named(&case.model, found.inputs(&case.model));
-        case.model = found.settle(&case.model);
-        Ok(())
+        let inputs = named(&model, found.inputs(&model));
+        let all_defined = found.all_defined;
+        Ok(Case { model: found.settle(model), inputs, all_defined, edge, ..case })
     }
 }
 

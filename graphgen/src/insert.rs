@@ -57,7 +57,7 @@ impl<'s> Inserter<'s> {
             Some(values) => values.to_vec(),
             None => (0..self.sketch.values.len()).collect(),
         };
-        let types: Vec<Type> = live.iter().map(|&v| self.sketch.values[v].ty.clone()).collect();
+        let types: Vec<&Type> = live.iter().map(|&v| &self.sketch.values[v].ty).collect();
         let mut rng = stream.rng();
         let Some(solved) = self.solve(spec, Goal::Forward(&types), &mut rng) else { return false };
         // A chain must use what it continues.
@@ -89,6 +89,11 @@ impl<'s> Inserter<'s> {
         let mut draw = Draw::new(spec, rng, &limits, &arena, goal);
         let op = (spec.draw)(&mut draw)?;
         let operands = draw.into_operands();
+        // Before the sizes are solved, which is the most work.
+        let first = operands.iter().flatten().next();
+        if first.is_some_and(|operand| self.is_refused(spec, operand.ty.dtype)) {
+            return None;
+        }
         let mut problem = Problem::new(&arena);
         let outputs = self.pose(&op, &operands, goal, &mut problem).ok()?;
         let solution = problem.solve(rng, Budget::default())?;
@@ -194,13 +199,18 @@ impl<'s> Inserter<'s> {
         }
     }
 
+    /// Whether the settings refuse an operator on a dtype: that of its first operand, or of its output.
+    fn is_refused(&self, spec: &Spec, dtype: ir::DType) -> bool {
+        self.settings.refused.contains(&(spec.name, dtype))
+    }
+
     fn allowed(&self, op: &Op, inputs: &[Option<&Type>], outputs: &[Type]) -> bool {
         let (spec, opset) = (op.spec(), self.settings.opset);
         if op.since(inputs) > opset || op.hazards(inputs).contains(&Hazard::Always) {
             return false;
         }
         let first = inputs.iter().flatten().map(|t| t.dtype).chain(outputs.iter().map(|t| t.dtype)).next();
-        if first.is_some_and(|dtype| self.settings.refused.contains(&(spec.name, dtype))) {
+        if first.is_some_and(|dtype| self.is_refused(spec, dtype)) {
             return false;
         }
         let inputs_fit = inputs

@@ -49,7 +49,7 @@ fn main() {
         models.iter().enumerate().map(search).collect::<Result<Vec<Settled>, _>>().expect("models are valid")
     });
     let settled: Vec<_> =
-        found.iter().map(|s| (s.found.settle(&s.model), s.found.inputs(&s.model))).collect();
+        found.iter().map(|s| (s.found.settle(s.model.clone()), s.found.inputs(&s.model))).collect();
     let ((), forward) = timed(|| {
         for (model, inputs) in &settled {
             std::hint::black_box(evaluate_plain(model, inputs).expect("models are valid"));
@@ -68,7 +68,7 @@ fn main() {
             println!(
                 "model {i}: {name} at {node:?} after {} runs\n{}",
                 s.found.runs,
-                s.found.settle(&s.model)
+                s.found.settle(s.model.clone())
             );
         }
     }

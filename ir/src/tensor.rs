@@ -190,8 +190,11 @@ impl Tensor {
     /// A tensor from row-major little-endian bytes, as ONNX's `raw_data` holds them.
     pub fn from_bytes(ty: &Type, bytes: &[u8]) -> Result<Self, WrongSize> {
         fn build<T: Element>(ty: &Type, bytes: &[u8]) -> Option<Tensor> {
-            let elements: Option<Vec<T>> = bytes.chunks_exact(T::DTYPE.size()).map(T::get).collect();
-            ArrayD::from_shape_vec(IxDyn(&ty.extents()), elements?).ok().map(T::wrap)
+            let mut elements = Vec::with_capacity(bytes.len() / T::DTYPE.size());
+            for element in bytes.chunks_exact(T::DTYPE.size()) {
+                elements.push(T::get(element)?);
+            }
+            ArrayD::from_shape_vec(IxDyn(&ty.extents()), elements).ok().map(T::wrap)
         }
         let wrong = || WrongSize { ty: ty.clone(), needed: ty.bytes(), given: bytes.len() as u64 };
         if ty.shape.iter().any(|&d| d < 0) || ty.bytes() != bytes.len() as u64 {

@@ -30,7 +30,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug)]
 pub enum Goal<'r> {
     /// A node that may use any of these values.
-    Forward(&'r [Type]),
+    Forward(&'r [&'r Type]),
     /// A node whose first output has this type.
     Backward(&'r Type),
 }
@@ -258,8 +258,8 @@ impl<'r, 'a> Draw<'r, 'a> {
         if self.chance(0.3) { axis - rank as i64 } else { axis }
     }
 
-    fn pick_live(&mut self, live: &[Type], fits: impl Fn(&Type) -> bool) -> Option<usize> {
-        let fitting: Vec<usize> = (0..live.len()).filter(|&i| fits(&live[i])).collect();
+    fn pick_live(&mut self, live: &[&Type], fits: impl Fn(&Type) -> bool) -> Option<usize> {
+        let fitting: Vec<usize> = (0..live.len()).filter(|&i| fits(live[i])).collect();
         fitting.choose(self.rng).copied()
     }
 

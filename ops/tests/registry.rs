@@ -60,7 +60,8 @@ fn draws(spec: &'static Spec) -> impl Iterator<Item = (u32, Drawn)> {
         (0..6).filter_map(move |i| {
             let seed = u64::from(opset) * 7 + i;
             let ty = &live[seed as usize % live.len()];
-            let goal = if seed % 2 == 0 { Goal::Forward(&live) } else { Goal::Backward(ty) };
+            let values: Vec<&Type> = live.iter().collect();
+            let goal = if seed % 2 == 0 { Goal::Forward(&values) } else { Goal::Backward(ty) };
             Some((opset, draw(spec, opset, seed, goal)?))
         })
     })

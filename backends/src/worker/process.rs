@@ -63,6 +63,8 @@ pub(super) struct Process {
     stderr: Tail,
     watchdog: Watchdog,
     next_id: u64,
+    /// What is sent next; kept, as memory of this size is costly to get and to give back.
+    requests: Vec<u8>,
 }
 
 impl Process {
@@ -83,14 +85,15 @@ impl Process {
             return Err(std::io::Error::other("the standard streams of the new process are not there"));
         };
         let stdout = BufReader::with_capacity(64 << 10, Patient::reader(stdout));
-        Ok(Self { stdin: Patient::writer(stdin)?, stdout, stderr: Tail::of(stderr)?, watchdog, next_id: 0 })
+        let (stdin, stderr) = (Patient::writer(stdin)?, Tail::of(stderr)?);
+        Ok(Self { stdin, stdout, stderr, watchdog, next_id: 0, requests: Vec::new() })
     }
 
     /// The handshake.
     pub(super) fn hello(&mut self, limits: &Limits) -> Result<Description, FrameError> {
-        let hello = protocol::frame(&Request::Hello { protocol: VERSION }, &[])?;
+        protocol::append(&mut self.requests, &Request::Hello { protocol: VERSION }, &[])?;
         let Hello { protocol, description } = self.timed(limits.startup, |process| {
-            process.send(&hello)?;
+            process.send()?;
             protocol::read_header(&mut process.stdout)
         })?;
         if protocol == VERSION {
@@ -108,13 +111,13 @@ impl Process {
         self.stderr.clear();
         let mut asked = Asked::default();
         let first_id = self.next_id + 1;
-        let mut requests = Vec::new();
+        self.requests.clear();
         for case in cases {
-            let request = request(self.next_id + 1, case, limits);
-            match &request {
-                Ok(more) if asked.sent > 0 && requests.len() + more.len() > PIPE => break,
-                Ok(more) => requests.extend_from_slice(more),
-                Err(_) => {}
+            let before = self.requests.len();
+            let request = request(&mut self.requests, self.next_id + 1, case, limits);
+            if asked.sent > 0 && self.requests.len() > PIPE {
+                self.requests.truncate(before);
+                break;
             }
             self.next_id += 1;
             asked.sent += 1;
@@ -125,7 +128,7 @@ impl Process {
         }
         let time = limits.timeout.saturating_mul(asked.sent as u32);
         let answered = self.timed(time, |process| {
-            process.send(&requests)?;
+            process.send()?;
             for (id, case) in (first_id..).zip(&cases[..asked.sent]) {
                 let answer = process.receive(limits.reply_bytes)?;
                 check(&answer.0, &answer.1, id, case)?;
@@ -188,8 +191,8 @@ impl Process {
         if self.watchdog.disarm() { done } else { Err(FrameError::Closed) }
     }
 
-    fn send(&mut self, requests: &[u8]) -> Result<(), FrameError> {
-        self.stdin.write_all(requests)?;
+    fn send(&mut self) -> Result<(), FrameError> {
+        self.stdin.write_all(&self.requests)?;
         Ok(self.stdin.flush()?)
     }
 
@@ -205,8 +208,8 @@ impl Process {
     }
 }
 
-/// The frame that asks for a case to be run.
-fn request(id: u64, case: &Case, limits: &Limits) -> Result<Vec<u8>, FrameError> {
+/// Appends the frame that asks for a case to be run.
+fn request(to: &mut Vec<u8>, id: u64, case: &Case, limits: &Limits) -> Result<(), FrameError> {
     let (inputs, bytes) = protocol::blobs(case.inputs);
     let wanted = |(name, dtype): &(String, DType)| Wanted { name: name.clone(), dtype: *dtype };
     let header = RunHeader {
@@ -219,7 +222,7 @@ fn request(id: u64, case: &Case, limits: &Limits) -> Result<Vec<u8>, FrameError>
     };
     let mut blobs = vec![case.model];
     blobs.extend(bytes.iter().map(Vec::as_slice));
-    protocol::frame(&Request::Run(header), &blobs)
+    protocol::append(to, &Request::Run(header), &blobs)
 }
 
 /// Whether the reply is one to this request, and the outputs are those wanted.

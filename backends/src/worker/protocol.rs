@@ -199,13 +199,20 @@ pub enum FrameError {
 
 /// A frame ready to be sent in one write.
 pub fn frame(header: &impl Serialize, blobs: &[&[u8]]) -> Result<Vec<u8>, FrameError> {
-    let mut out = serde_json::to_vec(header).map_err(|e| FrameError::Malformed(e.to_string()))?;
+    let mut out = Vec::new();
+    append(&mut out, header, blobs)?;
+    Ok(out)
+}
+
+/// Appends a frame to others.
+pub fn append(out: &mut Vec<u8>, header: &impl Serialize, blobs: &[&[u8]]) -> Result<(), FrameError> {
+    serde_json::to_writer(&mut *out, header).map_err(|e| FrameError::Malformed(e.to_string()))?;
     out.reserve(1 + blobs.iter().map(|b| b.len()).sum::<usize>());
     out.push(b'\n');
     for blob in blobs {
         out.extend_from_slice(blob);
     }
-    Ok(out)
+    Ok(())
 }
 
 /// Reads a header line.

@@ -69,6 +69,10 @@ pub(super) fn serve_on(
 ) -> Result<(), FrameError> {
     let mut input = BufReader::with_capacity(BUFFER, input);
     loop {
+        if input.buffer().is_empty() {
+            // It may take any time until there is something to do.
+            sys::self_destruct(None);
+        }
         let request = match protocol::read_header(&mut input) {
             Ok(request) => request,
             Err(FrameError::Closed) => return Ok(()),
@@ -109,7 +113,6 @@ fn answer(
     let started = Instant::now();
     let result = panic::catch_unwind(AssertUnwindSafe(|| engine.run(&case)));
     let seconds = started.elapsed().as_secs_f64();
-    sys::self_destruct(None);
 
     let reply = match result {
         Ok(Ok(tensors)) => {

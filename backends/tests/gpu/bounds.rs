@@ -21,7 +21,7 @@ fn case(index: u64) -> Option<(Model, Vec<Tensor>)> {
     }
     let (model, constants) = (generated.model, generated.constants);
     let found = find_values(&model, &constants, stream.child("values"), Budget::default()).unwrap();
-    Some((found.settle(&model), found.inputs(&model)))
+    Some((found.settle(model.clone()), found.inputs(&model)))
 }
 
 fn supported(model: &Model) -> bool {

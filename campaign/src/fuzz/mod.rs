@@ -70,6 +70,13 @@ impl Plan<'_> {
 /// How long results may wait until they are stored: what a death costs.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
+/// How long results are gathered before they are counted. To wake the thread that counts them for each costs more than to
+/// count it.
+const GATHER: Duration = Duration::from_millis(20);
+
+/// How many results may wait to be counted.
+const WAITING: usize = 64;
+
 /// Runs a campaign, or the rest of one, until its plan is done or `stop` is set.
 pub fn fuzz(
     plan: &Plan<'_>,
@@ -85,7 +92,7 @@ pub fn fuzz(
     let narrowed = run::Narrowed::of(plan);
     let mut ledger = Ledger::new(plan, store, on_event)?;
     std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::sync_channel(plan.jobs * 4);
+        let (sender, receiver) = mpsc::sync_channel(WAITING.max(plan.jobs));
         for _ in 0..plan.jobs.max(1) {
             let sender = sender.clone();
             let (queue, schedule, narrowed) = (&queue, &schedule, &narrowed);
@@ -129,6 +136,8 @@ fn store_in_order(
         match receiver.recv_timeout(CHECKPOINT) {
             Ok((number, counted)) => {
                 early.insert(number, counted);
+                std::thread::sleep(GATHER);
+                early.extend(receiver.try_iter());
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return ledger.commit(queue.seconds()),

@@ -59,7 +59,7 @@ pub(super) fn make(index: u64, settings: &Settings, stream: Stream) -> Result<Ca
     let (expected, why) = match read.map(|imported| imported.model) {
         Ok(model) if is_small(&model) => {
             case.model = model;
-            Maker::fill(&mut case, &[], stream.child("values"))?;
+            case = Maker::fill(case, &[], stream.child("values"))?;
             return Ok(case);
         }
         Ok(_) => (Expectation::Survival, "it is too large for the reference".to_owned()),

@@ -64,8 +64,8 @@ impl Found {
     }
 
     /// The model with the constants that were found.
-    pub fn settle(&self, model: &Model) -> Model {
-        let mut model = model.clone();
+    #[must_use]
+    pub fn settle(&self, mut model: Model) -> Model {
         for (id, tensor) in &self.tensors {
             if let Some(NodeKind::Constant(held)) = model.graph.nodes.get_mut(id.index()).map(|n| &mut n.kind)
             {

@@ -231,7 +231,7 @@ fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, Edged)>
 /// some may leave open, such as NaN in a maximum, is tried on the others.
 fn undecidable(model: &Model, found: &Found) -> Option<f64> {
     let evaluation =
-        evaluate(&found.settle(model), &found.inputs(model), &Profile::TIGHT, Taps::Outputs).ok()?;
+        evaluate(&found.settle(model.clone()), &found.inputs(model), &Profile::TIGHT, Taps::Outputs).ok()?;
     let all: usize = evaluation.outputs.iter().map(|o| o.tensor.len()).sum();
     let open: usize = evaluation.outputs.iter().map(|o| o.undecidable() + o.undefined.len()).sum();
     Some(open as f64 / all.max(1) as f64)
