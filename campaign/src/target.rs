@@ -111,7 +111,7 @@ fn spec(backend: &str) -> Result<Spec, OpenError> {
     }
     let program = std::env::current_exe()
         .map_err(|source| worker::WorkerError::Start { program: "this executable".into(), source })?;
-    let args = vec![worker::pool::WORKER_ARGUMENT.into(), REFERENCE.into()];
+    let args = vec![worker::spec::WORKER_ARGUMENT.into(), REFERENCE.into()];
     Ok(Spec { name: REFERENCE.to_owned(), program, args })
 }
 

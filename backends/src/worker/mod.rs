@@ -8,7 +8,8 @@
 //! |---|---|
 //! | [`protocol`] | headers, frames, and their size limits: the only code both sides share |
 //! | [`serve`](mod@serve) | the child's side: the [`Engine`] trait and its main loop |
-//! | [`pool`] | the parent's side: [`Spec`], [`Limits`], [`Worker`], [`Pool`] |
+//! | [`spec`] | what to start, and what it may use: [`Spec`], [`Limits`] |
+//! | [`pool`] | the parent's side: [`Worker`], [`Pool`] |
 //! | [`outcome`] | what came of a run: [`Outcome`], [`Fault`] |
 //! | `chaos` | an engine that misbehaves at set rates, to test all this (on Unix) |
 //!
@@ -23,15 +24,17 @@ pub mod pool;
 mod process;
 pub mod protocol;
 pub mod serve;
+pub mod spec;
 mod sys;
 mod tail;
 mod watchdog;
 
 pub use outcome::{Fault, Outcome, Run};
-pub use pool::{Limits, Pool, Spec, Worker, WorkerError};
+pub use pool::{Pool, Worker};
 pub use process::set_variable;
 pub use protocol::{Description, Stage};
 pub use serve::{Engine, EngineError, serve};
+pub use spec::{Limits, Spec, WorkerError};
 
 use ir::{DType, Tensor};
 

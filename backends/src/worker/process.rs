@@ -10,8 +10,9 @@ use ir::{DType, Tensor};
 
 use super::outcome::Fault;
 use super::pipe::Patient;
-use super::pool::{Limits, Spec};
+
 use super::protocol::{self, Description, FrameError, Hello, Reply, Request, RunHeader, VERSION, Wanted};
+use super::spec::{Limits, Spec};
 use super::tail::Tail;
 use super::watchdog::{End, Watchdog};
 use super::{Case, sys};

@@ -1,0 +1,145 @@
+//! What to start as a worker, what it may use, and why there may be none.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::outcome::Fault;
+
+/// The argument that makes this project's executable a worker: `onnxsmith worker <engine>`.
+pub const WORKER_ARGUMENT: &str = "worker";
+
+/// A program that speaks the worker protocol.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spec {
+    /// What the user calls it.
+    pub name: String,
+    /// The executable.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+}
+
+/// Where adapters to Python's runtimes are looked for, below the working directory.
+const ADAPTERS: &str = "adapters";
+
+/// The interpreter that `scripts/python-env` makes.
+const PYTHON: &str = ".venv/bin/python";
+
+impl Spec {
+    /// The worker that a name on the command line stands for: a built-in engine, an adapter in the folder
+    /// `adapters`, or `cmd:` and the command line of a runner, with quotes as in a POSIX shell.
+    pub fn parse(name: &str) -> Result<Self, WorkerError> {
+        if let Some(line) = name.strip_prefix("cmd:") {
+            let mut words = shlex::split(line).unwrap_or_default().into_iter();
+            let program = words.next().ok_or_else(|| WorkerError::Command(line.to_owned()))?.into();
+            return Ok(Self { name: name.to_owned(), program, args: words.map(OsString::from).collect() });
+        }
+        if !crate::engines::all().contains(&name) {
+            return Self::adapter(name);
+        }
+        let program = std::env::current_exe()
+            .map_err(|source| WorkerError::Start { program: "this executable".into(), source })?;
+        Ok(Self { name: name.to_owned(), program, args: vec![WORKER_ARGUMENT.into(), name.into()] })
+    }
+
+    /// The runner `adapters/<name>_runner.py`, if there is one, in the virtual environment of `scripts/python-env`.
+    fn adapter(name: &str) -> Result<Self, WorkerError> {
+        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let runner = Path::new(ADAPTERS).join(format!("{name}_runner.py"));
+        let name = name.to_owned();
+        if !plain || !runner.is_file() {
+            return Err(WorkerError::UnknownEngine { name });
+        }
+        if !Path::new(PYTHON).exists() {
+            return Err(WorkerError::NoPython { name });
+        }
+        Ok(Self { name, program: PYTHON.into(), args: vec![runner.into()] })
+    }
+
+    /// The name, if this is an engine of this executable.
+    pub(super) fn built_in(&self) -> Option<String> {
+        self.args.first().is_some_and(|first| first == WORKER_ARGUMENT).then(|| self.name.clone())
+    }
+}
+
+/// What a worker may use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// The time for one case.
+    pub timeout: Duration,
+    /// The time to start and answer the handshake.
+    pub startup: Duration,
+    /// The address space in bytes; enforced on Linux only.
+    pub memory: Option<u64>,
+    /// The bytes of all outputs of a case together.
+    pub reply_bytes: u64,
+    /// Whether a worker is replaced after a panic that it survived. A panic can leave a lock poisoned or a cache
+    /// half written, and every later case of that process would look like a bug.
+    pub restart_after_panic: bool,
+    /// How many threads the engine may use, where it can be told.
+    pub threads: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(10),
+            startup: Duration::from_secs(30),
+            memory: Some(4 << 30),
+            reply_bytes: 1 << 30,
+            restart_after_panic: true,
+            threads: 1,
+        }
+    }
+}
+
+/// Why there is no worker to run a case on. This says nothing about the case.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The program cannot be started.
+    #[error("cannot start {}: {source}", program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The program starts but does not shake hands.
+    #[error("{} is no worker: asked who it is, it {fault}{}", program.display(), said(stderr))]
+    Handshake {
+        /// The program.
+        program: PathBuf,
+        /// What it did instead.
+        fault: Fault,
+        /// The end of its standard error.
+        stderr: String,
+    },
+    /// A built-in engine lacks what it needs from outside: a GPU adapter, a shared library.
+    #[error("{engine} cannot run here: {why}")]
+    Unavailable {
+        /// The engine.
+        engine: String,
+        /// What it says.
+        why: String,
+    },
+    /// An adapter's interpreter is not there.
+    #[error("{name} needs {PYTHON}, which `scripts/python-env` makes")]
+    NoPython {
+        /// The adapter.
+        name: String,
+    },
+    /// There is no command after `cmd:`, or its quotes do not match.
+    #[error("`cmd:{0}` names no command; write cmd:./runner --flag, with quotes in pairs")]
+    Command(String),
+    /// The engine is not built in.
+    #[error("no engine `{name}` is built in (there are: {}); cargo features add engines", crate::engines::all().join(", "))]
+    UnknownEngine {
+        /// What was asked for.
+        name: String,
+    },
+}
+
+fn said(stderr: &str) -> String {
+    if stderr.trim().is_empty() { String::new() } else { format!("; it said: {}", stderr.trim()) }
+}
