@@ -48,9 +48,8 @@ impl Apart {
 /// A model with inputs, to be run and judged.
 pub(crate) struct Trial {
     pub(crate) model: Model,
-    pub(crate) inputs: Vec<Tensor>,
+    pub(crate) inputs: Vec<(String, Tensor)>,
     onnx: Vec<u8>,
-    named: Vec<(String, Tensor)>,
     outputs: Vec<(String, DType)>,
     names: Vec<String>,
     expected: Vec<Judged>,
@@ -64,13 +63,13 @@ impl Trial {
         let onnx = case::export(&model).ok()?;
         let outputs = case::outputs(&model);
         let names = outputs.iter().map(|(name, _)| name.clone()).collect();
-        let named = case::named(&model, inputs.clone());
-        Some(Self { model, inputs, onnx, named, outputs, names, expected, profile })
+        let inputs = case::named(&model, inputs);
+        Some(Self { model, inputs, onnx, outputs, names, expected, profile })
     }
 
     /// The finding and what came of the run; `None` if nothing is found.
     pub(crate) fn run(&self, target: &Target) -> Result<Option<(Finding, Outcome)>, WorkerError> {
-        let ran = target.run(&self.onnx, &self.named, &self.outputs)?;
+        let ran = target.run(&self.onnx, &self.inputs, &self.outputs)?;
         let expected = Expected { names: &self.names, outputs: &self.expected, profile: self.profile };
         Ok(match judge(&target.backend, &target.level, &ran.outcome, &expected) {
             Verdict::Bug(finding) => Some((*finding, ran.outcome)),

@@ -16,13 +16,13 @@
 use std::cell::OnceCell;
 
 use backends::worker::WorkerError;
-use interp::{Profile, Taps};
-use ir::inline::inline;
+use interp::Profile;
 use ir::{NodeId, NodeKind, Tensor};
 use ops::{Graph, Model, Op};
 use oracles::{Culprit, Finding, Symptom, Verdict};
 
 use crate::apart::Apart;
+use crate::case::tensors;
 use crate::excuse::{exceeds_i32, excuse};
 use crate::likeness::Likeness;
 use crate::target::Target;
@@ -76,16 +76,16 @@ impl<'a> Suspect<'a> {
     /// Whether an i64 value of the model, functions included, is beyond what i32 holds; so it counts if that is not
     /// known.
     fn is_wide(&self) -> bool {
-        let Some(graph) = inline(self.model) else { return true };
-        let flat = Model::new(self.model.opset, graph);
-        let evaluation = interp::evaluate(&flat, self.inputs, &Profile::TIGHT, Taps::All);
-        evaluation.as_ref().map_or(true, exceeds_i32)
+        self.apart().is_none_or(|apart| exceeds_i32(&apart.evaluation))
+    }
+
+    fn apart(&self) -> Option<&Apart> {
+        self.apart.get_or_init(|| Apart::of(self.model, self.inputs, self.profile)).as_ref()
     }
 
     /// Who is to blame for a target's finding.
     pub fn blame(&self, target: &Target, finding: &Finding) -> Result<Blamed, WorkerError> {
-        let apart = self.apart.get_or_init(|| Apart::of(self.model, self.inputs, self.profile));
-        match apart {
+        match self.apart() {
             Some(apart) => Whole { target, apart }.blame(finding),
             None => Ok(Blamed::default()),
         }
@@ -134,7 +134,7 @@ impl Whole<'_> {
 
     /// An operator to blame that fails alone.
     fn alone(&self, id: NodeId) -> Blamed {
-        let alone = self.apart.alone(id).map(|trial| (trial.model.clone(), trial.inputs.clone()));
+        let alone = self.apart.alone(id).map(|trial| (trial.model.clone(), tensors(&trial.inputs)));
         Blamed { culprit: self.culprit(id, true), alone, hidden_by_taps: false }
     }
 

@@ -89,13 +89,13 @@ impl<'s> Inserter<'s> {
         let mut draw = Draw::new(spec, rng, &limits, &arena, goal);
         let op = (spec.draw)(&mut draw)?;
         let operands = draw.into_operands();
-        // Before the sizes are solved, which is the most work.
-        let first = operands.iter().flatten().next();
-        if first.is_some_and(|operand| self.is_refused(spec, operand.ty.dtype)) {
-            return None;
-        }
         let mut problem = Problem::new(&arena);
         let outputs = self.pose(&op, &operands, goal, &mut problem).ok()?;
+        // Before the sizes are solved, which is the most work.
+        let mut types = operands.iter().flatten().map(|operand| &operand.ty).chain(&outputs);
+        if types.next().is_some_and(|first| self.settings.refused.contains(&(spec.name, first.dtype))) {
+            return None;
+        }
         let solution = problem.solve(rng, Budget::default())?;
         let value = |s: Sym<'_>| solution.value(s);
         let settle =
@@ -199,18 +199,9 @@ impl<'s> Inserter<'s> {
         }
     }
 
-    /// Whether the settings refuse an operator on a dtype: that of its first operand, or of its output.
-    fn is_refused(&self, spec: &Spec, dtype: ir::DType) -> bool {
-        self.settings.refused.contains(&(spec.name, dtype))
-    }
-
     fn allowed(&self, op: &Op, inputs: &[Option<&Type>], outputs: &[Type]) -> bool {
         let (spec, opset) = (op.spec(), self.settings.opset);
         if op.since(inputs) > opset || op.hazards(inputs).contains(&Hazard::Always) {
-            return false;
-        }
-        let first = inputs.iter().flatten().map(|t| t.dtype).chain(outputs.iter().map(|t| t.dtype)).next();
-        if first.is_some_and(|dtype| self.is_refused(spec, dtype)) {
             return false;
         }
         let inputs_fit = inputs

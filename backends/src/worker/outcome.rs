@@ -23,6 +23,13 @@ pub struct Run {
     pub late_fault: Option<Fault>,
 }
 
+impl Run {
+    /// Whether it ended with a fault of the same kind.
+    pub(super) fn has_fault_like(&self, fault: &Fault) -> bool {
+        matches!(&self.outcome, Outcome::Fault(own) if own.kind() == fault.kind())
+    }
+}
+
 /// What an engine made of a case.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {

@@ -10,6 +10,9 @@ use std::time::Instant;
 
 use super::sys;
 
+/// How many bytes a pipe holds.
+pub(super) const PIPE: usize = 64 << 10;
+
 /// One end of a pipe, with a time after which it gives up.
 pub(super) struct Patient<P> {
     pipe: P,

@@ -56,8 +56,7 @@ impl Worker {
             return Ok(run);
         }
         let again = self.run_once(case)?;
-        let is_same = matches!(&again.outcome, Outcome::Fault(other) if other.kind() == fault.kind());
-        let late_fault = if is_same { None } else { Some(fault.clone()) };
+        let late_fault = if again.has_fault_like(fault) { None } else { Some(fault.clone()) };
         Ok(Run { late_fault, ..again })
     }
 
@@ -79,17 +78,19 @@ impl Worker {
         let dead = self.bury();
         let (mut runs, sent) = self.ask(cases)?;
         // A panic is told of one case. Of another fault nobody knows which case it came of.
-        let is_unsure = |run: &mut Run| matches!(&run.outcome, Outcome::Fault(f) if f.kind() != "panic");
+        let is_unsure = |run: &mut Run| match &run.outcome {
+            Outcome::Fault(fault) => !matches!(fault, Fault::Panic { .. }),
+            _ => false,
+        };
         let doubtful = runs.pop_if(is_unsure);
         let answered = runs.len();
         for case in &cases[answered..sent] {
             runs.push(self.run(case)?);
         }
-        if let Some(Run { outcome: Outcome::Fault(fault), .. }) = doubtful {
-            let is_same = |run: &Run| matches!(&run.outcome, Outcome::Fault(f) if f.kind() == fault.kind());
-            if !runs[answered..].iter().any(is_same) {
-                runs[answered].late_fault = Some(fault);
-            }
+        if let Some(Run { outcome: Outcome::Fault(fault), .. }) = doubtful
+            && !runs[answered..].iter().any(|run| run.has_fault_like(&fault))
+        {
+            runs[answered].late_fault = Some(fault);
         }
         if dead.is_some() {
             runs[0].late_fault = dead;

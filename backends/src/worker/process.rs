@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use ir::{DType, Tensor};
 
 use super::outcome::Fault;
-use super::pipe::Patient;
+use super::pipe::{PIPE, Patient};
 
 use super::protocol::{self, Description, FrameError, Hello, Reply, Request, RunHeader, VERSION, Wanted};
 use super::spec::{Limits, Spec};
@@ -37,10 +37,6 @@ static VARIABLES: Mutex<Vec<(OsString, OsString)>> = Mutex::new(Vec::new());
 pub fn set_variable(name: impl Into<OsString>, value: impl Into<OsString>) {
     VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).push((name.into(), value.into()));
 }
-
-/// How many bytes of requests are sent in advance. More would not fit into a pipe, so that parent and worker could wait for
-/// each other, each with a pipe that the other one does not read.
-const PIPE: usize = 64 << 10;
 
 /// A reply, and the outputs that it came with.
 pub(super) type Answer = (Reply, Vec<(String, Tensor)>);
@@ -85,7 +81,7 @@ impl Process {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(std::io::Error::other("the standard streams of the new process are not there"));
         };
-        let stdout = BufReader::with_capacity(64 << 10, Patient::reader(stdout));
+        let stdout = BufReader::with_capacity(PIPE, Patient::reader(stdout));
         let (stdin, stderr) = (Patient::writer(stdin)?, Tail::of(stderr)?);
         Ok(Self { stdin, stdout, stderr, watchdog, next_id: 0, requests: Vec::new() })
     }
@@ -116,6 +112,8 @@ impl Process {
         for case in cases {
             let before = self.requests.len();
             let request = request(&mut self.requests, self.next_id + 1, case, limits);
+            // What does not fit into the pipe could make parent and worker wait for each other, each with a pipe that the
+            // other one does not read.
             if asked.sent > 0 && self.requests.len() > PIPE {
                 self.requests.truncate(before);
                 break;

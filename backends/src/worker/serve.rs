@@ -8,15 +8,13 @@ use std::time::{Duration, Instant};
 
 use ir::Tensor;
 
+use super::pipe::PIPE;
 use super::protocol::{self, Description, FrameError, Hello, Reply, Request, RunHeader, Stage, VERSION};
 use super::{Case, sys};
 
 /// The largest request a worker accepts. The parent is trusted; a limit keeps a bug in it from looking like one
 /// in the engine.
 const MAX_REQUEST: u64 = 4 << 30;
-
-/// How much is read and written at a time: what a pipe holds.
-const BUFFER: usize = 64 << 10;
 
 /// How many frames of a panic are reported.
 const FRAMES: usize = 12;
@@ -49,7 +47,7 @@ pub enum EngineError {
 pub fn serve(engine: &mut dyn Engine) -> Result<(), FrameError> {
     let (input, output) = sys::claim_stdio()?;
     catch_panics();
-    serve_on(engine, input, BufWriter::with_capacity(BUFFER, output))
+    serve_on(engine, input, BufWriter::with_capacity(PIPE, output))
 }
 
 /// From now on panics are kept for the next reply, not printed.
@@ -67,7 +65,7 @@ pub(super) fn serve_on(
     input: impl Read,
     mut output: impl Write,
 ) -> Result<(), FrameError> {
-    let mut input = BufReader::with_capacity(BUFFER, input);
+    let mut input = BufReader::with_capacity(PIPE, input);
     loop {
         if input.buffer().is_empty() {
             // It may take any time until there is something to do.

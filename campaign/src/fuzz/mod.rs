@@ -74,7 +74,7 @@ const CHECKPOINT: Duration = Duration::from_secs(1);
 /// count it.
 const GATHER: Duration = Duration::from_millis(20);
 
-/// How many results may wait to be counted.
+/// How many results of each job may wait to be counted: more than one makes while they are gathered.
 const WAITING: usize = 64;
 
 /// Runs a campaign, or the rest of one, until its plan is done or `stop` is set.
@@ -92,7 +92,7 @@ pub fn fuzz(
     let narrowed = run::Narrowed::of(plan);
     let mut ledger = Ledger::new(plan, store, on_event)?;
     std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::sync_channel(WAITING.max(plan.jobs));
+        let (sender, receiver) = mpsc::sync_channel(WAITING * plan.jobs.max(1));
         for _ in 0..plan.jobs.max(1) {
             let sender = sender.clone();
             let (queue, schedule, narrowed) = (&queue, &schedule, &narrowed);
