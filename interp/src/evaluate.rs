@@ -131,9 +131,20 @@ pub fn evaluate(
     taps: Taps,
 ) -> Result<Evaluation, Error> {
     walk::check(model, inputs)?;
+    let given = by_variable(model, inputs);
+    Ok(judge_all(model, &|id| given.get(&id).copied(), profile, taps))
+}
+
+/// The same of a valid model, with tensors for its variables, and for constants where they replace the model's.
+pub(crate) fn judge_all<'t>(
+    model: &Model,
+    given: &dyn Fn(NodeId) -> Option<&'t Tensor>,
+    profile: &Profile,
+    taps: Taps,
+) -> Evaluation {
     let system = Bounds(profile);
     let mut operators: BTreeMap<&'static str, Decided> = BTreeMap::new();
-    let values = run(&system, model, inputs, taps == Taps::All, &mut |visit| {
+    let values = run(&system, model, given, taps == Taps::All, &mut |visit| {
         let decided = operators.entry(visit.op.name()).or_default();
         decided.elements += visit.results.iter().map(length).sum::<u64>();
         let unknown: u64 = visit.results.iter().map(unknowns).sum();
@@ -151,13 +162,14 @@ pub fn evaluate(
             kept.extend(values.filter_map(|v| Some((v, judged(v)?))));
         }
     }
-    Ok(Evaluation { outputs, taps: kept, operators })
+    Evaluation { outputs, taps: kept, operators }
 }
 
 /// The outputs of a model, values alone.
 pub fn evaluate_plain(model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, Error> {
     walk::check(model, inputs)?;
-    let values = run(&Values64, model, inputs, false, &mut |_| true);
+    let given = by_variable(model, inputs);
+    let values = run(&Values64, model, &|id| given.get(&id).copied(), false, &mut |_| true);
     let tensor = |v: Value| Some(plain::store(walk::get(&values, v)?.as_ref(), model.graph.ty(v)));
     Ok(model.graph.outputs.iter().filter_map(|o| tensor(o.value)).collect())
 }
@@ -180,16 +192,20 @@ fn unknowns(data: &Data<Bound<'_>>) -> u64 {
     unknown as u64
 }
 
-fn run<S: System>(
+/// The inputs of a model by the nodes of its variables.
+fn by_variable<'t>(model: &Model, inputs: &'t [Tensor]) -> BTreeMap<NodeId, &'t Tensor> {
+    model.graph.variables().map(|(id, ..)| id).zip(inputs).collect()
+}
+
+fn run<'t, S: System>(
     system: &S,
     model: &Model,
-    inputs: &[Tensor],
+    given: &dyn Fn(NodeId) -> Option<&'t Tensor>,
     keep: bool,
     visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
 ) -> Values<S::A> {
-    let given: BTreeMap<NodeId, &Tensor> = model.graph.variables().map(|(id, ..)| id).zip(inputs).collect();
     let mut walk = Walk { system, model, visit };
-    walk.main(&|id| given.get(&id).map(|t| system.load(t)), keep).unwrap_or_default()
+    walk.main(&|id| given(id).map(|t| system.load(t)), keep).unwrap_or_default()
 }
 
 fn judged(profile: &Profile, data: &Data<Bound<'_>>, ty: &Type) -> Judged {

@@ -86,7 +86,7 @@ impl Undo {
             Self::From(c) => c - t.real(),
             Self::Over(c) => t.real() / c,
             Self::Under(c) => c / t.real(),
-            Self::Power(c) => libm::pow(t.real(), c),
+            Self::Power(c) => plain::pow(t.real(), c),
             Self::Fun(f) => inverse(f, t.real()),
         };
         // A wanted NaN stays one; another that arises says that there is no such number.
@@ -289,7 +289,7 @@ impl Arith for Origins<'_> {
     }
     fn pow(&self, x: R, y: R) -> R {
         let root = (y.value != 0.0).then(|| Undo::Power(y.value.recip()));
-        self.either(libm::pow(x.value, y.value), (x, root), (y, None))
+        self.either(plain::pow(x.value, y.value), (x, root), (y, None))
     }
     fn fmod(&self, x: R, y: R) -> R {
         self.step_from(libm::fmod(x.value, y.value), x.place, Undo::Nothing)

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use ir::{DType, NodeId, NodeKind, Tensor, Type, Value};
 use ops::plain::working_dtype;
 use ops::{Arith, Call, Data, Graph, Model, Op, Operator, Reject};
+use smallvec::SmallVec;
 
 /// How a number system takes part in running a model.
 pub(crate) trait System {
@@ -28,8 +29,12 @@ pub(crate) trait System {
 /// A tensor of some number system that several nodes may share.
 pub(crate) type Shared<A> = Rc<Data<A>>;
 
+/// One thing for each operand or output of a node. A run visits many nodes of few elements, so it counts what is
+/// allocated for each.
+type Each<T> = SmallVec<[T; 4]>;
+
 /// The outputs of the nodes that have been run and not dropped, by node and port.
-pub(crate) type Values<A> = Vec<Vec<Option<Shared<A>>>>;
+pub(crate) type Values<A> = Vec<Each<Option<Shared<A>>>>;
 
 /// One operator that has just been run.
 pub(crate) struct Visit<'a, A: Arith> {
@@ -105,12 +110,12 @@ impl<S: System> Walk<'_, S> {
         let mut values: Values<S::A> = Vec::with_capacity(graph.nodes.len());
         for (id, node) in graph.iter() {
             let at = caller.unwrap_or(id);
-            let outputs = match &node.kind {
+            let outputs: Each<Option<Shared<S::A>>> = match &node.kind {
                 NodeKind::Constant(tensor) => {
-                    vec![given(id).unwrap_or_else(|| Rc::new(self.system.load(tensor)))]
+                    one(given(id).unwrap_or_else(|| Rc::new(self.system.load(tensor))))
                 }
                 // A validated graph has no captures outside of subgraphs and a value for each variable.
-                NodeKind::Variable { .. } | NodeKind::Capture(_) => vec![given(id)?],
+                NodeKind::Variable { .. } | NodeKind::Capture(_) => one(given(id)?),
                 NodeKind::Operator(op) => self.operator(op, graph, id, at, &values)?,
                 NodeKind::Call(function) => {
                     let body = &self.model.functions[function.0 as usize].body;
@@ -119,14 +124,14 @@ impl<S: System> Walk<'_, S> {
                         node.inputs.iter().map(|v| v.and_then(|v| get(&values, v))).collect();
                     let argument = |id: NodeId| arguments[parameters.iter().position(|&p| p == id)?].clone();
                     let inner = self.graph(body, &argument, Some(at), false)?;
-                    body.outputs.iter().map(|o| get(&inner, o.value)).collect::<Option<_>>()?
+                    body.outputs.iter().map(|o| get(&inner, o.value).map(Some)).collect::<Option<_>>()?
                 }
             };
-            values.push(outputs.into_iter().map(Some).collect());
+            values.push(outputs);
             if !keep {
                 for used in node.inputs.iter().flatten().chain([&Value::new(id, 0)]) {
                     if last[used.node.index()] == Some(id.index()) {
-                        values[used.node.index()].fill(None);
+                        values[used.node.index()].fill_with(|| None);
                     }
                 }
             }
@@ -141,14 +146,14 @@ impl<S: System> Walk<'_, S> {
         id: NodeId,
         at: NodeId,
         values: &Values<S::A>,
-    ) -> Option<Vec<Shared<S::A>>> {
+    ) -> Option<Each<Option<Shared<S::A>>>> {
         let node = graph.node(id);
-        let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+        let types: Each<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
         let dtype = working_dtype(&types, &node.outputs);
         let arith = self.system.arith(dtype);
-        let operands: Vec<Option<Shared<S::A>>> =
+        let operands: Each<Option<Shared<S::A>>> =
             node.inputs.iter().map(|v| v.and_then(|v| get(values, v))).collect();
-        let narrowed: Vec<Option<Data<S::A>>> = operands
+        let narrowed: Each<Option<Data<S::A>>> = operands
             .iter()
             .zip(&types)
             .map(|(data, ty)| match (data, ty) {
@@ -156,7 +161,7 @@ impl<S: System> Walk<'_, S> {
                 _ => None,
             })
             .collect();
-        let inputs: Vec<Option<&Data<S::A>>> = operands
+        let inputs: Each<Option<&Data<S::A>>> = operands
             .iter()
             .zip(&narrowed)
             .map(|(data, narrow)| narrow.as_ref().or(data.as_deref()))
@@ -167,8 +172,12 @@ impl<S: System> Walk<'_, S> {
             self.system.settle(&arith, data, ty.dtype);
         }
         let visit = Visit { node: at, op, types: &types, operands: &inputs, results: &results };
-        (self.visit)(&visit).then(|| results.into_iter().map(Rc::new).collect())
+        (self.visit)(&visit).then(|| results.into_iter().map(|data| Some(Rc::new(data))).collect())
     }
+}
+
+fn one<A: Arith>(data: Shared<A>) -> Each<Option<Shared<A>>> {
+    SmallVec::from_iter([Some(data)])
 }
 
 /// A value that has been computed and not dropped.

@@ -79,6 +79,17 @@ pub fn max(x: f64, y: f64) -> f64 {
     }
 }
 
+/// xʸ: correctly rounded for the exponents that norms have, else as libm has it, which is one ULP off at most.
+pub fn pow(x: f64, y: f64) -> f64 {
+    match y {
+        1.0 => x,
+        2.0 => x * x,
+        // The root of -0 would be -0, and that of -∞ NaN.
+        0.5 if x > 0.0 => x.sqrt(),
+        _ => libm::pow(x, y),
+    }
+}
+
 /// The position of the largest number, NaN counting as largest; the first or the last of equal ones.
 pub fn arg_max(xs: &[f64], last: bool) -> usize {
     let mut best = 0;
@@ -136,7 +147,7 @@ impl Arith for Plain {
         f.value(x)
     }
     fn pow(&self, x: f64, y: f64) -> f64 {
-        libm::pow(x, y)
+        pow(x, y)
     }
     fn fmod(&self, x: f64, y: f64) -> f64 {
         libm::fmod(x, y)

@@ -2,6 +2,7 @@
 
 use ops::Arith;
 use ops::arith::Fun;
+use ops::plain;
 
 use super::Bound;
 use super::ball::Ball;
@@ -192,7 +193,7 @@ impl Bound<'_> {
 
     pub(super) fn power(&self, x: Ball, y: Ball) -> Ball {
         let (x, y) = (self.operand(x), self.operand(y));
-        let value = libm::pow(x.value, y.value);
+        let value = plain::pow(x.value, y.value);
         if x.undefined || y.undefined {
             return Ball::undefined(value);
         }
@@ -273,9 +274,10 @@ fn power_range(x: Ball, y: Ball, value: f64) -> Option<(f64, f64)> {
     if !defined {
         return None;
     }
-    let corners = [(x.low(), y.low()), (x.low(), y.high()), (x.high(), y.low()), (x.high(), y.high())];
-    let at_zero = if x.has_zero() { libm::pow(0.0, y.value) } else { value };
-    let all = || corners.iter().map(|&(x, y)| libm::pow(x, y)).chain([value, at_zero]);
+    let corners = [(x.low(), y.low()), (x.high(), y.low()), (x.low(), y.high()), (x.high(), y.high())];
+    let corners = if y.is_exact() { &corners[..2] } else { &corners };
+    let at_zero = if x.has_zero() { plain::pow(0.0, y.value) } else { value };
+    let all = || corners.iter().map(|&(x, y)| plain::pow(x, y)).chain([value, at_zero]);
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
     (low.is_finite() && high.is_finite()).then_some((low, high))
 }

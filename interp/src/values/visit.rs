@@ -15,7 +15,7 @@ use rand::{Rng, RngExt};
 use super::edge::{self, Goal};
 use super::fault::{self, Results};
 use super::{Found, Tensors, free_nodes, pull};
-use crate::evaluate::{Taps, evaluate};
+use crate::evaluate::{Taps, judge_all};
 use crate::origin::{Carried, Element, Number, Origins, Record};
 use crate::profile::Profile;
 use crate::walk::Visit;
@@ -219,20 +219,18 @@ fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, Edged)>
     if fault.is_some() || reached == 0 {
         return None;
     }
-    let sharp = Found { tensors, ..found.clone() };
-    let share = undecidable(model, &sharp)?;
-    if share > UNDECIDABLE && share > undecidable(model, found)? {
+    let share = undecidable(model, &tensors);
+    if share > UNDECIDABLE && share > undecidable(model, &found.tensors) {
         return None;
     }
-    Some((sharp, Edged { reached, ..plan.edged }))
+    Some((Found { tensors, ..*found }, Edged { reached, ..plan.edged }))
 }
 
 /// The share of the outputs' elements that are undecidable or undefined by the tightest profile, so that what only
 /// some may leave open, such as NaN in a maximum, is tried on the others.
-fn undecidable(model: &Model, found: &Found) -> Option<f64> {
-    let evaluation =
-        evaluate(&found.settle(model.clone()), &found.inputs(model), &Profile::TIGHT, Taps::Outputs).ok()?;
+fn undecidable(model: &Model, tensors: &Tensors) -> f64 {
+    let evaluation = judge_all(model, &|id| tensors.get(&id), &Profile::TIGHT, Taps::Outputs);
     let all: usize = evaluation.outputs.iter().map(|o| o.tensor.len()).sum();
     let open: usize = evaluation.outputs.iter().map(|o| o.undecidable() + o.undefined.len()).sum();
-    Some(open as f64 / all.max(1) as f64)
+    open as f64 / all.max(1) as f64
 }
