@@ -70,7 +70,8 @@ pub struct Report {
     /// second answer, memory) struck later ones, which then ran in a fresh process. They depend on which worker got which
     /// case, so they are of this session alone.
     pub late_faults: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Seconds inside the engines: for cases, to find who is to blame, and before the campaign to see what they lack.
+    /// Seconds inside the engines: to load them, for cases, to find who is to blame, and before the campaign to see what
+    /// they lack.
     pub backend_seconds: f64,
     /// Seconds by the clock; of a campaign in parts, those of the part that took longest.
     pub wall_seconds: f64,

@@ -1,9 +1,8 @@
 //! An engine at an optimisation level, and what it can take.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use backends::worker::protocol::WRITTEN;
 use backends::worker::{self, Description, Engine, EngineError, Limits, Outcome, Pool, Run, Spec, Stage};
@@ -21,7 +20,14 @@ enum Host {
     /// In child processes.
     Workers(Pool),
     /// In this process: for engines that are part of this program, and for tests.
-    Here(Mutex<Box<dyn Engine + Send>>, Description),
+    Here(Mutex<Here>, Description),
+}
+
+/// An engine in this process.
+struct Here {
+    engine: Box<dyn Engine + Send>,
+    /// Inside of it so far.
+    seconds: f64,
 }
 
 /// An engine at one of its optimisation levels.
@@ -42,8 +48,6 @@ pub struct Target {
     /// Whether it takes model-local functions, as far as is known.
     pub functions: bool,
     host: Arc<Host>,
-    /// The nanoseconds inside the engine, those of its other levels and forms that come of this one included.
-    spent: Arc<AtomicU64>,
 }
 
 /// Why a backend cannot be opened.
@@ -152,15 +156,14 @@ impl Target {
             Host::Here(_, description) => description,
         };
         let (profile, dtypes) = (profile(&backend, description), dtypes(description));
-        let (functions, spent) = (true, Arc::default());
-        Self { backend, level, profile, dtypes, fidelity, lacking, functions, host, spent }
+        Self { backend, level, profile, dtypes, fidelity, lacking, functions: true, host }
     }
 
     /// The levels of an engine that runs in this process.
     pub fn here(engine: Box<dyn Engine + Send>) -> Vec<Self> {
         let description = engine.describe();
         let (backend, levels) = (description.engine.clone(), description.levels.clone());
-        let host = Arc::new(Host::Here(Mutex::new(engine), description));
+        let host = Arc::new(Host::Here(Mutex::new(Here { engine, seconds: 0.0 }), description));
         levels.into_iter().map(|level| Self::new(&backend, level, Arc::clone(&host))).collect()
     }
 
@@ -217,19 +220,18 @@ impl Target {
 
     /// Runs a case as the engine answers it.
     fn ask(&self, case: &worker::Case<'_>) -> Result<Run, worker::WorkerError> {
-        Ok(self.charge(match &*self.host {
+        Ok(match &*self.host {
             Host::Workers(pool) => pool.run(case)?,
-            Host::Here(engine, _) => run_here(engine, case),
-        }))
+            Host::Here(here, _) => run_here(here, case),
+        })
     }
 
     /// The same for several cases.
     fn ask_all(&self, cases: &[worker::Case<'_>]) -> Result<Vec<Run>, worker::WorkerError> {
-        let runs = match &*self.host {
+        Ok(match &*self.host {
             Host::Workers(pool) => pool.run_all(cases)?,
-            Host::Here(engine, _) => cases.iter().map(|case| run_here(engine, case)).collect(),
-        };
-        Ok(runs.into_iter().map(|ran| self.charge(ran)).collect())
+            Host::Here(here, _) => cases.iter().map(|case| run_here(here, case)).collect(),
+        })
     }
 
     fn is_unoptimised(&self) -> bool {
@@ -261,15 +263,13 @@ impl Target {
         Ok(Run { outcome, ..ran })
     }
 
-    /// The seconds that all runs so far have spent inside the engine.
+    /// The seconds inside the engine so far, at all levels that were opened together: for all runs, and to load it in
+    /// every worker.
     pub fn engine_seconds(&self) -> f64 {
-        Duration::from_nanos(self.spent.load(Ordering::Relaxed)).as_secs_f64()
-    }
-
-    fn charge(&self, ran: Run) -> Run {
-        let spent = Duration::try_from_secs_f64(ran.engine_seconds).unwrap_or_default();
-        self.spent.fetch_add(spent.as_nanos() as u64, Ordering::Relaxed);
-        ran
+        match &*self.host {
+            Host::Workers(pool) => pool.engine_seconds(),
+            Host::Here(here, _) => here.lock().unwrap_or_else(PoisonError::into_inner).seconds,
+        }
     }
 
     /// How many faults of the engine's workers, by kind, were no case's own (see [`Run::late_fault`]); all levels of an
@@ -291,7 +291,7 @@ impl Target {
     ) -> Result<Run, worker::WorkerError> {
         let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
         match &*self.host {
-            Host::Workers(pool) => self.doubt(self.charge(pool.run_apart(threads, &case)?), None, &case),
+            Host::Workers(pool) => self.doubt(pool.run_apart(threads, &case)?, None, &case),
             Host::Here(..) => self.run(onnx, inputs, outputs),
         }
     }
@@ -360,15 +360,16 @@ fn gives_outputs(ran: &Run) -> bool {
     matches!(ran.outcome, Outcome::Outputs(_))
 }
 
-fn run_here(engine: &Mutex<Box<dyn Engine + Send>>, case: &worker::Case<'_>) -> Run {
-    let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
+fn run_here(here: &Mutex<Here>, case: &worker::Case<'_>) -> Run {
+    let mut here = here.lock().unwrap_or_else(PoisonError::into_inner);
     let started = Instant::now();
-    let outcome = match engine.run(case) {
+    let outcome = match here.engine.run(case) {
         Ok(outputs) => Outcome::Outputs(outputs),
         Err(EngineError::Load(message)) => Outcome::Rejected { stage: Stage::Load, message },
         Err(EngineError::Run(message)) => Outcome::Rejected { stage: Stage::Run, message },
         Err(EngineError::Unsupported(why)) => Outcome::Unsupported { why },
     };
     let seconds = started.elapsed().as_secs_f64();
+    here.seconds += seconds;
     Run { outcome, engine_seconds: seconds, wall_seconds: seconds, stderr: String::new(), late_fault: None }
 }

@@ -16,13 +16,21 @@ pub struct Worker {
     limits: Limits,
     description: Description,
     process: Option<Process>,
+    /// Inside the engine, since [`Worker::take_engine_seconds`].
+    engine_seconds: f64,
 }
 
 impl Worker {
     /// Starts a worker and shakes hands.
     pub fn start(spec: Spec, limits: Limits) -> Result<Self, WorkerError> {
-        let (process, description) = launch(&spec, &limits)?;
-        Ok(Self { spec, limits, description, process: Some(process) })
+        let (process, description, engine_seconds) = launch(&spec, &limits)?;
+        Ok(Self { spec, limits, description, process: Some(process), engine_seconds })
+    }
+
+    /// The seconds inside the engine since this was asked last: all of its runs, those repeated included, and what it
+    /// took to load it whenever a process started.
+    pub fn take_engine_seconds(&mut self) -> f64 {
+        std::mem::take(&mut self.engine_seconds)
     }
 
     /// What the engine is and can do.
@@ -106,10 +114,7 @@ impl Worker {
     /// The runs of some cases, from the first one to the last that was sent with it or the first that has no good answer,
     /// which is a fault; at least one. And how many were sent.
     fn ask(&mut self, cases: &[Case]) -> Result<(Vec<Run>, usize), WorkerError> {
-        let mut process = match self.process.take() {
-            Some(process) => process,
-            None => launch(&self.spec, &self.limits)?.0,
-        };
+        let mut process = self.take_process()?;
         let started = Instant::now();
         let Asked { sent, answers, failure } = process.run(cases, &self.limits);
         let wall_seconds = started.elapsed().as_secs_f64();
@@ -120,16 +125,31 @@ impl Worker {
                 (Some(fault), stderr, None)
             }
         };
-        let answers = answers.into_iter().map(|(reply, outputs)| outcome(reply, outputs));
-        let outcomes = answers.chain(fault.map(|fault| (Outcome::Fault(fault), wall_seconds)));
+        let mut outcomes: Vec<(Outcome, f64)> =
+            answers.into_iter().map(|(reply, outputs)| outcome(reply, outputs)).collect();
+        let answered: f64 = outcomes.iter().map(|(_, seconds)| seconds).sum();
+        outcomes.extend(fault.map(|fault| (Outcome::Fault(fault), (wall_seconds - answered).max(0.0))));
         let run = |(outcome, engine_seconds)| {
             let stderr = stderr.clone();
             Run { outcome, engine_seconds, wall_seconds, stderr, late_fault: None }
         };
-        let runs: Vec<Run> = outcomes.map(run).collect();
+        let runs: Vec<Run> = outcomes.into_iter().map(run).collect();
+        let inside: f64 = runs.iter().map(|run| run.engine_seconds).sum();
+        // A stranger's worker may say anything.
+        self.engine_seconds += inside.clamp(0.0, wall_seconds);
         let is_worn = |run: &Run| self.limits.restart_after_panic && matches!(run.outcome, Outcome::Fault(_));
         self.process = process.filter(|_| !runs.iter().any(is_worn));
         Ok((runs, sent))
+    }
+
+    /// The process, or a new one.
+    fn take_process(&mut self) -> Result<Process, WorkerError> {
+        if let Some(process) = self.process.take() {
+            return Ok(process);
+        }
+        let (process, _, loading) = launch(&self.spec, &self.limits)?;
+        self.engine_seconds += loading;
+        Ok(process)
     }
 
     /// If the process died since its last answer, reaps it and says of what.
@@ -138,12 +158,13 @@ impl Worker {
     }
 }
 
-fn launch(spec: &Spec, limits: &Limits) -> Result<(Process, Description), WorkerError> {
+/// A new process, what its engine is, and the seconds that the engine took to load.
+fn launch(spec: &Spec, limits: &Limits) -> Result<(Process, Description, f64), WorkerError> {
     let program = || spec.program.clone();
     let mut process =
         Process::start(spec, limits).map_err(|source| WorkerError::Start { program: program(), source })?;
     match process.hello(limits) {
-        Ok(description) => Ok((process, description)),
+        Ok((description, seconds)) => Ok((process, description, seconds)),
         Err(seen) => {
             let (fault, stderr) = process.end(&seen);
             if let (Some(engine), Fault::Exit { .. }) = (spec.built_in(), &fault)
@@ -175,8 +196,16 @@ pub struct Pool {
     limits: Limits,
     description: Description,
     idle: Mutex<Vec<Worker>>,
+    spent: Mutex<Spent>,
+}
+
+/// What the workers of a pool have cost beyond their answers.
+#[derive(Default)]
+struct Spent {
+    /// Inside the engine.
+    engine_seconds: f64,
     /// How many late faults there were, by kind.
-    late: Mutex<BTreeMap<String, u64>>,
+    late: BTreeMap<String, u64>,
 }
 
 impl Pool {
@@ -185,7 +214,7 @@ impl Pool {
         let worker = Worker::start(spec.clone(), limits.clone())?;
         let description = worker.description().clone();
         let idle = Mutex::new(vec![worker]);
-        Ok(Self { spec, limits, description, idle, late: Mutex::default() })
+        Ok(Self { spec, limits, description, idle, spent: Mutex::default() })
     }
 
     /// What the engine is and can do.
@@ -219,16 +248,29 @@ impl Pool {
         let waiting = self.idle().pop();
         let mut worker = match waiting {
             Some(worker) => worker,
-            None => Worker::start(self.spec.clone(), self.limits.clone())?,
+            None => self.start(self.limits.clone())?,
         };
         let ran = run(&mut worker);
+        self.spent().engine_seconds += worker.take_engine_seconds();
         self.idle().push(worker);
         ran
     }
 
     /// Runs a case in a process of its own, which may use this many threads.
     pub fn run_apart(&self, threads: usize, case: &Case) -> Result<Run, WorkerError> {
-        Worker::start(self.spec.clone(), Limits { threads, ..self.limits.clone() })?.run(case)
+        let mut worker = self.start(Limits { threads, ..self.limits.clone() })?;
+        let ran = worker.run(case);
+        self.spent().engine_seconds += worker.take_engine_seconds();
+        ran
+    }
+
+    fn start(&self, limits: Limits) -> Result<Worker, WorkerError> {
+        Worker::start(self.spec.clone(), limits)
+    }
+
+    /// The seconds inside the engine so far, by [`Worker::take_engine_seconds`].
+    pub fn engine_seconds(&self) -> f64 {
+        self.spent().engine_seconds
     }
 
     /// How many faults, by kind, were no case's own (see [`Run::late_fault`]), those of workers that have died since
@@ -237,19 +279,18 @@ impl Pool {
         for fault in self.idle().iter_mut().filter_map(Worker::bury) {
             self.count_late(&fault);
         }
-        self.late.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.spent().late.clone()
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn spent(&self) -> MutexGuard<'_, Spent> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn count_late(&self, fault: &Fault) {
-        *self
-            .late
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(fault.kind().to_owned())
-            .or_default() += 1;
+        *self.spent().late.entry(fault.kind().to_owned()).or_default() += 1;
     }
 }

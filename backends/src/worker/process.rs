@@ -86,15 +86,16 @@ impl Process {
         Ok(Self { stdin, stdout, stderr, watchdog, next_id: 0, requests: Vec::new() })
     }
 
-    /// The handshake.
-    pub(super) fn hello(&mut self, limits: &Limits) -> Result<Description, FrameError> {
+    /// The handshake: what the engine is, and the seconds that it took to load.
+    pub(super) fn hello(&mut self, limits: &Limits) -> Result<(Description, f64), FrameError> {
         protocol::append(&mut self.requests, &Request::Hello { protocol: VERSION }, &[])?;
-        let Hello { protocol, description } = self.timed(limits.startup, |process| {
+        let Hello { protocol, seconds, description } = self.timed(limits.startup, |process| {
             process.send()?;
             protocol::read_header(&mut process.stdout)
         })?;
         if protocol == VERSION {
-            Ok(description)
+            // A stranger's worker may say anything.
+            Ok((description, seconds.clamp(0.0, limits.startup.as_secs_f64())))
         } else {
             Err(FrameError::Malformed(format!(
                 "it speaks protocol version {protocol}, this program {VERSION}"

@@ -78,6 +78,9 @@ pub struct Wanted {
 pub struct Hello {
     /// The version the worker speaks.
     pub protocol: u32,
+    /// What it took to load the engine.
+    #[serde(default)]
+    pub seconds: f64,
     /// What the engine is and can do.
     #[serde(flatten)]
     pub description: Description,

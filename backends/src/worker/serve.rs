@@ -42,12 +42,13 @@ pub enum EngineError {
     Unsupported(String),
 }
 
-/// Serves an engine over standard input and output until the parent closes them. This process's standard input is
-/// empty afterwards, and its standard output goes to standard error, so an engine that prints does no harm.
-pub fn serve(engine: &mut dyn Engine) -> Result<(), FrameError> {
+/// Serves an engine, which took this long to load, over standard input and output until the parent closes them. This
+/// process's standard input is empty afterwards, and its standard output goes to standard error, so an engine that prints
+/// does no harm.
+pub fn serve(engine: &mut dyn Engine, loading: Duration) -> Result<(), FrameError> {
     let (input, output) = sys::claim_stdio()?;
     catch_panics();
-    serve_on(engine, input, BufWriter::with_capacity(PIPE, output))
+    serve_on(engine, loading, input, BufWriter::with_capacity(PIPE, output))
 }
 
 /// From now on panics are kept for the next reply, not printed.
@@ -62,6 +63,7 @@ pub(super) fn catch_panics() {
 /// than outputs is told at once.
 pub(super) fn serve_on(
     engine: &mut dyn Engine,
+    loading: Duration,
     input: impl Read,
     mut output: impl Write,
 ) -> Result<(), FrameError> {
@@ -78,7 +80,8 @@ pub(super) fn serve_on(
         };
         let header = match request {
             Request::Hello { .. } => {
-                let hello = Hello { protocol: VERSION, description: engine.describe() };
+                let (seconds, description) = (loading.as_secs_f64(), engine.describe());
+                let hello = Hello { protocol: VERSION, seconds, description };
                 output.write_all(&protocol::frame(&hello, &[])?)?;
                 output.flush()?;
                 continue;
@@ -248,9 +251,19 @@ mod tests {
         {
             let requests: Vec<u8> = (1..).zip(&models).flat_map(request).collect();
             let mut writes = 0;
-            serve_on(&mut Picky, requests.as_slice(), BufWriter::new(Writes(&mut writes))).unwrap();
+            serve_on(&mut Picky, Duration::ZERO, requests.as_slice(), BufWriter::new(Writes(&mut writes)))
+                .unwrap();
             assert_eq!(writes, wanted, "{models:?}");
         }
+    }
+
+    #[test]
+    fn the_parent_is_told_how_long_loading_took() {
+        let request = protocol::frame(&Request::Hello { protocol: VERSION }, &[]).unwrap();
+        let mut answer = Vec::new();
+        serve_on(&mut Picky, Duration::from_millis(1500), request.as_slice(), &mut answer).unwrap();
+        let hello: Hello = protocol::read_header(&mut answer.as_slice()).unwrap();
+        assert_eq!(hello.seconds, 1.5);
     }
 
     #[test]
@@ -264,7 +277,7 @@ mod tests {
                 unreachable!("nobody asks")
             }
         }
-        assert!(serve_on(&mut Never, &b""[..], std::io::sink()).is_ok());
-        assert!(serve_on(&mut Never, &b"hello\n"[..], std::io::sink()).is_err());
+        assert!(serve_on(&mut Never, Duration::ZERO, &b""[..], std::io::sink()).is_ok());
+        assert!(serve_on(&mut Never, Duration::ZERO, &b"hello\n"[..], std::io::sink()).is_err());
     }
 }

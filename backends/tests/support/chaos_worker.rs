@@ -84,7 +84,7 @@ fn main() {
         "echo" => chaos::serve_with(&mut Echo, &named, Duration::from_secs(3)),
         "chaos" => chaos::serve(&Plan::parse(words).expect("rates")),
         name if engines::all().contains(&name) => match engines::open(name) {
-            Ok(mut engine) => serve(&mut *engine),
+            Ok(mut engine) => serve(&mut *engine, Duration::ZERO),
             Err(e) => {
                 eprintln!("{e}");
                 exit(2)

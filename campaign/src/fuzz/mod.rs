@@ -63,7 +63,8 @@ pub struct Plan<'p> {
 impl Plan<'_> {
     /// The seconds that the targets have spent inside their engines so far.
     fn engine_seconds(&self) -> f64 {
-        self.targets.iter().map(Target::engine_seconds).sum()
+        let engines = self.targets.chunk_by(Target::is_beside);
+        engines.map(|levels| levels[0].engine_seconds()).sum()
     }
 }
 

@@ -1,5 +1,7 @@
 //! `onnxsmith worker`: the child's side of the worker protocol.
 
+use std::time::Instant;
+
 use backends::engines::models::OnModels;
 use backends::worker::{Engine, serve};
 use campaign::reference::Reference;
@@ -18,9 +20,10 @@ pub(crate) fn run(name: &str, rates: &[String]) -> anyhow::Result<Exit> {
     if let Some(word) = rates.first() {
         anyhow::bail!("`{word}` means nothing to {name}; only {CHAOS} takes rates");
     }
+    let started = Instant::now();
     let mut engine: Box<dyn Engine> =
         if name == REFERENCE { Box::new(OnModels(Reference)) } else { backends::engines::open(name)? };
-    serve(engine.as_mut())?;
+    serve(engine.as_mut(), started.elapsed())?;
     Ok(Exit::Clean)
 }
 

@@ -49,7 +49,7 @@ pub fn serve_with(right: &mut dyn Engine, choice: Choice<'_>, pause: Duration) -
     let next = Rc::new(Cell::new(None));
     let mouth = Mouth::new(output, Rc::clone(&next), pause);
     let mut chaos = Chaos { choice, right, pause, next };
-    serve_on(&mut chaos, input, mouth)
+    serve_on(&mut chaos, Duration::ZERO, input, mouth)
 }
 
 impl Engine for Chaos<'_> {
