@@ -23,7 +23,7 @@ use oracles::{Culprit, Finding, Symptom, Verdict};
 
 use crate::apart::Apart;
 use crate::case::tensors;
-use crate::excuse::{exceeds_i32, excuse};
+use crate::excuse::{excuse, excuse_in_context};
 use crate::likeness::Likeness;
 use crate::target::Target;
 
@@ -65,21 +65,21 @@ impl<'a> Suspect<'a> {
         mut verdict: Verdict,
     ) -> Result<(Verdict, Option<Alone>), WorkerError> {
         let Verdict::Bug(finding) = &mut verdict else { return Ok((verdict, None)) };
-        if let Some(why) = excuse(target, finding, all_defined, || self.is_wide()) {
+        if let Some(why) = excuse(target, finding, all_defined, || self.apart()) {
             return Ok((Verdict::Incomparable(why), None));
         }
         let blamed = self.blame(target, finding)?;
+        if blamed.alone.is_none()
+            && let Some(why) = self.apart().and_then(|apart| excuse_in_context(finding, apart))
+        {
+            return Ok((Verdict::Incomparable(why), None));
+        }
         (finding.culprit, finding.hidden_by_taps) = (blamed.culprit, blamed.hidden_by_taps);
         Ok((verdict, blamed.alone))
     }
 
-    /// Whether an i64 value of the model, functions included, is beyond what i32 holds; so it counts if that is not
-    /// known.
-    fn is_wide(&self) -> bool {
-        self.apart().is_none_or(|apart| exceeds_i32(&apart.evaluation))
-    }
-
-    fn apart(&self) -> Option<&Apart> {
+    /// The model taken apart; `None` where its functions call each other too often.
+    pub(crate) fn apart(&self) -> Option<&Apart> {
         self.apart.get_or_init(|| Apart::of(self.model, self.inputs, self.profile)).as_ref()
     }
 
@@ -150,16 +150,6 @@ impl Whole<'_> {
             _ => None,
         }
     }
-}
-
-/// Who is to blame for a finding.
-pub fn blame(
-    target: &Target,
-    model: &Model,
-    inputs: &[Tensor],
-    finding: &Finding,
-) -> Result<Blamed, WorkerError> {
-    Suspect::new(model, inputs, target.profile).blame(target, finding)
 }
 
 /// For each node, whether the output that is off depends on it; all, where that is not known.

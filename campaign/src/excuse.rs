@@ -1,37 +1,70 @@
 //! What looks like a finding and is none: what an engine may do.
 
-use interp::Evaluation;
-use ir::DType;
+use ir::{DType, NodeKind, Type};
+use ops::{Hazard, Operator};
 use oracles::{Finding, Symptom, Why};
 
+use crate::apart::Apart;
 use crate::target::Target;
 
 /// Why a finding says nothing about the target, if it does not: an engine may refuse what is undefined, and may be as
-/// narrow as it declares. `exceeds_i32` is only asked of a target that shortens integers.
-pub(crate) fn excuse(
+/// narrow as it declares. Only where it is narrow the model is taken apart; where it cannot be, the target is excused.
+pub(crate) fn excuse<'a>(
     target: &Target,
     finding: &Finding,
     is_defined: bool,
-    exceeds_i32: impl FnOnce() -> bool,
+    apart: impl FnOnce() -> Option<&'a Apart>,
 ) -> Option<Why> {
-    if !is_defined && matches!(finding.symptom, Symptom::Rejected { .. }) {
+    if !is_defined && is_refusal(finding) {
         return Some(Why::Undefined);
     }
-    let is_too_wide = target.shortens_integers() && exceeds_i32();
+    let is_too_wide = target.shortens_integers() && apart().is_none_or(exceeds_i32);
     is_too_wide
         .then(|| Why::Widened(format!("{} computes i64 as i32, and a value does not fit", target.backend)))
 }
 
-/// Whether an i64 value of an evaluation with all its values is beyond what i32 holds.
-pub(crate) fn exceeds_i32(evaluation: &Evaluation) -> bool {
+/// Why a refusal that no operator shows alone, with the reference's values, says nothing about the target, if it does not:
+/// the engine may have computed other values, rightly, and one that is undefined.
+pub(crate) fn excuse_in_context(finding: &Finding, apart: &Apart) -> Option<Why> {
+    (is_refusal(finding) && may_be_undefined(apart)).then_some(Why::Undefined)
+}
+
+fn is_refusal(finding: &Finding) -> bool {
+    matches!(finding.symptom, Symptom::Rejected { .. })
+}
+
+/// Whether an integer is undecidable on which it depends whether an operator is defined: a divisor that may be 0, an index
+/// that may be out of range. (With floats an operator that is undefined gives NaN, and refuses nothing.)
+fn may_be_undefined(apart: &Apart) -> bool {
+    let graph = &apart.flat.graph;
+    graph.nodes.iter().any(|node| {
+        let NodeKind::Operator(op) = &node.kind else { return false };
+        let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+        op.hazards(&types).iter().any(|hazard| match *hazard {
+            Hazard::Zero { operand } | Hazard::Outside { operand, .. } | Hazard::Perhaps { operand, .. } => {
+                let value = node.inputs.get(operand).copied().flatten();
+                let judged = value.and_then(|value| apart.evaluation.taps.get(&value));
+                judged.is_some_and(|judged| judged.tensor.dtype().is_int() && judged.undecidable() > 0)
+            }
+            Hazard::Always => false,
+        })
+    })
+}
+
+/// Whether an i64 value, those inside of functions included, is beyond what i32 holds.
+fn exceeds_i32(apart: &Apart) -> bool {
     let range = i128::from(i32::MIN)..=i128::from(i32::MAX);
-    let mut wide = evaluation.taps.values().filter(|t| t.tensor.dtype() == DType::I64);
+    let mut wide = apart.evaluation.taps.values().filter(|t| t.tensor.dtype() == DType::I64);
     wide.any(|t| t.tensor.to_i128s().iter().any(|v| !range.contains(v)))
 }
 
 #[cfg(test)]
 mod tests {
     use backends::engines::models::OnModels;
+
+    use interp::Profile;
+    use ir::{Tensor, Type};
+    use ops::Model;
 
     use super::*;
     use crate::reference::Reference;
@@ -47,8 +80,30 @@ mod tests {
         };
         let refusal = finding(r#"{"rejected":{"stage":"load","message":"no"}}"#);
         let crash = finding(r#"{"fault":{"kind":"signal","place":"SIGSEGV"}}"#);
-        let excused = |finding, is_defined| excuse(target, finding, is_defined, || true).is_some();
+        let excused = |finding, is_defined| excuse(target, finding, is_defined, || None).is_some();
         assert!(excused(&refusal, false) && !excused(&refusal, true));
         assert!(!excused(&crash, false) && !excused(&crash, true));
+    }
+    #[test]
+    fn a_remainder_by_what_may_be_zero_may_be_refused() {
+        // What is normalised is 1, or a little less; then it is 0 as an integer.
+        let normalised = r#"onnxsmith 1 opset 21
+graph {
+  %0: f32[1] = variable "x"
+  %1: f32[1] = LpNormalization(%0) {axis = 0, p = 2}
+  %2: i8[1] = Cast(%1) {to = i8}
+  %3: i8[1] = Mod(%2, %2)
+  return "y" = %3
+}
+"#;
+        let three = Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 3.0);
+        let may_be = |text: &str| {
+            let model: Model = text.parse().expect("a model");
+            let apart = Apart::of(&model, std::slice::from_ref(&three), &Profile::DECLARED);
+            may_be_undefined(&apart.expect("no functions"))
+        };
+        assert!(may_be(normalised));
+        assert!(!may_be(&normalised.replace("LpNormalization(%0) {axis = 0, p = 2}", "Ceil(%0)")));
+        assert!(!may_be(&normalised.replace("Mod", "Add")));
     }
 }

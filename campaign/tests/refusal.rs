@@ -31,6 +31,8 @@ fn refusing_is_a_bug_where_all_is_defined() {
         operators,
         dtypes: DTypes::of(&[DType::I32]),
         max_elements: 256,
+        // What is refused inside of a function is refused in other words than alone.
+        function: 0.0,
         ..Settings::default()
     };
     let out = tempfile::tempdir().expect("a temporary folder");

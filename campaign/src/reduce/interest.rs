@@ -17,19 +17,16 @@
 //! MatMul and Add would otherwise end as one in its Add. And a symptom is what the outputs show: where a wrong number
 //! is seen as a NaN, because a Log comes after it, the Log stays.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use backends::worker::WorkerError;
 use interp::{Evaluation, Judged, Taps};
-use ir::inline::inline;
 use ir::{Tensor, Value};
-use ops::Model;
 use oracles::{ErrorShape, Expected, Finding, Symptom, Verdict, judge};
 
 use super::problem::Problem;
-use crate::blame::blame;
-use crate::excuse::{exceeds_i32, excuse};
+use crate::blame::Suspect;
+use crate::excuse::{excuse, excuse_in_context};
 use crate::target::Target;
 use crate::{case, reference};
 
@@ -159,35 +156,27 @@ fn run(
         Verdict::Incomparable(why) => return nothing(&why),
         Verdict::Bug(finding) => *finding,
     };
-    let Some(everything) = inside_functions(model, inputs, target, &evaluation) else {
+    let suspect = Suspect::new(model, inputs, target.profile);
+    let Some(apart) = suspect.apart() else {
         return nothing(&"its functions call each other too often");
     };
-    let tame = Tame::of(&everything);
-    if let Some(why) = excuse(target, &finding, tame.defined, || exceeds_i32(&everything)) {
+    let tame = Tame::of(&apart.evaluation);
+    if let Some(why) = excuse(target, &finding, tame.defined, || Some(apart)) {
         return nothing(&why);
     }
     if !is_worth_it(tame, &finding) {
         return nothing(&finding.detail);
     }
-    let blamed = blame(target, model, inputs, &finding)?;
+    let blamed = suspect.blame(target, &finding)?;
+    if blamed.alone.is_none()
+        && let Some(why) = excuse_in_context(&finding, apart)
+    {
+        return nothing(&why);
+    }
     (finding.culprit, finding.hidden_by_taps) = (blamed.culprit, blamed.hidden_by_taps);
     let alone = blamed.alone.map(|(model, inputs)| Problem { model, inputs });
     let values = evaluation.taps.into_iter().map(|(value, judged)| (value, judged.tensor)).collect();
     let outputs = evaluation.outputs;
     let shown = Shown { problem: problem.clone(), onnx, finding, outputs, values, alone };
     Ok(Ran::Shown(Box::new(shown), tame))
-}
-
-/// The evaluation with the values inside of functions, where there are functions; `None` if there are too many.
-fn inside_functions<'e>(
-    model: &Model,
-    inputs: &[Tensor],
-    target: &Target,
-    evaluation: &'e Evaluation,
-) -> Option<Cow<'e, Evaluation>> {
-    if model.functions.is_empty() {
-        return Some(Cow::Borrowed(evaluation));
-    }
-    let flat = Model::new(model.opset, inline(model)?);
-    interp::evaluate(&flat, inputs, target.profile, Taps::All).ok().map(Cow::Owned)
 }
