@@ -42,7 +42,9 @@ def serve(description, load, lacks=lambda message: False):
     for line in iter(frames_in.readline, b""):
         request = json.loads(line)
         if request["type"] == "hello":
-            send(frames_out, {"type": "hello", "protocol": VERSION} | description)
+            # All that this process has done so far is to load the runtime.
+            hello = {"type": "hello", "protocol": VERSION, "seconds": time.process_time()}
+            send(frames_out, hello | description)
             continue
         model = frames_in.read(request["model"])
         inputs = {blob["name"]: array(blob, frames_in.read(blob["bytes"])) for blob in request["inputs"]}

@@ -152,6 +152,16 @@ impl Whole<'_> {
     }
 }
 
+/// Who is to blame for a finding.
+pub fn blame(
+    target: &Target,
+    model: &Model,
+    inputs: &[Tensor],
+    finding: &Finding,
+) -> Result<Blamed, WorkerError> {
+    Suspect::new(model, inputs, target.profile).blame(target, finding)
+}
+
 /// For each node, whether the output that is off depends on it; all, where that is not known.
 fn suspects(graph: &Graph, finding: &Finding) -> Vec<bool> {
     let off = finding.worst.as_ref().and_then(|w| graph.outputs.iter().find(|o| o.name == w.output));

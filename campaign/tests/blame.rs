@@ -9,7 +9,7 @@ use backends::worker::{Description, EngineError};
 use graphgen::{Settings, Weights};
 use interp::Taps;
 use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
-use onnxsmith_campaign::blame::Suspect;
+use onnxsmith_campaign::blame::blame;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::reference::Reference;
 use onnxsmith_campaign::relax::schedule::Levels;
@@ -139,8 +139,7 @@ fn culprit(spoil: Spoil, build: fn(&mut Graph, Value) -> Value) -> Option<String
     let Verdict::Bug(finding) = judge("two", &target.level, &ran.outcome, &expected) else {
         panic!("{:?}", ran.outcome)
     };
-    let suspect = Suspect::new(&model, &inputs, target.profile);
-    let blamed = suspect.blame(target, &finding).expect("a culprit");
+    let blamed = blame(target, &model, &inputs, &finding).expect("a culprit");
     blamed.culprit.map(|culprit| culprit.operator)
 }
 

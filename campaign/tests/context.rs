@@ -11,7 +11,7 @@ use backends::engines::models::{OnModels, Runner};
 use backends::worker::{Description, EngineError};
 use interp::{Profile, Taps};
 use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
-use onnxsmith_campaign::blame::{Blamed, Suspect};
+use onnxsmith_campaign::blame::{Blamed, blame};
 use onnxsmith_campaign::reduce::{Budget, Plan, reduce};
 use onnxsmith_campaign::reference::Reference;
 use onnxsmith_campaign::{Target, case};
@@ -28,8 +28,7 @@ fn blamed(target: &Target, model: &Model, inputs: &[Tensor]) -> (Finding, Blamed
     let Verdict::Bug(mut finding) = judge(&target.backend, &target.level, &ran.outcome, &expected) else {
         panic!("{:?}", ran.outcome)
     };
-    let suspect = Suspect::new(model, inputs, target.profile);
-    let blamed = suspect.blame(target, &finding).expect("somebody to blame");
+    let blamed = blame(target, model, inputs, &finding).expect("somebody to blame");
     (finding.culprit, finding.hidden_by_taps) = (blamed.culprit.clone(), blamed.hidden_by_taps);
     (*finding, blamed)
 }

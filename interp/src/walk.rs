@@ -8,7 +8,7 @@ use std::rc::Rc;
 use ir::{DType, NodeId, NodeKind, Tensor, Type, Value};
 use ops::plain::working_dtype;
 use ops::{Arith, Call, Data, Graph, Model, Op, Operator, Reject};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// How a number system takes part in running a model.
 pub(crate) trait System {
@@ -112,10 +112,10 @@ impl<S: System> Walk<'_, S> {
             let at = caller.unwrap_or(id);
             let outputs: Each<Option<Shared<S::A>>> = match &node.kind {
                 NodeKind::Constant(tensor) => {
-                    one(given(id).unwrap_or_else(|| Rc::new(self.system.load(tensor))))
+                    smallvec![Some(given(id).unwrap_or_else(|| Rc::new(self.system.load(tensor))))]
                 }
                 // A validated graph has no captures outside of subgraphs and a value for each variable.
-                NodeKind::Variable { .. } | NodeKind::Capture(_) => one(given(id)?),
+                NodeKind::Variable { .. } | NodeKind::Capture(_) => smallvec![Some(given(id)?)],
                 NodeKind::Operator(op) => self.operator(op, graph, id, at, &values)?,
                 NodeKind::Call(function) => {
                     let body = &self.model.functions[function.0 as usize].body;
@@ -174,10 +174,6 @@ impl<S: System> Walk<'_, S> {
         let visit = Visit { node: at, op, types: &types, operands: &inputs, results: &results };
         (self.visit)(&visit).then(|| results.into_iter().map(|data| Some(Rc::new(data))).collect())
     }
-}
-
-fn one<A: Arith>(data: Shared<A>) -> Each<Option<Shared<A>>> {
-    SmallVec::from_iter([Some(data)])
 }
 
 /// A value that has been computed and not dropped.
