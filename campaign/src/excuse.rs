@@ -61,7 +61,6 @@ fn exceeds_i32(apart: &Apart) -> bool {
 #[cfg(test)]
 mod tests {
     use backends::engines::models::OnModels;
-
     use interp::Profile;
     use ir::{Tensor, Type};
     use ops::Model;
@@ -84,6 +83,7 @@ mod tests {
         assert!(excused(&refusal, false) && !excused(&refusal, true));
         assert!(!excused(&crash, false) && !excused(&crash, true));
     }
+
     #[test]
     fn a_remainder_by_what_may_be_zero_may_be_refused() {
         // What is normalised is 1, or a little less; then it is 0 as an integer.
