@@ -2,7 +2,7 @@
 
 use ir::{DType, NodeKind, Type};
 use ops::{Hazard, Operator};
-use oracles::{Finding, Symptom, Why};
+use oracles::{Finding, Why};
 
 use crate::apart::Apart;
 use crate::target::Target;
@@ -15,7 +15,7 @@ pub(crate) fn excuse<'a>(
     is_defined: bool,
     apart: impl FnOnce() -> Option<&'a Apart>,
 ) -> Option<Why> {
-    if !is_defined && is_refusal(finding) {
+    if !is_defined && finding.is_refusal() {
         return Some(Why::Undefined);
     }
     let is_too_wide = target.shortens_integers() && apart().is_none_or(exceeds_i32);
@@ -26,11 +26,7 @@ pub(crate) fn excuse<'a>(
 /// Why a refusal that no operator shows alone, with the reference's values, says nothing about the target, if it does not:
 /// the engine may have computed other values, rightly, and one that is undefined.
 pub(crate) fn excuse_in_context(finding: &Finding, apart: &Apart) -> Option<Why> {
-    (is_refusal(finding) && may_be_undefined(apart)).then_some(Why::Undefined)
-}
-
-fn is_refusal(finding: &Finding) -> bool {
-    matches!(finding.symptom, Symptom::Rejected { .. })
+    (finding.is_refusal() && may_be_undefined(apart)).then_some(Why::Undefined)
 }
 
 /// Whether an integer is undecidable on which it depends whether an operator is defined: a divisor that may be 0, an index

@@ -2,15 +2,18 @@
 
 use std::sync::atomic::AtomicBool;
 
-use backends::cpu::{CpuError, GraphRunner, NodeRunner};
+use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::OnModels;
 use graphgen::{Settings, Weights};
-use ir::{DType, DTypes, Tensor, Type};
+use interp::Taps;
+use ir::{DType, DTypes, Operation, Tensor, Type};
+use onnxsmith_campaign::blame::Suspect;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
-use ops::Op;
+use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values, case};
+use ops::{Model, Op};
+use oracles::{Expected, Verdict, Why, judge};
 
 struct Refusing;
 
@@ -61,4 +64,51 @@ fn refusing_is_a_bug_where_all_is_defined() {
     assert_eq!((report.undefined_cases, report.verdicts.incomparable), (0, 0));
     // A case without nodes has nothing to refuse.
     assert!(report.verdicts.bug > 30, "{:?}", report.verdicts);
+}
+
+/// Our CPU kernels, but nothing is divided by zero.
+struct Strict;
+
+impl NodeRunner for Strict {
+    type Error = CpuError;
+
+    fn run_node(
+        &mut self,
+        op: &Op,
+        inputs: &[Option<&Tensor>],
+        outputs: &[Type],
+    ) -> Result<Vec<Tensor>, CpuError> {
+        let is_zero = |divisor: &Tensor| divisor.to_f64s().contains(&0.0);
+        if op.name() == "Div" && inputs[1].is_some_and(is_zero) {
+            return Err(CpuError::Invalid("the divisor is zero"));
+        }
+        Cpu.run_node(op, inputs, outputs)
+    }
+}
+
+#[test]
+fn what_hangs_on_an_undecidable_integer_may_be_refused() {
+    // Where the NaN is, is open; the reference says 0. A Div of that alone is undefined, and of a right answer may be.
+    let text = r#"onnxsmith 1 opset 21
+graph {
+  %0: f32[2] = variable "x"
+  %1: f32[1], i64[1] = TopK(%0) {k = 1}
+  %2: i64[1] = Div(%1.1, %1.1)
+  return "y" = %2
+}
+"#;
+    let model: Model = text.parse().expect("a model");
+    let target = &Target::here(Box::new(OnModels(GraphRunner::new("strict", Strict))))[0];
+    let inputs = [Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |_| f64::NAN)];
+    let onnx = case::export(&model).expect("a model");
+    let named = case::named(&model, inputs.to_vec());
+    let ran = target.run(&onnx, &named, &case::outputs(&model)).expect("a run");
+    let evaluation = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs).expect("a reference");
+    let names = ["y".to_owned()];
+    let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
+    let verdict = judge(&target.backend, &target.level, &ran.outcome, &expected);
+    assert!(matches!(&verdict, Verdict::Bug(finding) if finding.is_refusal()), "{verdict:?}");
+    let suspect = Suspect::new(&model, &inputs, target.profile);
+    let (settled, _) = suspect.settle(target, true, verdict).expect("a run");
+    assert_eq!(settled, Verdict::Incomparable(Why::Undefined));
 }

@@ -80,11 +80,13 @@ fn placeholder(c: char, rest: &str) -> (Option<&'static str>, usize) {
             len @ 0..=3 => (None, len.clamp(1, 1)),
             len => (Some("\u{2039}path\u{203a}"), len),
         },
-        '[' => match rest.find(']') {
-            Some(end) if rest[1..end].chars().all(|c| c.is_ascii_digit() || ", -".contains(c)) => {
-                (Some("[\u{2039}n\u{203a}]"), end + 1)
-            }
-            _ => (None, 1),
+        '[' => match list(rest, ']') {
+            Some(len) => (Some("[\u{2039}n\u{203a}]"), len),
+            None => (None, 1),
+        },
+        '{' => match list(rest, '}') {
+            Some(len) => (Some("{\u{2039}n\u{203a}}"), len),
+            None => (None, 1),
         },
         '-' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => {
             let digits = rest[1..].find(|c: char| !c.is_ascii_alphanumeric() && c != '.');
@@ -93,6 +95,12 @@ fn placeholder(c: char, rest: &str) -> (Option<&'static str>, usize) {
         '0'..='9' => (Some("\u{2039}n\u{203a}"), run(|c| c.is_ascii_alphanumeric() || c == '.')),
         c => (None, c.len_utf8()),
     }
+}
+
+/// The length of a list of numbers up to what closes it, such as a shape, whose rank is the case's.
+fn list(text: &str, close: char) -> Option<usize> {
+    let end = text.find(close)?;
+    text[1..end].chars().all(|c| c.is_ascii_digit() || ", -".contains(c)).then_some(end + 1)
 }
 
 /// The words of a normalised message that say what is wrong: its innermost cause, without dtypes.
@@ -201,6 +209,9 @@ mod tests {
         let b = normalise("Axis -3 is out of range [-1, 1). Inputs were (tensor(bool) [8])");
         assert_eq!(a, b);
         assert_ne!(a, normalise("Axis 3 is out of range [-3, 3). Inputs were (none)"));
+        let shape = |shape: &str| normalise(&format!("no pad beyond the axis. Input shape:{shape}"));
+        assert_eq!(shape("{2}"), shape("{2,3,4}"));
+        assert_ne!(shape("{2}"), shape("{n}"));
     }
 
     #[test]

@@ -136,6 +136,11 @@ impl Finding {
         is_in_context && matches!(self.symptom, Symptom::Rejected { .. } | Symptom::Fault { .. })
     }
 
+    /// Whether the engine refuses what it should take.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self.symptom, Symptom::Rejected { .. })
+    }
+
     /// What makes this finding the same as another.
     pub fn signature(&self) -> Signature {
         Signature::new(self)

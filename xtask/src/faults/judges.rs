@@ -4,7 +4,7 @@ use backends::worker::Outcome;
 use campaign::{Case, Target};
 use interp::Judged;
 use ir::Tensor;
-use oracles::{Expected, Finding, Symptom, Verdict};
+use oracles::{Expected, Finding, Verdict};
 
 /// A fixed tolerance by the rule of NumPy's `allclose`: |actual − expected| ≤ absolute + relative·|expected|, and NaN
 /// equals NaN. As there, it holds for integers too.
@@ -62,7 +62,7 @@ pub(crate) fn ask(
 ) -> Opinion {
     let expected = Expected { names, outputs: reference, profile: target.profile };
     let finding = match oracles::judge(&target.backend, &target.level, answer, &expected) {
-        Verdict::Bug(f) if case.all_defined || !matches!(f.symptom, Symptom::Rejected { .. }) => Some(f),
+        Verdict::Bug(f) if case.all_defined || !f.is_refusal() => Some(f),
         Verdict::Bug(_) | Verdict::Pass | Verdict::Incomparable(_) => None,
     };
     let mut alarms = [finding.is_some(); JUDGES];
