@@ -22,7 +22,7 @@ pub(crate) struct Apart {
     /// All values.
     pub(crate) evaluation: Evaluation,
     profile: &'static Profile,
-    /// By node; `None` for what is no operator, or has an operand without a definite value.
+    /// By node; `None` for what cannot be evaluated or written alone.
     alone: Vec<OnceCell<Option<Trial>>>,
 }
 
@@ -85,7 +85,7 @@ impl Trial {
 }
 
 /// The model of one operator alone. Operands that are constants stay constants; the others become inputs with the
-/// reference's values. `None` if the reference has no definite value for one of them.
+/// reference's values, and with one of several where the value is open. `None` if the evaluation lacks one.
 pub(crate) fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Option<(Model, Vec<Tensor>)> {
     let node = flat.graph.node(id);
     let mut graph: Graph = IrGraph::new();

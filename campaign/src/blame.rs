@@ -39,6 +39,8 @@ pub struct Blamed {
     pub alone: Option<Alone>,
     /// Whether the fault is gone when every value is an output.
     pub hidden_by_taps: bool,
+    /// Whether an operator that was asked refuses its operands alone, in whatever words.
+    pub refuses_alone: bool,
 }
 
 /// A model that targets may have got wrong.
@@ -62,20 +64,29 @@ impl<'a> Suspect<'a> {
         &self,
         target: &Target,
         all_defined: bool,
-        mut verdict: Verdict,
+        verdict: Verdict,
     ) -> Result<(Verdict, Option<Alone>), WorkerError> {
-        let Verdict::Bug(finding) = &mut verdict else { return Ok((verdict, None)) };
-        if let Some(why) = excuse(target, finding, all_defined, || self.apart()) {
-            return Ok((Verdict::Incomparable(why), None));
+        let Verdict::Bug(finding) = verdict else { return Ok((verdict, None)) };
+        match excuse(target, &finding, all_defined, || self.apart()) {
+            Some(why) => Ok((Verdict::Incomparable(why), None)),
+            None => self.accuse(target, finding),
         }
-        let blamed = self.blame(target, finding)?;
-        if blamed.alone.is_none()
-            && let Some(why) = self.apart().and_then(|apart| excuse_in_context(finding, apart))
+    }
+
+    /// The same of a finding that has no other excuse.
+    pub(crate) fn accuse(
+        &self,
+        target: &Target,
+        mut finding: Box<Finding>,
+    ) -> Result<(Verdict, Option<Alone>), WorkerError> {
+        let blamed = self.blame(target, &finding)?;
+        if !blamed.refuses_alone
+            && let Some(why) = self.apart().and_then(|apart| excuse_in_context(&finding, apart))
         {
             return Ok((Verdict::Incomparable(why), None));
         }
         (finding.culprit, finding.hidden_by_taps) = (blamed.culprit, blamed.hidden_by_taps);
-        Ok((verdict, blamed.alone))
+        Ok((Verdict::Bug(finding), blamed.alone))
     }
 
     /// The model taken apart; `None` where its functions call each other too often.
@@ -105,11 +116,12 @@ impl Whole<'_> {
         let suspects = suspects(graph, finding);
         let output = finding.worst.as_ref().map(|worst| worst.output.as_str());
         let mut best: Option<((bool, Likeness), NodeId)> = None;
-        let mut reasons = Vec::new();
+        let (mut reasons, mut refuses_alone) = (Vec::new(), false);
         for id in graph.iter().map(|(id, _)| id).filter(|id| suspects[id.index()]) {
             let NodeKind::Operator(_) = graph.node(id).kind else { continue };
             let Some(alone) = self.apart.alone(id) else { continue };
             let Some((found, outcome)) = alone.run(self.target)? else { continue };
+            refuses_alone |= found.is_refusal();
             let likeness = Likeness::of(&found.symptom, &finding.symptom);
             if likeness == Likeness::Reason {
                 reasons.push(id);
@@ -118,24 +130,25 @@ impl Whole<'_> {
                 continue;
             }
             let rank = (self.is_reached(id, &outcome, output), likeness);
-            if rank == (true, Likeness::Same) {
-                return Ok(self.alone(id));
-            }
             if best.as_ref().is_none_or(|(best, _)| *best < rank) {
                 best = Some((rank, id));
             }
+            if rank == (true, Likeness::Same) {
+                break;
+            }
         }
-        match (best, &finding.symptom) {
-            (Some((_, id)), _) => Ok(self.alone(id)),
-            (None, Symptom::Mismatch(_)) => self.first_divergent(),
-            (None, symptom) => self.reason(&reasons, symptom),
-        }
+        let blamed = match (best, &finding.symptom) {
+            (Some((_, id)), _) => self.alone(id),
+            (None, Symptom::Mismatch(_)) => self.first_divergent()?,
+            (None, symptom) => self.reason(&reasons, symptom)?,
+        };
+        Ok(Blamed { refuses_alone, ..blamed })
     }
 
     /// An operator to blame that fails alone.
     fn alone(&self, id: NodeId) -> Blamed {
         let alone = self.apart.alone(id).map(|trial| (trial.model.clone(), tensors(&trial.inputs)));
-        Blamed { culprit: self.culprit(id, true), alone, hidden_by_taps: false }
+        Blamed { culprit: self.culprit(id, true), alone, ..Blamed::default() }
     }
 
     /// An operator to blame that fails within the graph alone.

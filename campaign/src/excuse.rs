@@ -23,8 +23,8 @@ pub(crate) fn excuse<'a>(
         .then(|| Why::Widened(format!("{} computes i64 as i32, and a value does not fit", target.backend)))
 }
 
-/// Why a refusal that no operator shows alone, with the reference's values, says nothing about the target, if it does not:
-/// the engine may have computed other values, rightly, and one that is undefined.
+/// Why a refusal says nothing about the target, if it does not, where no operator refuses the reference's values alone: the
+/// engine may have computed other values, rightly, and one that is undefined.
 pub(crate) fn excuse_in_context(finding: &Finding, apart: &Apart) -> Option<Why> {
     (finding.is_refusal() && may_be_undefined(apart)).then_some(Why::Undefined)
 }

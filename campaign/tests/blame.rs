@@ -1,13 +1,14 @@
 //! Whom the campaign blames: a fusion that only shows while a value is no output, and of several faulty operators the one
 //! whose fault is seen.
 
+mod verdict;
+
 use std::sync::atomic::AtomicBool;
 
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::{OnModels, Runner};
 use backends::worker::{Description, EngineError};
 use graphgen::{Settings, Weights};
-use interp::Taps;
 use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::blame::blame;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
@@ -15,9 +16,10 @@ use onnxsmith_campaign::reference::Reference;
 use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values, case};
+use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
 use ops::{Graph, Model, Op};
-use oracles::{Expected, Verdict, judge};
+use oracles::Verdict;
+use verdict::verdict;
 
 /// The reference, but for a fused operator that is off: an Exp whose operand is an Add that nobody else sees.
 struct Fusing;
@@ -130,15 +132,8 @@ fn culprit(spoil: Spoil, build: fn(&mut Graph, Value) -> Value) -> Option<String
 
     let targets = Target::here(Box::new(OnModels(GraphRunner::new("two", Spoiling(spoil)))));
     let target = &targets[0];
-    let onnx = case::export(&model).expect("a model");
-    let ran =
-        target.run(&onnx, &case::named(&model, inputs.to_vec()), &case::outputs(&model)).expect("a run");
-    let evaluation = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs).expect("a reference");
-    let names = ["y".to_owned()];
-    let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
-    let Verdict::Bug(finding) = judge("two", &target.level, &ran.outcome, &expected) else {
-        panic!("{:?}", ran.outcome)
-    };
+    let verdict = verdict(target, &model, &inputs);
+    let Verdict::Bug(finding) = verdict else { panic!("{verdict:?}") };
     let blamed = blame(target, &model, &inputs, &finding).expect("a culprit");
     blamed.culprit.map(|culprit| culprit.operator)
 }

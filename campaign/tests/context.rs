@@ -2,6 +2,7 @@
 //! on, and the first to diverge even if an engine does not take every value as an output at once.
 
 mod saved;
+mod verdict;
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -9,25 +10,20 @@ use std::time::Duration;
 use backends::cpu::{Cpu, NodeRunner};
 use backends::engines::models::{OnModels, Runner};
 use backends::worker::{Description, EngineError};
-use interp::{Profile, Taps};
+use interp::Profile;
 use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
+use onnxsmith_campaign::Target;
 use onnxsmith_campaign::blame::{Blamed, blame};
 use onnxsmith_campaign::reduce::{Budget, Plan, reduce};
 use onnxsmith_campaign::reference::Reference;
-use onnxsmith_campaign::{Target, case};
 use ops::{Graph, Model, Op};
-use oracles::{Expected, Finding, Verdict, judge};
+use oracles::{Finding, Verdict};
+use verdict::verdict;
 
 /// What running a model shows, and who is blamed for it.
 fn blamed(target: &Target, model: &Model, inputs: &[Tensor]) -> (Finding, Blamed) {
-    let onnx = case::export(model).expect("a model");
-    let ran = target.run(&onnx, &case::named(model, inputs.to_vec()), &case::outputs(model)).expect("a run");
-    let evaluation = interp::evaluate(model, inputs, target.profile, Taps::Outputs).expect("a reference");
-    let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-    let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
-    let Verdict::Bug(mut finding) = judge(&target.backend, &target.level, &ran.outcome, &expected) else {
-        panic!("{:?}", ran.outcome)
-    };
+    let verdict = verdict(target, model, inputs);
+    let Verdict::Bug(mut finding) = verdict else { panic!("{verdict:?}") };
     let blamed = blame(target, model, inputs, &finding).expect("somebody to blame");
     (finding.culprit, finding.hidden_by_taps) = (blamed.culprit.clone(), blamed.hidden_by_taps);
     (*finding, blamed)

@@ -1,27 +1,38 @@
 //! An engine may refuse what is undefined, and nothing else; and little is undefined.
 
+mod verdict;
+
 use std::sync::atomic::AtomicBool;
 
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::OnModels;
 use graphgen::{Settings, Weights};
-use interp::Taps;
 use ir::{DType, DTypes, Operation, Tensor, Type};
 use onnxsmith_campaign::blame::Suspect;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values, case};
+use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
 use ops::{Model, Op};
-use oracles::{Expected, Verdict, Why, judge};
+use oracles::{Verdict, Why};
+use verdict::verdict;
 
-struct Refusing;
+/// Our CPU kernels, but some nodes are refused.
+struct Refusing(fn(&Op, &[Option<&Tensor>]) -> bool);
 
 impl NodeRunner for Refusing {
     type Error = CpuError;
 
-    fn run_node(&mut self, _: &Op, _: &[Option<&Tensor>], _: &[Type]) -> Result<Vec<Tensor>, CpuError> {
-        Err(CpuError::Invalid("it does not like it"))
+    fn run_node(
+        &mut self,
+        op: &Op,
+        inputs: &[Option<&Tensor>],
+        outputs: &[Type],
+    ) -> Result<Vec<Tensor>, CpuError> {
+        if (self.0)(op, inputs) {
+            return Err(CpuError::Invalid("it does not like it"));
+        }
+        Cpu.run_node(op, inputs, outputs)
     }
 }
 
@@ -34,8 +45,6 @@ fn refusing_is_a_bug_where_all_is_defined() {
         operators,
         dtypes: DTypes::of(&[DType::I32]),
         max_elements: 256,
-        // What is refused inside of a function is refused in other words than alone.
-        function: 0.0,
         ..Settings::default()
     };
     let out = tempfile::tempdir().expect("a temporary folder");
@@ -49,7 +58,7 @@ fn refusing_is_a_bug_where_all_is_defined() {
             swarm: true,
             values: Values::default(),
         },
-        targets: Target::here(Box::new(OnModels(GraphRunner::new("refusing", Refusing)))),
+        targets: Target::here(Box::new(OnModels(GraphRunner::new("refusing", Refusing(|_, _| true))))),
         oracles: onnxsmith_campaign::oracle::Oracles::default(),
         jobs: 1,
         cases: Some(50),
@@ -66,24 +75,8 @@ fn refusing_is_a_bug_where_all_is_defined() {
     assert!(report.verdicts.bug > 30, "{:?}", report.verdicts);
 }
 
-/// Our CPU kernels, but nothing is divided by zero.
-struct Strict;
-
-impl NodeRunner for Strict {
-    type Error = CpuError;
-
-    fn run_node(
-        &mut self,
-        op: &Op,
-        inputs: &[Option<&Tensor>],
-        outputs: &[Type],
-    ) -> Result<Vec<Tensor>, CpuError> {
-        let is_zero = |divisor: &Tensor| divisor.to_f64s().contains(&0.0);
-        if op.name() == "Div" && inputs[1].is_some_and(is_zero) {
-            return Err(CpuError::Invalid("the divisor is zero"));
-        }
-        Cpu.run_node(op, inputs, outputs)
-    }
+fn divides_by_zero(op: &Op, inputs: &[Option<&Tensor>]) -> bool {
+    op.name() == "Div" && inputs[1].is_some_and(|divisor| divisor.to_f64s().contains(&0.0))
 }
 
 #[test]
@@ -98,15 +91,9 @@ graph {
 }
 "#;
     let model: Model = text.parse().expect("a model");
-    let target = &Target::here(Box::new(OnModels(GraphRunner::new("strict", Strict))))[0];
+    let target = &Target::here(Box::new(OnModels(GraphRunner::new("strict", Refusing(divides_by_zero)))))[0];
     let inputs = [Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |_| f64::NAN)];
-    let onnx = case::export(&model).expect("a model");
-    let named = case::named(&model, inputs.to_vec());
-    let ran = target.run(&onnx, &named, &case::outputs(&model)).expect("a run");
-    let evaluation = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs).expect("a reference");
-    let names = ["y".to_owned()];
-    let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
-    let verdict = judge(&target.backend, &target.level, &ran.outcome, &expected);
+    let verdict = verdict(target, &model, &inputs);
     assert!(matches!(&verdict, Verdict::Bug(finding) if finding.is_refusal()), "{verdict:?}");
     let suspect = Suspect::new(&model, &inputs, target.profile);
     let (settled, _) = suspect.settle(target, true, verdict).expect("a run");

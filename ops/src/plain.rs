@@ -276,6 +276,19 @@ mod tests {
     }
 
     #[test]
+    fn powers_of_norms_are_those_of_libm() {
+        let infinite = [f64::INFINITY, f64::NEG_INFINITY];
+        for x in [0.0, -0.0, 1.0, -3.0, 0.1, 1e-320, 1e200, -1e200, f64::NAN].into_iter().chain(infinite) {
+            for y in [1.0, 2.0, 0.5] {
+                let (ours, right) = (pow(x, y), libm::pow(x, y));
+                let is_same = ours.to_bits() == right.to_bits() || (ours.is_nan() && right.is_nan());
+                let is_next = [right.next_up(), right.next_down()].contains(&ours);
+                assert!(is_same || is_next, "{x} to the power of {y}: {ours}, {right}");
+            }
+        }
+    }
+
+    #[test]
     fn long_sums_do_not_lose_small_terms() {
         let terms =
             || std::iter::once(1e16).chain(std::iter::repeat_n(1.0, 1000)).chain(std::iter::once(-1e16));

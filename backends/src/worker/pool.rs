@@ -199,7 +199,7 @@ pub struct Pool {
     spent: Mutex<Spent>,
 }
 
-/// What the workers of a pool have cost beyond their answers.
+/// What the workers of a pool have cost so far.
 #[derive(Default)]
 struct Spent {
     /// Inside the engine.

@@ -10,7 +10,6 @@ use ir::{DType, Tensor};
 
 use super::outcome::Fault;
 use super::pipe::{PIPE, Patient};
-
 use super::protocol::{self, Description, FrameError, Hello, Reply, Request, RunHeader, VERSION, Wanted};
 use super::spec::{Limits, Spec};
 use super::tail::Tail;

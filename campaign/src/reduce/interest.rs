@@ -25,8 +25,9 @@ use ir::{Tensor, Value};
 use oracles::{ErrorShape, Expected, Finding, Symptom, Verdict, judge};
 
 use super::problem::Problem;
+use crate::apart::Apart;
 use crate::blame::Suspect;
-use crate::excuse::{excuse, excuse_in_context};
+use crate::excuse::excuse;
 use crate::target::Target;
 use crate::{case, reference};
 
@@ -139,8 +140,8 @@ fn run(
     if let Err(e) = reference::affordable(model) {
         return nothing(&e);
     }
-    let evaluation = match interp::evaluate(model, inputs, target.profile, Taps::All) {
-        Ok(evaluation) => evaluation,
+    let reference = match interp::evaluate(model, inputs, target.profile, Taps::Outputs) {
+        Ok(evaluation) => evaluation.outputs,
         Err(e) => return nothing(&e),
     };
     let onnx = match case::export(model) {
@@ -150,11 +151,11 @@ fn run(
     let outputs = case::outputs(model);
     let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
     let ran = target.run(&onnx, &problem.named(), &outputs)?;
-    let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
-    let mut finding = match judge(&target.backend, &target.level, &ran.outcome, &expected) {
+    let expected = Expected { names: &names, outputs: &reference, profile: target.profile };
+    let finding = match judge(&target.backend, &target.level, &ran.outcome, &expected) {
         Verdict::Pass => return nothing(&"its outputs are right"),
         Verdict::Incomparable(why) => return nothing(&why),
-        Verdict::Bug(finding) => *finding,
+        Verdict::Bug(finding) => finding,
     };
     let suspect = Suspect::new(model, inputs, target.profile);
     let Some(apart) = suspect.apart() else {
@@ -167,16 +168,24 @@ fn run(
     if !is_worth_it(tame, &finding) {
         return nothing(&finding.detail);
     }
-    let blamed = suspect.blame(target, &finding)?;
-    if blamed.alone.is_none()
-        && let Some(why) = excuse_in_context(&finding, apart)
-    {
-        return nothing(&why);
-    }
-    (finding.culprit, finding.hidden_by_taps) = (blamed.culprit, blamed.hidden_by_taps);
-    let alone = blamed.alone.map(|(model, inputs)| Problem { model, inputs });
-    let values = evaluation.taps.into_iter().map(|(value, judged)| (value, judged.tensor)).collect();
-    let outputs = evaluation.outputs;
-    let shown = Shown { problem: problem.clone(), onnx, finding, outputs, values, alone };
+    let (finding, alone) = match suspect.accuse(target, finding)? {
+        (Verdict::Bug(finding), alone) => (*finding, alone),
+        (Verdict::Incomparable(why), _) => return nothing(&why),
+        (Verdict::Pass, _) => return nothing(&"its outputs are right"),
+    };
+    let Some(values) = values(problem, target, apart) else { return nothing(&"it has no values") };
+    let alone = alone.map(|(model, inputs)| Problem { model, inputs });
+    let shown = Shown { problem: problem.clone(), onnx, finding, outputs: reference, values, alone };
     Ok(Ran::Shown(Box::new(shown), tame))
+}
+
+/// Every value of the main graph. Without functions, it is the graph that was taken apart.
+fn values(problem: &Problem, target: &Target, apart: &Apart) -> Option<BTreeMap<Value, Tensor>> {
+    let Problem { model, inputs } = problem;
+    let taps = if model.functions.is_empty() {
+        apart.evaluation.taps.clone()
+    } else {
+        interp::evaluate(model, inputs, target.profile, Taps::All).ok()?.taps
+    };
+    Some(taps.into_iter().map(|(value, judged)| (value, judged.tensor)).collect())
 }
