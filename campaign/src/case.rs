@@ -1,6 +1,7 @@
 //! A case: a model with inputs on which it is defined, made from a seed.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use graphgen::{Policy, Settings};
 use interp::{Budget, Edged, Evaluation, Settled};
@@ -9,8 +10,9 @@ use onnx::CaseFolder;
 use onnx::external::External;
 use onnx::import::Options;
 use onnx::violate::NotRefused;
-use ops::Model;
+use ops::{Footprint, Model};
 use rand::RngExt;
+use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
 
 use crate::relax::{Level, Relaxed};
@@ -35,6 +37,8 @@ pub struct Case {
     pub edge: Option<Edged>,
     /// How many draws the generator threw away.
     pub rejected: usize,
+    /// What its valid model takes.
+    pub footprint: Footprint,
     /// How far it is from the constraints of the standard.
     pub level: Level,
     /// Why its model is not valid, where it is not or may not be. Then engines get that model, and `model` and `onnx`
@@ -127,6 +131,17 @@ pub enum CaseError {
         /// What is wrong.
         cause: Box<NotRefused>,
     },
+    /// No model was drawn that has a node and keeps to the budget.
+    #[error(
+        "case {index}: nothing can be drawn: none of {draws} models has a node and keeps to the budget; allow more \
+         operators or dtypes, or a larger budget"
+    )]
+    Nothing {
+        /// The case.
+        index: u64,
+        /// How many were drawn.
+        draws: u64,
+    },
     /// No model that was drawn has a place for a rule.
     #[error(
         "case {index}: no model was drawn that can break one of the rules {rules}; allow more nodes or operators"
@@ -143,14 +158,19 @@ pub enum CaseError {
 /// although edges are cut: a function may be undefined whatever its operands are.
 const DRAWS: u64 = 4;
 
+/// How many models are drawn until one has a node and keeps to the budget with the inputs that value search adds.
+const MOST_DRAWS: u64 = 24;
+
 /// Makes cases: every case is a function of the seed, the settings and its index.
 pub struct Maker<'p> {
     /// The seed of the campaign.
     pub seed: u64,
     /// What may occur.
     pub settings: Settings,
-    /// The opset of every case; `None` draws one for each, up to the settings'.
+    /// The opset of every case; `None` draws one for each, up to the settings', among those that have an operator in use.
     pub opset: Option<u32>,
+    /// The number of nodes, drawn for each case; `None` takes the settings'.
+    pub nodes: Option<RangeInclusive<usize>>,
     /// How to generate.
     pub policy: &'p (dyn Policy + Sync),
     /// Whether settings are varied from case to case.
@@ -182,21 +202,47 @@ impl Maker<'_> {
         settings: &Settings,
         stream: Stream,
     ) -> Result<Case, CaseError> {
-        let mut settings = if self.swarm { settings.clone().swarm(stream) } else { settings.clone() };
-        if self.opset.is_none() {
-            settings.opset =
-                stream.child("opset").rng().random_range(*ir::graph::OPSETS.start()..=settings.opset);
-        }
-        let mut case = self.draw(index, &settings, stream.at(0))?;
-        for draw in 1..DRAWS {
-            if case.all_defined {
+        let mut undefined: Option<Case> = None;
+        let mut rejected = 0;
+        for draw in 0..MOST_DRAWS {
+            let settings = self.settings_of(settings, stream, draw);
+            let stream = stream.at(draw);
+            let case = self.draw(index, &settings, stream)?;
+            rejected += case.rejected;
+            let is_empty = case
+                .model
+                .graph
+                .nodes
+                .iter()
+                .all(|n| matches!(n.kind, NodeKind::Variable { .. } | NodeKind::Constant(_)));
+            let fits = !is_empty && !self.settings.budget.is_exceeded_by(&case.footprint);
+            if fits && case.all_defined {
+                return Ok(Case { rejected, ..case });
+            }
+            undefined = undefined.or(fits.then_some(case));
+            if draw + 1 >= DRAWS && undefined.is_some() {
                 break;
             }
-            let rejected = case.rejected;
-            case = self.draw(index, &settings, stream.at(draw))?;
-            case.rejected += rejected;
         }
-        Ok(case)
+        let nothing = CaseError::Nothing { index, draws: MOST_DRAWS };
+        undefined.map(|case| Case { rejected, ..case }).ok_or(nothing)
+    }
+
+    /// The settings of one draw of a case. Those of the first draws vary from case to case. Where they give nothing, they
+    /// are taken as they are, and with less room, so that the inputs that value search adds find theirs.
+    fn settings_of(&self, settings: &Settings, stream: Stream, draw: u64) -> Settings {
+        let mut settings =
+            if self.swarm && draw < DRAWS { settings.clone().swarm(stream) } else { settings.clone() };
+        if self.opset.is_none()
+            && let Some(&opset) = settings.opsets().choose(&mut stream.child("opset").rng())
+        {
+            settings.opset = opset;
+        }
+        if let Some(nodes) = &self.nodes {
+            settings.nodes = stream.child("nodes").rng().random_range(nodes.clone());
+        }
+        settings.budget = settings.budget.shrunk(draw as f64 / MOST_DRAWS as f64);
+        settings
     }
 
     fn draw(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
@@ -209,6 +255,7 @@ impl Maker<'_> {
             adversarial: self.values.is_adversarial(stream),
             edge: None,
             rejected: generated.rejected,
+            footprint: Footprint::default(),
             level: Level::Valid,
             relaxed: None,
             model: generated.model,
@@ -217,6 +264,8 @@ impl Maker<'_> {
             case = Self::fill(case, &generated.constants, stream.child("values"))?;
         }
         case.onnx = encode(&case.model, index)?;
+        // A drawn model has few nodes.
+        case.footprint = Footprint::of(&case.model).unwrap_or_default();
         Ok(case)
     }
 

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::case::{self, Adversarial, Case, Maker, Values};
 use crate::folder;
+use crate::footprint::Footprints;
 use crate::relax::Level;
 use crate::relax::schedule::{Choice, Levels};
 
@@ -32,6 +33,8 @@ pub struct Generated {
     pub all_defined: u64,
     /// The cases that were to be adversarial.
     pub adversarial: Adversarial,
+    /// What the models take.
+    pub footprints: Footprints,
     /// How many cases are expected to be refused, by rule.
     pub rules: BTreeMap<String, u64>,
 }
@@ -93,6 +96,7 @@ pub fn generate(
             total.rejected += case.rejected as u64;
             total.all_defined += u64::from(case.all_defined);
             total.adversarial.take(&case);
+            total.footprints.add(&case.footprint, &maker.settings.budget);
             if let Some(relaxed) = &case.relaxed {
                 *total.rules.entry(relaxed.rule.clone()).or_default() += 1;
             }

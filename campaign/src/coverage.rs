@@ -9,11 +9,17 @@ use ir::{NodeKind, Operation};
 use ops::Model;
 use serde::{Deserialize, Serialize};
 
+use crate::case;
+use crate::report::add_counts;
+
 /// In how many cases operators and pairs of operators occurred.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Coverage {
     /// The operators.
     pub operators: BTreeMap<String, u64>,
+    /// The same by the dtype of the first operand, or of the first output where there is none.
+    #[serde(default)]
+    pub dtypes: BTreeMap<String, BTreeMap<String, u64>>,
     /// The pairs: producer, then consumer.
     pub pairs: BTreeMap<String, BTreeMap<String, u64>>,
 }
@@ -36,6 +42,10 @@ impl Coverage {
         for operator in operators {
             *self.operators.entry(operator.to_owned()).or_default() += 1;
         }
+        for (operator, dtype) in case::operators(model).collect::<BTreeSet<_>>() {
+            let dtypes = self.dtypes.entry(operator.to_owned()).or_default();
+            *dtypes.entry(dtype.to_string()).or_default() += 1;
+        }
         for (producer, consumer) in pairs {
             let consumers = self.pairs.entry(producer.to_owned()).or_default();
             *consumers.entry(consumer.to_owned()).or_default() += 1;
@@ -46,6 +56,9 @@ impl Coverage {
     pub fn merge(&mut self, more: Self) {
         for (operator, count) in more.operators {
             *self.operators.entry(operator).or_default() += count;
+        }
+        for (operator, dtypes) in more.dtypes {
+            add_counts(self.dtypes.entry(operator).or_default(), dtypes);
         }
         for (producer, consumers) in more.pairs {
             let into = self.pairs.entry(producer).or_default();

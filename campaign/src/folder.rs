@@ -10,6 +10,7 @@ use oracles::{Check, Finding};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
+use crate::footprint::Takes;
 use crate::oracle::Rewritten;
 use crate::relax::Relaxed;
 
@@ -29,6 +30,9 @@ pub struct About {
     pub rtol: Option<f64>,
     /// An absolute tolerance for the stored outputs.
     pub atol: Option<f64>,
+    /// What the model takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub footprint: Option<Takes>,
     /// For each output: the largest error bound, and how many elements are undecidable and undefined.
     pub bounds: Vec<Bounds>,
     /// Why the model is not, or may not be, valid.
@@ -84,6 +88,8 @@ pub struct Saved<'a> {
     pub index: Option<u64>,
     /// The model.
     pub onnx: &'a [u8],
+    /// What the model takes, if it is valid.
+    pub footprint: Option<Takes>,
     /// The inputs, by name.
     pub inputs: &'a [(String, Tensor)],
     /// The outputs' names, in order.
@@ -110,7 +116,8 @@ impl<'a> Saved<'a> {
         let names = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
         let (seed, index, onnx, inputs) = (Some(seed), Some(case.index), case.bytes(), &case.inputs[..]);
         let relaxed = case.relaxed.as_ref();
-        Self { seed, index, onnx, inputs, names, outputs, findings, relaxed, rewritten }
+        let footprint = relaxed.is_none().then(|| case.footprint.into());
+        Self { seed, index, onnx, footprint, inputs, names, outputs, findings, relaxed, rewritten }
     }
 
     /// Writes the folder; a case that is there is replaced as a whole.
@@ -143,6 +150,7 @@ impl<'a> Saved<'a> {
             seed: self.seed,
             index: self.index,
             tolerance: self.relaxed.is_none().then(|| DERIVED.to_owned()),
+            footprint: self.footprint,
             bounds: bounds.collect(),
             relaxed: self.relaxed.cloned(),
             check: self.findings.iter().find_map(|f| f.check.clone()),

@@ -25,6 +25,7 @@
 //! | [`mod@reduce`] | the smallest case with the same finding: `onnxsmith reduce` |
 //! | [`coverage`] | which operators occurred, and which met |
 //! | [`corpus`] | writing cases: `onnxsmith gen` |
+//! | [`footprint`] | what generated models take: operations and memory |
 //! | [`folder`] | a case as a folder, with what is known about it |
 //! | [`table`] | operators × dtypes × backends |
 //! | `excuse` | what looks like a finding and is none |
@@ -45,6 +46,7 @@ pub mod event;
 pub mod evidence;
 mod excuse;
 pub mod folder;
+pub mod footprint;
 pub mod fuzz;
 pub mod group;
 pub mod issue;

@@ -48,7 +48,15 @@ fn has_functions(target: &Target, settings: &Settings) -> Result<bool, WorkerErr
 /// The cases that are tried within settings.
 fn tries(settings: Settings) -> impl Iterator<Item = Case> {
     let opset = Some(settings.opset);
-    let maker = Maker { seed: 0, opset, settings, policy: &Weights, swarm: false, values: Values::Plain };
+    let maker = Maker {
+        seed: 0,
+        opset,
+        settings,
+        nodes: None,
+        policy: &Weights,
+        swarm: false,
+        values: Values::Plain,
+    };
     (0..TRIES).filter_map(move |index| maker.make(index).ok())
 }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Adversarial;
 use crate::coverage::Coverage;
+use crate::footprint::Footprints;
 use crate::known::Known;
 use crate::oracle::Asked;
 use crate::relax::Level;
@@ -64,6 +65,9 @@ pub struct Report {
     pub undefined_cases_share: f64,
     /// The cases that were to be adversarial.
     pub adversarial: Adversarial,
+    /// What the models take.
+    #[serde(default)]
+    pub footprints: Footprints,
     /// The levels of the cases, and the answers to invalid models.
     pub levels: LevelTally,
     /// Faults of workers that no case has by itself, by engine and kind: what earlier cases left behind (a thread, a
@@ -215,6 +219,7 @@ impl Report {
             undefined_values,
             undefined_cases,
             adversarial,
+            footprints,
             levels,
             backend_seconds,
             wall_seconds,
@@ -250,6 +255,7 @@ impl Report {
         self.undefined_values += undefined_values;
         self.undefined_cases += undefined_cases;
         self.adversarial.merge(adversarial);
+        self.footprints.merge(footprints);
         self.levels.merge(levels);
         self.backend_seconds += backend_seconds;
         self.wall_seconds = self.wall_seconds.max(wall_seconds);

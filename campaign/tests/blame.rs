@@ -63,7 +63,7 @@ fn campaign() -> Report {
     let out = tempfile::tempdir().expect("a temporary folder");
     let plan = Plan {
         levels: Levels::default(),
-        maker: Maker { seed: 3, settings, opset: None, policy: &Weights, swarm: false, values },
+        maker: Maker { seed: 3, settings, opset: None, nodes: None, policy: &Weights, swarm: false, values },
         targets: Target::here(Box::new(OnModels(Fusing))),
         oracles: onnxsmith_campaign::oracle::Oracles::default(),
         jobs: 1,

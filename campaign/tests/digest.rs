@@ -35,8 +35,15 @@ impl Fnv1a {
 
 fn case_of(seed: u64) -> Case {
     let settings = Settings { opset: *ir::graph::OPSETS.end(), nodes: 6, ..Settings::default() };
-    let maker =
-        Maker { seed, settings, opset: None, policy: &Weights, swarm: true, values: Values::default() };
+    let maker = Maker {
+        seed,
+        settings,
+        opset: None,
+        nodes: None,
+        policy: &Weights,
+        swarm: true,
+        values: Values::default(),
+    };
     maker.make(0).unwrap()
 }
 

@@ -41,6 +41,7 @@ fn campaign(list: &str) -> Report {
             seed: 0,
             settings: Settings::default(),
             opset: None,
+            nodes: None,
             policy: &Weights,
             swarm: false,
             values: Values::default(),

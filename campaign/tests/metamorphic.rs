@@ -24,7 +24,7 @@ use oracles::metamorphic::{ALL, Fidelity, Holds, Subject};
 
 fn maker(settings: Settings) -> Maker<'static> {
     let values = Values::default();
-    Maker { seed: 11, settings, opset: None, policy: &Weights, swarm: true, values }
+    Maker { seed: 11, settings, opset: None, nodes: None, policy: &Weights, swarm: true, values }
 }
 
 fn small() -> Settings {

@@ -66,6 +66,7 @@ fn plan(targets: Vec<Target>, oracles: &[&str]) -> Plan<'static> {
                 ..Settings::default()
             },
             opset: None,
+            nodes: None,
             policy: &Weights,
             swarm: true,
             values: Values::Plain,

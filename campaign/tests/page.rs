@@ -55,6 +55,7 @@ fn evil(folder: &Path) -> Group {
     let saved = Saved {
         seed: None,
         index: Some(7),
+        footprint: None,
         onnx: &case::export(&model).expect("it is ONNX"),
         inputs: &inputs,
         names: vec![OUTPUT.to_owned()],

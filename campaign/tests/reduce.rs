@@ -111,8 +111,15 @@ fn f32s(shape: &[i64], f: impl Fn(usize) -> f64) -> Tensor {
 #[test]
 fn a_graph_of_thirty_nodes_comes_down_to_the_wrong_one() {
     let settings = Settings { nodes: 30, max_elements: 128, ..Settings::default() };
-    let maker =
-        Maker { seed: 5, settings, opset: None, policy: &Weights, swarm: false, values: Values::Plain };
+    let maker = Maker {
+        seed: 5,
+        settings,
+        opset: None,
+        nodes: None,
+        policy: &Weights,
+        swarm: false,
+        values: Values::Plain,
+    };
     let targets =
         wrong(
             |op, _, right| {

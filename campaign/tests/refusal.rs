@@ -54,6 +54,7 @@ fn refusing_is_a_bug_where_all_is_defined() {
             seed: 7,
             settings,
             opset: None,
+            nodes: None,
             policy: &Weights,
             swarm: true,
             values: Values::default(),

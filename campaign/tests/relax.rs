@@ -44,6 +44,7 @@ fn campaign(targets: Vec<Target>, choice: Choice, cases: u64, jobs: usize, out: 
             seed: 11,
             settings: Settings { nodes: 4, max_elements: 256, ..Settings::default() },
             opset: None,
+            nodes: None,
             policy: &Weights,
             swarm: true,
             values: Values::Plain,

@@ -47,6 +47,7 @@ fn plan(choice: Choice) -> Plan<'static> {
             seed: 5,
             settings: Settings { nodes: 2, max_elements: 64, ..Settings::default() },
             opset: None,
+            nodes: None,
             policy: &Weights,
             swarm: true,
             values: Values::Plain,

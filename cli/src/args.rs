@@ -6,7 +6,8 @@ use std::time::Duration;
 use campaign::Shard;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use ir::DType;
+
+use crate::bounds::Bounds;
 
 /// Finds numeric and crash bugs in DNN runtimes and compilers.
 ///
@@ -72,32 +73,6 @@ pub(crate) enum Command {
     },
 }
 
-/// What may occur in generated graphs.
-#[derive(ClapArgs, Clone, Debug)]
-pub(crate) struct Bounds {
-    /// The number of operator nodes of each model.
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub nodes: u64,
-    /// The version of ONNX's default operator set, 13 to 26; without it each case has its own.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(13..=26))]
-    pub opset: Option<u32>,
-    /// Use only these operators (ONNX names, separated by commas).
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    pub ops: Vec<String>,
-    /// Do not use these operators.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    pub exclude: Vec<String>,
-    /// Use only these dtypes (separated by commas).
-    #[arg(long, value_delimiter = ',', value_name = "DTYPES")]
-    pub dtypes: Vec<DType>,
-    /// The most floating-point operations one evaluation of a model may take.
-    #[arg(long, value_name = "N")]
-    pub max_flops: Option<u64>,
-    /// The most bytes all values of a model may take together.
-    #[arg(long, value_name = "BYTES")]
-    pub max_memory: Option<u64>,
-}
-
 /// The values of cases.
 #[derive(ValueEnum, Clone, Copy, Default, Debug)]
 pub(crate) enum Values {
@@ -146,7 +121,7 @@ pub(crate) enum Levels {
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Gen {
     /// How many models.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value = "100", value_name = "N", value_parser = graphgen::amount::positive)]
     pub count: u64,
     /// Where to write the case folders; without it nothing is written.
     #[arg(long, value_name = "DIR")]
@@ -206,7 +181,7 @@ pub(crate) struct Fuzz {
     #[arg(long, value_delimiter = ',', value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// Stop after this many cases, those of all shards together.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = graphgen::amount::positive)]
     pub cases: Option<u64>,
     /// Stop after this time (such as 90s, 10m, 2h), what ran before --resume included; 60s if neither this nor --cases is
     /// given.
@@ -225,10 +200,10 @@ pub(crate) struct Fuzz {
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub rules: Vec<String>,
     /// With --level adaptive: the probability of a valid case at the start, kept between 0.05 and 0.95.
-    #[arg(long, default_value_t = 0.6, value_parser = probability, value_name = "P")]
+    #[arg(long, default_value_t = 0.6, value_parser = graphgen::amount::share, value_name = "P")]
     pub p: f64,
     /// With --level adaptive: by how much a new signature moves p.
-    #[arg(long, default_value_t = 0.01, value_parser = probability, value_name = "STEP")]
+    #[arg(long, default_value_t = 0.01, value_parser = graphgen::amount::share, value_name = "STEP")]
     pub alpha: f64,
     /// Who judges: differential (the reference), metamorphic (the same model in another form), optimiser (from which level on
     /// is it wrong?), determinism (the same once more), roundtrip (written and read again), performance (much slower than what is next
@@ -246,7 +221,7 @@ pub(crate) struct Fuzz {
     #[arg(long)]
     pub resume: bool,
     /// The most bytes (such as 500M, 20G) of saved cases. What is found beyond is counted, and not saved.
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = graphgen::amount::amount)]
     pub max_disk: Option<u64>,
     /// Run only the cases of this shard, such as 1/4. `merge` makes one campaign of all shards' folders.
     #[arg(long, value_parser = shard, value_name = "I/N")]
@@ -300,7 +275,7 @@ pub(crate) struct Report {
     #[arg(long, value_name = "FILE")]
     pub known: Option<PathBuf>,
     /// How alike engines' messages must be to have one cause, from 0 to 1.
-    #[arg(long, default_value_t = oracles::cause::ALIKE, value_parser = probability, value_name = "SHARE")]
+    #[arg(long, default_value_t = oracles::cause::ALIKE, value_parser = graphgen::amount::share, value_name = "SHARE")]
     pub alike: f64,
 }
 
@@ -331,7 +306,7 @@ pub(crate) struct Reduce {
     #[arg(long, default_value = "60s", value_parser = duration, value_name = "TIME")]
     pub budget: Duration,
     /// How many smaller cases to run at most; unlike a time, it gives the same result on every machine.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = graphgen::amount::amount)]
     pub tries: Option<u64>,
     /// How many smaller cases run at the same time; without it, one per processor. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
@@ -381,21 +356,6 @@ fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
 }
 
-/// A number of bytes, with a unit of 1,000 if there is one.
-fn bytes(text: &str) -> Result<u64, String> {
-    let wanted = || format!("`{text}` is no size; write 500000, 500M or 20G");
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit: u64 = match &text[digits.len()..] {
-        "" | "B" => 1,
-        "k" | "K" | "kB" | "KB" => 1_000,
-        "M" | "MB" => 1_000_000,
-        "G" | "GB" => 1_000_000_000,
-        "T" | "TB" => 1_000_000_000_000,
-        _ => return Err(wanted()),
-    };
-    digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).ok_or_else(wanted)
-}
-
 /// A time that something may take.
 fn timeout(text: &str) -> Result<Duration, String> {
     match duration(text)? {
@@ -411,13 +371,6 @@ fn tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
-fn probability(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(x) if (0.0..=1.0).contains(&x) => Ok(x),
-        _ => Err(format!("`{text}` is no number from 0 to 1, such as 0.6")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -429,9 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn times_sizes_and_shards() {
-        assert_eq!([bytes("5"), bytes("20G"), bytes("3kB")], [Ok(5), Ok(20_000_000_000), Ok(3_000)]);
-        assert!(bytes("").is_err() && bytes("1.5G").is_err() && bytes("99999999999T").is_err());
+    fn times_and_shards() {
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("20ms"), Ok(Duration::from_millis(20)));
         assert!(timeout("1ms").is_ok() && timeout("0s").is_err());

@@ -2,6 +2,7 @@
 
 mod args;
 mod board;
+mod bounds;
 mod commands;
 mod screen;
 

@@ -6,19 +6,17 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use crate::function;
-use crate::insert::Inserter;
-use crate::policy::{Policy, choose};
+use crate::grow::grow;
+use crate::insert::{Frame, Inserter};
+use crate::policy::{Pattern, Policy, choose};
 use crate::settings::Settings;
-use crate::sketch::{Origin, Placeholder, ValueId};
+use crate::sketch::{Origin, Placeholder, Sketch, ValueId};
 
-/// The probability that a placeholder becomes a constant instead of a graph input.
-const CONSTANT: f64 = 0.4;
-/// The probability that a value with uses is an output of the graph as well.
-const TAP: f64 = 0.08;
-/// The probability that the next nodes follow a template of the policy.
-const TEMPLATE: f64 = 0.12;
 /// How many draws are made for each node wanted before the graph is left smaller.
 const ATTEMPTS_PER_NODE: usize = 60;
+/// How many graphs are drawn until one can be grown into its budget: one that only moves elements takes no operations
+/// however large it is.
+const GRAPHS: u64 = 12;
 
 /// A generated model.
 #[derive(Clone, Debug)]
@@ -31,13 +29,52 @@ pub struct Generated {
     pub rejected: usize,
 }
 
-/// A random model. It has `settings.nodes` operator nodes, or fewer where the settings admit no more.
+/// A random model. It has `settings.nodes` operator nodes, or fewer where the settings admit no more; it never exceeds
+/// its budget, and reaches a budget that is to be filled nearly always.
 pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Generated {
-    let available = settings.available();
-    let mut inserter = Inserter::new(settings);
-    let attempts = settings.nodes * ATTEMPTS_PER_NODE;
+    let empty = stream.child("empty").rng().random_bool(settings.empty_dims.clamp(0.0, 1.0));
+    let budget = settings.budget.of_one(stream.child("budget"));
+    let taps = stream.child("tap");
+    let tap = |v: ValueId| taps.at(v as u64).rng().random_bool(settings.tap.clamp(0.0, 1.0));
+    let frame = Frame { min_dim: i64::from(!empty), budget, tap: &tap };
+    let (sketch, rejected) = if budget.is_filled() {
+        filled(settings, policy, &frame, stream)
+    } else {
+        draw(settings, policy, &frame, stream)
+    };
+    let graph = finish(&sketch, settings.constant, &tap, stream.child("form"));
+    let mut model = Model::new(settings.opset, graph);
+    function::extract(&mut model, settings.function, stream.child("function"));
+    let constants = model.graph.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Constant(_)));
+    let constants = constants.map(|(id, _)| id).collect();
+    Generated { model, constants, rejected }
+}
+
+/// The first of some graphs that fills its budget, or the one that comes nearest; and how many draws came to nothing.
+fn filled(settings: &Settings, policy: &dyn Policy, frame: &Frame<'_>, stream: Stream) -> (Sketch, usize) {
+    let mut best: Option<(f64, Sketch)> = None;
     let mut rejected = 0;
-    for attempt in 0..attempts {
+    for i in 0..GRAPHS {
+        let stream = stream.child("fill").at(i);
+        let (mut sketch, more) = draw(settings, policy, frame, stream);
+        rejected += more;
+        let missing = grow(&mut sketch, settings, &frame.budget, frame.tap, &mut stream.child("grow").rng());
+        if best.as_ref().is_none_or(|(least, _)| missing < *least) {
+            best = Some((missing, sketch));
+        }
+        if missing == 0.0 {
+            break;
+        }
+    }
+    (best.map(|(_, sketch)| sketch).unwrap_or_default(), rejected)
+}
+
+/// A graph as it is drawn, and how many draws came to nothing.
+fn draw(settings: &Settings, policy: &dyn Policy, frame: &Frame<'_>, stream: Stream) -> (Sketch, usize) {
+    let available = settings.available();
+    let mut inserter = Inserter::new(settings, frame);
+    let mut rejected = 0;
+    for attempt in 0..settings.nodes * ATTEMPTS_PER_NODE {
         let stream = stream.child("node").at(attempt as u64);
         let missing = settings.nodes - inserter.sketch.nodes.len();
         if missing == 0 {
@@ -45,14 +82,10 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
         }
         rejected += usize::from(!step(&mut inserter, settings, policy, &available, missing, stream));
     }
-    let mut model = Model::new(settings.opset, finish(&inserter, stream.child("finish")));
-    function::extract(&mut model, settings.function, stream.child("function"));
-    let constants = model.graph.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Constant(_)));
-    let constants = constants.map(|(id, _)| id).collect();
-    Generated { model, constants, rejected }
+    (inserter.sketch, rejected)
 }
 
-/// Inserts a node, or a chain of at most `missing` nodes. Says whether it did.
+/// Inserts a node, or a pattern of at most `missing` nodes. Says whether it did.
 fn step(
     inserter: &mut Inserter<'_>,
     settings: &Settings,
@@ -62,55 +95,52 @@ fn step(
     stream: Stream,
 ) -> bool {
     let mut rng = stream.child("choice").rng();
-    if missing > 1 && rng.random_bool(TEMPLATE) {
-        return policy
-            .templates()
-            .choose(&mut rng)
-            .is_some_and(|t| chain(inserter, available, t, missing, stream));
+    if missing > 1 && rng.random_bool(settings.pattern.clamp(0.0, 1.0)) {
+        let pattern = policy.patterns().choose(&mut rng);
+        return pattern.is_some_and(|p| insert_pattern(inserter, available, p, missing, stream));
     }
     let Some(spec) = choose(policy, available, &mut rng) else { return false };
     let wanted =
         inserter.open_placeholder(&mut rng).filter(|_| rng.random_bool(settings.backward.clamp(0.0, 1.0)));
     match wanted {
         Some(wanted) => inserter.backward(spec, wanted, stream),
-        None => inserter.forward(spec, None, stream),
+        None => inserter.forward(spec, &[], stream),
     }
 }
 
-/// Inserts the operators of a template one after the other, as far as they go.
-fn chain(
+/// Inserts the operators of a pattern one after the other, as far as they go.
+fn insert_pattern(
     inserter: &mut Inserter<'_>,
     available: &[&'static Spec],
-    template: &[&str],
+    pattern: &Pattern,
     missing: usize,
     stream: Stream,
 ) -> bool {
     const TRIES: u64 = 8;
-    let mut last: Option<Vec<ValueId>> = None;
-    for (i, name) in template.iter().take(missing).enumerate() {
-        let Some(spec) = available.iter().find(|s| s.name == *name) else { break };
+    let mut given: Vec<Vec<ValueId>> = Vec::with_capacity(pattern.steps.len());
+    for (i, step) in pattern.steps.iter().take(missing).enumerate() {
+        let Some(spec) = available.iter().find(|s| s.name == step.operator) else { break };
         let stream = stream.child("chain").at(i as u64);
-        if !(0..TRIES).any(|t| inserter.forward(spec, last.as_deref(), stream.at(t))) {
+        let used: Vec<Vec<ValueId>> = step.uses.iter().map(|&of| given[of].clone()).collect();
+        if !(0..TRIES).any(|t| inserter.forward(spec, &used, stream.at(t))) {
             break;
         }
-        last = inserter.sketch.nodes.last().map(|n| n.outputs.clone());
+        given.extend(inserter.sketch.nodes.last().map(|n| n.outputs.clone()));
     }
-    last.is_some()
+    !given.is_empty()
 }
 
-fn finish(inserter: &Inserter<'_>, stream: Stream) -> ops::Graph {
-    let sketch = &inserter.sketch;
+fn finish(sketch: &Sketch, constant: f64, tap: &dyn Fn(ValueId) -> bool, stream: Stream) -> ops::Graph {
     let placeholder =
         |v: &ValueId| !matches!(sketch.values[*v].origin, Origin::Node(_)) && sketch.values[*v].uses > 0;
     // A graph without inputs would be folded into constants by any optimiser, so one placeholder stays open.
     let first = (0..sketch.values.len()).find(placeholder);
-    let mut forms = stream.child("form").rng();
-    let mut taps = stream.child("tap").rng();
+    let mut forms = stream.rng();
     sketch.finish(
         |v| {
-            let constant = forms.random_bool(CONSTANT) && Some(v) != first;
+            let constant = forms.random_bool(constant.clamp(0.0, 1.0)) && Some(v) != first;
             if constant { Placeholder::Constant } else { Placeholder::Variable }
         },
-        |_| taps.random_bool(TAP),
+        tap,
     )
 }

@@ -13,29 +13,29 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::budget::Budget;
 use crate::settings::Settings;
 use crate::sketch::{Origin, Sketch, ValueId};
-use crate::solver::{Budget, Problem};
-
-/// The probability that a new operand is replaced by an existing value of the same type.
-const REUSE: f64 = 0.3;
-
-/// What the graph has used up of its budgets.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Spent {
-    /// Floating-point operations.
-    pub flops: u64,
-    /// Bytes of all values.
-    pub bytes: u64,
-}
+use crate::solver::{self, Problem};
 
 /// Inserts nodes into a sketch.
 pub struct Inserter<'s> {
     /// The graph under construction.
     pub sketch: Sketch,
-    /// What it has used up.
-    pub spent: Spent,
+    /// The scalar operations of its nodes.
+    flops: u64,
     settings: &'s Settings,
+    frame: &'s Frame<'s>,
+}
+
+/// What holds for one graph.
+pub struct Frame<'s> {
+    /// The smallest dimension: 0 or 1.
+    pub min_dim: i64,
+    /// What it may take.
+    pub budget: Budget,
+    /// Which of its values are outputs besides those without uses.
+    pub tap: &'s dyn Fn(ValueId) -> bool,
 }
 
 /// A use of an operator whose sizes are found.
@@ -47,25 +47,26 @@ struct Solved {
 
 impl<'s> Inserter<'s> {
     /// An empty sketch.
-    pub fn new(settings: &'s Settings) -> Self {
-        Self { sketch: Sketch::default(), spent: Spent::default(), settings }
+    pub fn new(settings: &'s Settings, frame: &'s Frame<'s>) -> Self {
+        Self { sketch: Sketch::default(), flops: 0, settings, frame }
     }
 
-    /// Inserts a node that may use the values in `among`, or any value where that is `None`. Says whether it did.
-    pub fn forward(&mut self, spec: &'static Spec, among: Option<&[ValueId]>, stream: Stream) -> bool {
-        let live: Vec<ValueId> = match among {
-            Some(values) => values.to_vec(),
-            None => (0..self.sketch.values.len()).collect(),
-        };
+    /// Inserts a node that uses a value of each group, and no other that exists; any value where there is no group. Says
+    /// whether it did.
+    pub fn forward(&mut self, spec: &'static Spec, groups: &[Vec<ValueId>], stream: Stream) -> bool {
+        let live: Vec<ValueId> =
+            if groups.is_empty() { (0..self.sketch.values.len()).collect() } else { groups.concat() };
         let types: Vec<&Type> = live.iter().map(|&v| &self.sketch.values[v].ty).collect();
         let mut rng = stream.rng();
         let Some(solved) = self.solve(spec, Goal::Forward(&types), &mut rng) else { return false };
-        // A chain must use what it continues.
-        let continues = solved.operands.iter().flatten().any(|(_, s)| matches!(s, Source::Live(_)));
-        if among.is_some() && !continues {
-            return false;
-        }
-        self.add(solved, &live, None, &mut rng)
+        let used: Vec<ValueId> = solved
+            .operands
+            .iter()
+            .flatten()
+            .filter_map(|(_, source)| if let Source::Live(i) = source { Some(live[*i]) } else { None })
+            .collect();
+        let uses_each = groups.iter().all(|group| group.iter().any(|v| used.contains(v)));
+        uses_each && self.add(solved, &live, None, &mut rng)
     }
 
     /// Inserts a node that produces an open placeholder. Says whether it did.
@@ -84,19 +85,23 @@ impl<'s> Inserter<'s> {
     }
 
     fn solve(&self, spec: &'static Spec, goal: Goal<'_>, rng: &mut ChaCha8Rng) -> Option<Solved> {
-        let limits = self.settings.limits();
+        let limits = self.settings.limits(spec, self.frame.min_dim);
         let arena = Arena::new();
         let mut draw = Draw::new(spec, rng, &limits, &arena, goal);
         let op = (spec.draw)(&mut draw)?;
         let operands = draw.into_operands();
         let mut problem = Problem::new(&arena);
         let outputs = self.pose(&op, &operands, goal, &mut problem).ok()?;
+        let in_use = |i| limits.in_use(spec.output_types(i, limits.opset));
+        if outputs.iter().enumerate().any(|(i, ty)| !in_use(i).contains(ty.dtype)) {
+            return None;
+        }
         // Before the sizes are solved, which is the most work.
         let mut types = operands.iter().flatten().map(|operand| &operand.ty).chain(&outputs);
         if types.next().is_some_and(|first| self.settings.refused.contains(&(spec.name, first.dtype))) {
             return None;
         }
-        let solution = problem.solve(rng, Budget::default())?;
+        let solution = problem.solve(rng, solver::Budget::default())?;
         let value = |s: Sym<'_>| solution.value(s);
         let settle =
             |ty: &Type<Sym<'_>>| Type::new(ty.dtype, ty.shape.iter().map(|&d| value(d)).collect::<Vec<_>>());
@@ -135,7 +140,7 @@ impl<'s> Inserter<'s> {
         if ty.rank() > self.settings.max_rank || !self.settings.dtypes.contains(ty.dtype) {
             return Err(Reject::Overflow);
         }
-        let least = Sym::from(self.settings.limits().min_dim);
+        let least = Sym::from(self.frame.min_dim);
         ty.shape.iter().try_for_each(|&d| problem.le(least, d))?;
         problem.le(ty.count(), most)
     }
@@ -155,22 +160,24 @@ impl<'s> Inserter<'s> {
         {
             return false;
         }
-        let cost = op.cost(&types, &outputs);
-        let fresh =
-            operands.iter().flatten().filter(|(_, s)| !matches!(s, Source::Live(_))).map(|(ty, _)| ty);
-        let bytes: u64 = fresh.chain(&outputs).map(Type::bytes).sum();
-        let spent = Spent { flops: self.spent.flops + cost.flops, bytes: self.spent.bytes + bytes };
-        let over = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used > limit);
-        if over(self.settings.max_flops, spent.flops) || over(self.settings.max_memory, spent.bytes) {
+        let flops = self.flops.saturating_add(op.flops(&types, &outputs));
+        if flops > self.frame.budget.flops.most {
             return false;
         }
-        self.spent = spent;
+        let before = self.frame.budget.bounds_memory().then(|| self.sketch.clone());
         let depends = produces.map(|v| self.sketch.dependents(v));
         let inputs = operands
             .into_iter()
             .map(|o| o.map(|(ty, source)| self.operand(ty, source, live, depends.as_deref(), rng)))
             .collect();
         self.sketch.node(op, inputs, outputs, produces);
+        if let Some(before) = before
+            && self.frame.budget.is_exceeded_by(&self.sketch.footprint(self.settings.opset, self.frame.tap))
+        {
+            self.sketch = before;
+            return false;
+        }
+        self.flops = flops;
         true
     }
 
@@ -192,7 +199,7 @@ impl<'s> Inserter<'s> {
                 };
                 let same: Vec<ValueId> = self.sketch.values.iter().enumerate().filter_map(reusable).collect();
                 match same.choose(rng) {
-                    Some(&v) if rng.random_bool(REUSE) => v,
+                    Some(&v) if rng.random_bool(self.settings.reuse) => v,
                     _ => self.sketch.placeholder(ty, false),
                 }
             }

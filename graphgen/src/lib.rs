@@ -2,25 +2,32 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`settings`] | what may occur in a graph, and how settings are varied and narrowed |
-//! | [`policy`] | which operator comes next: weights and templates |
+//! | [`settings`] | what may occur in a graph, and how settings are varied |
+//! | [`budget`] | how much a graph may take, and how much it should |
+//! | [`amount`] | numbers as people write them |
+//! | [`policy`] | which operator comes next: weights and patterns; what a user asks for |
 //! | [`mod@generate`] | from a seed to a model |
 //! | [`sketch`] | the graph under construction, in which nodes have no order yet |
 //! | [`insert`] | one more node: forward (it uses values) or backward (it produces a wanted one) |
 //! | [`function`] | extracting a part of a graph into a function and a call |
+//! | `grow` | larger sizes for a graph, until it fills its budget |
 //! | [`solver`] | sizes that satisfy the type rules |
 //!
 //! The same version, seed and settings give the same model on every platform: every draw comes from a named
 //! stream, no decision depends on time, addresses or hash order, and budgets are counts.
 
+pub mod amount;
+pub mod budget;
 pub mod function;
 pub mod generate;
+mod grow;
 pub mod insert;
 pub mod policy;
 pub mod settings;
 pub mod sketch;
 pub mod solver;
 
+pub use budget::{Budget, Span};
 pub use generate::{Generated, generate};
-pub use policy::{Policy, Weights};
-pub use settings::{Capabilities, Settings};
+pub use policy::{Policy, Taste, Weights};
+pub use settings::Settings;

@@ -1,19 +1,32 @@
 //! Which operator comes next.
 
+mod file;
+mod pattern;
+
+use std::sync::LazyLock;
+
 use ops::Spec;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
+pub use file::{Taste, TasteError, Told, Use, dtype, name, opset, size, use_of};
+pub use pattern::{Pattern, PatternError, Step};
+
 /// Decides what is inserted.
 ///
-/// A new generator is a new policy: implement this trait, or compose [`Weights`] with templates of your own.
+/// A new generator is a new policy: implement this trait, or write a [`Taste`].
 pub trait Policy {
     /// How often an operator is chosen, relative to the others; 0 is never.
     fn weight(&self, spec: &Spec) -> u32;
 
-    /// Chains of operators that often occur together; each node uses the outputs of the one before.
-    fn templates(&self) -> &[&'static [&'static str]] {
+    /// Operators that often occur together, connected in a certain way.
+    fn patterns(&self) -> &[Pattern] {
         &[]
+    }
+
+    /// What differs from [`Weights`], for a campaign that is to go on with the same policy.
+    fn told(&self) -> Told {
+        Told::default()
     }
 }
 
@@ -23,7 +36,7 @@ pub trait Policy {
 pub struct Weights;
 
 /// Chains that graph optimisers fuse or rewrite.
-const TEMPLATES: &[&[&str]] = &[
+const CHAINS: &[&[&str]] = &[
     &["Conv", "BatchNormalization", "Relu"],
     &["Conv", "Add", "Relu"],
     &["MatMul", "Add"],
@@ -42,6 +55,10 @@ const TEMPLATES: &[&[&str]] = &[
     &["Sub", "Pow", "ReduceMean", "Sqrt"],
 ];
 
+/// [`CHAINS`] as patterns.
+static PATTERNS: LazyLock<Vec<Pattern>> =
+    LazyLock::new(|| CHAINS.iter().filter_map(|chain| Pattern::chain(chain).ok()).collect());
+
 impl Policy for Weights {
     fn weight(&self, spec: &Spec) -> u32 {
         // A unary row has one operand and one output of the same dtypes and no attributes.
@@ -50,8 +67,8 @@ impl Policy for Weights {
         if plain { 2 } else { 5 }
     }
 
-    fn templates(&self) -> &[&'static [&'static str]] {
-        TEMPLATES
+    fn patterns(&self) -> &[Pattern] {
+        &PATTERNS
     }
 }
 
@@ -62,4 +79,14 @@ pub(crate) fn choose(
     rng: &mut ChaCha8Rng,
 ) -> Option<&'static Spec> {
     available.choose_weighted(rng, |s| policy.weight(s)).ok().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chain_is_a_pattern() {
+        assert_eq!(Weights.patterns().len(), CHAINS.len());
+    }
 }

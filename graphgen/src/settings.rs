@@ -1,15 +1,18 @@
 //! What may occur in a graph.
 //!
 //! Settings are swarm style: [`Settings::swarm`] switches features off at random, so that different cases
-//! explore different corners (Groce et al., "Swarm testing", ISSTA 2012). A backend then narrows them with
-//! [`Settings::narrow`] before anything is generated; narrowing can only turn things off.
+//! explore different corners (Groce et al., "Swarm testing", ISSTA 2012). A campaign narrows them to what its engines
+//! can take before anything is generated; narrowing can only turn things off.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{DType, DTypes, Stream};
 use ops::Spec;
 use ops::draw::Limits;
+use ops::spec::Arity;
 use rand::RngExt;
+
+use crate::budget::Budget;
 
 /// Bounds on generated graphs.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,115 +25,179 @@ pub struct Settings {
     pub operators: BTreeSet<&'static str>,
     /// Operators that are not used on these dtypes (of their first operand).
     pub refused: BTreeSet<(&'static str, DType)>,
-    /// The dtypes in use.
+    /// The dtypes that values may have.
     pub dtypes: DTypes,
+    /// Those that operands and outputs have wherever the operator allows one of them. An operator none of whose operands
+    /// or outputs may have one does not occur.
+    pub wanted: DTypes,
+    /// The same for single operators; what is not named here has those above.
+    pub wanted_on: BTreeMap<&'static str, DTypes>,
     /// The highest rank of a value.
     pub max_rank: usize,
     /// The largest dimension of a graph input or constant.
     pub max_dim: i64,
     /// The largest number of elements of any value.
     pub max_elements: i64,
-    /// Whether dimensions of size 0 occur.
-    pub empty_dims: bool,
-    /// The most floating-point operations that one evaluation of the graph may take.
-    pub max_flops: Option<u64>,
-    /// The most bytes that all values of the graph together may take.
-    pub max_memory: Option<u64>,
+    /// The largest dimension and number of elements in a graph that is grown into its budget.
+    pub grown: Grown,
+    /// How much a graph may take, and how much it should.
+    pub budget: Budget,
+    /// The probability that a graph may have dimensions of size 0.
+    pub empty_dims: f64,
     /// The share of nodes that are inserted backward: as producers of a wanted value.
     pub backward: f64,
     /// The probability that a part of the graph becomes a function and a call.
     pub function: f64,
+    /// The probability that a placeholder becomes a constant instead of a graph input.
+    pub constant: f64,
+    /// The probability that a value with uses is an output of the graph as well.
+    pub tap: f64,
+    /// The probability that the next nodes follow a pattern of the policy.
+    pub pattern: f64,
+    /// The probability that a new operand is replaced by an existing value of the same type.
+    pub reuse: f64,
+}
+
+/// How large values get in a graph that is grown into its budget.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Grown {
+    /// The largest dimension; `None` leaves it to the number of elements.
+    pub max_dim: Option<i64>,
+    /// The largest number of elements of a value; `None` takes one that suits the budget.
+    pub max_elements: Option<i64>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            opset: 21,
+            opset: *ir::graph::OPSETS.end(),
             nodes: 10,
             operators: ops::registry().map(|s| s.name).collect(),
             refused: BTreeSet::new(),
             dtypes: DTypes::ALL,
+            wanted: DTypes::ALL,
+            wanted_on: BTreeMap::new(),
             max_rank: 5,
             max_dim: 8,
             max_elements: 2048,
-            empty_dims: false,
-            max_flops: None,
-            max_memory: None,
+            grown: Grown::default(),
+            budget: Budget::default(),
+            empty_dims: 0.0,
             backward: 0.35,
             function: 0.1,
+            constant: 0.4,
+            tap: 0.08,
+            pattern: 0.12,
+            reuse: 0.3,
         }
     }
 }
 
-/// What a backend can take; what it lacks is turned off before generation.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Capabilities {
-    /// The dtypes it has.
-    pub dtypes: DTypes,
-    /// The highest opset it reads.
-    pub max_opset: u32,
-    /// The highest rank it has.
-    pub max_rank: usize,
-    /// Whether it takes dimensions of size 0.
-    pub empty_dims: bool,
-    /// Whether it takes model-local functions.
-    pub functions: bool,
-}
-
 impl Settings {
-    /// The same settings with some features switched off at random.
+    /// The same settings with some features switched off at random. At least one operator is left of those there are.
     #[must_use]
     pub fn swarm(mut self, stream: Stream) -> Self {
         let mut rng = stream.child("swarm").rng();
         // Half of the cases use everything, so that rare pairs of features still meet.
         if rng.random_bool(0.5) {
             let keep = rng.random_range(0.3..1.0);
-            self.operators.retain(|_| rng.random_bool(keep));
-            let dtypes = DType::ALL.into_iter().filter(|_| rng.random_bool(0.6));
-            let chosen = dtypes.collect::<DTypes>().intersection(self.dtypes);
-            self.dtypes = if self.dtypes.contains(DType::F32) { chosen.with(DType::F32) } else { chosen };
+            let kept: BTreeSet<_> =
+                self.operators.iter().copied().filter(|_| rng.random_bool(keep)).collect();
+            let dtypes: DTypes = DType::ALL.into_iter().filter(|_| rng.random_bool(0.6)).collect();
+            let dtypes = dtypes.intersection(self.wanted);
+            let dtypes = if self.wanted.contains(DType::F32) { dtypes.with(DType::F32) } else { dtypes };
+            let fewer = Self { operators: kept, wanted: dtypes, ..self.clone() };
+            // A single operator, or one on a single dtype, would often be switched off.
+            if !fewer.available().is_empty() {
+                self = fewer;
+            }
             self.max_rank = self.max_rank.min(rng.random_range(2..=6));
             self.max_dim = self.max_dim.min(rng.random_range(2..=16));
         }
-        self.empty_dims &= rng.random_bool(0.05);
         self.backward *= rng.random_range(0.0..2.0);
         self
     }
 
-    /// The same settings without what the backend cannot take.
-    #[must_use]
-    pub fn narrow(mut self, to: &Capabilities) -> Self {
-        self.dtypes = self.dtypes.intersection(to.dtypes);
-        self.opset = self.opset.min(to.max_opset);
-        self.max_rank = self.max_rank.min(to.max_rank);
-        self.empty_dims &= to.empty_dims;
-        if !to.functions {
-            self.function = 0.0;
-        }
-        self
-    }
-
-    /// The operators in use that exist in the opset and have an operand dtype in use.
+    /// The operators in use that exist in the opset, on dtypes in use.
     pub fn available(&self) -> Vec<&'static Spec> {
+        self.available_in(self.opset).collect()
+    }
+
+    /// The opsets in which an operator is available, up to the settings'.
+    pub fn opsets(&self) -> Vec<u32> {
+        let all = *ir::graph::OPSETS.start()..=self.opset;
+        all.filter(|&opset| self.available_in(opset).next().is_some()).collect()
+    }
+
+    fn available_in(&self, opset: u32) -> impl Iterator<Item = &'static Spec> {
         ops::registry()
-            .filter(|s| self.operators.contains(s.name) && s.since() <= self.opset)
-            .filter(|s| (0..s.inputs.len()).all(|i| self.usable(s, i)))
-            .collect()
+            .filter(move |s| s.since() <= opset && self.operators.contains(s.name))
+            .filter(move |s| self.usable(s, opset) && self.is_wanted(s, opset))
     }
 
-    fn usable(&self, spec: &Spec, operand: usize) -> bool {
-        spec.inputs[operand].arity == ops::spec::Arity::Optional
-            || !spec.input_types(operand, self.opset).intersection(self.dtypes).is_empty()
+    /// Whether each operand that is needed may have one of the dtypes.
+    fn usable(&self, spec: &Spec, opset: u32) -> bool {
+        let allowed = |i| !spec.input_types(i, opset).intersection(self.dtypes).is_empty();
+        spec.inputs.iter().enumerate().all(|(i, port)| port.arity == Arity::Optional || allowed(i))
     }
 
-    /// The bounds that operators draw within.
-    pub fn limits(&self) -> Limits {
+    /// Whether an operand or output of the operator may have a wanted dtype.
+    fn is_wanted(&self, spec: &Spec, opset: u32) -> bool {
+        let wanted = self.wanted_by(spec).intersection(self.dtypes);
+        let inputs = (0..spec.inputs.len()).map(|i| spec.input_types(i, opset));
+        let outputs = (0..spec.outputs.len()).map(|i| spec.output_types(i, opset));
+        inputs.chain(outputs).any(|types| !types.intersection(wanted).is_empty())
+    }
+
+    /// The dtypes that operands and outputs of the operator have wherever it allows one of them.
+    fn wanted_by(&self, spec: &Spec) -> DTypes {
+        self.wanted_on.get(spec.name).copied().unwrap_or(self.wanted)
+    }
+
+    /// The bounds that an operator draws within.
+    pub(crate) fn limits(&self, spec: &Spec, min_dim: i64) -> Limits {
         Limits {
             opset: self.opset,
             dtypes: self.dtypes,
+            wanted: self.wanted_by(spec),
             max_rank: self.max_rank,
-            min_dim: i64::from(!self.empty_dims),
+            min_dim,
             max_dim: self.max_dim,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wanted_dtype_brings_what_operators_on_it_need() {
+        let f32s = Settings { wanted: DTypes::of(&[DType::F32]), ..Settings::default() };
+        let names: BTreeSet<&str> = f32s.available().iter().map(|s| s.name).collect();
+        for name in ["Abs", "ArgMax", "Where", "Gather", "Equal", "Cast"] {
+            assert!(names.contains(name), "{name} is on f32, with other dtypes beside it");
+        }
+        for name in ["Not", "And", "BitShift", "BitwiseAnd"] {
+            assert!(!names.contains(name), "{name} is on no f32");
+        }
+    }
+
+    #[test]
+    fn swarm_leaves_what_was_asked_for() {
+        let one = Settings {
+            operators: ["ArgMax"].into(),
+            wanted: DTypes::of(&[DType::I8]),
+            ..Settings::default()
+        };
+        for seed in 0..200 {
+            assert!(!one.clone().swarm(Stream::new(seed)).available().is_empty());
+        }
+    }
+
+    #[test]
+    fn an_operator_is_drawn_in_the_opsets_that_have_it() {
+        let swish = Settings { operators: ["Swish"].into(), ..Settings::default() };
+        assert_eq!(swish.opsets(), [24, 25, 26]);
     }
 }

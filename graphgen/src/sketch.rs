@@ -4,7 +4,7 @@
 //! or constant to be) or an output of a node, and a placeholder can turn into an output later.
 
 use ir::{NodeKind, Type, Value};
-use ops::{Graph, Op};
+use ops::{Footprint, Graph, Op};
 
 /// The position of a value in a [`Sketch`].
 pub type ValueId = usize;
@@ -129,12 +129,17 @@ impl Sketch {
         order.push(node);
     }
 
+    /// What the finished graph takes, where it gives out the values that `keep` names besides those without uses.
+    pub fn footprint(&self, opset: u32, keep: &dyn Fn(ValueId) -> bool) -> Footprint {
+        Footprint::of_graph(&self.finish(|_| Placeholder::Variable, keep), opset)
+    }
+
     /// The finished graph. Placeholders come first, as `form` says; constants hold zeros. Every value that no
     /// node uses becomes an output, and those that `keep` names besides.
     pub fn finish(
         &self,
         mut form: impl FnMut(ValueId) -> Placeholder,
-        mut keep: impl FnMut(ValueId) -> bool,
+        keep: impl Fn(ValueId) -> bool,
     ) -> Graph {
         let mut graph: Graph = Graph::new();
         let mut at: Vec<Option<Value>> = vec![None; self.values.len()];

@@ -30,12 +30,14 @@
 //!    exactly. So correctness rests on this check alone, and propagation only has to be sound.
 
 mod interval;
+mod moves;
 mod network;
 mod search;
 #[cfg(test)]
 mod tests;
 
 use ir::dim::{Arena, Expr, Sym};
+pub(crate) use moves::Moves;
 use ops::{Reject, Rule};
 use rand::Rng;
 
@@ -87,6 +89,13 @@ impl Solution {
             Sym::Known(v) => v,
             Sym::Term(t) => self.0[t.index() as usize],
         }
+    }
+}
+
+impl Solution {
+    /// The value of the symbol at a place in the arena.
+    pub(crate) fn of(&self, place: usize) -> i64 {
+        self.0[place]
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use ir::{NodeKind, Operation, Stream, Tensor, Type};
-use onnxsmith_graphgen::{Settings, Weights, generate};
-use ops::Model;
+use onnxsmith_graphgen::{Budget, Settings, Span, Weights, generate};
+use ops::{Footprint, Model};
 
 fn models(settings: &Settings, seeds: std::ops::Range<u64>) -> impl Iterator<Item = Model> {
     seeds.map(move |seed| generate(settings, &Weights, Stream::new(seed)).model)
@@ -15,7 +15,11 @@ fn models_are_valid_and_of_the_size_wanted() {
     for swarm in [false, true] {
         for seed in 0..150 {
             let stream = Stream::new(seed);
-            let mut settings = Settings { empty_dims: seed % 5 == 0, function: 0.5, ..Settings::default() };
+            let mut settings = Settings {
+                empty_dims: f64::from(u8::from(seed % 5 == 0)),
+                function: 0.5,
+                ..Settings::default()
+            };
             if swarm {
                 settings = settings.swarm(stream);
             }
@@ -56,7 +60,7 @@ fn every_operator_is_drawn_written_and_evaluated() {
                 opset,
                 nodes: 3,
                 operators: [spec.name].into(),
-                empty_dims: seed % 3 == 0,
+                empty_dims: f64::from(u8::from(seed % 3 == 0)),
                 backward: 0.5,
                 max_elements: 256,
                 ..Settings::default()
@@ -86,21 +90,36 @@ fn small(ty: &Type) -> Tensor {
 
 #[test]
 fn budgets_hold() {
-    let settings = Settings { max_flops: Some(20_000), max_memory: Some(40_000), ..Settings::default() };
-    for model in models(&settings, 0..50) {
-        let mut flops = 0;
-        let mut bytes = 0;
-        let functions = model.functions.iter().map(|f| &f.body);
-        for graph in functions.chain([&model.graph]) {
-            for node in &graph.nodes {
-                if let NodeKind::Operator(op) = &node.kind {
-                    let types: Vec<_> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
-                    flops += ops::Operator::cost(op, &types, &node.outputs).flops;
-                }
+    for most in [500, 2_000, 20_000] {
+        let span = Span::up_to(most);
+        for budget in [
+            Budget { flops: span, ..Budget::default() },
+            Budget { peak: span, ..Budget::default() },
+            Budget { total: span, ..Budget::default() },
+        ] {
+            let settings = Settings { budget, function: 0.5, tap: 0.3, ..Settings::default() };
+            for model in models(&settings, 0..20) {
+                let footprint = Footprint::of(&model).expect("few nodes");
+                assert!(!budget.is_exceeded_by(&footprint), "{footprint:?} in {budget:?}");
             }
         }
-        bytes += model.graph.nodes.iter().flat_map(|n| &n.outputs).map(Type::bytes).sum::<u64>();
-        assert!(flops <= 20_000 && bytes <= 40_000, "{flops} flops, {bytes} bytes");
+    }
+}
+
+#[test]
+fn models_are_grown_into_what_a_budget_asks_for() {
+    let (flops, memory) =
+        (Span { least: 1_000_000, most: 100_000_000 }, Span { least: 100_000, most: 1_000_000 });
+    for budget in [
+        Budget { flops, ..Budget::default() },
+        Budget { peak: memory, flops: Span::up_to(50_000_000), ..Budget::default() },
+    ] {
+        let settings = Settings { budget, function: 0.3, ..Settings::default() };
+        let made: Vec<Footprint> =
+            models(&settings, 0..40).map(|m| Footprint::of(&m).expect("few nodes")).collect();
+        assert!(made.iter().all(|f| !budget.is_exceeded_by(f)), "{made:?}");
+        let inside = |f: &&Footprint| f.flops >= budget.flops.least && f.peak >= budget.peak.least;
+        assert!(made.iter().filter(inside).count() >= 36, "{budget:?}: {made:?}");
     }
 }
 

@@ -9,7 +9,7 @@
 //! Two analyses that need to know no operator are here: [`needed`] (what is not needed is dead code) and
 //! [`last_uses`], from which [`peak_memory`] follows. An invalid graph gives facts too, about the values it has.
 
-use crate::{Graph, Model, Node, NodeId, NodeKind, Output, Type, Value};
+use crate::{Graph, Node, NodeId, NodeKind, Output, Type, Value};
 
 /// An analysis that follows the data.
 pub trait Forward<O> {
@@ -145,33 +145,17 @@ pub fn last_uses<O>(graph: &Graph<O>) -> Facts<LastUse> {
     backward(graph, &Uses)
 }
 
-/// The most bytes of tensors that exist at one time when the model is run node by node.
+/// The most bytes of tensors that exist at one time when the graph is run node by node.
 ///
-/// Inputs and constants of a graph exist as long as it runs. What a node computes exists from then on to its
-/// last use, and together with the node's operands: nothing is computed in place. The values inside a called
-/// function exist during the call. Scratch memory of kernels is not counted.
-pub fn peak_memory<O>(model: &Model<O>) -> u64 {
-    let mut callees = Vec::with_capacity(model.functions.len());
-    for function in &model.functions {
-        let parameters = function.body.variables().map(|(_, _, ty)| ty.bytes());
-        let parameters = parameters.fold(0, u64::saturating_add);
-        // The arguments are the caller's; they are counted there.
-        callees.push(peak(&function.body, &callees).saturating_sub(parameters));
-    }
-    peak(&model.graph, &callees)
-}
-
-/// The peak of a graph, given how many bytes each function it may call adds to its arguments.
-fn peak<O>(graph: &Graph<O>, callees: &[u64]) -> u64 {
+/// Inputs and constants exist as long as it runs. What a node computes exists from then on to its last use, and
+/// together with the node's operands: nothing is computed in place. Scratch memory of kernels is not counted, and of a
+/// call only what it gives: [`inline`](crate::inline::inline) it first.
+pub fn peak_memory<O>(graph: &Graph<O>) -> u64 {
     let freed = freed_after(graph);
     let resident = graph.nodes.iter().filter(|n| is_resident(&n.kind)).map(bytes);
     let mut live = resident.fold(0, u64::saturating_add);
     let mut peak = live;
     for (node, freed) in graph.nodes.iter().zip(freed) {
-        if let NodeKind::Call(function) = node.kind {
-            let inside = callees.get(function.0 as usize).copied().unwrap_or(0);
-            peak = peak.max(live.saturating_add(inside));
-        }
         live = live.saturating_add(computed(node));
         peak = peak.max(live);
         live = live.saturating_sub(freed);
@@ -217,7 +201,7 @@ fn is_computed<O>(kind: &NodeKind<O>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DType, Function, FunctionId};
+    use crate::DType;
 
     /// Operators do not matter here.
     type Op = ();
@@ -237,10 +221,6 @@ mod tests {
 
     fn first(node: NodeId) -> Value {
         Value::new(node, 0)
-    }
-
-    fn model(functions: Vec<Function<Op>>, graph: Graph<Op>) -> Model<Op> {
-        Model { opset: 21, functions, graph }
     }
 
     /// The length of the longest path from an input: a forward analysis.
@@ -305,26 +285,10 @@ mod tests {
         let last = op(&mut g, &[first(narrow)], &[50]);
         g.output("y", first(last));
         // At `narrow`: x, wide, narrow. `unused` is gone again before `last`.
-        assert_eq!(peak_memory(&model(vec![], g.clone())), 4 * (10 + 100 + 5));
+        assert_eq!(peak_memory(&g), 4 * (10 + 100 + 5));
         g.output("z", first(unused));
         // At `last`: x, narrow, unused, last.
-        assert_eq!(peak_memory(&model(vec![], g)), 4 * (10 + 5 + 90 + 50));
-    }
-
-    #[test]
-    fn a_call_holds_what_its_body_holds() {
-        let mut body = Graph::new();
-        let parameter = body.variable("p", f32s(10));
-        let wide = op(&mut body, &[parameter], &[1000]);
-        let result = op(&mut body, &[first(wide)], &[1]);
-        body.output("r", first(result));
-        let functions = vec![Function { name: "f".into(), body }];
-
-        let mut g = Graph::new();
-        let x = g.variable("x", f32s(10));
-        let called = node(&mut g, NodeKind::Call(FunctionId(0)), &[x], &[1]);
-        g.output("y", first(called));
-        assert_eq!(peak_memory(&model(functions, g)), 4 * (10 + 1000 + 1));
+        assert_eq!(peak_memory(&g), 4 * (10 + 5 + 90 + 50));
     }
 
     #[test]
@@ -334,6 +298,6 @@ mod tests {
         g.output("y", Value::new(a, 1));
         assert_eq!(needed(&g).of(a), [false]);
         assert_eq!(forward(&g, &Depth).of(a), [0]);
-        assert_eq!(peak_memory(&model(vec![], g)), 4);
+        assert_eq!(peak_memory(&g), 4);
     }
 }

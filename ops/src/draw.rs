@@ -16,14 +16,25 @@ use rand_chacha::ChaCha8Rng;
 pub struct Limits {
     /// The operator set version: decides which dtypes an operand may have.
     pub opset: u32,
-    /// The dtypes in use.
+    /// The dtypes that values may have.
     pub dtypes: DTypes,
+    /// Those that operands and outputs have wherever the operator allows one of them.
+    pub wanted: DTypes,
     /// The highest rank.
     pub max_rank: usize,
     /// The smallest dimension: 0 or 1.
     pub min_dim: i64,
     /// The largest dimension of a fresh operand.
     pub max_dim: i64,
+}
+
+impl Limits {
+    /// Of these dtypes those in use: the wanted ones or, where none is among them, all that there may be.
+    pub fn in_use(&self, of: DTypes) -> DTypes {
+        let allowed = of.intersection(self.dtypes);
+        let wanted = allowed.intersection(self.wanted);
+        if wanted.is_empty() { allowed } else { wanted }
+    }
 }
 
 /// What the draw is for.
@@ -86,7 +97,7 @@ impl<'r, 'a> Draw<'r, 'a> {
 
     /// The dtypes that the next operand may have, by the standard and by the limits.
     pub fn allowed(&self) -> DTypes {
-        self.allowed.input_types(self.operands.len(), self.limits.opset).intersection(self.limits.dtypes)
+        self.limits.in_use(self.allowed.input_types(self.operands.len(), self.limits.opset))
     }
 
     /// The next operand, of whatever allowed dtype and of a rank in the range.
@@ -202,7 +213,7 @@ impl<'r, 'a> Draw<'r, 'a> {
 
     /// A dtype of the set that the limits allow; leans towards the wanted output's.
     pub fn dtype(&mut self, set: DTypes) -> Option<DType> {
-        let set = set.intersection(self.limits.dtypes);
+        let set = self.limits.in_use(set);
         if let Some(wanted) = self.wanted()
             && set.contains(wanted.dtype)
             && self.chance(0.9)

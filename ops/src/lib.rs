@@ -8,6 +8,7 @@
 //! | [`plain`] | the plainest number system: values, without bounds |
 //! | [`spec`] | how ONNX spells an operator, by version |
 //! | [`draw`] | choosing one use of an operator |
+//! | [`mod@footprint`] | what running a model takes: operations and memory |
 //! | [`list`] | the one list, from which [`Op`] is made |
 //! | [`lanes`] | walking tensors along some of their axes |
 //! | the families | one file per operator, or one table per uniform family |
@@ -19,6 +20,7 @@ pub mod arith;
 pub mod data;
 pub mod draw;
 pub mod elementwise;
+pub mod footprint;
 pub mod lanes;
 pub mod linear;
 pub mod list;
@@ -34,7 +36,8 @@ pub(crate) mod testing;
 
 pub use arith::Arith;
 pub use data::{Call, Data};
+pub use footprint::Footprint;
 pub use list::{Graph, Model, Op, find, registry};
-pub use operator::{Cost, Edge, Hazard, Operator, TypeRule};
+pub use operator::{Edge, Hazard, Operator, TypeRule};
 pub use rule::{Args, Check, Reject, Rule};
 pub use spec::Spec;

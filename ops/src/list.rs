@@ -20,7 +20,7 @@ use crate::nn::{
     AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, LpPool, Lrn,
     MaxPool, MeanVariance, RmsNorm, Softmax,
 };
-use crate::operator::{Cost, Edge, Hazard, Operator, TypeRule};
+use crate::operator::{Edge, Hazard, Operator, TypeRule};
 use crate::reduction::{Arg, CumSum, Reduce, TopK};
 use crate::rule::{Args, Check, Reject, Rule};
 use crate::spec::Spec;
@@ -93,9 +93,9 @@ macro_rules! operators {
                     $(Self::$name(o) => o.edges(x),)*
                 }
             }
-            fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+            fn flops(&self, x: &[Option<&Type>], y: &[Type]) -> u64 {
                 match self {
-                    $(Self::$name(o) => o.cost(x, y),)*
+                    $(Self::$name(o) => o.flops(x, y),)*
                 }
             }
         }

@@ -47,9 +47,10 @@ pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
         Vec::new()
     }
 
-    /// The work one evaluation takes.
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
-        Cost { flops: y.iter().map(elements).sum(), bytes: bytes_moved(x, y) }
+    /// The scalar operations that one evaluation takes, by the convention of docs/budgets.md: a multiply-add counts as
+    /// two, what only moves elements as none, and what nothing else is said of as one for each element of its outputs.
+    fn flops(&self, _x: &[Option<&Type>], y: &[Type]) -> u64 {
+        y.iter().map(elements).fold(0, u64::saturating_add)
     }
 }
 
@@ -127,21 +128,7 @@ impl Edge {
     }
 }
 
-/// The work of one evaluation.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Cost {
-    /// Scalar operations; a multiply-add counts as two.
-    pub flops: u64,
-    /// Bytes read and written, each operand and output once.
-    pub bytes: u64,
-}
-
 /// The number of elements of a type.
 pub fn elements(ty: &Type) -> u64 {
     ty.count().max(0) as u64
-}
-
-/// The bytes of all operands and outputs.
-pub fn bytes_moved(x: &[Option<&Type>], y: &[Type]) -> u64 {
-    x.iter().flatten().copied().chain(y).map(Type::bytes).fold(0, u64::saturating_add)
 }

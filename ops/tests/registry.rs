@@ -34,7 +34,14 @@ fn settle(arena: &Arena<'_>, above: i64, sym: Sym<'_>) -> i64 {
 }
 
 fn draw(spec: &'static Spec, opset: u32, seed: u64, goal: Goal<'_>) -> Option<Drawn> {
-    let limits = Limits { opset, dtypes: DTypes::ALL, max_rank: 5, min_dim: (seed % 2) as i64, max_dim: 8 };
+    let limits = Limits {
+        opset,
+        dtypes: DTypes::ALL,
+        wanted: DTypes::ALL,
+        max_rank: 5,
+        min_dim: (seed % 2) as i64,
+        max_dim: 8,
+    };
     let arena = Arena::new();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut d = Draw::new(spec, &mut rng, &limits, &arena, goal);
@@ -190,7 +197,7 @@ fn accepted_calls_evaluate_to_the_inferred_types() {
                 assert!(allowed.contains(ty.dtype), "{}'s output {i} is {} in {opset}", spec.name, ty.dtype);
             }
             drawn.op.hazards(&types);
-            drawn.op.cost(&types, &inferred);
+            drawn.op.flops(&types, &inferred);
         }
         assert!(accepted > 0, "no draw of {} was accepted", spec.name);
     }

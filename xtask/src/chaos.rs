@@ -67,6 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         seed: arguments.seed,
         settings: Settings { nodes: 3, ..Settings::default() },
         opset: None,
+        nodes: None,
         policy: &Weights,
         swarm: true,
         values: Values::Plain,

@@ -10,7 +10,7 @@ use oracles::{Expected, Finding, Verdict, Why};
 
 use super::Plan;
 use crate::blame::Suspect;
-use crate::case::{self, Case};
+use crate::case::{self, Case, CaseError};
 use crate::judged::Judged;
 use crate::oracle::{AskError, Question};
 use crate::relax::{Level, Relaxed, answer};
@@ -130,18 +130,34 @@ impl Narrowed {
         Self { for_all, for_each: plan.targets.iter().map(|target| target.narrow(base())).collect() }
     }
 
-    fn at(&self, index: u64) -> &Settings {
-        match self.for_each.get((index / 2) as usize % self.for_each.len().max(1)) {
-            Some(settings) if index % 2 == 1 => settings,
-            _ => &self.for_all,
+    /// The settings of a case, and those to take instead where nothing can be drawn within them: an operator that was asked
+    /// for may be in one engine alone.
+    fn at(&self, index: u64) -> impl Iterator<Item = &Settings> {
+        let each = self.for_each.len().max(1);
+        let first = (index / 2) as usize % each;
+        let singles = self.for_each.iter().cycle().skip(first).take(self.for_each.len());
+        let all = std::iter::once(&self.for_all);
+        let (before, after) = if index % 2 == 0 { (Some(all), None) } else { (None, Some(all)) };
+        before.into_iter().flatten().chain(singles).chain(after.into_iter().flatten())
+    }
+}
+
+/// Makes a case within the first settings in which something can be drawn.
+fn make(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level) -> Result<Case, CaseError> {
+    let mut nothing = CaseError::Nothing { index, draws: 0 };
+    for settings in narrowed.at(index) {
+        match plan.levels.make(&plan.maker, index, settings, level) {
+            Err(e @ CaseError::Nothing { .. }) => nothing = e,
+            made => return made,
         }
     }
+    Err(nothing)
 }
 
 /// Makes, runs and judges one case.
 pub(super) fn run(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level) -> Ran {
     let mut ran = Ran { index, case: None, reference: None, verdicts: Vec::new(), trouble: Vec::new() };
-    let case = match plan.levels.make(&plan.maker, index, narrowed.at(index), level) {
+    let case = match make(plan, narrowed, index, level) {
         Ok(case) => case,
         Err(e) => {
             ran.trouble.push(e.to_string());

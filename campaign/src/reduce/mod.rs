@@ -220,6 +220,7 @@ fn problems(folder: &CaseFolder, seed: u64) -> Result<Vec<Problem>, ReduceError>
 fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
     let names = shown.problem.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let saved = folder::Saved {
+        footprint: Footprint::of(&shown.problem.model).map(Into::into),
         seed: origin.seed,
         index: origin.index,
         onnx: &shown.onnx,

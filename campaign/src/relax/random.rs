@@ -13,7 +13,7 @@ use onnx::proto::attribute_proto::AttributeType;
 use onnx::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ValueInfoProto};
 use onnx::{Error, import};
 use ops::spec::{Arity, Place};
-use ops::{Model, Spec};
+use ops::{Footprint, Model, Spec};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 
@@ -53,6 +53,7 @@ pub(super) fn make(index: u64, settings: &Settings, stream: Stream) -> Result<Ca
         adversarial: false,
         edge: None,
         rejected: 0,
+        footprint: Footprint::default(),
         level: Level::Random,
         relaxed: None,
     };

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use graphgen::Settings;
-use ir::DType;
+use graphgen::{Settings, Span};
+use ir::{DType, DTypes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -28,6 +28,12 @@ pub struct Identity {
     pub shard: Shard,
     /// The opset of every case, if it is fixed.
     pub opset: Option<u32>,
+    /// The number of nodes, where it is drawn for each case.
+    #[serde(default)]
+    pub nodes: Option<(usize, usize)>,
+    /// Weights and patterns, where they are not the built-in ones.
+    #[serde(default)]
+    pub policy: Value,
     /// What may occur in graphs.
     pub settings: BTreeMap<String, Value>,
     /// Whether settings are varied from case to case.
@@ -72,6 +78,8 @@ impl Identity {
             seed: maker.seed,
             shard: plan.shard,
             opset: maker.opset,
+            nodes: maker.nodes.as_ref().map(|nodes| (*nodes.start(), *nodes.end())),
+            policy: serde_json::to_value(maker.policy.told()).unwrap_or_default(),
             settings: settings(&maker.settings),
             swarm: maker.swarm,
             values: maker.values,
@@ -137,31 +145,48 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
         operators,
         refused,
         dtypes,
+        wanted,
+        wanted_on,
         max_rank,
         max_dim,
         max_elements,
+        grown,
+        budget,
         empty_dims,
-        max_flops,
-        max_memory,
         backward,
         function,
+        constant,
+        tap,
+        pattern,
+        reuse,
     } = settings;
     let refused: Vec<String> = refused.iter().map(|(op, dtype)| format!("{op} {dtype}")).collect();
-    let dtypes: Vec<&str> = dtypes.iter().map(DType::name).collect();
+    let names = |dtypes: DTypes| -> Vec<&str> { dtypes.iter().map(DType::name).collect() };
+    let wanted_on: BTreeMap<&str, Vec<&str>> = wanted_on.iter().map(|(op, on)| (*op, names(*on))).collect();
+    let span = |span: Span| json!([span.least, span.most]);
     let all = [
         ("opset", json!(opset)),
         ("nodes", json!(nodes)),
         ("operators", json!(operators)),
         ("refused", json!(refused)),
-        ("dtypes", json!(dtypes)),
+        ("dtypes", json!(names(*dtypes))),
+        ("wanted", json!(names(*wanted))),
+        ("wanted_on", json!(wanted_on)),
         ("max_rank", json!(max_rank)),
         ("max_dim", json!(max_dim)),
         ("max_elements", json!(max_elements)),
         ("empty_dims", json!(empty_dims)),
-        ("max_flops", json!(max_flops)),
-        ("max_memory", json!(max_memory)),
+        ("grown_max_dim", json!(grown.max_dim)),
+        ("grown_max_elements", json!(grown.max_elements)),
+        ("flops", span(budget.flops)),
+        ("peak_bytes", span(budget.peak)),
+        ("total_bytes", span(budget.total)),
         ("backward", json!(backward)),
         ("function", json!(function)),
+        ("constant", json!(constant)),
+        ("tap", json!(tap)),
+        ("pattern", json!(pattern)),
+        ("reuse", json!(reuse)),
     ];
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
@@ -237,6 +262,8 @@ mod tests {
             seed: 0,
             shard: Shard::WHOLE,
             opset: None,
+            nodes: None,
+            policy: Value::Null,
             settings: settings(&Settings::default()),
             swarm: true,
             values: Values::Mixed,

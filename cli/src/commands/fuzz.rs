@@ -18,11 +18,11 @@ use campaign::report::Report;
 use campaign::shell;
 use campaign::store::Identity;
 use campaign::{Event, Known, Maker, Store, Target, probe, target};
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use oracles::Tally;
 use serde_json::json;
 
-use super::{campaign_folder, jobs, rules, settings, targets, writable};
+use super::{campaign_folder, jobs, rules, targets, writable};
 use crate::Exit;
 use crate::args::{self, Common, Fuzz};
 use crate::board::{Goal, Live};
@@ -33,7 +33,8 @@ const DEFAULT_TIME: Duration = Duration::from_mins(1);
 
 /// Runs a campaign.
 pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
-    let settings = settings(&args.bounds)?;
+    let taste = args.bounds.taste()?;
+    let settings = taste.settings()?;
     let known = known(args.known.as_deref())?;
     let levels = levels(args)?;
     let oracles = Oracles::named(&args.oracles, &args.relations)?;
@@ -48,8 +49,9 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
         maker: Maker {
             seed: common.seed,
             settings,
-            opset: args.bounds.opset,
-            policy: &Weights,
+            opset: taste.opset,
+            nodes: taste.nodes.clone(),
+            policy: &taste,
             swarm: true,
             values: args.values.into(),
         },
@@ -76,6 +78,11 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let report = fuzz(&plan, &mut store, &stop, &mut |event| lines.take(event));
     drop(board);
     let report = report?;
+    if report.cases == 0
+        && let Some(what) = report.trouble.first()
+    {
+        bail!("no case could be made: {what}");
+    }
     // Workers count into this process's figures once they have ended.
     drop(plan);
     let cpu_seconds = backends::usage::cpu_seconds() - before;
@@ -282,6 +289,9 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
     );
     let (kept, planned) = (report.adversarial.kept, report.adversarial.planned);
     out += &format!("adversarial values in {kept} cases of {planned} that were to have them\n");
+    for (name, amounts) in report.footprints.each() {
+        out += &format!("{}\n", amounts.text(name));
+    }
     let sources = report.undecidable_sources();
     if !sources.is_empty() {
         let named = sources.iter().take(6).map(|(name, share)| format!("{name} {:.0} %", 100.0 * share));

@@ -2,21 +2,22 @@
 
 use campaign::relax::schedule::{Choice, Levels};
 use campaign::{Maker, Values, corpus};
-use graphgen::Weights;
 use serde_json::json;
 
-use super::{jobs, rules, settings, writable};
+use super::{jobs, rules, writable};
 use crate::Exit;
 use crate::args::{Common, Gen, Level};
 use crate::screen;
 
 /// Writes random cases.
 pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
+    let taste = args.bounds.taste()?;
     let maker = Maker {
         seed: common.seed,
-        settings: settings(&args.bounds)?,
-        opset: args.bounds.opset,
-        policy: &Weights,
+        settings: taste.settings()?,
+        opset: taste.opset,
+        nodes: taste.nodes.clone(),
+        policy: &taste,
         swarm: true,
         values: if args.no_values { Values::None } else { args.values.into() },
     };
@@ -43,6 +44,9 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
             "{} cases of {} nodes in all{place}; {} draws thrown away; {:.2} s, {:.2} s of CPU",
             made.generated, made.nodes, made.rejected, made.wall_seconds, cpu_seconds
         ))?;
+        for (name, amounts) in made.footprints.each() {
+            screen::text(&amounts.text(name))?;
+        }
     }
     Ok(Exit::Clean)
 }

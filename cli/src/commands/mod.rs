@@ -20,11 +20,10 @@ use std::path::Path;
 use ::backends::worker::Limits;
 use anyhow::{Context, bail};
 use campaign::{Target, target};
-use graphgen::Settings;
 use onnx::violate::{self, Rule};
 
 use crate::Exit;
-use crate::args::{Args, Bounds, Command};
+use crate::args::{Args, Command};
 
 /// Runs the command that was asked for.
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
@@ -97,35 +96,4 @@ fn rules(names: &[String], are_broken: bool) -> anyhow::Result<Vec<&'static Rule
 /// How many threads to use.
 fn jobs(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, NonZero::get)).max(1)
-}
-
-/// The generator's settings for the bounds on the command line.
-fn settings(bounds: &Bounds) -> anyhow::Result<Settings> {
-    let mut settings = Settings { nodes: bounds.nodes as usize, ..Settings::default() };
-    if let Some(opset) = bounds.opset {
-        settings.opset = opset;
-    }
-    for name in bounds.ops.iter().chain(&bounds.exclude) {
-        if !settings.operators.contains(name.as_str()) {
-            bail!(
-                "there is no operator `{name}`; `onnxsmith ops` lists them (names are ONNX's, as in LayerNormalization)"
-            );
-        }
-    }
-    if !bounds.ops.is_empty() {
-        settings.operators.retain(|o| bounds.ops.iter().any(|name| name == o));
-    }
-    settings.operators.retain(|o| !bounds.exclude.iter().any(|name| name == o));
-    if !bounds.dtypes.is_empty() {
-        settings.dtypes = bounds.dtypes.iter().copied().collect();
-    }
-    settings.max_flops = bounds.max_flops;
-    settings.max_memory = bounds.max_memory;
-    if settings.available().is_empty() {
-        bail!(
-            "no operator is left: --ops, --exclude, --dtypes and --opset exclude each other (opset {})",
-            settings.opset
-        );
-    }
-    Ok(settings)
 }

@@ -299,7 +299,7 @@ fn evaluate(
         return None;
     }
     // A window may be huge where its operands are small.
-    if op.cost(types, outputs).flops > MAX_FOLDED_FLOPS {
+    if op.flops(types, outputs) > MAX_FOLDED_FLOPS {
         return None;
     }
     let slots = static_slots(op.spec(), body.context.opset);

@@ -5,7 +5,7 @@ use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
 use crate::arith::{Arith, Comparison, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Spec, one};
 
@@ -136,8 +136,8 @@ impl Operator for Activation {
         vec![Data::Real(c.real(0).mapv(|x| self.function.real(c.arith, &self.parameters, x)))]
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
-        Cost { flops: elements(&y[0]).saturating_mul(4), bytes: bytes_moved(x, y) }
+    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
+        elements(&y[0]).saturating_mul(4)
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

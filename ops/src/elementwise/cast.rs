@@ -53,7 +53,7 @@ fn draw(d: &mut Draw<'_, '_>) -> Option<DType> {
     let ranks = 0..=d.limits.max_rank;
     let Some(wanted) = d.wanted() else {
         let x = d.any(ranks)?;
-        let others = d.limits.dtypes.without(x.dtype);
+        let others = d.limits.in_use(DTypes::ALL).without(x.dtype);
         return if others.is_empty() { Some(x.dtype) } else { d.dtype(others) };
     };
     // Asking for any operand would lean to the wanted dtype, but the operand's is free.

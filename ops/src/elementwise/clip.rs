@@ -7,7 +7,7 @@ use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::list::Op;
-use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Allowed, Spec, one, optional};
 
@@ -92,8 +92,8 @@ impl Operator for Clip {
         }]
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
-        Cost { flops: elements(&y[0]).saturating_mul(2), bytes: bytes_moved(x, y) }
+    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
+        elements(&y[0]).saturating_mul(2)
     }
 
     fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {

@@ -8,7 +8,7 @@ use crate::arith::{Arith, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::list::Op;
-use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Spec, one};
 
@@ -82,11 +82,8 @@ impl Operator for Gelu {
         vec![Data::Real(c.real(0).mapv(|x| self.real(c.arith, x, c.dtype(0))))]
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
-        Cost {
-            flops: elements(&y[0]).saturating_mul(if self.tanh { 9 } else { 5 }),
-            bytes: bytes_moved(x, y),
-        }
+    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
+        elements(&y[0]).saturating_mul(if self.tanh { 9 } else { 5 })
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

@@ -6,7 +6,7 @@ use crate::arith::{Arith, Comparison};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::list::Op;
-use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Spec, one};
 
@@ -87,8 +87,8 @@ impl Operator for Shrink {
         }]
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
-        Cost { flops: elements(&y[0]).saturating_mul(3), bytes: bytes_moved(x, y) }
+    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
+        elements(&y[0]).saturating_mul(3)
     }
 }
 

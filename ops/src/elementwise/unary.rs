@@ -4,7 +4,7 @@ use ir::{DType, DTypes, Dim, Type};
 
 use crate::arith::{Arith, Fun, Step};
 use crate::data::{Call, Data};
-use crate::operator::{Edge, Hazard, Operator, TypeRule};
+use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Spec, one};
 
@@ -135,6 +135,10 @@ impl Operator for Unary {
             Data::Real(x) => Data::Real(x.mapv(|x| self.0.real(c.arith, x))),
             Data::Int(x) => Data::Int(x.mapv(|x| c.arith.exact([x], |[z]| Some(int(z))))),
         }]
+    }
+
+    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
+        if self.0 == UnaryFn::Identity { 0 } else { elements(&y[0]) }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -5,7 +5,7 @@ use ir::{DTypes, Dim, Type};
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::lanes::{array, broadcast};
-use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::{Allowed, Spec, variadic};
 
@@ -110,8 +110,8 @@ impl Operator for Variadic {
         }]
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
-        Cost { flops: elements(&y[0]).saturating_mul(x.len() as u64), bytes: bytes_moved(x, y) }
+    fn flops(&self, x: &[Option<&Type>], y: &[Type]) -> u64 {
+        elements(&y[0]).saturating_mul(x.len() as u64)
     }
 
     fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {

@@ -10,7 +10,7 @@ use crate::elementwise::binary::zip;
 use crate::lanes::array;
 use crate::linear::{int_dot, products};
 use crate::list::Op;
-use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::{Allowed, Spec, one, optional};
 
@@ -173,9 +173,9 @@ impl Operator for Gemm {
         vec![if c.is_real() { Data::Real(self.real(c)) } else { Data::Int(self.int(c)) }]
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+    fn flops(&self, x: &[Option<&Type>], y: &[Type]) -> u64 {
         let depth = x[0].map_or(0, |a| a.shape[usize::from(!self.trans_a)].max(0) as u64);
-        Cost { flops: elements(&y[0]).saturating_mul(2 * depth + 3), bytes: bytes_moved(x, y) }
+        elements(&y[0]).saturating_mul(2 * depth + 3)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::lanes::array;
 use crate::linear::{int_dot, products, real_dot};
 use crate::list::Op;
-use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::{Allowed, Spec, one};
 
@@ -99,9 +99,9 @@ impl Operator for MatMul {
         }]
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+    fn flops(&self, x: &[Option<&Type>], y: &[Type]) -> u64 {
         let depth = x[0].and_then(|a| a.shape.last()).map_or(0, |&k| k.max(0) as u64);
-        Cost { flops: elements(&y[0]).saturating_mul(2 * depth), bytes: bytes_moved(x, y) }
+        elements(&y[0]).saturating_mul(2 * depth)
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

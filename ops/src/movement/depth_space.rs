@@ -141,6 +141,10 @@ impl Operator for DepthToSpace {
         &TO_SPACE[0]
     }
 
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
     fn attributes(&self) -> Attributes {
         let mode = if self.depth_first { "CRD" } else { "DCR" };
         Attributes::new().int("blocksize", self.blocksize).name("mode", mode)
@@ -154,6 +158,10 @@ impl Operator for DepthToSpace {
 impl Operator for SpaceToDepth {
     fn spec(&self) -> &'static Spec {
         &TO_DEPTH[0]
+    }
+
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
     }
 
     fn attributes(&self) -> Attributes {

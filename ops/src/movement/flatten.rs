@@ -61,6 +61,10 @@ impl Operator for Flatten {
         &SPECS[0]
     }
 
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
     fn attributes(&self) -> Attributes {
         Attributes::new().int("axis", self.axis)
     }

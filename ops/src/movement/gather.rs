@@ -115,6 +115,10 @@ impl Operator for Gather {
         &SPECS[0]
     }
 
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
     fn attributes(&self) -> Attributes {
         Attributes::new().int("axis", self.axis)
     }

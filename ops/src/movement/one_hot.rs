@@ -92,6 +92,10 @@ impl Operator for OneHot {
         &SPECS[0]
     }
 
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
     fn attributes(&self) -> Attributes {
         Attributes::new().int("depth", self.depth).int("axis", self.axis)
     }

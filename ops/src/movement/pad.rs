@@ -186,6 +186,10 @@ impl Operator for Pad {
         &SPECS[0]
     }
 
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
     fn attributes(&self) -> Attributes {
         let mut all = Attributes::new().name("mode", self.mode.name()).ints("pads", &self.pads);
         if let Some(axes) = &self.axes {

@@ -92,6 +92,10 @@ impl Operator for ReverseSequence {
         &SPECS[0]
     }
 
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
     fn attributes(&self) -> Attributes {
         let (batch, time) = self.axes();
         Attributes::new().int("batch_axis", batch as i64).int("time_axis", time as i64)

@@ -99,6 +99,10 @@ impl Operator for Shape {
         &SHAPE[0]
     }
 
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
     fn attributes(&self) -> Attributes {
         let mut all = Attributes::new().int("start", self.start);
         if let Some(end) = self.end {
@@ -117,6 +121,10 @@ impl Operator for Shape {
 impl Operator for Size {
     fn spec(&self) -> &'static Spec {
         &SIZE[0]
+    }
+
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -87,6 +87,10 @@ impl Operator for Split {
         &SPECS[0]
     }
 
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
     fn attributes(&self) -> Attributes {
         Attributes::new().int("axis", self.axis).ints("split", &self.split)
     }

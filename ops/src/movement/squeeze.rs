@@ -146,6 +146,10 @@ impl Operator for Squeeze {
         &SQUEEZE[0]
     }
 
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
     fn attributes(&self) -> Attributes {
         match &self.axes {
             Some(axes) => Attributes::new().with("axes", Attribute::Ints(axes.clone())),
@@ -161,6 +165,10 @@ impl Operator for Squeeze {
 impl Operator for Unsqueeze {
     fn spec(&self) -> &'static Spec {
         &UNSQUEEZE[0]
+    }
+
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
     }
 
     fn attributes(&self) -> Attributes {

@@ -72,6 +72,10 @@ impl Operator for Tile {
         &SPECS[0]
     }
 
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
     fn attributes(&self) -> Attributes {
         Attributes::new().ints("repeats", &self.repeats)
     }

@@ -85,6 +85,10 @@ impl Operator for Transpose {
         &SPECS[0]
     }
 
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
     fn attributes(&self) -> Attributes {
         match &self.perm {
             Some(perm) => Attributes::new().with("perm", Attribute::Ints(perm.clone())),

@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::lanes::array;
 use crate::list::Op;
 use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize, stash_dtype};
-use crate::operator::{Cost, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Allowed, Spec, one};
 
@@ -143,8 +143,8 @@ impl Operator for InstanceNorm {
         eval(c, c.arith, 1, self.epsilon)
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
-        Cost { flops: elements(&y[0]).saturating_mul(7), bytes: bytes_moved(x, y) }
+    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
+        elements(&y[0]).saturating_mul(7)
     }
 }
 
@@ -165,8 +165,8 @@ impl Operator for GroupNorm {
         eval(c, &c.arith.within(self.stash), together, self.epsilon)
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
-        Cost { flops: elements(&y[0]).saturating_mul(7), bytes: bytes_moved(x, y) }
+    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
+        elements(&y[0]).saturating_mul(7)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::lanes::array;
 use crate::list::Op;
 use crate::nn::window::{Window, taps};
-use crate::operator::{Cost, Edge, Hazard, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Allowed, Spec, one, optional};
 
@@ -144,10 +144,10 @@ impl Operator for Conv {
         vec![if self.window.is_open(&input, &kernel) { y.unspecified(a) } else { y }]
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+    fn flops(&self, x: &[Option<&Type>], y: &[Type]) -> u64 {
         let taps = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
         let bias = u64::from(x.get(2).copied().flatten().is_some());
-        Cost { flops: elements(&y[0]).saturating_mul(2 * taps + bias), bytes: bytes_moved(x, y) }
+        elements(&y[0]).saturating_mul(2 * taps + bias)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -5,7 +5,7 @@ use ir::{DTypes, Dim, Type};
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::lanes;
-use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Spec, one};
 
@@ -77,8 +77,8 @@ impl Operator for GlobalPool {
         }))]
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
-        Cost { flops: x.iter().flatten().map(|t| elements(t)).sum(), bytes: bytes_moved(x, y) }
+    fn flops(&self, x: &[Option<&Type>], _: &[Type]) -> u64 {
+        x.iter().flatten().map(|t| elements(t)).sum()
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

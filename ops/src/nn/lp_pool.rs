@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::lanes::array;
 use crate::list::Op;
 use crate::nn::window::{AutoPad, Window, taps};
-use crate::operator::{Cost, Hazard, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Field, Place, Spec, one};
 
@@ -129,9 +129,9 @@ impl Operator for LpPool {
         vec![if self.is_open(&input) { norms.unspecified(c.arith) } else { norms }]
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
         let cells = i64::product(&self.kernel_shape).max(0) as u64;
-        Cost { flops: elements(&y[0]).saturating_mul(2 * cells + 1), bytes: bytes_moved(x, y) }
+        elements(&y[0]).saturating_mul(2 * cells + 1)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

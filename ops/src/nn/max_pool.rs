@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::lanes::array;
 use crate::list::Op;
 use crate::nn::window::{Tap, Window, taps};
-use crate::operator::{Cost, Edge, Hazard, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Allowed, Field, Place, Spec, one};
 
@@ -202,9 +202,9 @@ impl Operator for MaxPool {
         outputs.collect()
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
         let cells = i64::product(&self.kernel_shape).max(0) as u64;
-        Cost { flops: elements(&y[0]).saturating_mul(cells), bytes: bytes_moved(x, y) }
+        elements(&y[0]).saturating_mul(cells)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

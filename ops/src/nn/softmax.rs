@@ -6,7 +6,7 @@ use crate::arith::{Arith, Class, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes;
-use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Allowed, Spec, one};
 
@@ -116,8 +116,8 @@ impl Operator for Softmax {
         vec![Data::Real(lanes::map(x, &[axis], |lane| self.function.real(c.arith, lane)))]
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
-        Cost { flops: elements(&y[0]).saturating_mul(5), bytes: bytes_moved(x, y) }
+    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
+        elements(&y[0]).saturating_mul(5)
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

@@ -6,7 +6,7 @@ use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes;
-use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Allowed, Spec, one};
 
@@ -134,8 +134,8 @@ impl Operator for Arg {
         })]
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
-        Cost { flops: x.iter().flatten().map(|t| elements(t)).sum(), bytes: bytes_moved(x, y) }
+    fn flops(&self, x: &[Option<&Type>], _: &[Type]) -> u64 {
+        x.iter().flatten().map(|t| elements(t)).sum()
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

@@ -6,7 +6,7 @@ use crate::arith::{Arith, Class, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes;
-use crate::operator::{Cost, Edge, Hazard, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Allowed, Field, Place, Spec, one};
 
@@ -237,8 +237,8 @@ impl Operator for Reduce {
         }
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
-        Cost { flops: x.iter().flatten().map(|t| elements(t)).sum(), bytes: bytes_moved(x, y) }
+    fn flops(&self, x: &[Option<&Type>], _: &[Type]) -> u64 {
+        x.iter().flatten().map(|t| elements(t)).sum()
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

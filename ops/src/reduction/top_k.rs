@@ -7,7 +7,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::lanes::{Lanes, array, move_last};
 use crate::list::Op;
-use crate::operator::{Cost, Edge, Operator, TypeRule, bytes_moved, elements};
+use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Allowed, Field, Place, Spec, one};
 
@@ -165,12 +165,9 @@ impl Operator for TopK {
         if self.has_order() { both.collect() } else { both.map(|data| data.unspecified(a)).collect() }
     }
 
-    fn cost(&self, x: &[Option<&Type>], y: &[Type]) -> Cost {
+    fn flops(&self, x: &[Option<&Type>], _: &[Type]) -> u64 {
         let count: u64 = x.iter().flatten().map(|t| elements(t)).sum();
-        Cost {
-            flops: count.saturating_mul(u64::from(self.k.unsigned_abs().ilog2() + 1)),
-            bytes: bytes_moved(x, y),
-        }
+        count.saturating_mul(u64::from(self.k.unsigned_abs().ilog2() + 1))
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

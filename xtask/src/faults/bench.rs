@@ -152,7 +152,15 @@ fn maker(plan: &Plan) -> Maker<'static> {
         max_elements: plan.max_elements.unwrap_or(default.max_elements),
         ..default
     };
-    Maker { seed: plan.seed, settings, opset: None, policy: &Weights, swarm: true, values: Values::default() }
+    Maker {
+        seed: plan.seed,
+        settings,
+        opset: None,
+        nodes: None,
+        policy: &Weights,
+        swarm: true,
+        values: Values::default(),
+    }
 }
 
 /// What a thread works with.

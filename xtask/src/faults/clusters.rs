@@ -86,6 +86,7 @@ fn campaign(faults: &[&'static Fault], cases: u64, seed: u64) -> Result<Results>
             seed,
             settings: Settings { opset: *ir::graph::OPSETS.end(), nodes: 10, ..Settings::default() },
             opset: None,
+            nodes: None,
             policy: &Weights,
             swarm: true,
             values: Values::default(),

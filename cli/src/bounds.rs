@@ -1,0 +1,111 @@
+//! What may occur in generated models: the flags that `gen` and `fuzz` share, and the policy file beside them.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args as ClapArgs;
+use graphgen::policy::{self, Taste, Use};
+use graphgen::{Span, amount};
+use ir::DType;
+
+/// What may occur in generated graphs.
+#[derive(ClapArgs, Clone, Debug)]
+pub(crate) struct Bounds {
+    /// The number of operator nodes of each model, or a range of them such as 5..30, drawn for each model; 10 by default.
+    #[arg(long, value_name = "N", value_parser = amount::nodes)]
+    pub nodes: Option<RangeInclusive<usize>>,
+    /// The version of ONNX's default operator set, 13 to 26; without it each case has its own, up to the newest that the
+    /// engines load.
+    #[arg(long, value_parser = policy::opset)]
+    pub opset: Option<u32>,
+    /// Use only these operators (ONNX names, separated by commas), each on all dtypes or on one: Conv:f32,TopK.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = use_of)]
+    pub ops: Vec<Use>,
+    /// Do not use these operators.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = name)]
+    pub exclude: Vec<&'static str>,
+    /// Use operators on these dtypes only (separated by commas); other dtypes occur where an operator has no choice, such as
+    /// ArgMax's i64 indices.
+    #[arg(long, value_delimiter = ',', value_name = "DTYPES", value_parser = dtype)]
+    pub dtypes: Vec<DType>,
+    /// The highest rank of a tensor; 5 by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=8))]
+    pub max_rank: Option<u64>,
+    /// The largest dimension of an input or constant (8 by default), and of any where models are grown into a budget.
+    #[arg(long, value_name = "N", value_parser = policy::size)]
+    pub max_dim: Option<i64>,
+    /// The most elements of a tensor; 2048 by default, or what suits a budget that models are grown into.
+    #[arg(long, value_name = "N", value_parser = policy::size)]
+    pub max_elements: Option<i64>,
+    /// Grow each model to an amount of operations from this range (1e6..1e9), drawn log-uniformly; docs/budgets.md says what
+    /// counts.
+    #[arg(long, value_name = "RANGE", value_parser = amount::span, conflicts_with = "max_flops")]
+    pub flops: Option<Span>,
+    /// The most floating-point operations one evaluation of a model may take.
+    #[arg(long, value_name = "N", value_parser = amount::positive)]
+    pub max_flops: Option<u64>,
+    /// Grow each model until what must be in memory at one time comes to an amount from this range (8M..64M).
+    #[arg(long, value_name = "RANGE", value_parser = amount::span, conflicts_with = "max_memory")]
+    pub memory: Option<Span>,
+    /// The most bytes of tensors that exist at one time while a model runs.
+    #[arg(long, value_name = "BYTES", value_parser = amount::positive)]
+    pub max_memory: Option<u64>,
+    /// The most bytes that all tensors of a model take together.
+    #[arg(long, value_name = "BYTES", value_parser = amount::positive)]
+    pub max_total: Option<u64>,
+    /// The share of models in which some nodes are a function; 0.1 by default.
+    #[arg(long, value_name = "SHARE", value_parser = amount::share)]
+    pub functions: Option<f64>,
+    /// The share of models in which dimensions may be 0; 0 by default.
+    #[arg(long, value_name = "SHARE", value_parser = amount::share)]
+    pub zero_dims: Option<f64>,
+    /// A file (TOML) that says all of this, and weights, probabilities and patterns as well; see docs/budgets.md. Flags
+    /// overrule it.
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
+}
+
+impl Bounds {
+    /// What is asked for, by flags and by the policy file.
+    pub(crate) fn taste(&self) -> anyhow::Result<Taste> {
+        let file = match &self.policy {
+            None => Taste::default(),
+            Some(path) => {
+                let text = std::fs::read_to_string(path)
+                    .with_context(|| format!("cannot read the policy {}", path.display()))?;
+                Taste::parse(&text).with_context(|| format!("the policy {} is not valid", path.display()))?
+            }
+        };
+        let up_to = |most: Option<u64>| most.map(Span::up_to);
+        let shares = [("functions", self.functions), ("zero-dims", self.zero_dims)];
+        let flags = Taste {
+            nodes: self.nodes.clone(),
+            opset: self.opset,
+            ops: self.ops.clone(),
+            exclude: self.exclude.clone(),
+            dtypes: self.dtypes.clone(),
+            max_rank: self.max_rank.map(|rank| rank as usize),
+            max_dim: self.max_dim,
+            max_elements: self.max_elements,
+            flops: self.flops.or(up_to(self.max_flops)),
+            memory: self.memory.or(up_to(self.max_memory)),
+            total: up_to(self.max_total),
+            shares: shares.into_iter().filter_map(|(name, share)| Some((name, share?))).collect(),
+            ..Taste::default()
+        };
+        Ok(flags.or(file))
+    }
+}
+
+fn use_of(text: &str) -> Result<Use, String> {
+    policy::use_of(text.trim())
+}
+
+fn name(text: &str) -> Result<&'static str, String> {
+    policy::name(text.trim())
+}
+
+fn dtype(text: &str) -> Result<DType, String> {
+    policy::dtype(text.trim())
+}

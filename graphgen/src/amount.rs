@@ -1,0 +1,97 @@
+//! Numbers as people write them: `500`, `1e6`, `2K`, `1.5G`, `1e6..1e9`, `5..30`.
+
+use std::ops::RangeInclusive;
+
+use crate::budget::Span;
+
+/// Units of a thousand, a million and so on; a `B` may follow (`20GB`).
+const UNITS: [(char, f64); 4] = [('K', 1e3), ('M', 1e6), ('G', 1e9), ('T', 1e12)];
+
+/// A whole number that is not negative.
+pub fn amount(text: &str) -> Result<u64, String> {
+    let wanted = || format!("`{text}` is no amount; write 500000, 1e6, 2K or 20G");
+    let number = text.strip_suffix('B').unwrap_or(text);
+    let unit = UNITS.iter().find(|(unit, _)| number.ends_with([*unit, unit.to_ascii_lowercase()]));
+    let (digits, factor) = unit.map_or((number, 1.0), |(_, factor)| (&number[..number.len() - 1], *factor));
+    // Neither a sign nor the words `inf` and `nan`.
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(wanted());
+    }
+    if let (Ok(whole), 1.0) = (digits.parse::<u64>(), factor) {
+        return Ok(whole);
+    }
+    let value = digits.parse::<f64>().map_err(|_| wanted())? * factor;
+    // Beyond that not every whole number is a double, and `1.5` is none.
+    let is_whole = value.fract() == 0.0 && (0.0..=9e15).contains(&value);
+    if is_whole { Ok(value as u64) } else { Err(wanted()) }
+}
+
+/// An amount above 0.
+pub fn positive(text: &str) -> Result<u64, String> {
+    match amount(text)? {
+        0 => Err("0 leaves nothing to draw; write 1 or more".to_owned()),
+        n => Ok(n),
+    }
+}
+
+/// A span that graphs are grown into.
+pub fn span(text: &str) -> Result<Span, String> {
+    let wanted = || format!("`{text}` is no range; write 1e6..1e9 or 8M..64M");
+    let (least, most) = text.split_once("..").ok_or_else(wanted)?;
+    let (least, most) = (positive(least)?, amount(most)?);
+    if least <= most { Ok(Span { least, most }) } else { Err(wanted()) }
+}
+
+/// The most nodes that a graph may be asked to have.
+const MOST_NODES: u64 = 1000;
+
+/// A number of nodes, or a range of them.
+pub fn nodes(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let wanted = || format!("`{text}` is no number of nodes; write 10 or 5..30, from 1 to {MOST_NODES}");
+    let (least, most) = text.split_once("..").unwrap_or((text, text));
+    let (least, most) = (amount(least).map_err(|_| wanted())?, amount(most).map_err(|_| wanted())?);
+    let is_range = (1..=MOST_NODES).contains(&least) && (least..=MOST_NODES).contains(&most);
+    if is_range { Ok(least as usize..=most as usize) } else { Err(wanted()) }
+}
+
+/// A number from 0 to 1.
+pub fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if (0.0..=1.0).contains(&x) => Ok(x),
+        _ => Err(format!("`{text}` is no number from 0 to 1, such as 0.6")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_written_in_many_ways() {
+        for (text, value) in [
+            ("0", 0),
+            ("1e6", 1_000_000),
+            ("2K", 2_000),
+            ("2kB", 2_000),
+            ("1.5G", 1_500_000_000),
+            ("2.5e3", 2_500),
+            ("20GB", 20_000_000_000),
+            ("18446744073709551615", u64::MAX),
+        ] {
+            assert_eq!(amount(text), Ok(value), "{text}");
+        }
+        for text in ["", "K", "1.5", "-1", "+1", "1e30", "1X", "nan", "inf", "1 K", "é", "1K2"] {
+            assert!(amount(text).is_err(), "{text}");
+        }
+        assert!(positive("0").is_err());
+    }
+
+    #[test]
+    fn ranges_go_upwards() {
+        assert_eq!(span("1e6..1G"), Ok(Span { least: 1_000_000, most: 1_000_000_000 }));
+        assert!(span("5").is_err() && span("7..5").is_err() && span("0..5").is_err() && span("..5").is_err());
+        assert_eq!((nodes("10"), nodes("5..30")), (Ok(10..=10), Ok(5..=30)));
+        assert!(nodes("0").is_err() && nodes("9..3").is_err() && nodes("1..1001").is_err());
+        assert!(share("0.5").is_ok() && share("1.5").is_err() && share("nan").is_err());
+    }
+}

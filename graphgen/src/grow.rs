@@ -1,0 +1,249 @@
+//! Larger sizes for a graph, until it fills its budget.
+//!
+//! # The problem
+//!
+//! A graph is drawn with small sizes. Its budget names an amount of operations or bytes that it should reach and one
+//! that it must not exceed. Sizes of inputs and constants, and those among the operators' attributes, are to grow such
+//! that every type rule still holds, the amount is reached, and no single node takes nearly all of it.
+//!
+//! # The method
+//!
+//! The type rules of all nodes are read over symbols, as for a single node, into one problem; the graph as drawn is a
+//! solution of it. From there it is climbed: a random unknown gets a larger value, the others change as little as they
+//! can (`solver::moves`), and what results is kept if it is nearer to the budget. An unknown that led nowhere is tried
+//! with smaller steps, until it cannot grow. Everything is counted, nothing is timed.
+
+use ir::dim::Arena;
+use ir::{Operation, Sym, Type};
+use ops::{Args, Hazard, Op, Operator, Rule, TypeRule};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use crate::budget::Budget;
+use crate::settings::Settings;
+use crate::sketch::{Origin, Sketch, ValueId};
+use crate::solver::{Moves, Problem, Solution};
+
+/// How many moves are tried for each unknown.
+const TRIES_PER_UNKNOWN: usize = 24;
+/// The most a value is multiplied by in one move.
+const MOST_AT_ONCE: f64 = 8.0;
+/// The share of the whole that one node may take as long as there is another way.
+const LARGEST_SHARE: f64 = 0.6;
+/// The least gain, as a difference of logarithms, that makes a move worth it.
+const LEAST_GAIN: f64 = 1e-3;
+/// The elements of a value in a graph that is grown to an amount of operations: about this share of them, at most
+/// [`MOST_ELEMENTS`]. Where a value has more, a few elementwise nodes use up the memory before they use up the budget.
+const ELEMENTS_PER_FLOP: f64 = 1.0 / 16.0;
+/// See [`ELEMENTS_PER_FLOP`].
+const MOST_ELEMENTS: i64 = 1 << 20;
+
+/// Grows a graph into its budget as far as it goes. Gives what is then missing, as [`Budget::missing`] does.
+pub(crate) fn grow(
+    sketch: &mut Sketch,
+    settings: &Settings,
+    budget: &Budget,
+    tap: &dyn Fn(ValueId) -> bool,
+    rng: &mut ChaCha8Rng,
+) -> f64 {
+    let arena = Arena::new();
+    let mut problem = Problem::new(&arena);
+    let limits = Limits::of(settings, budget);
+    let now = budget.missing(&sketch.footprint(settings.opset, tap));
+    let Some(lifted) = Lifted::of(sketch, &arena, &mut problem, limits) else { return now };
+    let Some(moves) = Moves::from(&problem, &lifted.start) else { return now };
+    let measure = |s: &Sketch| Measure::of(s, settings, budget, tap);
+    let Some(measured) = measure(sketch) else { return now };
+    let mut climb = Climb { lifted: &lifted, moves, best: sketch.clone(), measured, measure: &measure, rng };
+    for is_spread in [true, false] {
+        climb.run(is_spread);
+    }
+    let missing = climb.measured.missing;
+    *sketch = climb.best;
+    missing
+}
+
+/// The largest sizes.
+#[derive(Clone, Copy)]
+struct Limits {
+    dim: i64,
+    elements: i64,
+}
+
+impl Limits {
+    fn of(settings: &Settings, budget: &Budget) -> Self {
+        let bytes = [budget.peak, budget.total].map(|span| if span.is_filled() { span.most } else { 0 });
+        let by_flops = ((budget.flops.most as f64 * ELEMENTS_PER_FLOP) as i64).min(MOST_ELEMENTS);
+        let by_bytes = i64::try_from(bytes[0].max(bytes[1])).unwrap_or(i64::MAX).min(ir::dim::LIMIT);
+        let suited = by_flops.max(by_bytes).max(settings.max_elements);
+        let elements = settings.grown.max_elements.unwrap_or(suited);
+        Self { dim: settings.grown.max_dim.unwrap_or(elements), elements }
+    }
+}
+
+/// A graph over symbols.
+struct Lifted<'a> {
+    values: Vec<Type<Sym<'a>>>,
+    /// The operators, by node.
+    ops: Vec<Op<Sym<'a>>>,
+    /// The unknowns with their values in the graph as drawn.
+    start: Vec<(usize, i64)>,
+}
+
+impl<'a> Lifted<'a> {
+    fn of(sketch: &Sketch, arena: &'a Arena<'a>, problem: &mut Problem<'a>, limits: Limits) -> Option<Self> {
+        let mut start = Vec::new();
+        // What is not a size (a negative pad, an end counted from behind, an extent of 0) stays.
+        let mut lift = |value: i64| {
+            let symbol = if (1..limits.dim).contains(&value) {
+                arena.unknown(value, limits.dim)
+            } else {
+                Sym::from(value)
+            };
+            if let Sym::Term(term) = symbol {
+                start.push((term.index() as usize, value));
+            }
+            symbol
+        };
+        let mut values: Vec<Type<Sym<'a>>> = Vec::with_capacity(sketch.values.len());
+        for entry in &sketch.values {
+            let is_placeholder = !matches!(entry.origin, Origin::Node(_));
+            let shape = entry.ty.shape.iter().map(|&d| if is_placeholder { lift(d) } else { Sym::from(d) });
+            values.push(Type::new(entry.ty.dtype, shape.collect::<Vec<_>>()));
+        }
+        let ops: Vec<Op<Sym<'a>>> = sketch.nodes.iter().map(|n| n.op.map(&mut lift)).collect();
+        for node in sketch.order() {
+            let planned = &sketch.nodes[node];
+            let operands: Vec<Option<&Type<Sym<'a>>>> =
+                planned.inputs.iter().map(|v| v.map(|v| &values[v])).collect();
+            let outputs = ops[node].infer(Args(&operands), problem).ok()?;
+            for (&value, ty) in planned.outputs.iter().zip(outputs) {
+                values[value] = ty;
+            }
+        }
+        for (ty, entry) in values.iter().zip(&sketch.values) {
+            let most = limits.elements.max(entry.ty.count());
+            problem.le(ty.count(), Sym::from(most)).ok()?;
+        }
+        Some(Self { values, ops, start })
+    }
+
+    /// The graph with the sizes of a solution.
+    fn at(&self, solution: &Solution, sketch: &Sketch) -> Sketch {
+        let mut sized = sketch.clone();
+        let value = |s: Sym<'_>| solution.value(s);
+        for (entry, ty) in sized.values.iter_mut().zip(&self.values) {
+            entry.ty = Type::new(ty.dtype, ty.shape.iter().map(|&d| value(d)).collect::<Vec<_>>());
+        }
+        for (planned, op) in sized.nodes.iter_mut().zip(&self.ops) {
+            planned.op = op.settle(&value);
+        }
+        sized
+    }
+}
+
+/// How a graph stands to its budget.
+#[derive(Clone, Copy)]
+struct Measure {
+    /// See [`Budget::missing`].
+    missing: f64,
+    /// The share of the operations, or of the bytes where only these are to be filled, of the largest node.
+    largest: f64,
+}
+
+impl Measure {
+    /// `None` where the graph exceeds its budget, or breaks a rule that is not one between sizes.
+    fn of(
+        sketch: &Sketch,
+        settings: &Settings,
+        budget: &Budget,
+        tap: &dyn Fn(ValueId) -> bool,
+    ) -> Option<Self> {
+        let (mut all, mut largest) = (0_u64, 0_u64);
+        for planned in &sketch.nodes {
+            let inputs: Vec<Option<&Type>> =
+                planned.inputs.iter().map(|v| v.map(|v| &sketch.values[v].ty)).collect();
+            let outputs: Vec<Type> = planned.outputs.iter().map(|&v| sketch.values[v].ty.clone()).collect();
+            // The concrete reading of the rule has the last word.
+            let is_valid = Operation::infer(&planned.op, &inputs).is_ok_and(|found| found == outputs)
+                && planned.op.since(&inputs) <= settings.opset
+                && !planned.op.hazards(&inputs).contains(&Hazard::Always);
+            if !is_valid {
+                return None;
+            }
+            let flops = planned.op.flops(&inputs, &outputs);
+            if flops > budget.flops.most {
+                return None;
+            }
+            let takes =
+                if budget.flops.is_filled() { flops } else { outputs.iter().map(Type::bytes).sum::<u64>() };
+            all = all.saturating_add(takes);
+            largest = largest.max(takes);
+        }
+        let footprint = sketch.footprint(settings.opset, tap);
+        let largest = largest as f64 / all.max(1) as f64;
+        (!budget.is_exceeded_by(&footprint)).then(|| Self { missing: budget.missing(&footprint), largest })
+    }
+}
+
+/// The climb to larger sizes.
+struct Climb<'c, 'p, 'a> {
+    lifted: &'c Lifted<'a>,
+    moves: Moves<'p, 'a>,
+    best: Sketch,
+    measured: Measure,
+    measure: &'c dyn Fn(&Sketch) -> Option<Measure>,
+    rng: &'c mut ChaCha8Rng,
+}
+
+impl Climb<'_, '_, '_> {
+    /// Climbs until nothing is missing, or nothing helps. Where it is to be spread, no node's share grows beyond
+    /// [`LARGEST_SHARE`].
+    fn run(&mut self, is_spread: bool) {
+        let unknowns: Vec<usize> = self.lifted.start.iter().map(|&(slot, _)| slot).collect();
+        // The least value that each is known not to reach from where the others are.
+        let mut ceiling = vec![i64::MAX; unknowns.len()];
+        for _ in 0..TRIES_PER_UNKNOWN * unknowns.len() {
+            let open: Vec<usize> =
+                (0..unknowns.len()).filter(|&i| ceiling[i] > self.value(unknowns[i]) + 1).collect();
+            if self.measured.missing == 0.0 || open.is_empty() {
+                break;
+            }
+            let i = open[self.rng.random_range(0..open.len())];
+            let value = self.larger(self.value(unknowns[i]), ceiling[i]);
+            if !self.advance(unknowns[i], value, is_spread) {
+                ceiling[i] = value;
+            }
+        }
+    }
+
+    fn value(&self, unknown: usize) -> i64 {
+        self.moves.now().of(unknown)
+    }
+
+    /// A larger value below the ceiling: a multiple in half of the cases, as many rules want one.
+    fn larger(&mut self, value: i64, ceiling: i64) -> i64 {
+        let most = MOST_AT_ONCE.min(self.measured.missing.exp().max(2.0));
+        let factor = self.rng.random_range(1.0..most);
+        let wanted = if self.rng.random() {
+            value.saturating_mul(factor.round().max(2.0) as i64)
+        } else {
+            ((value as f64 * factor) as i64).max(value + 1)
+        };
+        if wanted < ceiling { wanted } else { value + (ceiling - value) / 2 }
+    }
+
+    /// Gives an unknown a value, if that brings the graph nearer to its budget.
+    fn advance(&mut self, unknown: usize, value: i64, is_spread: bool) -> bool {
+        let Some(solution) = self.moves.with(unknown, value) else { return false };
+        let sized = self.lifted.at(&solution, &self.best);
+        let Some(measured) = (self.measure)(&sized) else { return false };
+        let is_fair = !is_spread || measured.largest <= LARGEST_SHARE.max(self.measured.largest);
+        let is_nearer = measured.missing < self.measured.missing - LEAST_GAIN || measured.missing == 0.0;
+        if is_fair && is_nearer {
+            (self.best, self.measured) = (sized, measured);
+            self.moves.accept(solution);
+        }
+        is_fair && is_nearer
+    }
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Counts what models take, with nothing of onnxsmith but the conventions of docs/budgets.md.
+
+    .venv/bin/python scripts/count_budget.py CASES [--max-flops N] [--max-memory N] [--max-total N]
+                                                   [--flops A..B] [--memory A..B]
+
+CASES is a folder of cases or models. Types come from ONNX's shape inference, functions are inlined by ONNX's inliner.
+Exit code 1 where a model exceeds a limit, or is counted otherwise in its case.json.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import statistics
+import sys
+
+import onnx
+from onnx import helper, inliner, numpy_helper, shape_inference
+
+MOVES = set(
+    "Concat DepthToSpace SpaceToDepth Expand EyeLike Flatten Gather GatherElements OneHot Pad Reshape ReverseSequence Shape "
+    "Size Slice Split Squeeze Unsqueeze Tile Transpose Trilu Identity Constant".split()
+)
+# Operations for each element of the first output.
+PER_OUTPUT = {
+    "BatchNormalization": 2, "Clip": 2, "Shrink": 3, "LpNormalization": 3, "RMSNormalization": 4, "Softmax": 5,
+    "LogSoftmax": 5, "Hardmax": 5, "MeanVarianceNormalization": 6, "LayerNormalization": 7, "GroupNormalization": 7,
+    "InstanceNormalization": 7, "LeakyRelu": 4, "Elu": 4, "Selu": 4, "HardSigmoid": 4, "ThresholdedRelu": 4, "Swish": 4,
+    "Celu": 4,
+}  # fmt: skip
+# One for each element of the first operand.
+PER_INPUT = {"ArgMax", "ArgMin", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"}
+# One for each element of the output and each operand.
+PER_OPERAND = {"Max", "Min", "Sum", "Mean"}
+
+
+def attributes(node):
+    return {a.name: helper.get_attribute_value(a) for a in node.attribute}
+
+
+def flops(node, shape, constants):
+    x, y = [shape.get(name) for name in node.input], [shape[name] for name in node.output if name]
+    count, op, a = math.prod(y[0]), node.op_type, attributes(node)
+    if op in MOVES:
+        return 0
+    if op in PER_OUTPUT:
+        return PER_OUTPUT[op] * count
+    if op in PER_INPUT or op.startswith("Reduce"):
+        return math.prod(x[0])
+    if op in PER_OPERAND:
+        return count * len(node.input)
+    if op == "MatMul":
+        return 2 * x[0][-1] * count
+    if op == "Gemm":
+        return (2 * x[0][0 if a.get("transA") else 1] + 3) * count
+    if op == "Conv":
+        return (2 * math.prod(x[1][1:]) + (len(node.input) > 2 and bool(node.input[2]))) * count
+    if op in ("AveragePool", "MaxPool", "LpPool"):
+        cells = math.prod(a["kernel_shape"])
+        return {"AveragePool": cells + 1, "MaxPool": cells, "LpPool": 2 * cells + 1}[op] * count
+    if op == "LRN":
+        return (2 * a["size"] + 4) * count
+    if op == "Gelu":
+        return (9 if a.get("approximate") == b"tanh" else 5) * count
+    if op == "TopK":
+        return math.prod(x[0]) * (int(constants[node.input[1]].item()).bit_length() or 1)
+    return sum(math.prod(shape) for shape in y)
+
+
+def size(value_type):
+    dims = [d.dim_value for d in value_type.shape.dim]
+    return math.prod(dims) * helper.tensor_dtype_to_np_dtype(value_type.elem_type).itemsize, dims
+
+
+def count(path):
+    """Operations, peak bytes, total bytes."""
+    model = inliner.inline_local_functions(onnx.load(path))
+    graph = shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph
+    values = {v.name: size(v.type.tensor_type) for v in [*graph.input, *graph.value_info, *graph.output]}
+    constants = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+    for t in graph.initializer:
+        values[t.name] = size(helper.make_tensor_type_proto(t.data_type, t.dims).tensor_type)
+    folded = [n for n in graph.node if n.op_type == "Constant"]
+    for n in folded:
+        constants[n.output[0]] = numpy_helper.to_array(attributes(n)["value"])
+    nodes = [n for n in graph.node if n.op_type != "Constant"]
+    held = {v.name for v in graph.input} | set(constants)
+    last = {name: i for i, n in enumerate(nodes) for name in [*n.output, *n.input] if name}
+    last.update({v.name: len(nodes) for v in graph.output})
+    shape = {name: dims for name, (_, dims) in values.items()}
+    live = peak = sum(values[name][0] for name in held)
+    operations = 0
+    for i, node in enumerate(nodes):
+        operations += flops(node, shape, constants)
+        live += sum(values[name][0] for name in node.output if name)
+        peak = max(peak, live)
+        live -= sum(values[name][0] for name in {*node.input, *node.output} - held - {""} if last[name] == i)
+    used = held | {name for n in nodes for name in n.output if name}
+    return operations, peak, sum(values[name][0] for name in used)
+
+
+def number(text):
+    unit = {"K": 1e3, "M": 1e6, "G": 1e9}.get(text[-1], 1)
+    return float(text.rstrip("KMG")) * unit
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", type=pathlib.Path)
+    for flag in ("--max-flops", "--max-memory", "--max-total"):
+        parser.add_argument(flag, type=number, default=math.inf)
+    for flag in ("--flops", "--memory"):
+        parser.add_argument(flag)
+    args = parser.parse_args()
+    models = sorted(args.cases.rglob("*.onnx"))
+    taken, wrong, over = [], 0, 0
+    for path in models:
+        found = count(path)
+        taken.append(found)
+        about = path.parent / "case.json"
+        told = json.loads(about.read_text()).get("footprint") if about.exists() else None
+        if told and tuple(told[k] for k in ("flops", "peak_bytes", "total_bytes")) != found:
+            wrong += 1
+            print(f"{path}: {found} here, {told} in case.json")
+        if any(f > most for f, most in zip(found, (args.max_flops, args.max_memory, args.max_total))):
+            over += 1
+            print(f"{path}: {found} is over the limit")
+    print(f"{len(models)} models, {over} over a limit, {wrong} told otherwise by case.json")
+    for i, name in enumerate(("FLOPs", "peak bytes", "total bytes")):
+        amounts = [t[i] for t in taken]
+        print(f"{name}: {min(amounts)} to {max(amounts)}, median {statistics.median(amounts):.0f}")
+    for i, span in ((0, args.flops), (1, args.memory)):
+        if span:
+            least, most = map(number, span.split(".."))
+            inside = [t[i] for t in taken if least <= t[i] <= most]
+            beyond = sum(t[i] > most for t in taken)
+            above = sum(a > math.sqrt(least * most) for a in inside)
+            print(
+                f"{span}: {beyond} beyond, {100 * len(inside) / len(taken):.1f} % inside, "
+                f"{100 * above / max(len(inside), 1):.1f} % of these above {math.sqrt(least * most):.4g}"
+            )
+            over += beyond
+    sys.exit(bool(over or wrong))
+
+
+if __name__ == "__main__":
+    main()
