@@ -8,7 +8,7 @@ use rand::seq::IndexedRandom;
 use crate::function;
 use crate::grow::grow;
 use crate::insert::{Frame, Inserter};
-use crate::policy::{Pattern, Policy, choose};
+use crate::policy::{DENSE, Pattern, Policy, choose};
 use crate::settings::Settings;
 use crate::sketch::{Origin, Placeholder, Sketch, ValueId};
 
@@ -17,6 +17,9 @@ const ATTEMPTS_PER_NODE: usize = 60;
 /// How many graphs are drawn until one can be grown into its budget: one that only moves elements takes no operations
 /// however large it is.
 const GRAPHS: u64 = 12;
+
+/// How many of them are drawn before one is drawn around an operator that takes many operations.
+const UNSEEDED: u64 = 3;
 
 /// A generated model.
 #[derive(Clone, Debug)]
@@ -40,7 +43,7 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
     let (sketch, rejected) = if budget.is_filled() {
         filled(settings, policy, &frame, stream)
     } else {
-        draw(settings, policy, &frame, stream)
+        draw(settings, policy, &frame, None, stream)
     };
     let graph = finish(&sketch, settings.constant, &tap, stream.child("form"));
     let mut model = Model::new(settings.opset, graph);
@@ -56,7 +59,11 @@ fn filled(settings: &Settings, policy: &dyn Policy, frame: &Frame<'_>, stream: S
     let mut rejected = 0;
     for i in 0..GRAPHS {
         let stream = stream.child("fill").at(i);
-        let (mut sketch, more) = draw(settings, policy, frame, stream);
+        let is_dense = |spec: &&&'static Spec| DENSE.contains(&spec.name);
+        let dense: Vec<&'static Spec> = settings.available().iter().filter(is_dense).copied().collect();
+        // The first graphs are as they come.
+        let seed = dense.choose(&mut stream.child("dense").rng()).filter(|_| i >= UNSEEDED);
+        let (mut sketch, more) = draw(settings, policy, frame, seed.copied(), stream);
         rejected += more;
         let missing = grow(&mut sketch, settings, &frame.budget, frame.tap, &mut stream.child("grow").rng());
         if best.as_ref().is_none_or(|(least, _)| missing < *least) {
@@ -69,11 +76,21 @@ fn filled(settings: &Settings, policy: &dyn Policy, frame: &Frame<'_>, stream: S
     (best.map(|(_, sketch)| sketch).unwrap_or_default(), rejected)
 }
 
-/// A graph as it is drawn, and how many draws came to nothing.
-fn draw(settings: &Settings, policy: &dyn Policy, frame: &Frame<'_>, stream: Stream) -> (Sketch, usize) {
+/// A graph as it is drawn, around a first operator where one is given, and how many draws came to nothing.
+fn draw(
+    settings: &Settings,
+    policy: &dyn Policy,
+    frame: &Frame<'_>,
+    seed: Option<&'static Spec>,
+    stream: Stream,
+) -> (Sketch, usize) {
     let available = settings.available();
     let mut inserter = Inserter::new(settings, frame);
     let mut rejected = 0;
+    if let Some(seed) = seed {
+        let seeds = stream.child("seed");
+        (0..ATTEMPTS_PER_NODE as u64).find(|&t| inserter.forward(seed, &[], seeds.at(t)));
+    }
     for attempt in 0..settings.nodes * ATTEMPTS_PER_NODE {
         let stream = stream.child("node").at(attempt as u64);
         let missing = settings.nodes - inserter.sketch.nodes.len();

@@ -55,6 +55,10 @@ const CHAINS: &[&[&str]] = &[
     &["Sub", "Pow", "ReduceMean", "Sqrt"],
 ];
 
+/// Operators that take many operations for each element. Without one of them a graph reaches a large amount of operations
+/// with tensors of many megabytes alone.
+pub(crate) const DENSE: &[&str] = &["Conv", "Gemm", "MatMul"];
+
 /// [`CHAINS`] as patterns.
 static PATTERNS: LazyLock<Vec<Pattern>> =
     LazyLock::new(|| CHAINS.iter().filter_map(|chain| Pattern::chain(chain).ok()).collect());

@@ -13,6 +13,7 @@ use ops::spec::Arity;
 use rand::RngExt;
 
 use crate::budget::Budget;
+use crate::policy::DENSE;
 
 /// Bounds on generated graphs.
 #[derive(Clone, PartialEq, Debug)]
@@ -101,8 +102,9 @@ impl Settings {
         // Half of the cases use everything, so that rare pairs of features still meet.
         if rng.random_bool(0.5) {
             let keep = rng.random_range(0.3..1.0);
-            let kept: BTreeSet<_> =
-                self.operators.iter().copied().filter(|_| rng.random_bool(keep)).collect();
+            let is_needed = |name: &str| self.budget.flops.is_filled() && DENSE.contains(&name);
+            let operators = self.operators.iter().copied();
+            let kept = operators.filter(|name| rng.random_bool(keep) || is_needed(name)).collect();
             let dtypes: DTypes = DType::ALL.into_iter().filter(|_| rng.random_bool(0.6)).collect();
             let dtypes = dtypes.intersection(self.wanted);
             let dtypes = if self.wanted.contains(DType::F32) { dtypes.with(DType::F32) } else { dtypes };

@@ -8,6 +8,7 @@ mod codegen;
 mod docs;
 mod engines;
 mod faults;
+mod pairs;
 mod program;
 mod survive;
 mod values;
@@ -66,6 +67,8 @@ enum Task {
     Chaos(chaos::Arguments),
     /// Kill campaigns at random moments, continue them, and compare with undisturbed ones
     Survive(survive::Arguments),
+    /// Ask for every operator on every dtype alone, and list what our own engines say
+    Pairs(pairs::Arguments),
     /// Plant faults in correct kernels, and count which of them a campaign finds
     Faults(faults::Arguments),
 }
@@ -79,6 +82,7 @@ fn main() -> Result<()> {
         #[cfg(target_os = "linux")]
         Task::Chaos(arguments) => chaos::run(&arguments),
         Task::Survive(arguments) => survive::run(&arguments),
+        Task::Pairs(arguments) => pairs::run(&arguments),
         Task::Faults(arguments) => faults::run(&arguments),
     }
 }

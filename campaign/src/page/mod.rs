@@ -3,6 +3,7 @@
 //! | module | shows |
 //! |---|---|
 //! | `findings` | the groups of findings, each with its smallest case |
+//! | `footprints` | what the models take |
 //! | `graph`, `layout` | a case's graph, drawn |
 //! | `chart` | verdicts over time and by target |
 //! | `heat` | which operators met |
@@ -13,6 +14,7 @@
 
 mod chart;
 mod findings;
+mod footprints;
 mod graph;
 mod heat;
 mod layout;
@@ -79,6 +81,7 @@ pub fn html(page: &Page<'_>) -> String {
                     section id="coverage" {
                         h2 { "Which operators met" }
                         (heat::map(&report.coverage))
+                        (footprints::table(report))
                     }
                     section id="operators" {
                         h2 { "Operators" }

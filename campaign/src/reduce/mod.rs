@@ -28,7 +28,7 @@ use std::time::Instant;
 use backends::worker::WorkerError;
 use ir::{DType, Tensor, Type};
 use onnx::CaseFolder;
-use ops::{Graph, Model};
+use ops::{Footprint, Graph, Model};
 use serde::Serialize;
 
 pub use driver::{Budget, OnBest};
