@@ -25,7 +25,7 @@ const STAND_INS: [&str; 2] = ["onnxsmith", "cargo"];
 
 /// Budgets that a document's command may not exceed: the subcommand, its flag, and the most.
 const BUDGETS: &[(&str, &str, u64)] =
-    &[("fuzz", "--cases", 20), ("gen", "--count", 5), ("reduce", "--tries", 50)];
+    &[("fuzz", "--cases", 5), ("gen", "--count", 5), ("reduce", "--tries", 50)];
 
 /// Where the stand-ins learn what they stand for.
 const PROGRAM: &str = "XTASK_COMMANDS_PROGRAM";
@@ -136,8 +136,8 @@ mod tests {
     #[test]
     fn budgets_are_shortened_and_nothing_else_is() {
         for (said, run) in [
-            ("fuzz", "fuzz --cases 20"),
-            ("fuzz --cases 1000000 --out a", "fuzz --cases 20 --out a"),
+            ("fuzz", "fuzz --cases 5"),
+            ("fuzz --cases 1000000 --out a", "fuzz --cases 5 --out a"),
             ("gen --count 3 --nodes 20", "gen --count 3 --nodes 20"),
             ("run cases --on cpu", "run cases --on cpu"),
         ] {
