@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes ONNX's own node tests as case folders, each with its tolerances in case.json.
 
-A case that cannot be written is counted and named, and makes the exit code 1. Prints one JSON object.
+A case that cannot be written is counted and named, and makes the exit code 1. Prints one JSON object, and writes it to
+export.json.
 """
 
 import argparse
@@ -71,7 +72,9 @@ def main():
             failed.append({"case": case.name, "why": f"{type(error).__name__}: {error}"})
     written = len(cases) - len(failed)
     counts = {"onnx": onnx.__version__, "collected": len(cases), "written": written, "data_sets": data_sets}
-    print(json.dumps(counts | {"failed": failed}, indent=2))
+    summary = json.dumps(counts | {"failed": failed}, indent=2)
+    (out / "export.json").write_text(summary + "\n")
+    print(summary)
     return 1 if failed else 0
 
 

@@ -78,3 +78,8 @@ pub use reduce::reduce;
 pub use shard::Shard;
 pub use store::Store;
 pub use target::Target;
+
+/// The library example of README.md, compiled and run as it stands there.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

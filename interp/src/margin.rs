@@ -54,6 +54,8 @@ impl Margins {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
 
     #[test]
@@ -76,6 +78,6 @@ mod tests {
         margins.merge(&more);
         assert_eq!(margins.elements(), 7);
         let median = margins.median().unwrap();
-        assert!((median / 10.0 - 1.0).abs() < 0.1, "{median}");
+        assert_abs_diff_eq!(median, 10.0, epsilon = 1.0);
     }
 }

@@ -380,6 +380,8 @@ impl Arith for Origins<'_> {
 
 #[cfg(test)]
 mod tests {
+    use approx::{abs_diff_eq, assert_abs_diff_eq};
+
     use super::*;
 
     #[test]
@@ -390,7 +392,8 @@ mod tests {
         let y = a.neg(a.mul(a.add(a.call(Fun::Exp, x), a.real(1.0)), a.real(4.0)));
         let found = record.pull(y.place.unwrap(), Number::Real(-12.0)).unwrap();
         assert_eq!((found.node, found.index), (NodeId(3), 7));
-        assert!(matches!(found.value, Number::Real(v) if (v - libm::log(2.0)).abs() < 1e-15));
+        let Number::Real(value) = found.value else { panic!("{found:?}") };
+        assert_abs_diff_eq!(value, libm::log(2.0), epsilon = 1e-15);
         // No x makes it positive.
         assert_eq!(record.pull(y.place.unwrap(), Number::Real(12.0)), None);
     }
@@ -416,10 +419,10 @@ mod tests {
         let more =
             [Fun::Atan, Fun::Sinh, Fun::Cosh, Fun::Tanh, Fun::Asinh, Fun::Atanh, Fun::Sigmoid, Fun::Softplus];
         for f in all.into_iter().chain(more) {
-            assert!((inverse(f, f.value(0.4)) - 0.4).abs() < 1e-12, "{f:?}");
+            assert!(abs_diff_eq!(inverse(f, f.value(0.4)), 0.4, epsilon = 1e-12), "{f:?}");
         }
-        assert!((inverse(Fun::Acosh, Fun::Acosh.value(1.4)) - 1.4).abs() < 1e-12);
-        assert!((inverse(Fun::Erf, Fun::Erf.value(0.4)) - 0.4).abs() < 1e-2);
+        assert_abs_diff_eq!(inverse(Fun::Acosh, Fun::Acosh.value(1.4)), 1.4, epsilon = 1e-12);
+        assert_abs_diff_eq!(inverse(Fun::Erf, Fun::Erf.value(0.4)), 0.4, epsilon = 1e-2);
     }
 
     #[test]

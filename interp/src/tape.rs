@@ -254,6 +254,8 @@ impl Arith for Tracing<'_> {
 
 #[cfg(test)]
 mod tests {
+    use approx::{abs_diff_eq, assert_abs_diff_eq};
+
     use super::*;
 
     #[test]
@@ -270,7 +272,8 @@ mod tests {
         let h = 1e-6;
         let by_x = (value(1.25 + h, 0.75) - value(1.25 - h, 0.75)) / (2.0 * h);
         let by_y = (value(1.25, 0.75 + h) - value(1.25, 0.75 - h)) / (2.0 * h);
-        assert!((gradient.by(x) - by_x).abs() < 1e-6 && (gradient.by(y) - by_y).abs() < 1e-6);
+        assert_abs_diff_eq!(gradient.by(x), by_x, epsilon = 1e-6);
+        assert_abs_diff_eq!(gradient.by(y), by_y, epsilon = 1e-6);
     }
 
     #[test]
@@ -297,7 +300,7 @@ mod tests {
         ];
         for (f, x) in all {
             let difference = (f.value(x + 1e-6) - f.value(x - 1e-6)) / 2e-6;
-            assert!((derivative(f, x) - difference).abs() < 1e-6, "{f:?}");
+            assert!(abs_diff_eq!(derivative(f, x), difference, epsilon = 1e-6), "{f:?}");
         }
         assert_eq!(derivative(Fun::Sqrt, -1.0), 1.0);
     }

@@ -1,7 +1,7 @@
 //! Graphs as petgraph sees them: for its algorithms, and for drawing.
 //!
 //! [`digraph`] keeps operand order, repeated operands and ports as edge weights, so nothing but the operators
-//! themselves is lost. This is the only module that knows petgraph's types.
+//! themselves is lost. This is the only module here that knows petgraph's types.
 
 use std::fmt::{self, Display, Write as _};
 

@@ -124,7 +124,8 @@ fn graph_structure() {
     invalid(&["the Abs", "`b`", "no input"], |_, g| g.node[0].input[0] = "b".into());
     invalid(&["the Reshape", "`size`", "no input"], |_, g| g.node[1].input[1] = "size".into());
     invalid(&["the Reshape", "`a`", "not sorted"], |_, g| g.node.reverse());
-    invalid(&["the Abs", "`y`", "cycle"], |_, g| g.node[0].input[0] = "y".into());
+    invalid(&["the Abs", "`y`", "`a`, `y` form a cycle"], |_, g| g.node[0].input[0] = "y".into());
+    invalid(&["the Abs", "`a` form a cycle"], |_, g| g.node[0].input[0] = "a".into());
     invalid(&["the Reshape", "`a`"], |_, g| g.node[1].output[0] = "a".into());
     invalid(&["`x`"], |_, g| g.node[0].output[0] = "x".into());
     invalid(&["`x`", "two"], |_, g| g.input.push(g.input[0].clone()));

@@ -15,6 +15,10 @@
 //!
 //! The result does not depend on the order of the findings.
 
+use std::collections::BTreeMap;
+
+use petgraph::unionfind::UnionFind;
+
 use crate::message::{self, similarity, words};
 use crate::signature::Symptom;
 use crate::verdict::Finding;
@@ -26,29 +30,29 @@ pub const ALIKE: f64 = 0.9;
 /// to be, from 0 to 1. Groups, and findings in a group, are in ascending order.
 pub fn join(findings: &[&Finding], alike: f64) -> Vec<Vec<usize>> {
     let seen: Vec<Seen<'_>> = findings.iter().map(|finding| Seen::new(finding)).collect();
-    let mut groups = Groups::new(seen.len());
+    let mut groups = UnionFind::new(seen.len());
     let all = 0..seen.len();
     for i in all.clone() {
         for j in i + 1..seen.len() {
             if seen[i].is_like(&seen[j], alike) && seen[i].names_the_same(&seen[j]) {
-                groups.unite(i, j);
+                groups.union(i, j);
             }
         }
     }
     let (at_home, homeless): (Vec<usize>, Vec<usize>) =
         all.filter(|&i| seen[i].place == Place::Unknown).partition(|&i| {
             let home = seen[i].home(&seen, alike);
-            home.inspect(|&home| groups.unite(i, home)).is_some()
+            home.inspect(|&home| _ = groups.union(i, home)).is_some()
         });
     debug_assert!(at_home.iter().all(|&i| seen[i].says_something()));
     for (k, &i) in homeless.iter().enumerate() {
         for &j in &homeless[k + 1..] {
             if seen[i].is_like(&seen[j], alike) {
-                groups.unite(i, j);
+                groups.union(i, j);
             }
         }
     }
-    groups.into_lists()
+    lists(groups)
 }
 
 /// Who is at fault.
@@ -139,34 +143,16 @@ fn kind(finding: &Finding) -> (&str, &str) {
     }
 }
 
-/// Disjoint sets, each known by its smallest member.
-struct Groups(Vec<usize>);
-
-impl Groups {
-    fn new(count: usize) -> Self {
-        Self((0..count).collect())
+/// The members of each set. The order in which sets were united decides which member stands for one, so a set is placed
+/// by its smallest.
+fn lists(groups: UnionFind<usize>) -> Vec<Vec<usize>> {
+    let mut lists: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (i, of) in groups.into_labeling().into_iter().enumerate() {
+        lists.entry(of).or_default().push(i);
     }
-
-    fn find(&self, mut i: usize) -> usize {
-        while self.0[i] != i {
-            i = self.0[i];
-        }
-        i
-    }
-
-    fn unite(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.find(a), self.find(b));
-        self.0[a.max(b)] = a.min(b);
-    }
-
-    fn into_lists(self) -> Vec<Vec<usize>> {
-        let mut lists = vec![Vec::new(); self.0.len()];
-        for i in 0..self.0.len() {
-            lists[self.find(i)].push(i);
-        }
-        lists.retain(|list| !list.is_empty());
-        lists
-    }
+    let mut lists: Vec<Vec<usize>> = lists.into_values().collect();
+    lists.sort_unstable();
+    lists
 }
 
 #[cfg(test)]

@@ -72,4 +72,10 @@ mod tests {
         assert!(!close(f64::INFINITY, 1e300) && !close(1e300, f64::INFINITY));
         assert!(close(1.0, 1.0009) && !close(1.0, 1.002));
     }
+
+    #[test]
+    fn the_two_tolerances_add_up_and_one_is_relative_to_what_is_expected() {
+        assert!(close(1e-4, 1.0015e-4) && !close(1e-4, 1.0025e-4));
+        assert!(!close(1.0, 1.001_001) && close(1.001_001, 1.0));
+    }
 }

@@ -23,7 +23,7 @@ use campaign::{Known, Maker, Shard, Store, Target, Values, case, target};
 use graphgen::{Settings, Weights};
 use oracles::Symptom;
 
-use crate::program::onnxsmith;
+use crate::program::{Build, onnxsmith};
 
 /// What the command line asks for.
 #[derive(clap::Args)]
@@ -53,7 +53,7 @@ const SLOW: ([&str; 6], f64, f64) =
 
 /// Runs the campaign and compares.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let program = onnxsmith(arguments.program.as_deref(), &[])?;
+    let program = onnxsmith(arguments.program.as_deref(), Build::Release, &[])?;
     let rates = if arguments.rates.is_empty() { usual(arguments.timeout) } else { arguments.rates.clone() };
     let plan = Plan::parse(&rates)?;
     let before = Traces::now()?;

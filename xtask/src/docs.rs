@@ -8,6 +8,7 @@ use onnx::violate::{Checker, rules};
 use oracles::metamorphic::Holds;
 
 use crate::checked_in::{Mode, root, settle};
+use crate::{modules, node_suite};
 
 /// The generated page and the command that prints it.
 const OPERATORS: (&str, &[&str]) = ("docs/operators.md", &["ops", "--markdown"]);
@@ -29,7 +30,9 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
     let text = String::from_utf8(output.stdout).context("the page is not UTF-8")?;
     settle(&root, file, &text, mode, "docs")?;
     settle(&root, VIOLATIONS, &violations()?, mode, "docs")?;
-    settle(&root, METAMORPHIC, &metamorphic()?, mode, "docs")
+    settle(&root, METAMORPHIC, &metamorphic()?, mode, "docs")?;
+    node_suite::check(&root)?;
+    modules::check(&root)
 }
 
 /// The page of the metamorphic oracle, and what it says before the table.

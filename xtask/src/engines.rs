@@ -3,14 +3,14 @@
 //! It needs the exported tests, ONNX Runtime's library and `.venv`, so CI does not check it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::checked_in::{Mode, root, settle};
-use crate::program::onnxsmith;
+use crate::program::{Build, onnxsmith};
 
 /// The page, and the lines between which the table stands.
 const PAGE: &str = "docs/engines.md";
@@ -24,21 +24,31 @@ const FEATURES: &[&str] = &["ort", "oxionnx", "tract"];
 const TIMEOUT: &str = "60s";
 
 /// The columns, in the words of `onnxsmith run`.
-const OUTCOMES: [&str; 6] = ["pass", "mismatch", "unsupported", "rejected", "crash", "timeout"];
+pub(crate) const OUTCOMES: [&str; 6] = ["pass", "mismatch", "unsupported", "rejected", "crash", "timeout"];
 
-/// What this task reads of `onnxsmith run --json`.
+/// What is read of `onnxsmith run --json`.
 #[derive(Deserialize)]
-struct Replayed {
-    cases: u64,
-    backends: BTreeMap<String, BTreeMap<String, u64>>,
+pub(crate) struct Replayed {
+    pub(crate) cases: u64,
+    pub(crate) backends: BTreeMap<String, BTreeMap<String, u64>>,
     versions: BTreeMap<String, String>,
+    pub(crate) not_passing: Vec<NotPassing>,
+}
+
+/// A case that did not pass.
+#[derive(Deserialize)]
+pub(crate) struct NotPassing {
+    pub(crate) case: PathBuf,
+    pub(crate) backend: String,
+    pub(crate) outcome: String,
+    pub(crate) why: String,
 }
 
 /// Runs the node tests in a folder on engines, and writes the table.
 pub(crate) fn run(tests: &Path, on: &[String], program: Option<&Path>) -> Result<()> {
     let root = root();
     let tests = tests.canonicalize().with_context(|| format!("there is no {}", tests.display()))?;
-    let program = onnxsmith(program, FEATURES)?;
+    let program = onnxsmith(program, Build::Release, FEATURES)?;
     let mut results = Vec::new();
     for engine in on {
         eprintln!("{engine} …");
@@ -54,8 +64,8 @@ pub(crate) fn run(tests: &Path, on: &[String], program: Option<&Path>) -> Result
     settle(&root, PAGE, &page, Mode::Write, "engines")
 }
 
-/// All levels of one engine. One engine a run keeps figures apart from what others do to the machine.
-fn replay(root: &Path, program: &Path, tests: &Path, engine: &str) -> Result<Replayed> {
+/// The cases in a folder on all levels of engines. One engine a run keeps figures apart from what others do to the machine.
+pub(crate) fn replay(root: &Path, program: &Path, tests: &Path, engine: &str) -> Result<Replayed> {
     let mut command = Command::new(program);
     command
         .current_dir(root)

@@ -5,15 +5,19 @@
 mod chaos;
 mod checked_in;
 mod codegen;
+mod commands;
 mod docs;
 mod engines;
 mod faults;
 mod pairs;
+mod modules;
+mod node_suite;
 mod program;
 mod survive;
 mod values;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -35,7 +39,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Generate docs/operators.md and docs/violations.md from the code
+    /// Generate docs/operators.md, docs/violations.md and docs/metamorphic.md from the code, and check that
+    /// docs/node-suite.md and ARCHITECTURE.md are not behind it
     Docs {
         /// Change nothing; fail if the checked-in file is stale
         #[arg(long)]
@@ -56,6 +61,19 @@ enum Task {
         #[arg(long, value_name = "FILE")]
         program: Option<PathBuf>,
     },
+    /// Run ONNX's node tests on the reference and on our CPU kernels and write docs/node-suite.md
+    NodeSuite {
+        /// The folder that scripts/export_node_tests.py has written
+        tests: PathBuf,
+        /// The program to run; without it, it is built here
+        #[arg(long, value_name = "FILE")]
+        program: Option<PathBuf>,
+    },
+    /// Run the commands in README.md and docs/, and read those that cannot be run
+    Commands(commands::Arguments),
+    /// What `onnxsmith` and `cargo` are for the task `commands`
+    #[command(hide = true)]
+    StandIn(commands::stand_in::Arguments),
     /// Measure how often value search finds values on which everything is defined, and what it costs
     Values {
         /// What to measure: --nodes N, --count N, --opset N, --seed N, --json, --show
@@ -73,8 +91,8 @@ enum Task {
     Faults(faults::Arguments),
 }
 
-fn main() -> Result<()> {
-    match Cli::parse().task {
+fn main() -> Result<ExitCode> {
+    let done = match Cli::parse().task {
         Task::Codegen { check } => codegen::run(Mode::of(check)),
         Task::Docs { check } => docs::run(Mode::of(check)),
         Task::Engines { tests, on, program } => engines::run(&tests, &on, program.as_deref()),
@@ -84,5 +102,9 @@ fn main() -> Result<()> {
         Task::Survive(arguments) => survive::run(&arguments),
         Task::Pairs(arguments) => pairs::run(&arguments),
         Task::Faults(arguments) => faults::run(&arguments),
-    }
+        Task::NodeSuite { tests, program } => node_suite::run(&tests, program.as_deref()),
+        Task::Commands(arguments) => commands::run(&arguments),
+        Task::StandIn(arguments) => return commands::stand_in::run(&arguments),
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }

@@ -7,14 +7,24 @@ use anyhow::{Context, Result, ensure};
 
 use crate::checked_in::root;
 
-/// The `onnxsmith` binary: the given one, or else a release build with these cargo features.
-pub(crate) fn onnxsmith(given: Option<&Path>, features: &[&str]) -> Result<PathBuf> {
+/// How the program is built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Build {
+    /// To be run for long.
+    Release,
+    /// As for tests, which have often built it already.
+    Test,
+}
+
+/// The `onnxsmith` binary: the given one, or else one that is built with these cargo features.
+pub(crate) fn onnxsmith(given: Option<&Path>, build: Build, features: &[&str]) -> Result<PathBuf> {
     if let Some(program) = given {
         return program.canonicalize().with_context(|| format!("there is no {}", program.display()));
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.current_dir(root()).args(["build", "--quiet", "--release", "--package", "onnxsmith"]);
+    command.current_dir(root()).args(["build", "--quiet", "--package", "onnxsmith"]);
+    command.args((build == Build::Release).then_some("--release"));
     command.args(["--features", &features.join(","), "--message-format", "json"]);
     let output = command.output().context("cannot run cargo")?;
     ensure!(output.status.success(), "onnxsmith does not build: {}", String::from_utf8_lossy(&output.stderr));

@@ -18,7 +18,7 @@ use campaign::report::Report;
 use clap::Args;
 use rand::RngExt;
 
-use crate::program::onnxsmith;
+use crate::program::{Build, onnxsmith};
 
 /// What to run.
 #[derive(Args)]
@@ -45,7 +45,7 @@ const FLAGS: &[&str] = &["--on", "cpu,rten", "--nodes", "3", "--level", "adaptiv
 
 /// Runs the campaigns and compares.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let runs = Runs { program: onnxsmith(arguments.program.as_deref(), &[])?, arguments };
+    let runs = Runs { program: onnxsmith(arguments.program.as_deref(), Build::Release, &[])?, arguments };
     let mut kills = 0;
     for seed in 0..arguments.campaigns {
         let folder = tempfile::tempdir()?;

@@ -147,6 +147,8 @@ impl Operator for Activation {
 
 #[cfg(test)]
 mod tests {
+    use approx::abs_diff_eq;
+
     use super::*;
     use crate::testing::{parse, run, tensor};
 
@@ -165,7 +167,7 @@ mod tests {
             ("Swish", Attributes::new(), [-1.0 / (1.0 + 1f64.exp()), 0., 2.0 / (1.0 + (-2f64).exp())]),
         ] {
             for (found, wanted) in run(parse(name, &attributes), &[&x]).into_iter().zip(wanted) {
-                assert!((found - wanted).abs() < 1e-15, "{name}: {found} instead of {wanted}");
+                assert!(abs_diff_eq!(found, wanted, epsilon = 1e-15), "{name}: {found} instead of {wanted}");
             }
         }
     }

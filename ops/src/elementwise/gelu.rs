@@ -93,6 +93,8 @@ impl Operator for Gelu {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
     use crate::testing::{run, tensor};
 
@@ -101,7 +103,7 @@ mod tests {
         let x = tensor(DType::F64, &[3], &[-1., 0., 1.]);
         for (tanh, wanted) in [(false, 0.841_344_746_068_543), (true, 0.841_191_990_608_277)] {
             let y = run(Gelu { tanh }, &[&x]);
-            assert!((y[2] - wanted).abs() < 1e-14 && (y[0] - (wanted - 1.0)).abs() < 1e-14, "{y:?}");
+            assert_abs_diff_eq!(y[..], [wanted - 1.0, 0.0, wanted][..], epsilon = 1e-14);
             assert_eq!(y[1], 0.0);
         }
     }

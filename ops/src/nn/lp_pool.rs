@@ -142,6 +142,7 @@ impl Operator for LpPool {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
     use ir::{DType, Tensor};
 
     use super::*;
@@ -159,7 +160,7 @@ mod tests {
         assert_eq!(pool(3, &pairs), [5f64.sqrt(), 13f64.sqrt()]);
         assert_eq!(pool(3, &pairs.clone().int("p", 1)), [3.0, 5.0]);
         let cubes = pool(3, &pairs.clone().int("p", 3));
-        assert!((cubes[0] - 9f64.cbrt()).abs() < 1e-12 && (cubes[1] - 35f64.cbrt()).abs() < 1e-12);
+        assert_abs_diff_eq!(cubes[..], [9f64.cbrt(), 35f64.cbrt()][..], epsilon = 1e-12);
         assert!(parse(&pairs.int("p", 0)).is_err());
     }
 

@@ -94,6 +94,8 @@ impl Operator for RmsNorm {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
 
@@ -105,7 +107,6 @@ mod tests {
         // ε is too small to be seen in f16 next to 25, and keeps 0 / 0 away.
         let y = outputs(op, &[&x, &scale]).unwrap();
         assert_eq!(y[0].dtype(), DType::F32);
-        let expected = [1., 14., 0., 0.];
-        assert!(values(&y[0]).iter().zip(expected).all(|(y, e)| (y - e).abs() < 1e-5), "{:?}", values(&y[0]));
+        assert_abs_diff_eq!(values(&y[0])[..], [1., 14., 0., 0.][..], epsilon = 1e-5);
     }
 }

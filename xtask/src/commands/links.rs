@@ -1,0 +1,36 @@
+//! Links from page to page and to files of the repository: whether there is something at their end.
+
+use std::path::Path;
+
+/// What is wrong with the relative links of a page in this folder, and the line where.
+pub(super) fn read(text: &str, folder: &Path) -> Vec<(usize, String)> {
+    let mut wrong = Vec::new();
+    let mut in_block = false;
+    for (line, text) in (1..).zip(text.lines()) {
+        if text.trim_start().starts_with("```") {
+            in_block = !in_block;
+        }
+        // Code in a line may look like a link.
+        let prose: String = text.split('`').step_by(2).collect();
+        for link in prose.split("](").skip(1).filter(|_| !in_block) {
+            let target = link.split([')', '#']).next().unwrap_or_default();
+            if !target.is_empty() && !target.contains("://") && !folder.join(target).exists() {
+                wrong.push((line, format!("a link leads to {target}, which is not there")));
+            }
+        }
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checked_in::root;
+
+    #[test]
+    fn a_link_leads_somewhere() {
+        let text = "[a](README.md#state) [`b`](docs) [c](https://example.org/x) [d](#here) `v[0](x)`\n```\n[e](nowhere)\n```\n[f](nowhere.md)\n";
+        let found = read(text, &root());
+        assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [5], "{found:?}");
+    }
+}
