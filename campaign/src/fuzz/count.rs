@@ -24,7 +24,6 @@ pub(super) struct Counted {
 /// A case in which something was found.
 pub(super) struct Found {
     pub(super) case: Case,
-    pub(super) outputs: Vec<interp::Judged>,
     /// Each finding, in the order of the targets, and of the questions to each.
     pub(super) findings: Vec<Find>,
 }
@@ -67,8 +66,7 @@ impl Found {
             finding: finding.clone(),
         });
         let findings = finds.collect();
-        let outputs = ran.reference.map(|reference| reference.outputs).unwrap_or_default();
-        Some(Self { case: ran.case?, outputs, findings })
+        Some(Self { case: ran.case?, findings })
     }
 }
 

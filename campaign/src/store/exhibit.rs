@@ -146,6 +146,11 @@ impl Content {
                     self.part(&onnx::tensor::encode(&value.name, &value.tensor));
                 }
             }
+            self.count(set.leeways.len());
+            for leeway in &set.leeways {
+                self.part(&leeway.bound.to_bytes());
+                self.part(&leeway.mask.to_bytes());
+            }
         }
         self.count(usize::from(case.rewritten.is_some()));
         if let Some(form) = &case.rewritten {
