@@ -102,17 +102,19 @@ pub fn vacant(folder: &Path) -> Result<(), CorpusError> {
     if folder.join(MODEL).is_file() {
         return occupied("is a case".to_owned());
     }
+    let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.join(MODEL).is_file() {
-            return occupied(format!("holds cases already ({name} is one)"));
-        }
-        if !name.starts_with('.') {
-            return occupied(format!("is not empty ({name} is in it)"));
-        }
+        names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
     }
-    Ok(())
+    names.retain(|name| !name.starts_with('.'));
+    names.sort();
+    match names.first() {
+        Some(first) if folder.join(first).join(MODEL).is_file() => {
+            occupied(format!("holds cases already ({first} is one)"))
+        }
+        Some(first) => occupied(format!("is not empty ({first} is in it)")),
+        None => Ok(()),
+    }
 }
 
 /// Makes `count` cases on `jobs` threads and writes each to its own folder under `out`, with bounds for an accuracy. The
