@@ -1,5 +1,7 @@
 //! What one case adds to the report.
 
+use std::collections::BTreeMap;
+
 use oracles::{Finding, Verdict};
 
 use super::Plan;
@@ -24,6 +26,8 @@ pub(super) struct Counted {
 /// A case in which something was found.
 pub(super) struct Found {
     pub(super) case: Case,
+    /// The outputs by the reference, by the name of the accuracy.
+    pub(super) outputs: BTreeMap<&'static str, Vec<interp::Judged>>,
     /// Each finding, in the order of the targets, and of the questions to each.
     pub(super) findings: Vec<Find>,
 }
@@ -66,7 +70,7 @@ impl Found {
             finding: finding.clone(),
         });
         let findings = finds.collect();
-        Some(Self { case: ran.case?, findings })
+        Some(Self { case: ran.case?, outputs: ran.outputs, findings })
     }
 }
 

@@ -153,7 +153,7 @@ impl<'p> Ledger<'p> {
         let folder = format!("findings/{name}/case-{}", found.case.index);
         let same: Vec<&Find> =
             finds.iter().copied().filter(|f| f.finding.check == first.finding.check).collect();
-        let case = self.folder(&found.case, first, &same);
+        let case = self.folder(found, first, &same);
         let Some(mut added) = self.shelf.save(&folder, &case)? else {
             return Ok(None);
         };
@@ -177,16 +177,13 @@ impl<'p> Ledger<'p> {
 
     /// The case with findings that are answers to one question, the first of them among these; and with bounds for the
     /// target that has it.
-    fn folder(&self, case: &Case, first: &Find, finds: &[&Find]) -> CaseFolder {
+    fn folder(&self, found: &Found, first: &Find, finds: &[&Find]) -> CaseFolder {
         let findings: Vec<_> = finds.iter().map(|find| find.finding.clone()).collect();
         let rewritten = finds.iter().find_map(|find| find.rewritten.as_ref());
         let profile = self.plan.targets[first.target].profile;
         // What is not valid has no reference.
-        let valid = case.relaxed.is_none().then(|| case::tensors(&case.inputs));
-        let evaluation =
-            valid.and_then(|inputs| interp::evaluate(&case.model, &inputs, profile, Taps::Outputs).ok());
-        let outputs = evaluation.map(|evaluation| evaluation.outputs).unwrap_or_default();
-        Saved::of(case, self.plan.maker.seed, profile, &outputs, &findings, rewritten).folder()
+        let outputs = found.outputs.get(profile.name).map_or(&[][..], Vec::as_slice);
+        Saved::of(&found.case, self.plan.maker.seed, profile, outputs, &findings, rewritten).folder()
     }
 
     /// The culprit alone, as a case.

@@ -24,6 +24,8 @@ pub(super) struct Ran {
     pub(super) case: Option<Case>,
     /// What the reference computed.
     pub(super) reference: Option<Evaluation>,
+    /// The outputs by the reference under each accuracy in use, by its name, where something was found.
+    pub(super) outputs: BTreeMap<&'static str, Vec<interp::Judged>>,
     /// What came of it on each target, by the target's number.
     pub(super) verdicts: Vec<(usize, Judged)>,
     /// What went wrong on our side.
@@ -45,7 +47,7 @@ impl Ran {
     fn judge(&mut self, plan: &Plan<'_>, case: &mut Case) -> Result<(), interp::Error> {
         let inputs = case::tensors(&case.inputs);
         let names: Vec<String> = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-        let mut references: BTreeMap<&str, Evaluation> = BTreeMap::new();
+        let mut references: BTreeMap<&'static str, Evaluation> = BTreeMap::new();
         let mut first = 0;
         for levels in plan.targets.chunk_by(Target::is_beside) {
             let profile = levels[0].profile;
@@ -62,6 +64,9 @@ impl Ran {
                 self.trouble.push(format!("{}: {e}", levels[0].backend));
             }
             first += levels.len();
+        }
+        if self.findings().next().is_some() {
+            self.outputs = references.iter().map(|(name, known)| (*name, known.outputs.clone())).collect();
         }
         self.reference = references.into_values().next();
         Ok(())
@@ -142,7 +147,14 @@ impl Narrowed {
 
 /// Makes, runs and judges one case.
 pub(super) fn run(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level) -> Ran {
-    let mut ran = Ran { index, case: None, reference: None, verdicts: Vec::new(), trouble: Vec::new() };
+    let mut ran = Ran {
+        index,
+        case: None,
+        reference: None,
+        outputs: BTreeMap::new(),
+        verdicts: Vec::new(),
+        trouble: Vec::new(),
+    };
     let mut case = match plan.levels.make(&plan.maker, index, narrowed.at(index), level) {
         Ok(case) => case,
         Err(e) => {

@@ -147,9 +147,10 @@ impl Content {
                 }
             }
             self.count(set.leeways.len());
-            for leeway in &set.leeways {
-                self.part(&leeway.bound.to_bytes());
-                self.part(&leeway.mask.to_bytes());
+            for (output, leeway) in set.outputs.iter().zip(&set.leeways) {
+                for tensor in [&leeway.bound, &leeway.mask] {
+                    self.part(&onnx::tensor::encode(&output.name, tensor));
+                }
             }
         }
         self.count(usize::from(case.rewritten.is_some()));
