@@ -209,12 +209,7 @@ impl Maker<'_> {
             let stream = stream.at(draw);
             let case = self.draw(index, &settings, stream)?;
             rejected += case.rejected;
-            let is_empty = case
-                .model
-                .graph
-                .nodes
-                .iter()
-                .all(|n| matches!(n.kind, NodeKind::Variable { .. } | NodeKind::Constant(_)));
+            let is_empty = operators(&case.model).next().is_none();
             let fits = !is_empty && !self.settings.budget.is_exceeded_by(&case.footprint);
             if fits && case.all_defined {
                 return Ok(Case { rejected, ..case });

@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
 
-use interp::{Profile, Taps};
+use graphgen::Budget;
+use interp::{Evaluation, Profile, Taps};
 use onnx::CaseFolder;
+use onnx::case::MODEL;
 use serde::Serialize;
 
 use crate::case::{self, Adversarial, Case, Maker, Values};
@@ -15,6 +17,7 @@ use crate::folder;
 use crate::footprint::Footprints;
 use crate::relax::Level;
 use crate::relax::schedule::{Choice, Levels};
+use crate::store::Store;
 
 /// What was generated.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -23,13 +26,15 @@ pub struct Generated {
     pub generated: u64,
     /// How many draws the generator threw away.
     pub rejected: u64,
+    /// How many cases were drawn again, because the specification leaves an element of their outputs undefined.
+    pub redrawn: u64,
     /// How many operator nodes the cases have.
     pub nodes: u64,
     /// Seconds by the clock.
     pub wall_seconds: f64,
     /// How often each operator occurs.
     pub operators: BTreeMap<String, u64>,
-    /// How many cases have values on which everything is defined.
+    /// How many cases have values on which everything is defined, the outputs' elements included.
     pub all_defined: u64,
     /// The cases that were to be adversarial.
     pub adversarial: Adversarial,
@@ -53,6 +58,26 @@ pub enum CorpusError {
         /// Why.
         cause: interp::Error,
     },
+    /// The folder is not for these cases alone.
+    #[error(
+        "{} {}; gen writes to a new or empty folder, so that no cases are mixed: name another one, or remove it",
+        folder.display(),
+        what
+    )]
+    Occupied {
+        /// The folder.
+        folder: PathBuf,
+        /// What it is, or holds.
+        what: String,
+    },
+    /// The folder cannot be looked into.
+    #[error("cannot list {}: {cause}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
     /// A case could not be written.
     #[error("case {index} cannot be saved: {cause}")]
     Save {
@@ -63,11 +88,45 @@ pub enum CorpusError {
     },
 }
 
-/// Makes `count` cases on `jobs` threads and writes each to its own folder under `out`. The folders' contents do
-/// not depend on the number of jobs. `on_case` is told of each case as it is done, in no fixed order.
+/// How often a case is drawn again at most until every element of its outputs is defined. Where one is not, its mask
+/// says so.
+const REDRAWS: u64 = 8;
+
+/// Makes sure that a folder can take a corpus: it is not there, or it is empty. Hidden files do not count.
+pub fn vacant(folder: &Path) -> Result<(), CorpusError> {
+    let failed = |cause| CorpusError::Folder { folder: folder.to_owned(), cause };
+    // What is no folder, whoever makes it one finds out.
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let occupied = |what: String| Err(CorpusError::Occupied { folder: folder.to_owned(), what });
+    if Store::exists(folder) {
+        return occupied("is a campaign's".to_owned());
+    }
+    if folder.join(MODEL).is_file() {
+        return occupied("is a case".to_owned());
+    }
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+    }
+    names.retain(|name| !name.starts_with('.'));
+    names.sort();
+    match names.first() {
+        Some(first) if folder.join(first).join(MODEL).is_file() => {
+            occupied(format!("holds cases already ({first} is one)"))
+        }
+        Some(first) => occupied(format!("is not empty ({first} is in it)")),
+        None => Ok(()),
+    }
+}
+
+/// Makes `count` cases on `jobs` threads and writes each to its own folder under `out`, with bounds for an accuracy. The
+/// folders' contents do not depend on the number of jobs. `on_case` is told of each case as it is done, in no fixed order.
 pub fn generate(
     maker: &Maker<'_>,
     levels: &Levels,
+    profile: &Profile,
     count: u64,
     jobs: usize,
     out: Option<&Path>,
@@ -83,7 +142,7 @@ pub fn generate(
             scope.spawn(move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    if index >= count || sender.send(one(maker, levels, index, out)).is_err() {
+                    if index >= count || sender.send(one(maker, levels, profile, index, out)).is_err() {
                         break;
                     }
                 }
@@ -91,19 +150,7 @@ pub fn generate(
         }
         drop(sender);
         for made in receiver {
-            let case = made?;
-            total.generated += 1;
-            total.rejected += case.rejected as u64;
-            total.all_defined += u64::from(case.all_defined);
-            total.adversarial.take(&case);
-            total.footprints.add(&case.footprint, &maker.settings.budget);
-            if let Some(relaxed) = &case.relaxed {
-                *total.rules.entry(relaxed.rule.clone()).or_default() += 1;
-            }
-            for (operator, _) in case::operators(&case.model) {
-                total.nodes += 1;
-                *total.operators.entry(operator.to_owned()).or_default() += 1;
-            }
+            total.take(&made?, &maker.settings.budget);
             on_case(total.generated);
         }
         Ok(())
@@ -114,23 +161,80 @@ pub fn generate(
     })
 }
 
-fn one(maker: &Maker<'_>, levels: &Levels, index: u64, out: Option<&Path>) -> Result<Case, CorpusError> {
+/// A case, and what its making took.
+struct Made {
+    case: Case,
+    /// Whether everything is known to be defined.
+    is_defined: bool,
+    is_redrawn: bool,
+}
+
+impl Generated {
+    fn take(&mut self, made: &Made, budget: &Budget) {
+        let case = &made.case;
+        self.generated += 1;
+        self.rejected += case.rejected as u64;
+        self.redrawn += u64::from(made.is_redrawn);
+        self.all_defined += u64::from(made.is_defined);
+        self.adversarial.take(case);
+        self.footprints.add(&case.footprint, budget);
+        if let Some(relaxed) = &case.relaxed {
+            *self.rules.entry(relaxed.rule.clone()).or_default() += 1;
+        }
+        for (operator, _) in case::operators(&case.model) {
+            self.nodes += 1;
+            *self.operators.entry(operator.to_owned()).or_default() += 1;
+        }
+    }
+}
+
+fn one(
+    maker: &Maker<'_>,
+    levels: &Levels,
+    profile: &Profile,
+    index: u64,
+    out: Option<&Path>,
+) -> Result<Made, CorpusError> {
+    let path = out.map(|out| folder_of(out, index));
+    let saved = |cause| CorpusError::Save { index, cause };
     let level = if levels.choice == Choice::Valid { Level::Valid } else { Level::Violate };
     let case = levels.make(maker, index, &maker.settings, level)?;
-    let Some(out) = out else { return Ok(case) };
-    let path = folder_of(out, index);
-    if maker.values == Values::None && case.relaxed.is_none() {
-        CaseFolder { model: case.onnx.clone(), ..CaseFolder::default() }.write(&path)
-    } else if case.relaxed.is_some() {
-        folder::save(&path, maker.seed, &case, &[], &[], None)
-    } else {
-        let inputs = case::tensors(&case.inputs);
-        let evaluation = interp::evaluate(&case.model, &inputs, &Profile::DECLARED, Taps::Outputs)
-            .map_err(|cause| CorpusError::Reference { index, cause })?;
-        folder::save(&path, maker.seed, &case, &evaluation.outputs, &[], None)
+    if maker.values == Values::None || case.relaxed.is_some() {
+        if let Some(path) = &path {
+            match case.relaxed {
+                Some(_) => folder::save(path, maker.seed, &case, profile, &[], &[], None),
+                None => CaseFolder { model: case.onnx.clone(), ..CaseFolder::default() }.write(path),
+            }
+            .map_err(saved)?;
+        }
+        let is_defined = case.all_defined && maker.values != Values::None;
+        return Ok(Made { case, is_defined, is_redrawn: false });
     }
-    .map_err(|cause| CorpusError::Save { index, cause })?;
-    Ok(case)
+    let (made, evaluation) = defined(maker, profile, case)?;
+    if let Some(path) = &path {
+        folder::save(path, maker.seed, &made.case, profile, &evaluation.outputs, &[], None).map_err(saved)?;
+    }
+    Ok(made)
+}
+
+/// The case with what the reference says of it, or another one of that number where this leaves an element of the outputs
+/// undefined.
+fn defined(maker: &Maker<'_>, profile: &Profile, mut case: Case) -> Result<(Made, Evaluation), CorpusError> {
+    let (index, mut draws) = (case.index, 0);
+    loop {
+        let inputs = case::tensors(&case.inputs);
+        let evaluation = interp::evaluate(&case.model, &inputs, profile, Taps::Outputs)
+            .map_err(|cause| CorpusError::Reference { index, cause })?;
+        if evaluation.is_defined() || draws == REDRAWS {
+            let is_defined = case.all_defined && evaluation.is_defined();
+            return Ok((Made { case, is_defined, is_redrawn: draws > 0 }, evaluation));
+        }
+        let stream = maker.stream(index).child("again").at(draws);
+        let rejected = case.rejected;
+        case = maker.make_from(index, &maker.settings, stream)?;
+        case.rejected += rejected;
+        draws += 1;
+    }
 }
 
 fn folder_of(out: &Path, index: u64) -> PathBuf {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use interp::Judged;
-use ir::Tensor;
+use interp::{Judged, Profile};
+use ir::{DType, Tensor, Type};
 use onnx::CaseFolder;
-use onnx::case::{DataSet, NamedTensor};
-use oracles::{Check, Finding};
+use onnx::case::{DataSet, Leeway, NamedTensor};
+use oracles::{Check, Finding, Tolerance};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
@@ -14,7 +14,7 @@ use crate::footprint::Takes;
 use crate::oracle::Rewritten;
 use crate::relax::Relaxed;
 
-/// What `case.json` says.
+/// What `case.json` says. `docs/case.schema.json` describes it for others.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct About {
@@ -26,14 +26,20 @@ pub struct About {
     pub index: Option<u64>,
     /// `derived`: the outputs are to be judged by derived bounds, not by a fixed tolerance.
     pub tolerance: Option<String>,
-    /// A relative tolerance for the stored outputs.
+    /// The accuracy that the bounds allow for: the name of a [`Profile`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Whether +0 and −0 differ where the bound is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zero_sign: Option<ZeroSign>,
+    /// A relative tolerance for the stored outputs. Where bounds are derived, it is for tools that cannot use them.
     pub rtol: Option<f64>,
-    /// An absolute tolerance for the stored outputs.
+    /// An absolute tolerance for the stored outputs, in the same way.
     pub atol: Option<f64>,
     /// What the model takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Takes>,
-    /// For each output: the largest error bound, and how many elements are undecidable and undefined.
+    /// A summary of each output's bounds.
     pub bounds: Vec<Bounds>,
     /// Why the model is not, or may not be, valid.
     pub relaxed: Option<Relaxed>,
@@ -45,18 +51,40 @@ pub struct About {
     pub findings: Vec<Finding>,
 }
 
+/// What the sign of a zero means to a judge.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ZeroSign {
+    /// +0 and −0 differ.
+    Counts,
+    /// They are the same.
+    Ignored,
+}
+
 /// A summary of one output's bounds.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Bounds {
     /// The output.
     pub name: String,
+    /// How many elements it has.
+    pub elements: usize,
     /// The largest finite bound.
     pub largest: f64,
     /// How many elements are undecidable.
     pub undecidable: usize,
     /// How many elements are undefined.
     pub undefined: usize,
+    /// The relative part of a tolerance that covers the judged elements.
+    pub rtol: f64,
+    /// The absolute part.
+    pub atol: f64,
 }
+
+/// The numbers in a mask.
+const JUDGED: u8 = 0;
+const UNDECIDABLE: u8 = 1;
+const UNDEFINED: u8 = 2;
 
 /// The value of [`About::tolerance`] that asks for derived bounds.
 pub const DERIVED: &str = "derived";
@@ -73,11 +101,12 @@ pub fn save(
     path: &Path,
     seed: u64,
     case: &Case,
+    profile: &Profile,
     outputs: &[Judged],
     findings: &[Finding],
     rewritten: Option<&Rewritten>,
 ) -> Result<(), onnx::Error> {
-    Saved::of(case, seed, outputs, findings, rewritten).write(path)
+    Saved::of(case, seed, profile, outputs, findings, rewritten).write(path)
 }
 
 /// What a case folder holds.
@@ -94,7 +123,9 @@ pub struct Saved<'a> {
     pub inputs: &'a [(String, Tensor)],
     /// The outputs' names, in order.
     pub names: Vec<String>,
-    /// The outputs by the reference.
+    /// The accuracy that the outputs' bounds allow for.
+    pub profile: &'a Profile,
+    /// The outputs by the reference; none where it has none.
     pub outputs: &'a [Judged],
     /// What was found.
     pub findings: &'a [Finding],
@@ -109,6 +140,7 @@ impl<'a> Saved<'a> {
     pub fn of(
         case: &'a Case,
         seed: u64,
+        profile: &'a Profile,
         outputs: &'a [Judged],
         findings: &'a [Finding],
         rewritten: Option<&'a Rewritten>,
@@ -117,7 +149,7 @@ impl<'a> Saved<'a> {
         let (seed, index, onnx, inputs) = (Some(seed), Some(case.index), case.bytes(), &case.inputs[..]);
         let relaxed = case.relaxed.as_ref();
         let footprint = relaxed.is_none().then(|| case.footprint.into());
-        Self { seed, index, onnx, footprint, inputs, names, outputs, findings, relaxed, rewritten }
+        Self { seed, index, onnx, footprint, inputs, names, profile, outputs, findings, relaxed, rewritten }
     }
 
     /// Writes the folder; a case that is there is replaced as a whole.
@@ -132,6 +164,7 @@ impl<'a> Saved<'a> {
         let set = DataSet {
             inputs: self.inputs.iter().cloned().map(named).collect(),
             outputs: outputs.map(named).collect(),
+            leeways: self.outputs.iter().map(leeway).collect(),
         };
         let json = serde_json::to_vec_pretty(&self.about()).unwrap_or_default();
         let rewritten = self.rewritten.map(|r| Box::new(r.folder()));
@@ -139,23 +172,57 @@ impl<'a> Saved<'a> {
     }
 
     fn about(&self) -> About {
-        let bounds = self.names.iter().cloned().zip(self.outputs).map(|(name, o)| Bounds {
-            name,
-            largest: o.error.iter().copied().filter(|e| e.is_finite()).fold(0.0, f64::max),
-            undecidable: o.undecidable(),
-            undefined: o.undefined.len(),
-        });
+        let tolerance = (!self.outputs.is_empty()).then(|| Tolerance::covering(self.outputs));
+        let judged = tolerance.map(|_| self.profile);
         About {
             onnxsmith: Some(env!("CARGO_PKG_VERSION").to_owned()),
             seed: self.seed,
             index: self.index,
             tolerance: self.relaxed.is_none().then(|| DERIVED.to_owned()),
             footprint: self.footprint,
-            bounds: bounds.collect(),
+            profile: judged.map(|profile| profile.name.to_owned()),
+            zero_sign: judged.map(ZeroSign::under),
+            rtol: tolerance.map(|t| t.relative),
+            atol: tolerance.map(|t| t.absolute),
+            bounds: self.names.iter().zip(self.outputs).map(|(name, o)| Bounds::of(name, o)).collect(),
             relaxed: self.relaxed.cloned(),
             check: self.findings.iter().find_map(|f| f.check.clone()),
             findings: self.findings.to_vec(),
-            ..About::default()
         }
+    }
+}
+
+impl ZeroSign {
+    fn under(profile: &Profile) -> Self {
+        if profile.ignores_zero_sign { Self::Ignored } else { Self::Counts }
+    }
+}
+
+impl Bounds {
+    fn of(name: &str, output: &Judged) -> Self {
+        let Tolerance { relative, absolute } = Tolerance::covering([output]);
+        Self {
+            name: name.to_owned(),
+            elements: output.tensor.len(),
+            largest: output.error.iter().copied().filter(|e| e.is_finite()).fold(0.0, f64::max),
+            undecidable: output.undecidable(),
+            undefined: output.undefined.len(),
+            rtol: relative,
+            atol: absolute,
+        }
+    }
+}
+
+/// The bounds of an output for other judges.
+fn leeway(output: &Judged) -> Leeway {
+    let of = |dtype| Type { dtype, ..output.tensor.ty() };
+    let mask = |i| match (output.error_at(i).is_finite(), output.undefined.binary_search(&i)) {
+        (_, Ok(_)) => UNDEFINED,
+        (false, Err(_)) => UNDECIDABLE,
+        (true, Err(_)) => JUDGED,
+    };
+    Leeway {
+        bound: Tensor::from_f64_fn(&of(DType::F64), |i| output.error_at(i)),
+        mask: Tensor::from_i128_fn(&of(DType::U8), |i| mask(i).into()),
     }
 }

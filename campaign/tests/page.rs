@@ -59,6 +59,7 @@ fn evil(folder: &Path) -> Group {
         onnx: &case::export(&model).expect("it is ONNX"),
         inputs: &inputs,
         names: vec![OUTPUT.to_owned()],
+        profile: &interp::Profile::TIGHT,
         outputs: &evaluation.outputs,
         findings: std::slice::from_ref(&finding),
         relaxed: None,

@@ -6,12 +6,13 @@ use std::time::Duration;
 use campaign::Shard;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use interp::Profile;
 
 use crate::bounds::Bounds;
 
 /// Finds numeric and crash bugs in DNN runtimes and compilers.
 ///
-/// Exit codes: 0 nothing wrong, 1 findings, 2 wrong usage or an internal error.
+/// Exit codes: 0 nothing wrong, 1 findings, 2 wrong usage, nothing that can be used, or an internal error.
 #[derive(Parser, Debug)]
 #[command(version, propagate_version = true)]
 pub(crate) struct Args {
@@ -132,6 +133,10 @@ pub(crate) struct Gen {
     /// Which values inputs and constants have.
     #[arg(long, value_enum, default_value_t, value_name = "KIND", conflicts_with = "no_values")]
     pub values: Values,
+    /// The accuracy that the bounds of the expected outputs allow for: tight, wgsl, declared or transforming; declared, if
+    /// not given.
+    #[arg(long, value_parser = profile, value_name = "NAME", conflicts_with = "no_values")]
+    pub profile: Option<&'static Profile>,
     /// Whether cases keep the constraints of the standard.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     pub level: Level,
@@ -369,6 +374,11 @@ fn tolerance(text: &str) -> Result<f64, String> {
         Ok(x) if (0.0..=f64::INFINITY).contains(&x) => Ok(x),
         _ => Err(format!("`{text}` is no tolerance; write a number that is not negative, such as 1e-3")),
     }
+}
+
+fn profile(name: &str) -> Result<&'static Profile, String> {
+    let known = || Profile::ALL.map(|profile| profile.name).join(", ");
+    Profile::named(name).ok_or_else(|| format!("there is no profile `{name}`; there are {}", known()))
 }
 
 #[cfg(test)]

@@ -40,6 +40,12 @@ fn folder() -> tempfile::TempDir {
     fs::create_dir_all(at.join("json")).expect("a folder");
     fs::write(at.join("json/model.onnx"), &model).expect("a file");
     fs::write(at.join("json/case.json"), "{\"rtol\": \"small\"}").expect("a file");
+    fs::create_dir_all(at.join("made-of/case-000000")).expect("a folder");
+    fs::write(at.join("made-of/case-000000/model.onnx"), &model).expect("a file");
+    fs::create_dir_all(at.join("notes")).expect("a folder");
+    fs::write(at.join("notes/todo.txt"), "keep").expect("a file");
+    fs::create_dir_all(at.join("campaign")).expect("a folder");
+    fs::write(at.join("campaign").join(campaign::store::FILE), "").expect("a file");
     folder
 }
 
@@ -75,6 +81,12 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["gen", "--count", "1", "--out", "file"], &["file", "--out takes a folder"]),
         (&["gen", "--level", "violate", "--rules", "circle"], &["`circle`", "cycle, unsorted"]),
         (&["gen", "--rules", "cycle"], &["--rules", "--level violate"]),
+        (&["gen", "--profile", "loose"], &["`loose`", "tight, wgsl, declared, transforming"]),
+        (&["gen", "--profile", "tight", "--no-values"], &["--profile", "--no-values"]),
+        (&["gen", "--count", "1", "--out", "made-of"], &["made-of", "holds cases already", "case-000000"]),
+        (&["gen", "--count", "1", "--out", "good"], &["good", "is a case", "name another"]),
+        (&["gen", "--count", "1", "--out", "campaign"], &["campaign", "is a campaign's"]),
+        (&["gen", "--count", "1", "--out", "notes"], &["notes", "not empty", "todo.txt"]),
         (&["gen", "--level", "adaptive"], &["adaptive", "violate"]),
         (&["fuzz", "--level", "adaptive", "--p", "1.5"], &["1.5", "0.6"]),
         (&["fuzz", "--shard", "5/4"], &["5/4", "1/4"]),
@@ -100,7 +112,7 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
 }
 
 #[test]
-fn a_broken_case_is_reported_as_a_case() {
+fn a_broken_case_is_named_and_does_not_hide_the_others() {
     let folder = folder();
     for (path, wanted) in [
         ("text.onnx", "not a protobuf message"),
@@ -109,13 +121,37 @@ fn a_broken_case_is_reported_as_a_case() {
         ("json", "case.json cannot be read"),
     ] {
         let output = onnxsmith(folder.path(), &["run", path, "good", "--json", "--quiet"]);
-        assert_eq!(output.status.code(), Some(1), "{path}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{path}");
+        assert!(said.contains(path) && said.contains(wanted), "{said}");
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
         assert_eq!(report["backends"]["interp:reference"]["pass"], 1, "the other case still runs");
+        assert_eq!(report["backends"]["interp:reference"]["rejected"], 0, "no backend was asked");
         let row = &report["not_passing"][0];
-        assert_eq!((row["case"].as_str(), row["outcome"].as_str()), (Some(path), Some("rejected")));
+        assert_eq!((row["case"].as_str(), row["outcome"].as_str()), (Some(path), Some("broken")));
         assert!(row["why"].as_str().is_some_and(|why| why.contains(wanted)), "{row}");
     }
+}
+
+#[test]
+fn a_run_that_compares_nothing_says_so() {
+    let folder = folder();
+    // An operator that this program does not have.
+    let model = fs::read(folder.path().join("model.onnx")).expect("a model");
+    let at = model.windows(3).position(|part| part == b"Add").expect("the operator");
+    let mut other = model;
+    other[at..at + 3].copy_from_slice(b"Det");
+    fs::write(folder.path().join("other.onnx"), other).expect("a file");
+    let output = onnxsmith(folder.path(), &["run", "other.onnx", "--on", "interp,cpu", "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("nothing was compared: other.onnx") && said.contains("Det"), "{said}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(report["backends"]["cpu:default"]["no_reference"], 1);
+    assert_eq!(report["nothing_compared"], serde_json::json!(["cpu:default", "interp:reference"]));
+    // With a case that can be compared beside it, the run is what it was.
+    let output = onnxsmith(folder.path(), &["run", "other.onnx", "good", "--on", "interp"]);
+    assert_eq!(output.status.code(), Some(0));
 }
 
 #[test]
@@ -135,7 +171,8 @@ fn a_model_beyond_any_budget_is_refused_before_it_is_run() {
     let why = report["not_passing"][0]["why"].as_str().unwrap_or_default();
     assert!(why.contains("too large for the reference: 2147483648 tensor elements"), "{report}");
     assert_eq!(report["not_passing"].as_array().map(Vec::len), Some(2));
-    assert_eq!(output.status.code(), Some(0), "nothing is wrong with the backends");
+    assert_eq!(report["backends"]["cpu:default"]["no_reference"], 1, "nothing is wrong with the backends");
+    assert_eq!(output.status.code(), Some(2), "and nothing was compared");
 }
 
 #[test]

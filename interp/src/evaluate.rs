@@ -54,6 +54,13 @@ pub enum Taps {
     All,
 }
 
+impl Evaluation {
+    /// Whether the specification defines every element of the outputs.
+    pub fn is_defined(&self) -> bool {
+        self.outputs.iter().all(|output| output.undefined.is_empty())
+    }
+}
+
 impl Judged {
     /// How far the element at a row-major position may be off.
     pub fn error_at(&self, i: usize) -> f64 {

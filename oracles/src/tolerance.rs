@@ -1,5 +1,7 @@
-//! Comparison with a fixed tolerance, for cases that come with outputs but without bounds.
+//! Comparison with a fixed tolerance, for cases that come with outputs but without bounds; and the tolerance for tools that
+//! cannot use bounds.
 
+use interp::Judged;
 use ir::Tensor;
 
 use crate::signature::{ErrorShape, Symptom};
@@ -16,6 +18,22 @@ pub struct Tolerance {
 impl Tolerance {
     /// What ONNX's backend tests use for every dtype.
     pub const ONNX: Self = Self { relative: 1e-3, absolute: 1e-7 };
+
+    /// The tolerance for tools that know nothing else: each judged element of these outputs may be off by its bound and
+    /// more. Of all such, the one that allows least in sum over these elements, but for rounding up.
+    pub fn covering<'a>(outputs: impl IntoIterator<Item = &'a Judged>) -> Self {
+        let mut points: Vec<Point> = outputs.into_iter().flat_map(points).collect();
+        let mean = points.iter().map(|p| p.size / points.len() as f64).sum();
+        points.sort_by(|p, q| p.size.total_cmp(&q.size).then(q.bound.total_cmp(&p.bound)));
+        let found = line_above(&roof(&points), mean);
+        let found = Self { relative: rounded_up(found.relative), absolute: rounded_up(found.absolute) };
+        let covers = |p: &Point| found.absolute + found.relative * p.size >= p.bound;
+        if points.iter().all(covers) {
+            return found;
+        }
+        // Numbers so far apart that the line is lost in rounding.
+        Self { relative: 0.0, absolute: rounded_up(points.iter().map(|p| p.bound).fold(0.0, f64::max)) }
+    }
 
     /// Compares two tensors. NaN equals NaN, infinities must be the same; integers and `bool` are exact.
     pub fn compare(self, expected: &Tensor, actual: &Tensor) -> Result<(), (Symptom, String)> {
@@ -55,10 +73,104 @@ impl Tolerance {
     }
 }
 
+/// An element that a tolerance has to cover.
+#[derive(Clone, Copy)]
+struct Point {
+    /// The magnitude of the expected value.
+    size: f64,
+    bound: f64,
+}
+
+/// The judged elements of a float output. Infinities and NaN are compared as such.
+fn points(output: &Judged) -> Vec<Point> {
+    let Some(format) = output.tensor.dtype().float() else { return Vec::new() };
+    // No two numbers are closer, so a smaller bound allows nothing but the other zero.
+    let least = format.ulp(0.0);
+    let values = output.tensor.to_f64s().into_iter().enumerate();
+    let judged = values.filter(|(i, value)| value.is_finite() && output.error_at(*i).is_finite());
+    let bound = |i| Some(output.error_at(i)).filter(|bound| *bound >= least).unwrap_or(0.0);
+    judged.map(|(i, value)| Point { size: value.abs(), bound: bound(i) }).collect()
+}
+
+fn slope(p: Point, q: Point) -> f64 {
+    (q.bound - p.bound) / (q.size - p.size)
+}
+
+/// The corners of the least concave line above the origin and points in order of their size, as far as it rises.
+fn roof(points: &[Point]) -> Vec<Point> {
+    let mut corners = vec![Point { size: 0.0, bound: 0.0 }];
+    for &next in points {
+        if corners.last().is_some_and(|last| next.bound <= last.bound) {
+            continue;
+        }
+        while let [.., before, last] = corners[..]
+            && slope(before, next) >= slope(before, last)
+        {
+            corners.pop();
+        }
+        if corners.last().is_some_and(|last| last.size == next.size) {
+            corners.pop();
+        }
+        corners.push(next);
+    }
+    corners
+}
+
+/// The line through the edge of the roof above a size; it lies above the whole roof.
+fn line_above(roof: &[Point], size: f64) -> Tolerance {
+    let edge = roof.windows(2).find(|edge| size < edge[1].size);
+    match edge {
+        Some(edge) => {
+            let relative = slope(edge[0], edge[1]);
+            Tolerance { relative, absolute: (edge[0].bound - relative * edge[0].size).max(0.0) }
+        }
+        None => Tolerance { relative: 0.0, absolute: roof.last().map_or(0.0, |top| top.bound) },
+    }
+}
+
+/// A number of three digits, above the given one by 0.1 to 1.1 %: that much is for the rounding of whoever compares.
+fn rounded_up(x: f64) -> f64 {
+    format!("{:.2e}", x * 1.006).parse().unwrap_or(f64::INFINITY)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use ir::{DType, Type};
+
+    fn covering(rows: &[(f64, f64)]) -> Tolerance {
+        let ty = Type::new(DType::F64, [rows.len() as i64]);
+        let tensor = Tensor::from_f64_fn(&ty, |i| rows[i].0);
+        Tolerance::covering(&[Judged {
+            tensor,
+            error: rows.iter().map(|r| r.1).collect(),
+            undefined: vec![],
+        }])
+    }
+
+    #[test]
+    fn the_least_tolerance_covers_what_is_judged() {
+        let near = |given: f64, wanted: f64| given >= wanted && given <= wanted * 1.012 + 1e-15;
+        let rows: &[(&[(f64, f64)], (f64, f64))] = &[
+            (&[], (0.0, 0.0)),
+            (&[(3.0, 0.0), (0.0, 0.0)], (0.0, 0.0)),
+            (&[(2.0, 2e-6), (-4.0, 4e-6), (1.0, 1e-7)], (1e-6, 0.0)),
+            (&[(0.0, 1e-7), (10.0, 1.1e-6), (5.0, 1e-9)], (1e-7, 1e-7)),
+            // Where the small are off by more, no share of the value helps.
+            (&[(1.0, 1e-3), (8.0, 1e-5)], (0.0, 1e-3)),
+            (&[(f64::NAN, 0.0), (f64::INFINITY, 0.0), (1.0, f64::INFINITY), (1.0, 1e-6)], (0.0, 1e-6)),
+            (&[(1e300, 1e290), (1e-300, 0.0)], (1e-10, 0.0)),
+            // Of two lines that cover all, the lower at the mean of 1, 1 and 7.
+            (&[(1.0, 1.0), (1.0, 0.0), (7.0, 4.0)], (0.5, 0.5)),
+        ];
+        for (elements, (relative, absolute)) in rows {
+            let found = covering(elements);
+            assert!(
+                near(found.relative, *relative) && near(found.absolute, *absolute),
+                "{elements:?}: {found:?}"
+            );
+        }
+    }
 
     fn close(e: f64, a: f64) -> bool {
         let t = |v| Tensor::from_f64_fn(&Type::new(DType::F64, []), |_| v);

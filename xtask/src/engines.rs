@@ -24,7 +24,8 @@ const FEATURES: &[&str] = &["ort", "oxionnx", "tract"];
 const TIMEOUT: &str = "60s";
 
 /// The columns, in the words of `onnxsmith run`.
-pub(crate) const OUTCOMES: [&str; 6] = ["pass", "mismatch", "unsupported", "rejected", "crash", "timeout"];
+pub(crate) const OUTCOMES: [&str; 7] =
+    ["pass", "mismatch", "unsupported", "no_reference", "rejected", "crash", "timeout"];
 
 /// What is read of `onnxsmith run --json`.
 #[derive(Deserialize)]

@@ -1,5 +1,7 @@
 //! What one case adds to the report.
 
+use std::collections::BTreeMap;
+
 use oracles::{Finding, Verdict};
 
 use super::Plan;
@@ -24,7 +26,8 @@ pub(super) struct Counted {
 /// A case in which something was found.
 pub(super) struct Found {
     pub(super) case: Case,
-    pub(super) outputs: Vec<interp::Judged>,
+    /// The outputs by the reference, by the name of the accuracy.
+    pub(super) outputs: BTreeMap<&'static str, Vec<interp::Judged>>,
     /// Each finding, in the order of the targets, and of the questions to each.
     pub(super) findings: Vec<Find>,
 }
@@ -67,8 +70,7 @@ impl Found {
             finding: finding.clone(),
         });
         let findings = finds.collect();
-        let outputs = ran.reference.map(|reference| reference.outputs).unwrap_or_default();
-        Some(Self { case: ran.case?, outputs, findings })
+        Some(Self { case: ran.case?, outputs: ran.outputs, findings })
     }
 }
 

@@ -153,7 +153,7 @@ impl<'p> Ledger<'p> {
         let folder = format!("findings/{name}/case-{}", found.case.index);
         let same: Vec<&Find> =
             finds.iter().copied().filter(|f| f.finding.check == first.finding.check).collect();
-        let case = self.folder(&found.case, &found.outputs, &same);
+        let case = self.folder(found, first, &same);
         let Some(mut added) = self.shelf.save(&folder, &case)? else {
             return Ok(None);
         };
@@ -175,11 +175,15 @@ impl<'p> Ledger<'p> {
         }))
     }
 
-    /// The case with findings that are answers to one question.
-    fn folder(&self, case: &Case, outputs: &[interp::Judged], finds: &[&Find]) -> CaseFolder {
+    /// The case with findings that are answers to one question, the first of them among these; and with bounds for the
+    /// target that has it.
+    fn folder(&self, found: &Found, first: &Find, finds: &[&Find]) -> CaseFolder {
         let findings: Vec<_> = finds.iter().map(|find| find.finding.clone()).collect();
         let rewritten = finds.iter().find_map(|find| find.rewritten.as_ref());
-        Saved::of(case, self.plan.maker.seed, outputs, &findings, rewritten).folder()
+        let profile = self.plan.targets[first.target].profile;
+        // What is not valid has no reference.
+        let outputs = found.outputs.get(profile.name).map_or(&[][..], Vec::as_slice);
+        Saved::of(&found.case, self.plan.maker.seed, profile, outputs, &findings, rewritten).folder()
     }
 
     /// The culprit alone, as a case.
@@ -199,6 +203,7 @@ impl<'p> Ledger<'p> {
             ..found.case.clone()
         };
         let findings = std::slice::from_ref(&find.finding);
-        Ok(Some(Saved::of(&alone, self.plan.maker.seed, &evaluation.outputs, findings, None).folder()))
+        let outputs = &evaluation.outputs;
+        Ok(Some(Saved::of(&alone, self.plan.maker.seed, profile, outputs, findings, None).folder()))
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Ran {
     pub(super) case: Option<Case>,
     /// What the reference computed.
     pub(super) reference: Option<Evaluation>,
+    /// The outputs by the reference under each accuracy in use, by its name, where something was found.
+    pub(super) outputs: BTreeMap<&'static str, Vec<interp::Judged>>,
     /// What came of it on each target, by the target's number.
     pub(super) verdicts: Vec<(usize, Judged)>,
     /// What went wrong on our side.
@@ -42,10 +44,10 @@ impl Ran {
     }
 
     /// Runs and judges a valid case.
-    fn judge(&mut self, plan: &Plan<'_>, case: &Case) -> Result<(), interp::Error> {
+    fn judge(&mut self, plan: &Plan<'_>, case: &mut Case) -> Result<(), interp::Error> {
         let inputs = case::tensors(&case.inputs);
         let names: Vec<String> = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-        let mut references: BTreeMap<&str, Evaluation> = BTreeMap::new();
+        let mut references: BTreeMap<&'static str, Evaluation> = BTreeMap::new();
         let mut first = 0;
         for levels in plan.targets.chunk_by(Target::is_beside) {
             let profile = levels[0].profile;
@@ -55,11 +57,16 @@ impl Ran {
                     open.insert(interp::evaluate(&case.model, &inputs, profile, Taps::Outputs)?)
                 }
             };
+            // Value search passes over integers that are undefined whatever the values are.
+            case.all_defined &= evaluation.is_defined();
             let expected = Expected { names: &names, outputs: &evaluation.outputs, profile };
             if let Err(e) = self.judge_levels(plan, first, levels, case, &inputs, &expected) {
                 self.trouble.push(format!("{}: {e}", levels[0].backend));
             }
             first += levels.len();
+        }
+        if self.findings().next().is_some() {
+            self.outputs = references.iter().map(|(name, known)| (*name, known.outputs.clone())).collect();
         }
         self.reference = references.into_values().next();
         Ok(())
@@ -156,8 +163,15 @@ fn make(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level) -> Resul
 
 /// Makes, runs and judges one case.
 pub(super) fn run(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level) -> Ran {
-    let mut ran = Ran { index, case: None, reference: None, verdicts: Vec::new(), trouble: Vec::new() };
-    let case = match make(plan, narrowed, index, level) {
+    let mut ran = Ran {
+        index,
+        case: None,
+        reference: None,
+        outputs: BTreeMap::new(),
+        verdicts: Vec::new(),
+        trouble: Vec::new(),
+    };
+    let mut case = match make(plan, narrowed, index, level) {
         Ok(case) => case,
         Err(e) => {
             ran.trouble.push(e.to_string());
@@ -169,7 +183,7 @@ pub(super) fn run(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level
         ran.case = Some(case);
         return ran;
     }
-    if let Err(e) = ran.judge(plan, &case) {
+    if let Err(e) = ran.judge(plan, &mut case) {
         ran.trouble.push(format!("case {index} has no reference: {e}"));
         return ran;
     }

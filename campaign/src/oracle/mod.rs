@@ -105,7 +105,8 @@ impl Rewritten {
         let named = |all: &[(String, Tensor)]| {
             all.iter().map(|(name, tensor)| NamedTensor::new(name, tensor.clone())).collect()
         };
-        let set = onnx::case::DataSet { inputs: named(&self.inputs), outputs: named(&self.outputs) };
+        let (inputs, outputs) = (named(&self.inputs), named(&self.outputs));
+        let set = onnx::case::DataSet { inputs, outputs, ..onnx::case::DataSet::default() };
         CaseFolder { model: self.onnx.clone(), sets: vec![set], ..CaseFolder::default() }
     }
 }

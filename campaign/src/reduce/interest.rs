@@ -20,7 +20,7 @@
 use std::collections::BTreeMap;
 
 use backends::worker::WorkerError;
-use interp::{Evaluation, Judged, Taps};
+use interp::{Evaluation, Judged, Profile, Taps};
 use ir::{Tensor, Value};
 use oracles::{ErrorShape, Expected, Finding, Symptom, Verdict, judge};
 
@@ -42,6 +42,8 @@ pub struct Shown {
     pub finding: Finding,
     /// The outputs by the reference.
     pub outputs: Vec<Judged>,
+    /// The accuracy that their bounds allow for.
+    pub profile: &'static Profile,
     /// Every value of the main graph by the reference.
     pub values: BTreeMap<Value, Tensor>,
     /// The culprit alone, where it shows the same alone.
@@ -175,7 +177,8 @@ fn run(
     };
     let Some(values) = values(problem, target, apart) else { return nothing(&"it has no values") };
     let alone = alone.map(|(model, inputs)| Problem { model, inputs });
-    let shown = Shown { problem: problem.clone(), onnx, finding, outputs: reference, values, alone };
+    let (problem, outputs, profile) = (problem.clone(), reference, target.profile);
+    let shown = Shown { problem, onnx, finding, outputs, profile, values, alone };
     Ok(Ran::Shown(Box::new(shown), tame))
 }
 

@@ -226,6 +226,7 @@ fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
         onnx: &shown.onnx,
         inputs: &shown.problem.named(),
         names,
+        profile: shown.profile,
         outputs: &shown.outputs,
         findings: std::slice::from_ref(&shown.finding),
         relaxed: None,

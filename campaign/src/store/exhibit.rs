@@ -146,6 +146,12 @@ impl Content {
                     self.part(&onnx::tensor::encode(&value.name, &value.tensor));
                 }
             }
+            self.count(set.leeways.len());
+            for (output, leeway) in set.outputs.iter().zip(&set.leeways) {
+                for tensor in [&leeway.bound, &leeway.mask] {
+                    self.part(&onnx::tensor::encode(&output.name, tensor));
+                }
+            }
         }
         self.count(usize::from(case.rewritten.is_some()));
         if let Some(form) = &case.rewritten {

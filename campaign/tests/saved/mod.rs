@@ -24,6 +24,6 @@ pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profi
         relaxed: None,
     };
     let path = at.join("case-7");
-    folder::save(&path, 3, &case, &evaluation.outputs, &[], None).expect("a case");
+    folder::save(&path, 3, &case, profile, &evaluation.outputs, &[], None).expect("a case");
     path
 }

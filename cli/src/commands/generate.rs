@@ -2,6 +2,7 @@
 
 use campaign::relax::schedule::{Choice, Levels};
 use campaign::{Maker, Values, corpus};
+use interp::Profile;
 use serde_json::json;
 
 use super::{jobs, rules, writable};
@@ -26,11 +27,16 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
         Level::Violate => Choice::Violate,
     };
     let levels = Levels { choice, rules: rules(&args.rules, choice != Choice::Valid)? };
+    let profile = args.profile.unwrap_or(&Profile::DECLARED);
+    if let Some(out) = &args.out {
+        corpus::vacant(out)?;
+    }
     writable(args.out.as_deref(), None)?;
     let bar = screen::progress(common, Some(args.count), "generating");
     let before = backends::usage::cpu_seconds();
     let (jobs, out) = (jobs(args.jobs), args.out.as_deref());
-    let made = corpus::generate(&maker, &levels, args.count, jobs, out, &mut |done| bar.set_position(done));
+    let mut on_case = |done| bar.set_position(done);
+    let made = corpus::generate(&maker, &levels, profile, args.count, jobs, out, &mut on_case);
     bar.finish_and_clear();
     let made = made?;
     let cpu_seconds = backends::usage::cpu_seconds() - before;

@@ -3,8 +3,9 @@
 use anyhow::{Context, bail};
 use backends::worker::Limits;
 use campaign::junit;
-use campaign::replay::{Replay, Replayed, replay};
+use campaign::replay::{NotPassing, Replay, Replayed, replay};
 use oracles::Tolerance;
+use serde_json::json;
 
 use super::{jobs, targets, writable};
 use crate::Exit;
@@ -34,13 +35,48 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         let text = junit::document("onnxsmith run", &replayed.results);
         std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
     }
+    let idle: Vec<&str> = replayed.nothing_compared().collect();
     if common.json {
-        screen::json(&replayed)?;
+        let mut all = serde_json::to_value(&replayed)?;
+        all["nothing_compared"] = json!(idle);
+        screen::json(&all)?;
     } else {
         screen::text(&summary(&replayed))?;
     }
+    usable(&replayed)?;
+    if idle.len() == replayed.backends.len() {
+        bail!("nothing was compared{}", first_reason(&replayed));
+    }
+    for backend in idle {
+        eprintln!("onnxsmith: nothing was compared on {backend}");
+    }
     let failed = replayed.backends.values().any(campaign::replay::Counts::failed);
     Ok(if failed { Exit::Findings } else { Exit::Clean })
+}
+
+/// Names the cases that cannot be used. What came of the others is told before.
+fn usable(replayed: &Replayed) -> anyhow::Result<()> {
+    let broken = replayed.broken();
+    if broken.is_empty() {
+        return Ok(());
+    }
+    let mut lines: Vec<String> =
+        broken.iter().take(SHOWN).map(|case| format!("\n  {}: {}", case.case.display(), case.why)).collect();
+    if broken.len() > SHOWN {
+        lines.push(format!("\n  and {} more", broken.len() - SHOWN));
+    }
+    bail!("{} of {} cases cannot be used:{}", broken.len(), replayed.cases, lines.concat());
+}
+
+/// How many broken cases an error names.
+const SHOWN: usize = 10;
+
+/// An example of why nothing was compared.
+fn first_reason(replayed: &Replayed) -> String {
+    let first = replayed.not_passing.first();
+    first.map_or_else(String::new, |NotPassing { case, backend, outcome, why }| {
+        format!(": {} on {backend} is {}: {why}", case.display(), outcome.name())
+    })
 }
 
 fn names(args: &Run) -> String {
@@ -60,13 +96,24 @@ fn summary(replayed: &Replayed) -> String {
     let mut out = format!("{} cases\n", replayed.cases);
     for (backend, c) in &replayed.backends {
         out += &format!(
-            "{backend}: {} pass, {} mismatch, {} accepted, {} unsupported, {} rejected, {} crash, {} timeout, {} slow\n",
-            c.pass, c.mismatch, c.accepted, c.unsupported, c.rejected, c.crash, c.timeout, c.slow
+            "{backend}: {} pass, {} mismatch, {} accepted, {} unsupported, {} rejected, {} crash, {} timeout, \
+             {} slow, {} undecidable, {} no reference, {} broken\n",
+            c.pass,
+            c.mismatch,
+            c.accepted,
+            c.unsupported,
+            c.rejected,
+            c.crash,
+            c.timeout,
+            c.slow,
+            c.undecidable,
+            c.no_reference,
+            c.broken
         );
     }
     for case in &replayed.not_passing {
-        let outcome = format!("{:?}", case.outcome).to_lowercase();
-        out += &format!("{} on {}: {outcome}: {}\n", case.case.display(), case.backend, case.why);
+        let NotPassing { case, backend, outcome, why } = case;
+        out += &format!("{} on {backend}: {}: {why}\n", case.display(), outcome.name());
     }
     out
 }

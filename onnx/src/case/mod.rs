@@ -3,6 +3,7 @@
 //! ```text
 //! case/model.onnx
 //! case/test_data_set_0/input_0.pb, input_1.pb, …, output_0.pb, …
+//! case/bounds_set_0/bound_0.pb, mask_0.pb, …  ours, optional: how far each element of output_0.pb … may be off
 //! case/case.json                              ours, optional
 //! case/rewritten/                             ours, optional: a case folder of the model in another form
 //! ```
@@ -15,7 +16,7 @@ mod write;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use ir::Tensor;
+use ir::{DType, Tensor, Type};
 
 pub use find::find;
 pub use write::{STAGING, place};
@@ -33,6 +34,8 @@ pub const JSON: &str = "case.json";
 const REWRITTEN: &str = "rewritten";
 /// What the names of data-set folders start with; a number follows.
 const DATA_SET: &str = "test_data_set_";
+/// The same of the folders beside them, which ONNX's own tools pass over.
+const BOUNDS_SET: &str = "bounds_set_";
 
 /// A test case: a model and data to run it on.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -54,6 +57,17 @@ pub struct DataSet {
     pub inputs: Vec<NamedTensor>,
     /// What the model must produce, for every output of the graph in order; or nothing, where that is not known.
     pub outputs: Vec<NamedTensor>,
+    /// How far each of the outputs may be off, in their order; or nothing, where no bounds are known.
+    pub leeways: Vec<Leeway>,
+}
+
+/// How far the elements of an output may be off. What the numbers mean is not interpreted here.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Leeway {
+    /// The largest difference allowed, as f64 in the output's shape.
+    pub bound: Tensor,
+    /// Whether the element is judged, as u8 in the output's shape.
+    pub mask: Tensor,
 }
 
 /// A tensor and the graph input or output it belongs to.
@@ -109,10 +123,16 @@ impl CaseFolder {
             let model = case.decode()?;
             let ports =
                 Ports::of(model.graph.as_ref().ok_or_else(|| Error::invalid(MODEL, "it has no graph"))?);
-            case.sets = sets
-                .iter()
-                .map(|set| ports.read_set(set).map_err(|e| e.inside(file_name(set))))
-                .collect::<Result<_, _>>()?;
+            let read = |(i, set): (usize, &PathBuf)| {
+                let mut data = ports.read_set(set).map_err(|e| e.inside(file_name(set)))?;
+                let bounds = path.join(format!("{BOUNDS_SET}{i}"));
+                if bounds.is_dir() {
+                    data.leeways =
+                        read_leeways(&bounds, &data.outputs).map_err(|e| e.inside(file_name(&bounds)))?;
+                }
+                Ok(data)
+            };
+            case.sets = sets.iter().enumerate().map(read).collect::<Result<_, _>>()?;
         }
         Ok(case)
     }
@@ -148,8 +168,24 @@ impl<'a> Ports<'a> {
                 format!("there is no output_{}.pb, though other outputs have a file", outputs.len()),
             ));
         }
-        Ok(DataSet { inputs, outputs })
+        Ok(DataSet { inputs, outputs, leeways: Vec::new() })
     }
+}
+
+/// The bounds and masks that belong to some outputs.
+fn read_leeways(folder: &Path, outputs: &[NamedTensor]) -> Result<Vec<Leeway>, Error> {
+    let read = |prefix: &str, i: usize, dtype: DType| {
+        let name = format!("{prefix}_{i}.pb");
+        let tensor = read_tensor(&folder.join(&name))?;
+        let expected = Type { dtype, ..outputs[i].tensor.ty() };
+        if tensor.ty() != expected {
+            let why = format!("it is {} where {expected} belongs to output_{i}.pb", tensor.ty());
+            return Err(Error::invalid(name, why));
+        }
+        Ok(tensor)
+    };
+    let leeway = |i| Ok(Leeway { bound: read("bound", i, DType::F64)?, mask: read("mask", i, DType::U8)? });
+    (0..outputs.len()).map(leeway).collect()
 }
 
 /// The tensors in `PREFIX0.pb`, `PREFIX1.pb`, … of a data set, named after the ports they stand for.
@@ -178,10 +214,13 @@ fn read_value(path: &Path, port: &ValueInfoProto) -> Result<NamedTensor, Error> 
         Some(Value::SparseTensorType(_)) => return unsupported("a sparse tensor"),
         Some(Value::OpaqueType(_)) => return unsupported("opaque"),
     }
+    Ok(NamedTensor::new(port.name(), read_tensor(path)?))
+}
+
+fn read_tensor(path: &Path) -> Result<Tensor, Error> {
     let name = file_name(path);
     let proto: TensorProto = decode(&name, &file::read(path)?)?;
-    let tensor = tensor::from_proto(&proto, External::Refuse).map_err(|e| e.inside(name))?;
-    Ok(NamedTensor::new(port.name(), tensor))
+    tensor::from_proto(&proto, External::Refuse).map_err(|e| e.inside(name))
 }
 
 /// The entries of a folder called `PREFIX0SUFFIX`, `PREFIX1SUFFIX`, … in that order. A gap is an error.

@@ -1,6 +1,5 @@
 use std::fs;
 
-use ir::{DType, Type};
 use prost::Message;
 
 use super::*;
@@ -25,10 +24,15 @@ fn value(name: &str, dtype: DType) -> NamedTensor {
     NamedTensor::new(name, Tensor::from_i128_fn(&Type::new(dtype, [2, 3]), |i| i as i128))
 }
 
+fn leeway() -> Leeway {
+    Leeway { bound: value("", DType::F64).tensor, mask: value("", DType::U8).tensor }
+}
+
 fn sample() -> CaseFolder {
     let set = DataSet {
         inputs: vec![value("a", DType::F32), value("b", DType::I64)],
         outputs: vec![value("y", DType::F16), value("z", DType::Bool)],
+        leeways: vec![leeway(); 2],
     };
     let ports = vec![tensor_port("a"), tensor_port("b")];
     let rewritten =
@@ -56,7 +60,7 @@ fn a_case_round_trips() {
     let bare = CaseFolder { json: None, sets: vec![], ..sample() };
     let without_outputs = {
         let mut case = sample();
-        case.sets.iter_mut().for_each(|set| set.outputs.clear());
+        case.sets.iter_mut().for_each(|set| (set.outputs, set.leeways) = (vec![], vec![]));
         case
     };
     for case in [sample(), bare, without_outputs] {
@@ -70,7 +74,7 @@ fn more_than_ten_files_keep_their_order() {
     let names: Vec<String> = (0..12).map(|i| format!("x{i}")).collect();
     let ports = names.iter().map(|n| tensor_port(n)).collect();
     let inputs = names.iter().map(|n| value(n, DType::I32)).collect();
-    let set = DataSet { inputs, outputs: vec![] };
+    let set = DataSet { inputs, ..DataSet::default() };
     let case = CaseFolder { model: model(ports, vec![]), sets: vec![set; 11], ..CaseFolder::default() };
     let (_dir, path) = written(&case);
     assert_eq!(CaseFolder::read(&path).unwrap(), case);
@@ -126,6 +130,26 @@ fn missing_and_surplus_files_are_named() {
     let (_dir, path) = written(&sample());
     fs::copy(path.join(set).join("input_0.pb"), path.join(set).join("input_2.pb")).unwrap();
     assert!(invalid(CaseFolder::read(&path)).contains("input_2.pb"));
+}
+
+#[test]
+fn bounds_belong_to_their_outputs() {
+    let set = "bounds_set_1";
+    for (broken, expected) in [
+        (None, "mask_1.pb"),
+        (Some(value("z", DType::F32)), "it is f32[2, 3] where u8[2, 3] belongs to output_1.pb"),
+    ] {
+        let (_dir, path) = written(&sample());
+        match broken {
+            None => fs::remove_file(path.join(set).join("mask_1.pb")).unwrap(),
+            Some(other) => {
+                let bytes = tensor::encode("z", &other.tensor);
+                fs::write(path.join(set).join("mask_1.pb"), bytes).unwrap();
+            }
+        }
+        let error = CaseFolder::read(&path).unwrap_err().to_string();
+        assert!(error.contains(set) && error.contains(expected), "{error}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{CaseFolder, DATA_SET, DataSet, JSON, MODEL, NamedTensor, REWRITTEN};
+use super::{BOUNDS_SET, CaseFolder, DATA_SET, DataSet, JSON, Leeway, MODEL, NamedTensor, REWRITTEN};
 use crate::{Error, tensor};
 
 impl CaseFolder {
@@ -20,6 +20,9 @@ impl CaseFolder {
         }
         for (i, set) in self.sets.iter().enumerate() {
             set.fill(&folder.join(format!("{DATA_SET}{i}")))?;
+            if !set.leeways.is_empty() {
+                set.fill_bounds(&folder.join(format!("{BOUNDS_SET}{i}")))?;
+            }
         }
         if let Some(rewritten) = &self.rewritten {
             rewritten.fill(&folder.join(REWRITTEN))?;
@@ -62,6 +65,18 @@ impl DataSet {
                 let bytes = tensor::encode(name, tensor);
                 put(&folder.join(format!("{prefix}_{i}.pb")), &bytes)?;
             }
+        }
+        Ok(())
+    }
+
+    /// The files have the names and numbers of the outputs that they belong to.
+    fn fill_bounds(&self, folder: &Path) -> Result<(), Error> {
+        create(folder)?;
+        for (i, (NamedTensor { name, .. }, Leeway { bound, mask })) in
+            self.outputs.iter().zip(&self.leeways).enumerate()
+        {
+            put(&folder.join(format!("bound_{i}.pb")), &tensor::encode(name, bound))?;
+            put(&folder.join(format!("mask_{i}.pb")), &tensor::encode(name, mask))?;
         }
         Ok(())
     }

@@ -1,21 +1,26 @@
 //! Running saved cases: `onnxsmith run`.
 
+mod result;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use backends::worker::{Outcome, Run};
-use interp::{Judged, Taps};
+use backends::worker::{Outcome, Run, WorkerError};
+use interp::{Evaluation, Taps};
 use ir::{DType, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedTensor};
-use oracles::{Check, Expected, Symptom, Tolerance, Verdict, judge};
-use serde::Serialize;
+use ops::Model;
+use oracles::{Check, Expected, Symptom, Tolerance, Verdict, Why, judge};
 
+pub use result::{Counts, NotPassing, Replayed, Result};
+
+use crate::blame::Suspect;
 use crate::case;
+use crate::excuse::excuse;
 use crate::folder::{About, DERIVED};
-use crate::junit::{TestCase, TestResult};
 use crate::oracle;
 use crate::reference;
 use crate::relax::{Relaxed, answer};
@@ -33,91 +38,6 @@ pub struct Replay<'a> {
     pub tolerance: Option<Tolerance>,
     /// The seed for inputs of models that come without.
     pub seed: u64,
-}
-
-/// What came of one case on one backend.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Result {
-    /// The outputs are right.
-    Pass,
-    /// The outputs are wrong.
-    Mismatch,
-    /// The backend gives outputs for an invalid model.
-    Accepted,
-    /// The backend lacks something, or there is nothing to compare with.
-    Unsupported,
-    /// The backend refuses the model or its inputs.
-    Rejected,
-    /// The backend crashed.
-    Crash,
-    /// The backend did not answer in time.
-    Timeout,
-    /// The backend takes much longer than for what is next to it.
-    Slow,
-}
-
-/// How often each result occurred.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
-#[allow(missing_docs, reason = "one counter per Result")]
-pub struct Counts {
-    pub pass: u64,
-    pub mismatch: u64,
-    pub accepted: u64,
-    pub unsupported: u64,
-    pub rejected: u64,
-    pub crash: u64,
-    pub timeout: u64,
-    pub slow: u64,
-}
-
-impl Counts {
-    fn add(&mut self, result: Result) {
-        *match result {
-            Result::Pass => &mut self.pass,
-            Result::Mismatch => &mut self.mismatch,
-            Result::Accepted => &mut self.accepted,
-            Result::Unsupported => &mut self.unsupported,
-            Result::Rejected => &mut self.rejected,
-            Result::Crash => &mut self.crash,
-            Result::Timeout => &mut self.timeout,
-            Result::Slow => &mut self.slow,
-        } += 1;
-    }
-
-    /// Whether something other than passes and missing features occurred.
-    pub fn failed(&self) -> bool {
-        self.mismatch + self.accepted + self.rejected + self.crash + self.timeout + self.slow > 0
-    }
-}
-
-/// A case that did not pass.
-#[derive(Clone, Debug, Serialize)]
-pub struct NotPassing {
-    /// The case.
-    pub case: PathBuf,
-    /// The backend.
-    pub backend: String,
-    /// What came of it.
-    pub outcome: Result,
-    /// Why.
-    pub why: String,
-}
-
-/// What came of all cases.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Replayed {
-    /// How many cases there were.
-    pub cases: u64,
-    /// The results, by backend.
-    pub backends: BTreeMap<String, Counts>,
-    /// The backends' versions.
-    pub versions: BTreeMap<String, String>,
-    /// The cases that did not pass.
-    pub not_passing: Vec<NotPassing>,
-    /// Every result, for reports.
-    #[serde(skip)]
-    pub results: Vec<TestCase>,
 }
 
 /// A result, and why it is that.
@@ -146,40 +66,22 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
     let done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     for (index, judged) in done {
         for (target, (result, why)) in how.targets.iter().zip(judged) {
-            record(&mut all, &cases[index], target, result, why);
+            all.add(cases[index].clone(), target.name(), result, why);
         }
     }
     all
 }
 
-fn record(all: &mut Replayed, path: &Path, target: &Target, result: Result, why: String) {
-    all.backends.entry(target.name()).or_default().add(result);
-    let outcome = match result {
-        Result::Pass => TestResult::Passed,
-        Result::Unsupported => TestResult::Skipped(why.clone()),
-        _ => TestResult::Failed(format!("{result:?}").to_lowercase(), why.clone()),
-    };
-    let name = path.display().to_string();
-    all.results.push(TestCase { class: target.name(), name, result: outcome });
-    if result != Result::Pass {
-        let (case, backend) = (path.to_owned(), target.name());
-        all.not_passing.push(NotPassing { case, backend, outcome: result, why });
-    }
-}
-
 /// The results of one case, by target.
 fn one(path: &Path, how: &Replay<'_>) -> Vec<Judgement> {
-    let everywhere = |why: String| vec![(Result::Rejected, why); how.targets.len()];
+    let everywhere = |judgement: Judgement| vec![judgement; how.targets.len()];
     let folder = match CaseFolder::read(path) {
         Ok(folder) => folder,
-        Err(e @ onnx::Error::Unsupported { .. }) => {
-            return vec![(Result::Unsupported, e.to_string()); how.targets.len()];
-        }
-        Err(e) => return everywhere(e.to_string()),
+        Err(e) => return everywhere(unusable(&e)),
     };
     let about = match About::read(&folder) {
         Ok(about) => about,
-        Err(e) => return everywhere(format!("case.json cannot be read: {e}")),
+        Err(e) => return everywhere((Result::Broken, format!("case.json cannot be read: {e}"))),
     };
     if let Some(relaxed) = &about.relaxed {
         return how.targets.iter().map(|target| ask(&folder, relaxed, target)).collect();
@@ -188,7 +90,7 @@ fn one(path: &Path, how: &Replay<'_>) -> Vec<Judgement> {
     if sets.is_empty() {
         match invent(&folder, how.seed) {
             Ok(set) => sets.push(set),
-            Err(judgement) => return vec![judgement; how.targets.len()],
+            Err(judgement) => return everywhere(judgement),
         }
     }
     how.targets
@@ -207,7 +109,7 @@ fn one(path: &Path, how: &Replay<'_>) -> Vec<Judgement> {
 fn again(folder: &CaseFolder, check: &Check, target: &Target) -> Judgement {
     match oracle::replay(folder, check, target) {
         Ok(judged) => verdict(&judged),
-        Err(why) => (Result::Rejected, format!("the question {check} cannot be asked again: {why}")),
+        Err(why) => (Result::Broken, format!("the question {check} cannot be asked again: {why}")),
     }
 }
 
@@ -223,22 +125,23 @@ fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
 
 /// Inputs for a model that comes without: by value search.
 pub(crate) fn invent(folder: &CaseFolder, seed: u64) -> std::result::Result<DataSet, Judgement> {
-    let model = case::import(&folder.model, &BTreeMap::new()).map_err(|e| refused(&e))?;
-    let spent = reference::affordable(&model).map_err(|why| (Result::Unsupported, why))?;
+    let model = case::import(&folder.model, &BTreeMap::new()).map_err(|e| unusable(&e))?;
+    let spent = reference::affordable(&model).map_err(|why| (Result::NoReference, why))?;
     let all = interp::Budget::default();
     // What one run costs decides how many there may be.
     let budget = interp::Budget { runs: spent.runs().clamp(1, all.runs.into()) as u32, ..all };
     let found = interp::find_values(&model, &[], Stream::new(seed).child("run"), budget)
-        .map_err(|e| (Result::Rejected, e.to_string()))?;
+        .map_err(|e| (Result::Broken, e.to_string()))?;
     let inputs = case::named(&model, found.inputs(&model));
     let inputs = inputs.into_iter().map(|(name, tensor)| NamedTensor::new(name, tensor)).collect();
-    Ok(DataSet { inputs, outputs: Vec::new() })
+    Ok(DataSet { inputs, ..DataSet::default() })
 }
 
-fn refused(e: &onnx::Error) -> Judgement {
+/// A case that we cannot read. No backend was asked, so it says nothing about any.
+fn unusable(e: &onnx::Error) -> Judgement {
     match e {
-        onnx::Error::Unsupported { .. } => (Result::Unsupported, e.to_string()),
-        _ => (Result::Rejected, e.to_string()),
+        onnx::Error::Unsupported { .. } => (Result::NoReference, format!("onnxsmith lacks it: {e}")),
+        onnx::Error::Invalid { .. } | onnx::Error::Io { .. } => (Result::Broken, e.to_string()),
     }
 }
 
@@ -255,15 +158,13 @@ fn set_on(
     let inputs: Vec<(String, Tensor)> =
         set.inputs.iter().map(|t| (t.name.clone(), t.tensor.clone())).collect();
     let derived = how.tolerance.is_none() && about.tolerance.as_deref() == Some(DERIVED);
-    let reference =
-        if derived || set.outputs.is_empty() { Some(refer(&folder.model, &inputs, target)) } else { None };
-    let reference = match reference {
-        Some(Err(judgement)) => return judgement,
-        Some(Ok(reference)) => Some(reference),
-        None => None,
+    let needs_reference = derived || set.outputs.is_empty();
+    let reference = match needs_reference.then(|| refer(&folder.model, &inputs, target)).transpose() {
+        Ok(reference) => reference,
+        Err(judgement) => return judgement,
     };
     let wanted: Vec<(String, DType)> = match &reference {
-        Some((names, judged)) => names.iter().cloned().zip(judged.iter().map(|j| j.tensor.dtype())).collect(),
+        Some(reference) => case::outputs(&reference.model),
         None => set.outputs.iter().map(|t| (t.name.clone(), t.tensor.dtype())).collect(),
     };
     let ran = match target.run(&folder.model, &inputs, &wanted) {
@@ -271,42 +172,81 @@ fn set_on(
         Err(e) => return (Result::Crash, e.to_string()),
     };
     if let Some(out) = how.out
-        && let Err(e) = write(out, path, target, number, &ran)
+        && let Err(e) = write(out, path, target, number, &wanted, &ran)
     {
         return (Result::Crash, format!("the outputs cannot be written: {e}"));
     }
     let stored = about.rtol.zip(about.atol).map(|(relative, absolute)| Tolerance { relative, absolute });
     let tolerance = how.tolerance.or(stored).unwrap_or(Tolerance::ONNX);
     match reference {
-        Some((names, judged)) => {
-            let expected = Expected { names: &names, outputs: &judged, profile: target.profile };
-            verdict(&judge(&target.backend, &target.level, &ran.outcome, &expected))
-        }
-        None => fixed(&ran.outcome, &set.outputs, tolerance),
+        Some(reference) => reference.judge(target, &ran.outcome),
+        None => fixed(target, &ran.outcome, set, tolerance),
     }
 }
 
-type Reference = (Vec<String>, Vec<Judged>);
+/// A model with inputs, and what is right.
+struct Reference {
+    model: Model,
+    inputs: Vec<Tensor>,
+    evaluation: Evaluation,
+}
 
-/// The outputs that the reference gives, with their names.
+/// The outputs that the reference gives.
 fn refer(
     model: &[u8],
     inputs: &[(String, Tensor)],
     target: &Target,
 ) -> std::result::Result<Reference, Judgement> {
     let known: BTreeMap<String, Tensor> = inputs.iter().cloned().collect();
-    let model = case::import(model, &known).map_err(|e| refused(&e))?;
-    reference::affordable(&model).map_err(|why| (Result::Unsupported, why))?;
-    let inputs = reference::bind(&model, &known).map_err(|why| (Result::Rejected, why))?;
+    let model = case::import(model, &known).map_err(|e| unusable(&e))?;
+    reference::affordable(&model).map_err(|why| (Result::NoReference, why))?;
+    let inputs = reference::bind(&model, &known).map_err(|why| (Result::Broken, why))?;
     let evaluation = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs)
-        .map_err(|e| (Result::Rejected, e.to_string()))?;
-    Ok((model.graph.outputs.iter().map(|o| o.name.clone()).collect(), evaluation.outputs))
+        .map_err(|e| (Result::Broken, e.to_string()))?;
+    Ok(Reference { model, inputs, evaluation })
+}
+
+impl Reference {
+    /// The judgement of a target's answer, by what the target says that it computes in.
+    fn judge(&self, target: &Target, outcome: &Outcome) -> Judgement {
+        let names: Vec<String> = case::outputs(&self.model).into_iter().map(|(name, _)| name).collect();
+        let expected = Expected { names: &names, outputs: &self.evaluation.outputs, profile: target.profile };
+        match self.excused(target, judge(&target.backend, &target.level, outcome, &expected)) {
+            Ok(judged) => verdict(&judged),
+            Err(e) => (Result::Crash, e.to_string()),
+        }
+    }
+
+    /// The verdict with the excuses that a campaign knows. Nothing excuses a fault but a narrow integer.
+    fn excused(&self, target: &Target, judged: Verdict) -> std::result::Result<Verdict, WorkerError> {
+        let Verdict::Bug(finding) = judged else { return Ok(judged) };
+        if !matches!(finding.symptom, Symptom::Fault { .. })
+            && let Some(why) = target.lacks(&self.model)
+        {
+            return Ok(Verdict::Incomparable(Why::Widened(why)));
+        }
+        let suspect = Suspect::new(&self.model, &self.inputs, target.profile);
+        let is_defined = self.evaluation.is_defined();
+        if finding.is_refusal() {
+            return Ok(suspect.settle(target, is_defined, Verdict::Bug(finding))?.0);
+        }
+        Ok(match excuse(target, &finding, is_defined, || suspect.apart()) {
+            Some(why) => Verdict::Incomparable(why),
+            None => Verdict::Bug(finding),
+        })
+    }
 }
 
 fn verdict(verdict: &Verdict) -> Judgement {
     match verdict {
         Verdict::Pass => (Result::Pass, String::new()),
-        Verdict::Incomparable(why) => (Result::Unsupported, why.to_string()),
+        Verdict::Incomparable(why) => {
+            let result = match why {
+                Why::Unsupported(_) | Why::Widened(_) => Result::Unsupported,
+                Why::Undecidable | Why::Undefined | Why::Undecided(_) => Result::Undecidable,
+            };
+            (result, why.to_string())
+        }
         Verdict::Bug(finding) => {
             let result = match &finding.symptom {
                 Symptom::Fault { kind, .. } if kind == "timeout" => Result::Timeout,
@@ -322,23 +262,45 @@ fn verdict(verdict: &Verdict) -> Judgement {
 }
 
 /// The judgement by stored outputs and a fixed tolerance.
-fn fixed(outcome: &Outcome, stored: &[NamedTensor], tolerance: Tolerance) -> Judgement {
+fn fixed(target: &Target, outcome: &Outcome, set: &DataSet, tolerance: Tolerance) -> Judgement {
     let Outcome::Outputs(outputs) = outcome else {
-        let none = Expected { names: &[], outputs: &[], profile: &interp::Profile::DECLARED };
-        return verdict(&judge("", "", outcome, &none));
+        let none = Expected { names: &[], outputs: &[], profile: target.profile };
+        return verdict(&judge(&target.backend, &target.level, outcome, &none));
     };
-    for expected in stored {
-        let Some((_, actual)) = outputs.iter().find(|(name, _)| *name == expected.name) else {
-            return (Result::Mismatch, format!("output `{}` is missing", expected.name));
-        };
-        if let Err((_, why)) = tolerance.compare(&expected.tensor, actual) {
-            return (Result::Mismatch, format!("output `{}` {why}", expected.name));
+    let Err(why) = close(outputs, &set.outputs, tolerance) else { return (Result::Pass, String::new()) };
+    let mut dtypes = set.inputs.iter().chain(&set.outputs).map(|t| t.tensor.dtype());
+    match dtypes.find(|&dtype| !target.dtypes.contains(dtype)) {
+        Some(dtype) => {
+            let why = Why::Widened(format!("{} does not compute in {dtype}, and {why}", target.backend));
+            verdict(&Verdict::Incomparable(why))
         }
+        None => (Result::Mismatch, why),
     }
-    (Result::Pass, String::new())
 }
 
-fn write(out: &Path, case: &Path, target: &Target, set: usize, ran: &Run) -> std::io::Result<()> {
+/// What is not within a tolerance of the stored outputs.
+fn close(
+    outputs: &[(String, Tensor)],
+    stored: &[NamedTensor],
+    tolerance: Tolerance,
+) -> std::result::Result<(), String> {
+    for NamedTensor { name, tensor } in stored {
+        let actual = outputs.iter().find(|(n, _)| n == name).map(|(_, actual)| actual);
+        let actual = actual.ok_or_else(|| format!("output `{name}` is missing"))?;
+        tolerance.compare(tensor, actual).map_err(|(_, why)| format!("output `{name}` {why}"))?;
+    }
+    Ok(())
+}
+
+/// Writes the outputs that there are, under the numbers that they have in the model.
+fn write(
+    out: &Path,
+    case: &Path,
+    target: &Target,
+    set: usize,
+    wanted: &[(String, DType)],
+    ran: &Run,
+) -> std::io::Result<()> {
     let Outcome::Outputs(outputs) = &ran.outcome else { return Ok(()) };
     let name = case.file_name().map_or_else(|| "case".into(), |n| n.to_string_lossy().into_owned());
     let mut folder = out.join(name).join(target.name().replace(':', "-"));
@@ -346,9 +308,10 @@ fn write(out: &Path, case: &Path, target: &Target, set: usize, ran: &Run) -> std
         folder.push(format!("set_{set}"));
     }
     std::fs::create_dir_all(&folder)?;
-    for (i, (name, tensor)) in outputs.iter().enumerate() {
-        let bytes = onnx::tensor::encode(name, tensor);
-        std::fs::write(folder.join(format!("output_{i}.pb")), bytes)?;
+    for (i, (name, _)) in wanted.iter().enumerate() {
+        if let Some((name, tensor)) = outputs.iter().find(|(given, _)| given == name) {
+            std::fs::write(folder.join(format!("output_{i}.pb")), onnx::tensor::encode(name, tensor))?;
+        }
     }
     Ok(())
 }

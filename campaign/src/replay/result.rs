@@ -1,0 +1,163 @@
+//! What running saved cases gives, and how it is counted.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::junit::{TestCase, TestResult};
+
+/// What came of one case on one backend. Of several that belong to one case, the last in this order stands for it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Result {
+    /// There are outputs, and nobody can say what is right: every element is undecidable or undefined.
+    Undecidable,
+    /// The outputs are right.
+    Pass,
+    /// There is nothing to compare with, for a reason of ours: our import lacks something, or the model is too large.
+    NoReference,
+    /// The backend lacks something, or says that it computes in a narrower dtype than the case needs.
+    Unsupported,
+    /// The outputs are wrong.
+    Mismatch,
+    /// The backend gives outputs for an invalid model.
+    Accepted,
+    /// The backend refuses the model or its inputs.
+    Rejected,
+    /// The backend crashed.
+    Crash,
+    /// The backend did not answer in time.
+    Timeout,
+    /// The backend takes much longer than for what is next to it.
+    Slow,
+    /// The case cannot be used: a file of it is corrupt or missing, or its model is not valid.
+    Broken,
+}
+
+impl Result {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Undecidable => "undecidable",
+            Self::Pass => "pass",
+            Self::NoReference => "no reference",
+            Self::Unsupported => "unsupported",
+            Self::Mismatch => "mismatch",
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+            Self::Crash => "crash",
+            Self::Timeout => "timeout",
+            Self::Slow => "slow",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+/// How often each result occurred.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[allow(missing_docs, reason = "one counter per Result")]
+pub struct Counts {
+    pub pass: u64,
+    pub mismatch: u64,
+    pub accepted: u64,
+    pub unsupported: u64,
+    pub rejected: u64,
+    pub crash: u64,
+    pub timeout: u64,
+    pub slow: u64,
+    pub undecidable: u64,
+    pub no_reference: u64,
+    pub broken: u64,
+}
+
+impl Counts {
+    fn add(&mut self, result: Result) {
+        *match result {
+            Result::Pass => &mut self.pass,
+            Result::Mismatch => &mut self.mismatch,
+            Result::Accepted => &mut self.accepted,
+            Result::Unsupported => &mut self.unsupported,
+            Result::Rejected => &mut self.rejected,
+            Result::Crash => &mut self.crash,
+            Result::Timeout => &mut self.timeout,
+            Result::Slow => &mut self.slow,
+            Result::Undecidable => &mut self.undecidable,
+            Result::NoReference => &mut self.no_reference,
+            Result::Broken => &mut self.broken,
+        } += 1;
+    }
+
+    /// Whether the backend did something wrong.
+    pub fn failed(&self) -> bool {
+        self.mismatch + self.accepted + self.rejected + self.crash + self.timeout + self.slow > 0
+    }
+
+    /// Whether there is an answer that was compared with something.
+    pub fn has_compared(&self) -> bool {
+        self.pass > 0 || self.failed()
+    }
+}
+
+/// A case that did not pass.
+#[derive(Clone, Debug, Serialize)]
+pub struct NotPassing {
+    /// The case.
+    pub case: PathBuf,
+    /// The backend.
+    pub backend: String,
+    /// What came of it.
+    pub outcome: Result,
+    /// Why.
+    pub why: String,
+}
+
+/// What came of all cases.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Replayed {
+    /// How many cases there were.
+    pub cases: u64,
+    /// The results, by backend.
+    pub backends: BTreeMap<String, Counts>,
+    /// The backends' versions.
+    pub versions: BTreeMap<String, String>,
+    /// The cases that did not pass.
+    pub not_passing: Vec<NotPassing>,
+    /// Every result, for reports.
+    #[serde(skip)]
+    pub results: Vec<TestCase>,
+}
+
+impl Replayed {
+    pub(super) fn add(&mut self, case: PathBuf, backend: String, result: Result, why: String) {
+        self.backends.entry(backend.clone()).or_default().add(result);
+        let told = match result {
+            Result::Pass => TestResult::Passed,
+            Result::Undecidable | Result::NoReference | Result::Unsupported => {
+                TestResult::Skipped(why.clone())
+            }
+            failed => TestResult::Failed(failed.name().to_owned(), why.clone()),
+        };
+        self.results.push(TestCase {
+            class: backend.clone(),
+            name: case.display().to_string(),
+            result: told,
+        });
+        if result != Result::Pass {
+            self.not_passing.push(NotPassing { case, backend, outcome: result, why });
+        }
+    }
+
+    /// The cases that cannot be used, and why; each once.
+    pub fn broken(&self) -> Vec<&NotPassing> {
+        let mut broken: Vec<&NotPassing> =
+            self.not_passing.iter().filter(|case| case.outcome == Result::Broken).collect();
+        broken.dedup_by(|a, b| a.case == b.case);
+        broken
+    }
+
+    /// The backends that gave nothing that was compared.
+    pub fn nothing_compared(&self) -> impl Iterator<Item = &str> {
+        self.backends.iter().filter(|(_, counts)| !counts.has_compared()).map(|(name, _)| name.as_str())
+    }
+}

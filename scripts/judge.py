@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Judges outputs by the bounds that onnxsmith writes beside its cases. It needs numpy and onnx alone.
+
+    judge.py CASES OUTPUTS
+
+CASES holds case folders. OUTPUTS holds <case>/<engine>/output_N.pb, as `onnxsmith run CASES --out OUTPUTS` writes them.
+docs/cases.md describes both. This is the reference for other tools: whatever it finds right, they should.
+
+Exit code: 0 all that could be judged is right, 1 something is off, 2 nothing could be judged.
+"""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import onnx
+from google.protobuf.message import DecodeError  # what onnx is made on
+from onnx import numpy_helper
+
+
+def load(path):
+    tensor = onnx.TensorProto()
+    try:
+        tensor.ParseFromString(path.read_bytes())
+    except (OSError, DecodeError) as error:
+        print(f"judge.py: cannot read {path}: {error}", file=sys.stderr)
+        sys.exit(2)
+    return tensor
+
+
+MISSING = "mismatch", "it is missing"
+
+
+def judge(expected, actual, bound, mask, zero_sign):
+    """What an output is: the verdict, and what there is to say about it."""
+    if (expected.data_type, expected.dims) != (actual.data_type, actual.dims):
+        return "mismatch", "it has another element type or shape"
+    want, got, bound = (numpy_helper.to_array(t).flatten() for t in (expected, actual, bound))
+    judged = numpy_helper.to_array(mask).flatten() == 0
+    if want.dtype.kind in "iub":  # integers and bool, in their own type: f64 does not hold all of them
+        right = got == want
+    else:
+        want, got = want.astype(np.float64), got.astype(np.float64)
+        right = (got == want) | (np.isnan(got) & np.isnan(want))
+        if zero_sign == "counts":
+            right &= (want != 0) | (np.signbit(got) == np.signbit(want))
+        right = np.where(bound > 0, np.abs(got - want) <= bound, right)
+    off = judged & ~right
+    if not off.any():
+        return ("pass" if judged.any() or not judged.size else "nothing to judge"), ""
+    beyond = np.abs(got.astype(np.float64) - want.astype(np.float64)) - bound
+    worst = np.argmax(np.where(off, np.nan_to_num(beyond, nan=np.inf), -np.inf))
+    return "mismatch", (
+        f"{off.sum()} of {off.size} elements are off; the worst is element {worst}: "
+        f"{got[worst]} where {want[worst]} ± {bound[worst]} is right"
+    )
+
+
+def verdicts(case, outputs):
+    """The verdict on each output of a case, of each engine that has run it."""
+    zero_sign = json.loads((case / "case.json").read_text()).get("zero_sign")
+    engines = sorted(path for path in (outputs / case.name).glob("*") if path.is_dir())
+    for bound in sorted(case.glob("bounds_set_*/bound_*.pb")):
+        number, name = bound.parent.name.rsplit("_", 1)[1], bound.name.replace("bound", "output")
+        expected = load(case / f"test_data_set_{number}" / name)
+        allowed = load(bound), load(bound.with_name(bound.name.replace("bound", "mask")))
+        for engine in engines:
+            path = (engine if number == "0" else engine / f"set_{number}") / name
+            found = judge(expected, load(path), *allowed, zero_sign) if path.exists() else MISSING
+            yield f"{case.name} {engine.name} {name}", *found
+        if not engines:
+            yield f"{case.name} {name}", "not run", ""
+
+
+def main(cases, outputs):
+    total = Counter()
+    for case in sorted(path.parent for path in Path(cases).rglob("case.json")):
+        for what, verdict, why in verdicts(case, Path(outputs)):
+            total[verdict] += 1
+            print(f"{what}: {verdict}{why and ': ' + why}")
+    print("outputs:", ", ".join(f"{count} {verdict}" for verdict, count in sorted(total.items())) or "none")
+    return 1 if total["mismatch"] else 0 if total["pass"] else 2
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    np.seterr(all="ignore")
+    sys.exit(main(*sys.argv[1:]))
