@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use graphgen::{Policy, Settings};
+use graphgen::{Policy, Settings, Use};
 use interp::{Budget, Edged, Evaluation, Settled};
 use ir::{DType, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::external::External;
 use onnx::import::Options;
 use onnx::violate::NotRefused;
-use ops::Model;
+use ops::{Model, Spec};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -35,11 +35,32 @@ pub struct Case {
     pub edge: Option<Edged>,
     /// How many draws the generator threw away.
     pub rejected: usize,
+    /// How many draws it threw away because what the case is for lacks their form.
+    pub refused: usize,
     /// How far it is from the constraints of the standard.
     pub level: Level,
     /// Why its model is not valid, where it is not or may not be. Then engines get that model, and `model` and `onnx`
     /// are the valid one that it was made from, if there is one.
     pub relaxed: Option<Relaxed>,
+}
+
+impl Case {
+    /// A valid model that has neither inputs nor bytes yet.
+    pub(crate) fn bare(model: Model) -> Self {
+        Self {
+            index: 0,
+            model,
+            onnx: Vec::new(),
+            inputs: Vec::new(),
+            all_defined: true,
+            adversarial: false,
+            edge: None,
+            rejected: 0,
+            refused: 0,
+            level: Level::Valid,
+            relaxed: None,
+        }
+    }
 }
 
 /// Which values cases have.
@@ -192,9 +213,10 @@ impl Maker<'_> {
             if case.all_defined {
                 break;
             }
-            let rejected = case.rejected;
+            let (rejected, refused) = (case.rejected, case.refused);
             case = self.draw(index, &settings, stream.at(draw))?;
             case.rejected += rejected;
+            case.refused += refused;
         }
         Ok(case)
     }
@@ -203,15 +225,10 @@ impl Maker<'_> {
         let generated = graphgen::generate(settings, self.policy, stream.child("structure"));
         let mut case = Case {
             index,
-            onnx: Vec::new(),
-            inputs: Vec::new(),
-            all_defined: true,
             adversarial: self.values.is_adversarial(stream),
-            edge: None,
             rejected: generated.rejected,
-            level: Level::Valid,
-            relaxed: None,
-            model: generated.model,
+            refused: generated.refused,
+            ..Case::bare(generated.model)
         };
         if self.values != Values::None {
             case = Self::fill(case, &generated.constants, stream.child("values"))?;
@@ -292,6 +309,21 @@ pub fn operators(model: &Model) -> impl Iterator<Item = (&'static str, DType)> {
         }
         _ => None,
     })
+}
+
+/// How each operator of a model is used, functions included, as far as the operator is `wanted`.
+pub fn uses(model: &Model, wanted: impl Fn(&Spec) -> bool) -> Vec<(&'static Spec, Use)> {
+    let graphs = model.functions.iter().map(|f| &f.body).chain([&model.graph]);
+    let mut uses = Vec::new();
+    for (graph, node) in graphs.flat_map(|g| g.nodes.iter().map(move |n| (g, n))) {
+        let NodeKind::Operator(op) = &node.kind else { continue };
+        let spec = ops::Operator::spec(op);
+        if wanted(spec) {
+            let operands: Vec<_> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+            uses.push((spec, Use::of(model.opset, op, &operands, &node.outputs)));
+        }
+    }
+    uses
 }
 
 /// How many elements the outputs of an evaluation have, how many of them are undecidable and how many undefined.

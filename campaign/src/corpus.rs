@@ -22,6 +22,8 @@ pub struct Generated {
     pub generated: u64,
     /// How many draws the generator threw away.
     pub rejected: u64,
+    /// How many draws it threw away because the engine that the cases are for lacks their form.
+    pub refused_draws: u64,
     /// How many operator nodes the cases have.
     pub nodes: u64,
     /// Seconds by the clock.
@@ -91,6 +93,7 @@ pub fn generate(
             let case = made?;
             total.generated += 1;
             total.rejected += case.rejected as u64;
+            total.refused_draws += case.refused as u64;
             total.all_defined += u64::from(case.all_defined);
             total.adversarial.take(&case);
             if let Some(relaxed) = &case.relaxed {

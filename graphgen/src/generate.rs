@@ -29,6 +29,8 @@ pub struct Generated {
     pub constants: Vec<NodeId>,
     /// How many draws were made that came to nothing.
     pub rejected: usize,
+    /// How many draws, those inside of a chain included, had a form that the settings refuse.
+    pub refused: usize,
 }
 
 /// A random model. It has `settings.nodes` operator nodes, or fewer where the settings admit no more.
@@ -49,7 +51,7 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
     function::extract(&mut model, settings.function, stream.child("function"));
     let constants = model.graph.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Constant(_)));
     let constants = constants.map(|(id, _)| id).collect();
-    Generated { model, constants, rejected }
+    Generated { model, constants, rejected, refused: inserter.refused() }
 }
 
 /// Inserts a node, or a chain of at most `missing` nodes. Says whether it did.

@@ -5,6 +5,8 @@
 //! an open placeholder, which the node then produces. A draw that fits nothing is dropped; a node that would
 //! break a budget is, too.
 
+use std::cell::Cell;
+
 use ir::dim::Arena;
 use ir::{Operation, Stream, Sym, Type};
 use ops::draw::{Draw, Goal, Operand, Source};
@@ -16,6 +18,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::settings::Settings;
 use crate::sketch::{Origin, Sketch, ValueId};
 use crate::solver::{Budget, Problem};
+use crate::support::Use;
 
 /// The probability that a new operand is replaced by an existing value of the same type.
 const REUSE: f64 = 0.3;
@@ -36,6 +39,8 @@ pub struct Inserter<'s> {
     /// What it has used up.
     pub spent: Spent,
     settings: &'s Settings,
+    /// How many draws had a form that the settings refuse.
+    refused: Cell<usize>,
 }
 
 /// A use of an operator whose sizes are found.
@@ -48,7 +53,12 @@ struct Solved {
 impl<'s> Inserter<'s> {
     /// An empty sketch.
     pub fn new(settings: &'s Settings) -> Self {
-        Self { sketch: Sketch::default(), spent: Spent::default(), settings }
+        Self { sketch: Sketch::default(), spent: Spent::default(), settings, refused: Cell::new(0) }
+    }
+
+    /// How many draws were thrown away because the settings refuse their form.
+    pub fn refused(&self) -> usize {
+        self.refused.get()
     }
 
     /// Inserts a node that may use the values in `among`, or any value where that is `None`. Says whether it did.
@@ -86,14 +96,15 @@ impl<'s> Inserter<'s> {
     fn solve(&self, spec: &'static Spec, goal: Goal<'_>, rng: &mut ChaCha8Rng) -> Option<Solved> {
         let limits = self.settings.limits();
         let arena = Arena::new();
-        let mut draw = Draw::new(spec, rng, &limits, &arena, goal);
+        let withheld = self.settings.refused.withheld(spec, limits.opset);
+        let mut draw = Draw::new(spec, rng, &limits, &arena, goal).without(withheld);
         let op = (spec.draw)(&mut draw)?;
         let operands = draw.into_operands();
         let mut problem = Problem::new(&arena);
         let outputs = self.pose(&op, &operands, goal, &mut problem).ok()?;
         // Before the sizes are solved, which is the most work.
-        let mut types = operands.iter().flatten().map(|operand| &operand.ty).chain(&outputs);
-        if types.next().is_some_and(|first| self.settings.refused.contains(&(spec.name, first.dtype))) {
+        let types: Vec<_> = operands.iter().map(|o| o.as_ref().map(|o| &o.ty)).collect();
+        if self.is_refused(spec, || Use::before_sizes(self.settings.opset, &op, &types, &outputs)) {
             return None;
         }
         let solution = problem.solve(rng, Budget::default())?;
@@ -155,6 +166,10 @@ impl<'s> Inserter<'s> {
         {
             return false;
         }
+        // What hangs on sizes is known now.
+        if self.is_refused(op.spec(), || Use::of(self.settings.opset, &op, &types, &outputs)) {
+            return false;
+        }
         let cost = op.cost(&types, &outputs);
         let fresh =
             operands.iter().flatten().filter(|(_, s)| !matches!(s, Source::Live(_))).map(|(ty, _)| ty);
@@ -197,6 +212,14 @@ impl<'s> Inserter<'s> {
                 }
             }
         }
+    }
+
+    /// Whether a use has a form that the settings refuse; counts it.
+    fn is_refused(&self, spec: &Spec, use_: impl FnOnce() -> Use) -> bool {
+        let refused = &self.settings.refused;
+        let is_refused = refused.knows(spec.name) && refused.refuses(spec.name, &use_()).is_some();
+        self.refused.set(self.refused.get() + usize::from(is_refused));
+        is_refused
     }
 
     fn allowed(&self, op: &Op, inputs: &[Option<&Type>], outputs: &[Type]) -> bool {

@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`support`] | forms of operators that an engine has not, as data |
 //! | [`settings`] | what may occur in a graph, and how settings are varied and narrowed |
 //! | [`policy`] | which operator comes next: weights and templates |
 //! | [`mod@generate`] | from a seed to a model |
@@ -20,7 +21,9 @@ pub mod policy;
 pub mod settings;
 pub mod sketch;
 pub mod solver;
+pub mod support;
 
 pub use generate::{Generated, generate};
 pub use policy::{Policy, Weights};
 pub use settings::{Capabilities, Settings};
+pub use support::{Form, Refused, Use};

@@ -11,6 +11,8 @@ use ops::Spec;
 use ops::draw::Limits;
 use rand::RngExt;
 
+use crate::support::Refused;
+
 /// Bounds on generated graphs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
@@ -20,8 +22,8 @@ pub struct Settings {
     pub nodes: usize,
     /// The operators in use, by ONNX name.
     pub operators: BTreeSet<&'static str>,
-    /// Operators that are not used on these dtypes (of their first operand).
-    pub refused: BTreeSet<(&'static str, DType)>,
+    /// The forms of operators that are not drawn.
+    pub refused: Refused,
     /// The dtypes in use.
     pub dtypes: DTypes,
     /// The highest rank of a value.
@@ -48,7 +50,7 @@ impl Default for Settings {
             opset: 21,
             nodes: 10,
             operators: ops::registry().map(|s| s.name).collect(),
-            refused: BTreeSet::new(),
+            refused: Refused::new(),
             dtypes: DTypes::ALL,
             max_rank: 5,
             max_dim: 8,
@@ -115,6 +117,7 @@ impl Settings {
         ops::registry()
             .filter(|s| self.operators.contains(s.name) && s.since() <= self.opset)
             .filter(|s| (0..s.inputs.len()).all(|i| self.usable(s, i)))
+            .filter(|s| !self.refused.bars(s, self.opset, self.dtypes))
             .collect()
     }
 

@@ -172,6 +172,14 @@ impl Profile {
     /// The same for a runtime that says it may transform the operands of convolutions.
     pub const TRANSFORMING: Self =
         Self { name: "transforming", transforms_convolutions: true, ..Self::DECLARED };
+
+    /// All profiles.
+    pub const ALL: [&'static Self; 4] = [&Self::TIGHT, &Self::WGSL, &Self::DECLARED, &Self::TRANSFORMING];
+
+    /// The profile of a name, in capitals or not.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Self::ALL.into_iter().find(|profile| profile.name.eq_ignore_ascii_case(name))
+    }
 }
 
 /// f16 and bf16 share a column of the tables: both are usually computed in f32 and rounded.

@@ -1,20 +1,28 @@
 //! `onnxsmith gen`
 
 use campaign::relax::schedule::{Choice, Levels};
-use campaign::{Maker, Values, corpus};
+use campaign::{Maker, Support, Values, corpus};
 use graphgen::Weights;
+use interp::Profile;
 use serde_json::json;
 
-use super::{jobs, rules, settings, writable};
+use super::{jobs, probe, rules, settings, writable};
 use crate::Exit;
 use crate::args::{Common, Gen, Level};
 use crate::screen;
 
 /// Writes random cases.
 pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
+    let (jobs, mut settings) = (jobs(args.jobs), settings(&args.bounds)?);
+    let engine = args.engine.as_deref();
+    let support = engine.map(|name| probe::support(common, name, &settings, jobs)).transpose()?;
+    if let Some(support) = &support {
+        settings = probe::narrowed(support, settings, args.bounds.opset)?;
+    }
+    let profile = support.as_ref().map_or(&Profile::DECLARED, |support| support.profile);
     let maker = Maker {
         seed: common.seed,
-        settings: settings(&args.bounds)?,
+        settings,
         opset: args.bounds.opset,
         policy: &Weights,
         swarm: true,
@@ -28,7 +36,7 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     writable(args.out.as_deref(), None)?;
     let bar = screen::progress(common, Some(args.count), "generating");
     let before = backends::usage::cpu_seconds();
-    let (jobs, out) = (jobs(args.jobs), args.out.as_deref());
+    let out = args.out.as_deref();
     let made = corpus::generate(&maker, &levels, args.count, jobs, out, &mut |done| bar.set_position(done));
     bar.finish_and_clear();
     let made = made?;
@@ -36,11 +44,17 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     if common.json {
         let mut all = serde_json::to_value(&made)?;
         all["cpu_seconds"] = json!(cpu_seconds);
+        if let Some(Support { engine, version, .. }) = &support {
+            all["for"] = json!({ "engine": engine, "version": version, "accuracy": profile.name });
+        }
         screen::json(&all)?;
     } else {
+        let lacks = support.as_ref().map_or_else(String::new, |support| {
+            format!(" and {} because {} lacks their form", made.refused_draws, support.engine)
+        });
         let place = args.out.as_ref().map_or_else(String::new, |out| format!(" in {}", out.display()));
         screen::text(&format!(
-            "{} cases of {} nodes in all{place}; {} draws thrown away; {:.2} s, {:.2} s of CPU",
+            "{} cases of {} nodes in all{place}; {} draws came to nothing{lacks}; {:.2} s, {:.2} s of CPU",
             made.generated, made.nodes, made.rejected, made.wall_seconds, cpu_seconds
         ))?;
     }
