@@ -46,7 +46,9 @@ pub(super) fn guesses(spec: &Spec, tried: &[Tried]) -> Vec<Guess> {
     let mut open = table.refused.clone();
     let mut found = Vec::new();
     for (facts, least) in LEAST.into_iter().enumerate() {
-        while let Some((facts, covers)) = table.best(facts, &open).filter(|(_, c)| c.in_common(&open) >= least) {
+        while let Some((facts, covers)) =
+            table.best(facts, &open).filter(|(_, c)| c.in_common(&open) >= least)
+        {
             found.push(guess(facts.into_iter().collect(), tried, &covers, &open));
             open.remove(&covers);
         }
@@ -64,11 +66,19 @@ pub(super) fn atoms(form: &Form) -> Vec<Form> {
     let mut all = vec![Vec::new()];
     for fact in form.facts() {
         let choices: Vec<Fact> = match &fact.test {
-            Test::OneOf(words) => words.iter().map(|word| word_fact(fact.subject.clone(), word.clone())).collect(),
-            Test::Is(_) | Test::AtLeast(_) | Test::AtMost(_) | Test::Absent | Test::Present => vec![fact.clone()],
+            Test::OneOf(words) => {
+                words.iter().map(|word| word_fact(fact.subject.clone(), word.clone())).collect()
+            }
+            Test::Is(_) | Test::AtLeast(_) | Test::AtMost(_) | Test::Absent | Test::Present => {
+                vec![fact.clone()]
+            }
         };
-        let with = |facts: &Vec<Fact>, choice: &Fact| facts.iter().chain([choice]).cloned().collect::<Vec<_>>();
-        all = all.iter().flat_map(|facts| choices.iter().map(|choice| with(facts, choice)).collect::<Vec<_>>()).collect();
+        let with =
+            |facts: &Vec<Fact>, choice: &Fact| facts.iter().chain([choice]).cloned().collect::<Vec<_>>();
+        all = all
+            .iter()
+            .flat_map(|facts| choices.iter().map(|choice| with(facts, choice)).collect::<Vec<_>>())
+            .collect();
     }
     all.into_iter().map(|facts| facts.into_iter().collect()).collect()
 }
@@ -130,8 +140,10 @@ struct Table {
 impl Table {
     fn of(spec: &Spec, tried: &[Tried]) -> Self {
         let count = tried.len();
-        let readings: Vec<BTreeMap<Subject, Reading>> =
-            tried.iter().map(|t| t.use_.readings().into_iter().filter(|(s, _)| is_named(s, spec)).collect()).collect();
+        let readings: Vec<BTreeMap<Subject, Reading>> = tried
+            .iter()
+            .map(|t| t.use_.readings().into_iter().filter(|(s, _)| is_named(s, spec)).collect())
+            .collect();
         let subjects: BTreeSet<&Subject> = readings.iter().flat_map(BTreeMap::keys).collect();
         let mut facts = BTreeSet::new();
         for (reading, _) in readings.iter().zip(tried).filter(|(_, t)| t.said.is_some()) {
@@ -156,7 +168,9 @@ impl Table {
     /// The conjunction of so many facts that holds of the most uses among `open`, and of none that is supported.
     fn best(&self, facts: usize, open: &Bits) -> Option<(Vec<Fact>, Bits)> {
         match facts {
-            0 => (!self.supported.meets(&self.all) && open.count() > 0).then(|| (Vec::new(), self.all.clone())),
+            0 => {
+                (!self.supported.meets(&self.all) && open.count() > 0).then(|| (Vec::new(), self.all.clone()))
+            }
             1 => self.best_within(&[], &self.all, open),
             _ => {
                 let mut best: Option<(usize, Vec<Fact>, Bits)> = None;
@@ -182,7 +196,9 @@ impl Table {
             }
         };
         let rest = self.facts.iter().filter(|(fact, _)| context.iter().all(|c| c.subject != fact.subject));
-        let pure = rest.map(|(fact, bits)| (fact, bits.and(within))).filter(|(_, bits)| !bits.meets(&self.supported));
+        let pure = rest
+            .map(|(fact, bits)| (fact, bits.and(within)))
+            .filter(|(_, bits)| !bits.meets(&self.supported));
         let mut words: BTreeMap<&Subject, (BTreeSet<String>, Bits)> = BTreeMap::new();
         for (fact, bits) in pure {
             match &fact.test {
@@ -205,11 +221,18 @@ impl Table {
         for (subject, (set, covers)) in words {
             let explains = covers.in_common(open);
             if explains > 0 && best_words.as_ref().is_none_or(|(most, ..)| explains > *most) {
-                best_words = Some((explains, Fact { subject: subject.clone(), test: Test::OneOf(set) }, covers));
+                best_words =
+                    Some((explains, Fact { subject: subject.clone(), test: Test::OneOf(set) }, covers));
             }
         }
         let (_, fact, covers) = match (best_words, best) {
-            (Some(words), Some(other)) => if words.0 >= other.0 { words } else { other },
+            (Some(words), Some(other)) => {
+                if words.0 >= other.0 {
+                    words
+                } else {
+                    other
+                }
+            }
             (words, other) => words.or(other)?,
         };
         Some((context.iter().map(|&fact| fact.clone()).chain([fact]).collect(), covers))

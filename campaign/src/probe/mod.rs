@@ -26,7 +26,7 @@ use graphgen::{Refused, Settings};
 use ir::Stream;
 use ops::Spec;
 
-use crate::support::{Lacking, Support};
+use crate::support::Lacking;
 use crate::target::Target;
 use learn::{Guess, Tried};
 use uses::{Runner, Wanted};
@@ -66,7 +66,7 @@ pub fn probe(target: &mut Target, settings: &Settings, jobs: usize) -> Result<Pr
         Some(stated) => Some(stated),
         None => newest(&runner)?,
     };
-    let mut support = Support { opset, functions: true, ..stated.with_lacking(Vec::new()) };
+    let support = stated.with(opset, true).with_lacking(Vec::new());
     // Sizes are left at what they are by default: large ones would be slow, and teach nothing of forms.
     let base = support.narrow(Settings {
         operators: settings.operators.clone(),
@@ -86,9 +86,9 @@ pub fn probe(target: &mut Target, settings: &Settings, jobs: usize) -> Result<Pr
             break;
         }
     }
-    support.functions = has_functions(&runner, &probe.narrowed())?;
+    let functions = has_functions(&runner, &probe.narrowed())?;
     let probed = Probed { runs: runner.runs(), graphs, refused };
-    target.support = Arc::new(support.with_lacking(probe.lacking()));
+    target.support = Arc::new(support.with(opset, functions).with_lacking(probe.lacking()));
     Ok(probed)
 }
 
@@ -140,7 +140,8 @@ impl Probe<'_> {
                 wanted.extend(self.follow_up(spec, uses::stream(spec).child(stage).at(round)));
             }
             let tried = self.runner.alone(&wanted)?;
-            let surprising = tried.iter().filter(|(spec, tried)| self.expects(spec, tried) != tried.said.is_some());
+            let surprising =
+                tried.iter().filter(|(spec, tried)| self.expects(spec, tried) != tried.said.is_some());
             open = surprising.map(|(spec, _)| spec.name).collect();
             self.take(tried);
         }
@@ -206,10 +207,13 @@ impl Probe<'_> {
     fn lacking(&self) -> Vec<Lacking> {
         let mut all = Vec::new();
         for (operator, guesses) in &self.guesses {
-            let confirmed = guesses.iter().filter_map(|guess| Some((self.confirmed(operator, &guess.form)?, &guess.said)));
+            let confirmed = guesses
+                .iter()
+                .filter_map(|guess| Some((self.confirmed(operator, &guess.form)?, &guess.said)));
             let mut forms: Vec<(Form, &String)> = Vec::new();
             for (form, said) in confirmed {
-                let merged = forms.iter().enumerate().find_map(|(i, (other, _))| Some((i, other.merged(&form)?)));
+                let merged =
+                    forms.iter().enumerate().find_map(|(i, (other, _))| Some((i, other.merged(&form)?)));
                 match merged {
                     Some((i, both)) => forms[i].0 = both,
                     None => forms.push((form, said)),

@@ -42,12 +42,8 @@ pub(super) struct Wanted {
 impl Wanted {
     /// A use of an operator alone in a model, within settings.
     pub(super) fn new(spec: &'static Spec, settings: &Settings, stream: Stream) -> Self {
-        let settings = Settings {
-            nodes: 1,
-            operators: [spec.name].into(),
-            function: 0.0,
-            ..settings.clone()
-        };
+        let settings =
+            Settings { nodes: 1, operators: [spec.name].into(), function: 0.0, ..settings.clone() };
         Self { spec, settings, form: Form::default(), stream }
     }
 
@@ -241,7 +237,8 @@ pub(super) fn stream(spec: &Spec) -> Stream {
 /// The dtypes that an operator's first operand may have, in some opset within settings.
 pub(super) fn first_dtypes(spec: &Spec, settings: &Settings) -> DTypes {
     let opsets = *ir::graph::OPSETS.start()..=settings.opset;
-    let all: BTreeSet<DType> = opsets.flat_map(|opset| spec.input_types(0, opset).iter().collect::<Vec<_>>()).collect();
+    let all: BTreeSet<DType> =
+        opsets.flat_map(|opset| spec.input_types(0, opset).iter().collect::<Vec<_>>()).collect();
     all.into_iter().filter(|&d| settings.dtypes.contains(d)).collect()
 }
 

@@ -17,7 +17,7 @@ use crate::case::Values;
 use crate::fuzz::Plan;
 use crate::relax::schedule::Choice;
 use crate::shard::Shard;
-use crate::support::{Lacking, Support};
+use crate::support::Lacking;
 use crate::target::Target;
 
 /// What a campaign is.
@@ -111,14 +111,12 @@ impl Identity {
         // What a later version wrote, and this one does not understand, is drawn.
         let forms = |spec: &'static Spec| {
             let sentences = tested.refused.get(spec.name).into_iter().flatten();
-            sentences.filter_map(|sentence| Some((spec.name, text::parse_sentence(sentence, spec).ok()?)))
+            sentences
+                .filter_map(move |sentence| Some((spec.name, text::parse_sentence(sentence, spec).ok()?)))
         };
-        let lacking = ops::registry().flat_map(forms).map(|(operator, form)| Lacking::recalled(operator, form));
-        let known = Support {
-            functions: tested.functions,
-            opset: tested.newest_opset,
-            ..(*target.support).clone()
-        };
+        let lacking =
+            ops::registry().flat_map(forms).map(|(operator, form)| Lacking::recalled(operator, form));
+        let known = (*target.support).clone().with(tested.newest_opset, tested.functions);
         target.support = Arc::new(known.with_lacking(lacking.collect()));
         true
     }
@@ -159,7 +157,9 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
         backward,
         function,
     } = settings;
-    let in_words = |(operator, form): (&str, &Form)| Some(format!("{operator}: {}", text::sentence(form, ops::find(operator)?)));
+    let in_words = |(operator, form): (&str, &Form)| {
+        Some(format!("{operator}: {}", text::sentence(form, ops::find(operator)?)))
+    };
     let refused: Vec<String> = refused.iter().filter_map(in_words).collect();
     let dtypes: Vec<&str> = dtypes.iter().map(DType::name).collect();
     let all = [

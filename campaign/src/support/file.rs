@@ -101,7 +101,8 @@ impl Support {
         let keys: Keys = toml::from_str(text).map_err(wrong)?;
         let profile = Profile::named(keys.accuracy.get_ref()).ok_or_else(|| {
             let known: Vec<&str> = Profile::ALL.iter().map(|p| p.name).collect();
-            let why = format!("there is no accuracy `{}`; there are {}", keys.accuracy.get_ref(), known.join(", "));
+            let why =
+                format!("there is no accuracy `{}`; there are {}", keys.accuracy.get_ref(), known.join(", "));
             at(keys.accuracy.span().start, why)
         })?;
         let dtype = |name: &toml::Spanned<String>| {
@@ -109,7 +110,8 @@ impl Support {
         };
         let lacking = |keys: LackingKeys| {
             let spec = ops::find(keys.operator.get_ref()).ok_or_else(|| {
-                let why = format!("there is no operator `{}`; `onnxsmith ops` lists them", keys.operator.get_ref());
+                let why =
+                    format!("there is no operator `{}`; `onnxsmith ops` lists them", keys.operator.get_ref());
                 at(keys.operator.span().start, why)
             })?;
             let start = keys.facts.span().start;

@@ -15,7 +15,7 @@ use ops::Model;
 use crate::case;
 
 /// What an engine has.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Support {
     /// The engine, as `--on` takes it.
     pub engine: String,
@@ -72,6 +72,12 @@ impl Support {
             lacking: Vec::new(),
             refused: Refused::new(),
         }
+    }
+
+    /// The same with another newest opset, and with functions or without.
+    #[must_use]
+    pub fn with(self, opset: Option<u32>, functions: bool) -> Self {
+        Self { opset, functions, ..self }
     }
 
     /// The same with these forms lacking, and no others.

@@ -1,11 +1,11 @@
 //! `onnxsmith backends`
 
+use anyhow::Context;
 use backends::wgpu::{AdapterInfo, Gpu, Which, adapters};
 use backends::worker::Limits;
-use anyhow::Context;
+use campaign::Support;
 use campaign::support::Lacking;
 use campaign::target::{self, REFERENCE};
-use campaign::Support;
 use graphgen::Settings;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -66,9 +66,7 @@ fn find_out(common: Common, engine: &str, args: &Backends) -> anyhow::Result<Exi
 
 /// What an engine has, under the names that its file has.
 fn told(support: &Support) -> Value {
-    let lacking = |l: &Lacking| {
-        json!({ "operator": l.operator, "where": l.sentence(), "tried": l.tried, "said": l.said })
-    };
+    let lacking = |l: &Lacking| json!({ "operator": l.operator, "where": l.sentence(), "tried": l.tried, "said": l.said });
     json!({
         "engine": support.engine,
         "version": support.version,

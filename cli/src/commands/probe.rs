@@ -41,7 +41,12 @@ fn told(support: &Support, probed: &probe::Probed, seconds: f64) -> String {
 }
 
 /// What an engine, or a file that tells of one, has.
-pub(super) fn support(common: Common, name: &str, settings: &Settings, jobs: usize) -> anyhow::Result<Support> {
+pub(super) fn support(
+    common: Common,
+    name: &str,
+    settings: &Settings,
+    jobs: usize,
+) -> anyhow::Result<Support> {
     let file = Path::new(name);
     if file.is_file() {
         return Ok(Support::read(file)?);
@@ -57,7 +62,11 @@ pub(super) fn support(common: Common, name: &str, settings: &Settings, jobs: usi
 }
 
 /// The settings without what an engine lacks.
-pub(super) fn narrowed(support: &Support, settings: Settings, opset: Option<u32>) -> anyhow::Result<Settings> {
+pub(super) fn narrowed(
+    support: &Support,
+    settings: Settings,
+    opset: Option<u32>,
+) -> anyhow::Result<Settings> {
     if let (Some(newest), Some(wanted)) = (support.opset, opset)
         && wanted > newest
     {

@@ -52,8 +52,7 @@ impl Use {
         operands: &[Option<&Type<Sym<'a>>>],
         outputs: &[Type<Sym<'a>>],
     ) -> Self {
-        let read =
-            |size: i64| Operator::attributes(&op.settle(&|s: Sym<'_>| Dim::known(s).unwrap_or(size)));
+        let read = |size: i64| Operator::attributes(&op.settle(&|s: Sym<'_>| Dim::known(s).unwrap_or(size)));
         let [low, high] = EXTREMES.map(read);
         Self::new(opset, operands, outputs, low, Some(high))
     }

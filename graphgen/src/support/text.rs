@@ -69,7 +69,8 @@ fn line(fact: &Fact, spec: &Spec) -> String {
 }
 
 fn subject_text(subject: &Subject, spec: &Spec) -> String {
-    let operand = |i: &usize| spec.inputs.get(*i).map_or_else(|| format!("#{i}"), |port| port.name.to_owned());
+    let operand =
+        |i: &usize| spec.inputs.get(*i).map_or_else(|| format!("#{i}"), |port| port.name.to_owned());
     match subject {
         Subject::DType(i) => format!("dtype of {}", operand(i)),
         Subject::OutputDType(i) => format!("dtype of output {i}"),
