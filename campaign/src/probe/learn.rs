@@ -1,7 +1,7 @@
 //! From uses of an operator and what an engine said of them to the forms that it refuses.
 //!
 //! Sought are few short conjunctions of facts that hold of all uses that were refused and of none that was not. They
-//! are found greedily: first those of no fact (the whole operator), then of one, two and three, and among these the
+//! are found greedily: first those of no fact (the whole operator), then of one, then of two, and among these the
 //! one that explains the most. A set of words (of dtypes, say) counts as one fact, so that an engine that lacks five
 //! dtypes is not explained by the ranks that happened to be drawn. Thresholds are as tight as what was refused:
 //! nothing is said of a rank that nobody tried.
@@ -9,6 +9,7 @@
 //! What is learnt from few uses may be an accident. So a form is a guess until uses drawn for it were refused too
 //! ([`atoms`] says which those are), and one that was not kills it.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use graphgen::support::{Fact, Form, Reading, Subject, Test, Use};
@@ -37,8 +38,8 @@ pub(super) struct Guess {
     pub(super) said: String,
 }
 
-/// So many uses that no other guess explains are worth one of no, one, two, three facts.
-const LEAST: [usize; 4] = [1, 1, 2, 3];
+/// So many uses that no other guess explains are worth one of no, one, two facts. With three, something fits anything.
+const LEAST: [usize; 3] = [1, 1, 2];
 
 /// The guesses that explain the uses that were refused, as far as there are some.
 pub(super) fn guesses(spec: &Spec, tried: &[Tried]) -> Vec<Guess> {
@@ -57,8 +58,12 @@ pub(super) fn guesses(spec: &Spec, tried: &[Tried]) -> Vec<Guess> {
 }
 
 fn guess(form: Form, tried: &[Tried], covers: &Bits, open: &Bits) -> Guess {
-    let said = (0..tried.len()).filter(|&i| covers.has(i) && open.has(i)).find_map(|i| tried[i].said.clone());
-    Guess { form, said: said.unwrap_or_default() }
+    let mut said: BTreeMap<&str, usize> = BTreeMap::new();
+    for i in (0..tried.len()).filter(|&i| covers.has(i) && open.has(i)) {
+        *said.entry(tried[i].said.as_deref().unwrap_or_default()).or_default() += 1;
+    }
+    let most = said.into_iter().max_by_key(|(_, count)| *count);
+    Guess { form, said: most.map(|(said, _)| said.to_owned()).unwrap_or_default() }
 }
 
 /// The forms that a form consists of: one for each choice of words from its sets. Each has to be seen refused.
@@ -114,6 +119,10 @@ impl Bits {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
 
+    fn in_all_three(&self, b: &Self, c: &Self) -> bool {
+        self.0.iter().zip(&b.0).zip(&c.0).any(|((a, b), c)| a & b & c != 0)
+    }
+
     fn and(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(a, b)| a & b).collect())
     }
@@ -148,7 +157,7 @@ impl Table {
         let mut facts = BTreeSet::new();
         for (reading, _) in readings.iter().zip(tried).filter(|(_, t)| t.said.is_some()) {
             for &subject in &subjects {
-                let tests = tests(reading.get(subject).unwrap_or(&Reading::Absent));
+                let tests = tests(subject, reading.get(subject).unwrap_or(&Reading::Absent));
                 facts.extend(tests.into_iter().map(|test| Fact { subject: subject.clone(), test }));
             }
         }
@@ -171,113 +180,135 @@ impl Table {
             0 => {
                 (!self.supported.meets(&self.all) && open.count() > 0).then(|| (Vec::new(), self.all.clone()))
             }
-            1 => self.best_within(&[], &self.all, open),
+            1 => self.best_within(None, &self.all, open),
             _ => {
                 let mut best: Option<(usize, Vec<Fact>, Bits)> = None;
-                self.contexts(facts - 1, open, &mut |context, within| {
-                    let Some((facts, covers)) = self.best_within(context, within, open) else { return };
+                for (context, within) in self.contexts(open) {
+                    // No more than what the context holds of can be explained.
+                    let most = best.as_ref().map_or(0, |(most, ..)| *most);
+                    if within.in_common(open) <= most {
+                        continue;
+                    }
+                    let Some((facts, covers)) = self.best_within(Some(context), within, open) else {
+                        continue;
+                    };
                     let explains = covers.in_common(open);
-                    if best.as_ref().is_none_or(|(most, ..)| explains > *most) {
+                    if explains > most {
                         best = Some((explains, facts, covers));
                     }
-                });
+                }
                 best.map(|(_, facts, covers)| (facts, covers))
             }
         }
     }
 
     /// The best last fact for a context, which holds of the uses `within`.
-    fn best_within(&self, context: &[&Fact], within: &Bits, open: &Bits) -> Option<(Vec<Fact>, Bits)> {
-        let mut best: Option<(usize, Fact, Bits)> = None;
-        let mut offer = |fact: Fact, covers: Bits| {
-            let explains = covers.in_common(open);
-            if explains > 0 && best.as_ref().is_none_or(|(most, ..)| explains > *most) {
-                best = Some((explains, fact, covers));
-            }
-        };
-        let rest = self.facts.iter().filter(|(fact, _)| context.iter().all(|c| c.subject != fact.subject));
-        let pure = rest
-            .map(|(fact, bits)| (fact, bits.and(within)))
-            .filter(|(_, bits)| !bits.meets(&self.supported));
-        let mut words: BTreeMap<&Subject, (BTreeSet<String>, Bits)> = BTreeMap::new();
-        for (fact, bits) in pure {
-            match &fact.test {
-                Test::OneOf(word) => {
-                    if bits.meets(&self.refused) {
-                        let none = || (BTreeSet::new(), Bits::of(0, |_| false));
-                        let (set, covers) = words.entry(&fact.subject).or_insert_with(none);
-                        set.extend(word.iter().cloned());
-                        covers.0.resize(bits.0.len(), 0);
-                        covers.add(&bits);
-                    }
-                }
-                Test::Is(_) | Test::AtLeast(_) | Test::AtMost(_) | Test::Absent | Test::Present => {
-                    offer(fact.clone(), bits);
-                }
-            }
-        }
-        // Last, but they win a tie: dtypes say the most of an engine.
-        let mut best_words: Option<(usize, Fact, Bits)> = None;
-        for (subject, (set, covers)) in words {
-            let explains = covers.in_common(open);
-            if explains > 0 && best_words.as_ref().is_none_or(|(most, ..)| explains > *most) {
-                best_words =
-                    Some((explains, Fact { subject: subject.clone(), test: Test::OneOf(set) }, covers));
-            }
-        }
-        let (_, fact, covers) = match (best_words, best) {
-            (Some(words), Some(other)) => {
-                if words.0 >= other.0 {
-                    words
-                } else {
-                    other
-                }
-            }
-            (words, other) => words.or(other)?,
-        };
-        Some((context.iter().map(|&fact| fact.clone()).chain([fact]).collect(), covers))
-    }
-
-    /// Visits the conjunctions of so many facts that hold of an open use and of a supported one: what holds of no
-    /// supported one needs no further fact. Facts that hold of the same uses are visited once.
-    fn contexts(&self, facts: usize, open: &Bits, visit: &mut dyn FnMut(&[&Fact], &Bits)) {
-        let mut seen = BTreeSet::new();
-        let useful: Vec<(&Fact, &Bits)> = self
-            .facts
-            .iter()
-            .filter(|(_, bits)| bits.meets(open) && bits.meets(&self.supported) && *bits != self.all)
-            .filter(|(_, bits)| seen.insert(bits))
-            .map(|(fact, bits)| (fact, bits))
-            .collect();
-        for (i, (a, bits)) in useful.iter().enumerate() {
-            if facts == 1 {
-                visit(&[*a], bits);
+    fn best_within(&self, context: Option<&Fact>, within: &Bits, open: &Bits) -> Option<(Vec<Fact>, Bits)> {
+        let mut sets: BTreeMap<&Subject, (BTreeSet<String>, Bits)> = BTreeMap::new();
+        let mut others: Vec<(Fact, Bits)> = Vec::new();
+        let is_told = |fact: &Fact| context.is_some_and(|context| context.subject == fact.subject);
+        for (fact, bits) in self.facts.iter().filter(|(fact, _)| !is_told(fact)) {
+            if bits.in_all_three(within, &self.supported) || !bits.in_all_three(within, open) {
                 continue;
             }
-            for (b, more) in &useful[i + 1..] {
-                let both = bits.and(more);
-                if a.subject != b.subject && both.meets(open) && both.meets(&self.supported) {
-                    visit(&[*a, *b], &both);
+            let covers = bits.and(within);
+            match &fact.test {
+                Test::OneOf(word) => match sets.entry(&fact.subject) {
+                    Entry::Occupied(mut set) => {
+                        set.get_mut().0.extend(word.iter().cloned());
+                        set.get_mut().1.add(&covers);
+                    }
+                    Entry::Vacant(new) => _ = new.insert((word.clone(), covers)),
+                },
+                Test::Is(_) | Test::AtLeast(_) | Test::AtMost(_) | Test::Absent | Test::Present => {
+                    others.push((fact.clone(), covers));
                 }
             }
         }
+        let set = |(subject, (words, covers)): (&Subject, (BTreeSet<String>, Bits))| {
+            (Fact { subject: subject.clone(), test: Test::OneOf(words) }, covers)
+        };
+        // The first wins a tie: dtypes and names say the most of an engine.
+        let all: Vec<(Fact, Bits)> = sets.into_iter().map(set).chain(others).collect();
+        let (fact, covers) = all.into_iter().rev().max_by_key(|(_, covers)| covers.in_common(open))?;
+        Some((context.cloned().into_iter().chain([fact]).collect(), covers))
+    }
+
+    /// The facts that hold of an open use and of a supported one: what holds of no supported one needs no further fact. Of
+    /// those that hold of the same uses, the first.
+    fn contexts(&self, open: &Bits) -> impl Iterator<Item = (&Fact, &Bits)> {
+        let mut seen = BTreeSet::new();
+        let is_useful = |bits: &Bits| bits.meets(open) && bits.meets(&self.supported) && *bits != self.all;
+        let useful: Vec<_> = self
+            .facts
+            .iter()
+            .filter(|(_, bits)| is_useful(bits))
+            .filter(|(_, bits)| seen.insert(bits))
+            .collect();
+        useful.into_iter().map(|(fact, bits)| (fact, bits))
     }
 }
 
-/// Whether a subject can be spoken of by a name: a variadic operand that is repeated has one name for all.
+/// Whether a subject is worth a guess: a variadic operand that is repeated has one name for all, and that there is a
+/// second output is said by their number.
 fn is_named(subject: &Subject, spec: &Spec) -> bool {
     match subject {
         Subject::DType(i) | Subject::Rank(i) | Subject::Operand(i) => *i < spec.inputs.len(),
-        _ => true,
+        Subject::OutputDType(i) => *i == 0,
+        Subject::Operands
+        | Subject::Outputs
+        | Subject::Attribute(_)
+        | Subject::Length(_)
+        | Subject::Least(_)
+        | Subject::Greatest(_)
+        | Subject::Opset => true,
     }
 }
 
-/// The tests that a reading passes, the narrowest first.
-fn tests(reading: &Reading) -> Vec<Test> {
-    match reading {
-        Reading::Absent => vec![Test::Absent],
-        Reading::List => vec![Test::Present],
-        Reading::Word(word) => vec![Test::OneOf([word.to_string()].into()), Test::Present],
-        Reading::Number(n) => vec![Test::Is(*n), Test::AtLeast(*n), Test::AtMost(*n), Test::Present],
+/// How a guess came about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Evidence {
+    /// Each dtype was tried on purpose: what was seen of it counts from the start.
+    Planned(usize),
+    /// Of all that can be read off, this happened to fit: only what is tried afterwards counts.
+    Sought(usize),
+}
+
+/// How much a form has to be seen refused. A form of one fact of which a third is supported passes for refused in one of
+/// eleven cases, one of which half is in one of sixty-four. With each further fact there are more forms to choose from, and
+/// with a number even more.
+pub(super) fn needed(form: &Form) -> Evidence {
+    let number = |fact: &Fact| match fact.test {
+        Test::Is(_) | Test::AtLeast(_) | Test::AtMost(_) => NUMBER,
+        Test::OneOf(_) | Test::Absent | Test::Present => 0,
+    };
+    let is_dtype = |fact: &Fact| matches!(fact.subject, Subject::DType(_) | Subject::OutputDType(_));
+    let facts = form.facts().count();
+    if facts <= 1 && form.facts().all(is_dtype) {
+        Evidence::Planned(FACT)
+    } else {
+        Evidence::Sought(FACT * facts + form.facts().map(number).sum::<usize>())
     }
+}
+
+/// How many uses must have been refused for each fact.
+const FACT: usize = 6;
+/// How many more where it is about a number.
+const NUMBER: usize = 4;
+
+/// The tests that a reading passes, the narrowest first.
+fn tests(subject: &Subject, reading: &Reading) -> Vec<Test> {
+    let may_be_absent = matches!(subject, Subject::Operand(_) | Subject::Attribute(_));
+    let mut tests = match reading {
+        Reading::Absent if may_be_absent => vec![Test::Absent],
+        Reading::Absent | Reading::List => Vec::new(),
+        Reading::Word(word) => vec![Test::OneOf([word.to_string()].into())],
+        // Engines gain and lose things with an opset, not in one.
+        Reading::Number(n) if *subject == Subject::Opset => vec![Test::AtLeast(*n), Test::AtMost(*n)],
+        Reading::Number(n) => vec![Test::Is(*n), Test::AtLeast(*n), Test::AtMost(*n)],
+    };
+    if may_be_absent && *reading != Reading::Absent {
+        tests.push(Test::Present);
+    }
+    tests
 }

@@ -28,24 +28,35 @@ use ops::Spec;
 
 use crate::support::Lacking;
 use crate::target::Target;
-use learn::{Guess, Tried};
+use learn::{Evidence, Guess, Tried};
 use uses::{Runner, Wanted};
 
 /// How many uses of an operator are tried alone at first, at least.
 const FIRST: usize = 16;
-/// How many uses of a form must have been refused before it is kept out. A form of which a third is supported passes for
-/// refused in one of eleven cases, one of which half is in one of sixty-four.
-const CONFIRMED: usize = 6;
 /// How many uses that no guess covers are tried in each round, for each operator of which some are refused.
 const OUTSIDE: u64 = 8;
 /// How often guesses are made and tried.
 const ROUNDS: u64 = 6;
-/// How many graphs are drawn to see whether something was missed, each time.
-const GRAPHS: u64 = 300;
-/// How often that is done.
+/// How often graphs are drawn to see whether something was missed.
 const AUDITS: u64 = 3;
 /// How many models with functions are tried.
 const FUNCTIONS: u64 = 6;
+
+/// How much a probe does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// How many graphs are drawn to see whether something was missed, each time.
+    pub graphs: u64,
+    /// How many models run at the same time. What is found out does not depend on it.
+    pub jobs: usize,
+}
+
+impl Effort {
+    /// What a campaign spends before it starts.
+    pub fn usual(jobs: usize) -> Self {
+        Self { graphs: 300, jobs }
+    }
+}
 
 /// What a probe cost, and what it leaves open.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -58,9 +69,9 @@ pub struct Probed {
     pub refused: u64,
 }
 
-/// Fills in what the target lacks, among the operators and dtypes of the settings, on so many threads.
-pub fn probe(target: &mut Target, settings: &Settings, jobs: usize) -> Result<Probed, WorkerError> {
-    let runner = Runner::new(target, jobs);
+/// Fills in what the target lacks, among the operators and dtypes of the settings.
+pub fn probe(target: &mut Target, settings: &Settings, effort: Effort) -> Result<Probed, WorkerError> {
+    let runner = Runner::new(target, effort.jobs);
     let stated = (*target.support).clone();
     let opset = match stated.opset {
         Some(stated) => Some(stated),
@@ -77,11 +88,17 @@ pub fn probe(target: &mut Target, settings: &Settings, jobs: usize) -> Result<Pr
         function: 0.0,
         ..Settings::default()
     });
-    let mut probe = Probe { runner: &runner, base, tried: BTreeMap::new(), guesses: BTreeMap::new() };
+    let mut probe = Probe {
+        runner: &runner,
+        base,
+        tried: BTreeMap::new(),
+        guesses: BTreeMap::new(),
+        guessed_at: BTreeMap::new(),
+    };
     probe.first()?;
     let (mut graphs, mut refused) = (0, 0);
     for audit in 0..AUDITS {
-        (graphs, refused) = (GRAPHS, probe.audit(audit)?);
+        (graphs, refused) = (effort.graphs, probe.audit(audit, effort.graphs)?);
         if refused == 0 {
             break;
         }
@@ -100,6 +117,8 @@ struct Probe<'r> {
     tried: BTreeMap<&'static str, Vec<Tried>>,
     /// What may be refused of operators of which something is.
     guesses: BTreeMap<&'static str, Vec<Guess>>,
+    /// How many uses of the operator were tried when a form was guessed first.
+    guessed_at: BTreeMap<(&'static str, Form), usize>,
 }
 
 impl Probe<'_> {
@@ -151,7 +170,12 @@ impl Probe<'_> {
 
     /// Guesses what is refused of an operator.
     fn guess(&mut self, spec: &'static Spec) {
-        self.guesses.insert(spec.name, learn::guesses(spec, &self.tried[spec.name]));
+        let tried = &self.tried[spec.name];
+        let guesses = learn::guesses(spec, tried);
+        for atom in guesses.iter().flat_map(|guess| learn::atoms(&guess.form)) {
+            self.guessed_at.entry((spec.name, atom)).or_insert(tried.len());
+        }
+        self.guesses.insert(spec.name, guesses);
     }
 
     /// Whether a use is refused if the guesses are right.
@@ -160,34 +184,47 @@ impl Probe<'_> {
         guesses.any(|guess| tried.has(&guess.form))
     }
 
-    /// How many uses of a form were tried.
-    fn seen(&self, operator: &str, form: &Form) -> usize {
-        self.tried.get(operator).into_iter().flatten().filter(|tried| tried.has(form)).count()
+    /// How many uses of a form, and of none of the others, were tried, less the first few of the operator.
+    fn seen(&self, operator: &str, form: &Form, others: &[Guess], since: usize) -> usize {
+        let tried = self.tried.get(operator).into_iter().flatten().skip(since);
+        tried.filter(|t| t.has(form) && !others.iter().any(|other| t.has(&other.form))).count()
+    }
+
+    /// How many more uses of a form must be refused before it is kept out. What guesses made before it explain is no
+    /// evidence.
+    fn missing(&self, operator: &'static str, atom: &Form, before: &[Guess]) -> usize {
+        let (needed, since) = match learn::needed(atom) {
+            Evidence::Planned(needed) => (needed, 0),
+            Evidence::Sought(needed) => {
+                (needed, self.guessed_at.get(&(operator, atom.clone())).copied().unwrap_or(usize::MAX))
+            }
+        };
+        needed.saturating_sub(self.seen(operator, atom, before, since))
     }
 
     /// The uses that would tell whether the guesses of an operator are right: of each form of which too few were seen, and
     /// of none of the forms.
     fn follow_up(&self, spec: &'static Spec, stream: Stream) -> Vec<Wanted> {
         let guesses = &self.guesses[spec.name];
-        let atoms = guesses.iter().flat_map(|guess| learn::atoms(&guess.form));
         let mut wanted = Vec::new();
-        for (at, atom) in atoms.enumerate() {
-            let stream = stream.child("within").at(at as u64);
-            let missing = CONFIRMED.saturating_sub(self.seen(spec.name, &atom)) as u64;
-            let one = |i| Wanted::new(spec, &self.base, stream.at(i)).of_form(atom.clone());
-            wanted.extend((0..missing).map(one));
+        let mut rest = self.base.clone();
+        for (at, guess) in guesses.iter().enumerate() {
+            for (number, atom) in learn::atoms(&guess.form).into_iter().enumerate() {
+                let stream = stream.child("within").at(at as u64).at(number as u64);
+                let missing = self.missing(spec.name, &atom, &guesses[..at]) as u64;
+                let one = |i| Wanted::new(spec, &rest, stream.at(i)).of_form(atom.clone());
+                wanted.extend((0..missing).map(one));
+            }
+            rest.refused.insert(spec.name, guess.form.clone());
         }
-        let mut refused = Refused::new();
-        guesses.iter().for_each(|guess| refused.insert(spec.name, guess.form.clone()));
-        let outside = uses::without(&self.base, &refused);
-        wanted.extend((0..OUTSIDE).map(|i| Wanted::new(spec, &outside, stream.child("outside").at(i))));
+        wanted.extend((0..OUTSIDE).map(|i| Wanted::new(spec, &rest, stream.child("outside").at(i))));
         wanted
     }
 
     /// Draws graphs without what is refused, and follows up those that are refused all the same. Says how many were.
-    fn audit(&mut self, number: u64) -> Result<u64, WorkerError> {
+    fn audit(&mut self, number: u64, graphs: u64) -> Result<u64, WorkerError> {
         let maker = uses::maker(self.narrowed());
-        let cases: Vec<u64> = (number * GRAPHS..(number + 1) * GRAPHS).collect();
+        let cases: Vec<u64> = (number * graphs..(number + 1) * graphs).collect();
         let together = self.runner.together(&maker, &cases)?;
         let refused = together.iter().filter(|t| t.said.is_some()).count() as u64;
         let tried = together.into_iter().flat_map(|t| t.tried).collect();
@@ -207,9 +244,9 @@ impl Probe<'_> {
     fn lacking(&self) -> Vec<Lacking> {
         let mut all = Vec::new();
         for (operator, guesses) in &self.guesses {
-            let confirmed = guesses
-                .iter()
-                .filter_map(|guess| Some((self.confirmed(operator, &guess.form)?, &guess.said)));
+            let confirmed = guesses.iter().enumerate().filter_map(|(at, guess)| {
+                Some((self.confirmed(operator, &guess.form, &guesses[..at])?, &guess.said))
+            });
             let mut forms: Vec<(Form, &String)> = Vec::new();
             for (form, said) in confirmed {
                 let merged =
@@ -220,7 +257,7 @@ impl Probe<'_> {
                 }
             }
             all.extend(forms.into_iter().map(|(form, said)| {
-                let tried = self.seen(operator, &form) as u64;
+                let tried = self.seen(operator, &form, &[], 0) as u64;
                 Lacking { operator, form, tried, said: said.clone() }
             }));
         }
@@ -228,9 +265,9 @@ impl Probe<'_> {
     }
 
     /// The form without the words of which too few uses were seen; `None` if nothing is left.
-    fn confirmed(&self, operator: &str, form: &Form) -> Option<Form> {
+    fn confirmed(&self, operator: &'static str, form: &Form, before: &[Guess]) -> Option<Form> {
         let mut confirmed = learn::atoms(form);
-        confirmed.retain(|atom| self.seen(operator, atom) >= CONFIRMED);
+        confirmed.retain(|atom| self.missing(operator, atom, before) == 0);
         let (first, rest) = confirmed.split_first()?;
         Some(rest.iter().fold(first.clone(), |all, atom| all.merged(atom).unwrap_or(all)))
     }

@@ -34,14 +34,14 @@ pub enum Subject {
     Operand(usize),
     /// An attribute: is it there, and what is it, unless it is a list?
     Attribute(String),
+    /// The rank of an operand.
+    Rank(usize),
     /// How long a list among the attributes is.
     Length(String),
     /// The least element of a list among the attributes.
     Least(String),
     /// The greatest element of a list among the attributes.
     Greatest(String),
-    /// The rank of an operand.
-    Rank(usize),
     /// The model's opset.
     Opset,
 }
