@@ -261,6 +261,7 @@ fn is_named(subject: &Subject, spec: &Spec) -> bool {
         | Subject::Length(_)
         | Subject::Least(_)
         | Subject::Greatest(_)
+        | Subject::Changed
         | Subject::Opset => true,
     }
 }

@@ -31,6 +31,8 @@ pub struct Use {
     /// The dtype and the rank of each operand.
     operands: Vec<Option<(DType, usize)>>,
     outputs: Vec<DType>,
+    /// How many of the last axes change; `None` where that hangs on sizes that are not known yet.
+    changed: Option<Reading>,
     attributes: Attributes,
     /// The attributes with other sizes in the place of those that are not known.
     otherwise: Option<Attributes>,
@@ -42,7 +44,8 @@ const EXTREMES: [i64; 2] = [-ir::dim::LIMIT, ir::dim::LIMIT];
 impl Use {
     /// A use whose sizes are known.
     pub fn of(opset: u32, op: &Op, operands: &[Option<&Type>], outputs: &[Type]) -> Self {
-        Self::new(opset, operands, outputs, Operator::attributes(op), None)
+        let changed = changed(operands.first().copied().flatten(), outputs.first());
+        Self::new(opset, operands, outputs, Some(changed), Operator::attributes(op))
     }
 
     /// A use whose sizes are not known yet.
@@ -54,19 +57,19 @@ impl Use {
     ) -> Self {
         let read = |size: i64| Operator::attributes(&op.settle(&|s: Sym<'_>| Dim::known(s).unwrap_or(size)));
         let [low, high] = EXTREMES.map(read);
-        Self::new(opset, operands, outputs, low, Some(high))
+        Self { otherwise: Some(high), ..Self::new(opset, operands, outputs, None, low) }
     }
 
     fn new<D: Dim>(
         opset: u32,
         operands: &[Option<&Type<D>>],
         outputs: &[Type<D>],
+        changed: Option<Reading>,
         attributes: Attributes,
-        otherwise: Option<Attributes>,
     ) -> Self {
         let operands = operands.iter().map(|ty| ty.map(|ty| (ty.dtype, ty.rank()))).collect();
         let outputs = outputs.iter().map(|ty| ty.dtype).collect();
-        Self { opset, operands, outputs, attributes, otherwise }
+        Self { opset, operands, outputs, changed, attributes, otherwise: None }
     }
 
     /// What a subject reads; `None` where that hangs on sizes that are not known yet.
@@ -81,6 +84,7 @@ impl Use {
             Subject::Outputs => number(self.outputs.len()),
             Subject::Operand(i) => operand(*i).map_or(Reading::Absent, |_| Reading::List),
             Subject::Rank(i) => operand(*i).map_or(Reading::Absent, |(_, rank)| number(rank)),
+            Subject::Changed => return self.changed.clone(),
             Subject::Opset => Reading::Number(i64::from(self.opset)),
             Subject::Attribute(name) => return self.attribute(name, whole),
             Subject::Length(name) => return self.attribute(name, |a| list(a, |l| Some(l.len() as i64))),
@@ -98,7 +102,7 @@ impl Use {
 
     /// All that can be read off a use whose sizes are known, less what is not there.
     pub fn readings(&self) -> Vec<(Subject, Reading)> {
-        let mut subjects = vec![Subject::Opset, Subject::Operands, Subject::Outputs];
+        let mut subjects = vec![Subject::Opset, Subject::Operands, Subject::Outputs, Subject::Changed];
         for i in 0..self.operands.len() {
             subjects.extend([Subject::DType(i), Subject::Operand(i), Subject::Rank(i)]);
         }
@@ -113,6 +117,17 @@ impl Use {
             Some((subject, reading))
         };
         subjects.into_iter().filter_map(read).collect()
+    }
+}
+
+/// How many of the last axes two types of one rank differ in.
+fn changed(from: Option<&Type>, to: Option<&Type>) -> Reading {
+    match (from, to) {
+        (Some(from), Some(to)) if from.rank() == to.rank() => {
+            let first = from.shape.iter().zip(&to.shape).position(|(a, b)| a != b);
+            Reading::Number(first.map_or(0, |axis| from.rank() - axis) as i64)
+        }
+        _ => Reading::Absent,
     }
 }
 

@@ -82,6 +82,7 @@ fn subject_text(subject: &Subject, spec: &Spec) -> String {
         Subject::Least(name) => format!("least of {name}"),
         Subject::Greatest(name) => format!("greatest of {name}"),
         Subject::Rank(i) => format!("rank of {}", operand(i)),
+        Subject::Changed => "changed axes".to_owned(),
         Subject::Opset => "opset".to_owned(),
     }
 }
@@ -136,9 +137,10 @@ fn subject_of(text: &str, spec: &Spec) -> Result<Subject, String> {
         None if text == "operands" => Subject::Operands,
         None if text == "outputs" => Subject::Outputs,
         None if text == "opset" => Subject::Opset,
+        Some(("changed", "axes")) => Subject::Changed,
         _ => {
             return Err(format!(
-                "nothing is called `{text}`; there are opset, operands, outputs, operand X, dtype of X, dtype of \
+                "nothing is called `{text}`; there are opset, operands, outputs, changed axes, operand X, dtype of X, dtype of \
                  output N, rank of X, attribute A, length of A, least of A and greatest of A"
             ));
         }
@@ -168,6 +170,7 @@ mod tests {
             "least of strides = 1",
             "greatest of dilations >= 2",
             "rank of W >= 5",
+            "changed axes >= 3",
             "opset >= 20",
         ]);
         let form = parse(&all, conv()).unwrap();
