@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use graphgen::{Policy, Settings};
+use graphgen::{Policy, Settings, Use};
 use interp::{Budget, Edged, Evaluation, Settled};
 use ir::{DType, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::external::External;
 use onnx::import::Options;
 use onnx::violate::NotRefused;
-use ops::{Footprint, Model};
+use ops::{Footprint, Model, Spec};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
@@ -39,11 +39,32 @@ pub struct Case {
     pub rejected: usize,
     /// What its valid model takes.
     pub footprint: Footprint,
+    /// How many draws it threw away because what the case is for lacks their form.
+    pub refused: usize,
     /// How far it is from the constraints of the standard.
     pub level: Level,
     /// Why its model is not valid, where it is not or may not be. Then engines get that model, and `model` and `onnx`
     /// are the valid one that it was made from, if there is one.
     pub relaxed: Option<Relaxed>,
+}
+
+impl Case {
+    /// A valid model that has neither inputs nor bytes yet.
+    pub(crate) fn bare(model: Model) -> Self {
+        Self {
+            index: 0,
+            model,
+            onnx: Vec::new(),
+            inputs: Vec::new(),
+            all_defined: true,
+            adversarial: false,
+            edge: None,
+            rejected: 0,
+            refused: 0,
+            level: Level::Valid,
+            relaxed: None,
+        }
+    }
 }
 
 /// Which values cases have.
@@ -203,16 +224,17 @@ impl Maker<'_> {
         stream: Stream,
     ) -> Result<Case, CaseError> {
         let mut undefined: Option<Case> = None;
-        let mut rejected = 0;
+        let (mut rejected, mut refused) = (0, 0);
         for draw in 0..MOST_DRAWS {
             let settings = self.settings_of(settings, stream, draw);
             let stream = stream.at(draw);
             let case = self.draw(index, &settings, stream)?;
             rejected += case.rejected;
+            refused += case.refused;
             let is_empty = operators(&case.model).next().is_none();
             let fits = !is_empty && !self.settings.budget.is_exceeded_by(&case.footprint);
             if fits && case.all_defined {
-                return Ok(Case { rejected, ..case });
+                return Ok(Case { rejected, refused, ..case });
             }
             undefined = undefined.or(fits.then_some(case));
             if draw + 1 >= DRAWS && undefined.is_some() {
@@ -220,7 +242,7 @@ impl Maker<'_> {
             }
         }
         let nothing = CaseError::Nothing { index, draws: MOST_DRAWS };
-        undefined.map(|case| Case { rejected, ..case }).ok_or(nothing)
+        undefined.map(|case| Case { rejected, refused, ..case }).ok_or(nothing)
     }
 
     /// The settings of one draw of a case. Those of the first draws vary from case to case. Where they give nothing, they
@@ -244,16 +266,10 @@ impl Maker<'_> {
         let generated = graphgen::generate(settings, self.policy, stream.child("structure"));
         let mut case = Case {
             index,
-            onnx: Vec::new(),
-            inputs: Vec::new(),
-            all_defined: true,
             adversarial: self.values.is_adversarial(stream),
-            edge: None,
             rejected: generated.rejected,
-            footprint: Footprint::default(),
-            level: Level::Valid,
-            relaxed: None,
-            model: generated.model,
+            refused: generated.refused,
+            ..Case::bare(generated.model)
         };
         if self.values != Values::None {
             case = Self::fill(case, &generated.constants, stream.child("values"))?;
@@ -336,6 +352,21 @@ pub fn operators(model: &Model) -> impl Iterator<Item = (&'static str, DType)> {
         }
         _ => None,
     })
+}
+
+/// How each operator of a model is used, functions included, as far as the operator is `wanted`.
+pub fn uses(model: &Model, wanted: impl Fn(&Spec) -> bool) -> Vec<(&'static Spec, Use)> {
+    let graphs = model.functions.iter().map(|f| &f.body).chain([&model.graph]);
+    let mut uses = Vec::new();
+    for (graph, node) in graphs.flat_map(|g| g.nodes.iter().map(move |n| (g, n))) {
+        let NodeKind::Operator(op) = &node.kind else { continue };
+        let spec = ops::Operator::spec(op);
+        if wanted(spec) {
+            let operands: Vec<_> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+            uses.push((spec, Use::of(model.opset, op, &operands, &node.outputs)));
+        }
+    }
+    uses
 }
 
 /// How many elements the outputs of an evaluation have, how many of them are undecidable and how many undefined.

@@ -28,6 +28,8 @@ pub struct Generated {
     pub rejected: u64,
     /// How many cases were drawn again, because the specification leaves an element of their outputs undefined.
     pub redrawn: u64,
+    /// How many draws it threw away because the engine that the cases are for lacks their form.
+    pub refused_draws: u64,
     /// How many operator nodes the cases have.
     pub nodes: u64,
     /// Seconds by the clock.
@@ -174,6 +176,7 @@ impl Generated {
         let case = &made.case;
         self.generated += 1;
         self.rejected += case.rejected as u64;
+        self.refused_draws += case.refused as u64;
         self.redrawn += u64::from(made.is_redrawn);
         self.all_defined += u64::from(made.is_defined);
         self.adversarial.take(case);
@@ -230,9 +233,10 @@ fn defined(maker: &Maker<'_>, profile: &Profile, mut case: Case) -> Result<(Made
             return Ok((Made { case, is_defined, is_redrawn: draws > 0 }, evaluation));
         }
         let stream = maker.stream(index).child("again").at(draws);
-        let rejected = case.rejected;
+        let (rejected, refused) = (case.rejected, case.refused);
         case = maker.make_from(index, &maker.settings, stream)?;
         case.rejected += rejected;
+        case.refused += refused;
         draws += 1;
     }
 }

@@ -5,7 +5,8 @@
 //! | [`case`] | a case: model, inputs, ONNX bytes; made from a seed |
 //! | [`target`] | an engine at an optimisation level, and what it can take |
 //! | [`mod@reference`] | the reference interpreter as an engine |
-//! | [`probe`] | finding out which operators and dtypes a target lacks |
+//! | [`support`] | what an engine has, in memory and as a file |
+//! | [`probe`] | finding out which forms of operators a target lacks |
 //! | [`blame`] | which operator is at fault |
 //! | `apart` | a model's operators alone, for all levels that fail on it |
 //! | `likeness` | how like what an operator shows alone is to what its graph shows |
@@ -67,6 +68,7 @@ pub mod report;
 pub mod shard;
 pub mod shell;
 pub mod store;
+pub mod support;
 pub mod table;
 pub mod target;
 
@@ -77,6 +79,7 @@ pub use known::Known;
 pub use reduce::reduce;
 pub use shard::Shard;
 pub use store::Store;
+pub use support::Support;
 pub use target::Target;
 
 /// The library example of README.md, compiled and run as it stands there.

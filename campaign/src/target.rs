@@ -1,6 +1,6 @@
 //! An engine at an optimisation level, and what it can take.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -8,12 +8,12 @@ use backends::worker::protocol::WRITTEN;
 use backends::worker::{self, Description, Engine, EngineError, Limits, Outcome, Pool, Run, Spec, Stage};
 use graphgen::Settings;
 use interp::Profile;
-use ir::{DType, DTypes, Tensor};
+use ir::{DType, Tensor};
 use ops::Model;
 use oracles::differential::lacks;
 use oracles::metamorphic::Fidelity;
 
-use crate::case;
+use crate::support::Support;
 
 /// Where an engine runs.
 enum Host {
@@ -39,14 +39,10 @@ pub struct Target {
     pub level: String,
     /// The accuracy it is held to.
     pub profile: &'static Profile,
-    /// The dtypes it computes in as they are, or in one that holds the same values.
-    pub dtypes: DTypes,
     /// How it evaluates operators.
     pub fidelity: Fidelity,
-    /// Operators and dtypes that it was found to lack.
-    pub lacking: Arc<BTreeSet<(&'static str, DType)>>,
-    /// Whether it takes model-local functions, as far as is known.
-    pub functions: bool,
+    /// What it has, as far as is known.
+    pub support: Arc<Support>,
     host: Arc<Host>,
 }
 
@@ -129,17 +125,6 @@ fn profile(backend: &str, description: &Description) -> &'static Profile {
     }
 }
 
-/// The dtypes that an engine computes in as they are, or in one that holds the same values: `bool` as an integer, and i64
-/// as i32 for values that fit.
-fn dtypes(description: &Description) -> DTypes {
-    let stands_for = |d: DType| match description.computes_in(d) {
-        Some(e) if e == d => true,
-        Some(e) => e.is_int() && (d == DType::Bool || (d == DType::I64 && e == DType::I32)),
-        None => false,
-    };
-    DType::ALL.into_iter().filter(|&d| stands_for(d)).collect()
-}
-
 /// How a backend evaluates operators: our own have one kernel for each and fuse nothing.
 fn fidelity(backend: &str) -> Fidelity {
     match backend {
@@ -150,13 +135,14 @@ fn fidelity(backend: &str) -> Fidelity {
 
 impl Target {
     fn new(backend: &str, level: String, host: Arc<Host>) -> Self {
-        let (backend, lacking, fidelity) = (backend.to_owned(), Arc::default(), fidelity(backend));
+        let (backend, fidelity) = (backend.to_owned(), fidelity(backend));
         let description = match &*host {
             Host::Workers(pool) => pool.description(),
             Host::Here(_, description) => description,
         };
-        let (profile, dtypes) = (profile(&backend, description), dtypes(description));
-        Self { backend, level, profile, dtypes, fidelity, lacking, functions: true, host }
+        let profile = profile(&backend, description);
+        let support = Arc::new(Support::stated(&backend, profile, description));
+        Self { backend, level, profile, fidelity, support, host }
     }
 
     /// The levels of an engine that runs in this process.
@@ -307,7 +293,7 @@ impl Target {
     pub fn recall(&mut self, other: &Self) -> bool {
         let is_same = self.is_beside(other);
         if is_same {
-            (self.lacking, self.functions) = (Arc::clone(&other.lacking), other.functions);
+            self.support = Arc::clone(&other.support);
         }
         is_same
     }
@@ -331,28 +317,13 @@ impl Target {
     }
 
     /// The settings without what the engine lacks.
-    pub fn narrow(&self, mut settings: Settings) -> Settings {
-        settings.dtypes = settings.dtypes.intersection(self.dtypes);
-        if let Some(opset) = self.description().opset {
-            settings.opset = settings.opset.min(opset.clamp(0, 1000) as u32);
-        }
-        settings.refused.extend(self.lacking.iter().copied());
-        if !self.functions {
-            settings.function = 0.0;
-        }
-        settings
+    pub fn narrow(&self, settings: Settings) -> Settings {
+        self.support.narrow(settings)
     }
 
     /// What the model needs and the engine lacks, if anything.
     pub fn lacks(&self, model: &Model) -> Option<String> {
-        if !self.functions && !model.functions.is_empty() {
-            return Some(format!("{} was found to lack functions", self.backend));
-        }
-        if let Some(dtype) = case::dtypes(model).iter().find(|&d| !self.dtypes.contains(d)) {
-            return Some(format!("{} does not compute in {dtype}", self.backend));
-        }
-        let found = case::operators(model).find(|use_| self.lacking.contains(use_));
-        found.map(|(op, dtype)| format!("{} was found to lack {op} on {dtype}", self.backend))
+        self.support.lacks(model)
     }
 }
 

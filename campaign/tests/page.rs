@@ -88,7 +88,8 @@ fn identity() -> Identity {
         version: NAME.to_owned(),
         accuracy: NAME.to_owned(),
         functions: true,
-        lacking: BTreeMap::new(),
+        newest_opset: None,
+        refused: BTreeMap::new(),
     };
     Identity {
         onnxsmith: NAME.to_owned(),

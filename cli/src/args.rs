@@ -62,8 +62,8 @@ pub(crate) enum Command {
     Ops(Ops),
     /// Show a model as text.
     Show(Show),
-    /// List what is built in, and which GPU adapters there are, each with its self-test.
-    Backends,
+    /// List what is built in, and which GPU adapters there are, each with its self-test; or find out what an engine has.
+    Backends(Backends),
     /// Serve an engine over standard input and output (see docs/worker-protocol.md).
     #[command(hide = true)]
     Worker {
@@ -127,6 +127,10 @@ pub(crate) struct Gen {
     /// Where to write the case folders; without it nothing is written.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Draw only what this engine has: a backend, as for `run`, of which it is found out, or a file that `backends --probe`
+    /// wrote. What the engine gets wrong stays in.
+    #[arg(long = "for", value_name = "ENGINE|FILE")]
+    pub engine: Option<String>,
     /// Write models only: no inputs, no expected outputs.
     #[arg(long)]
     pub no_values: bool,
@@ -319,6 +323,21 @@ pub(crate) struct Reduce {
     /// How long a backend may take for one case.
     #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
     pub timeout: Duration,
+}
+
+/// `backends`
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Backends {
+    /// Find out what an engine has, by running small models on it: the newest opset, dtypes, functions, and which forms of
+    /// operators it says not to support.
+    #[arg(long, value_name = "ENGINE")]
+    pub probe: Option<String>,
+    /// Write that to a file, which `gen --for` takes; without it, it is printed.
+    #[arg(long, value_name = "FILE", requires = "probe")]
+    pub out: Option<PathBuf>,
+    /// How many models run at the same time; without it, one per processor. What is found out does not depend on it.
+    #[arg(long, value_name = "N", requires = "probe", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    pub jobs: Option<usize>,
 }
 
 /// `ops`

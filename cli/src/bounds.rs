@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args as ClapArgs;
-use graphgen::policy::{self, Taste, Use};
+use graphgen::policy::{self, Asked, Taste};
 use graphgen::{Span, amount};
 use ir::DType;
 
@@ -20,8 +20,8 @@ pub(crate) struct Bounds {
     #[arg(long, value_parser = policy::opset)]
     pub opset: Option<u32>,
     /// Use only these operators (ONNX names, separated by commas), each on all dtypes or on one: Conv:f32,TopK.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = use_of)]
-    pub ops: Vec<Use>,
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = asked)]
+    pub ops: Vec<Asked>,
     /// Do not use these operators.
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = name)]
     pub exclude: Vec<&'static str>,
@@ -98,8 +98,8 @@ impl Bounds {
     }
 }
 
-fn use_of(text: &str) -> Result<Use, String> {
-    policy::use_of(text.trim())
+fn asked(text: &str) -> Result<Asked, String> {
+    policy::asked(text.trim())
 }
 
 fn name(text: &str) -> Result<&'static str, String> {

@@ -27,6 +27,13 @@ pub(crate) fn progress(common: Common, length: Option<u64>, what: &str) -> Progr
     bar.with_prefix(what.to_owned())
 }
 
+/// Says something on standard error, unless `--quiet` was given.
+pub(crate) fn say(common: Common, what: &str) {
+    if !common.quiet {
+        eprintln!("{what}");
+    }
+}
+
 /// Prints a value as the command's one JSON object.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();

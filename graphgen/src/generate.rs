@@ -30,6 +30,8 @@ pub struct Generated {
     pub constants: Vec<NodeId>,
     /// How many draws were made that came to nothing.
     pub rejected: usize,
+    /// How many draws, those inside of a chain included, had a form that the settings refuse.
+    pub refused: usize,
 }
 
 /// A random model. It has `settings.nodes` operator nodes, or fewer where the settings admit no more; it never exceeds
@@ -40,7 +42,7 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
     let taps = stream.child("tap");
     let tap = |v: ValueId| taps.at(v as u64).rng().random_bool(settings.tap.clamp(0.0, 1.0));
     let frame = Frame { min_dim: i64::from(!empty), budget, tap: &tap };
-    let (sketch, rejected) = if budget.is_filled() {
+    let Drawn { sketch, rejected, refused } = if budget.is_filled() {
         filled(settings, policy, &frame, stream)
     } else {
         draw(settings, policy, &frame, None, stream)
@@ -50,40 +52,52 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
     function::extract(&mut model, settings.function, stream.child("function"));
     let constants = model.graph.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Constant(_)));
     let constants = constants.map(|(id, _)| id).collect();
-    Generated { model, constants, rejected }
+    Generated { model, constants, rejected, refused }
 }
 
-/// The first of some graphs that fills its budget, or the one that comes nearest; and how many draws came to nothing.
-fn filled(settings: &Settings, policy: &dyn Policy, frame: &Frame<'_>, stream: Stream) -> (Sketch, usize) {
-    let mut best: Option<(f64, Sketch)> = None;
-    let mut rejected = 0;
+/// A graph, and what its drawing took.
+#[derive(Default)]
+struct Drawn {
+    sketch: Sketch,
+    /// How many draws came to nothing.
+    rejected: usize,
+    /// How many had a form that the settings refuse.
+    refused: usize,
+}
+
+/// The first of some graphs that fills its budget, or the one that comes nearest.
+fn filled(settings: &Settings, policy: &dyn Policy, frame: &Frame<'_>, stream: Stream) -> Drawn {
+    let is_dense = |spec: &&&'static Spec| DENSE.contains(&spec.name);
+    let dense: Vec<&'static Spec> = settings.available().iter().filter(is_dense).copied().collect();
+    let mut best = Drawn::default();
+    let mut least = f64::INFINITY;
+    let (mut rejected, mut refused) = (0, 0);
     for i in 0..GRAPHS {
         let stream = stream.child("fill").at(i);
-        let is_dense = |spec: &&&'static Spec| DENSE.contains(&spec.name);
-        let dense: Vec<&'static Spec> = settings.available().iter().filter(is_dense).copied().collect();
         // The first graphs are as they come.
         let seed = dense.choose(&mut stream.child("dense").rng()).filter(|_| i >= UNSEEDED);
-        let (mut sketch, more) = draw(settings, policy, frame, seed.copied(), stream);
-        rejected += more;
-        let missing = grow(&mut sketch, settings, &frame.budget, frame.tap, &mut stream.child("grow").rng());
-        if best.as_ref().is_none_or(|(least, _)| missing < *least) {
-            best = Some((missing, sketch));
+        let mut drawn = draw(settings, policy, frame, seed.copied(), stream);
+        rejected += drawn.rejected;
+        refused += drawn.refused;
+        let missing = grow(&mut drawn.sketch, settings, &frame.budget, frame.tap, &mut stream.child("grow").rng());
+        if missing < least {
+            (best, least) = (drawn, missing);
         }
         if missing == 0.0 {
             break;
         }
     }
-    (best.map(|(_, sketch)| sketch).unwrap_or_default(), rejected)
+    Drawn { rejected, refused, ..best }
 }
 
-/// A graph as it is drawn, around a first operator where one is given, and how many draws came to nothing.
+/// A graph as it is drawn, around a first operator where one is given.
 fn draw(
     settings: &Settings,
     policy: &dyn Policy,
     frame: &Frame<'_>,
     seed: Option<&'static Spec>,
     stream: Stream,
-) -> (Sketch, usize) {
+) -> Drawn {
     let available = settings.available();
     let mut inserter = Inserter::new(settings, frame);
     let mut rejected = 0;
@@ -99,7 +113,7 @@ fn draw(
         }
         rejected += usize::from(!step(&mut inserter, settings, policy, &available, missing, stream));
     }
-    (inserter.sketch, rejected)
+    Drawn { refused: inserter.refused(), sketch: inserter.sketch, rejected }
 }
 
 /// Inserts a node, or a pattern of at most `missing` nodes. Says whether it did.

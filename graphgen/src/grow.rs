@@ -167,7 +167,8 @@ impl Measure {
             // The concrete reading of the rule has the last word.
             let is_valid = Operation::infer(&planned.op, &inputs).is_ok_and(|found| found == outputs)
                 && planned.op.since(&inputs) <= settings.opset
-                && !planned.op.hazards(&inputs).contains(&Hazard::Always);
+                && !planned.op.hazards(&inputs).contains(&Hazard::Always)
+                && !settings.refuses(&planned.op, &inputs, &outputs);
             if !is_valid {
                 return None;
             }

@@ -5,6 +5,8 @@
 //! an open placeholder, which the node then produces. A draw that fits nothing is dropped; a node that would
 //! break a budget is, too.
 
+use std::cell::Cell;
+
 use ir::dim::Arena;
 use ir::{Operation, Stream, Sym, Type};
 use ops::draw::{Draw, Goal, Operand, Source};
@@ -17,6 +19,7 @@ use crate::budget::Budget;
 use crate::settings::Settings;
 use crate::sketch::{Origin, Sketch, ValueId};
 use crate::solver::{self, Problem};
+use crate::support::Use;
 
 /// Inserts nodes into a sketch.
 pub struct Inserter<'s> {
@@ -26,6 +29,8 @@ pub struct Inserter<'s> {
     flops: u64,
     settings: &'s Settings,
     frame: &'s Frame<'s>,
+    /// How many draws had a form that the settings refuse.
+    refused: Cell<usize>,
 }
 
 /// What holds for one graph.
@@ -48,7 +53,12 @@ struct Solved {
 impl<'s> Inserter<'s> {
     /// An empty sketch.
     pub fn new(settings: &'s Settings, frame: &'s Frame<'s>) -> Self {
-        Self { sketch: Sketch::default(), flops: 0, settings, frame }
+        Self { sketch: Sketch::default(), flops: 0, settings, frame, refused: Cell::new(0) }
+    }
+
+    /// How many draws were thrown away because the settings refuse their form.
+    pub fn refused(&self) -> usize {
+        self.refused.get()
     }
 
     /// Inserts a node that uses a value of each group, and no other that exists; any value where there is no group. Says
@@ -87,7 +97,8 @@ impl<'s> Inserter<'s> {
     fn solve(&self, spec: &'static Spec, goal: Goal<'_>, rng: &mut ChaCha8Rng) -> Option<Solved> {
         let limits = self.settings.limits(spec, self.frame.min_dim);
         let arena = Arena::new();
-        let mut draw = Draw::new(spec, rng, &limits, &arena, goal);
+        let withheld = self.settings.refused.withheld(spec, limits.opset);
+        let mut draw = Draw::new(spec, rng, &limits, &arena, goal).without(withheld);
         let op = (spec.draw)(&mut draw)?;
         let operands = draw.into_operands();
         let mut problem = Problem::new(&arena);
@@ -97,8 +108,8 @@ impl<'s> Inserter<'s> {
             return None;
         }
         // Before the sizes are solved, which is the most work.
-        let mut types = operands.iter().flatten().map(|operand| &operand.ty).chain(&outputs);
-        if types.next().is_some_and(|first| self.settings.refused.contains(&(spec.name, first.dtype))) {
+        let types: Vec<_> = operands.iter().map(|o| o.as_ref().map(|o| &o.ty)).collect();
+        if self.is_refused(spec, || Use::before_sizes(self.settings.opset, &op, &types, &outputs)) {
             return None;
         }
         let solution = problem.solve(rng, solver::Budget::default())?;
@@ -160,6 +171,10 @@ impl<'s> Inserter<'s> {
         {
             return false;
         }
+        // What hangs on sizes is known now.
+        if self.is_refused(op.spec(), || Use::of(self.settings.opset, &op, &types, &outputs)) {
+            return false;
+        }
         let flops = self.flops.saturating_add(op.flops(&types, &outputs));
         if flops > self.frame.budget.flops.most {
             return false;
@@ -204,6 +219,14 @@ impl<'s> Inserter<'s> {
                 }
             }
         }
+    }
+
+    /// Whether a use has a form that the settings refuse; counts it.
+    fn is_refused(&self, spec: &Spec, use_: impl FnOnce() -> Use) -> bool {
+        let refused = &self.settings.refused;
+        let is_refused = refused.knows(spec.name) && refused.refuses(spec.name, &use_()).is_some();
+        self.refused.set(self.refused.get() + usize::from(is_refused));
+        is_refused
     }
 
     fn allowed(&self, op: &Op, inputs: &[Option<&Type>], outputs: &[Type]) -> bool {

@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`support`] | forms of operators that an engine has not, as data |
 //! | [`settings`] | what may occur in a graph, and how settings are varied |
 //! | [`budget`] | how much a graph may take, and how much it should |
 //! | [`amount`] | numbers as people write them |
@@ -26,8 +27,10 @@ pub mod policy;
 pub mod settings;
 pub mod sketch;
 pub mod solver;
+pub mod support;
 
 pub use budget::{Budget, Span};
 pub use generate::{Generated, generate};
 pub use policy::{Policy, Taste, Weights};
 pub use settings::Settings;
+pub use support::{Form, Refused, Use};

@@ -9,7 +9,7 @@ use ops::Spec;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-pub use file::{Taste, TasteError, Told, Use, dtype, name, opset, size, use_of};
+pub use file::{Asked, Taste, TasteError, Told, asked, dtype, name, opset, size};
 pub use pattern::{Pattern, PatternError, Step};
 
 /// Decides what is inserted.

@@ -6,14 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ir::{DType, DTypes, Stream};
-use ops::Spec;
+use ir::{DType, DTypes, Stream, Type};
+use ops::{Op, Operator, Spec};
 use ops::draw::Limits;
 use ops::spec::Arity;
 use rand::RngExt;
 
 use crate::budget::Budget;
 use crate::policy::DENSE;
+use crate::support::{Refused, Use};
 
 /// Bounds on generated graphs.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,8 +25,8 @@ pub struct Settings {
     pub nodes: usize,
     /// The operators in use, by ONNX name.
     pub operators: BTreeSet<&'static str>,
-    /// Operators that are not used on these dtypes (of their first operand).
-    pub refused: BTreeSet<(&'static str, DType)>,
+    /// The forms of operators that are not drawn.
+    pub refused: Refused,
     /// The dtypes that values may have.
     pub dtypes: DTypes,
     /// Those that operands and outputs have wherever the operator allows one of them. An operator none of whose operands
@@ -74,7 +75,7 @@ impl Default for Settings {
             opset: *ir::graph::OPSETS.end(),
             nodes: 10,
             operators: ops::registry().map(|s| s.name).collect(),
-            refused: BTreeSet::new(),
+            refused: Refused::new(),
             dtypes: DTypes::ALL,
             wanted: DTypes::ALL,
             wanted_on: BTreeMap::new(),
@@ -135,6 +136,14 @@ impl Settings {
         ops::registry()
             .filter(move |s| s.since() <= opset && self.operators.contains(s.name))
             .filter(move |s| self.usable(s, opset) && self.is_wanted(s, opset))
+            .filter(move |s| !self.refused.bars(s, opset, self.dtypes))
+    }
+
+    /// Whether a use of an operator has a form that is not drawn.
+    pub(crate) fn refuses(&self, op: &Op, inputs: &[Option<&Type>], outputs: &[Type]) -> bool {
+        let name = op.spec().name;
+        self.refused.knows(name)
+            && self.refused.refuses(name, &Use::of(self.opset, op, inputs, outputs)).is_some()
     }
 
     /// Whether each operand that is needed may have one of the dtypes.

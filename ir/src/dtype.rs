@@ -272,6 +272,11 @@ impl DTypes {
         Self(self.0 & other.0)
     }
 
+    /// Types in this set and not in the other.
+    pub const fn difference(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Whether the type is in the set.
     pub const fn contains(self, d: DType) -> bool {
         self.0 & (1 << d as u8) != 0

@@ -75,6 +75,7 @@ pub struct Draw<'r, 'a> {
     arena: &'a Arena<'a>,
     goal: Goal<'r>,
     allowed: &'static crate::spec::Spec,
+    withheld: Vec<DTypes>,
     operands: Vec<Option<Operand<'a>>>,
 }
 
@@ -87,7 +88,13 @@ impl<'r, 'a> Draw<'r, 'a> {
         arena: &'a Arena<'a>,
         goal: Goal<'r>,
     ) -> Self {
-        Self { rng, limits, arena, goal, allowed: spec, operands: Vec::new() }
+        Self { rng, limits, arena, goal, allowed: spec, withheld: Vec::new(), operands: Vec::new() }
+    }
+
+    /// The same draw without some dtypes of each operand, by position.
+    #[must_use]
+    pub fn without(self, withheld: Vec<DTypes>) -> Self {
+        Self { withheld, ..self }
     }
 
     /// The operands asked for, in order.
@@ -95,9 +102,15 @@ impl<'r, 'a> Draw<'r, 'a> {
         self.operands
     }
 
-    /// The dtypes that the next operand may have, by the standard and by the limits.
+    /// The dtypes that the next operand may have, by the standard, by the limits, and less those that are withheld.
     pub fn allowed(&self) -> DTypes {
-        self.limits.in_use(self.allowed.input_types(self.operands.len(), self.limits.opset))
+        let next = self.operands.len();
+        let allowed = self.allowed.input_types(next, self.limits.opset);
+        // The last operand's dtypes are those of all that follow.
+        self.limits.in_use(match self.withheld.get(next).or(self.withheld.last()) {
+            Some(withheld) => allowed.difference(*withheld),
+            None => allowed,
+        })
     }
 
     /// The next operand, of whatever allowed dtype and of a rank in the range.

@@ -17,7 +17,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             thead { tr { th { "engine" } th { "version" } th { "held to" } th.number { "lacks" } } }
             tbody {
                 @for tested in &page.identity.targets {
-                    @let lacks: usize = tested.lacking.values().map(std::collections::BTreeSet::len).sum();
+                    @let lacks: usize = tested.refused.values().map(std::collections::BTreeSet::len).sum();
                     tr {
                         td { code { (tested.name) } }
                         td { (tested.version) }
@@ -27,7 +27,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 }
             }
         }
-        p.muted { "“lacks” counts the pairs of operator and dtype that the engine was found to lack." }
+        p.muted { "“lacks” counts the forms of operators (of a dtype, with an attribute, of a rank) that the engine was found to lack." }
     };
     html! {
         section id="ran" {

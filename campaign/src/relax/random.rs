@@ -13,7 +13,7 @@ use onnx::proto::attribute_proto::AttributeType;
 use onnx::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ValueInfoProto};
 use onnx::{Error, import};
 use ops::spec::{Arity, Place};
-use ops::{Footprint, Model, Spec};
+use ops::{Model, Spec};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 
@@ -46,16 +46,10 @@ pub(super) fn make(index: u64, settings: &Settings, stream: Stream) -> Result<Ca
     let onnx = onnx::encode(&model);
     let mut case = Case {
         index,
-        model: no_model(settings.opset),
         onnx: onnx.clone(),
         inputs,
-        all_defined: true,
-        adversarial: false,
-        edge: None,
-        rejected: 0,
-        footprint: Footprint::default(),
         level: Level::Random,
-        relaxed: None,
+        ..Case::bare(no_model(settings.opset))
     };
     let (expected, why) = match read.map(|imported| imported.model) {
         Ok(model) if is_small(&model) => {

@@ -6,8 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use graphgen::{Settings, Span};
+use graphgen::support::text;
+use graphgen::{Form, Settings, Span};
 use ir::{DType, DTypes};
+use ops::Spec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -15,6 +17,7 @@ use crate::case::Values;
 use crate::fuzz::Plan;
 use crate::relax::schedule::Choice;
 use crate::shard::Shard;
+use crate::support::Lacking;
 use crate::target::Target;
 
 /// What a campaign is.
@@ -65,8 +68,11 @@ pub struct Tested {
     pub accuracy: String,
     /// Whether it takes model-local functions.
     pub functions: bool,
-    /// The dtypes that it was found to lack, by operator.
-    pub lacking: BTreeMap<String, BTreeSet<String>>,
+    /// The newest opset that it loads, if that is known.
+    pub newest_opset: Option<u32>,
+    /// The forms that it was found to lack, in words, by operator.
+    #[serde(default)]
+    pub refused: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Identity {
@@ -110,29 +116,34 @@ impl Identity {
     pub fn recall(&self, target: &mut Target) -> bool {
         let is_it = |t: &&Tested| t.name == target.name() && t.version == target.description().version;
         let Some(tested) = self.targets.iter().find(is_it) else { return false };
-        let mut lacking = BTreeSet::new();
-        for spec in ops::registry() {
-            let dtypes = tested.lacking.get(spec.name).into_iter().flatten();
-            lacking.extend(dtypes.filter_map(|d| Some((spec.name, d.parse::<DType>().ok()?))));
-        }
-        target.lacking = Arc::new(lacking);
-        target.functions = tested.functions;
+        // What a later version wrote, and this one does not understand, is drawn.
+        let forms = |spec: &'static Spec| {
+            let sentences = tested.refused.get(spec.name).into_iter().flatten();
+            sentences
+                .filter_map(move |sentence| Some((spec.name, text::parse_sentence(sentence, spec).ok()?)))
+        };
+        let lacking =
+            ops::registry().flat_map(forms).map(|(operator, form)| Lacking::recalled(operator, form));
+        let known = (*target.support).clone().with(tested.newest_opset, tested.functions);
+        target.support = Arc::new(known.with_lacking(lacking.collect()));
         true
     }
 }
 
 impl Tested {
     fn of(target: &Target) -> Self {
-        let mut lacking: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (operator, dtype) in target.lacking.iter() {
-            lacking.entry((*operator).to_owned()).or_default().insert(dtype.to_string());
+        let support = &target.support;
+        let mut refused: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for lacking in support.lacking() {
+            refused.entry(lacking.operator.to_owned()).or_default().insert(lacking.sentence());
         }
         Self {
             name: target.name(),
             version: target.description().version.clone(),
             accuracy: target.profile.name.to_owned(),
-            functions: target.functions,
-            lacking,
+            functions: support.functions,
+            newest_opset: support.opset,
+            refused,
         }
     }
 }
@@ -160,10 +171,13 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
         pattern,
         reuse,
     } = settings;
-    let refused: Vec<String> = refused.iter().map(|(op, dtype)| format!("{op} {dtype}")).collect();
     let names = |dtypes: DTypes| -> Vec<&str> { dtypes.iter().map(DType::name).collect() };
     let wanted_on: BTreeMap<&str, Vec<&str>> = wanted_on.iter().map(|(op, on)| (*op, names(*on))).collect();
     let span = |span: Span| json!([span.least, span.most]);
+    let in_words = |(operator, form): (&str, &Form)| {
+        Some(format!("{operator}: {}", text::sentence(form, ops::find(operator)?)))
+    };
+    let refused: Vec<String> = refused.iter().filter_map(in_words).collect();
     let all = [
         ("opset", json!(opset)),
         ("nodes", json!(nodes)),
@@ -255,7 +269,8 @@ mod tests {
             version: "1.0".to_owned(),
             accuracy: "tight".to_owned(),
             functions: true,
-            lacking: BTreeMap::new(),
+            newest_opset: None,
+            refused: BTreeMap::new(),
         };
         Identity {
             onnxsmith: "0.1.0".to_owned(),

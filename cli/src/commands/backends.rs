@@ -1,12 +1,18 @@
 //! `onnxsmith backends`
 
+use anyhow::Context;
 use backends::wgpu::{AdapterInfo, Gpu, Which, adapters};
 use backends::worker::Limits;
+use campaign::Support;
+use campaign::support::Lacking;
 use campaign::target::{self, REFERENCE};
+use graphgen::Settings;
 use serde::Serialize;
+use serde_json::{Value, json};
 
+use super::{jobs, probe};
 use crate::Exit;
-use crate::args::Common;
+use crate::args::{Backends, Common};
 use crate::screen;
 
 /// What is known of a backend.
@@ -27,8 +33,52 @@ struct Adapter {
     self_test: String,
 }
 
-/// Lists the backends and the GPU adapters.
-pub(crate) fn run(common: Common) -> anyhow::Result<Exit> {
+/// Lists the backends and the GPU adapters, or finds out what one has.
+pub(crate) fn run(common: Common, args: &Backends) -> anyhow::Result<Exit> {
+    match &args.probe {
+        Some(engine) => find_out(common, engine, args),
+        None => list(common),
+    }
+}
+
+/// Finds out what an engine has.
+fn find_out(common: Common, engine: &str, args: &Backends) -> anyhow::Result<Exit> {
+    if let Some(file) = &args.out {
+        // Before the work is done.
+        std::fs::OpenOptions::new().create(true).append(true).open(file).with_context(|| {
+            format!("cannot write {}; --out takes a file in a folder that exists", file.display())
+        })?;
+    }
+    let support = probe::support(common, engine, &Settings::default(), jobs(args.jobs))?;
+    let text = support.to_toml();
+    match &args.out {
+        Some(file) => {
+            std::fs::write(file, &text).with_context(|| format!("cannot write {}", file.display()))?;
+        }
+        None if !common.json => screen::text(&text)?,
+        None => {}
+    }
+    if common.json {
+        screen::json(&told(&support))?;
+    }
+    Ok(Exit::Clean)
+}
+
+/// What an engine has, under the names that its file has.
+fn told(support: &Support) -> Value {
+    let lacking = |l: &Lacking| json!({ "operator": l.operator, "where": l.sentence(), "tried": l.tried, "said": l.said });
+    json!({
+        "engine": support.engine,
+        "version": support.version,
+        "accuracy": support.profile.name,
+        "opset": support.opset,
+        "dtypes": support.dtypes.iter().map(|d| d.name()).collect::<Vec<_>>(),
+        "functions": support.functions,
+        "lacking": support.lacking().iter().map(lacking).collect::<Vec<_>>(),
+    })
+}
+
+fn list(common: Common) -> anyhow::Result<Exit> {
     let names = std::iter::once(&REFERENCE).chain(backends::engines::all());
     let found: Vec<Backend> = names.map(|name| describe(name)).collect();
     let adapters: Vec<Adapter> = adapters().iter().enumerate().map(|(i, info)| test(i, info)).collect();

@@ -17,12 +17,12 @@ use campaign::relax::tally::LevelTally;
 use campaign::report::Report;
 use campaign::shell;
 use campaign::store::Identity;
-use campaign::{Event, Known, Maker, Store, Target, probe, target};
+use campaign::{Event, Known, Maker, Store, Target, target};
 use graphgen::Settings;
 use oracles::Tally;
 use serde_json::json;
 
-use super::{campaign_folder, jobs, rules, targets, writable};
+use super::{campaign_folder, jobs, probe, rules, targets, writable};
 use crate::Exit;
 use crate::args::{self, Common, Fuzz};
 use crate::board::{Goal, Live};
@@ -43,7 +43,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let mut targets = open(common, &args.on, &limits)?;
     let before = backends::usage::cpu_seconds();
-    learn(common, &mut targets, store.as_ref(), &settings)?;
+    learn(common, &mut targets, store.as_ref(), &settings, jobs(args.jobs))?;
     let time = args.time.or_else(|| args.cases.is_none().then_some(DEFAULT_TIME));
     let plan = Plan {
         maker: Maker {
@@ -70,7 +70,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
         Some(store) => store,
         None => campaign_folder::begin(args.out.as_deref(), &Identity::of(&plan))?,
     };
-    say(common, &format!("campaign folder: {}", store.folder().display()));
+    screen::say(common, &format!("campaign folder: {}", store.folder().display()));
     let stop = interrupts()?;
     let goal = Goal { cases: plan.cases.map(|cases| plan.shard.number(cases)), time };
     let board = if common.quiet { None } else { Live::start(store.folder(), goal) };
@@ -96,6 +96,7 @@ fn learn(
     targets: &mut [Target],
     store: Option<&Store>,
     settings: &Settings,
+    jobs: usize,
 ) -> anyhow::Result<()> {
     for number in 0..targets.len() {
         let (known, rest) = targets.split_at_mut(number);
@@ -105,12 +106,7 @@ fn learn(
         {
             continue;
         }
-        say(common, &format!("trying each operator on {}", target.name()));
-        probe::probe(target, settings)?;
-        say(
-            common,
-            &format!("{} lacks {} pairs of operator and dtype", target.backend, target.lacking.len()),
-        );
+        probe::find_out(common, target, settings, jobs)?;
     }
     Ok(())
 }
@@ -194,14 +190,14 @@ fn open(common: Common, on: &[String], limits: &Limits) -> anyhow::Result<Vec<Ta
             match target::open(name, limits) {
                 Ok(opened) => targets.extend(opened),
                 Err(e) if backends::engines::needs(name).is_some() => {
-                    say(common, &format!("without {name}: {e}"));
+                    screen::say(common, &format!("without {name}: {e}"));
                 }
                 Err(e) => return Err(e.into()),
             }
         }
         let left_out = backends::engines::left_out();
         if !left_out.is_empty() {
-            say(
+            screen::say(
                 common,
                 &format!(
                     "without {}: not built in; cargo features of these names add them",
@@ -214,12 +210,6 @@ fn open(common: Common, on: &[String], limits: &Limits) -> anyhow::Result<Vec<Ta
         bail!("there is nothing to test: name backends with --on");
     }
     Ok(targets)
-}
-
-fn say(common: Common, what: &str) {
-    if !common.quiet {
-        eprintln!("{what}");
-    }
 }
 
 /// What happens, as lines on standard error: where there is no terminal for a board.

@@ -1,11 +1,11 @@
 //! `onnxsmith gen`
 
 use campaign::relax::schedule::{Choice, Levels};
-use campaign::{Maker, Values, corpus};
+use campaign::{Maker, Support, Values, corpus};
 use interp::Profile;
 use serde_json::json;
 
-use super::{jobs, rules, writable};
+use super::{jobs, probe, rules, writable};
 use crate::Exit;
 use crate::args::{Common, Gen, Level};
 use crate::screen;
@@ -13,9 +13,17 @@ use crate::screen;
 /// Writes random cases.
 pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     let taste = args.bounds.taste()?;
+    let (jobs, mut settings) = (jobs(args.jobs), taste.settings()?);
+    let engine = args.engine.as_deref();
+    let support = engine.map(|name| probe::support(common, name, &settings, jobs)).transpose()?;
+    if let Some(support) = &support {
+        settings = probe::narrowed(support, settings, taste.opset)?;
+    }
+    let theirs = support.as_ref().map_or(&Profile::DECLARED, |support| support.profile);
+    let profile = args.profile.unwrap_or(theirs);
     let maker = Maker {
         seed: common.seed,
-        settings: taste.settings()?,
+        settings,
         opset: taste.opset,
         nodes: taste.nodes.clone(),
         policy: &taste,
@@ -27,14 +35,13 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
         Level::Violate => Choice::Violate,
     };
     let levels = Levels { choice, rules: rules(&args.rules, choice != Choice::Valid)? };
-    let profile = args.profile.unwrap_or(&Profile::DECLARED);
     if let Some(out) = &args.out {
         corpus::vacant(out)?;
     }
     writable(args.out.as_deref(), None)?;
     let bar = screen::progress(common, Some(args.count), "generating");
     let before = backends::usage::cpu_seconds();
-    let (jobs, out) = (jobs(args.jobs), args.out.as_deref());
+    let out = args.out.as_deref();
     let mut on_case = |done| bar.set_position(done);
     let made = corpus::generate(&maker, &levels, profile, args.count, jobs, out, &mut on_case);
     bar.finish_and_clear();
@@ -43,11 +50,17 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     if common.json {
         let mut all = serde_json::to_value(&made)?;
         all["cpu_seconds"] = json!(cpu_seconds);
+        if let Some(Support { engine, version, .. }) = &support {
+            all["for"] = json!({ "engine": engine, "version": version, "accuracy": profile.name });
+        }
         screen::json(&all)?;
     } else {
+        let lacks = support.as_ref().map_or_else(String::new, |support| {
+            format!(" and {} because {} lacks their form", made.refused_draws, support.engine)
+        });
         let place = args.out.as_ref().map_or_else(String::new, |out| format!(" in {}", out.display()));
         screen::text(&format!(
-            "{} cases of {} nodes in all{place}; {} draws thrown away; {:.2} s, {:.2} s of CPU",
+            "{} cases of {} nodes in all{place}; {} draws came to nothing{lacks}; {:.2} s, {:.2} s of CPU",
             made.generated, made.nodes, made.rejected, made.wall_seconds, cpu_seconds
         ))?;
         for (name, amounts) in made.footprints.each() {

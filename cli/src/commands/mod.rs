@@ -6,6 +6,7 @@ mod fuzz;
 mod generate;
 mod merge;
 mod ops;
+mod probe;
 mod reduce;
 mod report;
 mod run;
@@ -41,7 +42,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Reduce(reduce_) => reduce::run(common, &reduce_),
         Command::Ops(ops_) => ops::run(common, ops_),
         Command::Show(show_) => show::run(common, &show_),
-        Command::Backends => backends::run(common),
+        Command::Backends(backends_) => backends::run(common, &backends_),
         Command::Worker { engine, rates } => worker::run(&engine, &rates),
     }
 }

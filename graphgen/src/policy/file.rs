@@ -37,7 +37,7 @@ pub struct Taste {
     /// The opset.
     pub opset: Option<u32>,
     /// The operators in use, some on certain dtypes alone.
-    pub ops: Vec<Use>,
+    pub ops: Vec<Asked>,
     /// Operators that are not used.
     pub exclude: Vec<&'static str>,
     /// The dtypes that operators are used on.
@@ -64,7 +64,7 @@ pub struct Taste {
 
 /// An operator that is asked for, on one dtype or on all that are in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Use {
+pub struct Asked {
     /// The operator's ONNX name.
     pub operator: &'static str,
     /// The dtype.
@@ -107,7 +107,7 @@ type Set = fn(&mut Taste, &Value) -> Result<(), String>;
 const KEYS: &[(&str, Set)] = &[
     ("nodes", |t, v| amount::nodes(&text(v)?).map(|n| t.nodes = Some(n))),
     ("opset", |t, v| opset(&text(v)?).map(|n| t.opset = Some(n))),
-    ("ops", |t, v| each(v, use_of).map(|ops| t.ops = ops)),
+    ("ops", |t, v| each(v, asked).map(|ops| t.ops = ops)),
     ("exclude", |t, v| each(v, name).map(|names| t.exclude = names)),
     ("dtypes", |t, v| each(v, dtype).map(|dtypes| t.dtypes = dtypes)),
     ("max-rank", |t, v| amount::amount(&text(v)?).map(|n| t.max_rank = Some(n as usize))),
@@ -159,9 +159,9 @@ pub fn name(text: &str) -> Result<&'static str, String> {
 }
 
 /// An operator's name, with a dtype or without: `TopK`, `Conv:f32`.
-pub fn use_of(text: &str) -> Result<Use, String> {
+pub fn asked(text: &str) -> Result<Asked, String> {
     let (op, on) = text.split_once(':').map_or((text, None), |(op, on)| (op, Some(on)));
-    Ok(Use { operator: name(op)?, dtype: on.map(dtype).transpose()? })
+    Ok(Asked { operator: name(op)?, dtype: on.map(dtype).transpose()? })
 }
 
 /// A dtype's name.
@@ -276,7 +276,7 @@ impl Taste {
         if !self.dtypes.is_empty() {
             settings.wanted = self.dtypes.iter().copied().collect();
         }
-        for Use { operator, dtype } in &self.ops {
+        for Asked { operator, dtype } in &self.ops {
             let on = dtype.map_or(settings.wanted, |d| DTypes::of(&[d]));
             let known = settings.wanted_on.entry(operator).or_insert(DTypes::NONE);
             *known = known.union(on);

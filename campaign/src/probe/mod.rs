@@ -1,0 +1,300 @@
+//! Finding out what a target lacks.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `uses` | drawing uses of operators, alone or many in a model, and running them |
+//! | `learn` | from uses and what the engine said of them to the forms that it refuses |
+//!
+//! A graph of ten nodes that holds one form of an operator that the engine lacks tests nothing. So before a campaign
+//! each operator is tried alone, on each dtype, in drawn opsets, with drawn attributes. Where an engine says that it
+//! lacks some of these, the probe guesses which forms it refuses, and tries each guess on further uses of that form, and
+//! what the guesses leave over on others, until nothing surprises it. Then graphs of ten nodes are drawn without these forms;
+//! of those that are refused all the same, each operator is tried alone, and the probe goes on from there.
+//!
+//! What an engine says it does not support is kept out of the graphs meant for it; what it refuses in other words, what
+//! crashes it and what it gets wrong is not: that is what a campaign is for.
+
+mod learn;
+mod uses;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use backends::worker::WorkerError;
+use graphgen::support::Form;
+use graphgen::{Refused, Settings};
+use ir::Stream;
+use ops::Spec;
+
+use crate::support::Lacking;
+use crate::target::Target;
+use learn::{Evidence, Guess, Tried};
+use uses::{Runner, Wanted};
+
+/// How many uses of an operator are tried alone at first, at least.
+const FIRST: usize = 16;
+/// How many uses that no guess covers are tried in each round, for each operator of which some are refused.
+const OUTSIDE: u64 = 8;
+/// How often guesses are made and tried.
+const ROUNDS: u64 = 6;
+/// How often graphs are drawn to see whether something was missed.
+const AUDITS: u64 = 3;
+/// How many models with functions are tried.
+const FUNCTIONS: u64 = 6;
+
+/// How much a probe does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// How many graphs are drawn to see whether something was missed, each time.
+    pub graphs: u64,
+    /// How many models run at the same time. What is found out does not depend on it.
+    pub jobs: usize,
+}
+
+impl Effort {
+    /// What a campaign spends before it starts.
+    pub fn usual(jobs: usize) -> Self {
+        Self { graphs: 300, jobs }
+    }
+}
+
+/// What a probe cost, and what it leaves open.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Probed {
+    /// How many models were run.
+    pub runs: u64,
+    /// How many graphs were drawn in the end to see what was missed, without what the target was found to lack.
+    pub graphs: u64,
+    /// How many of them it said not to support all the same.
+    pub refused: u64,
+}
+
+/// Fills in what the target lacks, among the operators and dtypes of the settings.
+pub fn probe(target: &mut Target, settings: &Settings, effort: Effort) -> Result<Probed, WorkerError> {
+    let runner = Runner::new(target, effort.jobs);
+    let stated = (*target.support).clone();
+    let opset = match stated.opset {
+        Some(stated) => Some(stated),
+        None => newest(&runner)?,
+    };
+    let support = stated.with(opset, true).with_lacking(Vec::new());
+    // Sizes are left at what they are by default: large ones would be slow, and teach nothing of forms.
+    let base = support.narrow(Settings {
+        operators: settings.operators.clone(),
+        dtypes: settings.dtypes,
+        opset: settings.opset,
+        max_rank: settings.max_rank,
+        empty_dims: settings.empty_dims,
+        function: 0.0,
+        ..Settings::default()
+    });
+    let mut probe = Probe {
+        runner: &runner,
+        base,
+        tried: BTreeMap::new(),
+        guesses: BTreeMap::new(),
+        guessed_at: BTreeMap::new(),
+    };
+    probe.first()?;
+    let (mut graphs, mut refused) = (0, 0);
+    for audit in 0..AUDITS {
+        (graphs, refused) = (effort.graphs, probe.audit(audit, effort.graphs)?);
+        if refused == 0 {
+            break;
+        }
+    }
+    let functions = has_functions(&runner, &probe.narrowed())?;
+    let probed = Probed { runs: runner.runs(), graphs, refused };
+    target.support = Arc::new(support.with(opset, functions).with_lacking(probe.lacking()));
+    Ok(probed)
+}
+
+/// What is known so far.
+struct Probe<'r> {
+    runner: &'r Runner<'r>,
+    base: Settings,
+    /// The uses of each operator.
+    tried: BTreeMap<&'static str, Vec<Tried>>,
+    /// What may be refused of operators of which something is.
+    guesses: BTreeMap<&'static str, Vec<Guess>>,
+    /// How many uses of the operator were tried when a form was guessed first.
+    guessed_at: BTreeMap<(&'static str, Form), usize>,
+}
+
+impl Probe<'_> {
+    /// Tries each operator alone, and follows up what is refused.
+    fn first(&mut self) -> Result<(), WorkerError> {
+        let mut wanted = Vec::new();
+        for spec in ops::registry().filter(|spec| self.base.operators.contains(spec.name)) {
+            let dtypes = uses::first_dtypes(spec, &self.base);
+            let each = FIRST.div_ceil(dtypes.len().max(1)) as u64;
+            for (at, dtype) in dtypes.iter().enumerate() {
+                let stream = uses::stream(spec).child("first").at(at as u64);
+                wanted.extend((0..each).map(|i| Wanted::new(spec, &self.base, stream.at(i)).on(dtype)));
+            }
+        }
+        let tried = self.runner.alone(&wanted)?;
+        let refused = self.take(tried);
+        self.refine(refused, "first")
+    }
+
+    /// Counts uses. Gives the operators of which some are refused.
+    fn take(&mut self, tried: Vec<(&'static Spec, Tried)>) -> BTreeSet<&'static str> {
+        let mut refused = BTreeSet::new();
+        for (spec, tried) in tried {
+            if tried.said.is_some() {
+                refused.insert(spec.name);
+            }
+            self.tried.entry(spec.name).or_default().push(tried);
+        }
+        refused
+    }
+
+    /// Guesses what is refused of some operators, and tries the guesses until nothing surprises.
+    fn refine(&mut self, mut open: BTreeSet<&'static str>, stage: &str) -> Result<(), WorkerError> {
+        for round in 0..ROUNDS {
+            let mut wanted = Vec::new();
+            for spec in open.iter().filter_map(|name| ops::find(name)) {
+                self.guess(spec);
+                wanted.extend(self.follow_up(spec, uses::stream(spec).child(stage).at(round)));
+            }
+            let tried = self.runner.alone(&wanted)?;
+            let surprising =
+                tried.iter().filter(|(spec, tried)| self.expects(spec, tried) != tried.said.is_some());
+            open = surprising.map(|(spec, _)| spec.name).collect();
+            self.take(tried);
+        }
+        open.iter().filter_map(|name| ops::find(name)).for_each(|spec| self.guess(spec));
+        Ok(())
+    }
+
+    /// Guesses what is refused of an operator.
+    fn guess(&mut self, spec: &'static Spec) {
+        let tried = &self.tried[spec.name];
+        let guesses = learn::guesses(spec, tried);
+        for atom in guesses.iter().flat_map(|guess| learn::atoms(&guess.form)) {
+            self.guessed_at.entry((spec.name, atom)).or_insert(tried.len());
+        }
+        self.guesses.insert(spec.name, guesses);
+    }
+
+    /// Whether a use is refused if the guesses are right.
+    fn expects(&self, spec: &Spec, tried: &Tried) -> bool {
+        let mut guesses = self.guesses.get(spec.name).into_iter().flatten();
+        guesses.any(|guess| tried.has(&guess.form))
+    }
+
+    /// How many uses of a form, and of none of the others, were tried, less the first few of the operator.
+    fn seen(&self, operator: &str, form: &Form, others: &[Guess], since: usize) -> usize {
+        let tried = self.tried.get(operator).into_iter().flatten().skip(since);
+        tried.filter(|t| t.has(form) && !others.iter().any(|other| t.has(&other.form))).count()
+    }
+
+    /// How many more uses of a form must be refused before it is kept out. What guesses made before it explain is no
+    /// evidence.
+    fn missing(&self, operator: &'static str, atom: &Form, before: &[Guess]) -> usize {
+        let (needed, since) = match learn::needed(atom) {
+            Evidence::Planned(needed) => (needed, 0),
+            Evidence::Sought(needed) => {
+                (needed, self.guessed_at.get(&(operator, atom.clone())).copied().unwrap_or(usize::MAX))
+            }
+        };
+        needed.saturating_sub(self.seen(operator, atom, before, since))
+    }
+
+    /// The uses that would tell whether the guesses of an operator are right: of each form of which too few were seen, and
+    /// of none of the forms.
+    fn follow_up(&self, spec: &'static Spec, stream: Stream) -> Vec<Wanted> {
+        let guesses = &self.guesses[spec.name];
+        let mut wanted = Vec::new();
+        let mut rest = self.base.clone();
+        for (at, guess) in guesses.iter().enumerate() {
+            for (number, atom) in learn::atoms(&guess.form).into_iter().enumerate() {
+                let stream = stream.child("within").at(at as u64).at(number as u64);
+                let missing = self.missing(spec.name, &atom, &guesses[..at]) as u64;
+                let one = |i| Wanted::new(spec, &rest, stream.at(i)).of_form(atom.clone());
+                wanted.extend((0..missing).map(one));
+            }
+            rest.refused.insert(spec.name, guess.form.clone());
+        }
+        wanted.extend((0..OUTSIDE).map(|i| Wanted::new(spec, &rest, stream.child("outside").at(i))));
+        wanted
+    }
+
+    /// Draws graphs without what is refused, and follows up those that are refused all the same. Says how many were.
+    fn audit(&mut self, number: u64, graphs: u64) -> Result<u64, WorkerError> {
+        let maker = uses::maker(self.narrowed());
+        let cases: Vec<u64> = (number * graphs..(number + 1) * graphs).collect();
+        let together = self.runner.together(&maker, &cases)?;
+        let refused = together.iter().filter(|t| t.said.is_some()).count() as u64;
+        let tried = together.into_iter().flat_map(|t| t.tried).collect();
+        let open = self.take(tried);
+        self.refine(open, &format!("audit {number}"))?;
+        Ok(refused)
+    }
+
+    /// The settings without what is refused so far.
+    fn narrowed(&self) -> Settings {
+        let mut refused = Refused::new();
+        self.lacking().into_iter().for_each(|lacking| refused.insert(lacking.operator, lacking.form));
+        uses::without(&self.base, &refused)
+    }
+
+    /// The forms of which enough uses were refused, and none was not.
+    fn lacking(&self) -> Vec<Lacking> {
+        let mut all = Vec::new();
+        for (operator, guesses) in &self.guesses {
+            let confirmed = guesses.iter().enumerate().filter_map(|(at, guess)| {
+                Some((self.confirmed(operator, &guess.form, &guesses[..at])?, &guess.said))
+            });
+            let mut forms: Vec<(Form, &String)> = Vec::new();
+            for (form, said) in confirmed {
+                let merged =
+                    forms.iter().enumerate().find_map(|(i, (other, _))| Some((i, other.merged(&form)?)));
+                match merged {
+                    Some((i, both)) => forms[i].0 = both,
+                    None => forms.push((form, said)),
+                }
+            }
+            all.extend(forms.into_iter().map(|(form, said)| {
+                let tried = self.seen(operator, &form, &[], 0) as u64;
+                Lacking { operator, form, tried, said: said.clone() }
+            }));
+        }
+        all
+    }
+
+    /// The form without the words of which too few uses were seen; `None` if nothing is left.
+    fn confirmed(&self, operator: &'static str, form: &Form, before: &[Guess]) -> Option<Form> {
+        let mut confirmed = learn::atoms(form);
+        confirmed.retain(|atom| self.missing(operator, atom, before) == 0);
+        let (first, rest) = confirmed.split_first()?;
+        Some(rest.iter().fold(first.clone(), |all, atom| all.merged(atom).unwrap_or(all)))
+    }
+}
+
+/// The newest opset of which the target runs a model of one Relu; `None` if there is none.
+fn newest(runner: &Runner<'_>) -> Result<Option<u32>, WorkerError> {
+    for opset in ir::graph::OPSETS.rev() {
+        if runner.runs_it(&uses::trivial(opset))? {
+            return Ok(Some(opset));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether not every model with a function is answered with "unsupported".
+fn has_functions(runner: &Runner<'_>, settings: &Settings) -> Result<bool, WorkerError> {
+    let maker = uses::maker(Settings { nodes: 3, function: 1.0, ..settings.clone() });
+    let mut are_lacking = false;
+    for case in (0..FUNCTIONS).filter_map(|index| maker.make(index).ok()) {
+        if case.model.functions.is_empty() {
+            continue;
+        }
+        if runner.lacks(&case)?.is_none() {
+            return Ok(true);
+        }
+        are_lacking = true;
+    }
+    Ok(!are_lacking)
+}

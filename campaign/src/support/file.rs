@@ -1,0 +1,170 @@
+//! What an engine has, as a file: TOML that a person can read, check and edit.
+
+use std::path::{Path, PathBuf};
+
+use graphgen::support::text;
+use interp::Profile;
+use ir::DType;
+use serde::Deserialize;
+
+use super::{Lacking, Support};
+
+/// The version of the format. It goes up with every change that another version of this program would misread.
+pub const FORMAT: i64 = 1;
+
+/// Why a support file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It cannot be read.
+    #[error("{}: {source}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is of another version.
+    #[error(
+        "{}: format {found} is not {FORMAT}, which this program reads; write the file again with `onnxsmith backends \
+         --probe ENGINE --out FILE`",
+        file.display()
+    )]
+    Format {
+        /// The file.
+        file: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+    /// It does not say what it should.
+    #[error("{}:{line}: {why}", file.display())]
+    Content {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// The file's keys.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    #[serde(rename = "format")]
+    _format: i64,
+    engine: String,
+    version: String,
+    accuracy: toml::Spanned<String>,
+    opset: Option<u32>,
+    dtypes: Vec<toml::Spanned<String>>,
+    functions: bool,
+    #[serde(default)]
+    lacking: Vec<LackingKeys>,
+}
+
+/// The keys of a form.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LackingKeys {
+    operator: toml::Spanned<String>,
+    #[serde(rename = "where")]
+    facts: toml::Spanned<Vec<String>>,
+    #[serde(default)]
+    tried: u64,
+    #[serde(default)]
+    said: String,
+}
+
+impl Support {
+    /// Reads a file.
+    pub fn read(file: &Path) -> Result<Self, FileError> {
+        let text = std::fs::read_to_string(file)
+            .map_err(|source| FileError::Read { file: file.to_owned(), source })?;
+        Self::parse(&text, file)
+    }
+
+    /// What a text says; `file` is for messages.
+    pub fn parse(text: &str, file: &Path) -> Result<Self, FileError> {
+        let at = |start: usize, why: String| {
+            let line = 1 + text.get(..start).unwrap_or_default().matches('\n').count();
+            FileError::Content { file: file.to_owned(), line, why }
+        };
+        let wrong = |e: toml::de::Error| at(e.span().map_or(0, |s| s.start), e.message().to_owned());
+        // A later format may have keys that are not known here, so its number comes first.
+        let table: toml::Table = text.parse().map_err(wrong)?;
+        match table.get("format").and_then(toml::Value::as_integer) {
+            Some(FORMAT) => {}
+            Some(found) => return Err(FileError::Format { file: file.to_owned(), found }),
+            None => return Err(at(0, format!("no support file: it has no line `format = {FORMAT}`"))),
+        }
+        let keys: Keys = toml::from_str(text).map_err(wrong)?;
+        let profile = Profile::named(keys.accuracy.get_ref()).ok_or_else(|| {
+            let known: Vec<&str> = Profile::ALL.iter().map(|p| p.name).collect();
+            let why =
+                format!("there is no accuracy `{}`; there are {}", keys.accuracy.get_ref(), known.join(", "));
+            at(keys.accuracy.span().start, why)
+        })?;
+        let dtype = |name: &toml::Spanned<String>| {
+            name.get_ref().parse::<DType>().map_err(|e| at(name.span().start, e.to_string()))
+        };
+        let lacking = |keys: LackingKeys| {
+            let spec = ops::find(keys.operator.get_ref()).ok_or_else(|| {
+                let why =
+                    format!("there is no operator `{}`; `onnxsmith ops` lists them", keys.operator.get_ref());
+                at(keys.operator.span().start, why)
+            })?;
+            let start = keys.facts.span().start;
+            let form = text::parse(keys.facts.get_ref(), spec).map_err(|e| at(start, e.to_string()))?;
+            Ok(Lacking { operator: spec.name, form, tried: keys.tried, said: keys.said })
+        };
+        let support = Self {
+            engine: keys.engine,
+            version: keys.version,
+            profile,
+            opset: keys.opset,
+            dtypes: keys.dtypes.iter().map(dtype).collect::<Result<_, _>>()?,
+            functions: keys.functions,
+            lacking: Vec::new(),
+            refused: graphgen::Refused::new(),
+        };
+        let lacking: Result<Vec<_>, FileError> = keys.lacking.into_iter().map(lacking).collect();
+        Ok(support.with_lacking(lacking?))
+    }
+
+    /// The file's text.
+    pub fn to_toml(&self) -> String {
+        let list = |items: &[&str]| items.iter().map(|item| quoted(item)).collect::<Vec<_>>().join(", ");
+        let dtypes: Vec<&str> = self.dtypes.iter().map(|d| d.name()).collect();
+        let opset = self.opset.map(|opset| format!("opset = {opset}\n")).unwrap_or_default();
+        let mut out = format!(
+            "# What {} {} has, as `onnxsmith backends --probe` found out. `onnxsmith gen --for` takes it.\n\
+             format = {FORMAT}\nengine = {}\nversion = {}\naccuracy = {}\n{opset}dtypes = [{}]\nfunctions = {}\n",
+            self.engine,
+            self.version,
+            quoted(&self.engine),
+            quoted(&self.version),
+            quoted(self.profile.name),
+            list(&dtypes),
+            self.functions,
+        );
+        for lacking in &self.lacking {
+            let Some(spec) = ops::find(lacking.operator) else { continue };
+            let facts = text::lines(&lacking.form, spec);
+            let facts: Vec<&str> = facts.iter().map(String::as_str).collect();
+            out += &format!(
+                "\n[[lacking]]\noperator = {}\nwhere = [{}]\ntried = {}\nsaid = {}\n",
+                quoted(lacking.operator),
+                list(&facts),
+                lacking.tried,
+                quoted(&lacking.said)
+            );
+        }
+        out
+    }
+}
+
+/// A text in quotes. What JSON escapes, TOML reads.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

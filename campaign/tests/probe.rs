@@ -1,0 +1,162 @@
+//! The probe finds out what an engine says it lacks, and nothing else.
+
+use std::collections::BTreeMap;
+
+use backends::cpu::CpuEngine;
+use backends::worker::{Case, Description, Engine, EngineError};
+use graphgen::{Settings, Weights};
+use ir::{DType, DTypes, NodeKind, Operation, Tensor, Type};
+use onnxsmith_campaign::probe::Effort;
+use onnxsmith_campaign::{Maker, Support, Target, Values, case, probe};
+use ops::{Model, Op};
+
+/// Our CPU kernels, with these answers in place of some.
+struct Picky(fn(&Model, &Op, &[Option<&Type>]) -> Answer);
+
+/// What it makes of a node.
+enum Answer {
+    Runs,
+    Lacks,
+    Refuses,
+}
+
+impl Engine for Picky {
+    fn describe(&self) -> Description {
+        Description { engine: "picky".to_owned(), opset: None, ..CpuEngine::default().describe() }
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+        let known = case.inputs.iter().cloned().collect::<BTreeMap<_, _>>();
+        let model = case::import(case.model, &known).map_err(|e| EngineError::Load(e.to_string()))?;
+        for node in &model.graph.nodes {
+            let NodeKind::Operator(op) = &node.kind else { continue };
+            let operands: Vec<_> = node.inputs.iter().map(|v| v.map(|v| model.graph.ty(v))).collect();
+            match (self.0)(&model, op, &operands) {
+                Answer::Runs => {}
+                Answer::Lacks => return Err(EngineError::Unsupported(format!("no {}", op.name()))),
+                Answer::Refuses => return Err(EngineError::Load("the axis is odd".to_owned())),
+            }
+        }
+        CpuEngine::default().run(case)
+    }
+}
+
+fn probed(operators: &[&'static str], engine: Picky) -> (Target, Settings) {
+    let mut target = Target::here(Box::new(engine)).remove(0);
+    let settings = Settings {
+        operators: operators.iter().copied().collect(),
+        dtypes: DTypes::of(&[DType::F32, DType::F64, DType::I32, DType::I64, DType::I8]),
+        ..Settings::default()
+    };
+    probe::probe(&mut target, &settings, Effort { graphs: 20, jobs: 2 }).expect("it runs in this process");
+    (target, settings)
+}
+
+fn forms(support: &Support) -> Vec<String> {
+    support.lacking().iter().map(|l| format!("{}: {}", l.operator, l.sentence())).collect()
+}
+
+/// Softmax as a whole, a dtype, a pair of dtypes, an attribute, a rank, an operand that may be absent, and an opset.
+fn lacks_much(model: &Model, op: &Op, operands: &[Option<&Type>]) -> Answer {
+    let dtype = |i: usize| operands.get(i).copied().flatten().map(|ty| ty.dtype);
+    let rank = operands[0].map_or(0, |ty| ty.rank());
+    let attributes = Operation::attributes(op);
+    let lacks = match op.name() {
+        "Softmax" => true,
+        "Abs" => matches!(dtype(0), Some(DType::I8 | DType::F64)),
+        "Pow" => dtype(0) == Some(DType::I32) && dtype(1) == Some(DType::F32),
+        "ArgMax" => attributes.get_flag("select_last_index", false) == Ok(true),
+        "AveragePool" => rank == 5,
+        "Clip" => operands.len() < 3 || operands[2].is_none(),
+        "Neg" => model.opset >= 21,
+        _ => false,
+    };
+    if lacks { Answer::Lacks } else { Answer::Runs }
+}
+
+#[test]
+fn what_an_engine_lacks_is_found_and_drawn_no_more() {
+    let operators = ["Abs", "Add", "ArgMax", "AveragePool", "Clip", "Neg", "Pow", "Softmax"];
+    let (target, settings) = probed(&operators, Picky(lacks_much));
+    let expected = [
+        "Abs: dtype of X is f64 or i8",
+        "ArgMax: attribute select_last_index = 1",
+        "AveragePool: rank of X = 5",
+        "Clip: operand max is absent",
+        "Neg: opset >= 21",
+        "Pow: dtype of X is i32 and dtype of Y is f32",
+        "Softmax: all of it",
+    ];
+    assert_eq!(forms(&target.support), expected);
+    assert!(target.support.functions && target.support.opset == Some(26));
+
+    let maker = |settings| Maker {
+        seed: 9,
+        settings,
+        opset: None,
+        policy: &Weights,
+        swarm: false,
+        values: Values::None,
+    };
+    let (narrow, wide) = (maker(target.narrow(settings.clone())), maker(settings));
+    let cases = |maker: &Maker<'_>| (0..120).map(|i| maker.make(i).expect("a case")).collect::<Vec<_>>();
+    let (within, all) = (cases(&narrow), cases(&wide));
+    assert!(all.iter().filter(|case| target.lacks(&case.model).is_some()).count() > 90);
+    for case in &within {
+        assert_eq!(target.lacks(&case.model), None, "case {}", case.index);
+    }
+    let drawn = |cases: &[onnxsmith_campaign::Case]| {
+        cases
+            .iter()
+            .flat_map(|c| case::operators(&c.model).collect::<Vec<_>>())
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let lost: Vec<_> = drawn(&all).into_iter().filter(|used| !drawn(&within).contains(used)).collect();
+    assert!(
+        lost.iter().all(|&(op, dtype)| op == "Softmax"
+            || (op, dtype) == ("Abs", DType::I8)
+            || (op, dtype) == ("Abs", DType::F64)),
+        "{lost:?}"
+    );
+}
+
+#[test]
+fn what_is_refused_in_other_words_stays() {
+    let (target, _) = probed(
+        &["Abs", "Softmax"],
+        Picky(|_, op, _| if op.name() == "Abs" { Answer::Refuses } else { Answer::Runs }),
+    );
+    assert_eq!(forms(&target.support), [""; 0]);
+}
+
+#[test]
+fn the_newest_opset_is_found_by_trying() {
+    let (target, settings) = probed(
+        &["Abs", "Relu"],
+        Picky(|model, _, _| if model.opset > 19 { Answer::Lacks } else { Answer::Runs }),
+    );
+    assert_eq!((target.support.opset, target.narrow(settings).opset), (Some(19), 19));
+    assert_eq!(forms(&target.support), [""; 0]);
+}
+
+#[test]
+fn what_was_found_out_survives_a_file() {
+    let (target, _) = probed(&["Abs", "Clip", "Pow"], Picky(lacks_much));
+    let text = target.support.to_toml();
+    let file = std::path::Path::new("picky.toml");
+    let read = Support::parse(&text, file).expect("what was written");
+    assert_eq!(read.to_toml(), text);
+    assert_eq!((read.lacking(), forms(&read).len()), (target.support.lacking(), 3));
+
+    let why = |text: &str| Support::parse(text, file).unwrap_err().to_string();
+    let newer = why(&text.replace("format = 1", "format = 2\nshapes = 3"));
+    assert!(
+        newer.contains("picky.toml: format 2 is not 1, which this program reads; write the file again"),
+        "{newer}"
+    );
+    let unknown = why(&text.replacen("functions", "funktions", 1));
+    assert!(unknown.contains("picky.toml:8: unknown field `funktions`"), "{unknown}");
+    let operator = why(&text.replace("\"Abs\"", "\"Abz\""));
+    assert!(operator.contains("there is no operator `Abz`"), "{operator}");
+    assert!(why("engine = \"x\"").contains("no support file"));
+}

@@ -1,0 +1,80 @@
+//! Finding out what an engine has, for `fuzz`, `gen --for` and `backends --probe`.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use backends::worker::Limits;
+use campaign::{Support, Target, probe, target};
+use graphgen::Settings;
+
+use crate::args::Common;
+use crate::screen;
+
+/// Finds out what a target lacks, by trying, and tells what that took and gave.
+pub(super) fn find_out(
+    common: Common,
+    target: &mut Target,
+    settings: &Settings,
+    jobs: usize,
+) -> anyhow::Result<probe::Probed> {
+    screen::say(common, &format!("trying each operator on {}", target.name()));
+    let started = Instant::now();
+    let probed = probe::probe(target, settings, probe::Effort::usual(jobs))?;
+    screen::say(common, &told(&target.support, &probed, started.elapsed().as_secs_f64()));
+    Ok(probed)
+}
+
+/// What came of a probe, in words.
+fn told(support: &Support, probed: &probe::Probed, seconds: f64) -> String {
+    let operators: std::collections::BTreeSet<&str> = support.lacking().iter().map(|l| l.operator).collect();
+    let opset = support.opset.map_or_else(String::new, |opset| format!(", loads opsets up to {opset}"));
+    let functions = if support.functions { "" } else { ", has no functions" };
+    let probe::Probed { runs, graphs, refused } = probed;
+    format!(
+        "{} lacks {} forms of {} operators{opset}{functions} ({runs} models in {seconds:.1} s; of the last {graphs} graphs \
+         without these forms it says of {refused} that it lacks something)",
+        support.engine,
+        support.lacking().len(),
+        operators.len(),
+    )
+}
+
+/// What an engine, or a file that tells of one, has.
+pub(super) fn support(
+    common: Common,
+    name: &str,
+    settings: &Settings,
+    jobs: usize,
+) -> anyhow::Result<Support> {
+    let file = Path::new(name);
+    if file.is_file() {
+        return Ok(Support::read(file)?);
+    }
+    let is_meant_as_file = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+    if is_meant_as_file && !name.starts_with("cmd:") {
+        bail!("there is no file {name}; `onnxsmith backends --probe ENGINE --out {name}` writes one");
+    }
+    let target = target::open(name, &Limits::default())?.into_iter().next();
+    let mut target = target.with_context(|| format!("{name} has no optimisation level"))?;
+    find_out(common, &mut target, settings, jobs)?;
+    Ok((*target.support).clone())
+}
+
+/// The settings without what an engine lacks.
+pub(super) fn narrowed(
+    support: &Support,
+    settings: Settings,
+    opset: Option<u32>,
+) -> anyhow::Result<Settings> {
+    if let (Some(newest), Some(wanted)) = (support.opset, opset)
+        && wanted > newest
+    {
+        bail!("{} loads no opset above {newest}; --opset asks for {wanted}", support.engine);
+    }
+    let settings = support.narrow(settings);
+    if settings.available().is_empty() {
+        bail!("{} has none of the operators and dtypes that are asked for", support.engine);
+    }
+    Ok(settings)
+}
