@@ -16,6 +16,7 @@ fn cases(count: u64) -> impl Iterator<Item = Case> {
         seed: 5,
         settings: Settings { nodes: 6, ..Settings::default() },
         opset: None,
+        nodes: None,
         policy: &Weights,
         swarm: true,
         values: Values::Mixed,

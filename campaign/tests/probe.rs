@@ -94,6 +94,7 @@ fn what_an_engine_lacks_is_found_and_drawn_no_more() {
         seed: 9,
         settings,
         opset: None,
+        nodes: None,
         policy: &Weights,
         swarm: false,
         values: Values::None,

@@ -79,7 +79,8 @@ fn filled(settings: &Settings, policy: &dyn Policy, frame: &Frame<'_>, stream: S
         let mut drawn = draw(settings, policy, frame, seed.copied(), stream);
         rejected += drawn.rejected;
         refused += drawn.refused;
-        let missing = grow(&mut drawn.sketch, settings, &frame.budget, frame.tap, &mut stream.child("grow").rng());
+        let missing =
+            grow(&mut drawn.sketch, settings, &frame.budget, frame.tap, &mut stream.child("grow").rng());
         if missing < least {
             (best, least) = (drawn, missing);
         }

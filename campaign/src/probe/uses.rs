@@ -240,7 +240,15 @@ pub(super) struct Together {
 
 /// The maker of cases of many operators, within settings.
 pub(super) fn maker(settings: Settings) -> Maker<'static> {
-    Maker { seed: SEED, opset: None, settings, policy: &Weights, swarm: false, values: Values::Plain }
+    Maker {
+        seed: SEED,
+        opset: None,
+        settings,
+        nodes: None,
+        policy: &Weights,
+        swarm: false,
+        values: Values::Plain,
+    }
 }
 
 /// The seed of whatever a probe draws: what an engine lacks does not depend on the campaign's.

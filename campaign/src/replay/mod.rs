@@ -269,7 +269,7 @@ fn fixed(target: &Target, outcome: &Outcome, set: &DataSet, tolerance: Tolerance
     };
     let Err(why) = close(outputs, &set.outputs, tolerance) else { return (Result::Pass, String::new()) };
     let mut dtypes = set.inputs.iter().chain(&set.outputs).map(|t| t.tensor.dtype());
-    match dtypes.find(|&dtype| !target.dtypes.contains(dtype)) {
+    match dtypes.find(|&dtype| !target.support.dtypes.contains(dtype)) {
         Some(dtype) => {
             let why = Why::Widened(format!("{} does not compute in {dtype}, and {why}", target.backend));
             verdict(&Verdict::Incomparable(why))
