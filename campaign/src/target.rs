@@ -13,7 +13,7 @@ use ops::Model;
 use oracles::differential::lacks;
 use oracles::metamorphic::Fidelity;
 
-use crate::case;
+use crate::{case, naming};
 
 /// Where an engine runs.
 enum Host {
@@ -33,7 +33,9 @@ struct Here {
 /// An engine at one of its optimisation levels.
 #[derive(Clone)]
 pub struct Target {
-    /// The engine's name on the command line.
+    /// The engine as `--on` takes it: a name, or `cmd:` and a command line.
+    pub engine: String,
+    /// The engine's name in reports ([`crate::naming`]).
     pub backend: String,
     /// The level.
     pub level: String,
@@ -149,14 +151,15 @@ fn fidelity(backend: &str) -> Fidelity {
 }
 
 impl Target {
-    fn new(backend: &str, level: String, host: Arc<Host>) -> Self {
-        let (backend, lacking, fidelity) = (backend.to_owned(), Arc::default(), fidelity(backend));
+    fn new(engine: &str, level: String, host: Arc<Host>) -> Self {
+        let (engine, lacking, fidelity) = (engine.to_owned(), Arc::default(), fidelity(engine));
         let description = match &*host {
             Host::Workers(pool) => pool.description(),
             Host::Here(_, description) => description,
         };
-        let (profile, dtypes) = (profile(&backend, description), dtypes(description));
-        Self { backend, level, profile, dtypes, fidelity, lacking, functions: true, host }
+        let (profile, dtypes) = (profile(&engine, description), dtypes(description));
+        let backend = naming::name(&engine, &description.engine);
+        Self { engine, backend, level, profile, dtypes, fidelity, lacking, functions: true, host }
     }
 
     /// The levels of an engine that runs in this process.
@@ -167,9 +170,14 @@ impl Target {
         levels.into_iter().map(|level| Self::new(&backend, level, Arc::clone(&host))).collect()
     }
 
-    /// The name with the level, as `--on` takes it.
+    /// The name with the level, in reports.
     pub fn name(&self) -> String {
         format!("{}:{}", self.backend, self.level)
+    }
+
+    /// The engine and the level as a command to be pasted names them.
+    pub fn on(&self) -> String {
+        format!("{}:{}", self.engine, self.level)
     }
 
     /// What the engine says of itself.

@@ -1,10 +1,11 @@
 //! The command line: one definition per flag, its documentation included.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use campaign::Shard;
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{RangedU64ValueParser, StringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use ir::DType;
 
@@ -72,6 +73,25 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Whether this process, and not only one that it starts, looks for GPU adapters.
+    pub(crate) fn looks_for_a_device(&self) -> bool {
+        match self {
+            Self::Backends => true,
+            Self::Worker { engine, .. } => engine == backends::engines::gpu::NAME,
+            Self::Gen(_)
+            | Self::Run(_)
+            | Self::Fuzz(_)
+            | Self::Merge(_)
+            | Self::Report(_)
+            | Self::Watch(_)
+            | Self::Reduce(_)
+            | Self::Ops(_)
+            | Self::Show(_) => false,
+        }
+    }
+}
+
 /// What may occur in generated graphs.
 #[derive(ClapArgs, Clone, Debug)]
 pub(crate) struct Bounds {
@@ -82,19 +102,19 @@ pub(crate) struct Bounds {
     #[arg(long, value_parser = clap::value_parser!(u32).range(13..=26))]
     pub opset: Option<u32>,
     /// Use only these operators (ONNX names, separated by commas).
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
     pub ops: Vec<String>,
     /// Do not use these operators.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
     pub exclude: Vec<String>,
     /// Use only these dtypes (separated by commas).
-    #[arg(long, value_delimiter = ',', value_name = "DTYPES")]
+    #[arg(long, value_delimiter = ',', value_parser = dtype, value_name = "DTYPES")]
     pub dtypes: Vec<DType>,
     /// The most floating-point operations one evaluation of a model may take.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_flops: Option<u64>,
     /// The most bytes all values of a model may take together.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_memory: Option<u64>,
 }
 
@@ -146,7 +166,7 @@ pub(crate) enum Levels {
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Gen {
     /// How many models.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub count: u64,
     /// Where to write the case folders; without it nothing is written.
     #[arg(long, value_name = "DIR")]
@@ -161,7 +181,7 @@ pub(crate) struct Gen {
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     pub level: Level,
     /// Break only these rules (names as in docs/violations.md, separated by commas), and draw no case without constraints.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
     pub rules: Vec<String>,
     /// How many threads; what is written does not depend on it.
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
@@ -177,7 +197,7 @@ pub(crate) struct Run {
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
     /// The backends: interp, cpu, wgpu, rten, tract, ort, oxionnx, openvino, `cmd:./my-runner --flag`; each may name one level, as rten:all.
-    #[arg(long, value_delimiter = ',', default_value = "interp", value_name = "BACKENDS")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "interp", value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// Write each backend's outputs to `DIR/<case>/<backend>/output_N.pb`.
     #[arg(long, value_name = "DIR")]
@@ -203,14 +223,14 @@ pub(crate) struct Run {
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Fuzz {
     /// The backends, as for `run`. Without it: cpu, wgpu where there is an adapter, and the built-in runtimes.
-    #[arg(long, value_delimiter = ',', value_name = "BACKENDS")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// Stop after this many cases, those of all shards together.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub cases: Option<u64>,
     /// Stop after this time (such as 90s, 10m, 2h), what ran before --resume included; 60s if neither this nor --cases is
     /// given.
-    #[arg(long, value_parser = duration, value_name = "TIME")]
+    #[arg(long, value_parser = timeout, value_name = "TIME")]
     pub time: Option<Duration>,
     /// How many cases run at the same time; without it, one per processor.
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
@@ -222,21 +242,22 @@ pub(crate) struct Fuzz {
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     pub level: Levels,
     /// Break only these rules (names as in docs/violations.md, separated by commas), and draw no case without constraints.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
     pub rules: Vec<String>,
-    /// With --level adaptive: the probability of a valid case at the start, kept between 0.05 and 0.95.
-    #[arg(long, default_value_t = 0.6, value_parser = probability, value_name = "P")]
-    pub p: f64,
-    /// With --level adaptive: by how much a new signature moves p.
-    #[arg(long, default_value_t = 0.01, value_parser = probability, value_name = "STEP")]
-    pub alpha: f64,
+    /// With --level adaptive: the probability of a valid case at the start, kept between 0.05 and 0.95; 0.6 without it. (In
+    /// HirFuzz, p is the probability of level 0, the graphs without constraints.)
+    #[arg(long, value_parser = probability, value_name = "P")]
+    pub p: Option<f64>,
+    /// With --level adaptive: by how much a new signature moves p; 0.01 without it.
+    #[arg(long, value_parser = probability, value_name = "STEP")]
+    pub alpha: Option<f64>,
     /// Who judges: differential (the reference), metamorphic (the same model in another form), optimiser (from which level on
     /// is it wrong?), determinism (the same once more), roundtrip (written and read again), performance (much slower than what is next
     /// to it?); see docs/oracles.md.
-    #[arg(long, value_delimiter = ',', default_value = "differential", value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "differential", value_name = "NAMES")]
     pub oracles: Vec<String>,
     /// With the oracle metamorphic: only these relations (names as in docs/metamorphic.md, separated by commas).
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
     pub relations: Vec<String>,
     /// The campaign's folder: its database and the cases that it found. Without it, the next of onnxsmith-out/run-1, run-2, …
     #[arg(long, value_name = "DIR")]
@@ -313,6 +334,9 @@ pub(crate) struct Watch {
     /// How often to look.
     #[arg(long, default_value = "1s", value_parser = timeout, value_name = "TIME")]
     pub every: Duration,
+    /// A list of known findings (TOML), as for `fuzz`.
+    #[arg(long, value_name = "FILE")]
+    pub known: Option<PathBuf>,
 }
 
 /// `reduce`
@@ -322,7 +346,7 @@ pub(crate) struct Reduce {
     /// another --seed).
     pub case: PathBuf,
     /// The backend that shows the finding, as for `run`; of several, or of several levels, the first that does.
-    #[arg(long, required = true, value_delimiter = ',', value_name = "BACKENDS")]
+    #[arg(long, required = true, value_delimiter = ',', value_parser = word(), value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// The case folder to write, replaced whenever there is a smaller one; without it, `CASE-reduced`.
     #[arg(long, value_name = "DIR")]
@@ -357,6 +381,16 @@ pub(crate) struct Show {
     /// Print Graphviz's DOT instead of the text form.
     #[arg(long)]
     pub dot: bool,
+}
+
+/// An entry of a list, without the spaces around the commas.
+fn word() -> impl TypedValueParser<Value = String> {
+    StringValueParser::new().map(|text| text.trim().to_owned())
+}
+
+/// The same, of dtypes.
+fn dtype(text: &str) -> Result<DType, <DType as FromStr>::Err> {
+    text.trim().parse()
 }
 
 fn shard(text: &str) -> Result<Shard, String> {

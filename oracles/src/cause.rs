@@ -191,6 +191,7 @@ mod tests {
             hidden_by_taps: false,
             detail: String::new(),
             worst: None,
+            stderr: String::new(),
         }
     }
 
