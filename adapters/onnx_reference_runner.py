@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """ONNX's own reference evaluator: numpy code beside the standard, which has no optimiser."""
 
+from protocol import DTYPES, serve  # isort: skip, it comes first
+
 import onnx
 from onnx.defs import onnx_opset_version
 from onnx.reference import ReferenceEvaluator
-from protocol import DTYPES, serve
 
 LACKING = ["no implementation", "is not implemented", "not supported", "No registered implementation"]
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """ONNX Runtime through its Python package. The engine `ort` is the same library with less around it."""
 
+from protocol import DTYPES, THREADS, Unsupported, serve  # isort: skip, it comes first
+
 import onnxruntime as ort
 from ml_dtypes import bfloat16
-from protocol import DTYPES, THREADS, Unsupported, serve
 
 LEVELS = {
     "none": ort.GraphOptimizationLevel.ORT_DISABLE_ALL,

@@ -5,11 +5,12 @@ The plugin keeps few types: other floats run as f32 (in the mode `performance` a
 and other integers as i32.
 """
 
+from protocol import THREADS, Unsupported, serve  # isort: skip, it comes first
+
 import platform
 
 import openvino as ov
 from openvino.properties import hint
-from protocol import THREADS, Unsupported, serve
 
 CORE = ov.Core()
 LEVELS = {"accuracy": hint.ExecutionMode.ACCURACY, "performance": hint.ExecutionMode.PERFORMANCE}

@@ -1,12 +1,26 @@
 """The worker's side of docs/worker-protocol.md: a runtime adapter calls `serve`.
 
 It answers with what the runtime gives, in the dtype it has, and decides nothing.
+
+Import it before anything else. From then on standard input and output belong to the protocol: whatever is printed, while a
+library is imported too, goes to standard error, and whoever reads standard input finds it empty. So a process that has
+imported it is a worker, and nothing else.
+
+A runner in another repository needs this file, numpy and ml_dtypes. It finds the file beside itself, or in a checkout:
+
+    onnxsmith fuzz --on 'cmd:env PYTHONPATH=/path/to/onnxsmith/adapters python mine_runner.py'
 """
 
-import json
 import os
+
+# First of all, before an import can print. Both are this process's alone: what it starts does not inherit them.
+FRAMES_IN, FRAMES_OUT = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+os.dup2(2, 1)
+
+# ruff: noqa: E402
+import json
 import signal
-import sys
 import time
 
 import ml_dtypes
@@ -35,24 +49,20 @@ def serve(description, load, lacks=lambda message: False):
     `description` holds the fields of `hello`. `load(model, level)` gives a function from inputs by name to outputs by
     name, as numpy arrays. `lacks` tells a message that says "I do not have that" from one that finds fault.
     """
-    frames_in = sys.stdin.buffer
-    # What a library prints must not get between the frames.
-    frames_out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    for line in iter(frames_in.readline, b""):
+    for line in iter(FRAMES_IN.readline, b""):
         request = json.loads(line)
         if request["type"] == "hello":
             # All that this process has done so far is to load the runtime.
             hello = {"type": "hello", "protocol": VERSION, "seconds": time.process_time()}
-            send(frames_out, hello | description)
+            send(FRAMES_OUT, hello | description)
             continue
-        model = frames_in.read(request["model"])
-        inputs = {blob["name"]: array(blob, frames_in.read(blob["bytes"])) for blob in request["inputs"]}
+        model = FRAMES_IN.read(request["model"])
+        inputs = {blob["name"]: array(blob, FRAMES_IN.read(blob["bytes"])) for blob in request["inputs"]}
         # Should the parent be gone, nobody else would end a worker that hangs.
         signal.alarm(request["timeout_ms"] // 1000 + 5)
         answer = run(request, description["levels"], model, inputs, load, lacks)
         signal.alarm(0)
-        send(frames_out, *answer)
+        send(FRAMES_OUT, *answer)
 
 
 def run(request, levels, model, inputs, load, lacks):

@@ -61,6 +61,7 @@ impl Case {
             edge: None,
             rejected: 0,
             refused: 0,
+            footprint: Footprint::default(),
             level: Level::Valid,
             relaxed: None,
         }

@@ -14,14 +14,17 @@ use crate::case;
 use crate::folder::About;
 use crate::group::Group;
 use crate::shell;
+use crate::store::Identity;
 
 /// A saved case with its finding.
 #[derive(Debug)]
 pub struct Evidence {
     /// The folder.
     pub folder: PathBuf,
-    /// The engine and its level, as `--on` takes them.
+    /// The engine and its level, by their names in reports.
     pub target: String,
+    /// The same as a command to be pasted names them.
+    on: String,
     /// The case.
     pub case: CaseFolder,
     /// Its model, or the part of it that the wrong output depends on; `None` if it is not valid, or more than this
@@ -49,21 +52,21 @@ pub enum NoEvidence {
 const FORMS: [&str; 4] = ["-alone-reduced", "-reduced", "-alone", ""];
 
 impl Evidence {
-    /// The evidence for a group, from the folder of its campaign.
-    pub fn of(group: &Group, campaign: &Path) -> Result<Self, NoEvidence> {
+    /// The evidence for a group, from the folder of its campaign, which says what ran.
+    pub fn of(group: &Group, campaign: &Path, identity: &Identity) -> Result<Self, NoEvidence> {
         let saved = group.smallest.as_ref().ok_or(NoEvidence::NotSaved)?;
         let base = resolve(campaign, saved);
         let forms = FORMS.iter().map(|form| with_suffix(&base, form)).filter(|folder| folder.is_dir());
         let mut read = Vec::new();
         for folder in forms {
             let case = CaseFolder::read(&folder)?;
-            read.push(Self::new(folder, case, group));
+            read.push(Self::new(folder, case, group, identity));
         }
         let size = |e: &Self| e.model.as_ref().map_or(usize::MAX, operators);
         read.into_iter().min_by_key(size).ok_or(NoEvidence::Gone(base))
     }
 
-    fn new(folder: PathBuf, case: CaseFolder, group: &Group) -> Self {
+    fn new(folder: PathBuf, case: CaseFolder, group: &Group, identity: &Identity) -> Self {
         let model = case::import(&case.model, &case::known_inputs(&case)).ok();
         let about = About::read(&case).unwrap_or_default();
         let is_here = |f: &Finding| {
@@ -72,9 +75,10 @@ impl Evidence {
         };
         let finding = about.findings.into_iter().find(is_here).unwrap_or_else(|| group.example.clone());
         let target = format!("{}:{}", finding.backend, finding.level);
+        let on = format!("{}:{}", identity.engine(&group.backend), finding.level);
         let part = model.as_ref().zip(finding.worst.as_ref()).and_then(|(m, w)| cone::cut(m, &w.output));
         let model = part.or(model);
-        Self { folder, target, case, model, finding }
+        Self { folder, target, on, case, model, finding }
     }
 
     /// The inputs that the wrong output depends on, by name.
@@ -104,12 +108,12 @@ impl Evidence {
 
     /// The command that runs the case.
     pub fn run_command(&self) -> String {
-        shell::run(&self.folder, &self.target)
+        shell::run(&self.folder, &self.on)
     }
 
     /// The command that looks for a smaller one.
     pub fn reduce_command(&self) -> String {
-        shell::reduce(&self.folder, &self.target)
+        shell::reduce(&self.folder, &self.on)
     }
 }
 

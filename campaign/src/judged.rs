@@ -21,7 +21,7 @@ pub(crate) struct Judged {
 impl Judged {
     /// Asks all oracles about a case that has run.
     pub(crate) fn of(oracles: &Oracles, question: &Question<'_>) -> Result<Self, AskError> {
-        let Question { target, case, outcome, expected, suspect, .. } = *question;
+        let Question { target, case, outcome, stderr, expected, suspect, .. } = *question;
         let answers = oracles.ask(question)?;
         let mut judged = Self { answers, ..Self::default() };
         if oracles.differential {
@@ -29,6 +29,7 @@ impl Judged {
                 assess(&target.backend, &target.level, outcome, expected);
             judged.comparisons = comparisons;
             if !judged.is_the_optimisers(&verdict) {
+                let verdict = verdict.with_stderr(stderr);
                 let (verdict, alone) = suspect.settle(target, case.all_defined, verdict)?;
                 (judged.verdict, judged.alone) = (Some(verdict), alone);
             }

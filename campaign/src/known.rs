@@ -71,6 +71,9 @@ pub enum KnownError {
     },
 }
 
+/// What stands between the parts of a signature, the engine first.
+const SEPARATOR: &str = " | ";
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
@@ -100,15 +103,13 @@ impl Known {
     /// The entries that cover a finding of this version of an engine, with their numbers.
     pub fn covering(&self, version: &str, signature: &str) -> impl Iterator<Item = (usize, &Entry)> {
         let version = parse_version(version);
-        self.entries.iter().enumerate().filter(move |(_, entry)| {
-            let affected = match (&entry.versions, &version) {
-                (None, _) => true,
-                (Some(range), Some(version)) => range.matches(version),
-                // A version that is no number cannot be shown to be in a range.
-                (Some(_), None) => false,
-            };
-            affected && entry.signature.matches(signature)
-        })
+        let entries = self.entries.iter().enumerate();
+        entries.filter(move |(_, e)| e.has_version(version.as_ref()) && e.signature.matches(signature))
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
     }
 
     /// The entries that hold.
@@ -119,6 +120,23 @@ impl Known {
     /// The signatures of the entries that have expired.
     pub fn expired(&self) -> &[String] {
         &self.expired
+    }
+}
+
+impl Entry {
+    /// Whether it may cover findings of this version of an engine.
+    pub fn is_about(&self, engine: &str, version: &str) -> bool {
+        self.has_version(parse_version(version).as_ref()) && self.signature.may_be_of(engine)
+    }
+
+    /// Whether this version of its engine has the fault.
+    fn has_version(&self, version: Option<&Version>) -> bool {
+        match (&self.versions, version) {
+            (None, _) => true,
+            (Some(range), Some(version)) => range.matches(version),
+            // A version that is no number cannot be shown to be in a range.
+            (Some(_), None) => false,
+        }
     }
 }
 
@@ -141,6 +159,15 @@ impl Pattern {
             left = &left[at + part.len()..];
         }
         left.ends_with(last)
+    }
+
+    /// Whether it may match a signature of an engine, as far as its text before the first star tells.
+    pub fn may_be_of(&self, engine: &str) -> bool {
+        let begins = format!("{engine}{SEPARATOR}");
+        match self.0.split_once('*') {
+            Some((first, _)) => first.starts_with(&begins) || begins.starts_with(first),
+            None => self.0.starts_with(&begins),
+        }
     }
 }
 
@@ -265,6 +292,20 @@ expires = "2026-01-31"
         assert!(matches("a*b*b", "abb") && matches("*aa*", "xaax") && matches("abc", "abc"));
         assert!(!matches("a*b*b", "ab") && !matches("ab*ba", "aba") && !matches("abc", "abcd"));
         assert!(!matches("a.c", "abc") && !matches("*b", "abc") && matches("‹n›*", "‹n› of ‹n›"));
+    }
+
+    #[test]
+    fn an_entry_is_about_the_engines_whose_signatures_it_may_match() {
+        let may = |pattern: &str, engine: &str| Pattern(pattern.to_owned()).may_be_of(engine);
+        for pattern in ["rten | Sign*", "rten | Sign f32", "rten*", "*", "*| Sign", "r*n | x", "rten |*"] {
+            assert!(may(pattern, "rten"), "{pattern}");
+        }
+        for pattern in ["tract | *", "rte | *", "rten2*", "rten", "", "ort | rten | x"] {
+            assert!(!may(pattern, "rten"), "{pattern}");
+        }
+        let known = parse(LIST, "2026-01-31").unwrap();
+        let about = |engine, version| known.entries().iter().filter(|e| e.is_about(engine, version)).count();
+        assert_eq!([about("rten", "0.27"), about("rten", "0.28"), about("ort", "0.27")], [2, 1, 0]);
     }
 
     #[test]

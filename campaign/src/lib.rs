@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`case`] | a case: model, inputs, ONNX bytes; made from a seed |
 //! | [`target`] | an engine at an optimisation level, and what it can take |
+//! | [`naming`] | what an engine is called in reports |
 //! | [`mod@reference`] | the reference interpreter as an engine |
 //! | [`support`] | what an engine has, in memory and as a file |
 //! | [`probe`] | finding out which forms of operators a target lacks |
@@ -34,6 +35,7 @@
 //! | [`issue`] | a group of findings as Markdown, with programs that show the fault |
 //! | [`page`] | a campaign as one HTML page |
 //! | [`shell`] | commands for a person to paste |
+//! | [`stderr`] | what an engine wrote to its standard error, for people |
 //! | [`event`] | what happens, as typed events |
 //! | [`junit`] | a report for CI systems |
 
@@ -55,6 +57,7 @@ mod judged;
 pub mod junit;
 pub mod known;
 mod likeness;
+pub mod naming;
 pub mod oracle;
 pub mod page;
 pub mod probe;
@@ -67,6 +70,7 @@ pub mod replay;
 pub mod report;
 pub mod shard;
 pub mod shell;
+pub mod stderr;
 pub mod store;
 pub mod support;
 pub mod table;

@@ -15,10 +15,11 @@ use serde::{Deserialize, Serialize};
 use crate::case::Adversarial;
 use crate::coverage::Coverage;
 use crate::footprint::Footprints;
-use crate::known::Known;
+use crate::known::{Entry, Known};
 use crate::oracle::Asked;
 use crate::relax::Level;
 use crate::relax::tally::LevelTally;
+use crate::store::Identity;
 
 /// What a campaign found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,10 @@ pub struct Report {
     pub verdicts: Tally,
     /// The verdicts by target.
     pub by_target: BTreeMap<String, Tally>,
+    /// The elements of the outputs that targets were asked for, by target: how many are undecidable depends on the accuracy
+    /// profile that a target is held to.
+    #[serde(default)]
+    pub elements_by_target: BTreeMap<String, Elements>,
     /// What the oracles besides the reference were asked, and the verdicts.
     pub oracles: Asked,
     /// Why runs were incomparable, and how often.
@@ -41,17 +46,21 @@ pub struct Report {
     pub clusters: Vec<Cluster>,
     /// How many cases with findings were not saved because the disk budget was used up.
     pub not_saved: u64,
-    /// The signatures of the list of known findings that were not met.
+    /// The signatures of the list of known findings that were not met, of those that are about an engine that ran, in that version.
     pub known_unseen: Vec<String>,
+    /// How many entries of that list are about other engines or versions.
+    #[serde(default)]
+    pub known_elsewhere: u64,
     /// The signatures of that list whose date has passed, so that they matched nothing.
     pub known_expired: Vec<String>,
     /// What operators computed, and how their results compare with the reference.
     pub by_operator: BTreeMap<String, OperatorNumbers>,
     /// Which operators occurred, and which met.
     pub coverage: Coverage,
-    /// The elements of outputs.
+    /// The elements of outputs, once for each case.
     pub output_elements: u64,
-    /// How many of them are undecidable.
+    /// How many of them are undecidable under one of the profiles in use, always the same one; those of each target are in
+    /// [`Report::elements_by_target`].
     pub undecidable_elements: u64,
     /// How many of them are undefined.
     pub undefined_values: u64,
@@ -83,6 +92,34 @@ pub struct Report {
     pub troubles: u64,
     /// What it was, the first hundred times.
     pub trouble: Vec<String>,
+}
+
+/// Elements of outputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Elements {
+    /// How many there are.
+    pub outputs: u64,
+    /// How many of them are undecidable.
+    pub undecidable: u64,
+    /// How many of them are undefined.
+    pub undefined: u64,
+    /// The share that is undecidable.
+    pub undecidable_share: f64,
+}
+
+impl Elements {
+    /// Counts what the reference says of a case.
+    pub(crate) fn of(reference: &Evaluation) -> Self {
+        let [outputs, undecidable, undefined] = crate::case::shares(reference);
+        Self { outputs, undecidable, undefined, undecidable_share: 0.0 }
+    }
+
+    /// Adds others.
+    pub(crate) fn merge(&mut self, more: Self) {
+        self.outputs += more.outputs;
+        self.undecidable += more.undecidable;
+        self.undefined += more.undefined;
+    }
 }
 
 /// All findings of one signature.
@@ -207,6 +244,7 @@ impl Report {
             cases,
             verdicts,
             by_target,
+            elements_by_target,
             incomparable,
             findings,
             clusters,
@@ -227,6 +265,7 @@ impl Report {
             trouble,
             known: _,
             known_unseen: _,
+            known_elsewhere: _,
             late_faults: _,
             known_expired: _,
             undecidable_elements_share: _,
@@ -236,6 +275,9 @@ impl Report {
         self.cases += cases;
         self.verdicts.merge(verdicts);
         add_tallies(&mut self.by_target, by_target);
+        for (target, elements) in elements_by_target {
+            self.elements_by_target.entry(target).or_default().merge(elements);
+        }
         add_counts(&mut self.incomparable, incomparable);
         self.findings += findings;
         for cluster in clusters {
@@ -281,25 +323,31 @@ impl Report {
             numbers.median_margin = numbers.margins.median();
         }
         let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
+        for elements in self.elements_by_target.values_mut() {
+            elements.undecidable_share = share(elements.undecidable, elements.outputs);
+        }
         self.undecidable_elements_share = share(self.undecidable_elements, self.output_elements);
         self.undefined_values_share = share(self.undefined_values, self.output_elements);
         self.undefined_cases_share = share(self.undefined_cases, self.cases);
         self.clusters.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signature.cmp(&b.signature)));
     }
 
-    /// Says which findings are on a list of known ones. `version` is that of an engine by its name.
-    pub fn mark_known(&mut self, known: &Known, version: impl Fn(&str) -> String) {
+    /// Says which findings of a campaign are on a list of known ones.
+    pub fn mark_known(&mut self, known: &Known, identity: &Identity) {
         let mut met = BTreeSet::new();
         self.known = 0;
         for cluster in &mut self.clusters {
-            let version = version(&cluster.example.backend);
+            let version = identity.version(&cluster.example.backend);
             let covering: Vec<_> = known.covering(&version, &cluster.signature).collect();
             met.extend(covering.iter().map(|(number, _)| *number));
             cluster.known = covering.first().map(|(_, entry)| entry.finding.clone());
             self.known += if cluster.known.is_some() { cluster.count } else { 0 };
         }
+        let ran = |entry: &Entry| identity.targets.iter().any(|t| entry.is_about(t.backend(), &t.version));
         let unmet = known.entries().iter().enumerate().filter(|(number, _)| !met.contains(number));
-        self.known_unseen = unmet.map(|(_, entry)| entry.signature.to_string()).collect();
+        let (here, elsewhere): (Vec<_>, Vec<_>) = unmet.map(|(_, entry)| entry).partition(|entry| ran(entry));
+        self.known_unseen = here.into_iter().map(|entry| entry.signature.to_string()).collect();
+        self.known_elsewhere = elsewhere.len() as u64;
         self.known_expired = known.expired().to_vec();
     }
 }

@@ -13,7 +13,7 @@ pub fn reduce(case: &Path, target: &str) -> String {
     command("reduce", case, target)
 }
 
-/// A target is a backend, or `BACKEND:LEVEL`. A program of one's own has no place for a level there, so that it stands for all.
+/// A target is an engine, or `ENGINE:LEVEL`. A program of one's own has no place for a level there, so that it stands for all.
 fn command(verb: &str, case: &Path, target: &str) -> String {
     let on = match target.rsplit_once(':') {
         Some((program, _)) if program.starts_with("cmd:") => program,

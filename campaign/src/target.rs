@@ -14,6 +14,7 @@ use oracles::differential::lacks;
 use oracles::metamorphic::Fidelity;
 
 use crate::support::Support;
+use crate::{case, naming};
 
 /// Where an engine runs.
 enum Host {
@@ -33,7 +34,9 @@ struct Here {
 /// An engine at one of its optimisation levels.
 #[derive(Clone)]
 pub struct Target {
-    /// The engine's name on the command line.
+    /// The engine as `--on` takes it: a name, or `cmd:` and a command line.
+    pub engine: String,
+    /// The engine's name in reports ([`crate::naming`]).
     pub backend: String,
     /// The level.
     pub level: String,
@@ -134,15 +137,16 @@ fn fidelity(backend: &str) -> Fidelity {
 }
 
 impl Target {
-    fn new(backend: &str, level: String, host: Arc<Host>) -> Self {
-        let (backend, fidelity) = (backend.to_owned(), fidelity(backend));
+    fn new(engine: &str, level: String, host: Arc<Host>) -> Self {
+        let (engine, fidelity) = (engine.to_owned(), fidelity(engine));
         let description = match &*host {
             Host::Workers(pool) => pool.description(),
             Host::Here(_, description) => description,
         };
-        let profile = profile(&backend, description);
-        let support = Arc::new(Support::stated(&backend, profile, description));
-        Self { backend, level, profile, fidelity, support, host }
+        let profile = profile(&engine, description);
+        let support = Arc::new(Support::stated(&engine, profile, description));
+        let backend = naming::name(&engine, &description.engine);
+        Self { engine, backend, level, profile, fidelity, support, host }
     }
 
     /// The levels of an engine that runs in this process.
@@ -153,9 +157,14 @@ impl Target {
         levels.into_iter().map(|level| Self::new(&backend, level, Arc::clone(&host))).collect()
     }
 
-    /// The name with the level, as `--on` takes it.
+    /// The name with the level, in reports.
     pub fn name(&self) -> String {
         format!("{}:{}", self.backend, self.level)
+    }
+
+    /// The engine and the level as a command to be pasted names them.
+    pub fn on(&self) -> String {
+        format!("{}:{}", self.engine, self.level)
     }
 
     /// What the engine says of itself.

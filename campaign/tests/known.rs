@@ -77,6 +77,7 @@ fn known_findings_are_counted_and_the_rest_of_the_list_is_named() {
     assert_eq!(report.known, report.findings);
     assert!(report.clusters.iter().all(|c| c.known.as_deref() == Some("here")), "{:?}", report.clusters);
     assert_eq!(report.known_unseen, ["broken | * | wrong type"]);
+    assert_eq!(report.known_elsewhere, 0);
     assert_eq!(report.known_expired, ["broken | *"]);
 }
 
@@ -84,5 +85,16 @@ fn known_findings_are_counted_and_the_rest_of_the_list_is_named() {
 fn another_version_is_another_finding() {
     let report = campaign(&entry("broken | *", ">=1.3", "2026-01-01"));
     assert!(report.findings > 0 && report.known == 0, "{report:?}");
-    assert_eq!(report.known_unseen, ["broken | *"]);
+    assert!(report.known_unseen.is_empty() && report.known_elsewhere == 1, "{report:?}");
+}
+
+#[test]
+fn only_entries_about_what_ran_are_missed() {
+    let list = entry("broken | * | slow", "1.2", "2026-01-01")
+        + &entry("rten | *", "*", "2026-01-01")
+        + &entry("rten | Sign f32 dense | slow", "1.2", "2026-01-01")
+        + &entry("broken | Sign *", "<1.2", "2026-01-01");
+    let report = campaign(&list);
+    assert_eq!(report.known_unseen, ["broken | * | slow"]);
+    assert_eq!(report.known_elsewhere, 3);
 }

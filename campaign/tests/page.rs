@@ -49,6 +49,7 @@ fn evil(folder: &Path) -> Group {
         hidden_by_taps: false,
         detail: format!("output `{name}` is off"),
         worst: Some(worst),
+        stderr: format!("{NAME}\n```\n\u{1b}[31m{NAME}\u{202e}"),
     };
     let evaluation = interp::evaluate(&model, &[tensor], &interp::Profile::TIGHT, interp::Taps::Outputs)
         .expect("a reference");
@@ -85,6 +86,7 @@ fn evil(folder: &Path) -> Group {
 fn identity() -> Identity {
     let tested = Tested {
         name: NAME.to_owned(),
+        engine: Some(NAME.to_owned()),
         version: NAME.to_owned(),
         accuracy: NAME.to_owned(),
         functions: true,
@@ -133,6 +135,8 @@ fn names_are_text_and_nothing_is_loaded() {
         html(&Page { report: &report, groups: &groups, campaign, identity: &identity, blocks: &blocks });
     assert!(!text.contains("<script"), "a name is markup: {text}");
     assert!(text.matches("&lt;script&gt;").count() > 15, "names are missing: {text}");
+    assert!(text.contains("Standard error (3 lines)") && text.contains("␛[31m"), "{text}");
+    assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "a control character is shown: {text}");
     assert!(text.contains("class=\"op culprit\"") && text.contains("element 1 of "), "{text}");
     for reference in ["http:", "https:", "src=", "@import", "url(", "<link", "<iframe", "javascript:"] {
         assert!(!text.contains(reference), "the page has {reference}");
@@ -143,7 +147,7 @@ fn names_are_text_and_nothing_is_loaded() {
 fn an_issue_is_complete_and_names_are_no_markup_there() {
     let folder = tempfile::tempdir().expect("a folder");
     let group = evil(folder.path());
-    let evidence = Evidence::of(&group, folder.path()).expect("the case is there");
+    let evidence = Evidence::of(&group, folder.path(), &identity()).expect("the case is there");
     let issue = Issue::new(&group, &evidence, "1.0");
     issue.write(&folder.path().join("issues")).expect("it is written");
     let written = folder.path().join("issues").join(&issue.name);
@@ -151,7 +155,11 @@ fn an_issue_is_complete_and_names_are_no_markup_there() {
         assert!(written.join(file).is_file(), "there is no {file}");
     }
     let text = std::fs::read_to_string(written.join("issue.md")).expect("a text");
-    let outside_code: String = text.split("```").step_by(2).collect::<Vec<_>>().join("");
+    let (told, said) = text.split_once("## Standard error").expect("what the engine said");
+    // The fence is longer than what is in it.
+    let inside = said.strip_prefix("\n\n````text\n").and_then(|said| said.strip_suffix("\n````\n"));
+    assert!(inside.is_some_and(|inside| inside.contains("␛[31m") && !inside.contains("````")), "{said}");
+    let outside_code: String = told.split("```").step_by(2).collect::<Vec<_>>().join("");
     let outside_code: String = outside_code.replace("\\`", "").split('`').step_by(2).collect();
     assert!(!outside_code.contains("<script"), "a name is markup: {outside_code}");
     assert!(text.contains("ORT_ENABLE_ALL") && text.contains("element 1:"), "{text}");
@@ -164,6 +172,6 @@ fn evidence_that_is_gone_is_said_to_be() {
     let folder = tempfile::tempdir().expect("a folder");
     let group = evil(folder.path());
     std::fs::remove_dir_all(folder.path().join("findings")).expect("it goes");
-    let why = Evidence::of(&group, folder.path()).expect_err("it is gone").to_string();
+    let why = Evidence::of(&group, folder.path(), &identity()).expect_err("it is gone").to_string();
     assert!(why.contains("case-7 is no longer there"), "{why}");
 }

@@ -279,3 +279,23 @@ fn a_damaged_or_newer_database_is_named_and_left_as_it_is() {
         assert_eq!(fs::read(&file).expect("the database"), broken, "{wanted}");
     }
 }
+
+/// What has been added to the stored forms since is absent from old campaigns.
+#[test]
+fn a_campaign_that_an_earlier_version_stored_is_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let campaign = run(folder.path(), &plan(Choice::Valid));
+    assert!(!campaign.report.elements_by_target.is_empty());
+    let db = rusqlite::Connection::open(folder.path().join(FILE)).expect("a database");
+    let sql = "SELECT value FROM campaign WHERE key = 'report'";
+    let text: String = db.query_row(sql, [], |row| row.get(0)).expect("a report");
+    let mut report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    for key in ["elements_by_target", "known_elsewhere"] {
+        assert!(report.as_object_mut().expect("an object").remove(key).is_some(), "{key} is not stored");
+    }
+    db.execute("UPDATE campaign SET value = ?1 WHERE key = 'report'", [report.to_string()])
+        .expect("a change");
+    drop(db);
+    let old = Campaign::read(folder.path());
+    assert_eq!(old.report, Report { elements_by_target: BTreeMap::new(), ..campaign.report });
+}

@@ -1,10 +1,11 @@
 //! The command line: one definition per flag, its documentation included.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use campaign::Shard;
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{RangedU64ValueParser, StringValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use interp::Profile;
 
@@ -72,6 +73,25 @@ pub(crate) enum Command {
         /// For `chaos`: how often what happens in per cent, such as segfault=1, and pause=SECONDS.
         rates: Vec<String>,
     },
+}
+
+impl Command {
+    /// Whether this process, and not only one that it starts, looks for GPU adapters.
+    pub(crate) fn looks_for_a_device(&self) -> bool {
+        match self {
+            Self::Backends(_) => true,
+            Self::Worker { engine, .. } => engine == backends::engines::gpu::NAME,
+            Self::Gen(_)
+            | Self::Run(_)
+            | Self::Fuzz(_)
+            | Self::Merge(_)
+            | Self::Report(_)
+            | Self::Watch(_)
+            | Self::Reduce(_)
+            | Self::Ops(_)
+            | Self::Show(_) => false,
+        }
+    }
 }
 
 /// The values of cases.
@@ -145,7 +165,7 @@ pub(crate) struct Gen {
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     pub level: Level,
     /// Break only these rules (names as in docs/violations.md, separated by commas), and draw no case without constraints.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
     pub rules: Vec<String>,
     /// How many threads; what is written does not depend on it.
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
@@ -161,7 +181,7 @@ pub(crate) struct Run {
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
     /// The backends: interp, cpu, wgpu, rten, tract, ort, oxionnx, openvino, `cmd:./my-runner --flag`; each may name one level, as rten:all.
-    #[arg(long, value_delimiter = ',', default_value = "interp", value_name = "BACKENDS")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "interp", value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// Write each backend's outputs to `DIR/<case>/<backend>/output_N.pb`.
     #[arg(long, value_name = "DIR")]
@@ -187,14 +207,14 @@ pub(crate) struct Run {
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Fuzz {
     /// The backends, as for `run`. Without it: cpu, wgpu where there is an adapter, and the built-in runtimes.
-    #[arg(long, value_delimiter = ',', value_name = "BACKENDS")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// Stop after this many cases, those of all shards together.
     #[arg(long, value_name = "N", value_parser = graphgen::amount::positive)]
     pub cases: Option<u64>,
     /// Stop after this time (such as 90s, 10m, 2h), what ran before --resume included; 60s if neither this nor --cases is
     /// given.
-    #[arg(long, value_parser = duration, value_name = "TIME")]
+    #[arg(long, value_parser = timeout, value_name = "TIME")]
     pub time: Option<Duration>,
     /// How many cases run at the same time; without it, one per processor.
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
@@ -206,21 +226,22 @@ pub(crate) struct Fuzz {
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     pub level: Levels,
     /// Break only these rules (names as in docs/violations.md, separated by commas), and draw no case without constraints.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
     pub rules: Vec<String>,
-    /// With --level adaptive: the probability of a valid case at the start, kept between 0.05 and 0.95.
-    #[arg(long, default_value_t = 0.6, value_parser = graphgen::amount::share, value_name = "P")]
-    pub p: f64,
-    /// With --level adaptive: by how much a new signature moves p.
-    #[arg(long, default_value_t = 0.01, value_parser = graphgen::amount::share, value_name = "STEP")]
-    pub alpha: f64,
+    /// With --level adaptive: the probability of a valid case at the start, kept between 0.05 and 0.95; 0.6 without it. (In
+    /// HirFuzz, p is the probability of level 0, the graphs without constraints.)
+    #[arg(long, value_parser = graphgen::amount::share, value_name = "P")]
+    pub p: Option<f64>,
+    /// With --level adaptive: by how much a new signature moves p; 0.01 without it.
+    #[arg(long, value_parser = graphgen::amount::share, value_name = "STEP")]
+    pub alpha: Option<f64>,
     /// Who judges: differential (the reference), metamorphic (the same model in another form), optimiser (from which level on
     /// is it wrong?), determinism (the same once more), roundtrip (written and read again), performance (much slower than what is next
     /// to it?); see docs/oracles.md.
-    #[arg(long, value_delimiter = ',', default_value = "differential", value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "differential", value_name = "NAMES")]
     pub oracles: Vec<String>,
     /// With the oracle metamorphic: only these relations (names as in docs/metamorphic.md, separated by commas).
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
     pub relations: Vec<String>,
     /// The campaign's folder: its database and the cases that it found. Without it, the next of onnxsmith-out/run-1, run-2, …
     #[arg(long, value_name = "DIR")]
@@ -297,6 +318,9 @@ pub(crate) struct Watch {
     /// How often to look.
     #[arg(long, default_value = "1s", value_parser = timeout, value_name = "TIME")]
     pub every: Duration,
+    /// A list of known findings (TOML), as for `fuzz`.
+    #[arg(long, value_name = "FILE")]
+    pub known: Option<PathBuf>,
 }
 
 /// `reduce`
@@ -306,7 +330,7 @@ pub(crate) struct Reduce {
     /// another --seed).
     pub case: PathBuf,
     /// The backend that shows the finding, as for `run`; of several, or of several levels, the first that does.
-    #[arg(long, required = true, value_delimiter = ',', value_name = "BACKENDS")]
+    #[arg(long, required = true, value_delimiter = ',', value_parser = word(), value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// The case folder to write, replaced whenever there is a smaller one; without it, `CASE-reduced`.
     #[arg(long, value_name = "DIR")]
@@ -356,6 +380,16 @@ pub(crate) struct Show {
     /// Print Graphviz's DOT instead of the text form.
     #[arg(long)]
     pub dot: bool,
+}
+
+/// An entry of a list, without the spaces around the commas.
+fn word() -> impl TypedValueParser<Value = String> {
+    StringValueParser::new().map(|text| text.trim().to_owned())
+}
+
+/// The same, of dtypes.
+fn dtype(text: &str) -> Result<DType, <DType as FromStr>::Err> {
+    text.trim().parse()
 }
 
 fn shard(text: &str) -> Result<Shard, String> {

@@ -1,15 +1,16 @@
 //! A running campaign at a glance, drawn anew every second: `fuzz` on a terminal, and `watch` for one that runs
 //! elsewhere. Both read the campaign's folder, so they show what is stored.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use campaign::Store;
-use campaign::report::Report;
+use campaign::report::{Cluster, Report};
 use campaign::store::{StoreError, Stored};
+use campaign::{Known, Store};
 use console::{Term, truncate_str};
 
 /// How often the board is drawn, and how often a thread looks whether it is to end.
@@ -72,14 +73,14 @@ pub(crate) struct Live {
 
 impl Live {
     /// Shows the campaign of a folder; nothing where nobody would see it.
-    pub(crate) fn start(folder: &Path, goal: Goal) -> Option<Self> {
+    pub(crate) fn start(folder: &Path, goal: Goal, known: &Known) -> Option<Self> {
         let board = Board::new();
         if !board.is_seen() {
             return None;
         }
         let over = Arc::new(AtomicBool::new(false));
-        let (folder, is_over): (PathBuf, _) = (folder.to_owned(), Arc::clone(&over));
-        let thread = thread::spawn(move || keep(board, &folder, goal, &is_over));
+        let (folder, known, is_over): (PathBuf, _, _) = (folder.to_owned(), known.clone(), Arc::clone(&over));
+        let thread = thread::spawn(move || keep(board, &folder, goal, &known, &is_over));
         Some(Self { over, thread: Some(thread) })
     }
 }
@@ -94,10 +95,10 @@ impl Drop for Live {
 }
 
 /// What cannot be read or drawn now may be the next time; a board is not worth ending a campaign for.
-fn keep(mut board: Board, folder: &Path, goal: Goal, over: &AtomicBool) {
+fn keep(mut board: Board, folder: &Path, goal: Goal, known: &Known, over: &AtomicBool) {
     let Ok(store) = Store::read(folder) else { return };
     while !over.load(Ordering::Relaxed) {
-        if let Ok(lines) = lines(&store, goal) {
+        if let Ok(lines) = lines(&store, goal, known) {
             let _ = board.draw(&lines);
         }
         for _ in 0..EVERY.as_millis() / BLINK.as_millis() {
@@ -110,13 +111,14 @@ fn keep(mut board: Board, folder: &Path, goal: Goal, over: &AtomicBool) {
 }
 
 /// What a campaign's folder has to show.
-pub(crate) fn lines(store: &Store, goal: Goal) -> Result<Vec<String>, StoreError> {
-    let (report, blocks) = (store.report()?, store.blocks()?);
+pub(crate) fn lines(store: &Store, goal: Goal, known: &Known) -> Result<Vec<String>, StoreError> {
+    let (mut report, blocks) = (store.report()?, store.blocks()?);
+    report.mark_known(known, store.identity());
     let mut lines = vec![format!("campaign in {}", store.folder().display()), pace(&report, &blocks, goal)];
     lines.push(String::new());
     lines.extend(verdicts(&report));
     lines.push(String::new());
-    lines.extend(newest(&report));
+    lines.extend(newest(&report, known));
     lines.extend(report.trouble.last().map(|what| format!("trouble, {} times: {what}", report.troubles)));
     Ok(lines)
 }
@@ -167,14 +169,29 @@ fn verdicts(report: &Report) -> Vec<String> {
     lines
 }
 
-/// The signatures that came up last.
-fn newest(report: &Report) -> Vec<String> {
+/// The signatures that came up last; where there is a list of known findings, those that are not on it come first.
+fn newest(report: &Report, known: &Known) -> Vec<String> {
     let mut clusters: Vec<_> = report.clusters.iter().collect();
-    clusters.sort_by(|a, b| b.first.cmp(&a.first).then_with(|| a.signature.cmp(&b.signature)));
-    let mut lines =
-        vec![format!("{} findings of {} signatures; the newest:", report.findings, clusters.len())];
-    lines.extend(clusters.iter().take(NEWEST).map(|c| format!("case {:>8}  {}", c.first, c.signature)));
-    lines
+    clusters.sort_by_key(|c| (c.known.is_some(), Reverse(c.first), &c.signature));
+    let (count, findings) = (clusters.len(), report.findings);
+    let head = if known.is_empty() {
+        format!("{findings} findings of {count} signatures; the newest:")
+    } else {
+        let known = clusters.iter().filter(|c| c.known.is_some()).count();
+        format!(
+            "{findings} findings of {count} signatures, {} of them known; new are {} findings of {} signatures:",
+            report.known,
+            findings - report.known,
+            count - known
+        )
+    };
+    let mark = |c: &Cluster| match &c.known {
+        _ if known.is_empty() => "",
+        Some(_) => "known  ",
+        None => "new    ",
+    };
+    let line = |c: &&Cluster| format!("case {:>8}  {}{}", c.first, mark(c), c.signature);
+    std::iter::once(head).chain(clusters.iter().take(NEWEST).map(line)).collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod args;
 mod board;
 mod bounds;
 mod commands;
+mod runtime_dir;
 mod screen;
 
 use std::process::ExitCode;
@@ -21,13 +22,16 @@ enum Exit {
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
+    if args.command.looks_for_a_device() {
+        runtime_dir::provide();
+    }
     match commands::run(args) {
         Ok(Exit::Clean) => ExitCode::SUCCESS,
         Ok(Exit::Findings) => ExitCode::from(1),
-        // A reader that closed the pipe (`| head`) has had enough; that is not an error.
+        // Nobody watches the board any more.
         Err(e) if is_broken_pipe(&e) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("onnxsmith: {}", message(&e));
+            screen::say(&format!("onnxsmith: {}", message(&e)));
             ExitCode::from(2)
         }
     }

@@ -1,6 +1,6 @@
 //! What a person sees while a command works: on standard error, so that standard output stays machine-readable.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -36,18 +36,25 @@ pub(crate) fn say(common: Common, what: &str) {
 
 /// Prints a value as the command's one JSON object.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value)?;
-    writeln!(out)?;
-    Ok(())
+    print(&serde_json::to_string_pretty(value)?)
 }
 
 /// Prints text as the command's result.
 pub(crate) fn text(text: &str) -> anyhow::Result<()> {
+    print(text)
+}
+
+/// Says something to a person. Where nobody can hear it, nothing is lost.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A reader that has closed the pipe (`| head`) has had enough: that is no error, and the exit code is what it would be.
+fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        writeln!(out)?;
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    match write!(out, "{text}{end}").and_then(|()| out.flush()) {
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+        done => Ok(done?),
     }
-    Ok(())
 }

@@ -89,6 +89,17 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["gen", "--count", "1", "--out", "notes"], &["notes", "not empty", "todo.txt"]),
         (&["gen", "--level", "adaptive"], &["adaptive", "violate"]),
         (&["fuzz", "--level", "adaptive", "--p", "1.5"], &["1.5", "0.6"]),
+        (&["fuzz", "--p", "0.5"], &["--p", "--level adaptive"]),
+        (&["fuzz", "--level", "violate", "--alpha", "0.1"], &["--alpha", "--level adaptive"]),
+        (&["fuzz", "--rules", "cycle"], &["--rules", "--level violate"]),
+        (&["fuzz", "--relations", "fence"], &["relations mean nothing", "metamorphic"]),
+        (&["fuzz", "--cases", "0"], &["--cases", "1.."]),
+        (&["fuzz", "--time", "0s"], &["0s", "no time"]),
+        (&["fuzz", "--max-flops", "0"], &["--max-flops", "1.."]),
+        (&["gen", "--max-memory", "0"], &["--max-memory", "1.."]),
+        (&["gen", "--count", "0"], &["--count", "1.."]),
+        (&["gen", "--no-values", "--values", "plain"], &["--no-values", "--values"]),
+        (&["ops", "--markdown", "--json"], &["--markdown", "--json"]),
         (&["fuzz", "--shard", "5/4"], &["5/4", "1/4"]),
         (&["fuzz", "--time", "1d"], &["1d", "10m"]),
         (&["fuzz", "--on", "cpu", "--cases", "1", "--out", "file"], &["file", "--out takes a folder"]),
@@ -181,6 +192,39 @@ fn a_backend_named_twice_runs_once() {
     let output = onnxsmith(folder.path(), &["run", "good", "--on", "cpu,cpu:default", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     assert_eq!(report["backends"]["cpu:default"]["pass"], 1);
+}
+
+#[test]
+fn a_library_that_nothing_loads_is_refused() {
+    if cfg!(feature = "ort") {
+        return;
+    }
+    let output = onnxsmith(&std::env::temp_dir(), &["ops", "--ort-lib", "libonnxruntime.so"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("the cargo feature ort adds it"), "{said}");
+}
+
+#[test]
+fn a_list_may_have_spaces_around_its_commas() {
+    let folder = folder();
+    let ran = |args: &[&str]| {
+        let output = onnxsmith(folder.path(), args);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("one JSON object")
+    };
+    let report = ran(&["run", "good", "--on", " cpu , interp", "--json"]);
+    assert_eq!(report["backends"].as_object().map(serde_json::Map::len), Some(2), "{report}");
+    for lists in [
+        ["--ops", "Add, Neg", "--exclude", "Mul , Neg", "--dtypes", "f32, f16", "--level", "valid"],
+        ["--ops", "Add", "--dtypes", " f32", "--level", "violate", "--rules", "cycle, unsorted"],
+    ] {
+        ran(&[&["gen", "--count", "2", "--nodes", "2", "--json"], &lists[..]].concat());
+    }
+    let oracles = ["--oracles", "differential, metamorphic", "--relations", "reshape-pair , dead-branch"];
+    let output = onnxsmith(folder.path(), &[&["fuzz", "--on", "cpu", "--cases", "1"], &oracles[..]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("no oracle") && !said.contains("` reshape"), "{said}");
 }
 
 #[test]

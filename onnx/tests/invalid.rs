@@ -55,6 +55,15 @@ fn int(name: &str, value: i64) -> AttributeProto {
     }
 }
 
+fn string(name: &str, value: &str) -> AttributeProto {
+    AttributeProto {
+        name: Some(name.into()),
+        r#type: Some(AttributeType::String as i32),
+        s: Some(value.into()),
+        ..Default::default()
+    }
+}
+
 fn ints(dtype: DType, values: &[i64]) -> Tensor {
     Tensor::from_i128_fn(&Type::new(dtype, [values.len() as i64]), |i| values[i].into())
 }
@@ -172,6 +181,34 @@ fn operators_and_attributes() {
     invalid(&["the Reshape", "`allowzero`"], |m, g| {
         m.opset_import[0].version = Some(13);
         g.node[1].attribute.push(int("allowzero", 0));
+    });
+    // Whatever it says: what an opset lacks is refused, though it would change nothing.
+    for (opset, name, value) in
+        [(23, "round_mode", string("round_mode", "up")), (18, "saturate", int("saturate", 1))]
+    {
+        let cast = |opset: u32| {
+            let attribute = vec![int("to", 1), value.clone()];
+            move |m: &mut ModelProto, g: &mut GraphProto| {
+                m.opset_import[0].version = Some(opset.into());
+                g.node[0] = NodeProto { attribute, ..node("Cast", &["x"], &["a"]) };
+            }
+        };
+        let came = format!("came with opset {}", opset + 1);
+        invalid(&["the Cast", name, "no such attribute", &came], cast(opset));
+        assert!(outcome(cast(opset + 1)).is_ok());
+    }
+    invalid(&["the CastLike", "`round_mode`", "opset 24"], |_, g| {
+        let attribute = vec![string("round_mode", "up")];
+        g.node[0] = NodeProto { attribute, ..node("CastLike", &["x", "x"], &["a"]) };
+    });
+    invalid(&["the ReduceMax", "`axes`", "operand 1"], |_, g| {
+        let axes = AttributeProto {
+            ints: vec![0],
+            r#type: Some(AttributeType::Ints as i32),
+            i: None,
+            ..int("axes", 0)
+        };
+        g.node[0] = NodeProto { attribute: vec![axes], ..node("ReduceMax", &["x"], &["a"]) };
     });
     invalid(&["the Reshape", "`allowzero`", "twice"], |_, g| {
         g.node[1].attribute = vec![int("allowzero", 0); 2];

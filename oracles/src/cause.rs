@@ -177,6 +177,7 @@ mod tests {
             hidden_by_taps: false,
             detail: String::new(),
             worst: None,
+            stderr: String::new(),
         }
     }
 

@@ -27,7 +27,19 @@ impl Verdict {
             hidden_by_taps: false,
             detail,
             worst: None,
+            stderr: String::new(),
         }))
+    }
+
+    /// Keeps what the engine wrote to its standard error, with a bug that is a fault or a refusal: what it says of other
+    /// answers is not about the case.
+    pub fn with_stderr(mut self, text: &str) -> Self {
+        if let Self::Bug(finding) = &mut self
+            && matches!(finding.symptom, Symptom::Fault { .. } | Symptom::Rejected { .. })
+        {
+            finding.stderr = last(text.trim_end(), MAX_STDERR).into();
+        }
+        self
     }
 }
 
@@ -82,6 +94,19 @@ pub struct Finding {
     /// The element that is off by most, where elements are off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worst: Option<Worst>,
+    /// The last that the engine wrote to its standard error during the case, where it faulted or refused; at most
+    /// [`MAX_STDERR`] bytes. An engine may say something else in each process, so nothing follows from it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+}
+
+/// How many bytes of an engine's standard error a finding keeps.
+pub const MAX_STDERR: usize = 16 << 10;
+
+/// The end of a text, of at most so many bytes.
+fn last(text: &str, bytes: usize) -> &str {
+    let begins = (text.len().saturating_sub(bytes)..=text.len()).find(|&at| text.is_char_boundary(at));
+    &text[begins.unwrap_or(text.len())..]
 }
 
 /// An element of an output that is off.
@@ -173,5 +198,50 @@ impl Tally {
             Verdict::Bug(_) => self.bug += 1,
             Verdict::Incomparable(_) => self.incomparable += 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bug(symptom: Symptom) -> Verdict {
+        Verdict::bug("engine", "all", symptom, String::new())
+    }
+
+    fn kept(verdict: Verdict, text: &str) -> Finding {
+        match verdict.with_stderr(text) {
+            Verdict::Bug(finding) => *finding,
+            other => panic!("{other:?} is no bug"),
+        }
+    }
+
+    #[test]
+    fn standard_error_is_kept_of_faults_and_refusals_and_is_no_part_of_what_they_are() {
+        let crash = || bug(Symptom::Fault { kind: "signal".to_owned(), place: "SIGSEGV".to_owned() });
+        let refusal = || bug(Symptom::Rejected { stage: "load".to_owned(), message: "no".to_owned() });
+        for verdict in [crash, refusal] {
+            let (silent, loud) = (kept(verdict(), ""), kept(verdict(), "went wrong at 0x7f\n"));
+            assert_eq!((silent.stderr.as_str(), loud.stderr.as_str()), ("", "went wrong at 0x7f"));
+            assert_eq!(silent.signature(), loud.signature());
+        }
+        assert_eq!(kept(bug(Symptom::WrongType), "a warning").stderr, "");
+        assert_eq!(Verdict::Pass.with_stderr("a warning"), Verdict::Pass);
+    }
+
+    #[test]
+    fn the_end_is_kept_in_whole_characters() {
+        assert_eq!([last("abc", 5), last("abc", 2), last("aé", 1), last("é", 0)], ["abc", "bc", "", ""]);
+        let long = "é".repeat(MAX_STDERR);
+        let finding = kept(bug(Symptom::Fault { kind: "exit".to_owned(), place: String::new() }), &long);
+        assert_eq!(finding.stderr.len(), MAX_STDERR);
+    }
+
+    #[test]
+    fn a_finding_without_it_reads_as_before() {
+        let text = r#"{"backend":"x","level":"l","symptom":"wrong_type","culprit":null,"detail":""}"#;
+        let finding: Finding = serde_json::from_str(text).expect("a finding");
+        assert_eq!(finding.stderr, "");
+        assert!(!serde_json::to_string(&finding).expect("JSON").contains("stderr"));
     }
 }

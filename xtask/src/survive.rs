@@ -86,6 +86,7 @@ impl Remains {
         (report.backend_seconds, report.wall_seconds) = (0.0, 0.0);
         for cluster in &mut report.clusters {
             cluster.example.detail.clear();
+            cluster.example.stderr.clear();
             if let Some(path) = &mut cluster.smallest {
                 *path = path.strip_prefix(folder)?.to_owned();
             }
@@ -113,6 +114,7 @@ fn without_words(json: &[u8]) -> Result<Vec<u8>> {
     let mut case: serde_json::Value = serde_json::from_slice(json)?;
     for finding in case["findings"].as_array_mut().into_iter().flatten() {
         finding["detail"].take();
+        finding.as_object_mut().and_then(|finding| finding.remove("stderr"));
     }
     Ok(case.to_string().into_bytes())
 }

@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{self, PipeReader};
 #[cfg(unix)]
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use std::time::{Duration, Instant};
 
@@ -141,6 +141,33 @@ pub(super) fn wait_unless_dropped(stream: &ChildStderr, other: &PipeReader) -> b
     }
 }
 
+/// Looks whether something waits in a stream that another thread reads. (On systems that are not Unix it sees nothing.)
+pub(super) struct Peek(#[cfg(unix)] OwnedFd);
+
+impl Peek {
+    /// Looks at this stream.
+    pub(super) fn of(stream: &ChildStderr) -> io::Result<Self> {
+        #[cfg(unix)]
+        return Ok(Self(stream.as_fd().try_clone_to_owned()?));
+        #[cfg(not(unix))]
+        {
+            let _ = stream;
+            Ok(Self())
+        }
+    }
+
+    /// Whether there is something to read.
+    pub(super) fn is_there(&self) -> bool {
+        #[cfg(unix)]
+        {
+            let mut stream = [waiting(&self.0, libc::POLLIN)];
+            wait(&mut stream, Some(Instant::now())).is_ok() && stream[0].revents & libc::POLLIN != 0
+        }
+        #[cfg(not(unix))]
+        false
+    }
+}
+
 #[cfg(unix)]
 fn waiting(pipe: &impl AsFd, events: libc::c_short) -> libc::pollfd {
     libc::pollfd { fd: pipe.as_fd().as_raw_fd(), events, revents: 0 }
@@ -150,8 +177,12 @@ fn waiting(pipe: &impl AsFd, events: libc::c_short) -> libc::pollfd {
 fn wait(pipes: &mut [libc::pollfd], until: Option<Instant>) -> io::Result<()> {
     loop {
         let left = until.map(|time| time.saturating_duration_since(Instant::now()));
-        // A millisecond more, as the fraction is cut off.
-        let timeout = left.map_or(-1, |left| left.as_millis().min(i32::MAX as u128 - 1) as i32 + 1);
+        // A millisecond more, as the fraction is cut off; where no time is left, none.
+        let milliseconds = |left: Duration| match left {
+            Duration::ZERO => 0,
+            left => left.as_millis().min(i32::MAX as u128 - 1) as i32 + 1,
+        };
+        let timeout = left.map_or(-1, milliseconds);
         // SAFETY: the pointer and the length are those of a slice that lives for the call.
         match unsafe { libc::poll(pipes.as_mut_ptr(), pipes.len() as libc::nfds_t, timeout) } {
             0 if left.is_some_and(|left| left.is_zero()) => return Err(io::ErrorKind::TimedOut.into()),

@@ -86,6 +86,10 @@ fn count(report: &mut Report, plan: &Plan<'_>, ran: &Ran, case: &Case) {
         report.computed(reference);
         report.coverage.take(&case.model);
     }
+    for (target, elements) in &ran.elements {
+        let name = plan.targets[*target].name();
+        report.elements_by_target.entry(name).or_default().merge(*elements);
+    }
     for (target, judged) in &ran.verdicts {
         let name = plan.targets[*target].name();
         report.compared(&case.model, &judged.comparisons);

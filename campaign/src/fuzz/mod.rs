@@ -122,7 +122,7 @@ pub fn fuzz(
     let mut report = store.report()?;
     let late = plan.targets.iter().map(|target| (target.backend.clone(), target.late_faults()));
     report.late_faults = late.filter(|(_, faults)| !faults.is_empty()).collect();
-    report.mark_known(&plan.known, |engine| identity.version(engine));
+    report.mark_known(&plan.known, &identity);
     Ok(report)
 }
 

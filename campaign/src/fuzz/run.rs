@@ -14,18 +14,22 @@ use crate::case::{self, Case, CaseError};
 use crate::judged::Judged;
 use crate::oracle::{AskError, Question};
 use crate::relax::{Level, Relaxed, answer};
+use crate::report::Elements;
 use crate::target::Target;
 
 /// What one case gave.
+#[derive(Default)]
 pub(super) struct Ran {
     /// Its number in the campaign.
     pub(super) index: u64,
     /// The case, unless it could not be made.
     pub(super) case: Option<Case>,
-    /// What the reference computed.
+    /// What the reference computed, under one of the profiles in use.
     pub(super) reference: Option<Evaluation>,
     /// The outputs by the reference under each accuracy in use, by its name, where something was found.
     pub(super) outputs: BTreeMap<&'static str, Vec<interp::Judged>>,
+    /// What it says of the outputs under the profile of each target that was asked for them, by the target's number.
+    pub(super) elements: Vec<(usize, Elements)>,
     /// What came of it on each target, by the target's number.
     pub(super) verdicts: Vec<(usize, Judged)>,
     /// What went wrong on our side.
@@ -60,8 +64,16 @@ impl Ran {
             // Value search passes over integers that are undefined whatever the values are.
             case.all_defined &= evaluation.is_defined();
             let expected = Expected { names: &names, outputs: &evaluation.outputs, profile };
-            if let Err(e) = self.judge_levels(plan, first, levels, case, &inputs, &expected) {
-                self.trouble.push(format!("{}: {e}", levels[0].backend));
+            // What an engine lacks is known of the engine.
+            if let Some(why) = levels[0].lacks(&case.model) {
+                let lacks = || Judged::only(Verdict::Incomparable(Why::Unsupported(why.clone())));
+                self.verdicts.extend((first..).zip(levels).map(|(number, _)| (number, lacks())));
+            } else {
+                let elements = Elements::of(evaluation);
+                self.elements.extend((first..).zip(levels).map(|(number, _)| (number, elements)));
+                if let Err(e) = self.judge_levels(plan, first, levels, case, &inputs, &expected) {
+                    self.trouble.push(format!("{}: {e}", levels[0].backend));
+                }
             }
             first += levels.len();
         }
@@ -82,12 +94,6 @@ impl Ran {
         inputs: &[Tensor],
         expected: &Expected<'_>,
     ) -> Result<(), AskError> {
-        // What an engine lacks is known of the engine.
-        if let Some(why) = levels[0].lacks(&case.model) {
-            let lacks = || Judged::only(Verdict::Incomparable(Why::Unsupported(why.clone())));
-            self.verdicts.extend((first..).zip(levels).map(|(number, _)| (number, lacks())));
-            return Ok(());
-        }
         let suspect = Suspect::new(&case.model, inputs, levels[0].profile);
         let runs = Target::run_all(levels, &case.onnx, &case.inputs, &case::outputs(&case.model))?;
         for ((number, target), ran) in (first..).zip(levels).zip(&runs) {
@@ -99,6 +105,7 @@ impl Ran {
                 expected,
                 suspect: &suspect,
                 outcome: &ran.outcome,
+                stderr: &ran.stderr,
                 seconds: ran.engine_seconds,
                 stream: plan.maker.stream(case.index),
             };
@@ -163,14 +170,7 @@ fn make(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level) -> Resul
 
 /// Makes, runs and judges one case.
 pub(super) fn run(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level) -> Ran {
-    let mut ran = Ran {
-        index,
-        case: None,
-        reference: None,
-        outputs: BTreeMap::new(),
-        verdicts: Vec::new(),
-        trouble: Vec::new(),
-    };
+    let mut ran = Ran { index, ..Ran::default() };
     let mut case = match make(plan, narrowed, index, level) {
         Ok(case) => case,
         Err(e) => {

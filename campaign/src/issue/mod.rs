@@ -13,6 +13,7 @@ use oracles::Finding;
 
 use crate::evidence::{Evidence, elements};
 use crate::group::Group;
+use crate::stderr::readable;
 
 /// An issue with its attachments.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -98,6 +99,10 @@ fn markdown(group: &Group, evidence: &Evidence, version: &str, python: &str, rus
     }
     text += &format!("With ONNX Runtime, in Python:\n\n{}", fenced("python", python));
     text += &format!("\nWith onnxsmith and the case folder:\n\n{}", fenced("sh", &evidence.run_command()));
+    let stderr = readable(&finding.stderr);
+    if !stderr.is_empty() {
+        text += &format!("\n## Standard error\n\n{}", fenced("text", &stderr));
+    }
     text
 }
 

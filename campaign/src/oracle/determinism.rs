@@ -79,7 +79,13 @@ impl Oracle for Determinism {
         let Question { target, case, .. } = *question;
         let check = Check { oracle: Self::NAME.to_owned(), name: name.to_owned() };
         let ran = place.run(target, &case.onnx, &case.inputs, &case::outputs(&case.model))?;
-        let mut verdict = place.judge(target, question.outcome, &ran.outcome, question.expected);
+        let verdict = place.judge(target, question.outcome, &ran.outcome, question.expected);
+        // The answer without outputs is the one to explain.
+        let stderr = match &ran.outcome {
+            Outcome::Outputs(_) => question.stderr,
+            Outcome::Rejected { .. } | Outcome::Unsupported { .. } | Outcome::Fault(_) => &ran.stderr,
+        };
+        let mut verdict = verdict.with_stderr(stderr);
         if let Verdict::Bug(finding) = &mut verdict {
             finding.check = Some(check.clone());
         }

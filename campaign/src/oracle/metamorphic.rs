@@ -79,7 +79,8 @@ fn answer(
     }
     let named = case::named(model, inputs.clone());
     let ran = target.run(&form.onnx, &named, &case::outputs(model))?;
-    let verdict = judge(target, relation, question.expected, original, &ran.outcome, model, inputs);
+    let verdict = judge(target, relation, question.expected, original, &ran.outcome, model, inputs)
+        .with_stderr(&ran.stderr);
     let suspect = Suspect::new(model, inputs, target.profile);
     let (mut verdict, alone) = suspect.settle(target, question.case.all_defined, verdict)?;
     let mut rewritten = None;

@@ -62,6 +62,8 @@ pub struct Question<'a> {
     pub suspect: &'a Suspect<'a>,
     /// What came of running the case.
     pub outcome: &'a Outcome,
+    /// What the engine wrote to its standard error meanwhile.
+    pub stderr: &'a str,
     /// The seconds inside the engine.
     pub seconds: f64,
     /// The random stream of the case; each oracle takes the child of its name.

@@ -45,7 +45,8 @@ impl Oracle for Optimiser {
         if below.is_empty() {
             return Ok(Vec::new());
         }
-        let own = judge(&target.backend, &target.level, question.outcome, expected);
+        let own =
+            judge(&target.backend, &target.level, question.outcome, expected).with_stderr(question.stderr);
         let mut answer = Answer::inapplicable(check(&target.level));
         if !matches!(own, Verdict::Bug(_)) {
             return Ok(vec![Answer { verdict: Some(own), ..answer }]);
@@ -57,7 +58,7 @@ impl Oracle for Optimiser {
                 &question.case.inputs,
                 &case::outputs(&question.case.model),
             )?;
-            let verdict = verdict(lower, &ran.outcome, expected);
+            let verdict = verdict(lower, &ran.outcome, expected).with_stderr(&ran.stderr);
             if is_same(&verdict, &culprit.1) {
                 if number == 0 {
                     return Ok(vec![Answer { verdict: Some(not_its_fault()), ..answer }]);

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use oracles::Tally;
 
-use super::{duration, grouped, percent, scrolling};
+use super::{duration, grouped, percent, scrolling, share};
 use crate::report::Report;
 use crate::store::Stored;
 
@@ -80,7 +80,7 @@ pub(super) fn by_target(report: &Report) -> Markup {
     scrolling(&html! {
         table {
             thead { tr {
-                th { "target" } th.number { "right" } th.number { "wrong" } th.number { "say nothing" } th.wide { "shares" }
+                th { "target" } th.number { "right" } th.number { "wrong" } th.number { "say nothing" } th.number { "undecidable" } th.wide { "shares" }
             } }
             tbody {
                 @for (target, tally) in &report.by_target {
@@ -89,6 +89,7 @@ pub(super) fn by_target(report: &Report) -> Markup {
                         td.number { (grouped(tally.pass)) }
                         td.number { (grouped(tally.bug)) }
                         td.number { (grouped(tally.incomparable)) }
+                        td.number { @if let Some(of) = report.elements_by_target.get(target) { (share(of.undecidable_share)) } }
                         td { (bar(tally)) }
                     }
                 }

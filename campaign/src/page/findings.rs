@@ -7,6 +7,7 @@ use oracles::Tally;
 use super::{Page, counted, graph, grouped, scrolling};
 use crate::evidence::{Evidence, elements};
 use crate::group::Group;
+use crate::stderr::readable;
 
 /// So many cards are open from the start.
 const OPEN: usize = 3;
@@ -63,9 +64,13 @@ fn card(page: &Page<'_>, k: usize, group: &Group) -> Markup {
                     h3 { (group.backend) ": " (group.place) span { (group.does) } }
                     span.count { (counted(group.count, "finding", "findings")) (badges(group)) }
                 }
-                @match Evidence::of(group, page.campaign) {
+                @match Evidence::of(group, page.campaign, page.identity) {
                     Ok(evidence) => (shown(group, &evidence)),
-                    Err(why) => { p { (group.example.detail) } p.muted { "No case to show: " (why) } },
+                    Err(why) => {
+                        p { (group.example.detail) }
+                        (stderr(&group.example.stderr))
+                        p.muted { "No case to show: " (why) }
+                    },
                 }
                 (members(group))
             }
@@ -83,6 +88,7 @@ fn shown(group: &Group, evidence: &Evidence) -> Markup {
                 @if let Some(known) = &group.known { p { "Written up in " code { (known) } "." } }
                 (inputs(evidence))
                 (others(group))
+                (stderr(&evidence.finding.stderr))
                 h4 { "Again" }
                 pre.command { (evidence.run_command()) }
                 pre.command { (evidence.reduce_command()) }
@@ -133,6 +139,19 @@ fn values(tensor: &Tensor) -> String {
         0 => "no elements".to_owned(),
         all if all > ELEMENTS => format!("{shown}, … {} more", grouped((all - ELEMENTS) as u64)),
         _ => shown,
+    }
+}
+
+/// What the engine wrote to its standard error.
+fn stderr(text: &str) -> Markup {
+    let text = readable(text);
+    html! {
+        @if !text.is_empty() {
+            details {
+                summary { "Standard error (" (counted(text.lines().count() as u64, "line", "lines")) ")" }
+                (scrolling(&html! { pre.stderr { (text) } }))
+            }
+        }
     }
 }
 

@@ -146,10 +146,19 @@ fn tiles(page: &Page<'_>) -> Markup {
             (tile("pass", "right", &grouped(verdicts.pass), &percent(verdicts.pass, all)))
             (tile("bug", "wrong", &grouped(verdicts.bug), &format!("{} known", grouped(report.known))))
             (tile("incomparable", "say nothing", &grouped(verdicts.incomparable), &percent(verdicts.incomparable, all)))
-            (tile("", "undecidable", &share(report.undecidable_elements_share), "of output elements"))
+            (tile("", "undecidable", &undecidable(report), "of output elements"))
             (tile("", "operators", &covered.to_string(), &format!("{} pairs met", grouped(report.coverage.distinct_pairs() as u64))))
         }
     }
+}
+
+/// The share of undecidable elements: from that of the target with the least to that of the one with the most, where they differ.
+fn undecidable(report: &Report) -> String {
+    let shares = || report.elements_by_target.values().map(|of| of.undecidable_share);
+    let least = shares().reduce(f64::min).unwrap_or(report.undecidable_elements_share);
+    let most = shares().reduce(f64::max).unwrap_or(least);
+    let (least, most) = (share(least), share(most));
+    if least == most { most } else { format!("{least} to {most}") }
 }
 
 fn tile(class: &str, name: &str, value: &str, note: &str) -> Markup {

@@ -19,7 +19,10 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 @for tested in &page.identity.targets {
                     @let lacks: usize = tested.refused.values().map(std::collections::BTreeSet::len).sum();
                     tr {
-                        td { code { (tested.name) } }
+                        td {
+                            code { (tested.name) }
+                            @if let Some(engine) = &tested.engine { " " span.muted { code { (engine) } } }
+                        }
                         td { (tested.version) }
                         td { (tested.accuracy) }
                         td.number { (lacks) }

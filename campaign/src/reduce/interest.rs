@@ -154,7 +154,8 @@ fn run(
     let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
     let ran = target.run(&onnx, &problem.named(), &outputs)?;
     let expected = Expected { names: &names, outputs: &reference, profile: target.profile };
-    let finding = match judge(&target.backend, &target.level, &ran.outcome, &expected) {
+    let verdict = judge(&target.backend, &target.level, &ran.outcome, &expected);
+    let finding = match verdict.with_stderr(&ran.stderr) {
         Verdict::Pass => return nothing(&"its outputs are right"),
         Verdict::Incomparable(why) => return nothing(&why),
         Verdict::Bug(finding) => finding,

@@ -47,6 +47,8 @@ use interest::Interest;
 pub struct Reduced {
     /// The target that shows the finding: backend and level.
     pub target: String,
+    /// The same as a command to be pasted names it.
+    pub on: String,
     /// The operators before.
     pub nodes_before: usize,
     /// The operators after.
@@ -155,6 +157,7 @@ pub fn reduce_problems(
     let (after, finding) = (driver.size, &driver.best.finding);
     Ok(Reduced {
         target: target.name(),
+        on: target.on(),
         nodes_before: before.nodes,
         nodes_after: after.nodes,
         elements_before: before.elements,

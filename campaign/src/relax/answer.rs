@@ -23,7 +23,7 @@ pub(crate) fn ask(target: &Target, case: &Case, relaxed: &Relaxed) -> Result<Ver
         return Ok(Verdict::Incomparable(Why::Unsupported(why)));
     }
     let ran = target.run(&relaxed.onnx, &case.inputs, &relaxed.wanted())?;
-    let mut verdict = judge(target, &ran.outcome, relaxed);
+    let mut verdict = judge(target, &ran.outcome, relaxed).with_stderr(&ran.stderr);
     if relaxed.level == Level::Violate && is_fault(&verdict) {
         let valid = target.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
         if matches!(valid.outcome, Outcome::Fault(_)) {

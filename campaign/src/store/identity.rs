@@ -60,8 +60,11 @@ pub struct Identity {
 /// A target, as it was.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Tested {
-    /// Engine and level.
+    /// The engine's name in reports, and the level.
     pub name: String,
+    /// The engine on the command line, where it has another name there: `cmd:` and a command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
     /// The version of the engine.
     pub version: String,
     /// The accuracy profile that it is held to.
@@ -106,15 +109,24 @@ impl Identity {
         found
     }
 
-    /// The version of an engine.
-    pub fn version(&self, engine: &str) -> String {
-        let is_it = |t: &&Tested| t.name.rsplit_once(':').is_some_and(|(name, _)| name == engine);
-        self.targets.iter().find(is_it).map(|t| t.version.clone()).unwrap_or_default()
+    /// The version of an engine, by its name in reports.
+    pub fn version(&self, backend: &str) -> String {
+        self.tested(backend).map(|t| t.version.clone()).unwrap_or_default()
+    }
+
+    /// The engine as `--on` takes it, by its name in reports.
+    pub fn engine<'a>(&'a self, backend: &'a str) -> &'a str {
+        self.tested(backend).and_then(|t| t.engine.as_deref()).unwrap_or(backend)
+    }
+
+    fn tested(&self, backend: &str) -> Option<&Tested> {
+        self.targets.iter().find(|t| t.backend() == backend)
     }
 
     /// Fills in what a target was found to lack when the campaign began. Says whether it knows the target.
     pub fn recall(&self, target: &mut Target) -> bool {
-        let is_it = |t: &&Tested| t.name == target.name() && t.version == target.description().version;
+        let now = Tested::of(target);
+        let is_it = |t: &&Tested| (&t.name, &t.engine, &t.version) == (&now.name, &now.engine, &now.version);
         let Some(tested) = self.targets.iter().find(is_it) else { return false };
         // What a later version wrote, and this one does not understand, is drawn.
         let forms = |spec: &'static Spec| {
@@ -131,6 +143,11 @@ impl Identity {
 }
 
 impl Tested {
+    /// The engine's name in reports.
+    pub fn backend(&self) -> &str {
+        self.name.rsplit_once(':').map_or(self.name.as_str(), |(backend, _)| backend)
+    }
+
     fn of(target: &Target) -> Self {
         let support = &target.support;
         let mut refused: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -139,6 +156,7 @@ impl Tested {
         }
         Self {
             name: target.name(),
+            engine: (target.engine != target.backend).then(|| target.engine.clone()),
             version: target.description().version.clone(),
             accuracy: target.profile.name.to_owned(),
             functions: support.functions,
@@ -266,6 +284,7 @@ mod tests {
     fn identity() -> Identity {
         let target = |name: &str| Tested {
             name: name.to_owned(),
+            engine: None,
             version: "1.0".to_owned(),
             accuracy: "tight".to_owned(),
             functions: true,
@@ -330,5 +349,20 @@ mod tests {
     fn the_version_of_an_engine_is_found_by_its_name() {
         assert_eq!(identity().version("rten"), "1.0");
         assert_eq!(identity().version("rte"), "");
+    }
+
+    #[test]
+    fn the_command_of_an_engine_is_found_by_its_name() {
+        let mut identity = identity();
+        identity.targets[0].engine = Some("cmd:./runner --flag".to_owned());
+        identity.targets[0].name = "mine:all".to_owned();
+        assert_eq!((identity.engine("mine"), identity.engine("rten")), ("cmd:./runner --flag", "rten"));
+        // As it was stored before programs had the name that they give.
+        identity.targets[0].engine = None;
+        identity.targets[0].name = "cmd:./runner:all".to_owned();
+        assert_eq!(
+            (identity.engine("cmd:./runner"), identity.version("cmd:./runner")),
+            ("cmd:./runner", "1.0".to_owned())
+        );
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     screen::say(common, &format!("campaign folder: {}", store.folder().display()));
     let stop = interrupts()?;
     let goal = Goal { cases: plan.cases.map(|cases| plan.shard.number(cases)), time };
-    let board = if common.quiet { None } else { Live::start(store.folder(), goal) };
+    let board = if common.quiet { None } else { Live::start(store.folder(), goal, &plan.known) };
     let mut lines = Lines::new(!common.quiet && board.is_none());
     let report = fuzz(&plan, &mut store, &stop, &mut |event| lines.take(event));
     drop(board);
@@ -86,7 +86,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     // Workers count into this process's figures once they have ended.
     drop(plan);
     let cpu_seconds = backends::usage::cpu_seconds() - before;
-    let results = Results { report: &report, out: store.folder(), cpu_seconds };
+    let results = Results { report: &report, store: &store, cpu_seconds };
     results.show(common, args.junit.as_deref())
 }
 
@@ -114,8 +114,7 @@ fn learn(
 /// What a campaign's command ends with.
 pub(super) struct Results<'a> {
     pub(super) report: &'a Report,
-    /// The campaign's folder.
-    pub(super) out: &'a Path,
+    pub(super) store: &'a Store,
     /// Processor time of this command.
     pub(super) cpu_seconds: f64,
 }
@@ -125,13 +124,13 @@ impl Results<'_> {
     pub(super) fn show(&self, common: Common, to: Option<&Path>) -> anyhow::Result<Exit> {
         let report = self.report;
         if let Some(file) = to {
-            std::fs::write(file, junit(report))
+            std::fs::write(file, junit(report, self.store.identity()))
                 .with_context(|| format!("cannot write {}", file.display()))?;
         }
         if common.json {
             let mut all = serde_json::to_value(report)?;
             all["cpu_seconds"] = json!(self.cpu_seconds);
-            all["out"] = json!(self.out);
+            all["out"] = json!(self.store.folder());
             screen::json(&all)?;
         } else {
             screen::text(&summary(report, self.cpu_seconds))?;
@@ -157,7 +156,7 @@ fn interrupts() -> anyhow::Result<Arc<AtomicBool>> {
         if seen.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED);
         }
-        eprintln!("stopping: the cases under way are finished and stored; once more stops at once");
+        screen::say("stopping: the cases under way are finished and stored; once more stops at once");
     })
     .context("signals cannot be handled")?;
     Ok(stop)
@@ -166,13 +165,26 @@ fn interrupts() -> anyhow::Result<Arc<AtomicBool>> {
 /// What a shell gives a program that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
 
+/// The probability of a valid case at the start, and by how much it moves, where nothing is said.
+const P: f64 = 0.6;
+const ALPHA: f64 = 0.01;
+
 /// The levels that the command line asks for.
 fn levels(args: &Fuzz) -> anyhow::Result<Levels> {
     let choice = match args.level {
         args::Levels::Valid => Choice::Valid,
         args::Levels::Violate => Choice::Violate,
-        args::Levels::Adaptive => Choice::Adaptive { p: args.p, alpha: args.alpha },
+        args::Levels::Adaptive => {
+            Choice::Adaptive { p: args.p.unwrap_or(P), alpha: args.alpha.unwrap_or(ALPHA) }
+        }
     };
+    for (flag, is_given) in [("--p", args.p.is_some()), ("--alpha", args.alpha.is_some())] {
+        if is_given && args.level != args::Levels::Adaptive {
+            bail!(
+                "{flag} says how the level of a case is drawn, and it is the same for all; add --level adaptive"
+            );
+        }
+    }
     Ok(Levels { choice, rules: rules(&args.rules, choice != Choice::Valid)? })
 }
 
@@ -230,7 +242,7 @@ impl Lines {
         if self.are_wanted
             && let Some(line) = self.line(event)
         {
-            eprintln!("{line}");
+            screen::say(&line);
         }
     }
 
@@ -265,7 +277,7 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
     let mut out = format!(
         "{} cases in {:.1} s ({cpu_seconds:.1} s of CPU, {:.1} s inside the engines)\n\
          verdicts: {} pass, {} bug ({} known), {} incomparable\n\
-         undecidable elements {:.2} %, undefined {:.3} %, cases with something undefined {:.2} %\n",
+         undefined elements {:.3} %, cases with something undefined {:.2} %\n",
         report.cases,
         report.wall_seconds,
         report.backend_seconds,
@@ -273,10 +285,13 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
         report.verdicts.bug,
         report.known,
         report.verdicts.incomparable,
-        100.0 * report.undecidable_elements_share,
         100.0 * report.undefined_values_share,
         100.0 * report.undefined_cases_share,
     );
+    if report.elements_by_target.is_empty() {
+        // Stored before they were counted by target.
+        out += &format!("undecidable elements {:.2} %\n", 100.0 * report.undecidable_elements_share);
+    }
     let (kept, planned) = (report.adversarial.kept, report.adversarial.planned);
     out += &format!("adversarial values in {kept} cases of {planned} that were to have them\n");
     for (name, amounts) in report.footprints.each() {
@@ -297,7 +312,14 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
         }
     }
     for (target, t) in &report.by_target {
-        out += &format!("{target}: {} pass, {} bug, {} incomparable\n", t.pass, t.bug, t.incomparable);
+        let share = report.elements_by_target.get(target).map_or_else(String::new, |elements| {
+            format!(
+                "; {:.2} % of {} elements undecidable",
+                100.0 * elements.undecidable_share,
+                elements.outputs
+            )
+        });
+        out += &format!("{target}: {} pass, {} bug, {} incomparable{share}\n", t.pass, t.bug, t.incomparable);
     }
     for (engine, faults) in &report.late_faults {
         let kinds: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
@@ -311,6 +333,12 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
         for signature in signatures {
             out += &format!("known, but {what}: {signature}\n");
         }
+    }
+    if report.known_elsewhere > 0 {
+        out += &format!(
+            "{} known findings are those of engines or versions that did not run\n",
+            report.known_elsewhere
+        );
     }
     out
 }
@@ -342,11 +370,11 @@ fn levels_text(levels: &LevelTally) -> String {
 }
 
 /// How to run a saved case again.
-fn again(saved: Option<&Path>, backend: &str) -> String {
-    saved.map_or_else(|| place(None), |case| shell::run(case, backend))
+fn again(saved: Option<&Path>, engine: &str) -> String {
+    saved.map_or_else(|| place(None), |case| shell::run(case, engine))
 }
 
-pub(super) fn junit(report: &Report) -> String {
+pub(super) fn junit(report: &Report, identity: &Identity) -> String {
     let found = report.clusters.iter().map(|c| TestCase {
         class: c.example.backend.clone(),
         name: c.signature.clone(),
@@ -354,7 +382,11 @@ pub(super) fn junit(report: &Report) -> String {
             Some(finding) => TestResult::Skipped(format!("{} times; known: {finding}", c.count)),
             None => TestResult::Failed(
                 format!("{} times", c.count),
-                format!("{}\n{}", c.example.detail, again(c.smallest.as_deref(), &c.example.backend)),
+                format!(
+                    "{}\n{}",
+                    c.example.detail,
+                    again(c.smallest.as_deref(), identity.engine(&c.example.backend))
+                ),
             ),
         },
     });

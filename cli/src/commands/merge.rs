@@ -12,7 +12,7 @@ pub(crate) fn run(common: Common, args: &Merge) -> anyhow::Result<Exit> {
     let before = backends::usage::cpu_seconds();
     let store = campaign::store::merge(&args.parts, &args.out)?;
     let mut report = store.report()?;
-    report.mark_known(&known, |engine| store.identity().version(engine));
+    report.mark_known(&known, store.identity());
     let cpu_seconds = backends::usage::cpu_seconds() - before;
-    Results { report: &report, out: store.folder(), cpu_seconds }.show(common, args.junit.as_deref())
+    Results { report: &report, store: &store, cpu_seconds }.show(common, args.junit.as_deref())
 }

@@ -20,7 +20,7 @@ use std::path::Path;
 
 use ::backends::worker::Limits;
 use anyhow::{Context, bail};
-use campaign::{Target, target};
+use campaign::{Target, naming, target};
 use onnx::violate::{self, Rule};
 
 use crate::Exit;
@@ -30,6 +30,11 @@ use crate::args::{Args, Command};
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let common = args.common;
     if let Some(library) = args.ort_lib {
+        if !cfg!(feature = "ort") {
+            bail!(
+                "--ort-lib is for the backend ort, and this program is built without it; the cargo feature ort adds it"
+            );
+        }
         ::backends::worker::set_variable(::backends::engines::ORT_LIBRARY, library);
     }
     match args.command {
@@ -74,11 +79,12 @@ fn targets(names: &[String], limits: &Limits) -> anyhow::Result<Vec<Target>> {
     let mut all: Vec<Target> = Vec::new();
     for name in names {
         for target in target::open(name, limits)? {
-            if all.iter().all(|known| known.name() != target.name()) {
+            if all.iter().all(|known| known.on() != target.on()) {
                 all.push(target);
             }
         }
     }
+    naming::tell_apart(&mut all);
     Ok(all)
 }
 

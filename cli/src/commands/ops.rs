@@ -1,5 +1,6 @@
 //! `onnxsmith ops`
 
+use anyhow::bail;
 use campaign::table;
 
 use crate::Exit;
@@ -8,6 +9,9 @@ use crate::screen;
 
 /// Lists the operators.
 pub(crate) fn run(common: Common, args: Ops) -> anyhow::Result<Exit> {
+    if common.json && args.markdown {
+        bail!("--markdown and --json ask for two forms; leave one out");
+    }
     let rows = table::rows();
     if common.json {
         screen::json(&serde_json::json!({ "operators": rows }))?;

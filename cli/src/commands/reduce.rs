@@ -66,6 +66,6 @@ fn summary(reduced: &Reduced, out: &Path) -> String {
         reduced.elements_after,
         reduced.tries,
         reduced.seconds,
-        shell::run(out, &reduced.target),
+        shell::run(out, &reduced.on),
     )
 }

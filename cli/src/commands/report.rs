@@ -24,7 +24,7 @@ pub(crate) fn run(common: Common, args: &args::Report) -> anyhow::Result<Exit> {
     let store = Store::read(&args.campaign)?;
     writable(args.markdown.as_deref(), args.junit.as_deref())?;
     let mut report = store.report()?;
-    report.mark_known(&known, |engine| store.identity().version(engine));
+    report.mark_known(&known, store.identity());
     let groups = report.groups(args.alike);
     if let Some(file) = &args.html {
         let blocks = store.blocks()?;
@@ -33,7 +33,7 @@ pub(crate) fn run(common: Common, args: &args::Report) -> anyhow::Result<Exit> {
         write(file, &page::html(&page))?;
     }
     if let Some(file) = &args.junit {
-        write(file, &junit(&report))?;
+        write(file, &junit(&report, store.identity()))?;
     }
     if let Some(folder) = &args.markdown {
         issues(common, &store, &groups, folder)?;
@@ -56,12 +56,12 @@ fn write(file: &Path, content: &str) -> anyhow::Result<()> {
 /// Writes an issue for each group of which a case is there.
 fn issues(common: Common, store: &Store, groups: &[Group], folder: &Path) -> anyhow::Result<()> {
     for group in groups {
-        match Evidence::of(group, store.folder()) {
+        match Evidence::of(group, store.folder(), store.identity()) {
             Ok(evidence) => {
                 let issue = Issue::new(group, &evidence, &store.identity().version(&group.backend));
                 issue.write(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
             }
-            Err(why) if !common.quiet => eprintln!("no issue for {}: {why}", group.title()),
+            Err(why) if !common.quiet => screen::say(&format!("no issue for {}: {why}", group.title())),
             Err(_) => {}
         }
     }

@@ -4,6 +4,7 @@ use std::thread;
 
 use campaign::Store;
 
+use super::fuzz::known;
 use crate::Exit;
 use crate::args::{Common, Watch};
 use crate::board::{Board, Goal, lines};
@@ -11,17 +12,20 @@ use crate::screen;
 
 /// Shows a campaign that runs elsewhere until it ends; once, where nobody watches.
 pub(crate) fn run(common: Common, args: &Watch) -> anyhow::Result<Exit> {
+    let known = known(args.known.as_deref())?;
     let store = Store::read(&args.campaign)?;
     if common.json {
-        screen::json(&store.report()?)?;
+        let mut report = store.report()?;
+        report.mark_known(&known, store.identity());
+        screen::json(&report)?;
         return Ok(Exit::Clean);
     }
     let mut board = Board::new();
     while board.is_seen() && store.is_running() {
-        board.draw(&lines(&store, Goal::default())?)?;
+        board.draw(&lines(&store, Goal::default(), &known)?)?;
         thread::sleep(args.every);
     }
     board.clear()?;
-    screen::text(&lines(&store, Goal::default())?.join("\n"))?;
+    screen::text(&lines(&store, Goal::default(), &known)?.join("\n"))?;
     Ok(Exit::Clean)
 }

@@ -7,6 +7,7 @@ use ir::{Attribute, Attributes, BadAttribute, DType, NodeKind, Operation, Tensor
 use ops::spec::{Arity, Place};
 use ops::{Op, Operator, Reject, Spec};
 
+use super::Context;
 use super::attribute;
 use super::body::{self, Body, Known};
 use super::standard;
@@ -50,7 +51,7 @@ fn add<'p>(
 ) -> Result<(), Error> {
     let mut attributes = Attributes::new();
     for proto in given {
-        check_name(spec, proto.name(), body.context.opset)?;
+        check_name(spec, proto.name(), body.context)?;
         if let Some(value) = attribute::read(proto)? {
             attributes.set(proto.name(), value);
         }
@@ -80,14 +81,17 @@ fn add<'p>(
 }
 
 /// An attribute must be one of the operator's in the opset.
-fn check_name(spec: &Spec, name: &str, opset: u32) -> Result<(), Error> {
-    let why = match spec.place(name, opset) {
-        _ if !standard::has_attribute(spec.name, name) => "the operator has no such attribute".to_owned(),
-        Place::Attribute => return Ok(()),
-        Place::List(slot) | Place::Scalar(slot) | Place::Single(slot) => {
+fn check_name(spec: &Spec, name: &str, context: &Context<'_>) -> Result<(), Error> {
+    let lack = standard::lacks_attribute(spec.name, name, context.declared);
+    let why = match (spec.place(name, context.opset), lack) {
+        (Place::List(slot) | Place::Scalar(slot) | Place::Single(slot), _) => {
             format!("in this opset it is operand {slot}")
         }
-        Place::Absent | Place::Outputs => "the operator has no such attribute in this opset".to_owned(),
+        (_, Some(why)) => why,
+        (Place::Attribute, None) => return Ok(()),
+        (Place::Absent | Place::Outputs, None) => {
+            "the operator has no such attribute in this opset".to_owned()
+        }
     };
     Err(Error::invalid(format!("attribute `{name}`"), why))
 }

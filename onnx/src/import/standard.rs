@@ -18,7 +18,10 @@ const NEWEST: u32 = 28;
 struct Standard {
     /// The opsets that define it anew, ascending, and whether they deprecate it.
     versions: Vec<(u32, bool)>,
+    /// The names of its attributes.
     attributes: Vec<&'static str>,
+    /// The opsets that have the attributes, in the same order.
+    opsets: Vec<RangeInclusive<u32>>,
 }
 
 static TABLE: LazyLock<BTreeMap<&'static str, Standard>> = LazyLock::new(|| {
@@ -31,7 +34,15 @@ fn parse(line: &'static str) -> Option<(&'static str, Standard)> {
     let (name, versions) = (words.next()?, words.next()?);
     let version = |v: &str| Some((v.trim_end_matches('x').parse().ok()?, v.ends_with('x')));
     let versions = versions.split(',').map(version).collect::<Option<_>>()?;
-    Some((name, Standard { versions, attributes: words.collect() }))
+    let (attributes, opsets) = words.map(attribute).collect::<Option<_>>()?;
+    Some((name, Standard { versions, attributes, opsets }))
+}
+
+/// An attribute with the opsets that have it: `axis` with all, `axis@19` from one on, `axis@13-17` with some.
+fn attribute(word: &'static str) -> Option<(&'static str, RangeInclusive<u32>)> {
+    let Some((name, opsets)) = word.split_once('@') else { return Some((word, 0..=NEWEST)) };
+    let (first, last) = opsets.split_once('-').map_or((opsets, None), |(first, last)| (first, Some(last)));
+    Some((name, first.parse().ok()?..=last.map_or(Some(NEWEST), |last| last.parse().ok())?))
 }
 
 impl Standard {
@@ -97,9 +108,25 @@ pub(super) fn attributes(operator: &str) -> &'static [&'static str] {
     TABLE.get(operator).map_or(&[], |s| &s.attributes)
 }
 
-/// Whether ONNX's operator has an attribute of that name in any opset from 13 on.
-pub(super) fn has_attribute(operator: &str, attribute: &str) -> bool {
-    attributes(operator).contains(&attribute)
+/// Why ONNX's operator has no attribute of that name in an opset, if it has none.
+pub(super) fn lacks_attribute(operator: &str, attribute: &str, declared: u32) -> Option<String> {
+    let found = TABLE.get(operator).and_then(|standard| {
+        let at = standard.attributes.iter().position(|name| *name == attribute)?;
+        standard.opsets.get(at)
+    });
+    let Some(opsets) = found else { return Some("the operator has no such attribute".to_owned()) };
+    // What has not changed since an older opset has the attributes of the oldest one that is known.
+    let opset = declared.max(*OPSETS.start());
+    if opset < *opsets.start() {
+        let came = opsets.start();
+        return Some(format!(
+            "the operator has no such attribute in opset {declared}; it came with opset {came}"
+        ));
+    }
+    (opset > *opsets.end()).then(|| {
+        let last = opsets.end();
+        format!("the operator has no such attribute in opset {declared}; the last opset with it is {last}")
+    })
 }
 
 #[cfg(test)]
@@ -115,6 +142,41 @@ mod tests {
             let first = standard.versions.iter().find(|(_, deprecated)| !deprecated);
             let first = first.map_or(0, |v| v.0.max(13));
             assert_eq!(spec.since(), first, "{} came with another opset", spec.name);
+        }
+    }
+
+    #[test]
+    fn every_line_of_the_table_is_understood() {
+        let lines = include_str!("operators.txt").lines().filter(|line| !line.starts_with('#'));
+        assert_eq!(TABLE.len(), lines.count());
+        assert_eq!(attribute("axis@13-17"), Some(("axis", 13..=17)));
+        assert_eq!((attribute("axis@x"), attribute("axis@13-")), (None, None));
+    }
+
+    #[test]
+    fn an_attribute_is_there_in_its_opsets_alone() {
+        let lacks = |operator, attribute, opset| lacks_attribute(operator, attribute, opset).is_some();
+        assert!(lacks("CastLike", "round_mode", 23) && !lacks("CastLike", "round_mode", 24));
+        assert!(lacks("Cast", "saturate", 18) && !lacks("Cast", "saturate", 19));
+        assert!(!lacks("ReduceMax", "axes", 17) && lacks("ReduceMax", "axes", 18));
+        assert!(lacks("SpaceToDepth", "mode", 27) && !lacks("SpaceToDepth", "mode", 28));
+        assert!(!lacks("Cast", "to", 13) && lacks("Abs", "axis", 13));
+        // Its definition of opset 1 still held in 13.
+        assert!(!lacks("Transpose", "perm", 7));
+    }
+
+    /// What an operator of ours writes as an attribute, ONNX has as one.
+    #[test]
+    fn the_rows_of_our_operators_agree_with_the_table() {
+        for spec in ops::registry() {
+            for opset in OPSETS.filter(|&opset| opset >= spec.since()) {
+                for field in spec.fields {
+                    if spec.place(field.name, opset) == ops::spec::Place::Attribute {
+                        let lack = lacks_attribute(spec.name, field.name, opset);
+                        assert_eq!(lack, None, "{} {} in {opset}", spec.name, field.name);
+                    }
+                }
+            }
         }
     }
 

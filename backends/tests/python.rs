@@ -1,0 +1,120 @@
+//! The worker's side of the protocol in Python: `adapters/protocol.py`.
+//!
+//! It needs `python3` and nothing else: numpy and the like are stand-ins. Where there is no `python3`, nothing is tested, and the
+//! tests say so.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use onnxsmith_backends::worker::{Case, Limits, Outcome, Spec, Worker};
+
+/// Just enough of numpy for a case without inputs and outputs. It prints while it is imported, as libraries do.
+const NUMPY: &str = r#"
+print("numpy is imported")
+
+def dtype(name):
+    return name
+
+bool_, int8, int16, int32, int64 = "?", "b", "h", "i", "l"
+uint8, uint16, uint32, uint64 = "B", "H", "I", "L"
+float16, float32, float64 = "e", "f", "d"
+"#;
+
+/// A runtime that prints in every way there is, while it is imported and later, and reads standard input.
+const NOISY: &str = r#"
+import os, subprocess, sys
+
+def shout(when):
+    print("noise", when, "by print")
+    os.write(1, b"noise of a library\n")
+    subprocess.run(["sh", "-c", "echo noise of a process"], check=True)
+    sys.stdout.flush()
+    assert sys.stdin.read() == "", "there is something to read"
+
+shout("at import")
+"#;
+
+const RUNNER: &str = r#"
+from protocol import DTYPES, serve
+
+import noisy
+
+def load(model, level):
+    noisy.shout("in a case")
+    if model == b"refuse":
+        raise ValueError("no such model")
+    return lambda inputs: {}
+
+serve({"engine": "noisy", "version": "1", "levels": ["default"], "dtypes": {name: name for name in DTYPES}}, load)
+"#;
+
+fn adapters() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapters")
+}
+
+fn has_python() -> bool {
+    let has = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !has {
+        eprintln!("SKIPPED: there is no python3, so adapters/protocol.py is not tested");
+    }
+    has
+}
+
+/// A folder with the runner and what it imports.
+fn runner() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
+    write("numpy.py", NUMPY);
+    write("ml_dtypes.py", "bfloat16 = 'bf16'\nprint('ml_dtypes is imported')\n");
+    write("noisy.py", NOISY);
+    write("runner.py", RUNNER);
+    folder
+}
+
+#[test]
+fn what_is_printed_does_not_get_between_the_frames() {
+    if !has_python() {
+        return;
+    }
+    let folder = runner();
+    let path = |path: &Path| path.display().to_string();
+    // As a runner elsewhere finds the file.
+    let line = format!(
+        "cmd:env 'PYTHONPATH={}' PYTHONDONTWRITEBYTECODE=1 python3 '{}'",
+        path(&adapters()),
+        path(&folder.path().join("runner.py"))
+    );
+    let limits = Limits { timeout: Duration::from_secs(20), ..Limits::default() };
+    let mut worker = Worker::start(Spec::parse(&line).expect("a command"), limits).expect("it shakes hands");
+    assert_eq!(worker.description().engine, "noisy");
+    for model in ["take", "refuse", "take"] {
+        let case = Case { model: model.as_bytes(), level: "default", inputs: &[], outputs: &[] };
+        let run = worker.run(&case).expect("it runs");
+        match (model, &run.outcome) {
+            ("take", Outcome::Outputs(outputs)) => assert_eq!(outputs, &[]),
+            ("refuse", Outcome::Rejected { message, .. }) => assert_eq!(message, "ValueError: no such model"),
+            other => panic!("{other:?}"),
+        }
+        for noise in ["noise of a library", "noise of a process", "noise in a case by print"] {
+            assert!(run.stderr.contains(noise), "{noise} is not in {}", run.stderr);
+        }
+        assert!(!run.stderr.contains("at import"), "it was said before the case: {}", run.stderr);
+    }
+}
+
+/// What is imported before it may print where the frames are.
+#[test]
+fn every_adapter_imports_the_protocol_first() {
+    let mut adapters: Vec<PathBuf> =
+        fs::read_dir(adapters()).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    adapters.retain(|path| path.to_string_lossy().ends_with("_runner.py"));
+    assert!(adapters.len() >= 3, "{adapters:?}");
+    for path in adapters {
+        let text = fs::read_to_string(&path).expect("a text");
+        let first = text.lines().find(|line| line.starts_with("import ") || line.starts_with("from "));
+        assert!(first.is_some_and(|line| line.starts_with("from protocol import ")), "{}", path.display());
+    }
+}

@@ -1,0 +1,190 @@
+//! Programs of the user's own as engines, `cmd:…`: what they are called, what is kept of what they say.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_onnxsmith");
+
+fn onnxsmith(folder: &Path, args: &[&str]) -> Output {
+    Command::new(PROGRAM).args(args).current_dir(folder).output().expect("the program starts")
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("one JSON object: {e}; {said}"))
+}
+
+/// Our CPU kernels, which misbehave at this rate. It says that it is called `chaos`.
+fn chaos(rate: &str) -> String {
+    format!("cmd:'{PROGRAM}' worker chaos {rate}")
+}
+
+/// A campaign with findings on some engines.
+fn fuzz(folder: &Path, on: &str, known: Option<&str>) -> serde_json::Value {
+    let mut args = vec![
+        "fuzz", "--on", on, "--ops", "Add", "--dtypes", "f32", "--nodes", "1", "--cases", "16", "--out",
+        "out",
+    ];
+    args.extend(["--json", "--quiet", "--junit", "junit.xml"]);
+    args.extend(known.into_iter().flat_map(|file| ["--known", file]));
+    json(&onnxsmith(folder, &args))
+}
+
+/// The paths of all files of a name below a folder.
+fn files(folder: &Path, name: &str) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(files(&path, name));
+        } else if path.file_name().is_some_and(|n| n == name) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_program_is_called_as_it_says_and_replayed_as_it_was_started() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let engine = chaos("exit-with-words=50");
+    let list =
+        "[[known]]\nsignature = \"chaos | *exit at 3\"\nfinding = \"here\"\nexpires = \"9999-12-31\"\n";
+    fs::write(at.join("known.toml"), list).expect("a file");
+    let report = fuzz(at, &engine, Some("known.toml"));
+    assert!(report["findings"].as_u64() > Some(0), "{report}");
+    assert_eq!(report["known"], report["findings"], "the list is about its name");
+    assert_eq!(
+        report["by_target"].as_object().map(|all| all.keys().cloned().collect::<Vec<_>>()),
+        Some(vec!["chaos:default".into()])
+    );
+    let text = report.to_string();
+    let signatures = report["clusters"]
+        .as_array()
+        .expect("clusters")
+        .iter()
+        .map(|c| c["signature"].as_str().unwrap_or(""));
+    assert!(signatures.clone().all(|signature| signature.starts_with("chaos | ")), "{text}");
+
+    let shown = onnxsmith(
+        at,
+        &["report", "out", "--html", "page.html", "--markdown", "issues", "--junit", "new.xml", "--json"],
+    );
+    assert_eq!(json(&shown)["identity"]["targets"][0]["engine"], engine.as_str());
+    let read = |path: &Path| fs::read_to_string(path).expect("a text");
+    let issue = files(&at.join("issues"), "issue.md").pop().expect("an issue");
+    let unquoted = |text: &str| {
+        text.replace(['\'', '"', '\\'], "").replace("&quot;", "").replace("&#39;", "").replace("&amp;", "&")
+    };
+    let command = unquoted(&format!("--on {engine}"));
+    for path in [at.join("page.html"), issue.clone(), at.join("new.xml")] {
+        let text = read(&path);
+        assert!(unquoted(&text).contains(&command), "{} does not say how to run it: {text}", path.display());
+    }
+    assert!(read(&at.join("junit.xml")).contains("classname=\"chaos\""));
+    assert!(
+        issue.parent().and_then(Path::file_name).is_some_and(|n| n.to_string_lossy().starts_with("chaos-"))
+    );
+
+    // What is pasted runs.
+    let case = report["clusters"][0]["smallest"].as_str().expect("a saved case");
+    let ran = onnxsmith(at, &["run", case, "--on", &engine, "--json", "--quiet"]);
+    assert_eq!(json(&ran)["backends"]["chaos:default"]["crash"], 1);
+}
+
+#[test]
+fn what_an_engine_says_before_it_dies_is_kept_and_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let report = fuzz(at, &chaos("exit-with-words=50"), None);
+    assert_eq!(report["clusters"][0]["example"]["stderr"], "giving up", "{report}");
+    let cases = files(&at.join("out/findings"), "case.json");
+    assert!(!cases.is_empty());
+    for path in cases {
+        let case: serde_json::Value =
+            serde_json::from_slice(&fs::read(&path).expect("a file")).expect("JSON");
+        assert_eq!(case["findings"][0]["stderr"], "giving up", "{}", path.display());
+    }
+    let shown = onnxsmith(at, &["report", "out", "--html", "page.html", "--markdown", "issues"]);
+    assert_eq!(shown.status.code(), Some(1), "{}", String::from_utf8_lossy(&shown.stderr));
+    let page = fs::read_to_string(at.join("page.html")).expect("a page");
+    assert!(page.contains("Standard error (1 line)") && page.contains("giving up"), "{page}");
+    let issue =
+        fs::read_to_string(files(&at.join("issues"), "issue.md").pop().expect("an issue")).expect("a text");
+    assert!(issue.contains("## Standard error\n\n```text\ngiving up\n```"), "{issue}");
+}
+
+#[test]
+fn two_programs_of_one_name_are_two_engines() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let (first, second) = (chaos("exit=50"), chaos("exit-with-words=50"));
+    let report = fuzz(at, &format!("{first}, {second}, {first}"), None);
+    let targets = report["by_target"].as_object().expect("targets");
+    assert_eq!(targets.keys().collect::<Vec<_>>(), ["chaos#2:default", "chaos:default"]);
+    let identity = json(&onnxsmith(at, &["report", "out", "--json"]))["identity"].clone();
+    let engines: Vec<_> =
+        identity["targets"].as_array().expect("targets").iter().map(|t| (&t["name"], &t["engine"])).collect();
+    assert_eq!(engines[0], (&"chaos:default".into(), &first.into()));
+    assert_eq!(engines[1], (&"chaos#2:default".into(), &second.into()));
+    // Each has its own findings.
+    for cluster in report["clusters"].as_array().expect("clusters") {
+        let signature = cluster["signature"].as_str().unwrap_or_default();
+        let is_second = signature.starts_with("chaos#2 | ");
+        assert_eq!(signature.ends_with("exit at 3"), is_second, "{signature}");
+    }
+}
+
+#[test]
+fn the_undecidable_share_is_told_of_each_target() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    // ArgMax of a sum: how far the sum may be off decides which ties are open.
+    let args = [
+        "fuzz",
+        "--on",
+        "cpu,rten:all",
+        "--ops",
+        "ReduceMean,Floor,Softmax",
+        "--dtypes",
+        "f32",
+        "--nodes",
+        "4",
+    ];
+    let ran = onnxsmith(at, &[&args[..], &["--cases", "60", "--out", "out", "--json", "--quiet"]].concat());
+    let report = json(&ran);
+    let elements = &report["elements_by_target"];
+    for target in ["cpu:default", "rten:all"] {
+        let of = &elements[target];
+        let [all, undecidable] =
+            [&of["outputs"], &of["undecidable"]].map(|n| n.as_u64().expect("a count") as f64);
+        assert!(all > 0.0 && of["undecidable_share"].as_f64() == Some(undecidable / all), "{elements}");
+    }
+    let share = |target: &str| elements[target]["undecidable"].as_u64();
+    assert!(share("cpu:default") < share("rten:all"), "a looser profile decides less: {elements}");
+    let shown = onnxsmith(at, &["report", "out", "--html", "page.html", "--quiet"]);
+    assert!(matches!(shown.status.code(), Some(0 | 1)));
+    let page = fs::read_to_string(at.join("page.html")).expect("a page");
+    assert!(page.contains("<th class=\"number\">undecidable</th>"), "{page}");
+}
+
+#[test]
+fn the_view_tells_new_findings_from_known_ones() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let list = "[[known]]\nsignature = \"chaos | *exit at 3\"\nfinding = \"here\"\nexpires = \"9999-12-31\"\n\
+                [[known]]\nsignature = \"elsewhere | *\"\nfinding = \"there\"\nexpires = \"9999-12-31\"\n";
+    fs::write(at.join("known.toml"), list).expect("a file");
+    fuzz(at, &chaos("exit-with-words=30 exit=30"), None);
+    let shown = |args: &[&str]| String::from_utf8_lossy(&onnxsmith(at, args).stdout).into_owned();
+    let watched = shown(&["watch", "out", "--known", "known.toml"]);
+    let lines = |mark: &str| watched.lines().filter(|line| line.contains(mark)).collect::<Vec<_>>();
+    assert!(lines("  new    chaos | ").iter().all(|line| line.ends_with("exit at 0")), "{watched}");
+    assert!(lines("  known  chaos | ").iter().all(|line| line.ends_with("exit at 3")), "{watched}");
+    assert!(!lines("  new    ").is_empty() && !lines("  known  ").is_empty(), "{watched}");
+    assert!(watched.find("  new    ") < watched.find("  known  "), "new ones come first: {watched}");
+    assert!(!shown(&["watch", "out"]).contains("  new    "), "without a list nothing is known");
+}
