@@ -13,8 +13,8 @@ use ops::Model;
 use oracles::differential::lacks;
 use oracles::metamorphic::Fidelity;
 
+use crate::naming;
 use crate::support::Support;
-use crate::{case, naming};
 
 /// Where an engine runs.
 enum Host {

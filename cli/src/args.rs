@@ -1,7 +1,6 @@
 //! The command line: one definition per flag, its documentation included.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use campaign::Shard;
@@ -385,11 +384,6 @@ pub(crate) struct Show {
 /// An entry of a list, without the spaces around the commas.
 fn word() -> impl TypedValueParser<Value = String> {
     StringValueParser::new().map(|text| text.trim().to_owned())
-}
-
-/// The same, of dtypes.
-fn dtype(text: &str) -> Result<DType, <DType as FromStr>::Err> {
-    text.trim().parse()
 }
 
 fn shard(text: &str) -> Result<Shard, String> {

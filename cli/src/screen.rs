@@ -28,9 +28,9 @@ pub(crate) fn progress(common: Common, length: Option<u64>, what: &str) -> Progr
 }
 
 /// Says something on standard error, unless `--quiet` was given.
-pub(crate) fn say(common: Common, what: &str) {
+pub(crate) fn tell(common: Common, what: &str) {
     if !common.quiet {
-        eprintln!("{what}");
+        say(what);
     }
 }
 

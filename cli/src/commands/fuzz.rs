@@ -70,7 +70,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
         Some(store) => store,
         None => campaign_folder::begin(args.out.as_deref(), &Identity::of(&plan))?,
     };
-    screen::say(common, &format!("campaign folder: {}", store.folder().display()));
+    screen::tell(common, &format!("campaign folder: {}", store.folder().display()));
     let stop = interrupts()?;
     let goal = Goal { cases: plan.cases.map(|cases| plan.shard.number(cases)), time };
     let board = if common.quiet { None } else { Live::start(store.folder(), goal, &plan.known) };
@@ -202,14 +202,14 @@ fn open(common: Common, on: &[String], limits: &Limits) -> anyhow::Result<Vec<Ta
             match target::open(name, limits) {
                 Ok(opened) => targets.extend(opened),
                 Err(e) if backends::engines::needs(name).is_some() => {
-                    screen::say(common, &format!("without {name}: {e}"));
+                    screen::tell(common, &format!("without {name}: {e}"));
                 }
                 Err(e) => return Err(e.into()),
             }
         }
         let left_out = backends::engines::left_out();
         if !left_out.is_empty() {
-            screen::say(
+            screen::tell(
                 common,
                 &format!(
                     "without {}: not built in; cargo features of these names add them",

@@ -18,10 +18,10 @@ pub(super) fn find_out(
     settings: &Settings,
     jobs: usize,
 ) -> anyhow::Result<probe::Probed> {
-    screen::say(common, &format!("trying each operator on {}", target.name()));
+    screen::tell(common, &format!("trying each operator on {}", target.name()));
     let started = Instant::now();
     let probed = probe::probe(target, settings, probe::Effort::usual(jobs))?;
-    screen::say(common, &told(&target.support, &probed, started.elapsed().as_secs_f64()));
+    screen::tell(common, &told(&target.support, &probed, started.elapsed().as_secs_f64()));
     Ok(probed)
 }
 

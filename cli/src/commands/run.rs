@@ -48,7 +48,7 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         bail!("nothing was compared{}", first_reason(&replayed));
     }
     for backend in idle {
-        eprintln!("onnxsmith: nothing was compared on {backend}");
+        screen::say(&format!("onnxsmith: nothing was compared on {backend}"));
     }
     let failed = replayed.backends.values().any(campaign::replay::Counts::failed);
     Ok(if failed { Exit::Findings } else { Exit::Clean })
