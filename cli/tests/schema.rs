@@ -52,7 +52,7 @@ impl Checker<'_> {
                     note(wrong, at, what.as_array().expect("schemas").iter().any(fits), "fits none");
                 }
                 "enum" => {
-                    note(wrong, at, what.as_array().expect("values").contains(value), "is no such word")
+                    note(wrong, at, what.as_array().expect("values").contains(value), "is no such word");
                 }
                 "type" => {
                     let one = std::slice::from_ref(what);

@@ -138,7 +138,10 @@ mod tests {
     use super::*;
     use ir::{DType, Type};
 
-    fn covering(rows: &[(f64, f64)]) -> Tolerance {
+    /// A value and its bound; or a relative and an absolute tolerance.
+    type Pair = (f64, f64);
+
+    fn covering(rows: &[Pair]) -> Tolerance {
         let ty = Type::new(DType::F64, [rows.len() as i64]);
         let tensor = Tensor::from_f64_fn(&ty, |i| rows[i].0);
         Tolerance::covering(&[Judged {
@@ -151,7 +154,7 @@ mod tests {
     #[test]
     fn the_least_tolerance_covers_what_is_judged() {
         let near = |given: f64, wanted: f64| given >= wanted && given <= wanted * 1.012 + 1e-15;
-        let rows: &[(&[(f64, f64)], (f64, f64))] = &[
+        let rows: &[(&[Pair], Pair)] = &[
             (&[], (0.0, 0.0)),
             (&[(3.0, 0.0), (0.0, 0.0)], (0.0, 0.0)),
             (&[(2.0, 2e-6), (-4.0, 4e-6), (1.0, 1e-7)], (1e-6, 0.0)),

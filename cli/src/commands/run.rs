@@ -75,7 +75,7 @@ const SHOWN: usize = 10;
 fn first_reason(replayed: &Replayed) -> String {
     let first = replayed.not_passing.first();
     first.map_or_else(String::new, |NotPassing { case, backend, outcome, why }| {
-        format!(": {} on {backend} is {}: {why}", case.display(), outcome.name())
+        format!(": {} on {backend}: {}: {why}", case.display(), outcome.name())
     })
 }
 
