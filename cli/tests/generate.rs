@@ -73,3 +73,56 @@ fn another_seed_other_models() {
     let same = models(&one).iter().zip(&models(&two)).filter(|(a, b)| a == b).count();
     assert_eq!(same, 0, "{same} of 40 models are the same");
 }
+
+/// What an engine has that lacks Relu, and Cast to i8.
+const SUPPORT: &str = r#"
+format = 1
+engine = "small"
+version = "1.0"
+accuracy = "tight"
+opset = 15
+dtypes = ["f32", "i8"]
+functions = false
+
+[[lacking]]
+operator = "Relu"
+where = []
+
+[[lacking]]
+operator = "Cast"
+where = ["dtype of output 0 is i8"]
+"#;
+
+#[test]
+fn cases_for_an_engine_keep_within_what_its_file_says() {
+    let folder = Scratch::new("gen-for");
+    std::fs::create_dir_all(&folder.0).unwrap();
+    let generate = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_onnxsmith"))
+            .args(["gen", "--quiet", "--json", "--count", "30", "--ops", "Relu,Cast,Abs", "--for", "small.toml"])
+            .args(args)
+            .current_dir(&folder.0)
+            .output()
+            .unwrap();
+        (output.status.code(), output)
+    };
+    std::fs::write(folder.0.join("small.toml"), SUPPORT).unwrap();
+    let (code, output) = generate(&[]);
+    assert_eq!(code, Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let made: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(made["for"], serde_json::json!({ "engine": "small", "version": "1.0", "accuracy": "tight" }));
+    assert!(made["operators"]["Abs"].as_u64() > Some(0) && made["operators"]["Relu"].is_null(), "{made}");
+    assert!(made["refused_draws"].as_u64() > Some(0), "Cast to i8 is drawn, and thrown away");
+
+    let says = |args: &[&str], what: &str| {
+        let (code, output) = generate(args);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(code == Some(2) && said.contains(what), "{said}");
+    };
+    says(&["--opset", "16"], "small loads no opset above 15; --opset asks for 16");
+    says(&["--dtypes", "f64"], "small has none of the operators and dtypes that are asked for");
+    std::fs::write(folder.0.join("small.toml"), SUPPORT.replace("format = 1", "format = 9")).unwrap();
+    says(&[], "small.toml: format 9 is not 1, which this program reads");
+    std::fs::write(folder.0.join("small.toml"), SUPPORT.replace("functions", "shapes")).unwrap();
+    says(&[], "small.toml:8: unknown field `shapes`");
+}

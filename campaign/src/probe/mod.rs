@@ -39,6 +39,8 @@ const OUTSIDE: u64 = 8;
 const ROUNDS: u64 = 6;
 /// How often graphs are drawn to see whether something was missed.
 const AUDITS: u64 = 3;
+/// How many graphs are drawn at least, however few operators there are.
+const LEAST_GRAPHS: u64 = 20;
 /// How many models with functions are tried.
 const FUNCTIONS: u64 = 6;
 
@@ -96,10 +98,12 @@ pub fn probe(target: &mut Target, settings: &Settings, effort: Effort) -> Result
         guessed_at: BTreeMap::new(),
     };
     probe.first()?;
-    let (mut graphs, mut refused) = (0, 0);
+    let graphs = probe.graphs(effort.graphs);
+    let mut refused = 0;
     for audit in 0..AUDITS {
-        (graphs, refused) = (effort.graphs, probe.audit(audit, effort.graphs)?);
-        if refused == 0 {
+        let Audited { refused: now, is_news } = probe.audit(audit, graphs)?;
+        refused = now;
+        if !is_news {
             break;
         }
     }
@@ -107,6 +111,14 @@ pub fn probe(target: &mut Target, settings: &Settings, effort: Effort) -> Result
     let probed = Probed { runs: runner.runs(), graphs, refused };
     target.support = Arc::new(support.with(opset, functions).with_lacking(probe.lacking()));
     Ok(probed)
+}
+
+/// What came of graphs that were drawn without what is refused.
+struct Audited {
+    /// How many were refused all the same.
+    refused: u64,
+    /// Whether an operator of these was refused alone.
+    is_news: bool,
 }
 
 /// What is known so far.
@@ -221,16 +233,22 @@ impl Probe<'_> {
         wanted
     }
 
-    /// Draws graphs without what is refused, and follows up those that are refused all the same. Says how many were.
-    fn audit(&mut self, number: u64, graphs: u64) -> Result<u64, WorkerError> {
+    /// How many graphs an audit draws: fewer where there are few operators to be met.
+    fn graphs(&self, usual: u64) -> u64 {
+        let operators = self.base.available().len() as u64;
+        (usual * operators / ops::registry().count() as u64).clamp(LEAST_GRAPHS.min(usual), usual)
+    }
+
+    /// Draws graphs without what is refused, and follows up those that are refused all the same.
+    fn audit(&mut self, number: u64, graphs: u64) -> Result<Audited, WorkerError> {
         let maker = uses::maker(self.narrowed());
         let cases: Vec<u64> = (number * graphs..(number + 1) * graphs).collect();
         let together = self.runner.together(&maker, &cases)?;
         let refused = together.iter().filter(|t| t.said.is_some()).count() as u64;
-        let tried = together.into_iter().flat_map(|t| t.tried).collect();
-        let open = self.take(tried);
+        let open = self.take(together.into_iter().flat_map(|t| t.tried).collect());
+        let is_news = !open.is_empty();
         self.refine(open, &format!("audit {number}"))?;
-        Ok(refused)
+        Ok(Audited { refused, is_news })
     }
 
     /// The settings without what is refused so far.

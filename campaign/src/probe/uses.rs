@@ -156,7 +156,8 @@ impl<'t> Runner<'t> {
     /// Makes and runs cases; of those that the engine refuses, each operator alone.
     pub(super) fn together(&self, maker: &Maker<'_>, cases: &[u64]) -> Result<Vec<Together>, WorkerError> {
         self.each(cases, |&index| {
-            let Ok(case) = maker.make(index) else { return Ok(Together::default()) };
+            let made = maker.make(index).ok().filter(|case| self.takes_values_of(case));
+            let Some(case) = made else { return Ok(Together::default()) };
             let Some(said) = self.lacks(&case)? else {
                 return Ok(Together { said: None, tried: all(&case, &None) });
             };

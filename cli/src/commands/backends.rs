@@ -49,7 +49,9 @@ fn find_out(common: Common, engine: &str, args: &Backends) -> anyhow::Result<Exi
             format!("cannot write {}; --out takes a file in a folder that exists", file.display())
         })?;
     }
-    let support = probe::support(common, engine, &Settings::default(), jobs(args.jobs))?;
+    // Whatever is drawn by default: a file may be used with any opset.
+    let settings = Settings { opset: *ir::graph::OPSETS.end(), ..Settings::default() };
+    let support = probe::support(common, engine, &settings, jobs(args.jobs))?;
     let text = support.to_toml();
     match &args.out {
         Some(file) => {

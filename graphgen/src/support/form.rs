@@ -34,6 +34,9 @@ pub enum Subject {
     Operand(usize),
     /// An attribute: is it there, and what is it, unless it is a list?
     Attribute(String),
+    /// How many of the last axes the first output differs from the first operand in: 3 if the outermost axis of another size
+    /// is the third from the last. Not there if their ranks differ.
+    Changed,
     /// The rank of an operand.
     Rank(usize),
     /// How long a list among the attributes is.
@@ -42,9 +45,6 @@ pub enum Subject {
     Least(String),
     /// The greatest element of a list among the attributes.
     Greatest(String),
-    /// How many of the last axes the first output differs from the first operand in: 3 if the outermost axis of another size
-    /// is the third from the last. Not there if their ranks differ.
-    Changed,
     /// The model's opset.
     Opset,
 }
