@@ -92,7 +92,10 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["gen", "--for", "file"], &["file", "format = 1"]),
         (&["gen", "--for", "nope"], &["`nope`", "there are interp"]),
         (&["backends", "--out", "x.toml"], &["--probe"]),
-        (&["backends", "--probe", "cpu", "--out", "absent/x.toml"], &["absent/x.toml", "a folder that exists"]),
+        (
+            &["backends", "--probe", "cpu", "--out", "absent/x.toml"],
+            &["absent/x.toml", "a folder that exists"],
+        ),
         (&["fuzz", "--level", "adaptive", "--p", "1.5"], &["1.5", "0.6"]),
         (&["fuzz", "--p", "0.5"], &["--p", "--level adaptive"]),
         (&["fuzz", "--level", "violate", "--alpha", "0.1"], &["--alpha", "--level adaptive"]),

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::Deserialize;
 
-use crate::program::onnxsmith;
+use crate::program::{Build, onnxsmith};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -77,7 +77,7 @@ struct Pair<'r> {
 
 /// Runs all pairs and prints the table.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let program = onnxsmith(arguments.program.as_deref(), &["rten"])?;
+    let program = onnxsmith(arguments.program.as_deref(), Build::Release, &["rten"])?;
     let listed = Command::new(&program).args(["ops", "--json"]).output().context("cannot run the program")?;
     let Listed { operators: rows } =
         serde_json::from_slice(&listed.stdout).context("`onnxsmith ops --json`")?;
