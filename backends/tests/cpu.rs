@@ -84,7 +84,7 @@ fn drawn(name: &'static str, opset: u32, seed: u64) -> ops::Graph {
         opset,
         nodes: 1 + seed as usize % 3,
         operators: [name].into(),
-        empty_dims: seed.is_multiple_of(4),
+        empty_dims: f64::from(u8::from(seed.is_multiple_of(4))),
         backward: 0.5,
         function: 0.0,
         max_elements: 256,
