@@ -99,7 +99,17 @@ fn cases_for_an_engine_keep_within_what_its_file_says() {
     std::fs::create_dir_all(&folder.0).unwrap();
     let generate = |args: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_onnxsmith"))
-            .args(["gen", "--quiet", "--json", "--count", "30", "--ops", "Relu,Cast,Abs", "--for", "small.toml"])
+            .args([
+                "gen",
+                "--quiet",
+                "--json",
+                "--count",
+                "30",
+                "--ops",
+                "Relu,Cast,Abs",
+                "--for",
+                "small.toml",
+            ])
             .args(args)
             .current_dir(&folder.0)
             .output()

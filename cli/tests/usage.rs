@@ -80,7 +80,10 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["gen", "--for", "file"], &["file", "format = 1"]),
         (&["gen", "--for", "nope"], &["`nope`", "there are interp"]),
         (&["backends", "--out", "x.toml"], &["--probe"]),
-        (&["backends", "--probe", "cpu", "--out", "absent/x.toml"], &["absent/x.toml", "a folder that exists"]),
+        (
+            &["backends", "--probe", "cpu", "--out", "absent/x.toml"],
+            &["absent/x.toml", "a folder that exists"],
+        ),
         (&["fuzz", "--level", "adaptive", "--p", "1.5"], &["1.5", "0.6"]),
         (&["fuzz", "--shard", "5/4"], &["5/4", "1/4"]),
         (&["fuzz", "--time", "1d"], &["1d", "10m"]),
