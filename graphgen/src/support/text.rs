@@ -170,11 +170,11 @@ mod tests {
             "operand B is absent",
             "attribute auto_pad is SAME_LOWER",
             "attribute dilations is there",
+            "changed axes >= 3",
+            "rank of W >= 5",
             "length of pads <= 4",
             "least of strides = 1",
             "greatest of dilations >= 2",
-            "rank of W >= 5",
-            "changed axes >= 3",
             "opset >= 20",
         ]);
         let form = parse(&all, conv()).unwrap();
