@@ -62,7 +62,7 @@ pub(crate) enum Command {
     Ops(Ops),
     /// Show a model as text.
     Show(Show),
-    /// List what is built in, and which GPU adapters there are, each with its self-test; or find out what an engine has.
+    /// List the engines and the GPU adapters with their self-tests, or find out what one has.
     Backends(Backends),
     /// Serve an engine over standard input and output (see docs/worker-protocol.md).
     #[command(hide = true)]

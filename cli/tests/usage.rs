@@ -89,7 +89,7 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["gen", "--count", "1", "--out", "notes"], &["notes", "not empty", "todo.txt"]),
         (&["gen", "--level", "adaptive"], &["adaptive", "violate"]),
         (&["gen", "--for", "absent.toml"], &["absent.toml", "backends --probe ENGINE --out absent.toml"]),
-        (&["gen", "--for", "file"], &["file", "format = 1"]),
+        (&["gen", "--for", "file"], &["file:1:", "expected `=`"]),
         (&["gen", "--for", "nope"], &["`nope`", "there are interp"]),
         (&["backends", "--out", "x.toml"], &["--probe"]),
         (

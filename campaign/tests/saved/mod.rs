@@ -20,6 +20,7 @@ pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profi
         adversarial: false,
         edge: None,
         rejected: 0,
+        refused: 0,
         level: Level::Valid,
         relaxed: None,
     };

@@ -93,6 +93,12 @@ fn fact(line: &str, spec: &'static Spec) -> Result<Fact, NoFact> {
     Ok(Fact { subject: subject_of(subject, spec).map_err(refuse)?, test })
 }
 
+/// A test of a number.
+type OfNumber = fn(i64) -> Test;
+
+/// The tests of numbers, by their signs.
+const NUMBERS: [(&str, OfNumber); 3] = [(" >= ", Test::AtLeast), (" <= ", Test::AtMost), (" = ", Test::Is)];
+
 /// What is read, as text, and the test.
 fn halves(line: &str) -> Result<(&str, Test), String> {
     if let Some(subject) = line.strip_suffix(" is absent") {
@@ -101,9 +107,7 @@ fn halves(line: &str) -> Result<(&str, Test), String> {
     if let Some(subject) = line.strip_suffix(" is there") {
         return Ok((subject, Test::Present));
     }
-    let numbers: [(&str, fn(i64) -> Test); 3] =
-        [(" >= ", Test::AtLeast), (" <= ", Test::AtMost), (" = ", Test::Is)];
-    for (sign, test) in numbers {
+    for (sign, test) in NUMBERS {
         if let Some((subject, number)) = line.split_once(sign) {
             let number = number.parse().map_err(|_| format!("`{number}` is no integer"))?;
             return Ok((subject, test(number)));
@@ -166,11 +170,11 @@ mod tests {
             "operand B is absent",
             "attribute auto_pad is SAME_LOWER",
             "attribute dilations is there",
+            "changed axes >= 3",
+            "rank of W >= 5",
             "length of pads <= 4",
             "least of strides = 1",
             "greatest of dilations >= 2",
-            "rank of W >= 5",
-            "changed axes >= 3",
             "opset >= 20",
         ]);
         let form = parse(&all, conv()).unwrap();
