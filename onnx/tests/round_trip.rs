@@ -32,8 +32,12 @@ fn generated_models_of_every_opset() {
     for opset in ir::graph::OPSETS {
         for seed in 0..seeds_per_opset {
             let stream = Stream::new(u64::from(opset)).at(seed);
-            let settings =
-                Settings { opset, function: 0.4, empty_dims: f64::from(u8::from(seed % 4 == 0)), ..Settings::default() };
+            let settings = Settings {
+                opset,
+                function: 0.4,
+                empty_dims: f64::from(u8::from(seed % 4 == 0)),
+                ..Settings::default()
+            };
             let model = generate(&settings, &Weights, stream).model;
             functions += model.functions.len();
             assert_round_trip(&model);

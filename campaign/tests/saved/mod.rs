@@ -21,6 +21,8 @@ pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profi
         edge: None,
         rejected: 0,
         refused: 0,
+        footprint: ops::Footprint::of(&model).expect("few nodes"),
+        refused: 0,
         level: Level::Valid,
         relaxed: None,
     };
