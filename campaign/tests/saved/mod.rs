@@ -6,11 +6,12 @@ use interp::{Profile, Taps};
 use ir::Tensor;
 use onnxsmith_campaign::relax::Level;
 use onnxsmith_campaign::{Case, case, folder};
-use ops::Model;
+use ops::{Footprint, Model};
 
 /// Writes a valid case, with its outputs under a profile, and says where.
 pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profile) -> PathBuf {
     let evaluation = interp::evaluate(&model, &inputs, profile, Taps::Outputs).expect("a reference");
+    let footprint = Footprint::of(&model).expect("few nodes");
     let case = Case {
         index: 7,
         onnx: case::export(&model).expect("a model"),
@@ -21,8 +22,7 @@ pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profi
         edge: None,
         rejected: 0,
         refused: 0,
-        footprint: ops::Footprint::of(&model).expect("few nodes"),
-        refused: 0,
+        footprint,
         level: Level::Valid,
         relaxed: None,
     };
