@@ -98,6 +98,8 @@ fn identity() -> Identity {
         seed: 1,
         shard: Shard::WHOLE,
         opset: None,
+        nodes: None,
+        policy: serde_json::Value::Null,
         settings: BTreeMap::from([(NAME.to_owned(), NAME.into())]),
         swarm: true,
         values: case::Values::Mixed,
