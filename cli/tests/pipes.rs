@@ -121,10 +121,10 @@ fn the_environment_of_a_runner_is_the_users() {
     let folder = tempfile::tempdir().expect("a folder");
     let script = "echo \"${XDG_RUNTIME_DIR-unset}\" > seen; exec \"$0\" worker cpu";
     let runner = format!("cmd:sh -c '{script}' '{PROGRAM}'");
+    let mut command = Command::new(PROGRAM);
+    command.args(["gen", "--count", "1", "--nodes", "1", "--out", "cases", "--quiet"]);
+    assert!(command.current_dir(folder.path()).status().expect("the program starts").success());
     for (given, wanted) in [(None, "unset\n"), (Some("/run/mine"), "/run/mine\n")] {
-        let mut command = Command::new(PROGRAM);
-        command.args(["gen", "--count", "1", "--nodes", "1", "--out", "cases", "--quiet"]);
-        assert!(command.current_dir(folder.path()).status().expect("the program starts").success());
         let mut command = Command::new(PROGRAM);
         command
             .args(["run", "cases", "--on", &runner, "--quiet"])

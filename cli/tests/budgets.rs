@@ -1,0 +1,63 @@
+//! What is asked of generated models is what they are: operators, dtypes, sizes, budgets.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What `gen --json` says.
+fn made(folder: &Path, args: &[&str]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
+    let output = command.current_dir(folder).args(["gen", "--json", "--quiet"]).args(args).output();
+    let output = output.expect("the program starts");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+fn number(of: &Value, path: &str) -> u64 {
+    of.pointer(path).and_then(Value::as_u64).unwrap_or_else(|| panic!("{path} is no number in {of}"))
+}
+
+/// An operator that needs other dtypes has them, one that came late is drawn in the opsets that have it, and no model is
+/// empty.
+#[test]
+fn what_is_asked_for_alone_is_in_every_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (ops, dtypes) in [
+        ("ArgMax", Some("f32")),
+        ("Abs", Some("f32")),
+        ("Where", Some("i8")),
+        ("Swish", None),
+        ("TopK:f16", None),
+        ("Cast:bf16", None),
+    ] {
+        let mut args = vec!["--nodes", "1", "--count", "20", "--seed", "3", "--ops", ops];
+        args.extend(dtypes.into_iter().flat_map(|dtypes| ["--dtypes", dtypes]));
+        let name = ops.split(':').next().unwrap_or(ops);
+        assert_eq!(number(&made(folder.path(), &args), &format!("/operators/{name}")), 20, "{args:?}");
+    }
+}
+
+/// The inputs that value search adds count as well.
+#[test]
+fn budgets_hold_with_values() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (flag, key) in
+        [("--max-flops", "flops"), ("--max-memory", "peak_bytes"), ("--max-total", "total_bytes")]
+    {
+        let made = made(folder.path(), &["--nodes", "20", "--count", "20", flag, "2K"]);
+        assert!(number(&made, &format!("/footprints/{key}/most")) <= 2000, "{made}");
+        assert_eq!(number(&made, "/generated"), 20);
+    }
+}
+
+#[test]
+fn a_policy_file_says_what_flags_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let policy = "nodes = 3\nops = [\"Conv\", \"Relu\"]\npatterns = [[\"y = Conv\", \"Relu(y)\"]]\npattern-share = 1.0\n";
+    std::fs::write(folder.path().join("gates.toml"), policy).expect("a file");
+    let made = made(folder.path(), &["--policy", "gates.toml", "--count", "10", "--flops", "1e5..1e6"]);
+    assert_eq!(number(&made, "/nodes"), 30);
+    assert!(number(&made, "/operators/Conv") >= 10);
+    assert!(number(&made, "/footprints/flops/inside") >= 9, "{made}");
+}
