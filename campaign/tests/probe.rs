@@ -59,7 +59,7 @@ fn forms(support: &Support) -> Vec<String> {
 /// Softmax as a whole, a dtype, a pair of dtypes, an attribute, a rank, an operand that may be absent, and an opset.
 fn lacks_much(model: &Model, op: &Op, operands: &[Option<&Type>]) -> Answer {
     let dtype = |i: usize| operands.get(i).copied().flatten().map(|ty| ty.dtype);
-    let rank = operands[0].map_or(0, |ty| ty.rank());
+    let rank = operands[0].map_or(0, ir::Type::rank);
     let attributes = Operation::attributes(op);
     let lacks = match op.name() {
         "Softmax" => true,

@@ -51,6 +51,9 @@ impl Span {
 /// The part of its amount from which on a graph counts as grown to it.
 const FILLED: f64 = 0.9;
 
+/// What a span bounds.
+pub(crate) type Quantity = fn(&Footprint) -> u64;
+
 /// How much graphs may take, by the conventions of docs/budgets.md.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Budget {
@@ -64,7 +67,7 @@ pub struct Budget {
 
 impl Budget {
     /// The spans, each with what it bounds.
-    pub(crate) fn spans(&self) -> [(Span, fn(&Footprint) -> u64); 3] {
+    pub(crate) fn spans(&self) -> [(Span, Quantity); 3] {
         [(self.flops, |f| f.flops), (self.peak, |f| f.peak), (self.total, |f| f.total)]
     }
 
@@ -101,7 +104,7 @@ impl Budget {
 
     /// How far a graph is from what it should take, as a sum of logarithms: 0 where nothing is missing.
     pub(crate) fn missing(&self, footprint: &Footprint) -> f64 {
-        let missing = |(span, of): &(Span, fn(&Footprint) -> u64)| {
+        let missing = |(span, of): &(Span, Quantity)| {
             let (least, has) = (span.least.max(1) as f64, of(footprint).max(1) as f64);
             (least / has).ln().max(0.0)
         };

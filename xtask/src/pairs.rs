@@ -149,9 +149,11 @@ fn table(pairs: &[Pair<'_>]) -> String {
     targets.sort();
     targets.dedup();
     let mut out = String::from("| operator | dtypes met |");
-    targets.iter().for_each(|name| _ = write!(out, " {name} |"));
+    for name in &targets {
+        _ = write!(out, " {name} |");
+    }
     out += "\n|---|---:|";
-    targets.iter().for_each(|_| out += "---|");
+    out += &"---|".repeat(targets.len());
     for of in pairs.chunk_by(|a, b| a.operator == b.operator) {
         _ = write!(out, "\n| {} | {} |", of[0].operator, of.len());
         for name in &targets {

@@ -150,9 +150,9 @@ impl Narrowed {
         let each = self.for_each.len().max(1);
         let first = (index / 2) as usize % each;
         let singles = self.for_each.iter().cycle().skip(first).take(self.for_each.len());
-        let all = std::iter::once(&self.for_all);
-        let (before, after) = if index % 2 == 0 { (Some(all), None) } else { (None, Some(all)) };
-        before.into_iter().flatten().chain(singles).chain(after.into_iter().flatten())
+        let is_shared = index.is_multiple_of(2);
+        let [before, after] = [is_shared, !is_shared].map(|here| here.then_some(&self.for_all));
+        before.into_iter().chain(singles).chain(after)
     }
 }
 

@@ -159,7 +159,7 @@ impl<'t> Runner<'t> {
             let made = maker.make(index).ok().filter(|case| self.takes_values_of(case));
             let Some(case) = made else { return Ok(Together::default()) };
             let Some(said) = self.lacks(&case)? else {
-                return Ok(Together { said: None, tried: all(&case, &None) });
+                return Ok(Together { said: None, tried: all(&case, None) });
             };
             Ok(Together { said: Some(said), tried: self.apart(&case)? })
         })
@@ -181,7 +181,7 @@ impl<'t> Runner<'t> {
                 continue;
             }
             let said = self.lacks(&alone)?;
-            tried.extend(all(&alone, &said));
+            tried.extend(all(&alone, said.as_ref()));
         }
         Ok(tried)
     }
@@ -213,8 +213,8 @@ impl<'t> Runner<'t> {
 }
 
 /// All uses of a case, of which the engine said the same.
-fn all(case: &Case, said: &Option<String>) -> Vec<(&'static Spec, Tried)> {
-    let tried = |(spec, use_)| (spec, Tried { use_, said: said.clone() });
+fn all(case: &Case, said: Option<&String>) -> Vec<(&'static Spec, Tried)> {
+    let tried = |(spec, use_)| (spec, Tried { use_, said: said.cloned() });
     case::uses(&case.model, |_| true).into_iter().map(tried).collect()
 }
 

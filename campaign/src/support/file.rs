@@ -135,7 +135,7 @@ impl Support {
     /// The file's text.
     pub fn to_toml(&self) -> String {
         let list = |items: &[&str]| items.iter().map(|item| quoted(item)).collect::<Vec<_>>().join(", ");
-        let dtypes: Vec<&str> = self.dtypes.iter().map(|d| d.name()).collect();
+        let dtypes: Vec<&str> = self.dtypes.iter().map(DType::name).collect();
         let opset = self.opset.map(|opset| format!("opset = {opset}\n")).unwrap_or_default();
         let mut out = format!(
             "# What {} {} has, as `onnxsmith backends --probe` found out. `onnxsmith gen --for` takes it.\n\

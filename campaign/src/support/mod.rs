@@ -1,7 +1,7 @@
 //! What an engine has, as far as is known: by what it states, and by what was found out.
 //!
 //! Cases are made within it ([`Support::narrow`]), and none is run that asks for more ([`Support::lacks`]). It is data:
-//! [`file`] writes and reads it, so that cases can be made for an engine that is not there.
+//! [`mod@file`] writes and reads it, so that cases can be made for an engine that is not there.
 
 pub mod file;
 
@@ -84,7 +84,9 @@ impl Support {
     #[must_use]
     pub fn with_lacking(self, lacking: Vec<Lacking>) -> Self {
         let mut refused = Refused::new();
-        lacking.iter().for_each(|l| refused.insert(l.operator, l.form.clone()));
+        for lack in &lacking {
+            refused.insert(lack.operator, lack.form.clone());
+        }
         Self { lacking, refused, ..self }
     }
 

@@ -74,7 +74,7 @@ fn told(support: &Support) -> Value {
         "version": support.version,
         "accuracy": support.profile.name,
         "opset": support.opset,
-        "dtypes": support.dtypes.iter().map(|d| d.name()).collect::<Vec<_>>(),
+        "dtypes": support.dtypes.iter().map(ir::DType::name).collect::<Vec<_>>(),
         "functions": support.functions,
         "lacking": support.lacking().iter().map(lacking).collect::<Vec<_>>(),
     })

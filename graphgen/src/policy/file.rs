@@ -126,8 +126,8 @@ const KEYS: &[(&str, Set)] = &[
     ("reuse", |t, v| share(t, "reuse", v)),
     ("pattern-share", |t, v| share(t, "pattern-share", v)),
     ("weights", weights),
-    ("templates", |t, v| patterns(t, v, |steps| Pattern::chain(steps))),
-    ("patterns", |t, v| patterns(t, v, |steps| Pattern::graph(steps))),
+    ("templates", |t, v| patterns(t, v, Pattern::chain)),
+    ("patterns", |t, v| patterns(t, v, Pattern::graph)),
 ];
 
 /// A number or a text, as text.
@@ -306,8 +306,8 @@ impl Taste {
 pub struct Told {
     /// [`Taste::weights`].
     pub weights: BTreeMap<String, u32>,
-    /// [`Taste::patterns`]: the operators of each, with the steps that each uses.
-    pub patterns: Option<Vec<Vec<(&'static str, Vec<usize>)>>>,
+    /// [`Taste::patterns`].
+    pub patterns: Option<Vec<Pattern>>,
 }
 
 impl Policy for Taste {
@@ -326,9 +326,7 @@ impl Policy for Taste {
     }
 
     fn told(&self) -> Told {
-        let steps = |p: &Pattern| p.steps.iter().map(|s| (s.operator, s.uses.clone())).collect();
-        let patterns = self.patterns.as_ref().map(|all| all.iter().map(steps).collect());
-        Told { weights: self.weights.clone(), patterns }
+        Told { weights: self.weights.clone(), patterns: self.patterns.clone() }
     }
 }
 

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 /// Some operators of which each may have to use what earlier ones give.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Pattern {
     /// The operators, in order.
     pub steps: Vec<Step>,
 }
 
 /// One operator of a pattern.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Step {
     /// Its ONNX name.
     pub operator: &'static str,
