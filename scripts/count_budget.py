@@ -76,7 +76,9 @@ def size(value_type):
 def count(path):
     """Operations, peak bytes, total bytes."""
     model = inliner.inline_local_functions(onnx.load(path))
-    graph = shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph
+    # Not strict: of LpPool's windows that begin in the padding at the end (ceil_mode), ONNX's inference leaves out one at
+    # most. What the model declares stands.
+    graph = shape_inference.infer_shapes(model, data_prop=True).graph
     values = {v.name: size(v.type.tensor_type) for v in [*graph.input, *graph.value_info, *graph.output]}
     constants = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
     for t in graph.initializer:
