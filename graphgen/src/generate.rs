@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use crate::function;
-use crate::grow::grow;
+use crate::grow::{Measure, grow};
 use crate::insert::{Frame, Inserter};
 use crate::policy::{DENSE, Pattern, Policy, choose};
 use crate::settings::Settings;
@@ -16,10 +16,10 @@ use crate::sketch::{Origin, Placeholder, Sketch, ValueId};
 const ATTEMPTS_PER_NODE: usize = 60;
 /// How many graphs are drawn until one can be grown into its budget: one that only moves elements takes no operations
 /// however large it is.
-const GRAPHS: u64 = 12;
+const GRAPHS: u64 = 10;
 
-/// How many of them are drawn before one is drawn around an operator that takes many operations.
-const UNSEEDED: u64 = 3;
+/// How many operators that take many operations all but the first of them are drawn around.
+const DENSE_NODES: usize = 3;
 
 /// A generated model.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
     let Drawn { sketch, rejected, refused } = if budget.is_filled() {
         filled(settings, policy, &frame, stream)
     } else {
-        draw(settings, policy, &frame, None, stream)
+        draw(settings, policy, &frame, &[], stream)
     };
     let graph = finish(&sketch, settings.constant, &tap, stream.child("form"));
     let mut model = Model::new(settings.opset, graph);
@@ -69,42 +69,43 @@ struct Drawn {
 fn filled(settings: &Settings, policy: &dyn Policy, frame: &Frame<'_>, stream: Stream) -> Drawn {
     let is_dense = |spec: &&&'static Spec| DENSE.contains(&spec.name);
     let dense: Vec<&'static Spec> = settings.available().iter().filter(is_dense).copied().collect();
-    let mut best = Drawn::default();
-    let mut least = f64::INFINITY;
+    let mut best: Option<(Measure, Drawn)> = None;
     let (mut rejected, mut refused) = (0, 0);
     for i in 0..GRAPHS {
         let stream = stream.child("fill").at(i);
-        // The first graphs are as they come.
-        let seed = dense.choose(&mut stream.child("dense").rng()).filter(|_| i >= UNSEEDED);
-        let mut drawn = draw(settings, policy, frame, seed.copied(), stream);
+        // The first graph is as it comes.
+        let seeds = if i == 0 { 0 } else { DENSE_NODES.min(settings.nodes) };
+        let mut choices = stream.child("dense").rng();
+        let seeds: Vec<_> = (0..seeds).filter_map(|_| dense.choose(&mut choices).copied()).collect();
+        let mut drawn = draw(settings, policy, frame, &seeds, stream);
         rejected += drawn.rejected;
         refused += drawn.refused;
-        let missing =
+        let grown =
             grow(&mut drawn.sketch, settings, &frame.budget, frame.tap, &mut stream.child("grow").rng());
-        if missing < least {
-            (best, least) = (drawn, missing);
+        if best.as_ref().is_none_or(|(other, _)| grown.is_better_than(other)) {
+            best = Some((grown, drawn));
         }
-        if missing == 0.0 {
+        if grown.is_good() {
             break;
         }
     }
-    Drawn { rejected, refused, ..best }
+    Drawn { rejected, refused, ..best.map(|(_, drawn)| drawn).unwrap_or_default() }
 }
 
-/// A graph as it is drawn, around a first operator where one is given.
+/// A graph as it is drawn, around some operators.
 fn draw(
     settings: &Settings,
     policy: &dyn Policy,
     frame: &Frame<'_>,
-    seed: Option<&'static Spec>,
+    seeds: &[&'static Spec],
     stream: Stream,
 ) -> Drawn {
     let available = settings.available();
     let mut inserter = Inserter::new(settings, frame);
     let mut rejected = 0;
-    if let Some(seed) = seed {
-        let seeds = stream.child("seed");
-        (0..ATTEMPTS_PER_NODE as u64).find(|&t| inserter.forward(seed, &[], seeds.at(t)));
+    for (i, spec) in seeds.iter().enumerate() {
+        let stream = stream.child("seed").at(i as u64);
+        (0..ATTEMPTS_PER_NODE as u64).find(|&t| inserter.forward(spec, &[], stream.at(t)));
     }
     for attempt in 0..settings.nodes * ATTEMPTS_PER_NODE {
         let stream = stream.child("node").at(attempt as u64);

@@ -25,7 +25,9 @@ use crate::sketch::{Origin, Sketch, ValueId};
 use crate::solver::{Moves, Problem, Solution};
 
 /// How many moves are tried for each unknown.
-const TRIES_PER_UNKNOWN: usize = 24;
+const TRIES_PER_UNKNOWN: usize = 12;
+/// How often the climb begins anew, as what led nowhere may lead somewhere later. The last time nodes may take any share.
+const ROUNDS: [Spread; 4] = [Spread::Wanted, Spread::Wanted, Spread::Wanted, Spread::Open];
 /// The most a value is multiplied by in one move.
 const MOST_AT_ONCE: f64 = 8.0;
 /// The share of the whole that one node may take as long as there is another way.
@@ -38,29 +40,36 @@ const ELEMENTS_PER_FLOP: f64 = 1.0 / 16.0;
 /// See [`ELEMENTS_PER_FLOP`].
 const MOST_ELEMENTS: i64 = 1 << 20;
 
-/// Grows a graph into its budget as far as it goes. Gives what is then missing, as [`Budget::missing`] does.
+/// Whether one node may take nearly all of a budget.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Spread {
+    /// No node's share grows beyond [`LARGEST_SHARE`].
+    Wanted,
+    /// It may.
+    Open,
+}
+
+/// Grows a graph into its budget as far as it goes, and says how it then stands.
 pub(crate) fn grow(
     sketch: &mut Sketch,
     settings: &Settings,
     budget: &Budget,
     tap: &dyn Fn(ValueId) -> bool,
     rng: &mut ChaCha8Rng,
-) -> f64 {
+) -> Measure {
     let arena = Arena::new();
     let mut problem = Problem::new(&arena);
     let limits = Limits::of(settings, budget);
-    let now = budget.missing(&sketch.footprint(settings.opset, tap));
-    let Some(lifted) = Lifted::of(sketch, &arena, &mut problem, limits) else { return now };
-    let Some(moves) = Moves::from(&problem, &lifted.start) else { return now };
     let measure = |s: &Sketch| Measure::of(s, settings, budget, tap);
-    let Some(measured) = measure(sketch) else { return now };
+    let Some(measured) = measure(sketch) else { return Measure::NOWHERE };
+    let Some(lifted) = Lifted::of(sketch, &arena, &mut problem, limits) else { return measured };
+    let Some(moves) = Moves::from(&problem, &lifted.start) else { return measured };
     let mut climb = Climb { lifted: &lifted, moves, best: sketch.clone(), measured, measure: &measure, rng };
-    for is_spread in [true, false] {
-        climb.run(is_spread);
+    for spread in ROUNDS {
+        climb.run(spread);
     }
-    let missing = climb.measured.missing;
     *sketch = climb.best;
-    missing
+    climb.measured
 }
 
 /// The largest sizes.
@@ -143,8 +152,8 @@ impl<'a> Lifted<'a> {
 }
 
 /// How a graph stands to its budget.
-#[derive(Clone, Copy)]
-struct Measure {
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Measure {
     /// See [`Budget::missing`].
     missing: f64,
     /// The share of the operations, or of the bytes where only these are to be filled, of the largest node.
@@ -152,6 +161,19 @@ struct Measure {
 }
 
 impl Measure {
+    /// A graph that cannot be measured.
+    const NOWHERE: Self = Self { missing: f64::INFINITY, largest: 1.0 };
+
+    /// Whether the budget is filled, and no node takes nearly all of it.
+    pub(crate) fn is_good(&self) -> bool {
+        self.missing == 0.0 && self.largest <= LARGEST_SHARE
+    }
+
+    /// Whether this is nearer to the budget than another, or as near and spread more.
+    pub(crate) fn is_better_than(&self, other: &Self) -> bool {
+        (self.missing, self.largest.max(LARGEST_SHARE)) < (other.missing, other.largest.max(LARGEST_SHARE))
+    }
+
     /// `None` where the graph exceeds its budget, or breaks a rule that is not one between sizes.
     fn of(
         sketch: &Sketch,
@@ -198,9 +220,8 @@ struct Climb<'c, 'p, 'a> {
 }
 
 impl Climb<'_, '_, '_> {
-    /// Climbs until nothing is missing, or nothing helps. Where it is to be spread, no node's share grows beyond
-    /// [`LARGEST_SHARE`].
-    fn run(&mut self, is_spread: bool) {
+    /// Climbs until nothing is missing, or nothing helps.
+    fn run(&mut self, spread: Spread) {
         let unknowns: Vec<usize> = self.lifted.start.iter().map(|&(slot, _)| slot).collect();
         // The least value that each is known not to reach from where the others are.
         let mut ceiling = vec![i64::MAX; unknowns.len()];
@@ -212,7 +233,7 @@ impl Climb<'_, '_, '_> {
             }
             let i = open[self.rng.random_range(0..open.len())];
             let value = self.larger(self.value(unknowns[i]), ceiling[i]);
-            if !self.advance(unknowns[i], value, is_spread) {
+            if !self.advance(unknowns[i], value, spread) {
                 ceiling[i] = value;
             }
         }
@@ -235,11 +256,13 @@ impl Climb<'_, '_, '_> {
     }
 
     /// Gives an unknown a value, if that brings the graph nearer to its budget.
-    fn advance(&mut self, unknown: usize, value: i64, is_spread: bool) -> bool {
+    fn advance(&mut self, unknown: usize, value: i64, spread: Spread) -> bool {
         let Some(solution) = self.moves.with(unknown, value) else { return false };
         let sized = self.lifted.at(&solution, &self.best);
         let Some(measured) = (self.measure)(&sized) else { return false };
-        let is_fair = !is_spread || measured.largest <= LARGEST_SHARE.max(self.measured.largest);
+        let is_fair = spread == Spread::Open
+            || measured.largest <= LARGEST_SHARE
+            || measured.largest < self.measured.largest;
         let is_nearer = measured.missing < self.measured.missing - LEAST_GAIN || measured.missing == 0.0;
         if is_fair && is_nearer {
             (self.best, self.measured) = (sized, measured);
