@@ -147,7 +147,9 @@ fn an_interrupted_campaign_goes_on_as_if_nothing_had_been() {
         .expect("a report");
         sessions += usize::from(!events.is_empty());
     }
-    assert!(sessions > 4, "only {sessions} sessions ran cases");
+    // How far a session gets after it was told to stop is a matter of speed, but no thread is more than two rounds ahead of
+    // what is counted.
+    assert!(sessions > 2, "only {sessions} sessions ran cases");
     assert_eq!(Campaign::read(&parts), whole);
     let blocks = Store::read(&parts).expect("a store").blocks().expect("blocks");
     assert!(blocks.windows(2).all(|pair| pair[0].past == pair[1].first), "{blocks:?}");
