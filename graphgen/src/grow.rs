@@ -36,9 +36,9 @@ const LARGEST_SHARE: f64 = 0.6;
 const LEAST_GAIN: f64 = 1e-3;
 /// The elements of a value in a graph that is grown to an amount of operations: about this share of them, at most
 /// [`MOST_ELEMENTS`]. Where a value has more, a few elementwise nodes use up the memory before they use up the budget.
-const ELEMENTS_PER_FLOP: f64 = 1.0 / 16.0;
+const ELEMENTS_PER_FLOP: f64 = 1.0 / 64.0;
 /// See [`ELEMENTS_PER_FLOP`].
-const MOST_ELEMENTS: i64 = 1 << 20;
+const MOST_ELEMENTS: i64 = 1 << 19;
 
 /// Whether one node may take nearly all of a budget.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
