@@ -17,6 +17,7 @@ pub mod reading;
 pub mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use ir::DTypes;
 use ops::Spec;
@@ -25,9 +26,9 @@ use ops::spec::Arity;
 pub use form::{Fact, Form, Subject, Test};
 pub use reading::{Reading, Use};
 
-/// The forms of operators that are not drawn.
+/// The forms of operators that are not drawn. They are shared, as settings are copied for each case.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Refused(BTreeMap<&'static str, BTreeSet<Form>>);
+pub struct Refused(Arc<BTreeMap<&'static str, BTreeSet<Form>>>);
 
 impl Refused {
     /// Nothing is refused.
@@ -37,7 +38,7 @@ impl Refused {
 
     /// One more form of an operator.
     pub fn insert(&mut self, operator: &'static str, form: Form) {
-        self.0.entry(operator).or_default().insert(form);
+        Arc::make_mut(&mut self.0).entry(operator).or_default().insert(form);
     }
 
     /// All that another refuses, too.
