@@ -15,6 +15,7 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
 
+use crate::reference;
 use crate::relax::{Level, Relaxed};
 use crate::report::add_counts;
 
@@ -284,8 +285,11 @@ impl Maker<'_> {
     /// A case with its constants and inputs.
     pub(crate) fn fill(case: Case, constants: &[NodeId], stream: Stream) -> Result<Case, CaseError> {
         let index = case.index;
+        // A model beyond what the reference takes otherwise was asked for; its values are drawn once.
+        let once = Budget { runs: 1, ..Budget::default() };
+        let budget = reference::affordable(&case.model).map_or(once, reference::Spent::search);
         let Settled { model, constants, mut found, .. } =
-            interp::find_or_cut(case.model, constants, stream, Budget::default())
+            interp::find_or_cut(case.model, constants, stream, budget)
                 .map_err(|cause| CaseError::Values { index, cause })?;
         let mut edge = None;
         if case.adversarial && found.all_defined {

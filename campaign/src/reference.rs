@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use backends::engines::models::Runner;
 use backends::worker::{Description, EngineError};
+use interp::Budget;
 use ir::{DType, NodeKind, Tensor, Type};
 use ops::operator::elements;
 use ops::{Graph, Model, Operator};
@@ -70,6 +71,12 @@ impl Spent {
     /// How many evaluations may be made together.
     pub fn runs(self) -> u64 {
         (MAX_FLOPS / self.flops.max(1)).min(MAX_ELEMENTS / self.elements.max(1))
+    }
+
+    /// What a search for the model's values may do: what one run costs decides how many there may be.
+    pub fn search(self) -> Budget {
+        let all = Budget::default();
+        Budget { runs: self.runs().clamp(1, all.runs.into()) as u32, ..all }
     }
 
     fn and(self, other: Self) -> Self {

@@ -127,10 +127,7 @@ fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
 pub(crate) fn invent(folder: &CaseFolder, seed: u64) -> std::result::Result<DataSet, Judgement> {
     let model = case::import(&folder.model, &BTreeMap::new()).map_err(|e| unusable(&e))?;
     let spent = reference::affordable(&model).map_err(|why| (Result::NoReference, why))?;
-    let all = interp::Budget::default();
-    // What one run costs decides how many there may be.
-    let budget = interp::Budget { runs: spent.runs().clamp(1, all.runs.into()) as u32, ..all };
-    let found = interp::find_values(&model, &[], Stream::new(seed).child("run"), budget)
+    let found = interp::find_values(&model, &[], Stream::new(seed).child("run"), spent.search())
         .map_err(|e| (Result::Broken, e.to_string()))?;
     let inputs = case::named(&model, found.inputs(&model));
     let inputs = inputs.into_iter().map(|(name, tensor)| NamedTensor::new(name, tensor)).collect();
