@@ -64,7 +64,7 @@ def flops(node, shape, constants):
     if op == "Gelu":
         return (9 if a.get("approximate") == b"tanh" else 5) * count
     if op == "TopK":
-        return math.prod(x[0]) * (int(constants[node.input[1]].item()).bit_length() or 1)
+        return math.prod(x[0]) * max(int(constants[node.input[1]].item()), 1)
     return sum(math.prod(shape) for shape in y)
 
 

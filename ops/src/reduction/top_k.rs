@@ -165,9 +165,10 @@ impl Operator for TopK {
         if self.has_order() { both.collect() } else { both.map(|data| data.unspecified(a)).collect() }
     }
 
+    /// Those of a selection: as many comparisons for each element as elements are wanted.
     fn flops(&self, x: &[Option<&Type>], _: &[Type]) -> u64 {
-        let count: u64 = x.iter().flatten().map(|t| elements(t)).sum();
-        count.saturating_mul(u64::from(self.k.unsigned_abs().ilog2() + 1))
+        let count = x.iter().flatten().map(|t| elements(t)).fold(0, u64::saturating_add);
+        count.saturating_mul(self.k.unsigned_abs().max(1))
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
