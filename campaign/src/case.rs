@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use graphgen::{Policy, Settings, Use};
+use graphgen::{Policy, Settings, Use, Weights};
 use interp::{Budget, Edged, Evaluation, Settled};
 use ir::{DType, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
@@ -203,6 +203,12 @@ pub struct Maker<'p> {
 }
 
 impl Maker<'_> {
+    /// A maker of swarms of models with all kinds of values, by the built-in policy.
+    pub fn new(seed: u64, settings: Settings) -> Self {
+        let values = Values::default();
+        Self { seed, settings, opset: None, nodes: None, policy: &Weights, swarm: true, values }
+    }
+
     /// The case of that number, within the maker's settings.
     pub fn make(&self, index: u64) -> Result<Case, CaseError> {
         self.make_within(index, &self.settings)

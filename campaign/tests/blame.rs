@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::{OnModels, Runner};
 use backends::worker::{Description, EngineError};
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::blame::blame;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
@@ -63,7 +63,7 @@ fn campaign() -> Report {
     let out = tempfile::tempdir().expect("a temporary folder");
     let plan = Plan {
         levels: Levels::default(),
-        maker: Maker { seed: 3, settings, opset: None, nodes: None, policy: &Weights, swarm: false, values },
+        maker: Maker { swarm: false, values, ..Maker::new(3, settings) },
         targets: Target::here(Box::new(OnModels(Fusing))),
         oracles: onnxsmith_campaign::oracle::Oracles::default(),
         jobs: 1,

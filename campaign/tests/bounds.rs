@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use interp::{Judged, Profile, Taps};
 use ir::Tensor;
 use onnx::CaseFolder;
@@ -12,15 +12,8 @@ use onnxsmith_campaign::folder::{self, About, ZeroSign};
 use onnxsmith_campaign::{Case, Maker, Values, case};
 
 fn cases(count: u64) -> impl Iterator<Item = Case> {
-    let maker = Maker {
-        seed: 5,
-        settings: Settings { nodes: 6, ..Settings::default() },
-        opset: None,
-        nodes: None,
-        policy: &Weights,
-        swarm: true,
-        values: Values::Mixed,
-    };
+    let maker =
+        Maker { values: Values::Mixed, ..Maker::new(5, Settings { nodes: 6, ..Settings::default() }) };
     (0..count).map(move |index| maker.make(index).expect("a case"))
 }
 

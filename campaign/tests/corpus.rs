@@ -1,6 +1,6 @@
 //! What `gen` writes: every element of every output is defined.
 
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use interp::Profile;
 use onnx::CaseFolder;
 use onnxsmith_campaign::corpus::generate;
@@ -13,7 +13,7 @@ fn a_case_with_an_undefined_output_element_is_drawn_again() {
     // Hardmax and the extremes of no elements, and of NaN.
     settings.operators.retain(|name| ["TopK", "ArgMax", "ArgMin", "Hardmax"].contains(name));
     let values = Values::Adversarial;
-    let maker = Maker { seed: 0, settings, opset: None, nodes: None, policy: &Weights, swarm: true, values };
+    let maker = Maker { values, ..Maker::new(0, settings) };
     let folder = tempfile::tempdir().expect("a folder");
     let at = Some(folder.path());
     let made =

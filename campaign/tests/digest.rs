@@ -12,8 +12,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use graphgen::{Settings, Weights};
-use onnxsmith_campaign::{Case, Maker, Values};
+use graphgen::Settings;
+use onnxsmith_campaign::{Case, Maker};
 
 const SEEDS: u64 = 1000;
 const SEEDS_PER_LINE: u64 = 50;
@@ -35,15 +35,7 @@ impl Fnv1a {
 
 fn case_of(seed: u64) -> Case {
     let settings = Settings { opset: *ir::graph::OPSETS.end(), nodes: 6, ..Settings::default() };
-    let maker = Maker {
-        seed,
-        settings,
-        opset: None,
-        nodes: None,
-        policy: &Weights,
-        swarm: true,
-        values: Values::default(),
-    };
+    let maker = Maker::new(seed, settings);
     maker.make(0).unwrap()
 }
 

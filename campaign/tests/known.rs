@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use backends::worker::{Case, Description, Engine, EngineError};
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use ir::{DType, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
+use onnxsmith_campaign::{Known, Maker, Shard, Store, Target};
 
 /// An engine that refuses everything.
 struct Broken;
@@ -37,15 +37,7 @@ fn campaign(list: &str) -> Report {
     let out = tempfile::tempdir().expect("a folder");
     let plan = Plan {
         levels: Levels::default(),
-        maker: Maker {
-            seed: 0,
-            settings: Settings::default(),
-            opset: None,
-            nodes: None,
-            policy: &Weights,
-            swarm: false,
-            values: Values::default(),
-        },
+        maker: Maker { swarm: false, ..Maker::new(0, Settings::default()) },
         targets: Target::here(Box::new(Broken)),
         oracles: onnxsmith_campaign::oracle::Oracles::default(),
         jobs: 1,

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::{CpuEngine, run_node};
 use backends::engines::models::{OnModels, Runner};
 use backends::worker::{Description, EngineError};
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use interp::{Profile, Taps};
 use ir::inline::inline;
 use ir::{DType, DTypes, NodeKind, Tensor, Value};
@@ -24,7 +24,7 @@ use oracles::metamorphic::{ALL, Fidelity, Holds, Subject};
 
 fn maker(settings: Settings) -> Maker<'static> {
     let values = Values::default();
-    Maker { seed: 11, settings, opset: None, nodes: None, policy: &Weights, swarm: true, values }
+    Maker { values, ..Maker::new(11, settings) }
 }
 
 fn small() -> Settings {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use backends::cpu::CpuEngine;
 use backends::worker::protocol::WRITTEN;
 use backends::worker::{Case, Description, Engine, EngineError};
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use ir::{DType, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::oracle::{Oracles, tally::Answers};
@@ -58,18 +58,16 @@ fn plan(targets: Vec<Target>, oracles: &[&str]) -> Plan<'static> {
     let names: Vec<String> = oracles.iter().map(|&name| name.to_owned()).collect();
     Plan {
         maker: Maker {
-            seed: 3,
-            settings: Settings {
-                nodes: 3,
-                max_elements: 64,
-                dtypes: [DType::F32].into_iter().collect(),
-                ..Settings::default()
-            },
-            opset: None,
-            nodes: None,
-            policy: &Weights,
-            swarm: true,
             values: Values::Plain,
+            ..Maker::new(
+                3,
+                Settings {
+                    nodes: 3,
+                    max_elements: 64,
+                    dtypes: [DType::F32].into_iter().collect(),
+                    ..Settings::default()
+                },
+            )
         },
         levels: Levels { choice: Choice::Valid, rules: Vec::new() },
         targets,

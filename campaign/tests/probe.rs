@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use backends::cpu::CpuEngine;
 use backends::worker::{Case, Description, Engine, EngineError};
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use ir::{DType, DTypes, NodeKind, Operation, Tensor, Type};
 use onnxsmith_campaign::probe::Effort;
 use onnxsmith_campaign::{Maker, Support, Target, Values, case, probe};
@@ -90,15 +90,7 @@ fn what_an_engine_lacks_is_found_and_drawn_no_more() {
     assert_eq!(forms(&target.support), expected);
     assert!(target.support.functions && target.support.opset == Some(26));
 
-    let maker = |settings| Maker {
-        seed: 9,
-        settings,
-        opset: None,
-        nodes: None,
-        policy: &Weights,
-        swarm: false,
-        values: Values::None,
-    };
+    let maker = |settings| Maker { swarm: false, values: Values::None, ..Maker::new(9, settings) };
     let (narrow, wide) = (maker(target.narrow(settings.clone())), maker(settings));
     let cases = |maker: &Maker<'_>| (0..120).map(|i| maker.make(i).expect("a case")).collect::<Vec<_>>();
     let (within, all) = (cases(&narrow), cases(&wide));

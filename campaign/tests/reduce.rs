@@ -9,7 +9,7 @@ use std::time::Duration;
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::{OnModels, Runner};
 use backends::worker::{Description, EngineError};
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use interp::Profile;
 use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::reduce::{Budget, Plan, ReduceError, Reduced, reduce};
@@ -111,15 +111,7 @@ fn f32s(shape: &[i64], f: impl Fn(usize) -> f64) -> Tensor {
 #[test]
 fn a_graph_of_thirty_nodes_comes_down_to_the_wrong_one() {
     let settings = Settings { nodes: 30, max_elements: 128, ..Settings::default() };
-    let maker = Maker {
-        seed: 5,
-        settings,
-        opset: None,
-        nodes: None,
-        policy: &Weights,
-        swarm: false,
-        values: Values::Plain,
-    };
+    let maker = Maker { swarm: false, values: Values::Plain, ..Maker::new(5, settings) };
     let targets =
         wrong(
             |op, _, right| {

@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::OnModels;
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use ir::{DType, DTypes, Operation, Tensor, Type};
 use onnxsmith_campaign::blame::Suspect;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
+use onnxsmith_campaign::{Known, Maker, Shard, Store, Target};
 use ops::{Model, Op};
 use oracles::{Verdict, Why};
 use verdict::verdict;
@@ -50,15 +50,7 @@ fn refusing_is_a_bug_where_all_is_defined() {
     let out = tempfile::tempdir().expect("a temporary folder");
     let plan = Plan {
         levels: Levels::default(),
-        maker: Maker {
-            seed: 7,
-            settings,
-            opset: None,
-            nodes: None,
-            policy: &Weights,
-            swarm: true,
-            values: Values::default(),
-        },
+        maker: Maker::new(7, settings),
         targets: Target::here(Box::new(OnModels(GraphRunner::new("refusing", Refusing(|_, _| true))))),
         oracles: onnxsmith_campaign::oracle::Oracles::default(),
         jobs: 1,

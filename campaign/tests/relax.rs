@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::CpuEngine;
 use backends::engines::models::OnModels;
 use backends::worker::{Case, Description, Engine, EngineError};
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use ir::{DType, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::reference::Reference;
@@ -41,13 +41,8 @@ impl Engine for Careless {
 fn campaign(targets: Vec<Target>, choice: Choice, cases: u64, jobs: usize, out: &std::path::Path) -> Report {
     let plan = Plan {
         maker: Maker {
-            seed: 11,
-            settings: Settings { nodes: 4, max_elements: 256, ..Settings::default() },
-            opset: None,
-            nodes: None,
-            policy: &Weights,
-            swarm: true,
             values: Values::Plain,
+            ..Maker::new(11, Settings { nodes: 4, max_elements: 256, ..Settings::default() })
         },
         levels: Levels { choice, rules: Vec::new() },
         targets,

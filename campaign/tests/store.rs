@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backends::worker::{Case, Description, Engine, EngineError};
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use ir::{DType, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::oracle::Oracles;
@@ -56,13 +56,8 @@ const RUNS: u64 = 40;
 fn plan(choice: Choice) -> Plan<'static> {
     Plan {
         maker: Maker {
-            seed: 5,
-            settings: Settings { nodes: 2, max_elements: 64, ..Settings::default() },
-            opset: None,
-            nodes: None,
-            policy: &Weights,
-            swarm: true,
             values: Values::Plain,
+            ..Maker::new(5, Settings { nodes: 2, max_elements: 64, ..Settings::default() })
         },
         levels: Levels { choice, rules: Vec::new() },
         targets: Target::here(Box::new(Careless::default())),

@@ -81,11 +81,6 @@ impl Budget {
         self.spans().iter().any(|(span, _)| span.is_filled())
     }
 
-    /// Whether there is any bound.
-    pub fn is_bounded(&self) -> bool {
-        self.spans().iter().any(|(span, _)| span.is_bounded())
-    }
-
     /// A budget with less room: the given share less above the least that is to be filled.
     #[must_use]
     pub fn shrunk(&self, share: f64) -> Self {

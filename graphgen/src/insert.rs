@@ -98,7 +98,7 @@ impl<'s> Inserter<'s> {
         let limits = self.settings.limits(spec, self.frame.min_dim);
         let arena = Arena::new();
         let withheld = self.settings.refused.withheld(spec, limits.opset);
-        let mut draw = Draw::new(spec, rng, &limits, &arena, goal).without(withheld);
+        let mut draw = Draw::new(spec, rng, &limits, &arena, goal).without(withheld.to_vec());
         let op = (spec.draw)(&mut draw)?;
         let operands = draw.into_operands();
         let mut problem = Problem::new(&arena);

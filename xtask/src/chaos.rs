@@ -20,7 +20,7 @@ use campaign::relax::schedule::{Choice, Levels};
 use campaign::report::Report;
 use campaign::store::Identity;
 use campaign::{Known, Maker, Shard, Store, Target, Values, case, target};
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use oracles::Symptom;
 
 use crate::program::{Build, onnxsmith};
@@ -64,13 +64,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let limits = Limits { timeout, memory: Some(1 << 30), ..Limits::default() };
     let targets = target::open(&line, &limits)?;
     let maker = Maker {
-        seed: arguments.seed,
-        settings: Settings { nodes: 3, ..Settings::default() },
-        opset: None,
-        nodes: None,
-        policy: &Weights,
-        swarm: true,
         values: Values::Plain,
+        ..Maker::new(arguments.seed, Settings { nodes: 3, ..Settings::default() })
     };
     let campaign = fuzz::Plan {
         maker,

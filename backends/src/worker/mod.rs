@@ -17,6 +17,7 @@
 
 #[cfg(unix)]
 pub mod chaos;
+mod frames;
 mod headers;
 pub mod outcome;
 mod pipe;

@@ -1,6 +1,5 @@
 //! The child's side: an engine behind the worker protocol.
 
-use std::backtrace::Backtrace;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::{Mutex, PoisonError};
@@ -10,14 +9,11 @@ use ir::Tensor;
 
 use super::pipe::PIPE;
 use super::protocol::{self, Description, FrameError, Hello, Reply, Request, RunHeader, Stage, VERSION};
-use super::{Case, sys};
+use super::{Case, frames, sys};
 
 /// The largest request a worker accepts. The parent is trusted; a limit keeps a bug in it from looking like one
 /// in the engine.
 const MAX_REQUEST: u64 = 4 << 30;
-
-/// How many frames of a panic are reported.
-const FRAMES: usize = 12;
 
 /// A runtime under test. It may panic, abort and hang; that is what the process around it is for.
 pub trait Engine {
@@ -159,7 +155,7 @@ fn record_panic(info: &PanicHookInfo) {
     eprintln!("panicked at {location}: {message}");
     let mut first = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
     if first.is_none() {
-        let frames = frames(&Backtrace::force_capture().to_string());
+        let frames = frames::of_panic();
         *first = Some(PanicRecord { message, location, frames });
     }
 }
@@ -170,43 +166,9 @@ fn message(payload: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_else(|| "a panic without a text".to_owned())
 }
 
-/// The function names of a backtrace from where the panic was to where the engine was called, without hashes and
-/// type parameters, which differ between builds and cases.
-fn frames(backtrace: &str) -> Vec<String> {
-    let names: Vec<&str> = backtrace.lines().filter_map(function).collect();
-    let machinery =
-        ["rust_begin_unwind", "core::panicking", "core::option", "core::result", "std::panicking"];
-    let entries =
-        ["catch_unwind", "__rust_try", "__rust_begin_short_backtrace", "rayon_core::", module_path!()];
-    let is_any = |name: &str, list: &[&str]| list.iter().any(|part| name.contains(part));
-    let begin = names.iter().position(|name| is_any(name, &machinery[..1])).unwrap_or(0);
-    let panicked = names[begin..].iter().skip_while(|name| is_any(name, &machinery));
-    panicked.take_while(|name| !is_any(name, &entries)).take(FRAMES).map(ToString::to_string).collect()
-}
-
-/// The function in a backtrace's line such as `  4: rten::ops::conv::conv::h0123456789abcdef`, normalised.
-fn function(line: &str) -> Option<&str> {
-    let (number, name) = line.trim_start().split_once(": ")?;
-    number.parse::<u32>().ok()?;
-    let hash = name.rfind("::h").filter(|&at| name.len() - at == 19).unwrap_or(name.len());
-    let name = &name[..hash];
-    let parameters = name.find('<').filter(|&at| at > 0).unwrap_or(name.len());
-    Some(name[..parameters].trim_end_matches(':'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn frames_are_normalised() {
-        let backtrace = "   0: std::backtrace::Backtrace::create\n             at /rustc/library/std/src/x.rs:1:1\n   \
-                         1: record_panic\n   2: __rustc::rust_begin_unwind\n   3: core::panicking::panic_fmt\n   \
-                         4: rten::ops::conv::conv::h0123456789abcdef\n   5: <A as B>::run\n   \
-                         6: map<alloc::vec::Vec<f32>>\n   7: std::panic::catch_unwind\n   8: main\n";
-        let expected = ["rten::ops::conv::conv", "<A as B>::run", "map"];
-        assert_eq!(frames(backtrace), expected);
-    }
 
     /// Gives no outputs, or refuses the model `no`.
     struct Picky;

@@ -241,15 +241,7 @@ pub(super) struct Together {
 
 /// The maker of cases of many operators, within settings.
 pub(super) fn maker(settings: Settings) -> Maker<'static> {
-    Maker {
-        seed: SEED,
-        opset: None,
-        settings,
-        nodes: None,
-        policy: &Weights,
-        swarm: false,
-        values: Values::Plain,
-    }
+    Maker { swarm: false, values: Values::Plain, ..Maker::new(SEED, settings) }
 }
 
 /// The seed of whatever a probe draws: what an engine lacks does not depend on the campaign's.

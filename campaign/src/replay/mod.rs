@@ -2,8 +2,8 @@
 
 mod result;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -32,7 +32,8 @@ pub struct Replay<'a> {
     pub targets: &'a [Target],
     /// How many run at the same time.
     pub jobs: usize,
-    /// Where outputs are written: `DIR/<case>/<backend>/output_N.pb`.
+    /// Where outputs are written: `DIR/<case>/<backend>/output_N.pb`. A case is called by its folder, and by as many of the
+    /// folders around that as tell it from the others.
     pub out: Option<&'a Path>,
     /// A fixed tolerance for every case, instead of the case's own or the derived bounds.
     pub tolerance: Option<Tolerance>,
@@ -46,6 +47,7 @@ pub(crate) type Judgement = (Result, String);
 /// Runs each case on each target. The order of the result is that of the cases, whatever the number of jobs.
 pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) -> Replayed {
     let next = AtomicUsize::new(0);
+    let names = names(cases);
     let done: Mutex<BTreeMap<usize, Vec<Judgement>>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..how.jobs.max(1) {
@@ -53,7 +55,7 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(path) = cases.get(index) else { break };
-                    let judged = one(path, how);
+                    let judged = one(path, &names[index], how);
                     done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(index, judged);
                     on_case();
                 }
@@ -72,8 +74,28 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
     all
 }
 
+/// What tells each path from the others: as few of its last components as do. One given twice has the same name twice.
+fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let parts: Vec<Vec<_>> = paths
+        .iter()
+        .map(|path| path.components().filter(|c| matches!(c, Component::Normal(_))).collect())
+        .collect();
+    let last = |i: usize, count: usize| &parts[i][parts[i].len().saturating_sub(count)..];
+    let mut lengths = vec![1; paths.len()];
+    for count in 1..parts.iter().map(Vec::len).max().unwrap_or(0) {
+        let mut called: BTreeMap<&[Component], BTreeSet<&[Component]>> = BTreeMap::new();
+        for (i, whole) in parts.iter().enumerate() {
+            called.entry(last(i, count)).or_default().insert(whole);
+        }
+        for (i, length) in lengths.iter_mut().enumerate().filter(|(_, length)| **length == count) {
+            *length += usize::from(called[last(i, count)].len() > 1);
+        }
+    }
+    (0..paths.len()).map(|i| last(i, lengths[i]).iter().collect()).collect()
+}
+
 /// The results of one case, by target.
-fn one(path: &Path, how: &Replay<'_>) -> Vec<Judgement> {
+fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Vec<Judgement> {
     let everywhere = |judgement: Judgement| vec![judgement; how.targets.len()];
     let folder = match CaseFolder::read(path) {
         Ok(folder) => folder,
@@ -97,7 +119,7 @@ fn one(path: &Path, how: &Replay<'_>) -> Vec<Judgement> {
         .iter()
         .map(|target| {
             let judged =
-                sets.iter().enumerate().map(|(i, set)| set_on(path, &folder, &about, i, set, target, how));
+                sets.iter().enumerate().map(|(i, set)| set_on(name, &folder, &about, i, set, target, how));
             let asked = about.check.as_ref().map(|check| again(&folder, check, target));
             // The worst of a case's data sets and of what else is asked stands for the case.
             judged.chain(asked).max_by_key(|(result, _)| *result).unwrap_or((Result::Pass, String::new()))
@@ -144,7 +166,7 @@ fn unusable(e: &onnx::Error) -> Judgement {
 
 /// One data set on one target.
 fn set_on(
-    path: &Path,
+    name: &Path,
     folder: &CaseFolder,
     about: &About,
     number: usize,
@@ -169,7 +191,7 @@ fn set_on(
         Err(e) => return (Result::Crash, e.to_string()),
     };
     if let Some(out) = how.out
-        && let Err(e) = write(out, path, target, number, &wanted, &ran)
+        && let Err(e) = write(out, name, target, number, &wanted, &ran)
     {
         return (Result::Crash, format!("the outputs cannot be written: {e}"));
     }
@@ -292,14 +314,13 @@ fn close(
 /// Writes the outputs that there are, under the numbers that they have in the model.
 fn write(
     out: &Path,
-    case: &Path,
+    name: &Path,
     target: &Target,
     set: usize,
     wanted: &[(String, DType)],
     ran: &Run,
 ) -> std::io::Result<()> {
     let Outcome::Outputs(outputs) = &ran.outcome else { return Ok(()) };
-    let name = case.file_name().map_or_else(|| "case".into(), |n| n.to_string_lossy().into_owned());
     let mut folder = out.join(name).join(target.name().replace(':', "-"));
     if set > 0 {
         folder.push(format!("set_{set}"));
@@ -311,4 +332,16 @@ fn write(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_is_called_by_what_tells_it_from_the_others() {
+        let paths = ["a/x/case", "b/x/case", "b/y/case", "./b/other/", "b/other"].map(PathBuf::from);
+        let expected = ["a/x/case", "b/x/case", "y/case", "other", "other"].map(PathBuf::from);
+        assert_eq!(names(&paths), expected);
+    }
 }

@@ -17,9 +17,10 @@ pub mod reading;
 pub mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ir::DTypes;
+use ir::graph::OPSETS;
 use ops::Spec;
 use ops::spec::Arity;
 
@@ -28,7 +29,57 @@ pub use reading::{Reading, Use};
 
 /// The forms of operators that are not drawn. They are shared, as settings are copied for each case.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Refused(Arc<BTreeMap<&'static str, BTreeSet<Form>>>);
+pub struct Refused(Arc<BTreeMap<&'static str, Forms>>);
+
+/// The forms of one operator.
+#[derive(Clone, Default, Debug)]
+struct Forms {
+    forms: BTreeSet<Form>,
+    /// What follows from them in each opset. It is kept because every draw asks for it.
+    barred: OnceLock<Vec<Barred>>,
+}
+
+/// What is known of all uses of an operator in one opset.
+#[derive(Clone, Default, Debug)]
+struct Barred {
+    /// Whether each is refused.
+    all: bool,
+    /// The dtypes that each operand cannot have.
+    dtypes: Vec<DTypes>,
+}
+
+impl PartialEq for Forms {
+    fn eq(&self, other: &Self) -> bool {
+        self.forms == other.forms
+    }
+}
+
+impl Eq for Forms {}
+
+impl Forms {
+    fn insert(&mut self, form: Form) {
+        self.forms.insert(form);
+        self.barred = OnceLock::new();
+    }
+
+    fn barred(&self, spec: &Spec, opset: u32) -> Option<&Barred> {
+        let all =
+            self.barred.get_or_init(|| OPSETS.map(|opset| Barred::by(&self.forms, spec, opset)).collect());
+        all.get(opset.checked_sub(*OPSETS.start())? as usize)
+    }
+}
+
+impl Barred {
+    fn by(forms: &BTreeSet<Form>, spec: &Spec, opset: u32) -> Self {
+        let mut dtypes = vec![DTypes::NONE; spec.inputs.len()];
+        for (operand, more) in forms.iter().filter_map(|form| form.only_dtypes(opset)) {
+            if let Some(slot) = dtypes.get_mut(operand) {
+                *slot = slot.union(more);
+            }
+        }
+        Self { all: forms.iter().any(|form| form.is_all(opset)), dtypes }
+    }
+}
 
 impl Refused {
     /// Nothing is refused.
@@ -50,17 +101,17 @@ impl Refused {
 
     /// The forms, by operator.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Form)> {
-        self.0.iter().flat_map(|(operator, forms)| forms.iter().map(move |form| (*operator, form)))
+        self.0.iter().flat_map(|(operator, known)| known.forms.iter().map(move |form| (*operator, form)))
     }
 
     /// The forms of one operator.
     pub fn of(&self, operator: &str) -> impl Iterator<Item = &Form> {
-        self.0.get(operator).into_iter().flatten()
+        self.0.get(operator).into_iter().flat_map(|known| &known.forms)
     }
 
     /// How many forms there are.
     pub fn len(&self) -> usize {
-        self.0.values().map(BTreeSet::len).sum()
+        self.0.values().map(|known| known.forms.len()).sum()
     }
 
     /// Whether nothing is refused.
@@ -78,30 +129,23 @@ impl Refused {
         self.of(operator).find(|form| form.holds(use_) == Some(true))
     }
 
-    /// The dtypes that each operand cannot have in an opset, whatever else the use is like.
-    pub fn withheld(&self, spec: &Spec, opset: u32) -> Vec<DTypes> {
-        let mut withheld = vec![DTypes::NONE; spec.inputs.len()];
-        for form in self.of(spec.name) {
-            if let Some((operand, dtypes)) = form.only_dtypes(opset)
-                && let Some(slot) = withheld.get_mut(operand)
-            {
-                *slot = slot.union(dtypes);
-            }
-        }
-        withheld
+    /// The dtypes that each operand cannot have in an opset, whatever else the use is like. Operands beyond the list can
+    /// have any.
+    pub fn withheld(&self, spec: &Spec, opset: u32) -> &[DTypes] {
+        let barred = self.0.get(spec.name).and_then(|forms| forms.barred(spec, opset));
+        barred.map_or(&[], |barred| &barred.dtypes)
     }
 
     /// Whether every use of an operator, with operands of these dtypes, is refused in an opset.
     pub fn bars(&self, spec: &Spec, opset: u32, dtypes: DTypes) -> bool {
-        if !self.knows(spec.name) {
+        let Some(barred) = self.0.get(spec.name).and_then(|forms| forms.barred(spec, opset)) else {
             return false;
-        }
-        let withheld = self.withheld(spec, opset);
+        };
         let lacks = |i: usize| {
             let left = spec.input_types(i, opset).intersection(dtypes);
-            left.iter().all(|d| withheld[i].contains(d))
+            left.iter().all(|d| barred.dtypes[i].contains(d))
         };
-        let needed = (0..spec.inputs.len()).filter(|&i| spec.inputs[i].arity != Arity::Optional);
-        self.of(spec.name).any(|form| form.is_all(opset)) || needed.into_iter().any(lacks)
+        let mut needed = (0..spec.inputs.len()).filter(|&i| spec.inputs[i].arity != Arity::Optional);
+        barred.all || needed.any(lacks)
     }
 }

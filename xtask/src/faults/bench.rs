@@ -12,8 +12,8 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use campaign::blame::blame;
-use campaign::{Case, Maker, Target, Values, case};
-use graphgen::{Settings, Weights};
+use campaign::{Case, Maker, Target, case};
+use graphgen::Settings;
 use interp::{Judged, Profile, Taps};
 
 use super::Fault;
@@ -152,15 +152,7 @@ fn maker(plan: &Plan) -> Maker<'static> {
         max_elements: plan.max_elements.unwrap_or(default.max_elements),
         ..default
     };
-    Maker {
-        seed: plan.seed,
-        settings,
-        opset: None,
-        nodes: None,
-        policy: &Weights,
-        swarm: true,
-        values: Values::default(),
-    }
+    Maker::new(plan.seed, settings)
 }
 
 /// What a thread works with.

@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::{fs, thread};
 
 use anyhow::{Context, Result, ensure};
-use campaign::case::{self, Values};
+use campaign::case::{self};
 use campaign::folder::About;
 use campaign::fuzz::{Plan, fuzz};
 use campaign::relax::schedule::{Choice, Levels};
 use campaign::store::Identity;
 use campaign::{Known, Maker, Shard, Store, Target};
-use graphgen::{Settings, Weights};
+use graphgen::Settings;
 use interp::Taps;
 use ir::Stream;
 use onnx::CaseFolder;
@@ -82,15 +82,10 @@ fn campaign(faults: &[&'static Fault], cases: u64, seed: u64) -> Result<Results>
     let out = tempfile::tempdir()?;
     let threads = thread::available_parallelism().map_or(1, Into::into);
     let plan = Plan {
-        maker: Maker {
+        maker: Maker::new(
             seed,
-            settings: Settings { opset: *ir::graph::OPSETS.end(), nodes: 10, ..Settings::default() },
-            opset: None,
-            nodes: None,
-            policy: &Weights,
-            swarm: true,
-            values: Values::default(),
-        },
+            Settings { opset: *ir::graph::OPSETS.end(), nodes: 10, ..Settings::default() },
+        ),
         levels: Levels { choice: Choice::Valid, rules: Vec::new() },
         targets: vec![open(faults)?],
         oracles: campaign::oracle::Oracles::default(),
