@@ -8,8 +8,9 @@ use std::cell::OnceCell;
 use backends::worker::{Outcome, WorkerError};
 use interp::{Evaluation, Judged, Profile, Taps};
 use ir::inline::inline;
-use ir::{DType, Graph as IrGraph, NodeId, NodeKind, Tensor, Value};
-use ops::{Graph, Model};
+use ir::rewrite::Rewrite;
+use ir::{DType, NodeId, NodeKind, Tensor, Value};
+use ops::Model;
 use oracles::{Expected, Finding, Verdict, judge};
 
 use crate::case;
@@ -88,24 +89,23 @@ impl Trial {
 /// reference's values, and with one of several where the value is open. `None` if the evaluation lacks one.
 pub(crate) fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Option<(Model, Vec<Tensor>)> {
     let node = flat.graph.node(id);
-    let mut graph: Graph = IrGraph::new();
+    let mut rewrite = Rewrite::of(&flat.graph);
     let mut inputs = Vec::new();
-    let mut at: Vec<(Value, Value)> = Vec::new();
     for &operand in node.inputs.iter().flatten() {
-        if at.iter().any(|(v, _)| *v == operand) {
+        if rewrite.at(operand).is_some() {
             continue;
         }
-        let copy = if let NodeKind::Constant(tensor) = &flat.graph.node(operand.node).kind {
-            graph.constant((**tensor).clone())
+        if let NodeKind::Constant(_) = flat.graph.node(operand.node).kind {
+            rewrite.keep(operand.node)?;
         } else {
             inputs.push(evaluation.taps.get(&operand)?.tensor.clone());
-            graph.variable(format!("x{}", inputs.len() - 1), flat.graph.ty(operand).clone())
-        };
-        at.push((operand, copy));
+            let name = format!("x{}", inputs.len() - 1);
+            let input = rewrite.graph.variable(name, flat.graph.ty(operand).clone());
+            rewrite.replace(operand, input);
+        }
     }
-    let find = |v: Value| at.iter().find(|(from, _)| *from == v).map(|(_, to)| *to);
-    let operands = node.inputs.iter().map(|v| v.and_then(find)).collect();
-    let only = graph.push(node.kind.clone(), operands, node.outputs.clone());
+    let only = rewrite.keep(id)?;
+    let mut graph = rewrite.graph;
     for port in 0..node.outputs.len() {
         graph.output(format!("y{port}"), Value::new(only, port));
     }

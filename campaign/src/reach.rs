@@ -4,11 +4,10 @@
 //! wrong elements are dropped on the way (by a Slice, a comparison, a maximum). So the wrong answer takes the place of
 //! the operator, the reference computes everything else, and the outputs tell.
 
-use std::collections::BTreeMap;
-
 use backends::worker::Outcome;
+use ir::rewrite::Rewrite;
 use ir::{NodeId, Tensor, Value};
-use ops::{Graph, Model};
+use ops::Model;
 
 use crate::apart::Apart;
 use crate::blame::Whole;
@@ -23,7 +22,8 @@ impl Whole<'_> {
             // What a wrong type leads to, nobody can say.
             return true;
         }
-        let Ok(outputs) = interp::evaluate_plain(&with_answer(flat, node, wrong), inputs) else {
+        let spoilt = with_answer(flat, node, wrong);
+        let Some(Ok(outputs)) = spoilt.map(|model| interp::evaluate_plain(&model, inputs)) else {
             return true;
         };
         let named = graph.outputs.iter().map(|o| o.name.as_str());
@@ -37,24 +37,17 @@ impl Whole<'_> {
 }
 
 /// The model with constants in place of a node.
-fn with_answer(flat: &Model, node: NodeId, answer: &[(String, Tensor)]) -> Model {
-    let mut graph = Graph::new();
-    let mut at: BTreeMap<Value, Value> = BTreeMap::new();
-    for (id, old) in flat.graph.iter() {
-        if id == node {
-            for (port, (_, tensor)) in answer.iter().enumerate() {
-                at.insert(Value::new(id, port), graph.constant(tensor.clone()));
-            }
+fn with_answer(flat: &Model, node: NodeId, answer: &[(String, Tensor)]) -> Option<Model> {
+    let mut rewrite = Rewrite::of(&flat.graph);
+    for (id, _) in flat.graph.iter() {
+        if id != node {
+            rewrite.keep(id)?;
             continue;
         }
-        let operands = old.inputs.iter().map(|v| v.and_then(|v| at.get(&v).copied())).collect();
-        let copy = graph.push(old.kind.clone(), operands, old.outputs.clone());
-        at.extend((0..old.outputs.len()).map(|port| (Value::new(id, port), Value::new(copy, port))));
-    }
-    for output in &flat.graph.outputs {
-        if let Some(&value) = at.get(&output.value) {
-            graph.output(output.name.clone(), value);
+        for (port, (_, tensor)) in answer.iter().enumerate() {
+            let constant = rewrite.graph.constant(tensor.clone());
+            rewrite.replace(Value::new(id, port), constant);
         }
     }
-    Model::new(flat.opset, graph)
+    Some(Model::new(flat.opset, rewrite.finish()?))
 }

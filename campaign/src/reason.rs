@@ -5,8 +5,9 @@
 //! operators may each be reason enough: the right values of the earlier ones stay.
 
 use backends::worker::WorkerError;
+use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Tensor, Value};
-use ops::{Graph, Model};
+use ops::Model;
 use oracles::Symptom;
 
 use crate::apart::Trial;
@@ -29,31 +30,25 @@ impl Whole<'_> {
 
     /// The model with inputs in place of these nodes, and all inputs: those have the values of the reference.
     fn righted(&self, nodes: &[NodeId]) -> Option<(Model, Vec<Tensor>)> {
-        let mut graph = Graph::new();
+        let flat = &self.apart.flat;
+        let mut rewrite = Rewrite::of(&flat.graph);
         let mut given = self.apart.inputs.iter();
         let mut inputs = Vec::new();
-        let mut at: Vec<Vec<Value>> = Vec::new();
-        for (id, old) in self.apart.flat.graph.iter() {
+        for (id, old) in flat.graph.iter() {
             if nodes.contains(&id) {
-                let mut values = Vec::new();
                 for (port, ty) in old.outputs.iter().enumerate() {
-                    inputs.push(self.apart.evaluation.taps.get(&Value::new(id, port))?.tensor.clone());
-                    values.push(graph.variable(format!("right{}_{port}", id.0), ty.clone()));
+                    let value = Value::new(id, port);
+                    inputs.push(self.apart.evaluation.taps.get(&value)?.tensor.clone());
+                    let right = rewrite.graph.variable(format!("right{}_{port}", id.0), ty.clone());
+                    rewrite.replace(value, right);
                 }
-                at.push(values);
                 continue;
             }
             if let NodeKind::Variable { .. } = old.kind {
                 inputs.push(given.next()?.clone());
             }
-            let operands = old.inputs.iter().map(|v| v.map(|v| at[v.node.index()][v.port as usize]));
-            let copy = graph.push(old.kind.clone(), operands.collect(), old.outputs.clone());
-            at.push((0..old.outputs.len()).map(|port| Value::new(copy, port)).collect());
+            rewrite.keep(id)?;
         }
-        for output in &self.apart.flat.graph.outputs {
-            let value = output.value;
-            graph.output(output.name.clone(), at[value.node.index()][value.port as usize]);
-        }
-        Some((Model::new(self.apart.flat.opset, graph), inputs))
+        Some((Model::new(flat.opset, rewrite.finish()?), inputs))
     }
 }

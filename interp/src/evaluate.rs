@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use ir::execute::{Kept, Values};
 use ir::{DType, NodeId, Operation, Tensor, Type, Value};
 use ndarray::ArrayD;
 use ops::plain::{self, Plain};
@@ -11,7 +12,7 @@ use ops::{Data, Model};
 use crate::bound::{Ball, Bound, State, Whole};
 use crate::profile::Profile;
 pub use crate::walk::Error;
-use crate::walk::{self, System, Values, Visit, Walk};
+use crate::walk::{self, Shared, System, Visit, Walk};
 
 /// A tensor of the reference with what may be expected of a conforming implementation.
 #[derive(Clone, PartialEq, Debug)]
@@ -151,7 +152,8 @@ pub(crate) fn judge_all<'t>(
 ) -> Evaluation {
     let system = Bounds(profile);
     let mut operators: BTreeMap<&'static str, Decided> = BTreeMap::new();
-    let values = run(&system, model, given, taps == Taps::All, &mut |visit| {
+    let kept = if taps == Taps::All { Kept::All } else { Kept::Outputs };
+    let values = run(&system, model, given, kept, &mut |visit| {
         let decided = operators.entry(visit.op.name()).or_default();
         decided.elements += visit.results.iter().map(length).sum::<u64>();
         let unknown: u64 = visit.results.iter().map(unknowns).sum();
@@ -160,7 +162,7 @@ pub(crate) fn judge_all<'t>(
         }
         true
     });
-    let judged = |v: Value| Some(judged(profile, walk::get(&values, v)?.as_ref(), model.graph.ty(v)));
+    let judged = |v: Value| Some(judged(profile, values.get(v)?.as_deref()?, model.graph.ty(v)));
     let outputs = model.graph.outputs.iter().filter_map(|o| judged(o.value)).collect();
     let mut kept = BTreeMap::new();
     if taps == Taps::All {
@@ -176,8 +178,8 @@ pub(crate) fn judge_all<'t>(
 pub fn evaluate_plain(model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, Error> {
     walk::check(model, inputs)?;
     let given = by_variable(model, inputs);
-    let values = run(&Values64, model, &|id| given.get(&id).copied(), false, &mut |_| true);
-    let tensor = |v: Value| Some(plain::store(walk::get(&values, v)?.as_ref(), model.graph.ty(v)));
+    let values = run(&Values64, model, &|id| given.get(&id).copied(), Kept::Outputs, &mut |_| true);
+    let tensor = |v: Value| Some(plain::store(values.get(v)?.as_deref()?, model.graph.ty(v)));
     Ok(model.graph.outputs.iter().filter_map(|o| tensor(o.value)).collect())
 }
 
@@ -208,11 +210,11 @@ fn run<'t, S: System>(
     system: &S,
     model: &Model,
     given: &dyn Fn(NodeId) -> Option<&'t Tensor>,
-    keep: bool,
+    kept: Kept,
     visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
-) -> Values<S::A> {
+) -> Values<Shared<S::A>> {
     let mut walk = Walk { system, model, visit };
-    walk.main(&|id| given(id).map(|t| system.load(t)), keep).unwrap_or_default()
+    walk.main(&|id| given(id).map(|t| system.load(t)), kept).unwrap_or_default()
 }
 
 fn judged(profile: &Profile, data: &Data<Bound<'_>>, ty: &Type) -> Judged {

@@ -1,14 +1,14 @@
 //! Running a model in any number system.
 //!
-//! One walk over the nodes serves values, bounds and gradients: what differs is a [`System`]. A value is dropped
-//! after its last use, unless it is an output or the caller keeps it.
+//! One walk over the nodes ([`ir::execute`]) serves values, bounds and gradients: what differs is a [`System`].
 
 use std::rc::Rc;
+use std::sync::Arc;
 
-use ir::{DType, NodeId, NodeKind, Tensor, Type, Value};
+use ir::execute::{Each, Kept, Machine, Step, Values, execute};
+use ir::{DType, NodeId, Tensor, Type};
 use ops::plain::working_dtype;
-use ops::{Arith, Call, Data, Graph, Model, Op, Operator, Reject};
-use smallvec::{SmallVec, smallvec};
+use ops::{Arith, Call, Data, Model, Op, Operator, Reject};
 
 /// How a number system takes part in running a model.
 pub(crate) trait System {
@@ -28,13 +28,6 @@ pub(crate) trait System {
 
 /// A tensor of some number system that several nodes may share.
 pub(crate) type Shared<A> = Rc<Data<A>>;
-
-/// One thing for each operand or output of a node. A run visits many nodes of few elements, so it counts what is
-/// allocated for each.
-type Each<T> = SmallVec<[T; 4]>;
-
-/// The outputs of the nodes that have been run and not dropped, by node and port.
-pub(crate) type Values<A> = Vec<Each<Option<Shared<A>>>>;
 
 /// One operator that has just been run.
 pub(crate) struct Visit<'a, A: Arith> {
@@ -93,66 +86,46 @@ impl<S: System> Walk<'_, S> {
     pub(crate) fn main(
         &mut self,
         given: &dyn Fn(NodeId) -> Option<Data<S::A>>,
-        keep: bool,
-    ) -> Option<Values<S::A>> {
-        let given = |id| given(id).map(Rc::new);
-        self.graph(&self.model.graph, &given, None, keep)
+        kept: Kept,
+    ) -> Option<Values<Shared<S::A>>> {
+        let mut reader = Reader { system: self.system, given, visit: self.visit };
+        execute(self.model, kept, &mut reader).ok()
+    }
+}
+
+/// The run is over: the visitor ended it, or the model was not valid.
+struct Over;
+
+/// What reads the operators in a number system.
+struct Reader<'a, S: System> {
+    system: &'a S,
+    given: &'a dyn Fn(NodeId) -> Option<Data<S::A>>,
+    visit: &'a mut dyn FnMut(&Visit<'_, S::A>) -> bool,
+}
+
+impl<S: System> Machine<Op> for Reader<'_, S> {
+    type Value = Shared<S::A>;
+    type Error = Over;
+
+    fn variable(&mut self, step: &Step<'_, Op>) -> Result<Self::Value, Over> {
+        (self.given)(step.id).map(Rc::new).ok_or(Over)
     }
 
-    fn graph(
-        &mut self,
-        graph: &Graph,
-        given: &dyn Fn(NodeId) -> Option<Shared<S::A>>,
-        caller: Option<NodeId>,
-        keep: bool,
-    ) -> Option<Values<S::A>> {
-        let last = if keep { Vec::new() } else { last_uses(graph) };
-        let mut values: Values<S::A> = Vec::with_capacity(graph.nodes.len());
-        for (id, node) in graph.iter() {
-            let at = caller.unwrap_or(id);
-            let outputs: Each<Option<Shared<S::A>>> = match &node.kind {
-                NodeKind::Constant(tensor) => {
-                    smallvec![Some(given(id).unwrap_or_else(|| Rc::new(self.system.load(tensor))))]
-                }
-                // A validated graph has no captures outside of subgraphs and a value for each variable.
-                NodeKind::Variable { .. } | NodeKind::Capture(_) => smallvec![Some(given(id)?)],
-                NodeKind::Operator(op) => self.operator(op, graph, id, at, &values)?,
-                NodeKind::Call(function) => {
-                    let body = &self.model.functions[function.0 as usize].body;
-                    let parameters: Vec<NodeId> = body.variables().map(|(id, ..)| id).collect();
-                    let arguments: Vec<_> =
-                        node.inputs.iter().map(|v| v.and_then(|v| get(&values, v))).collect();
-                    let argument = |id: NodeId| arguments[parameters.iter().position(|&p| p == id)?].clone();
-                    let inner = self.graph(body, &argument, Some(at), false)?;
-                    body.outputs.iter().map(|o| get(&inner, o.value).map(Some)).collect::<Option<_>>()?
-                }
-            };
-            values.push(outputs);
-            if !keep {
-                for used in node.inputs.iter().flatten().chain([&Value::new(id, 0)]) {
-                    if last[used.node.index()] == Some(id.index()) {
-                        values[used.node.index()].fill_with(|| None);
-                    }
-                }
-            }
-        }
-        Some(values)
+    fn constant(&mut self, step: &Step<'_, Op>, tensor: &Arc<Tensor>) -> Result<Self::Value, Over> {
+        let replaced = if step.caller.is_none() { (self.given)(step.id) } else { None };
+        Ok(Rc::new(replaced.unwrap_or_else(|| self.system.load(tensor))))
     }
 
     fn operator(
         &mut self,
+        step: &Step<'_, Op>,
         op: &Op,
-        graph: &Graph,
-        id: NodeId,
-        at: NodeId,
-        values: &Values<S::A>,
-    ) -> Option<Each<Option<Shared<S::A>>>> {
-        let node = graph.node(id);
-        let types: Each<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
-        let dtype = working_dtype(&types, &node.outputs);
+        operands: &[Option<&Self::Value>],
+    ) -> Result<Each<Self::Value>, Over> {
+        let types = step.types();
+        let outputs = &step.node.outputs;
+        let dtype = working_dtype(&types, outputs);
         let arith = self.system.arith(dtype);
-        let operands: Each<Option<Shared<S::A>>> =
-            node.inputs.iter().map(|v| v.and_then(|v| get(values, v))).collect();
         let narrowed: Each<Option<Data<S::A>>> = operands
             .iter()
             .zip(&types)
@@ -161,36 +134,19 @@ impl<S: System> Walk<'_, S> {
                 _ => None,
             })
             .collect();
-        let inputs: Each<Option<&Data<S::A>>> = operands
-            .iter()
-            .zip(&narrowed)
-            .map(|(data, narrow)| narrow.as_ref().or(data.as_deref()))
-            .collect();
-        let call = Call { arith: &arith, inputs: &inputs, types: &types, outputs: &node.outputs };
+        let operands = operands.iter().map(|data| data.map(Rc::as_ref));
+        let inputs: Each<Option<&Data<S::A>>> =
+            operands.zip(&narrowed).map(|(data, narrow)| narrow.as_ref().or(data)).collect();
+        let call = Call { arith: &arith, inputs: &inputs, types: &types, outputs };
         let mut results = op.eval(&call);
-        for (data, ty) in results.iter_mut().zip(&node.outputs) {
+        for (data, ty) in results.iter_mut().zip(outputs) {
             self.system.settle(&arith, data, ty.dtype);
         }
-        let visit = Visit { node: at, op, types: &types, operands: &inputs, results: &results };
-        (self.visit)(&visit).then(|| results.into_iter().map(|data| Some(Rc::new(data))).collect())
+        let visit = Visit { node: step.main(), op, types: &types, operands: &inputs, results: &results };
+        if (self.visit)(&visit) { Ok(results.into_iter().map(Rc::new).collect()) } else { Err(Over) }
     }
-}
 
-/// A value that has been computed and not dropped.
-pub(crate) fn get<A: Arith>(values: &Values<A>, value: Value) -> Option<Shared<A>> {
-    values.get(value.node.index())?.get(value.port as usize)?.clone()
-}
-
-/// For each node the position of the last node that uses it (its own if none does); `None` for outputs.
-fn last_uses(graph: &Graph) -> Vec<Option<usize>> {
-    let mut last: Vec<Option<usize>> = (0..graph.nodes.len()).map(Some).collect();
-    for (id, node) in graph.iter() {
-        for used in node.inputs.iter().flatten() {
-            last[used.node.index()] = Some(id.index());
-        }
+    fn invalid(&mut self, _: &Step<'_, Op>) -> Over {
+        Over
     }
-    for output in &graph.outputs {
-        last[output.value.node.index()] = None;
-    }
-    last
 }

@@ -1,8 +1,7 @@
 //! The part of a graph that some of its outputs depend on.
 
-use std::collections::BTreeMap;
-
-use crate::{Graph, Model, Node, NodeId, NodeKind, Output, Value};
+use crate::rewrite::Rewrite;
+use crate::{Graph, Model, Value};
 
 /// For each node, whether the value depends on it.
 pub fn members<O>(graph: &Graph<O>, value: Value) -> Vec<bool> {
@@ -20,23 +19,17 @@ pub fn members<O>(graph: &Graph<O>, value: Value) -> Vec<bool> {
 pub fn cut<O: Clone>(model: &Model<O>, output: &str) -> Option<Model<O>> {
     let output = model.graph.outputs.iter().find(|o| o.name == output)?;
     let members = members(&model.graph, output.value);
-    let mut new: BTreeMap<NodeId, NodeId> = BTreeMap::new();
-    let moved = |value: Value, new: &BTreeMap<NodeId, NodeId>| Value { node: new[&value.node], ..value };
-    let mut graph = Graph::new();
-    for (id, node) in model.graph.iter().filter(|(id, _)| members[id.index()]) {
-        let inputs = node.inputs.iter().map(|operand| operand.map(|value| moved(value, &new))).collect();
-        let kind: NodeKind<O> = node.kind.clone();
-        new.insert(id, NodeId(graph.nodes.len() as u32));
-        graph.nodes.push(Node { kind, inputs, outputs: node.outputs.clone() });
-    }
-    graph.outputs.push(Output { name: output.name.clone(), value: moved(output.value, &new) });
-    Some(Model { opset: model.opset, functions: model.functions.clone(), graph })
+    let mut rewrite = Rewrite::of(&model.graph);
+    rewrite.keep_all(model.graph.iter().map(|(id, _)| id).filter(|id| members[id.index()]))?;
+    let value = rewrite.at(output.value)?;
+    rewrite.graph.output(output.name.clone(), value);
+    Some(Model { opset: model.opset, functions: model.functions.clone(), graph: rewrite.graph })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DType, Type};
+    use crate::{DType, NodeId, NodeKind, Type};
 
     #[test]
     fn what_an_output_does_not_depend_on_is_left_out() {

@@ -4,11 +4,12 @@
 //! derives what a node asks of its operands from what is asked of its outputs. In a graph every value has one
 //! definition but any number of uses: so forward facts meet only in `transfer`, while backward facts of several
 //! uses are joined, which takes a lattice. Nodes are in SSA order, hence one pass reaches the fixpoint and every
-//! `transfer` is called once; its result is kept in [`Facts`].
+//! `transfer` is called once; its result is kept in [`Ports`].
 //!
 //! Two analyses that need to know no operator are here: [`needed`] (what is not needed is dead code) and
 //! [`last_uses`], from which [`peak_memory`] follows. An invalid graph gives facts too, about the values it has.
 
+use crate::ports::Ports;
 use crate::{Graph, Node, NodeId, NodeKind, Output, Type, Value};
 
 /// An analysis that follows the data.
@@ -39,40 +40,22 @@ pub trait Backward<O> {
     fn transfer(&self, id: NodeId, node: &Node<O>, results: &[Self::Fact]) -> Vec<Self::Fact>;
 }
 
-/// A fact for every value of a graph.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Facts<F>(Vec<Vec<F>>);
-
-impl<F> Facts<F> {
-    /// The fact of a value; `None` if the graph has no such value.
-    pub fn get(&self, value: Value) -> Option<&F> {
-        self.0.get(value.node.index())?.get(value.port as usize)
-    }
-
-    /// The facts of a node's outputs; none if the graph has no such node.
-    pub fn of(&self, node: NodeId) -> &[F] {
-        self.0.get(node.index()).map_or(&[], Vec::as_slice)
-    }
-}
-
 /// Runs a forward analysis.
-pub fn forward<O, A: Forward<O>>(graph: &Graph<O>, analysis: &A) -> Facts<A::Fact> {
-    let mut facts = Facts(Vec::with_capacity(graph.nodes.len()));
+pub fn forward<O, A: Forward<O>>(graph: &Graph<O>, analysis: &A) -> Ports<A::Fact> {
+    let mut facts = Ports::room_for(graph);
     for (id, node) in graph.iter() {
         let operands: Vec<_> = node.inputs.iter().map(|v| v.and_then(|v| facts.get(v))).collect();
         let outputs = analysis.transfer(id, node, &operands);
-        facts.0.push(outputs);
+        facts.push(outputs);
     }
     facts
 }
 
 /// Runs a backward analysis.
-pub fn backward<O, A: Backward<O>>(graph: &Graph<O>, analysis: &A) -> Facts<A::Fact> {
-    let bottom = |node: &Node<O>| vec![analysis.bottom(); node.outputs.len()];
-    let mut facts = Facts(graph.nodes.iter().map(bottom).collect());
-    let meet_use = |facts: &mut Facts<A::Fact>, value: Value, fact: &A::Fact| {
-        let node = facts.0.get_mut(value.node.index());
-        if let Some(known) = node.and_then(|ports| ports.get_mut(value.port as usize)) {
+pub fn backward<O, A: Backward<O>>(graph: &Graph<O>, analysis: &A) -> Ports<A::Fact> {
+    let mut facts = Ports::filled(graph, &analysis.bottom());
+    let meet_use = |facts: &mut Ports<A::Fact>, value: Value, fact: &A::Fact| {
+        if let Some(known) = facts.get_mut(value) {
             *known = analysis.join(known, fact);
         }
     };
@@ -91,7 +74,7 @@ pub fn backward<O, A: Backward<O>>(graph: &Graph<O>, analysis: &A) -> Facts<A::F
 }
 
 /// For every value whether an output of the graph depends on it. A node none of whose outputs is needed is dead.
-pub fn needed<O>(graph: &Graph<O>) -> Facts<bool> {
+pub fn needed<O>(graph: &Graph<O>) -> Ports<bool> {
     struct Needed;
     impl<O> Backward<O> for Needed {
         type Fact = bool;
@@ -124,25 +107,19 @@ pub enum LastUse {
 }
 
 /// For every value its last use, by any node, dead or not.
-pub fn last_uses<O>(graph: &Graph<O>) -> Facts<LastUse> {
-    struct Uses;
-    impl<O> Backward<O> for Uses {
-        type Fact = LastUse;
-
-        fn bottom(&self) -> LastUse {
-            LastUse::Never
-        }
-        fn join(&self, a: &LastUse, b: &LastUse) -> LastUse {
-            *a.max(b)
-        }
-        fn output(&self, _: &Output) -> LastUse {
-            LastUse::Output
-        }
-        fn transfer(&self, id: NodeId, node: &Node<O>, _: &[LastUse]) -> Vec<LastUse> {
-            vec![LastUse::Node(id); node.inputs.len()]
+pub fn last_uses<O>(graph: &Graph<O>) -> Ports<LastUse> {
+    // Every run of a graph asks, so this goes without the facts of a node's operands that a `Backward` makes.
+    let mut uses = Ports::filled(graph, &LastUse::Never);
+    let by_nodes = graph
+        .iter()
+        .flat_map(|(id, node)| node.inputs.iter().flatten().map(move |v| (*v, LastUse::Node(id))));
+    let by_reader = graph.outputs.iter().map(|output| (output.value, LastUse::Output));
+    for (value, use_) in by_nodes.chain(by_reader) {
+        if let Some(last) = uses.get_mut(value) {
+            *last = use_;
         }
     }
-    backward(graph, &Uses)
+    uses
 }
 
 /// The most bytes of tensors that exist at one time when the graph is run node by node.

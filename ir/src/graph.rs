@@ -21,12 +21,6 @@ impl NodeId {
     pub fn index(self) -> usize {
         self.0 as usize
     }
-
-    /// The position of the same node once another has been inserted before one of them.
-    #[must_use]
-    pub fn moved_up(self, before: NodeId) -> Self {
-        if self < before { self } else { Self(self.0 + 1) }
-    }
 }
 
 /// One output of one node.
@@ -190,17 +184,6 @@ impl<O> Graph<O> {
     pub fn constant(&mut self, tensor: Tensor) -> Value {
         let ty = tensor.ty();
         Value::new(self.push(NodeKind::Constant(Arc::new(tensor)), vec![], vec![ty]), 0)
-    }
-
-    /// Inserts a graph input before a node. That node and those after it move up by one, and so does what refers to
-    /// them here; positions kept elsewhere are the caller's to [move](NodeId::moved_up).
-    pub fn insert_variable(&mut self, before: NodeId, name: impl Into<String>, ty: Type) -> Value {
-        let move_up = |value: &mut Value| value.node = value.node.moved_up(before);
-        self.nodes.iter_mut().flat_map(|n| &mut n.inputs).flatten().for_each(move_up);
-        self.outputs.iter_mut().map(|o| &mut o.value).for_each(move_up);
-        let kind = NodeKind::Variable { name: name.into() };
-        self.nodes.insert(before.index(), Node { kind, inputs: Vec::new(), outputs: vec![ty] });
-        Value::new(before, 0)
     }
 
     /// Names a value as an output of the graph.

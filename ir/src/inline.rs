@@ -1,8 +1,7 @@
 //! Replacing calls by the functions' bodies.
 
-use std::collections::BTreeMap;
-
-use crate::graph::{Graph, Model, Node, NodeId, NodeKind, Value};
+use crate::graph::{Graph, Model, NodeKind, Value};
+use crate::rewrite::Rewrite;
 
 /// Nodes beyond this number are not inlined: functions that call functions can multiply without bound.
 const MOST_NODES: usize = 100_000;
@@ -11,48 +10,37 @@ const MOST_NODES: usize = 100_000;
 ///
 /// The model must be valid. Variables and outputs keep their names and order.
 pub fn inline<O: Clone>(model: &Model<O>) -> Option<Graph<O>> {
-    let mut out = Graph::new();
-    let values = copy(model, &model.graph, None, &mut out)?;
-    for output in &model.graph.outputs {
-        out.output(output.name.clone(), values[&output.value]);
-    }
-    Some(out)
+    let mut rewrite = Rewrite::of(&model.graph);
+    copy(model, &mut rewrite, None)?;
+    rewrite.finish()
 }
 
-/// Copies a graph's nodes, its variables replaced by `arguments` where there are some. Gives each value's copy.
-fn copy<O: Clone>(
-    model: &Model<O>,
-    graph: &Graph<O>,
-    arguments: Option<&[Value]>,
-    out: &mut Graph<O>,
-) -> Option<BTreeMap<Value, Value>> {
-    let mut at: BTreeMap<Value, Value> = BTreeMap::new();
-    let mut parameters = 0;
-    for (id, node) in graph.iter() {
-        if out.nodes.len() >= MOST_NODES {
+/// Keeps a graph's nodes, with the bodies of functions in place of calls and, where there are some, `arguments` in
+/// place of variables.
+fn copy<O: Clone>(model: &Model<O>, rewrite: &mut Rewrite<'_, O>, arguments: Option<&[Value]>) -> Option<()> {
+    let mut arguments = arguments.map(|given| given.iter());
+    for (id, node) in rewrite.old().iter() {
+        if rewrite.graph.nodes.len() >= MOST_NODES {
             return None;
         }
-        let results = match (&node.kind, arguments) {
+        match (&node.kind, &mut arguments) {
             (NodeKind::Variable { .. }, Some(arguments)) => {
-                parameters += 1;
-                vec![*arguments.get(parameters - 1)?]
+                rewrite.replace(Value::new(id, 0), *arguments.next()?);
             }
             (NodeKind::Call(function), _) => {
                 let callee = &model.functions.get(function.0 as usize)?.body;
-                let given: Vec<Value> =
-                    node.inputs.iter().flatten().filter_map(|v| at.get(v).copied()).collect();
-                let inner = copy(model, callee, Some(&given), out)?;
-                callee.outputs.iter().map(|o| inner.get(&o.value).copied()).collect::<Option<_>>()?
+                let given: Vec<Value> = rewrite.operands(node)?.into_iter().collect::<Option<_>>()?;
+                let mut inner = Rewrite::onto(callee, std::mem::take(&mut rewrite.graph));
+                copy(model, &mut inner, Some(&given))?;
+                for (port, output) in callee.outputs.iter().enumerate() {
+                    rewrite.replace(Value::new(id, port), inner.at(output.value)?);
+                }
+                rewrite.graph = inner.graph;
             }
-            _ => push(out, node, &at),
-        };
-        at.extend(results.into_iter().enumerate().map(|(port, v)| (Value::new(id, port), v)));
+            _ => {
+                rewrite.keep(id)?;
+            }
+        }
     }
-    Some(at)
-}
-
-fn push<O: Clone>(out: &mut Graph<O>, node: &Node<O>, at: &BTreeMap<Value, Value>) -> Vec<Value> {
-    let inputs = node.inputs.iter().map(|v| v.and_then(|v| at.get(&v).copied())).collect();
-    let id: NodeId = out.push(node.kind.clone(), inputs, node.outputs.clone());
-    (0..node.outputs.len()).map(|port| Value::new(id, port)).collect()
+    Some(())
 }

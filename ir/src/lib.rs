@@ -12,6 +12,9 @@
 //! | [`round`] | one correctly rounded conversion from `f64` to each float type |
 //! | [`graph`] | graphs, functions, models; [`Model::validate`] holds every structural rule |
 //! | [`cone`] | the part of a graph that a value depends on |
+//! | [`ports`] | something for every value of a graph |
+//! | [`rewrite`] | building a graph anew from another one: the one way to edit it |
+//! | [`execute`] | running a model: order, lifetimes, calls |
 //! | [`dataflow`] | forward and backward analyses over a lattice of facts |
 //! | [`text`] | the readable form, which round-trips exactly |
 //! | [`view`] | graphs as petgraph sees them, and DOT |
@@ -24,9 +27,12 @@ pub mod cone;
 pub mod dataflow;
 pub mod dim;
 pub mod dtype;
+pub mod execute;
 pub mod graph;
 pub mod inline;
 pub mod outline;
+pub mod ports;
+pub mod rewrite;
 pub mod round;
 pub mod stream;
 pub mod tensor;

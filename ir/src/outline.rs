@@ -1,12 +1,14 @@
 //! Moving nodes into a function, and calling it in their place.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::graph::{Function, FunctionId, Graph, Model, NodeId, NodeKind, Value};
+use crate::rewrite::Rewrite;
 
 /// Moves the nodes `start..end`, none of them a variable, into a new function and calls it in their place.
 ///
-/// A run of neighbours in SSA order is convex: no path leaves it and comes back, so the call has no cycle.
+/// A run of neighbours in SSA order is convex: no path leaves it and comes back, so the call has no cycle. A graph in
+/// which operands do not precede their uses stays as it is.
 pub fn outline<O: Clone>(model: &mut Model<O>, start: usize, end: usize) {
     let graph = &model.graph;
     let inside = |v: Value| (start..end).contains(&v.node.index());
@@ -17,23 +19,10 @@ pub fn outline<O: Clone>(model: &mut Model<O>, start: usize, end: usize) {
     let later = graph.nodes[end..].iter().flat_map(|n| n.inputs.iter().flatten()).copied();
     let results = distinct(later.chain(graph.outputs.iter().map(|o| o.value)), inside);
 
-    let mut body = Graph::new();
-    let mut within = BTreeMap::new();
-    for (i, &argument) in arguments.iter().enumerate() {
-        within.insert(argument, body.variable(format!("p{i}"), graph.ty(argument).clone()));
-    }
-    for (i, node) in graph.nodes[start..end].iter().enumerate() {
-        let inputs = node.inputs.iter().map(|v| v.map(|v| within[&v])).collect();
-        let id = body.push(node.kind.clone(), inputs, node.outputs.clone());
-        for port in 0..node.outputs.len() {
-            within.insert(Value::new(NodeId((start + i) as u32), port), Value::new(id, port));
-        }
-    }
-    for (i, result) in results.iter().enumerate() {
-        body.output(format!("r{i}"), within[result]);
-    }
     let function = FunctionId(model.functions.len() as u32);
-    model.graph = replace_run(graph, start, end, function, &arguments, &results);
+    let Some(body) = body(graph, start..end, &arguments, &results) else { return };
+    let Some(graph) = calling(graph, start..end, function, &arguments, &results) else { return };
+    model.graph = graph;
     let is_taken = |name: &String| model.functions.iter().any(|f| f.name == *name);
     let mut names = (function.0..).map(|i| format!("f{i}")).skip_while(is_taken);
     let name = names.next().unwrap_or_default();
@@ -51,30 +40,43 @@ fn distinct(values: impl Iterator<Item = Value>, keep: impl Fn(Value) -> bool) -
     seen
 }
 
-fn replace_run<O: Clone>(
+/// The nodes as a graph of their own: the arguments are its inputs, the results its outputs.
+fn body<O: Clone>(
     graph: &Graph<O>,
-    start: usize,
-    end: usize,
+    nodes: Range<usize>,
+    arguments: &[Value],
+    results: &[Value],
+) -> Option<Graph<O>> {
+    let mut body = Rewrite::of(graph);
+    for (i, &argument) in arguments.iter().enumerate() {
+        let parameter = body.graph.variable(format!("p{i}"), graph.ty(argument).clone());
+        body.replace(argument, parameter);
+    }
+    body.keep_all(nodes.map(|i| NodeId(i as u32)))?;
+    for (i, &result) in results.iter().enumerate() {
+        let value = body.at(result)?;
+        body.graph.output(format!("r{i}"), value);
+    }
+    Some(body.graph)
+}
+
+/// The graph with a call in place of the nodes.
+fn calling<O: Clone>(
+    graph: &Graph<O>,
+    nodes: Range<usize>,
     function: FunctionId,
     arguments: &[Value],
     results: &[Value],
-) -> Graph<O> {
-    let removed = end - start;
-    let moved = |v: Value| match results.iter().position(|&r| r == v) {
-        Some(port) => Value::new(NodeId(start as u32), port),
-        None if v.node.index() < end => v,
-        None => Value { node: NodeId(v.node.0 + 1 - removed as u32), port: v.port },
-    };
-    let mut out = Graph::new();
-    out.nodes.extend_from_slice(&graph.nodes[..start]);
+) -> Option<Graph<O>> {
+    let positions = |range: Range<usize>| range.map(|i| NodeId(i as u32));
+    let mut rewrite = Rewrite::of(graph);
+    rewrite.keep_all(positions(0..nodes.start))?;
+    let operands: Option<Vec<_>> = arguments.iter().map(|&v| rewrite.at(v).map(Some)).collect();
     let types = results.iter().map(|&v| graph.ty(v).clone()).collect();
-    out.push(NodeKind::Call(function), arguments.iter().map(|&v| Some(v)).collect(), types);
-    for node in &graph.nodes[end..] {
-        let inputs = node.inputs.iter().map(|v| v.map(moved)).collect();
-        out.push(node.kind.clone(), inputs, node.outputs.clone());
+    let call = rewrite.graph.push(NodeKind::Call(function), operands?, types);
+    for (port, &result) in results.iter().enumerate() {
+        rewrite.replace(result, Value::new(call, port));
     }
-    for output in &graph.outputs {
-        out.output(output.name.clone(), moved(output.value));
-    }
-    out
+    rewrite.keep_all(positions(nodes.end..graph.nodes.len()))?;
+    rewrite.finish()
 }

@@ -1,11 +1,10 @@
-//! Running whole models, node by node, whatever runs the nodes.
-//!
-//! Values are dropped after their last use. Inputs and constants are borrowed, never copied.
+//! Running whole models ([`ir::execute`]), node by node, whatever runs the nodes.
 
-use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
 
-use ir::dataflow::{LastUse, last_uses};
-use ir::{Function, NodeId, NodeKind, Operation, Tensor, Type, Value};
+use ir::execute::{Each, Kept, Machine, Step, execute};
+use ir::{Function, NodeId, Operation, Tensor, Type, Value};
 use ops::{Graph, Model, Op};
 
 use super::error::RunError;
@@ -36,81 +35,72 @@ pub fn run_model<R: NodeRunner>(
     inputs: &[Tensor],
     runner: &mut R,
 ) -> Result<Vec<Tensor>, RunError<R::Error>> {
-    let inputs: Vec<&Tensor> = inputs.iter().collect();
-    run_graph(&model.graph, &model.functions, &inputs, runner)
+    check_inputs(&model.graph, inputs)?;
+    let values = execute(model, Kept::Outputs, &mut Host { inputs: inputs.iter(), runner })?;
+    let give = |value: Value| values.get(value)?.as_deref().cloned();
+    let outputs = model.graph.outputs.iter().map(|o| give(o.value).ok_or(RunError::Invalid(o.value.node.0)));
+    outputs.collect()
 }
 
-fn run_graph<R: NodeRunner>(
-    graph: &Graph,
-    functions: &[Function<Op>],
-    inputs: &[&Tensor],
-    runner: &mut R,
-) -> Result<Vec<Tensor>, RunError<R::Error>> {
-    check_inputs(graph, inputs)?;
-    let mut inputs = inputs.iter();
-    let mut values: Vec<Vec<Option<Cow<'_, Tensor>>>> = Vec::with_capacity(graph.nodes.len());
-    let uses = last_uses(graph);
-    for (id, node) in graph.iter() {
-        let invalid = || RunError::Invalid(id.0);
-        let results = match &node.kind {
-            NodeKind::Variable { .. } => vec![Cow::Borrowed(*inputs.next().ok_or_else(invalid)?)],
-            NodeKind::Constant(tensor) => vec![Cow::Borrowed(tensor.as_ref())],
-            NodeKind::Capture(_) => return Err(invalid()),
-            NodeKind::Operator(op) => {
-                let operands = operands(&values, &node.inputs).ok_or_else(invalid)?;
-                let results = runner.run_node(op, &operands, &node.outputs);
-                let results = results.map_err(|cause| RunError::Node { node: id.0, op: op.name(), cause })?;
-                check_outputs(id, op, &results, &node.outputs)?;
-                results.into_iter().map(Cow::Owned).collect()
-            }
-            NodeKind::Call(callee) => {
-                let function = functions.get(callee.0 as usize).ok_or_else(invalid)?;
-                let operands = operands(&values, &node.inputs).ok_or_else(invalid)?;
-                let arguments: Option<Vec<&Tensor>> = operands.into_iter().collect();
-                let arguments = arguments.ok_or_else(invalid)?;
-                // A function calls only functions before it, so this recursion ends.
-                let before = &functions[..callee.0 as usize];
-                let results = run_graph(&function.body, before, &arguments, runner);
-                let inside =
-                    |cause| RunError::Function { function: function.name.clone(), cause: Box::new(cause) };
-                results.map_err(inside)?.into_iter().map(Cow::Owned).collect()
-            }
-        };
-        let results: Vec<_> = results.into_iter().map(Some).collect();
-        values.push(results);
-        for used in node.inputs.iter().flatten().copied() {
-            if uses.get(used) == Some(&LastUse::Node(id)) {
-                drop(take(&mut values, used));
-            }
-        }
-        for port in 0..node.outputs.len() {
-            let value = Value::new(id, port);
-            if uses.get(value) == Some(&LastUse::Never) {
-                drop(take(&mut values, value));
-            }
+/// A tensor that several nodes may read. No input and no constant is copied.
+#[derive(Clone)]
+enum Held<'i> {
+    Input(&'i Tensor),
+    Shared(Arc<Tensor>),
+}
+
+impl Deref for Held<'_> {
+    type Target = Tensor;
+
+    fn deref(&self) -> &Tensor {
+        match self {
+            Self::Input(tensor) => tensor,
+            Self::Shared(tensor) => tensor,
         }
     }
-    graph.outputs.iter().map(|o| give(&values, o.value).ok_or(RunError::Invalid(o.value.node.0))).collect()
 }
 
-/// The operands' tensors; `None` if one that should be there is not.
-fn operands<'a>(
-    values: &'a [Vec<Option<Cow<'_, Tensor>>>],
-    operands: &[Option<Value>],
-) -> Option<Vec<Option<&'a Tensor>>> {
-    let tensor = |v: Value| values.get(v.node.index())?.get(v.port as usize)?.as_deref();
-    operands.iter().map(|v| v.map_or(Some(None), |v| tensor(v).map(Some))).collect()
+/// Runs nodes on tensors in the memory of this process.
+struct Host<'i, R> {
+    inputs: std::slice::Iter<'i, Tensor>,
+    runner: &'i mut R,
 }
 
-fn take<'a>(values: &mut [Vec<Option<Cow<'a, Tensor>>>], value: Value) -> Option<Cow<'a, Tensor>> {
-    values.get_mut(value.node.index())?.get_mut(value.port as usize)?.take()
+impl<'i, R: NodeRunner> Machine<Op> for Host<'i, R> {
+    type Value = Held<'i>;
+    type Error = RunError<R::Error>;
+
+    fn variable(&mut self, step: &Step<'_, Op>) -> Result<Held<'i>, Self::Error> {
+        self.inputs.next().map(Held::Input).ok_or_else(|| self.invalid(step))
+    }
+
+    fn constant(&mut self, _: &Step<'_, Op>, tensor: &Arc<Tensor>) -> Result<Held<'i>, Self::Error> {
+        Ok(Held::Shared(tensor.clone()))
+    }
+
+    fn operator(
+        &mut self,
+        step: &Step<'_, Op>,
+        op: &Op,
+        operands: &[Option<&Held<'i>>],
+    ) -> Result<Each<Held<'i>>, Self::Error> {
+        let operands: Each<Option<&Tensor>> = operands.iter().map(|v| v.map(Deref::deref)).collect();
+        let results = self.runner.run_node(op, &operands, &step.node.outputs);
+        let results = results.map_err(|cause| RunError::Node { node: step.id.0, op: op.name(), cause })?;
+        check_outputs(step.id, op, &results, &step.node.outputs)?;
+        Ok(results.into_iter().map(|tensor| Held::Shared(Arc::new(tensor))).collect())
+    }
+
+    fn invalid(&mut self, step: &Step<'_, Op>) -> Self::Error {
+        RunError::Invalid(step.id.0)
+    }
+
+    fn within(&mut self, function: &Function<Op>, cause: Self::Error) -> Self::Error {
+        RunError::Function { function: function.name.clone(), cause: Box::new(cause) }
+    }
 }
 
-fn give(values: &[Vec<Option<Cow<'_, Tensor>>>], value: Value) -> Option<Tensor> {
-    values.get(value.node.index())?.get(value.port as usize)?.as_deref().cloned()
-}
-
-fn check_inputs<E: std::error::Error>(graph: &Graph, inputs: &[&Tensor]) -> Result<(), RunError<E>> {
+fn check_inputs<E: std::error::Error>(graph: &Graph, inputs: &[Tensor]) -> Result<(), RunError<E>> {
     let wanted = graph.variables().count();
     if inputs.len() != wanted {
         return Err(RunError::Arity { given: inputs.len(), wanted });

@@ -1,10 +1,10 @@
 //! Running a whole model: one recording, intermediates on the device, one wait at the end.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
-use ir::graph::{FunctionId, NodeKind};
-use ir::{Operation, Tensor, Value};
-use ops::{Graph, Model};
+use ir::execute::{Each, Kept, Machine, Step, execute};
+use ir::{NodeKind, Operation, Output, Tensor};
+use ops::{Model, Op};
 
 use super::device::Gpu;
 use super::error::GpuError;
@@ -30,78 +30,55 @@ impl Gpu {
             |cause| NodeError { node: model.graph.nodes.len() as u32, op: "readback".to_owned(), cause };
         let upload = |t: &&Tensor| self.upload(t);
         let inputs: Vec<_> = inputs.iter().map(upload).collect::<Result<_, _>>().map_err(end)?;
-        let outputs = self.graph(model, &model.graph, inputs)?;
-        self.download_all(&outputs.iter().collect::<Vec<_>>()).map_err(end)
+        let mut recorder = Recorder { gpu: self, model, inputs: inputs.into_iter() };
+        let values = execute(model, Kept::Outputs, &mut recorder)?;
+        let give = |o: &Output| values.get(o.value)?.as_ref();
+        let outputs: Option<Vec<&GpuTensor>> = model.graph.outputs.iter().map(give).collect();
+        let missing = || end(GpuError::arguments("graph", "an output is no value of the graph"));
+        self.download_all(&outputs.ok_or_else(missing)?).map_err(end)
+    }
+}
+
+/// Records nodes, whose tensors are on the device.
+struct Recorder<'r> {
+    gpu: &'r Gpu,
+    model: &'r Model,
+    inputs: std::vec::IntoIter<GpuTensor>,
+}
+
+impl Recorder<'_> {
+    fn at(&self, step: &Step<'_, Op>) -> impl FnOnce(GpuError) -> NodeError {
+        let (node, op) = (step.id.0, label(self.model, &step.node.kind));
+        move |cause| NodeError { node, op, cause }
+    }
+}
+
+impl Machine<Op> for Recorder<'_> {
+    type Value = GpuTensor;
+    type Error = NodeError;
+
+    fn variable(&mut self, step: &Step<'_, Op>) -> Result<GpuTensor, NodeError> {
+        let missing = || GpuError::arguments("graph", "it is missing");
+        self.inputs.next().ok_or_else(missing).map_err(self.at(step))
     }
 
-    fn graph(
-        &self,
-        model: &Model,
-        graph: &Graph,
-        inputs: Vec<GpuTensor>,
-    ) -> Result<Vec<GpuTensor>, NodeError> {
-        let mut inputs = inputs.into_iter();
-        let mut last_use = HashMap::new();
-        for (id, node) in graph.iter() {
-            last_use.extend(node.inputs.iter().flatten().map(|&used| (used, id.index())));
-        }
-        last_use.extend(graph.outputs.iter().map(|o| (o.value, usize::MAX)));
-        let mut values: HashMap<Value, GpuTensor> = HashMap::new();
-        for (id, node) in graph.iter() {
-            let found: Option<Vec<_>> = node
-                .inputs
-                .iter()
-                .map(|used| used.map_or(Some(None), |used| values.get(&used).map(Some)))
-                .collect();
-            let missing = || GpuError::arguments("graph", "a value is used before it is computed");
-            let operands = found.ok_or_else(missing);
-            let results = operands.and_then(|operands| match &node.kind {
-                NodeKind::Variable { name } => {
-                    let input = inputs
-                        .next()
-                        .ok_or_else(|| GpuError::arguments("graph", format!("input `{name}` is missing")))?;
-                    Ok(Ok(vec![input]))
-                }
-                NodeKind::Constant(tensor) => Ok(Ok(vec![self.upload(tensor)?])),
-                NodeKind::Capture(_) => Err(GpuError::arguments("graph", "only subgraphs capture values")),
-                NodeKind::Operator(op) => Ok(Ok(self.operator(op, &operands, &node.outputs)?)),
-                NodeKind::Call(function) => Ok(self.call(model, *function, &operands)),
-            });
-            let named = |cause| NodeError { node: id.0, op: label(model, &node.kind), cause };
-            let results = results.map_err(named)??;
-            for (port, result) in results.into_iter().enumerate() {
-                values.insert(Value::new(id, port), result);
-            }
-            for used in node.inputs.iter().flatten() {
-                if last_use.get(used) == Some(&id.index()) {
-                    values.remove(used);
-                }
-            }
-        }
-        let outputs = graph.outputs.iter().map(|o| values.get(&o.value).cloned());
-        outputs.collect::<Option<_>>().ok_or_else(|| NodeError {
-            node: graph.nodes.len() as u32,
-            op: "output".to_owned(),
-            cause: GpuError::arguments("graph", "an output is no value of the graph"),
-        })
+    fn constant(&mut self, step: &Step<'_, Op>, tensor: &Arc<Tensor>) -> Result<GpuTensor, NodeError> {
+        self.gpu.upload(tensor).map_err(self.at(step))
     }
 
-    fn call(
-        &self,
-        model: &Model,
-        id: FunctionId,
+    fn operator(
+        &mut self,
+        step: &Step<'_, Op>,
+        op: &Op,
         operands: &[Option<&GpuTensor>],
-    ) -> Result<Vec<GpuTensor>, NodeError> {
-        let body = model.functions.get(id.0 as usize).map(|f| &f.body);
-        let given: Option<Vec<_>> = operands.iter().map(|t| t.cloned()).collect();
-        match (body, given) {
-            (Some(body), Some(given)) => self.graph(model, body, given),
-            _ => Err(NodeError {
-                node: 0,
-                op: format!("function {}", id.0),
-                cause: GpuError::arguments("call", "no such function, or an operand is absent"),
-            }),
-        }
+    ) -> Result<Each<GpuTensor>, NodeError> {
+        let results = self.gpu.operator(op, operands, &step.node.outputs).map_err(self.at(step))?;
+        Ok(results.into_iter().collect())
+    }
+
+    fn invalid(&mut self, step: &Step<'_, Op>) -> NodeError {
+        let cause = GpuError::arguments("graph", "an operand, a function or an enclosing graph is missing");
+        self.at(step)(cause)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ir::rewrite::Rewrite;
 use ir::{Function, FunctionId, Node, NodeId, NodeKind, Output, Tensor, Type, Value};
 use ops::{Graph, Model, Op};
 
@@ -89,10 +90,10 @@ impl Edit {
             }
         }
         for output in outputs {
-            let value = *build.at.get(&output.value)?;
-            build.graph.output(output.name, value);
+            let value = build.rewrite.at(output.value)?;
+            build.rewrite.graph.output(output.name, value);
         }
-        let (graph, inputs) = (build.graph, build.inputs);
+        let (graph, inputs) = (build.rewrite.graph, build.inputs);
         let model = Model { opset: problem.model.opset, functions: problem.model.functions.clone(), graph };
         (!model.graph.outputs.is_empty()).then(|| Problem { model: without_unused_functions(model), inputs })
     }
@@ -114,54 +115,52 @@ impl Edit {
 }
 
 /// The graph that is being built.
-struct Build {
-    graph: Graph,
+struct Build<'g> {
+    rewrite: Rewrite<'g, Op>,
     inputs: Vec<Tensor>,
-    /// Where the old graph's values are.
-    at: BTreeMap<Value, Value>,
     /// The names of inputs, old and new.
     names: BTreeSet<String>,
 }
 
-impl Build {
-    fn new(old: &Graph) -> Self {
+impl<'g> Build<'g> {
+    fn new(old: &'g Graph) -> Self {
         let names = old.variables().map(|(_, name, _)| name.to_owned()).collect();
-        Self { graph: Graph::new(), inputs: Vec::new(), at: BTreeMap::new(), names }
+        Self { rewrite: Rewrite::of(old), inputs: Vec::new(), names }
     }
 
     fn leaf(&mut self, value: Value, leaf: &Leaf) {
         let copy = match leaf {
-            Leaf::Constant(tensor) => self.graph.constant(tensor.clone()),
+            Leaf::Constant(tensor) => self.rewrite.graph.constant(tensor.clone()),
             Leaf::Input(tensor) => {
                 let mut names = (0..).map(|i| format!("x{i}")).filter(|name| !self.names.contains(name));
                 let name = names.next().unwrap_or_default();
                 self.names.insert(name.clone());
                 self.inputs.push(tensor.clone());
-                self.graph.variable(name, tensor.ty())
+                self.rewrite.graph.variable(name, tensor.ty())
             }
         };
-        self.at.insert(value, copy);
+        self.rewrite.replace(value, copy);
     }
 
     fn variable(&mut self, id: NodeId, name: &str, tensor: &Tensor) {
         self.inputs.push(tensor.clone());
-        let copy = self.graph.variable(name, tensor.ty());
-        self.at.insert(Value::new(id, 0), copy);
+        let copy = self.rewrite.graph.variable(name, tensor.ty());
+        self.rewrite.replace(Value::new(id, 0), copy);
     }
 
     fn constant(&mut self, id: NodeId, tensor: &Tensor) {
-        let copy = self.graph.constant(tensor.clone());
-        self.at.insert(Value::new(id, 0), copy);
+        let copy = self.rewrite.graph.constant(tensor.clone());
+        self.rewrite.replace(Value::new(id, 0), copy);
     }
 
     fn operands(&self, operands: &[Option<Value>]) -> Option<Vec<Option<Value>>> {
-        operands.iter().map(|v| v.map_or(Some(None), |v| self.at.get(&v).copied().map(Some))).collect()
+        operands.iter().map(|v| v.map_or(Some(None), |v| self.rewrite.at(v).map(Some))).collect()
     }
 
     fn operator(&mut self, id: NodeId, op: &Op, operands: &[Option<Value>]) -> Option<()> {
         let operands = self.operands(operands)?;
         let kept = operands.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-        let copy = self.graph.operator(op.clone(), &operands[..kept]).ok()?;
+        let copy = self.rewrite.graph.operator(op.clone(), &operands[..kept]).ok()?;
         self.enter(id, copy);
         Some(())
     }
@@ -177,19 +176,22 @@ impl Build {
         let operands = self.operands(operands)?;
         let body = &model.functions.get(function.0 as usize)?.body;
         let mut wanted = body.variables().map(|(_, _, ty)| ty);
-        if !operands.iter().all(|v| v.map(|v| self.graph.ty(v)) == wanted.next()) {
+        if !operands.iter().all(|v| v.map(|v| self.rewrite.graph.ty(v)) == wanted.next()) {
             return None;
         }
         let outputs: Vec<Type> = body.outputs.iter().map(|o| body.ty(o.value).clone()).collect();
-        let copy = self.graph.push(NodeKind::Call(function), operands, outputs);
+        let copy = self.rewrite.graph.push(NodeKind::Call(function), operands, outputs);
         self.enter(id, copy);
         Some(())
     }
 
     fn enter(&mut self, id: NodeId, copy: NodeId) {
-        for port in 0..self.graph.node(copy).outputs.len() {
+        for port in 0..self.rewrite.old().node(id).outputs.len() {
+            let value = Value::new(id, port);
             // What is cut off stays so.
-            self.at.entry(Value::new(id, port)).or_insert(Value::new(copy, port));
+            if self.rewrite.at(value).is_none() {
+                self.rewrite.replace(value, Value::new(copy, port));
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Stream, Value};
 use ops::Model;
 
@@ -65,30 +66,43 @@ impl Settled {
             .filter_map(|operand| Some((operand, (*node.inputs.get(operand)?)?)))
             .filter(|&(_, value)| is_computed(value))
             .collect();
-        let mut node = fault.node;
-        for &(operand, value) in &edges {
-            // The values that are cut off come before the node, so they stay where they are.
-            self.replace(node, operand, value);
-            node = node.moved_up(node);
-        }
-        !edges.is_empty()
+        !edges.is_empty() && self.free(fault.node, &edges).is_some()
     }
 
-    /// Makes one operand of a node a new input.
-    fn replace(&mut self, node: NodeId, operand: usize, value: Value) {
-        let graph = &mut self.model.graph;
-        let name = unused("x", graph.variables().map(|(_, name, _)| name));
-        let ty = graph.ty(value).clone();
-        let input = graph.insert_variable(node, name, ty);
-        graph.nodes[node.moved_up(node).index()].inputs[operand] = Some(input);
-        let is_read = graph.nodes.iter().any(|n| n.inputs.contains(&Some(value)));
-        if !is_read && graph.outputs.iter().all(|o| o.value != value) {
-            let name = unused("y", graph.outputs.iter().map(|o| o.name.as_str()));
-            graph.output(name, value);
+    /// Makes operands of a node new inputs. What nothing else reads becomes an output.
+    fn free(&mut self, node: NodeId, edges: &[(usize, Value)]) -> Option<()> {
+        let old = &self.model.graph;
+        let mut rewrite = Rewrite::of(old);
+        let mut taken: Vec<String> = old.variables().map(|(_, name, _)| name.to_owned()).collect();
+        for (id, each) in old.iter() {
+            if id != node {
+                rewrite.keep(id)?;
+                continue;
+            }
+            let mut operands = rewrite.operands(each)?;
+            for &(operand, value) in edges {
+                let name = unused("x", taken.iter().map(String::as_str));
+                taken.push(name.clone());
+                operands[operand] = Some(rewrite.graph.variable(name, old.ty(value).clone()));
+            }
+            rewrite.keep_on(id, operands);
         }
-        for constant in &mut self.constants {
-            *constant = constant.moved_up(node);
+        let moved = |&id: &NodeId| rewrite.at(Value::new(id, 0)).map(|value| value.node);
+        let constants = self.constants.iter().map(moved).collect::<Option<_>>()?;
+        let cut: Vec<Value> = edges.iter().filter_map(|&(_, value)| rewrite.at(value)).collect();
+        let mut graph = rewrite.finish()?;
+        // A value that several operands were is cut off with the last of them.
+        for (i, &value) in cut.iter().enumerate() {
+            let is_cut_later = cut[i + 1..].contains(&value);
+            let is_read = is_cut_later || graph.nodes.iter().any(|n| n.inputs.contains(&Some(value)));
+            if !is_read && graph.outputs.iter().all(|o| o.value != value) {
+                let name = unused("y", graph.outputs.iter().map(|o| o.name.as_str()));
+                graph.output(name, value);
+            }
         }
+        self.constants = constants;
+        self.model.graph = graph;
+        Some(())
     }
 }
 

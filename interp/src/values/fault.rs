@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use ir::NodeId;
+use ir::execute::Kept;
 use ops::{Data, Hazard, Model, Operator};
 
 use super::Tensors;
@@ -121,7 +122,7 @@ pub(super) fn watch(
         found.is_none()
     };
     let mut walk = Walk { system: &system, model, visit: &mut visit };
-    walk.main(&|id| tensors.get(&id).map(|t| system.load(t)), false);
+    walk.main(&|id| tensors.get(&id).map(|t| system.load(t)), Kept::Outputs);
     found
 }
 

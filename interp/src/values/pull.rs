@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ir::execute::Kept;
 use ir::{DType, NodeId, Stream, Tensor};
 use ndarray::ArrayD;
 use ops::{Data, Model, plain};
@@ -48,7 +49,7 @@ pub(super) fn run(
         let tensor = tensors.get(&id)?;
         Some(if chosen.contains(&id) { origin(record, id, tensor) } else { (&record).load(tensor) })
     };
-    Walk { system: &record, model, visit: &mut |v| visit(v) }.main(&given, false);
+    Walk { system: &record, model, visit: &mut |v| visit(v) }.main(&given, Kept::Outputs);
 }
 
 fn origin<'r>(record: &'r Record, node: NodeId, tensor: &Tensor) -> Data<Origins<'r>> {

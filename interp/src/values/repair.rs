@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ir::execute::Kept;
 use ir::{DType, NodeId, Stream, Tensor};
 use ndarray::{ArrayD, IxDyn};
 use ops::{Data, Model, plain};
@@ -121,7 +122,7 @@ pub(super) fn descend(
     };
     let mut walk = Walk { system: &system, model, visit: &mut visit };
     // The visitor ends the run at the fault; the values are of no more use.
-    walk.main(&given, false);
+    walk.main(&given, Kept::Outputs);
     let gradient = tape.gradient(&seeds);
     let length: f64 = traced.iter().flat_map(|(_, a)| a).map(|&x| gradient.by(x) * gradient.by(x)).sum();
     if !(length > 0.0 && length.is_finite() && loss.is_finite()) {

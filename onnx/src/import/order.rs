@@ -1,16 +1,15 @@
 //! Nodes back at the positions that their names state (see [`crate::names`]).
 
-use ir::{NodeId, NodeKind, Output, Value};
+use ir::rewrite::Rewrite;
+use ir::{NodeId, NodeKind};
 use ops::Graph;
 
 /// The graph with every node at the position given for it, and the inputs, which have none, at those left over. If
 /// the positions are not a complete order in which operands precede uses, the graph stays as it is: someone edited
 /// the model, or names only look like ours.
 pub(super) fn restore(graph: Graph, positions: &[Option<usize>]) -> Graph {
-    match places(&graph, positions) {
-        Some(to) => permute(&graph, &to),
-        None => graph,
-    }
+    let restored = places(&graph, positions).and_then(|to| permute(&graph, &to));
+    restored.unwrap_or(graph)
 }
 
 /// For each node its new position.
@@ -34,17 +33,10 @@ fn places(graph: &Graph, positions: &[Option<usize>]) -> Option<Vec<usize>> {
     ordered.then_some(to)
 }
 
-fn permute(graph: &Graph, to: &[usize]) -> Graph {
-    let moved = |v: Value| Value { node: NodeId(to[v.node.index()] as u32), port: v.port };
+fn permute(graph: &Graph, to: &[usize]) -> Option<Graph> {
     let mut from: Vec<usize> = (0..to.len()).collect();
     from.sort_unstable_by_key(|&i| to[i]);
-    let mut out = Graph::new();
-    for i in from {
-        let node = &graph.nodes[i];
-        let inputs = node.inputs.iter().map(|v| v.map(moved)).collect();
-        out.push(node.kind.clone(), inputs, node.outputs.clone());
-    }
-    out.outputs =
-        graph.outputs.iter().map(|o| Output { name: o.name.clone(), value: moved(o.value) }).collect();
-    out
+    let mut rewrite = Rewrite::of(graph);
+    rewrite.keep_all(from.into_iter().map(|i| NodeId(i as u32)))?;
+    rewrite.finish()
 }

@@ -1,5 +1,6 @@
 //! Relations from arithmetic: other operators, or other operands, for the same numbers.
 
+use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Stream, Value};
 use ops::elementwise::binary::{Binary, BinaryFn};
 use ops::elementwise::unary::{Unary, UnaryFn};
@@ -8,7 +9,6 @@ use ops::movement::{Expand, Transpose};
 use ops::{Graph, Op};
 use rand::seq::IndexedRandom;
 
-use super::copy::Copy;
 use super::relation::Subject;
 
 /// Add, Mul and the logical and bitwise operators with their operands exchanged.
@@ -63,7 +63,7 @@ pub(super) fn transposed_product(subject: &Subject, stream: Stream) -> Option<Su
 }
 
 /// The last two axes exchanged.
-fn transposed(copy: &mut Copy<'_>, value: Value) -> Option<Value> {
+fn transposed(copy: &mut Rewrite<'_, Op>, value: Value) -> Option<Value> {
     let rank = copy.graph.ty(value).rank();
     let mut perm: Vec<i64> = (0..rank as i64).collect();
     perm.swap(rank.checked_sub(2)?, rank - 1);
@@ -71,8 +71,8 @@ fn transposed(copy: &mut Copy<'_>, value: Value) -> Option<Value> {
 }
 
 /// Both operands of a node of the original, in the copy.
-pub(super) fn two(copy: &Copy<'_>, id: NodeId) -> Option<[Value; 2]> {
-    match copy.operands(copy.old().node(id)).as_slice() {
+pub(super) fn two(copy: &Rewrite<'_, Op>, id: NodeId) -> Option<[Value; 2]> {
+    match copy.operands(copy.old().node(id))?.as_slice() {
         [Some(a), Some(b)] => Some([*a, *b]),
         _ => None,
     }
@@ -83,7 +83,7 @@ pub(super) fn two(copy: &Copy<'_>, id: NodeId) -> Option<[Value; 2]> {
 pub(super) fn instead(
     subject: &Subject,
     stream: Stream,
-    other: impl Fn(&mut Copy<'_>, NodeId, &Op) -> Option<Value>,
+    other: impl Fn(&mut Rewrite<'_, Op>, NodeId, &Op) -> Option<Value>,
 ) -> Option<Subject> {
     let graph = &subject.model.graph;
     let places: Vec<NodeId> =
@@ -95,17 +95,17 @@ pub(super) fn instead(
 fn try_at(
     graph: &Graph,
     place: NodeId,
-    other: impl Fn(&mut Copy<'_>, NodeId, &Op) -> Option<Value>,
+    other: impl Fn(&mut Rewrite<'_, Op>, NodeId, &Op) -> Option<Value>,
 ) -> Option<Graph> {
     let NodeKind::Operator(op) = &graph.node(place).kind else { return None };
-    let mut copy = Copy::of(graph);
+    let mut copy = Rewrite::of(graph);
     for (id, _) in graph.iter() {
         if id == place {
             let value = other(&mut copy, id, op)?;
             copy.replace(Value::new(id, 0), value);
         } else {
-            copy.node(id);
+            copy.keep(id)?;
         }
     }
-    Some(copy.finish())
+    copy.finish()
 }

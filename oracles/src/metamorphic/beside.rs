@@ -3,13 +3,13 @@
 //! Every operator of the original is still there, on the same operands. What changes is how often a value is used, and
 //! that is what decides whether an optimiser may fuse its producer, reuse its memory, or merge it with an equal one.
 
+use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Stream, Value};
 use ops::elementwise::unary::{Unary, UnaryFn};
 use ops::{Graph, Model};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
-use super::copy::Copy;
 use super::relation::Subject;
 
 /// The most nodes or outputs that are added.
@@ -22,16 +22,17 @@ pub(super) fn dead_branch(subject: &Subject, stream: Stream) -> Option<Subject> 
     let all = computing(graph);
     let chosen: Vec<NodeId> =
         (0..rng.random_range(1..=MOST)).filter_map(|_| all.choose(&mut rng).copied()).collect();
-    let mut copy = Copy::of(graph);
+    let mut copy = Rewrite::of(graph);
     for (id, _) in graph.iter() {
-        let alive = copy.node(id);
+        let alive = copy.keep(id)?;
         if chosen.contains(&id) {
-            let dead = copy.node(id);
+            let dead = copy.keep(id)?;
             copy.push(Unary(UnaryFn::Identity), &[Value::new(dead, 0)])?;
             copy.stand_for(id, alive);
         }
     }
-    (!chosen.is_empty()).then(|| subject.with(copy.finish()))
+    let graph = copy.finish()?;
+    (!chosen.is_empty()).then(|| subject.with(graph))
 }
 
 /// Further outputs: values that were inside the graph.
@@ -62,18 +63,18 @@ pub(super) fn duplicate(subject: &Subject, stream: Stream) -> Option<Subject> {
     let all: Vec<NodeId> =
         graph.iter().map(|(id, _)| id).filter(|&id| !is_variable(id) && used(id)).collect();
     let chosen = *all.choose(&mut rng)?;
-    let mut copy = Copy::of(graph);
+    let mut copy = Rewrite::of(graph);
     let mut copies: Option<[NodeId; 2]> = None;
     for (id, _) in graph.iter() {
         if let Some(copies) = copies {
             copy.stand_for(chosen, *copies.as_slice().choose(&mut rng)?);
         }
-        let first = copy.node(id);
+        let first = copy.keep(id)?;
         if id == chosen {
-            copies = Some([first, copy.node(id)]);
+            copies = Some([first, copy.keep(id)?]);
         }
     }
-    Some(subject.with(copy.finish()))
+    Some(subject.with(copy.finish()?))
 }
 
 /// A name that no input and no output has.

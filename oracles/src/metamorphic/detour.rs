@@ -3,14 +3,14 @@
 //! Every operator of the original sees operands of the same types and the same bits, so nothing is rounded in another
 //! place. What changes is who stands next to whom, and that is what fusions look at.
 
+use ir::rewrite::Rewrite;
 use ir::{Stream, Value};
-use ops::Graph;
 use ops::elementwise::unary::{Unary, UnaryFn};
 use ops::movement::{Concat, Reshape, Split, Squeeze, Transpose, Unsqueeze};
+use ops::{Graph, Op};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-use super::copy::Copy;
 use super::relation::Subject;
 
 /// The most values that take a detour.
@@ -85,27 +85,28 @@ pub(super) fn unsqueeze_pair(subject: &Subject, stream: Stream) -> Option<Subjec
 fn detour(
     subject: &Subject,
     stream: Stream,
-    way: impl Fn(&mut Copy<'_>, Value, &mut dyn Rng) -> Option<Value>,
+    way: impl Fn(&mut Rewrite<'_, Op>, Value, &mut dyn Rng) -> Option<Value>,
 ) -> Option<Subject> {
     let mut rng = stream.rng();
     let mut chosen = pick(&values(&subject.model.graph), &mut rng);
     chosen.sort_unstable();
-    let mut copy = Copy::of(&subject.model.graph);
+    let mut copy = Rewrite::of(&subject.model.graph);
     let mut detours = 0;
     for (id, node) in subject.model.graph.iter() {
-        copy.node(id);
+        copy.keep(id)?;
         for value in (0..node.outputs.len()).map(|port| Value::new(id, port)) {
             if chosen.binary_search(&value).is_err() {
                 continue;
             }
-            let start = copy.at(value);
+            let start = copy.at(value)?;
             if let Some(end) = way(&mut copy, start, &mut rng) {
                 copy.replace(value, end);
                 detours += 1;
             }
         }
     }
-    (detours > 0).then(|| subject.with(copy.finish()))
+    let graph = copy.finish()?;
+    (detours > 0).then(|| subject.with(graph))
 }
 
 /// The values of a graph.

@@ -5,11 +5,11 @@
 
 use ir::inline::inline;
 use ir::outline::outline;
+use ir::rewrite::Rewrite;
 use ir::{NodeKind, Stream};
 use ops::{Graph, Model};
 use rand::RngExt;
 
-use super::copy::Copy;
 use super::relation::Subject;
 
 /// The most nodes that move into a function, if not all do.
@@ -18,7 +18,7 @@ const MOST: usize = 6;
 /// A part of the graph becomes a function and a call.
 pub(super) fn outline_part(subject: &Subject, stream: Stream) -> Option<Subject> {
     let mut rng = stream.rng();
-    let mut model = hoisted(&subject.model);
+    let mut model = hoisted(&subject.model)?;
     let variables = model.graph.variables().count();
     let nodes = model.graph.nodes.len();
     if !computes(&model.graph) {
@@ -32,7 +32,7 @@ pub(super) fn outline_part(subject: &Subject, stream: Stream) -> Option<Subject>
 
 /// The whole graph becomes a function; what is left is one call.
 pub(super) fn wrap(subject: &Subject, _: Stream) -> Option<Subject> {
-    let mut model = hoisted(&subject.model);
+    let mut model = hoisted(&subject.model)?;
     if !computes(&model.graph) {
         return None;
     }
@@ -54,13 +54,11 @@ fn computes(graph: &Graph) -> bool {
 }
 
 /// The model with its variables before all other nodes.
-fn hoisted(model: &Model) -> Model {
+fn hoisted(model: &Model) -> Option<Model> {
     let graph = &model.graph;
     let (variables, others): (Vec<_>, Vec<_>) =
         graph.iter().partition(|(_, node)| matches!(node.kind, NodeKind::Variable { .. }));
-    let mut copy = Copy::of(graph);
-    for (id, _) in variables.into_iter().chain(others) {
-        copy.node(id);
-    }
-    Model { graph: copy.finish(), ..model.clone() }
+    let mut copy = Rewrite::of(graph);
+    copy.keep_all(variables.into_iter().chain(others).map(|(id, _)| id))?;
+    Some(Model { graph: copy.finish()?, ..model.clone() })
 }

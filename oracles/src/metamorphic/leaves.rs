@@ -3,12 +3,12 @@
 //! The operators and their operands' values stay. What changes is when a value is known: an engine folds, packs and
 //! specialises for constants, and may do none of that for inputs.
 
+use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Stream, Tensor, Value};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use super::beside::fresh;
-use super::copy::Copy;
 use super::relation::Subject;
 
 /// Constants become inputs with the same values: one of them, or all.
@@ -28,7 +28,7 @@ fn exchange(subject: &Subject, stream: Stream, is_meant: fn(&NodeKind<ops::Op>) 
     let all: Vec<NodeId> = graph.iter().filter(|(_, n)| is_meant(&n.kind)).map(|(id, _)| id).collect();
     let one = *all.choose(&mut rng)?;
     let takes_all = rng.random_bool(0.5);
-    let mut copy = Copy::of(graph);
+    let mut copy = Rewrite::of(graph);
     let mut given = subject.inputs.iter();
     let mut inputs: Vec<Tensor> = Vec::new();
     for (id, node) in graph.iter() {
@@ -51,14 +51,14 @@ fn exchange(subject: &Subject, stream: Stream, is_meant: fn(&NodeKind<ops::Op>) 
             }
             (NodeKind::Variable { .. }, Some(tensor)) => {
                 inputs.push(tensor.clone());
-                copy.node(id);
+                copy.keep(id)?;
             }
             _ => {
-                copy.node(id);
+                copy.keep(id)?;
             }
         }
     }
-    let mut changed = subject.with(copy.finish());
+    let mut changed = subject.with(copy.finish()?);
     changed.inputs = inputs;
     Some(changed)
 }

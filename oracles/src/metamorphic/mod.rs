@@ -6,7 +6,6 @@
 //! | [`relation`] | what a relation is: a rewrite, and what it promises |
 //! | [`list`] | the one list of relations |
 //! | [`mod@judge`] | what an engine made of both models |
-//! | [`copy`] | copying a graph with other nodes in between |
 //! | the others | a family of relations each |
 //!
 //! Comparison with the reference needs a value and a bound for every element. Comparison of two answers needs neither:
@@ -16,7 +15,6 @@
 mod arithmetic;
 mod batch;
 mod beside;
-pub mod copy;
 mod detour;
 mod functions;
 pub mod judge;

@@ -1,10 +1,10 @@
 //! The nodes in another topological order. Nothing else changes, but that engines plan memory, and some decide what
 //! to fuse, in the order of the nodes.
 
+use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Stream};
 use rand::RngExt;
 
-use super::copy::Copy;
 use super::relation::Subject;
 
 /// Another topological order. Inputs keep theirs, because callers may pass them by position.
@@ -27,12 +27,11 @@ pub(super) fn reorder(subject: &Subject, stream: Stream) -> Option<Subject> {
         is_placed[next.index()] = true;
         order.push(next);
     }
-    let mut copy = Copy::of(graph);
-    for &id in &order {
-        copy.node(id);
-    }
+    let mut copy = Rewrite::of(graph);
+    copy.keep_all(order.iter().copied())?;
     // Constants have no order in ONNX.
     let computed = |id: &&NodeId| !matches!(graph.node(**id).kind, NodeKind::Constant(_));
     let has_changed = !order[variables..].iter().filter(computed).is_sorted();
-    has_changed.then(|| subject.with(copy.finish()))
+    let graph = copy.finish()?;
+    has_changed.then(|| subject.with(graph))
 }

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use interp::Taps;
+use ir::rewrite::Rewrite;
 use ir::{DType, Node, Stream, Tensor, Type, Value};
 use ops::elementwise::binary::{Binary, BinaryFn};
 use ops::elementwise::unary::{Unary, UnaryFn};
@@ -17,7 +18,6 @@ use ops::{Graph, Op};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
-use super::copy::Copy;
 use super::relation::Subject;
 
 /// The largest k, up or down.
@@ -35,7 +35,7 @@ pub(super) fn scale(subject: &Subject, stream: Stream) -> Option<Subject> {
     let k = if rng.random_bool(0.5) { rng.random_range(1..=MOST) } else { -rng.random_range(1..=MOST) };
     let linear: BTreeMap<u32, usize> = linear.into_iter().collect();
 
-    let mut copy = Copy::of(graph);
+    let mut copy = Rewrite::of(graph);
     // Values of the original whose multiple there is in the copy.
     let mut scaled: BTreeMap<Value, Value> = BTreeMap::new();
     for (id, node) in graph.iter() {
@@ -44,28 +44,28 @@ pub(super) fn scale(subject: &Subject, stream: Stream) -> Option<Subject> {
             (id.0 == start || scaled.contains_key(&value)).then_some((operand, value))
         });
         let Some((operand, value)) = on_chain else {
-            copy.node(id);
+            copy.keep(id)?;
             continue;
         };
         if id.0 == start {
             let factor = power(&mut copy, graph.ty(entry).dtype, k);
-            let start = copy.at(entry);
+            let start = copy.at(entry)?;
             let multiple = copy.push(Binary(BinaryFn::Mul), &[start, factor])?;
             scaled.insert(entry, multiple);
         }
-        let mut operands = copy.operands(node);
+        let mut operands = copy.operands(node)?;
         operands[operand] = Some(*scaled.get(&value)?);
-        let multiple = Value::new(copy.graph.push(node.kind.clone(), operands, node.outputs.clone()), 0);
+        let multiple = Value::new(copy.keep_on(id, operands), 0);
         scaled.insert(Value::new(id, 0), multiple);
         let inverse = power(&mut copy, node.outputs[0].dtype, -k);
         let restored = copy.push(Binary(BinaryFn::Mul), &[multiple, inverse])?;
         copy.replace(Value::new(id, 0), restored);
     }
-    Some(subject.with(copy.finish()))
+    Some(subject.with(copy.finish()?))
 }
 
 /// 2ᵏ as a scalar.
-fn power(copy: &mut Copy<'_>, dtype: DType, k: i32) -> Value {
+fn power(copy: &mut Rewrite<'_, Op>, dtype: DType, k: i32) -> Value {
     copy.graph.constant(Tensor::from_f64_fn(&Type::new(dtype, []), |_| f64::from(k).exp2()))
 }
 

@@ -3,6 +3,7 @@
 //! In real numbers nothing changes. In floating point every order rounds differently, and an intermediate result may
 //! overflow in one order alone, so each form is held to its own bounds.
 
+use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Stream, Value};
 use ops::Op;
 use ops::elementwise::binary::{Binary, BinaryFn};
@@ -11,7 +12,6 @@ use ops::movement::Split;
 use ops::reduction::reduce::{Reduce, ReduceFn};
 
 use super::arithmetic::{instead, two};
-use super::copy::Copy;
 use super::relation::Subject;
 
 /// A nested sum or product the other way round; a matrix product or a `ReduceSum` as the sum of two parts.
@@ -25,7 +25,7 @@ pub(super) fn reassociate(subject: &Subject, stream: Stream) -> Option<Subject> 
 }
 
 /// (a + b) + c as a + (b + c), or c + (a + b) as (c + a) + b.
-fn nested(copy: &mut Copy<'_>, id: NodeId, op: &Op) -> Option<Value> {
+fn nested(copy: &mut Rewrite<'_, Op>, id: NodeId, op: &Op) -> Option<Value> {
     let [x, y] = two(copy, id)?;
     if let Some([a, b]) = operands_of(copy, x, op) {
         let right = copy.push(op.clone(), &[b, y])?;
@@ -37,7 +37,7 @@ fn nested(copy: &mut Copy<'_>, id: NodeId, op: &Op) -> Option<Value> {
 }
 
 /// The operands of a value's node in the copy, if that is the operator given.
-fn operands_of(copy: &Copy<'_>, value: Value, op: &Op) -> Option<[Value; 2]> {
+fn operands_of(copy: &Rewrite<'_, Op>, value: Value, op: &Op) -> Option<[Value; 2]> {
     let node = copy.graph.node(value.node);
     match (&node.kind, node.inputs.as_slice()) {
         (NodeKind::Operator(same), [Some(a), Some(b)]) if same == op => Some([*a, *b]),
@@ -46,7 +46,7 @@ fn operands_of(copy: &Copy<'_>, value: Value, op: &Op) -> Option<[Value; 2]> {
 }
 
 /// A·B as A₁·B₁ + A₂·B₂, cut along the axis that is summed over.
-fn product(copy: &mut Copy<'_>, id: NodeId) -> Option<Value> {
+fn product(copy: &mut Rewrite<'_, Op>, id: NodeId) -> Option<Value> {
     let [a, b] = two(copy, id)?;
     let (last, rows) = (copy.graph.ty(a).rank().checked_sub(1)?, copy.graph.ty(b).rank().saturating_sub(2));
     let [a1, a2] = halves(copy, a, last)?;
@@ -56,8 +56,8 @@ fn product(copy: &mut Copy<'_>, id: NodeId) -> Option<Value> {
 }
 
 /// A sum as the sum of the sums of two parts, cut along the first axis that is summed over.
-fn sum(copy: &mut Copy<'_>, id: NodeId, reduce: &Reduce) -> Option<Value> {
-    let x = copy.operands(copy.old().node(id)).first().copied().flatten()?;
+fn sum(copy: &mut Rewrite<'_, Op>, id: NodeId, reduce: &Reduce) -> Option<Value> {
+    let x = copy.operands(copy.old().node(id))?.first().copied().flatten()?;
     let rank = copy.graph.ty(x).rank() as i64;
     let axis = match reduce.axes.as_deref() {
         Some([first, ..]) => {
@@ -76,7 +76,7 @@ fn sum(copy: &mut Copy<'_>, id: NodeId, reduce: &Reduce) -> Option<Value> {
 }
 
 /// A value cut in two along an axis.
-fn halves(copy: &mut Copy<'_>, value: Value, axis: usize) -> Option<[Value; 2]> {
+fn halves(copy: &mut Rewrite<'_, Op>, value: Value, axis: usize) -> Option<[Value; 2]> {
     let size = *copy.graph.ty(value).shape.get(axis)?;
     if size < 2 {
         return None;
