@@ -13,11 +13,11 @@
 //! can (`solver::moves`), and what results is kept if it is nearer to the budget. An unknown that led nowhere is tried
 //! with smaller steps, until it cannot grow. The climb begins anew some times, at last without regard to single nodes. Everything is counted, nothing is timed.
 
+use ir::Choices;
 use ir::dim::Arena;
 use ir::{Operation, Sym, Type};
 use ops::{Args, Hazard, Op, Operator, Rule, TypeRule};
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 
 use crate::budget::Budget;
 use crate::settings::Settings;
@@ -55,7 +55,7 @@ pub(crate) fn grow(
     settings: &Settings,
     budget: &Budget,
     tap: &dyn Fn(ValueId) -> bool,
-    rng: &mut ChaCha8Rng,
+    rng: &mut Choices,
 ) -> Measure {
     let arena = Arena::new();
     let mut problem = Problem::new(&arena);
@@ -216,7 +216,7 @@ struct Climb<'c, 'p, 'a> {
     best: Sketch,
     measured: Measure,
     measure: &'c dyn Fn(&Sketch) -> Option<Measure>,
-    rng: &'c mut ChaCha8Rng,
+    rng: &'c mut Choices,
 }
 
 impl Climb<'_, '_, '_> {

@@ -7,13 +7,13 @@
 
 use std::cell::Cell;
 
+use ir::Choices;
 use ir::dim::Arena;
 use ir::{Operation, Stream, Sym, Type};
 use ops::draw::{Draw, Goal, Operand, Source};
 use ops::{Args, Hazard, Op, Operator, Reject, Rule, Spec, TypeRule};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
-use rand_chacha::ChaCha8Rng;
 
 use crate::budget::Budget;
 use crate::settings::Settings;
@@ -88,13 +88,13 @@ impl<'s> Inserter<'s> {
     }
 
     /// A placeholder that a node could produce.
-    pub fn open_placeholder(&self, rng: &mut ChaCha8Rng) -> Option<ValueId> {
+    pub fn open_placeholder(&self, rng: &mut Choices) -> Option<ValueId> {
         let values = self.sketch.values.iter().enumerate();
         let open: Vec<ValueId> = values.filter(|(_, e)| e.origin == Origin::Open).map(|(i, _)| i).collect();
         open.choose(rng).copied()
     }
 
-    fn solve(&self, spec: &'static Spec, goal: Goal<'_>, rng: &mut ChaCha8Rng) -> Option<Solved> {
+    fn solve(&self, spec: &'static Spec, goal: Goal<'_>, rng: &mut Choices) -> Option<Solved> {
         let limits = self.settings.limits(spec, self.frame.min_dim);
         let arena = Arena::new();
         let withheld = self.settings.refused.withheld(spec, limits.opset);
@@ -162,7 +162,7 @@ impl<'s> Inserter<'s> {
         solved: Solved,
         live: &[ValueId],
         produces: Option<ValueId>,
-        rng: &mut ChaCha8Rng,
+        rng: &mut Choices,
     ) -> bool {
         let Solved { op, operands, outputs } = solved;
         let types: Vec<Option<&Type>> = operands.iter().map(|o| o.as_ref().map(|(ty, _)| ty)).collect();
@@ -202,7 +202,7 @@ impl<'s> Inserter<'s> {
         source: Source,
         live: &[ValueId],
         depends: Option<&[bool]>,
-        rng: &mut ChaCha8Rng,
+        rng: &mut Choices,
     ) -> ValueId {
         match source {
             Source::Live(i) => live[i],

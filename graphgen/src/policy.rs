@@ -5,9 +5,9 @@ mod pattern;
 
 use std::sync::LazyLock;
 
+use ir::Choices;
 use ops::Spec;
 use rand::seq::IndexedRandom;
-use rand_chacha::ChaCha8Rng;
 
 pub use file::{Asked, Taste, TasteError, Told, asked, dtype, name, opset, size};
 pub use pattern::{Pattern, PatternError, Step};
@@ -80,7 +80,7 @@ impl Policy for Weights {
 pub(crate) fn choose(
     policy: &dyn Policy,
     available: &[&'static Spec],
-    rng: &mut ChaCha8Rng,
+    rng: &mut Choices,
 ) -> Option<&'static Spec> {
     available.choose_weighted(rng, |s| policy.weight(s)).ok().copied()
 }

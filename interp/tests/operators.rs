@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use ir::Choices;
 use ir::dim::{Arena, Expr};
 use ir::{DTypes, Stream, Sym, Type, Value};
 use onnxsmith_interp::{Budget, Profile, Taps, evaluate, evaluate_plain, find_values, judge};
 use ops::draw::{Draw, Goal, Limits};
 use ops::{Graph, Model, Spec, registry};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 
 /// Operators whose sizes must satisfy equations that the least sizes do not.
 const NEED_SOLVER: [&str; 1] = ["Reshape"];
@@ -29,7 +28,7 @@ fn drawn(spec: &'static Spec, opset: u32, seed: u64) -> Option<Model> {
     let limits =
         Limits { opset, dtypes: DTypes::ALL, wanted: DTypes::ALL, max_rank: 4, min_dim: 2, max_dim: 6 };
     let arena = Arena::new();
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut rng = Choices::seeded(seed);
     let mut d = Draw::new(spec, &mut rng, &limits, &arena, Goal::Forward(&[]));
     let op = (spec.draw)(&mut d)?;
     let operands = d.into_operands();

@@ -19,10 +19,12 @@
 //! | [`text`] | the readable form, which round-trips exactly |
 //! | [`view`] | graphs as petgraph sees them, and DOT |
 //! | [`stream`] | the tree of named random streams |
+//! | [`choices`] | the source of random choices |
 //!
 //! This crate knows no operator, no backend, no clock and no file system.
 
 pub mod attr;
+pub mod choices;
 pub mod cone;
 pub mod dataflow;
 pub mod dim;
@@ -41,6 +43,7 @@ pub mod ty;
 pub mod view;
 
 pub use attr::{Attribute, Attributes, BadAttribute};
+pub use choices::Choices;
 pub use dim::{Dim, Sym};
 pub use dtype::{DType, DTypes};
 pub use graph::{Function, FunctionId, Graph, Model, Node, NodeId, NodeKind, Operation, Output, Value};

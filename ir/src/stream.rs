@@ -4,8 +4,7 @@
 //! every case. So a [`Stream`] is not consumed: it has children by name and by number, and each child's numbers
 //! depend on its path alone.
 
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use crate::Choices;
 
 /// A node in the tree of random streams: a place to draw from and to descend from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,9 +35,9 @@ impl Stream {
         Self(mix(mix(!self.0) ^ index))
     }
 
-    /// The generator of this place; two calls give the same numbers.
-    pub fn rng(self) -> ChaCha8Rng {
-        ChaCha8Rng::seed_from_u64(self.0)
+    /// The choices of this place; two calls give the same.
+    pub fn rng(self) -> Choices {
+        Choices::seeded(self.0)
     }
 }
 

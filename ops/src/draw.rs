@@ -5,11 +5,11 @@
 //! wanted) is not the operator's business: it shows only in what the answers lean towards. A draw that does not
 //! fit is thrown away, so an operator needs no inverse.
 
+use ir::Choices;
 use ir::dim::Arena;
 use ir::{DType, DTypes, Dim, Sym, Type};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
-use rand_chacha::ChaCha8Rng;
 
 /// Bounds on what is drawn.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,7 +69,7 @@ pub struct Operand<'a> {
 /// Answers an operator's questions while it chooses one use of itself.
 pub struct Draw<'r, 'a> {
     /// The numbers to draw from.
-    pub rng: &'r mut ChaCha8Rng,
+    pub rng: &'r mut Choices,
     /// Bounds on what is drawn.
     pub limits: &'r Limits,
     arena: &'a Arena<'a>,
@@ -83,7 +83,7 @@ impl<'r, 'a> Draw<'r, 'a> {
     /// A draw for one operator.
     pub fn new(
         spec: &'static crate::spec::Spec,
-        rng: &'r mut ChaCha8Rng,
+        rng: &'r mut Choices,
         limits: &'r Limits,
         arena: &'a Arena<'a>,
         goal: Goal<'r>,

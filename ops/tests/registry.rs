@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use ir::Choices;
 use ir::dim::{Arena, Expr};
 use ir::{DType, DTypes, Operation, Sym, Tensor, Type};
 use onnxsmith_ops::draw::{Draw, Goal, Limits, Operand};
 use onnxsmith_ops::plain::evaluate;
 use onnxsmith_ops::spec::{Arity, Place};
 use onnxsmith_ops::{Op, Operator, Spec, registry};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 
 const OPSETS: std::ops::RangeInclusive<u32> = 13..=26;
 
@@ -43,7 +42,7 @@ fn draw(spec: &'static Spec, opset: u32, seed: u64, goal: Goal<'_>) -> Option<Dr
         max_dim: 8,
     };
     let arena = Arena::new();
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut rng = Choices::seeded(seed);
     let mut d = Draw::new(spec, &mut rng, &limits, &arena, goal);
     let op = (spec.draw)(&mut d)?;
     let settle = |s: Sym<'_>| settle(&arena, seed as i64 / 2 % 3, s);

@@ -36,7 +36,7 @@ pub(super) struct Site {
     /// The opset of the default domain.
     pub(super) opset: u32,
     types: BTreeMap<String, Type>,
-    rng: rand_chacha::ChaCha8Rng,
+    rng: ir::Choices,
 }
 
 /// An operand of an operator: which node, and its position in the list.
@@ -50,7 +50,7 @@ pub(super) struct Operand {
 
 impl Site {
     /// `None` for a model without a graph or without the default domain.
-    pub(super) fn new(model: &ModelProto, rng: rand_chacha::ChaCha8Rng) -> Option<Self> {
+    pub(super) fn new(model: &ModelProto, rng: ir::Choices) -> Option<Self> {
         let mut model = model.clone();
         let graph = model.graph.take()?;
         let default = model.opset_import.iter().find(|entry| domain(entry.domain()).is_empty())?;
