@@ -6,7 +6,6 @@
 //! | [`wgpu`] | kernels for the GPU, in WGSL |
 //! | [`support`] | whether a backend has an operator |
 //! | [`engines`] | adapters: each makes a runtime look like every other |
-//! | [`worker`] | runtimes in child processes, and the protocol they speak |
 //! | [`usage`] | processor time |
 //!
 //! Kernels share no code with the reference semantics in `ops`: a shared mistake would be invisible.
@@ -16,6 +15,5 @@ pub mod engines;
 pub mod support;
 pub mod usage;
 pub mod wgpu;
-pub mod worker;
 
 pub use support::Support;

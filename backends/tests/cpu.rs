@@ -5,9 +5,9 @@ use interp::{Profile, Taps, evaluate, judge};
 use ir::{Attributes, DType, NodeKind, Operation, Stream, Tensor, Type};
 use onnxsmith_backends::Support;
 use onnxsmith_backends::cpu::{Cpu, CpuEngine, CpuError, NodeRunner, RunError, run_model, run_node, support};
-use onnxsmith_backends::worker::{Case, Engine, EngineError};
 use ops::{Hazard, Op, Operator};
 use rand::RngExt;
+use worker::{Case, Engine, EngineError};
 
 /// Elements on which the operator is defined: small, of both signs, and no two of them alike where they can differ.
 fn elements(ty: &Type, hazards: &[Hazard], operand: usize, stream: Stream) -> Tensor {

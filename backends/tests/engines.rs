@@ -6,9 +6,9 @@ use std::io::Write;
 
 use ir::{DType, Tensor, Type};
 use onnxsmith_backends::engines;
-use onnxsmith_backends::worker::protocol::WRITTEN;
-use onnxsmith_backends::worker::{Case, Limits, Outcome, Spec, Worker, WorkerError, set_variable};
 use ops::Model;
+use worker::protocol::WRITTEN;
+use worker::{Case, Limits, Outcome, Spec, Worker, WorkerError, set_variable};
 
 /// y = Relu(a + b), greater = a > b, n = k + k; f32, bool and i64.
 const MODEL: &[u8] = include_bytes!("models/add_relu.onnx");
@@ -22,7 +22,7 @@ fn not_tested(engine: &str, why: &str) {
 }
 
 fn start(engine: &str) -> Result<Worker, WorkerError> {
-    let program = env!("CARGO_BIN_EXE_chaos-worker").into();
+    let program = env!("CARGO_BIN_EXE_engine-worker").into();
     Worker::start(Spec { name: engine.into(), program, args: vec![engine.into()] }, Limits::default())
 }
 

@@ -5,13 +5,13 @@
 
 use std::cell::OnceCell;
 
-use backends::worker::{Outcome, WorkerError};
 use interp::{Evaluation, Judged, Profile, Taps};
 use ir::inline::inline;
 use ir::rewrite::Rewrite;
 use ir::{DType, NodeId, NodeKind, Tensor, Value};
 use ops::Model;
 use oracles::{Expected, Finding, Verdict, judge};
+use worker::{Outcome, WorkerError};
 
 use crate::case;
 use crate::target::Target;

@@ -15,11 +15,11 @@
 
 use std::cell::OnceCell;
 
-use backends::worker::WorkerError;
 use interp::Profile;
 use ir::{NodeId, NodeKind, Tensor};
 use ops::{Graph, Model, Op};
 use oracles::{Culprit, Finding, Symptom, Verdict};
+use worker::WorkerError;
 
 use crate::apart::Apart;
 use crate::case::tensors;

@@ -6,11 +6,11 @@
 
 use std::collections::VecDeque;
 
-use backends::worker::{Fault, Outcome, WorkerError};
 use interp::Judged;
 use ir::{NodeId, NodeKind, Operation, Value};
 use ops::Graph;
 use oracles::{Expected, Verdict, judge};
+use worker::{Fault, Outcome, WorkerError};
 
 use crate::blame::{Blamed, Whole};
 use crate::case;

@@ -4,10 +4,10 @@
 //! wrong elements are dropped on the way (by a Slice, a comparison, a maximum). So the wrong answer takes the place of
 //! the operator, the reference computes everything else, and the outputs tell.
 
-use backends::worker::Outcome;
 use ir::rewrite::Rewrite;
 use ir::{NodeId, Tensor, Value};
 use ops::Model;
+use worker::Outcome;
 
 use crate::apart::Apart;
 use crate::blame::Whole;

@@ -4,11 +4,11 @@
 //! as inputs, and the graph runs again. If that changes what comes of it, the wrong type was the reason. Several
 //! operators may each be reason enough: the right values of the earlier ones stay.
 
-use backends::worker::WorkerError;
 use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Tensor, Value};
 use ops::Model;
 use oracles::Symptom;
+use worker::WorkerError;
 
 use crate::apart::Trial;
 use crate::blame::{Blamed, Whole};

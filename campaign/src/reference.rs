@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use backends::engines::models::Runner;
-use backends::worker::{Description, EngineError};
 use interp::Budget;
 use ir::{DType, NodeKind, Tensor, Type};
 use ops::operator::elements;
 use ops::{Graph, Model, Operator};
+use worker::{Description, EngineError};
 
 use crate::target::REFERENCE;
 

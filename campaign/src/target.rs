@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use backends::worker::protocol::WRITTEN;
-use backends::worker::{self, Description, Engine, EngineError, Limits, Outcome, Pool, Run, Spec, Stage};
 use graphgen::Settings;
 use interp::Profile;
 use ir::{DType, Tensor};
 use ops::Model;
 use oracles::differential::lacks;
 use oracles::metamorphic::Fidelity;
+use worker::protocol::WRITTEN;
+use worker::{self, Description, Engine, EngineError, Limits, Outcome, Pool, Run, Spec, Stage};
 
 use crate::naming;
 use crate::support::Support;
@@ -107,7 +107,7 @@ pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
 
 fn spec(backend: &str) -> Result<Spec, OpenError> {
     if backend != REFERENCE {
-        return Spec::parse(backend).map_err(|e| match e {
+        return Spec::parse(backend, backends::engines::all()).map_err(|e| match e {
             worker::WorkerError::UnknownEngine { name } => OpenError::Unknown { name },
             e => e.into(),
         });

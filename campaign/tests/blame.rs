@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicBool;
 
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::{OnModels, Runner};
-use backends::worker::{Description, EngineError};
 use graphgen::Settings;
 use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::blame::blame;
@@ -20,6 +19,7 @@ use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
 use ops::{Graph, Model, Op};
 use oracles::Verdict;
 use verdict::verdict;
+use worker::{Description, EngineError};
 
 /// The reference, but for a fused operator that is off: an Exp whose operand is an Add that nobody else sees.
 struct Fusing;

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use backends::cpu::{Cpu, NodeRunner};
 use backends::engines::models::{OnModels, Runner};
-use backends::worker::{Description, EngineError};
 use interp::Profile;
 use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::Target;
@@ -19,6 +18,7 @@ use onnxsmith_campaign::reference::Reference;
 use ops::{Graph, Model, Op};
 use oracles::{Finding, Verdict};
 use verdict::verdict;
+use worker::{Description, EngineError};
 
 /// What running a model shows, and who is blamed for it.
 fn blamed(target: &Target, model: &Model, inputs: &[Tensor]) -> (Finding, Blamed) {

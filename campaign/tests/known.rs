@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use backends::worker::{Case, Description, Engine, EngineError};
 use graphgen::Settings;
 use ir::{DType, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
@@ -11,6 +10,7 @@ use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
 use onnxsmith_campaign::{Known, Maker, Shard, Store, Target};
+use worker::{Case, Description, Engine, EngineError};
 
 /// An engine that refuses everything.
 struct Broken;

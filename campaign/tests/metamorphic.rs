@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicBool;
 
 use backends::cpu::{CpuEngine, run_node};
 use backends::engines::models::{OnModels, Runner};
-use backends::worker::{Description, EngineError};
 use graphgen::Settings;
 use interp::{Profile, Taps};
 use ir::inline::inline;
@@ -21,6 +20,7 @@ use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values, case};
 use ops::elementwise::unary::{Unary, UnaryFn};
 use ops::{Graph, Model, Op};
 use oracles::metamorphic::{ALL, Fidelity, Holds, Subject};
+use worker::{Description, EngineError};
 
 fn maker(settings: Settings) -> Maker<'static> {
     let values = Values::default();

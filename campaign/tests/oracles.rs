@@ -4,8 +4,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use backends::cpu::CpuEngine;
-use backends::worker::protocol::WRITTEN;
-use backends::worker::{Case, Description, Engine, EngineError};
 use graphgen::Settings;
 use ir::{DType, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
@@ -14,6 +12,8 @@ use onnxsmith_campaign::relax::schedule::{Choice, Levels};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
 use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
+use worker::protocol::WRITTEN;
+use worker::{Case, Description, Engine, EngineError};
 
 /// What an engine does wrong: whether its answer is off at a level, the how-manieth run it is.
 type Wrong = fn(level: &str, run: u64) -> bool;

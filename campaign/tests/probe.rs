@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use backends::cpu::CpuEngine;
-use backends::worker::{Case, Description, Engine, EngineError};
 use graphgen::Settings;
 use ir::{DType, DTypes, NodeKind, Operation, Tensor, Type};
 use onnxsmith_campaign::probe::Effort;
 use onnxsmith_campaign::{Maker, Support, Target, Values, case, probe};
 use ops::{Model, Op};
+use worker::{Case, Description, Engine, EngineError};
 
 /// Our CPU kernels, with these answers in place of some.
 struct Picky(fn(&Model, &Op, &[Option<&Type>]) -> Answer);

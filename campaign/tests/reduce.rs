@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::{OnModels, Runner};
-use backends::worker::{Description, EngineError};
 use graphgen::Settings;
 use interp::Profile;
 use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
@@ -17,6 +16,7 @@ use onnxsmith_campaign::reference::Reference;
 use onnxsmith_campaign::replay::{Replay, Result as Outcome, replay};
 use onnxsmith_campaign::{Maker, Target, Values, case};
 use ops::{Graph, Model, Op};
+use worker::{Description, EngineError};
 
 /// What becomes of an operator's right outputs.
 type Fault = fn(&Op, &[Option<&Tensor>], Vec<Tensor>) -> Vec<Tensor>;

@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use backends::cpu::CpuEngine;
 use backends::engines::models::OnModels;
-use backends::worker::{Case, Description, Engine, EngineError};
 use graphgen::Settings;
 use ir::{DType, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
@@ -16,6 +15,7 @@ use onnxsmith_campaign::replay::{Replay, replay};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
 use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
+use worker::{Case, Description, Engine, EngineError};
 
 /// Takes every model, and answers with zeros.
 struct Careless;

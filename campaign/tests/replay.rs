@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use backends::engines::models::{OnModels, Runner};
-use backends::worker::{Description, EngineError};
 use interp::Profile;
 use ir::{DType, Tensor, Type};
 use onnxsmith_campaign::Target;
 use onnxsmith_campaign::replay::{Replay, Replayed, Result as Outcome, replay};
 use ops::Model;
+use worker::{Description, EngineError};
 
 mod saved;
 

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use backends::worker::{Case, Description, Engine, EngineError};
 use graphgen::Settings;
 use ir::{DType, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
@@ -15,6 +14,7 @@ use onnxsmith_campaign::relax::schedule::{Choice, Levels};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::{self, FILE, Identity, StoreError};
 use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
+use worker::{Case, Description, Engine, EngineError};
 
 /// Answers with zeros; the level `odd` refuses every other model, by its length.
 #[derive(Default)]

@@ -148,7 +148,7 @@ impl<O, M: Machine<O>> Run<'_, O, M> {
     ) -> Result<Each<M::Value>, M::Error> {
         let given = operands(values, step.node);
         let arguments: Option<Vec<M::Value>> =
-            given.and_then(|given| given.into_iter().map(|v| v.cloned()).collect());
+            given.and_then(|given| given.into_iter().map(Option::<&M::Value>::cloned).collect());
         let (Some(callee), Some(arguments)) = (self.functions.get(function.0 as usize), arguments) else {
             return Err(self.machine.invalid(step));
         };

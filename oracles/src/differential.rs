@@ -1,8 +1,8 @@
 //! The differential oracle: an engine's answer against the reference and its bounds.
 
-use backends::worker::{Fault, Outcome, Stage};
 use interp::{Comparison, Judged, Mismatch, Profile};
 use ir::Tensor;
+use worker::{Fault, Outcome, Stage};
 
 use crate::message::{normalise, says_unsupported};
 use crate::signature::{ErrorShape, Symptom};

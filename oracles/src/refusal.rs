@@ -4,7 +4,7 @@
 //! model or runs it; saying that it lacks something is as good, as nothing is computed. Anything else is a bug: a
 //! crash, a hang, an answer out of the protocol, and outputs as if nothing were wrong.
 
-use backends::worker::Outcome;
+use worker::Outcome;
 
 use crate::differential::fault_symptom;
 use crate::signature::Symptom;
@@ -39,7 +39,7 @@ pub fn judge_survival(backend: &str, level: &str, outcome: &Outcome, why: &str) 
 
 #[cfg(test)]
 mod tests {
-    use backends::worker::{Fault, Stage};
+    use worker::{Fault, Stage};
 
     use super::*;
 

@@ -4,9 +4,9 @@
 //! nobody can decide too: one that differs was read from memory that nobody wrote, or depends on what ran before. (A
 //! NaN is any NaN.) Another number of threads may add in another order. That is judged by the reference's bounds.
 
-use backends::worker::Outcome;
 use interp::Mismatch;
 use ir::Tensor;
+use worker::Outcome;
 
 use crate::differential::{self, Expected, error_shape, fault_symptom};
 use crate::signature::Symptom;
@@ -127,8 +127,8 @@ fn first_difference(one: &Tensor, other: &Tensor) -> Option<Mismatch> {
 
 #[cfg(test)]
 mod tests {
-    use backends::worker::Fault;
     use ir::{DType, Type};
+    use worker::Fault;
 
     use super::*;
 

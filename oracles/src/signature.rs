@@ -11,7 +11,7 @@ use crate::verdict::Finding;
 pub enum Symptom {
     /// It crashed, hung or broke the protocol. Kind, and the normalised message or innermost frame.
     Fault {
-        /// [`backends::worker::Fault::kind`].
+        /// [`worker::Fault::kind`].
         kind: String,
         /// The normalised message or place; empty where there is none.
         place: String,

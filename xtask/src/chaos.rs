@@ -12,8 +12,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use backends::worker::chaos::{Misbehaviour, Plan, Shows};
-use backends::worker::{Case, Limits};
 use campaign::fuzz::{self, fuzz};
 use campaign::oracle::Oracles;
 use campaign::relax::schedule::{Choice, Levels};
@@ -22,6 +20,8 @@ use campaign::store::Identity;
 use campaign::{Known, Maker, Shard, Store, Target, Values, case, target};
 use graphgen::Settings;
 use oracles::Symptom;
+use worker::chaos::{Misbehaviour, Plan, Shows};
+use worker::{Case, Limits};
 
 use crate::program::{Build, onnxsmith};
 

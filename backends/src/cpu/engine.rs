@@ -6,7 +6,7 @@ use ops::{Graph, Model};
 use super::Cpu;
 use super::model::{NodeRunner, run_model};
 use crate::engines::models::{OnModels, Runner};
-use crate::worker::{Description, EngineError};
+use worker::{Description, EngineError};
 
 /// The engine of our own CPU kernels.
 pub type CpuEngine = OnModels<GraphRunner<Cpu>>;

@@ -5,7 +5,7 @@ use ops::Model;
 
 use super::models::Runner;
 use crate::wgpu::{Capabilities, Gpu, GpuError, Which};
-use crate::worker::{Description, EngineError};
+use worker::{Description, EngineError};
 
 /// The name under which the GPU backend is known.
 pub const NAME: &str = "wgpu";

@@ -1,7 +1,7 @@
 //! Engines: our own backends and adapters to real ONNX runtimes, each run in a [worker](crate::worker) process.
 //!
 //! An adapter loads, runs and converts; it decides nothing. Where a runtime calculates in another dtype than the
-//! model's, the adapter says so in its [`Description`](crate::worker::Description) and converts both ways, so
+//! model's, the adapter says so in its [`Description`](worker::Description) and converts both ways, so
 //! that an oracle can allow for it. Foreign runtimes are behind cargo features.
 
 pub mod gpu;
@@ -22,7 +22,7 @@ pub use self::rten::Rten;
 #[cfg(feature = "tract")]
 pub use self::tract::Tract;
 
-use crate::worker::Engine;
+use worker::Engine;
 
 /// The environment variable that names ONNX Runtime's shared library. The field's usual name: the crate `ort` and
 /// others use it.

@@ -8,7 +8,7 @@ use onnx::import::{Options, import};
 use onnx::proto::{ModelProto, decode};
 use ops::Model;
 
-use crate::worker::{Case, Description, Engine, EngineError};
+use worker::{Case, Description, Engine, EngineError};
 
 /// Something that runs models.
 pub trait Runner {

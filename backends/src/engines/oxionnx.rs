@@ -11,7 +11,7 @@ use ir::{DType, Tensor};
 use ndarray::ArrayD;
 use oxionnx::{OnnxError, OptLevel, SessionBuilder, TensorStorage, TypedTensor};
 
-use crate::worker::{Case, Description, Engine, EngineError};
+use worker::{Case, Description, Engine, EngineError};
 
 /// The crate's version; Cargo.toml pins it.
 const VERSION: &str = "0.1.7";

@@ -9,7 +9,7 @@ use ir::{DType, Tensor, Type};
 use rten::{DataType, Model, ModelOptions, RunOptions, ThreadPool, Value, ValueOrView, ValueType, ValueView};
 use rten_tensor::prelude::*;
 
-use crate::worker::{Case, Description, Engine, EngineError, threads};
+use worker::{Case, Description, Engine, EngineError, threads};
 
 /// The crate's version; Cargo.toml pins the minor version.
 const VERSION: &str = "0.27";

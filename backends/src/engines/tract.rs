@@ -13,8 +13,8 @@ use tract_onnx::prelude::{
 };
 use tract_onnx::tract_hir::infer::InferenceFact;
 
-use crate::worker::protocol::WRITTEN;
-use crate::worker::{Case, Description, Engine, EngineError};
+use worker::protocol::WRITTEN;
+use worker::{Case, Description, Engine, EngineError};
 
 type Native = tract_onnx::prelude::Tensor;
 

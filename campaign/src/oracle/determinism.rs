@@ -4,12 +4,12 @@
 //! run other cases; `fresh` in a new process; `threads` in a new process with two threads. (Engines that have no such
 //! knob have one thread then as well.) [`oracles::repeat`] states what must be the same.
 
-use backends::worker::{Outcome, Run, WorkerError};
 use ir::{DType, Tensor};
 use onnx::CaseFolder;
 use oracles::repeat::Twice;
 use oracles::{Check, Expected, Verdict};
 use rand::RngExt;
+use worker::{Outcome, Run, WorkerError};
 
 use super::saved::Saved;
 use super::{Answer, AskError, Oracle, Question};

@@ -1,6 +1,5 @@
 //! The metamorphic oracle as a campaign asks it: one relation per case, drawn from those that were chosen.
 
-use backends::worker::Outcome;
 use interp::{Judged, Taps};
 use ir::Tensor;
 use onnx::CaseFolder;
@@ -8,6 +7,7 @@ use ops::Model;
 use oracles::metamorphic::{self, Pair, Relation, Subject};
 use oracles::{Check, Expected, Verdict, Why};
 use rand::seq::SliceRandom;
+use worker::Outcome;
 
 use super::{Answer, AskError, Oracle, Question, Rewritten, relation};
 use crate::blame::Suspect;

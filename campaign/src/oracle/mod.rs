@@ -24,12 +24,12 @@ pub mod tally;
 
 use std::collections::BTreeMap;
 
-use backends::worker::{Outcome, WorkerError};
 use ir::{Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::case::NamedTensor;
 use oracles::metamorphic::Relation;
 use oracles::{Check, Expected, Verdict};
+use worker::{Outcome, WorkerError};
 
 pub use determinism::Determinism;
 pub use metamorphic::Metamorphic;

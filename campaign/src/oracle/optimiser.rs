@@ -8,9 +8,9 @@
 //!
 //! Two answers within the bounds agree, however their bits differ: a fusion may round elsewhere.
 
-use backends::worker::Outcome;
 use onnx::CaseFolder;
 use oracles::{Check, Expected, Verdict, Why, judge};
+use worker::Outcome;
 
 use super::saved::Saved;
 use super::{Answer, AskError, Oracle, Question};

@@ -6,12 +6,12 @@
 //! Times are noisy, so the oracle is slow to speak: what is over within `LONG` is never slow, each time is the least
 //! of `REPEATS`, and the factors are far from what a machine does by itself. A saved case is measured anew.
 
-use backends::worker::{Outcome, WorkerError};
 use interp::Taps;
 use ir::{NodeKind, Tensor};
 use onnx::CaseFolder;
 use ops::Model;
 use oracles::{Check, Culprit, Symptom, Verdict, Why};
+use worker::{Outcome, WorkerError};
 
 use super::metamorphic::load;
 use super::{Answer, AskError, Oracle, Question, Rewritten};

@@ -1,10 +1,10 @@
 //! A saved case, to be asked about once more.
 
-use backends::worker::{Outcome, Run, WorkerError};
 use interp::{Evaluation, Profile, Taps};
 use ir::{DType, Tensor};
 use onnx::CaseFolder;
 use oracles::Expected;
+use worker::{Outcome, Run, WorkerError};
 
 use super::metamorphic::load;
 use crate::case;

@@ -20,11 +20,11 @@ mod uses;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use backends::worker::WorkerError;
 use graphgen::support::Form;
 use graphgen::{Refused, Settings};
 use ir::Stream;
 use ops::Spec;
+use worker::WorkerError;
 
 use crate::support::Lacking;
 use crate::target::Target;

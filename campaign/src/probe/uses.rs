@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use backends::worker::{Outcome, WorkerError};
 use graphgen::support::{Fact, Form, Subject, Test, Use};
 use graphgen::{Refused, Settings, Weights};
 use interp::{Profile, Taps};
 use ir::{DType, DTypes, NodeKind, Stream, Tensor, Type};
 use ops::{Model, Spec};
 use oracles::{differential, message};
+use worker::{Outcome, WorkerError};
 
 use super::learn::Tried;
 use crate::apart::isolate;

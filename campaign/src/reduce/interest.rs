@@ -19,10 +19,10 @@
 
 use std::collections::BTreeMap;
 
-use backends::worker::WorkerError;
 use interp::{Evaluation, Judged, Profile, Taps};
 use ir::{Tensor, Value};
 use oracles::{ErrorShape, Expected, Finding, Symptom, Verdict, judge};
+use worker::WorkerError;
 
 use super::problem::Problem;
 use crate::apart::Apart;

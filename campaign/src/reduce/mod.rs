@@ -25,11 +25,11 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use backends::worker::WorkerError;
 use ir::{DType, Tensor, Type};
 use onnx::CaseFolder;
 use ops::{Footprint, Graph, Model};
 use serde::Serialize;
+use worker::WorkerError;
 
 pub use driver::{Budget, OnBest};
 pub use interest::Shown;

@@ -1,7 +1,7 @@
 //! What an engine makes of a case whose model is not, or may not be, valid.
 
-use backends::worker::{Outcome, WorkerError};
 use oracles::{Symptom, Verdict, Why, judge_refusal, judge_survival};
+use worker::{Outcome, WorkerError};
 
 use super::{Expectation, Level, Relaxed};
 use crate::case::{self, Case};

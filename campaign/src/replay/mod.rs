@@ -7,13 +7,13 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use backends::worker::{Outcome, Run, WorkerError};
 use interp::{Evaluation, Taps};
 use ir::{DType, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedTensor};
 use ops::Model;
 use oracles::{Check, Expected, Symptom, Tolerance, Verdict, Why, judge};
+use worker::{Outcome, Run, WorkerError};
 
 pub use result::{Counts, NotPassing, Replayed, Result};
 

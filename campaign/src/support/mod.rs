@@ -5,12 +5,12 @@
 
 pub mod file;
 
-use backends::worker::Description;
 use graphgen::support::text;
 use graphgen::{Form, Refused, Settings};
 use interp::Profile;
 use ir::{DType, DTypes};
 use ops::Model;
+use worker::Description;
 
 use crate::case;
 

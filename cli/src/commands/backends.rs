@@ -2,13 +2,13 @@
 
 use anyhow::Context;
 use backends::wgpu::{AdapterInfo, Gpu, Which, adapters};
-use backends::worker::Limits;
 use campaign::Support;
 use campaign::support::Lacking;
 use campaign::target::{self, REFERENCE};
 use graphgen::Settings;
 use serde::Serialize;
 use serde_json::{Value, json};
+use worker::Limits;
 
 use super::{jobs, probe};
 use crate::Exit;

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
-use backends::worker::Limits;
 use campaign::fuzz::{Plan, fuzz};
 use campaign::junit::{self, TestCase, TestResult};
 use campaign::known::Date;
@@ -21,6 +20,7 @@ use campaign::{Event, Known, Maker, Store, Target, target};
 use graphgen::Settings;
 use oracles::Tally;
 use serde_json::json;
+use worker::Limits;
 
 use super::{campaign_folder, jobs, probe, rules, targets, writable};
 use crate::Exit;

@@ -18,7 +18,7 @@ use std::fs;
 use std::num::NonZero;
 use std::path::Path;
 
-use ::backends::worker::Limits;
+use ::worker::Limits;
 use anyhow::{Context, bail};
 use campaign::{Target, naming, target};
 use onnx::violate::{self, Rule};
@@ -35,7 +35,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
                 "--ort-lib is for the backend ort, and this program is built without it; the cargo feature ort adds it"
             );
         }
-        ::backends::worker::set_variable(::backends::engines::ORT_LIBRARY, library);
+        ::worker::set_variable(::backends::engines::ORT_LIBRARY, library);
     }
     match args.command {
         Command::Gen(gen_) => generate::run(common, &gen_),

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use backends::worker::Limits;
 use campaign::{Support, Target, probe, target};
 use graphgen::Settings;
+use worker::Limits;
 
 use crate::args::Common;
 use crate::screen;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::bail;
-use backends::worker::Limits;
 use campaign::reduce::{Budget, Plan, Reduced, reduce};
 use campaign::shell;
 use serde_json::json;
+use worker::Limits;
 
 use super::{jobs, targets, writable};
 use crate::Exit;

@@ -1,11 +1,11 @@
 //! `onnxsmith run`
 
 use anyhow::{Context, bail};
-use backends::worker::Limits;
 use campaign::junit;
 use campaign::replay::{NotPassing, Replay, Replayed, replay};
 use oracles::Tolerance;
 use serde_json::json;
+use worker::Limits;
 
 use super::{jobs, targets, writable};
 use crate::Exit;

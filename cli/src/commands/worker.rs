@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use backends::engines::models::OnModels;
-use backends::worker::{Engine, serve};
 use campaign::reference::Reference;
 use campaign::target::REFERENCE;
+use worker::{Engine, serve};
 
 use crate::Exit;
 
@@ -29,8 +29,8 @@ pub(crate) fn run(name: &str, rates: &[String]) -> anyhow::Result<Exit> {
 
 #[cfg(unix)]
 fn chaos(rates: &[String]) -> anyhow::Result<Exit> {
-    use backends::worker::chaos::{self, Plan};
-    chaos::serve(&Plan::parse(rates)?)?;
+    use worker::chaos::{self, Plan};
+    chaos::serve(&mut backends::cpu::CpuEngine::default(), &Plan::parse(rates)?)?;
     Ok(Exit::Clean)
 }
 

@@ -5,9 +5,9 @@
 //! two answers differ, each is held to the bounds of its own reference: an answer within them is right, and no
 //! conclusion is drawn from the difference. Undefined elements are never compared.
 
-use backends::worker::Outcome;
 use interp::{Judged, Mismatch};
 use ir::Tensor;
+use worker::Outcome;
 
 use super::relation::Holds;
 use crate::differential::{self, Expected, error_shape};
@@ -152,9 +152,9 @@ fn difference(
 
 #[cfg(test)]
 mod tests {
-    use backends::worker::Stage;
     use interp::Profile;
     use ir::{DType, Type};
+    use worker::Stage;
 
     use super::*;
 

@@ -1,10 +1,10 @@
 //! Who decides whether an answer is wrong: bounds derived for each element, or a constant for all.
 
-use backends::worker::Outcome;
 use campaign::{Case, Target};
 use interp::Judged;
 use ir::Tensor;
 use oracles::{Expected, Finding, Verdict};
+use worker::Outcome;
 
 /// A fixed tolerance by the rule of NumPy's `allclose`: |actual − expected| ≤ absolute + relative·|expected|, and NaN
 /// equals NaN. As there, it holds for integers too.

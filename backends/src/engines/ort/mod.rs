@@ -16,8 +16,8 @@ use ir::{DType, Tensor, Type, each_tensor};
 use ndarray::ArrayD;
 use ops::Model;
 
-use crate::worker::protocol::WRITTEN;
-use crate::worker::{Case, Description, Engine, EngineError, threads};
+use worker::protocol::WRITTEN;
+use worker::{Case, Description, Engine, EngineError, threads};
 
 /// The name under which ONNX Runtime is known.
 pub const NAME: &str = "ort";

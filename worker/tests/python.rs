@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use onnxsmith_backends::worker::{Case, Limits, Outcome, Spec, Worker};
+use onnxsmith_worker::{Case, Limits, Outcome, Spec, Worker};
 
 /// Just enough of numpy for a case without inputs and outputs. It prints while it is imported, as libraries do.
 const NUMPY: &str = r#"
@@ -88,7 +88,8 @@ fn what_is_printed_does_not_get_between_the_frames() {
         path(&folder.path().join("runner.py"))
     );
     let limits = Limits { timeout: Duration::from_secs(20), ..Limits::default() };
-    let mut worker = Worker::start(Spec::parse(&line).expect("a command"), limits).expect("it shakes hands");
+    let mut worker =
+        Worker::start(Spec::parse(&line, &[]).expect("a command"), limits).expect("it shakes hands");
     assert_eq!(worker.description().engine, "noisy");
     for model in ["take", "refuse", "take"] {
         let case = Case { model: model.as_bytes(), level: "default", inputs: &[], outputs: &[] };

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use ir::{DType, Tensor, Type};
-use onnxsmith_backends::worker::{Case, Fault, Limits, Outcome, Pool, Run, Spec, Stage, Worker, WorkerError};
+use onnxsmith_worker::{Case, Fault, Limits, Outcome, Pool, Run, Spec, Stage, Worker, WorkerError};
 
 fn spec(argument: &str) -> Spec {
     Spec {
@@ -146,13 +146,13 @@ fn a_program_that_is_no_worker_is_an_error_not_a_finding() {
     assert!(matches!(start(spec("chatty")), WorkerError::Handshake { fault: Fault::Garbage { .. }, .. }));
     assert!(start(spec("future")).to_string().contains("protocol version 99"));
     assert!(matches!(
-        start(Spec::parse("cmd:/nonexistent/runner --flag").unwrap()),
+        start(Spec::parse("cmd:/nonexistent/runner --flag", &["cpu"]).unwrap()),
         WorkerError::Start { .. }
     ));
-    assert!(matches!(start(Spec::parse("cmd:true").unwrap()), WorkerError::Handshake { .. }));
-    assert!(matches!(Spec::parse("cmd:./runner 'open quote"), Err(WorkerError::Command(_))));
-    assert!(matches!(Spec::parse("no-such-engine"), Err(WorkerError::UnknownEngine { .. })));
-    assert_eq!(Spec::parse("cmd:./run 'a b' c").unwrap().args, ["a b", "c"]);
+    assert!(matches!(start(Spec::parse("cmd:true", &["cpu"]).unwrap()), WorkerError::Handshake { .. }));
+    assert!(matches!(Spec::parse("cmd:./runner 'open quote", &["cpu"]), Err(WorkerError::Command(_))));
+    assert!(matches!(Spec::parse("no-such-engine", &["cpu"]), Err(WorkerError::UnknownEngine { .. })));
+    assert_eq!(Spec::parse("cmd:./run 'a b' c", &["cpu"]).unwrap().args, ["a b", "c"]);
 }
 
 #[test]

@@ -27,15 +27,15 @@ const ADAPTERS: &str = "adapters";
 const PYTHON: &str = ".venv/bin/python";
 
 impl Spec {
-    /// The worker that a name on the command line stands for: a built-in engine, an adapter in the folder
-    /// `adapters`, or `cmd:` and the command line of a runner, with quotes as in a POSIX shell.
-    pub fn parse(name: &str) -> Result<Self, WorkerError> {
+    /// The worker that a name on the command line stands for: an engine that is built into this executable, an adapter in
+    /// the folder `adapters`, or `cmd:` and the command line of a runner, with quotes as in a POSIX shell.
+    pub fn parse(name: &str, built_in: &[&str]) -> Result<Self, WorkerError> {
         if let Some(line) = name.strip_prefix("cmd:") {
             let mut words = shlex::split(line).unwrap_or_default().into_iter();
             let program = words.next().ok_or_else(|| WorkerError::Command(line.to_owned()))?.into();
             return Ok(Self { name: name.to_owned(), program, args: words.map(OsString::from).collect() });
         }
-        if !crate::engines::all().contains(&name) {
+        if !built_in.contains(&name) {
             return Self::adapter(name);
         }
         let program = std::env::current_exe()
@@ -133,7 +133,7 @@ pub enum WorkerError {
     #[error("`cmd:{0}` names no command; write cmd:./runner --flag, with quotes in pairs")]
     Command(String),
     /// The engine is not built in.
-    #[error("no engine `{name}` is built in (there are: {}); cargo features add engines", crate::engines::all().join(", "))]
+    #[error("no engine `{name}` is built in")]
     UnknownEngine {
         /// What was asked for.
         name: String,

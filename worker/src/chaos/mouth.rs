@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::Misbehaviour;
 use super::engine::FOR_EVER;
-use crate::worker::protocol::MAX_HEADER;
+use crate::protocol::MAX_HEADER;
 
 /// How long after its answer a process dies.
 const SOON: Duration = Duration::from_millis(1);

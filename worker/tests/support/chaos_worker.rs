@@ -3,19 +3,16 @@
 //! | argument | serves |
 //! |---|---|
 //! | `echo` | inputs as outputs; the "model" names a misbehaviour, or a clean answer |
-//! | `chaos` and rates | our CPU kernels, which misbehave at these rates |
-//! | an engine | that engine, so that tests can run one in a process |
+//! | `chaos` and rates | inputs as outputs, with misbehaviour at these rates |
 //! | anything else | the protocol, broken by hand |
 
 use std::io::{BufRead, Read, Write};
-use std::process::exit;
 use std::thread::sleep;
 use std::time::Duration;
 
 use ir::Tensor;
-use onnxsmith_backends::engines;
-use onnxsmith_backends::worker::chaos::{self, Misbehaviour, Plan};
-use onnxsmith_backends::worker::{Case, Description, Engine, EngineError, serve};
+use onnxsmith_worker::chaos::{self, Misbehaviour, Plan};
+use onnxsmith_worker::{Case, Description, Engine, EngineError};
 
 const FOR_EVER: Duration = Duration::from_hours(1);
 
@@ -82,14 +79,7 @@ fn main() {
     let how = words.next().unwrap_or_default();
     let served = match how.as_str() {
         "echo" => chaos::serve_with(&mut Echo, &named, Duration::from_secs(3)),
-        "chaos" => chaos::serve(&Plan::parse(words).expect("rates")),
-        name if engines::all().contains(&name) => match engines::open(name) {
-            Ok(mut engine) => serve(&mut *engine, Duration::ZERO),
-            Err(e) => {
-                eprintln!("{e}");
-                exit(2)
-            }
-        },
+        "chaos" => chaos::serve(&mut Echo, &Plan::parse(words).expect("rates")),
         _ => {
             break_protocol(&how);
             Ok(())

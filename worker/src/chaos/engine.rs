@@ -11,10 +11,9 @@ use ir::{Tensor, Type};
 
 use super::mouth::Mouth;
 use super::{Misbehaviour, Plan};
-use crate::cpu::CpuEngine;
-use crate::worker::protocol::FrameError;
-use crate::worker::serve::{catch_panics, serve_on};
-use crate::worker::{Case, Description, Engine, EngineError, sys};
+use crate::protocol::FrameError;
+use crate::serve::{catch_panics, serve_on};
+use crate::{Case, Description, Engine, EngineError, sys};
 
 /// Longer than any time-out of a test.
 pub(super) const FOR_EVER: Duration = Duration::from_hours(1);
@@ -37,9 +36,9 @@ struct Chaos<'a> {
     next: Rc<Cell<Option<Misbehaviour>>>,
 }
 
-/// Serves our CPU kernels over standard input and output, and misbehaves as planned.
-pub fn serve(plan: &Plan) -> Result<(), FrameError> {
-    serve_with(&mut CpuEngine::default(), &|case| plan.of(case), plan.pause)
+/// Serves an engine over standard input and output, and misbehaves as planned.
+pub fn serve(right: &mut dyn Engine, plan: &Plan) -> Result<(), FrameError> {
+    serve_with(right, &|case| plan.of(case), plan.pause)
 }
 
 /// Serves an engine over standard input and output, and misbehaves as chosen; late answers come after `pause`.

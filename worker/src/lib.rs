@@ -13,7 +13,7 @@
 //! | [`outcome`] | what came of a run: [`Outcome`], [`Fault`] |
 //! | `chaos` | an engine that misbehaves at set rates, to test all this (on Unix) |
 //!
-//! Nothing here compares results; see the `oracles` crate.
+//! This crate knows tensors and bytes, and neither operators nor what a right answer is.
 
 #[cfg(unix)]
 pub mod chaos;

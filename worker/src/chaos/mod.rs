@@ -268,7 +268,7 @@ fn share(case: &Case<'_>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::Fault;
+    use crate::Fault;
 
     fn case(model: &[u8]) -> Case<'_> {
         Case { model, level: "default", inputs: &[], outputs: &[] }
