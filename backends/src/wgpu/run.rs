@@ -58,8 +58,10 @@ impl Machine<Op> for Recorder<'_> {
     type Error = NodeError;
 
     fn variable(&mut self, step: &Step<'_, Op>) -> Result<GpuTensor, NodeError> {
-        let missing = || GpuError::arguments("graph", "it is missing");
-        self.inputs.next().ok_or_else(missing).map_err(self.at(step))
+        let input = self.inputs.next();
+        let missing =
+            || GpuError::arguments("graph", format!("{} is missing", label(self.model, &step.node.kind)));
+        input.ok_or_else(missing).map_err(self.at(step))
     }
 
     fn constant(&mut self, step: &Step<'_, Op>, tensor: &Arc<Tensor>) -> Result<GpuTensor, NodeError> {
