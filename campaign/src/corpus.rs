@@ -12,12 +12,12 @@ use onnx::CaseFolder;
 use onnx::case::MODEL;
 use serde::Serialize;
 
-use crate::case::{self, Adversarial, Case, Maker, Values};
-use crate::folder;
-use crate::footprint::Footprints;
-use crate::relax::Level;
-use crate::relax::schedule::{Choice, Levels};
 use crate::store::Store;
+use harness::case::{self, Adversarial, Case, Maker, Values};
+use harness::footprint::Footprints;
+use harness::relax::Level;
+use harness::relax::schedule::{Choice, Levels};
+use triage::folder;
 
 /// What was generated.
 #[derive(Clone, Debug, Default, Serialize)]

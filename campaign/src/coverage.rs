@@ -9,8 +9,7 @@ use ir::{NodeKind, Operation};
 use ops::Model;
 use serde::{Deserialize, Serialize};
 
-use crate::case;
-use crate::report::add_counts;
+use harness::{case, counts};
 
 /// In how many cases operators and pairs of operators occurred.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -58,7 +57,7 @@ impl Coverage {
             *self.operators.entry(operator).or_default() += count;
         }
         for (operator, dtypes) in more.dtypes {
-            add_counts(self.dtypes.entry(operator).or_default(), dtypes);
+            counts::add(self.dtypes.entry(operator).or_default(), dtypes);
         }
         for (producer, consumers) in more.pairs {
             let into = self.pairs.entry(producer).or_default();

@@ -12,14 +12,15 @@ use ops::Model;
 use oracles::{Finding, Tally, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::case::Adversarial;
 use crate::coverage::Coverage;
-use crate::footprint::Footprints;
 use crate::known::{Entry, Known};
-use crate::oracle::Asked;
-use crate::relax::Level;
-use crate::relax::tally::LevelTally;
 use crate::store::Identity;
+use harness::case::Adversarial;
+use harness::counts;
+use harness::footprint::Footprints;
+use harness::relax::Level;
+use harness::relax::tally::LevelTally;
+use triage::oracle::Asked;
 
 /// What a campaign found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -110,7 +111,7 @@ pub struct Elements {
 impl Elements {
     /// Counts what the reference says of a case.
     pub(crate) fn of(reference: &Evaluation) -> Self {
-        let [outputs, undecidable, undefined] = crate::case::shares(reference);
+        let [outputs, undecidable, undefined] = harness::case::shares(reference);
         Self { outputs, undecidable, undefined, undecidable_share: 0.0 }
     }
 
@@ -278,7 +279,7 @@ impl Report {
         for (target, elements) in elements_by_target {
             self.elements_by_target.entry(target).or_default().merge(elements);
         }
-        add_counts(&mut self.incomparable, incomparable);
+        counts::add(&mut self.incomparable, incomparable);
         self.findings += findings;
         for cluster in clusters {
             match self.clusters.binary_search_by(|c| c.signature.cmp(&cluster.signature)) {
@@ -349,13 +350,6 @@ impl Report {
         self.known_unseen = here.into_iter().map(|entry| entry.signature.to_string()).collect();
         self.known_elsewhere = elsewhere.len() as u64;
         self.known_expired = known.expired().to_vec();
-    }
-}
-
-/// Adds counts by name.
-pub(crate) fn add_counts<K: Ord>(to: &mut BTreeMap<K, u64>, more: BTreeMap<K, u64>) {
-    for (name, count) in more {
-        *to.entry(name).or_default() += count;
     }
 }
 

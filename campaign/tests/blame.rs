@@ -8,16 +8,17 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::{OnModels, Runner};
 use graphgen::Settings;
+use harness::reference::Reference;
+use harness::relax::schedule::Levels;
+use harness::{Maker, Target, Values};
 use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
-use onnxsmith_campaign::blame::blame;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::reference::Reference;
-use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
+use onnxsmith_campaign::{Known, Shard, Store};
 use ops::{Graph, Model, Op};
 use oracles::Verdict;
+use triage::blame::blame;
 use verdict::verdict;
 use worker::{Description, EngineError};
 
@@ -65,7 +66,7 @@ fn campaign() -> Report {
         levels: Levels::default(),
         maker: Maker { swarm: false, values, ..Maker::new(3, settings) },
         targets: Target::here(Box::new(OnModels(Fusing))),
-        oracles: onnxsmith_campaign::oracle::Oracles::default(),
+        oracles: triage::oracle::Oracles::default(),
         jobs: 1,
         cases: Some(40),
         time: None,

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use graphgen::Settings;
+use harness::{Case, Maker, Values, case};
 use interp::{Judged, Profile, Taps};
 use ir::Tensor;
 use onnx::CaseFolder;
 use onnx::case::Leeway;
-use onnxsmith_campaign::folder::{self, About, ZeroSign};
-use onnxsmith_campaign::{Case, Maker, Values, case};
+use triage::folder::{self, About, ZeroSign};
 
 fn cases(count: u64) -> impl Iterator<Item = Case> {
     let maker =

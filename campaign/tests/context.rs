@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use backends::cpu::{Cpu, NodeRunner};
 use backends::engines::models::{OnModels, Runner};
+use harness::Target;
+use harness::reference::Reference;
 use interp::Profile;
 use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
-use onnxsmith_campaign::Target;
-use onnxsmith_campaign::blame::{Blamed, blame};
-use onnxsmith_campaign::reduce::{Budget, Plan, reduce};
-use onnxsmith_campaign::reference::Reference;
 use ops::{Graph, Model, Op};
 use oracles::{Finding, Verdict};
+use triage::blame::{Blamed, blame};
+use triage::reduce::{Budget, Plan, reduce};
 use verdict::verdict;
 use worker::{Description, EngineError};
 

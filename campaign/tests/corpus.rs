@@ -1,11 +1,11 @@
 //! What `gen` writes: every element of every output is defined.
 
 use graphgen::Settings;
+use harness::relax::schedule::Levels;
+use harness::{Maker, Values};
 use interp::Profile;
 use onnx::CaseFolder;
 use onnxsmith_campaign::corpus::generate;
-use onnxsmith_campaign::relax::schedule::Levels;
-use onnxsmith_campaign::{Maker, Values};
 
 #[test]
 fn a_case_with_an_undefined_output_element_is_drawn_again() {

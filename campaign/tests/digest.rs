@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use graphgen::Settings;
-use onnxsmith_campaign::{Case, Maker};
+use harness::{Case, Maker};
 
 const SEEDS: u64 = 1000;
 const SEEDS_PER_LINE: u64 = 50;

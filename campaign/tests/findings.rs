@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use backends::engines::models::OnModels;
-use onnxsmith_campaign::Target;
-use onnxsmith_campaign::reference::Reference;
+use harness::Target;
+use harness::reference::Reference;
 use onnxsmith_campaign::replay::{Replay, replay};
 use oracles::Tolerance;
 

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use graphgen::Settings;
+use harness::relax::schedule::Levels;
+use harness::{Maker, Target};
 use ir::{DType, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Maker, Shard, Store, Target};
+use onnxsmith_campaign::{Known, Shard, Store};
 use worker::{Case, Description, Engine, EngineError};
 
 /// An engine that refuses everything.
@@ -39,7 +40,7 @@ fn campaign(list: &str) -> Report {
         levels: Levels::default(),
         maker: Maker { swarm: false, ..Maker::new(0, Settings::default()) },
         targets: Target::here(Box::new(Broken)),
-        oracles: onnxsmith_campaign::oracle::Oracles::default(),
+        oracles: triage::oracle::Oracles::default(),
         jobs: 1,
         cases: Some(4),
         time: None,

@@ -7,19 +7,20 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::{CpuEngine, run_node};
 use backends::engines::models::{OnModels, Runner};
 use graphgen::Settings;
+use harness::relax::schedule::Levels;
+use harness::{Maker, Target, Values, case};
 use interp::{Profile, Taps};
 use ir::inline::inline;
 use ir::{DType, DTypes, NodeKind, Tensor, Value};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::oracle::Oracles;
-use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::replay::{Replay, Result as Replayed, replay};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values, case};
+use onnxsmith_campaign::{Known, Shard, Store};
 use ops::elementwise::unary::{Unary, UnaryFn};
 use ops::{Graph, Model, Op};
 use oracles::metamorphic::{ALL, Fidelity, Holds, Subject};
+use triage::oracle::Oracles;
 use worker::{Description, EngineError};
 
 fn maker(settings: Settings) -> Maker<'static> {

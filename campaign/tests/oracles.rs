@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use backends::cpu::CpuEngine;
 use graphgen::Settings;
+use harness::relax::schedule::{Choice, Levels};
+use harness::{Maker, Target, Values};
 use ir::{DType, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::oracle::{Oracles, tally::Answers};
-use onnxsmith_campaign::relax::schedule::{Choice, Levels};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
+use onnxsmith_campaign::{Known, Shard, Store};
+use triage::oracle::{Oracles, tally::Answers};
 use worker::protocol::WRITTEN;
 use worker::{Case, Description, Engine, EngineError};
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use backends::cpu::CpuEngine;
 use graphgen::Settings;
+use harness::probe::Effort;
+use harness::{Maker, Support, Target, Values, case, probe};
 use ir::{DType, DTypes, NodeKind, Operation, Tensor, Type};
-use onnxsmith_campaign::probe::Effort;
-use onnxsmith_campaign::{Maker, Support, Target, Values, case, probe};
 use ops::{Model, Op};
 use worker::{Case, Description, Engine, EngineError};
 
@@ -98,7 +98,7 @@ fn what_an_engine_lacks_is_found_and_drawn_no_more() {
     for case in &within {
         assert_eq!(target.lacks(&case.model), None, "case {}", case.index);
     }
-    let drawn = |cases: &[onnxsmith_campaign::Case]| {
+    let drawn = |cases: &[harness::Case]| {
         cases
             .iter()
             .flat_map(|c| case::operators(&c.model).collect::<Vec<_>>())

@@ -9,13 +9,13 @@ use std::time::Duration;
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::{OnModels, Runner};
 use graphgen::Settings;
+use harness::reference::Reference;
+use harness::{Maker, Target, Values, case};
 use interp::Profile;
 use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
-use onnxsmith_campaign::reduce::{Budget, Plan, ReduceError, Reduced, reduce};
-use onnxsmith_campaign::reference::Reference;
 use onnxsmith_campaign::replay::{Replay, Result as Outcome, replay};
-use onnxsmith_campaign::{Maker, Target, Values, case};
 use ops::{Graph, Model, Op};
+use triage::reduce::{Budget, Plan, ReduceError, Reduced, reduce};
 use worker::{Description, EngineError};
 
 /// What becomes of an operator's right outputs.

@@ -7,14 +7,15 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::OnModels;
 use graphgen::Settings;
+use harness::relax::schedule::Levels;
+use harness::{Maker, Target};
 use ir::{DType, DTypes, Operation, Tensor, Type};
-use onnxsmith_campaign::blame::Suspect;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::relax::schedule::Levels;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Maker, Shard, Store, Target};
+use onnxsmith_campaign::{Known, Shard, Store};
 use ops::{Model, Op};
 use oracles::{Verdict, Why};
+use triage::blame::Suspect;
 use verdict::verdict;
 
 /// Our CPU kernels, but some nodes are refused.
@@ -52,7 +53,7 @@ fn refusing_is_a_bug_where_all_is_defined() {
         levels: Levels::default(),
         maker: Maker::new(7, settings),
         targets: Target::here(Box::new(OnModels(GraphRunner::new("refusing", Refusing(|_, _| true))))),
-        oracles: onnxsmith_campaign::oracle::Oracles::default(),
+        oracles: triage::oracle::Oracles::default(),
         jobs: 1,
         cases: Some(50),
         time: None,

@@ -6,15 +6,16 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::CpuEngine;
 use backends::engines::models::OnModels;
 use graphgen::Settings;
+use harness::reference::Reference;
+use harness::relax::Level;
+use harness::relax::schedule::{Choice, Levels};
+use harness::{Maker, Target, Values};
 use ir::{DType, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::reference::Reference;
-use onnxsmith_campaign::relax::Level;
-use onnxsmith_campaign::relax::schedule::{Choice, Levels};
 use onnxsmith_campaign::replay::{Replay, replay};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
+use onnxsmith_campaign::{Known, Shard, Store};
 use worker::{Case, Description, Engine, EngineError};
 
 /// Takes every model, and answers with zeros.
@@ -46,7 +47,7 @@ fn campaign(targets: Vec<Target>, choice: Choice, cases: u64, jobs: usize, out: 
         },
         levels: Levels { choice, rules: Vec::new() },
         targets,
-        oracles: onnxsmith_campaign::oracle::Oracles::default(),
+        oracles: triage::oracle::Oracles::default(),
         jobs,
         cases: Some(cases),
         time: None,

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use backends::engines::models::{OnModels, Runner};
+use harness::Target;
 use interp::Profile;
 use ir::{DType, Tensor, Type};
-use onnxsmith_campaign::Target;
 use onnxsmith_campaign::replay::{Replay, Replayed, Result as Outcome, replay};
 use ops::Model;
 use worker::{Description, EngineError};

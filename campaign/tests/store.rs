@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use graphgen::Settings;
+use harness::relax::schedule::{Choice, Levels};
+use harness::{Maker, Target, Values};
 use ir::{DType, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::oracle::Oracles;
-use onnxsmith_campaign::relax::schedule::{Choice, Levels};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::{self, FILE, Identity, StoreError};
-use onnxsmith_campaign::{Known, Maker, Shard, Store, Target, Values};
+use onnxsmith_campaign::{Known, Shard, Store};
+use triage::oracle::Oracles;
 use worker::{Case, Description, Engine, EngineError};
 
 /// Answers with zeros; the level `odd` refuses every other model, by its length.
@@ -200,7 +201,7 @@ fn a_content_is_stored_once_and_a_finding_is_a_folder_like_any_other() {
         let path = folder.path().join(cluster.smallest.as_ref().expect("a saved case"));
         let case = onnx::CaseFolder::read(&path).expect("a case");
         assert_eq!(case.sets.len(), 1);
-        let about = onnxsmith_campaign::folder::About::read(&case).expect("case.json");
+        let about = triage::folder::About::read(&case).expect("case.json");
         assert!(about.findings.iter().all(|f| f.signature().to_string() == cluster.signature));
     }
 }

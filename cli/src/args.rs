@@ -105,7 +105,7 @@ pub(crate) enum Values {
     Adversarial,
 }
 
-impl From<Values> for campaign::Values {
+impl From<Values> for harness::Values {
     fn from(values: Values) -> Self {
         match values {
             Values::Plain => Self::Plain,

@@ -13,13 +13,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use campaign::fuzz::{self, fuzz};
-use campaign::oracle::Oracles;
-use campaign::relax::schedule::{Choice, Levels};
 use campaign::report::Report;
 use campaign::store::Identity;
-use campaign::{Known, Maker, Shard, Store, Target, Values, case, target};
+use campaign::{Known, Shard, Store};
 use graphgen::Settings;
+use harness::relax::schedule::{Choice, Levels};
+use harness::target;
+use harness::{Maker, Target, Values, case};
 use oracles::Symptom;
+use triage::oracle::Oracles;
 use worker::chaos::{Misbehaviour, Plan, Shows};
 use worker::{Case, Limits};
 
@@ -119,7 +121,7 @@ fn injected(plan: &Plan, campaign: &fuzz::Plan<'_>, cases: u64) -> Result<Inject
     Ok(all)
 }
 
-fn of(plan: &Plan, target: &Target, made: &campaign::Case) -> Option<Misbehaviour> {
+fn of(plan: &Plan, target: &Target, made: &harness::Case) -> Option<Misbehaviour> {
     let outputs = case::outputs(&made.model);
     plan.of(&Case { model: &made.onnx, level: &target.level, inputs: &made.inputs, outputs: &outputs })
 }

@@ -20,8 +20,11 @@ const CRATES: &[(&str, &str)] = &[
     ("interp", "### interp\n"),
     ("worker", "### worker\n"),
     ("backends", "### backends\n"),
-    ("oracles", "### oracles and campaign\n"),
-    ("campaign", "### oracles and campaign\n"),
+    ("oracles", "### oracles\n"),
+    ("harness", "### harness\n"),
+    ("triage", "### triage\n"),
+    ("campaign", "### campaign\n"),
+    ("present", "### present\n"),
 ];
 
 /// Fails if a module is not named.

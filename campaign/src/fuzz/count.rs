@@ -6,10 +6,10 @@ use oracles::{Finding, Verdict};
 
 use super::Plan;
 use super::run::Ran;
-use crate::blame::Alone;
-use crate::case::{self, Case};
-use crate::oracle::Rewritten;
 use crate::report::{Cluster, Report};
+use harness::case::{self, Case};
+use triage::blame::Alone;
+use triage::oracle::Rewritten;
 
 /// A case that has run, counted.
 pub(super) struct Counted {

@@ -7,11 +7,11 @@ use onnx::CaseFolder;
 
 use super::Plan;
 use super::count::{Counted, Find, Found};
-use crate::case::{self, Case};
 use crate::event::Event;
-use crate::folder::Saved;
 use crate::report::{MAX_TROUBLE, Report};
 use crate::store::{ALONE, Block, Entry, Selected, Shelf, Store, StoreError};
+use harness::case::{self, Case};
+use triage::folder::Saved;
 
 /// A campaign's results, as far as they are counted.
 pub(super) struct Ledger<'p> {

@@ -20,15 +20,15 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use crate::case::Maker;
 use crate::event::Event;
 use crate::known::Known;
-use crate::oracle::Oracles;
-use crate::relax::schedule::{Levels, Schedule};
 use crate::report::Report;
 use crate::shard::Shard;
 use crate::store::{Identity, Store, StoreError};
-use crate::target::Target;
+use harness::case::Maker;
+use harness::relax::schedule::{Levels, Schedule};
+use harness::target::Target;
+use triage::oracle::Oracles;
 
 use count::Counted;
 use ledger::Ledger;

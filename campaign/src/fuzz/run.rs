@@ -9,13 +9,13 @@ use ir::Tensor;
 use oracles::{Expected, Finding, Verdict, Why};
 
 use super::Plan;
-use crate::blame::Suspect;
-use crate::case::{self, Case, CaseError};
-use crate::judged::Judged;
-use crate::oracle::{AskError, Question};
-use crate::relax::{Level, Relaxed, answer};
 use crate::report::Elements;
-use crate::target::Target;
+use harness::case::{self, Case, CaseError};
+use harness::relax::{Level, Relaxed, answer};
+use harness::target::Target;
+use triage::blame::Suspect;
+use triage::judged::Judged;
+use triage::oracle::{AskError, Question};
 
 /// What one case gave.
 #[derive(Default)]

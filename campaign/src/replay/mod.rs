@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use interp::{Evaluation, Taps};
-use ir::{DType, Stream, Tensor};
+use ir::{DType, Tensor};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedTensor};
 use ops::Model;
@@ -17,14 +17,13 @@ use worker::{Outcome, Run, WorkerError};
 
 pub use result::{Counts, NotPassing, Replayed, Result};
 
-use crate::blame::Suspect;
-use crate::case;
-use crate::excuse::excuse;
-use crate::folder::{About, DERIVED};
-use crate::oracle;
-use crate::reference;
-use crate::relax::{Relaxed, answer};
-use crate::target::Target;
+use harness::relax::{Relaxed, answer};
+use harness::target::Target;
+use harness::{case, reference};
+use triage::allowance::allowed;
+use triage::blame::Suspect;
+use triage::folder::{About, DERIVED, NoInputs, invent};
+use triage::oracle;
 
 /// How saved cases are run.
 pub struct Replay<'a> {
@@ -112,7 +111,7 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Vec<Judgement> {
     if sets.is_empty() {
         match invent(&folder, how.seed) {
             Ok(set) => sets.push(set),
-            Err(judgement) => return everywhere(judgement),
+            Err(why) => return everywhere(without_inputs(&why)),
         }
     }
     how.targets
@@ -145,15 +144,13 @@ fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
     }
 }
 
-/// Inputs for a model that comes without: by value search.
-pub(crate) fn invent(folder: &CaseFolder, seed: u64) -> std::result::Result<DataSet, Judgement> {
-    let model = case::import(&folder.model, &BTreeMap::new()).map_err(|e| unusable(&e))?;
-    let spent = reference::affordable(&model).map_err(|why| (Result::NoReference, why))?;
-    let found = interp::find_values(&model, &[], Stream::new(seed).child("run"), spent.search())
-        .map_err(|e| (Result::Broken, e.to_string()))?;
-    let inputs = case::named(&model, found.inputs(&model));
-    let inputs = inputs.into_iter().map(|(name, tensor)| NamedTensor::new(name, tensor)).collect();
-    Ok(DataSet { inputs, ..DataSet::default() })
+/// What it means that there are no inputs for a model that comes without. No backend was asked.
+fn without_inputs(why: &NoInputs) -> Judgement {
+    match why {
+        NoInputs::Model(e) => unusable(e),
+        NoInputs::TooDear(why) => (Result::NoReference, why.clone()),
+        NoInputs::Search(e) => (Result::Broken, e.to_string()),
+    }
 }
 
 /// A case that we cannot read. No backend was asked, so it says nothing about any.
@@ -249,7 +246,7 @@ impl Reference {
         if finding.is_refusal() {
             return Ok(suspect.settle(target, is_defined, Verdict::Bug(finding))?.0);
         }
-        Ok(match excuse(target, &finding, is_defined, || suspect.apart()) {
+        Ok(match allowed(target, &finding, is_defined, || suspect.isolated()) {
             Some(why) => Verdict::Incomparable(why),
             None => Verdict::Bug(finding),
         })

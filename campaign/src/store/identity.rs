@@ -13,12 +13,12 @@ use ops::Spec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::case::Values;
 use crate::fuzz::Plan;
-use crate::relax::schedule::Choice;
 use crate::shard::Shard;
-use crate::support::Lacking;
-use crate::target::Target;
+use harness::case::Values;
+use harness::relax::schedule::Choice;
+use harness::support::Lacking;
+use harness::target::Target;
 
 /// What a campaign is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -50,9 +50,9 @@ pub(crate) use exhibit::Shelf;
 pub use identity::Identity;
 pub use merge::merge;
 
-use crate::relax::Level;
-use crate::relax::schedule::Schedule;
 use crate::report::{Cluster, Report};
+use harness::relax::Level;
+use harness::relax::schedule::Schedule;
 
 /// The name of the database in a campaign's folder.
 pub const FILE: &str = "campaign.db";

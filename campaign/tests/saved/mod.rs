@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use harness::relax::Level;
+use harness::{Case, case};
 use interp::{Profile, Taps};
 use ir::Tensor;
-use onnxsmith_campaign::relax::Level;
-use onnxsmith_campaign::{Case, case, folder};
 use ops::{Footprint, Model};
+use triage::folder;
 
 /// Writes a valid case, with its outputs under a profile, and says where.
 pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profile) -> PathBuf {

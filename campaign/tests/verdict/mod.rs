@@ -1,8 +1,8 @@
 //! What running a model shows, before anyone is blamed for it.
 
+use harness::{Target, case};
 use interp::Taps;
 use ir::Tensor;
-use onnxsmith_campaign::{Target, case};
 use ops::Model;
 use oracles::{Expected, Verdict, judge};
 

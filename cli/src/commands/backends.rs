@@ -2,10 +2,10 @@
 
 use anyhow::Context;
 use backends::wgpu::{AdapterInfo, Gpu, Which, adapters};
-use campaign::Support;
-use campaign::support::Lacking;
-use campaign::target::{self, REFERENCE};
 use graphgen::Settings;
+use harness::Support;
+use harness::support::Lacking;
+use harness::target::{self, REFERENCE};
 use serde::Serialize;
 use serde_json::{Value, json};
 use worker::Limits;

@@ -1,7 +1,8 @@
 //! `onnxsmith gen`
 
-use campaign::relax::schedule::{Choice, Levels};
-use campaign::{Maker, Support, Values, corpus};
+use campaign::corpus;
+use harness::relax::schedule::{Choice, Levels};
+use harness::{Maker, Support, Values};
 use interp::Profile;
 use serde_json::json;
 

@@ -20,7 +20,7 @@ use std::path::Path;
 
 use ::worker::Limits;
 use anyhow::{Context, bail};
-use campaign::{Target, naming, target};
+use harness::{Target, naming, target};
 use onnx::violate::{self, Rule};
 
 use crate::Exit;

@@ -1,7 +1,7 @@
 //! `onnxsmith ops`
 
 use anyhow::bail;
-use campaign::table;
+use present::table;
 
 use crate::Exit;
 use crate::args::{Common, Ops};

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use campaign::{Support, Target, probe, target};
 use graphgen::Settings;
+use harness::{Support, Target, probe, target};
 use worker::Limits;
 
 use crate::args::Common;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::bail;
-use campaign::reduce::{Budget, Plan, Reduced, reduce};
-use campaign::shell;
+use present::shell;
 use serde_json::json;
+use triage::reduce::{Budget, Plan, Reduced, reduce};
 use worker::Limits;
 
 use super::{jobs, targets, writable};

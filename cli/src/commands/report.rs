@@ -5,11 +5,11 @@ use std::path::Path;
 
 use anyhow::Context;
 use campaign::Store;
-use campaign::evidence::Evidence;
 use campaign::group::Group;
-use campaign::issue::Issue;
-use campaign::page::{self, Page};
 use campaign::report::Report;
+use present::evidence::Evidence;
+use present::issue::Issue;
+use present::page::{self, Page};
 use serde_json::json;
 
 use super::fuzz::{junit, known};

@@ -10,8 +10,8 @@ use crate::screen;
 /// Prints a model in the text form, or as DOT.
 pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
     let folder = CaseFolder::read(&args.case)?;
-    let known = campaign::case::known_inputs(&folder);
-    let model = campaign::case::import(&folder.model, &known)
+    let known = harness::case::known_inputs(&folder);
+    let model = harness::case::import(&folder.model, &known)
         .with_context(|| format!("cannot read the model of {}", args.case.display()))?;
     let shown = if args.dot { ir::view::dot(&model) } else { model.to_string() };
     if common.json {

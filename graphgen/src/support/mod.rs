@@ -7,7 +7,7 @@
 //! | [`text`] | forms as a person reads and writes them |
 //!
 //! Forms are data, not closures: they can be counted, compared, stored in a campaign and written to a file. How an
-//! engine's forms are found out is not the generator's business (`campaign::probe`).
+//! engine's forms are found out is not the generator's business (`harness::probe`).
 //!
 //! A form about nothing but one operand's dtype, or about nothing at all, is kept in mind while an operator is drawn
 //! ([`Refused::withheld`], [`Refused::bars`]), so that it costs no draw. Any other is looked for in what was drawn.

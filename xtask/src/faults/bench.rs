@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result};
-use campaign::blame::blame;
-use campaign::{Case, Maker, Target, case};
 use graphgen::Settings;
+use harness::{Case, Maker, Target, case};
 use interp::{Judged, Profile, Taps};
+use triage::blame::blame;
 
 use super::Fault;
 use super::judges::{JUDGES, Opinion, ask};

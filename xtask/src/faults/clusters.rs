@@ -10,19 +10,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::{fs, thread};
 
 use anyhow::{Context, Result, ensure};
-use campaign::case::{self};
-use campaign::folder::About;
 use campaign::fuzz::{Plan, fuzz};
-use campaign::relax::schedule::{Choice, Levels};
 use campaign::store::Identity;
-use campaign::{Known, Maker, Shard, Store, Target};
+use campaign::{Known, Shard, Store};
 use graphgen::Settings;
+use harness::case::{self};
+use harness::relax::schedule::{Choice, Levels};
+use harness::{Maker, Target};
 use interp::Taps;
 use ir::Stream;
 use onnx::CaseFolder;
 use oracles::{Expected, Verdict, cause};
 use rand::seq::SliceRandom;
 use serde_json::{Value, json};
+use triage::folder::About;
 
 use super::kernels::target;
 use super::{Fault, catalogue};
@@ -88,7 +89,7 @@ fn campaign(faults: &[&'static Fault], cases: u64, seed: u64) -> Result<Results>
         ),
         levels: Levels { choice: Choice::Valid, rules: Vec::new() },
         targets: vec![open(faults)?],
-        oracles: campaign::oracle::Oracles::default(),
+        oracles: triage::oracle::Oracles::default(),
         jobs: threads,
         cases: Some(cases),
         time: None,

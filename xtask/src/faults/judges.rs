@@ -1,6 +1,6 @@
 //! Who decides whether an answer is wrong: bounds derived for each element, or a constant for all.
 
-use campaign::{Case, Target};
+use harness::{Case, Target};
 use interp::Judged;
 use ir::Tensor;
 use oracles::{Expected, Finding, Verdict};

@@ -3,7 +3,7 @@
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::OnModels;
 use backends::support::Support;
-use campaign::Target;
+use harness::Target;
 use interp::Profile;
 use ir::{Operation, Tensor, Type};
 use ops::Op;

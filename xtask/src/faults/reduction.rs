@@ -5,10 +5,10 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use campaign::reduce::{Budget, Plan, Problem, Reduced, reduce_problems};
-use campaign::{Maker, case};
+use harness::{Maker, case};
 use serde::Serialize;
 use serde_json::{Value, json};
+use triage::reduce::{Budget, Plan, Problem, Reduced, reduce_problems};
 
 use super::Fault;
 use super::bench::Tried;

@@ -1,0 +1,386 @@
+//! A case: a model with inputs on which it is defined, made from a seed.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use graphgen::{Policy, Settings, Use, Weights};
+use interp::{Budget, Edged, Evaluation, Settled};
+use ir::{DType, NodeId, NodeKind, Stream, Tensor};
+use onnx::CaseFolder;
+use onnx::external::External;
+use onnx::import::Options;
+use onnx::violate::NotRefused;
+use ops::{Footprint, Model, Spec};
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use serde::{Deserialize, Serialize};
+
+use crate::relax::{Level, Relaxed};
+use crate::{counts, reference};
+
+/// A model with inputs, ready to be run.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its number in the campaign; with the seed it determines everything else.
+    pub index: u64,
+    /// The model, its constants filled in.
+    pub model: Model,
+    /// The model as ONNX bytes.
+    pub onnx: Vec<u8>,
+    /// The inputs, by name.
+    pub inputs: Vec<(String, Tensor)>,
+    /// Whether value search found values on which everything is defined.
+    pub all_defined: bool,
+    /// Whether adversarial values were asked for.
+    pub adversarial: bool,
+    /// The edge that they are at, if one was reached.
+    pub edge: Option<Edged>,
+    /// How many draws the generator threw away.
+    pub rejected: usize,
+    /// What its valid model takes.
+    pub footprint: Footprint,
+    /// How many draws it threw away because what the case is for lacks their form.
+    pub refused: usize,
+    /// How far it is from the constraints of the standard.
+    pub level: Level,
+    /// Why its model is not valid, where it is not or may not be. Then engines get that model, and `model` and `onnx`
+    /// are the valid one that it was made from, if there is one.
+    pub relaxed: Option<Relaxed>,
+}
+
+impl Case {
+    /// A valid model that has neither inputs nor bytes yet.
+    pub fn bare(model: Model) -> Self {
+        Self {
+            index: 0,
+            model,
+            onnx: Vec::new(),
+            inputs: Vec::new(),
+            all_defined: true,
+            adversarial: false,
+            edge: None,
+            rejected: 0,
+            refused: 0,
+            footprint: Footprint::default(),
+            level: Level::Valid,
+            relaxed: None,
+        }
+    }
+}
+
+/// Which values cases have.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Values {
+    /// None: constants are zeros, and there are no inputs.
+    None,
+    /// Values on which everything is defined.
+    Plain,
+    /// Adversarial ones in one case of four.
+    #[default]
+    Mixed,
+    /// Such values, moved to an edge of one operator where that can be done.
+    Adversarial,
+}
+
+/// One case in so many is adversarial where they are mixed.
+const ADVERSARIAL_ONE_IN: u32 = 4;
+
+impl Values {
+    /// Whether a case is to be adversarial.
+    fn is_adversarial(self, stream: Stream) -> bool {
+        match self {
+            Self::None | Self::Plain => false,
+            Self::Mixed => stream.child("adversarial").rng().random_ratio(1, ADVERSARIAL_ONE_IN),
+            Self::Adversarial => true,
+        }
+    }
+}
+
+/// How many cases were to be adversarial, and what came of it.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Adversarial {
+    /// How many cases were planned so.
+    pub planned: u64,
+    /// How many have such values. The others kept their plain ones.
+    pub kept: u64,
+    /// How many of them by kind of edge.
+    pub by_edge: BTreeMap<String, u64>,
+}
+
+impl Adversarial {
+    /// Counts a case.
+    pub fn take(&mut self, case: &Case) {
+        self.planned += u64::from(case.adversarial);
+        if let Some(edge) = case.edge {
+            self.kept += 1;
+            *self.by_edge.entry(edge.edge.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Adds other cases.
+    pub fn merge(&mut self, more: Self) {
+        self.planned += more.planned;
+        self.kept += more.kept;
+        counts::add(&mut self.by_edge, more.by_edge);
+    }
+}
+
+/// Why there is no case. Each is a defect of this program: generated models are valid.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    /// The model cannot be written as ONNX.
+    #[error("case {index} cannot be written as ONNX: {cause}")]
+    Export {
+        /// The case.
+        index: u64,
+        /// Why.
+        cause: onnx::Error,
+    },
+    /// The model is not valid.
+    #[error("case {index} has no values: {cause}")]
+    Values {
+        /// The case.
+        index: u64,
+        /// Why.
+        cause: interp::Error,
+    },
+    /// A model that breaks a rule is not refused as it should be.
+    #[error("case {index}: {cause}")]
+    NotRefused {
+        /// The case.
+        index: u64,
+        /// What is wrong.
+        cause: Box<NotRefused>,
+    },
+    /// No model was drawn that has a node and keeps to the budget.
+    #[error(
+        "case {index}: nothing can be drawn: none of {draws} models has a node and keeps to the budget; allow more \
+         operators or dtypes, or a larger budget"
+    )]
+    Nothing {
+        /// The case.
+        index: u64,
+        /// How many were drawn.
+        draws: u64,
+    },
+    /// No model that was drawn has a place for a rule.
+    #[error(
+        "case {index}: no model was drawn that can break one of the rules {rules}; allow more nodes or operators"
+    )]
+    NoPlace {
+        /// The case.
+        index: u64,
+        /// The rules.
+        rules: String,
+    },
+}
+
+/// How many models are drawn at most until one has values on which everything is defined. One in thousands has none
+/// although edges are cut: a function may be undefined whatever its operands are.
+const DRAWS: u64 = 4;
+
+/// How many models are drawn until one has a node and keeps to the budget with the inputs that value search adds.
+const MOST_DRAWS: u64 = 24;
+
+/// Makes cases: every case is a function of the seed, the settings and its index.
+pub struct Maker<'p> {
+    /// The seed of the campaign.
+    pub seed: u64,
+    /// What may occur.
+    pub settings: Settings,
+    /// The opset of every case; `None` draws one for each, up to the settings', among those that have an operator in use.
+    pub opset: Option<u32>,
+    /// The number of nodes, drawn for each case; `None` takes the settings'.
+    pub nodes: Option<RangeInclusive<usize>>,
+    /// How to generate.
+    pub policy: &'p (dyn Policy + Sync),
+    /// Whether settings are varied from case to case.
+    pub swarm: bool,
+    /// Which values cases have.
+    pub values: Values,
+}
+
+impl Maker<'_> {
+    /// A maker of swarms of models with all kinds of values, by the built-in policy.
+    pub fn new(seed: u64, settings: Settings) -> Self {
+        let values = Values::default();
+        Self { seed, settings, opset: None, nodes: None, policy: &Weights, swarm: true, values }
+    }
+
+    /// The case of that number, within the maker's settings.
+    pub fn make(&self, index: u64) -> Result<Case, CaseError> {
+        self.make_within(index, &self.settings)
+    }
+
+    /// The case of that number, within other settings.
+    pub fn make_within(&self, index: u64, settings: &Settings) -> Result<Case, CaseError> {
+        self.make_from(index, settings, self.stream(index))
+    }
+
+    /// Where everything random about the case of that number comes from.
+    pub fn stream(&self, index: u64) -> Stream {
+        Stream::new(self.seed).child("case").at(index)
+    }
+
+    /// The valid case that a stream gives.
+    pub fn make_from(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
+        let mut undefined: Option<Case> = None;
+        let (mut rejected, mut refused) = (0, 0);
+        for draw in 0..MOST_DRAWS {
+            let settings = self.settings_of(settings, stream, draw);
+            let stream = stream.at(draw);
+            let case = self.draw(index, &settings, stream)?;
+            rejected += case.rejected;
+            refused += case.refused;
+            let is_empty = operators(&case.model).next().is_none();
+            let fits = !is_empty && !self.settings.budget.is_exceeded_by(&case.footprint);
+            if fits && case.all_defined {
+                return Ok(Case { rejected, refused, ..case });
+            }
+            undefined = undefined.or(fits.then_some(case));
+            if draw + 1 >= DRAWS && undefined.is_some() {
+                break;
+            }
+        }
+        let nothing = CaseError::Nothing { index, draws: MOST_DRAWS };
+        undefined.map(|case| Case { rejected, refused, ..case }).ok_or(nothing)
+    }
+
+    /// The settings of one draw of a case. Those of the first draws vary from case to case. Where they give nothing, they
+    /// are taken as they are, and with less room, so that the inputs that value search adds find theirs.
+    fn settings_of(&self, settings: &Settings, stream: Stream, draw: u64) -> Settings {
+        let mut settings =
+            if self.swarm && draw < DRAWS { settings.clone().swarm(stream) } else { settings.clone() };
+        if self.opset.is_none()
+            && let Some(&opset) = settings.opsets().choose(&mut stream.child("opset").rng())
+        {
+            settings.opset = opset;
+        }
+        if let Some(nodes) = &self.nodes {
+            settings.nodes = stream.child("nodes").rng().random_range(nodes.clone());
+        }
+        settings.budget = settings.budget.shrunk(draw as f64 / MOST_DRAWS as f64);
+        settings
+    }
+
+    fn draw(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
+        let generated = graphgen::generate(settings, self.policy, stream.child("structure"));
+        let mut case = Case {
+            index,
+            adversarial: self.values.is_adversarial(stream),
+            rejected: generated.rejected,
+            refused: generated.refused,
+            ..Case::bare(generated.model)
+        };
+        if self.values != Values::None {
+            case = Self::fill(case, &generated.constants, stream.child("values"))?;
+        }
+        case.onnx = encode(&case.model, index)?;
+        // A drawn model has few nodes.
+        case.footprint = Footprint::of(&case.model).unwrap_or_default();
+        Ok(case)
+    }
+
+    /// A case with its constants and inputs.
+    pub fn fill(case: Case, constants: &[NodeId], stream: Stream) -> Result<Case, CaseError> {
+        let index = case.index;
+        // A model beyond what the reference takes otherwise was asked for; its values are drawn once.
+        let once = Budget { runs: 1, ..Budget::default() };
+        let budget = reference::affordable(&case.model).map_or(once, reference::Spent::search);
+        let Settled { model, constants, mut found, .. } =
+            interp::find_or_cut(case.model, constants, stream, budget)
+                .map_err(|cause| CaseError::Values { index, cause })?;
+        let mut edge = None;
+        if case.adversarial && found.all_defined {
+            let edged = interp::visit_edge(&model, &constants, &found, stream.child("edge"));
+            if let Some((at_edge, kept)) = edged {
+                (found, edge) = (at_edge, Some(kept));
+            }
+        }
+        let inputs = named(&model, found.inputs(&model));
+        let all_defined = found.all_defined;
+        Ok(Case { model: found.settle(model), inputs, all_defined, edge, ..case })
+    }
+}
+
+/// Pairs inputs with the names of the model's variables.
+pub fn named(model: &Model, inputs: Vec<Tensor>) -> Vec<(String, Tensor)> {
+    model.graph.variables().map(|(_, name, _)| name.to_owned()).zip(inputs).collect()
+}
+
+fn encode(model: &Model, index: u64) -> Result<Vec<u8>, CaseError> {
+    export(model).map_err(|cause| CaseError::Export { index, cause })
+}
+
+/// A model as ONNX bytes.
+pub fn export(model: &Model) -> Result<Vec<u8>, onnx::Error> {
+    Ok(onnx::export::encode(&onnx::export::export(model)?))
+}
+
+/// The model of ONNX bytes. Known inputs settle sizes and operands that the model leaves open.
+pub fn import(bytes: &[u8], known: &BTreeMap<String, Tensor>) -> Result<Model, onnx::Error> {
+    let proto = onnx::proto::decode("model", bytes)?;
+    let options = Options { known_inputs: known, external: External::Refuse };
+    Ok(onnx::import::import(&proto, &options)?.model)
+}
+
+/// The inputs of a case folder's first data set, by name.
+pub fn known_inputs(folder: &CaseFolder) -> BTreeMap<String, Tensor> {
+    let inputs = folder.sets.iter().take(1).flat_map(|s| &s.inputs);
+    inputs.map(|t| (t.name.clone(), t.tensor.clone())).collect()
+}
+
+/// The names and dtypes of a model's outputs.
+pub fn outputs(model: &Model) -> Vec<(String, DType)> {
+    model.graph.outputs.iter().map(|o| (o.name.clone(), model.graph.ty(o.value).dtype)).collect()
+}
+
+/// The tensors of named inputs, in order.
+pub fn tensors(inputs: &[(String, Tensor)]) -> Vec<Tensor> {
+    inputs.iter().map(|(_, t)| t.clone()).collect()
+}
+
+/// The dtypes of all values of a model, functions included.
+pub fn dtypes(model: &Model) -> ir::DTypes {
+    let graphs = model.functions.iter().map(|f| &f.body).chain([&model.graph]);
+    graphs.flat_map(|g| &g.nodes).flat_map(|n| &n.outputs).map(|t| t.dtype).collect()
+}
+
+/// Each operator of a model with the dtype of its first operand (or output), functions included.
+pub fn operators(model: &Model) -> impl Iterator<Item = (&'static str, DType)> {
+    let graphs = model.functions.iter().map(|f| &f.body).chain([&model.graph]);
+    graphs.flat_map(|g| g.nodes.iter().map(move |n| (g, n))).filter_map(|(graph, node)| match &node.kind {
+        NodeKind::Operator(op) => {
+            let first = node.inputs.iter().flatten().next().map(|v| graph.ty(*v)).or(node.outputs.first())?;
+            Some((ir::Operation::name(op), first.dtype))
+        }
+        _ => None,
+    })
+}
+
+/// How each operator of a model is used, functions included, as far as the operator is `wanted`.
+pub fn uses(model: &Model, wanted: impl Fn(&Spec) -> bool) -> Vec<(&'static Spec, Use)> {
+    let graphs = model.functions.iter().map(|f| &f.body).chain([&model.graph]);
+    let mut uses = Vec::new();
+    for (graph, node) in graphs.flat_map(|g| g.nodes.iter().map(move |n| (g, n))) {
+        let NodeKind::Operator(op) = &node.kind else { continue };
+        let spec = ops::Operator::spec(op);
+        if wanted(spec) {
+            let operands: Vec<_> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+            uses.push((spec, Use::of(model.opset, op, &operands, &node.outputs)));
+        }
+    }
+    uses
+}
+
+/// How many elements the outputs of an evaluation have, how many of them are undecidable and how many undefined.
+pub fn shares(evaluation: &Evaluation) -> [u64; 3] {
+    evaluation.outputs.iter().fold([0; 3], |[all, undecidable, undefined], o| {
+        [
+            all + o.tensor.len() as u64,
+            undecidable + o.undecidable() as u64,
+            undefined + o.undefined.len() as u64,
+        ]
+    })
+}

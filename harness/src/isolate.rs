@@ -1,0 +1,117 @@
+//! A model taken apart: each of its operators alone, with what the reference says of it.
+//!
+//! The levels of an engine often fail in the same way, and each is asked about the same operators. So what does not depend
+//! on the level is made once, when it is first needed.
+
+use std::cell::OnceCell;
+
+use interp::{Evaluation, Judged, Profile, Taps};
+use ir::inline::inline;
+use ir::rewrite::Rewrite;
+use ir::{DType, NodeId, NodeKind, Tensor, Value};
+use ops::Model;
+use oracles::{Expected, Finding, Verdict, judge};
+use worker::{Outcome, WorkerError};
+
+use crate::case;
+use crate::target::Target;
+
+/// A model without functions, what the reference makes of it, and its operators alone.
+pub struct Isolated {
+    /// The model, functions inlined.
+    pub flat: Model,
+    /// Its inputs, in order.
+    pub inputs: Vec<Tensor>,
+    /// All values.
+    pub evaluation: Evaluation,
+    profile: &'static Profile,
+    /// By node; `None` for what cannot be evaluated or written alone.
+    alone: Vec<OnceCell<Option<Trial>>>,
+}
+
+impl Isolated {
+    /// A valid model, and inputs for it. `None` where the functions call each other too often to be inlined.
+    pub fn of(model: &Model, inputs: &[Tensor], profile: &'static Profile) -> Option<Self> {
+        let flat = Model::new(model.opset, inline(model)?);
+        let evaluation = interp::evaluate(&flat, inputs, profile, Taps::All).ok()?;
+        let alone = flat.graph.nodes.iter().map(|_| OnceCell::new()).collect();
+        Some(Self { flat, inputs: inputs.to_vec(), evaluation, profile, alone })
+    }
+
+    /// An operator alone.
+    pub fn alone(&self, id: NodeId) -> Option<&Trial> {
+        let trial = || {
+            let (model, inputs) = isolate(&self.flat, id, &self.evaluation)?;
+            Trial::of(model, inputs, self.profile)
+        };
+        self.alone[id.index()].get_or_init(trial).as_ref()
+    }
+}
+
+/// A model with inputs, to be run and judged.
+pub struct Trial {
+    /// The model.
+    pub model: Model,
+    /// Its inputs by name.
+    pub inputs: Vec<(String, Tensor)>,
+    onnx: Vec<u8>,
+    outputs: Vec<(String, DType)>,
+    names: Vec<String>,
+    expected: Vec<Judged>,
+    profile: &'static Profile,
+}
+
+impl Trial {
+    /// A model with inputs; `None` where it is not valid or cannot be written.
+    pub fn of(model: Model, inputs: Vec<Tensor>, profile: &'static Profile) -> Option<Self> {
+        let expected = interp::evaluate(&model, &inputs, profile, Taps::Outputs).ok()?.outputs;
+        let onnx = case::export(&model).ok()?;
+        let outputs = case::outputs(&model);
+        let names = outputs.iter().map(|(name, _)| name.clone()).collect();
+        let inputs = case::named(&model, inputs);
+        Some(Self { model, inputs, onnx, outputs, names, expected, profile })
+    }
+
+    fn is_defined(&self) -> bool {
+        self.expected.iter().all(|output| output.undefined.is_empty())
+    }
+
+    /// The finding and what came of the run; `None` if nothing is found.
+    pub fn run(&self, target: &Target) -> Result<Option<(Finding, Outcome)>, WorkerError> {
+        let ran = target.run(&self.onnx, &self.inputs, &self.outputs)?;
+        let expected = Expected { names: &self.names, outputs: &self.expected, profile: self.profile };
+        Ok(match judge(&target.backend, &target.level, &ran.outcome, &expected) {
+            // What is undefined may be refused, and says nothing about a graph that computes other values there.
+            Verdict::Bug(finding) if finding.is_refusal() && !self.is_defined() => None,
+            Verdict::Bug(finding) => Some((*finding, ran.outcome)),
+            Verdict::Pass | Verdict::Incomparable(_) => None,
+        })
+    }
+}
+
+/// The model of one operator alone. Operands that are constants stay constants; the others become inputs with the
+/// reference's values, and with one of several where the value is open. `None` if the evaluation lacks one.
+pub fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Option<(Model, Vec<Tensor>)> {
+    let node = flat.graph.node(id);
+    let mut rewrite = Rewrite::of(&flat.graph);
+    let mut inputs = Vec::new();
+    for &operand in node.inputs.iter().flatten() {
+        if rewrite.at(operand).is_some() {
+            continue;
+        }
+        if let NodeKind::Constant(_) = flat.graph.node(operand.node).kind {
+            rewrite.keep(operand.node)?;
+        } else {
+            inputs.push(evaluation.taps.get(&operand)?.tensor.clone());
+            let name = format!("x{}", inputs.len() - 1);
+            let input = rewrite.graph.variable(name, flat.graph.ty(operand).clone());
+            rewrite.replace(operand, input);
+        }
+    }
+    let only = rewrite.keep(id)?;
+    let mut graph = rewrite.graph;
+    for port in 0..node.outputs.len() {
+        graph.output(format!("y{port}"), Value::new(only, port));
+    }
+    Some((Model::new(flat.opset, graph), inputs))
+}

@@ -1,0 +1,33 @@
+//! Cases, and what they are run on.
+//!
+//! A [`Maker`] makes a [`Case`] from a seed: a model, its inputs, its ONNX bytes. A [`Target`] is an engine at an
+//! optimisation level, in a process of its own. What a target lacks is found out by a [probe](mod@probe) before a campaign
+//! begins, so that models are drawn which it has.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`case`] | a case: model, inputs, ONNX bytes; made from a seed |
+//! | [`relax`] | cases that are not valid |
+//! | [`target`] | an engine at an optimisation level, and what it can take |
+//! | [`naming`] | what an engine is called in reports |
+//! | [`mod@reference`] | the reference interpreter as an engine |
+//! | [`support`] | what an engine has, in memory and as a file |
+//! | [`probe`] | finding out which forms of operators a target lacks |
+//! | [`isolate`] | a model's operators alone, for all levels that fail on it |
+//! | [`footprint`] | what generated models take: operations and memory |
+//! | [`counts`] | adding what was counted by name |
+
+pub mod case;
+pub mod counts;
+pub mod footprint;
+pub mod isolate;
+pub mod naming;
+pub mod probe;
+pub mod reference;
+pub mod relax;
+pub mod support;
+pub mod target;
+
+pub use case::{Case, Maker, Values};
+pub use support::Support;
+pub use target::Target;

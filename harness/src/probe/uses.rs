@@ -1,0 +1,268 @@
+//! Uses of operators that are drawn for an engine, alone or many in a model, and what it says of them.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use graphgen::support::{Fact, Form, Subject, Test, Use};
+use graphgen::{Refused, Settings, Weights};
+use interp::{Profile, Taps};
+use ir::{DType, DTypes, NodeKind, Stream, Tensor, Type};
+use ops::{Model, Spec};
+use oracles::{differential, message};
+use worker::{Outcome, WorkerError};
+
+use super::learn::Tried;
+use crate::case::{self, Case, Maker, Values};
+use crate::isolate::isolate;
+use crate::target::Target;
+
+/// How many draws are made for a use that is to have a form.
+const DRAWS: u64 = 96;
+
+/// Runs what is drawn.
+pub(super) struct Runner<'t> {
+    pub(super) target: &'t Target,
+    pub(super) jobs: usize,
+    /// How many models were run so far.
+    runs: AtomicU64,
+}
+
+/// A use that is wanted.
+pub(super) struct Wanted {
+    pub(super) spec: &'static Spec,
+    /// What may be drawn.
+    pub(super) settings: Settings,
+    /// The form that it must have.
+    pub(super) form: Form,
+    /// Where all that is random about it comes from.
+    pub(super) stream: Stream,
+}
+
+impl Wanted {
+    /// A use of an operator alone in a model, within settings.
+    pub(super) fn new(spec: &'static Spec, settings: &Settings, stream: Stream) -> Self {
+        let settings =
+            Settings { nodes: 1, operators: [spec.name].into(), function: 0.0, ..settings.clone() };
+        Self { spec, settings, form: Form::default(), stream }
+    }
+
+    /// The same, with a first operand of a dtype.
+    pub(super) fn on(self, dtype: DType) -> Self {
+        self.of_form([words(Subject::DType(0), DTypes::of(&[dtype]))].into_iter().collect())
+    }
+
+    /// The same, of a form.
+    pub(super) fn of_form(mut self, form: Form) -> Self {
+        // Whatever draws know of themselves need not be drawn in vain.
+        for fact in form.facts() {
+            if let (Subject::DType(operand), Test::OneOf(wanted)) = (&fact.subject, &fact.test) {
+                let others = DType::ALL.into_iter().filter(|d| !wanted.contains(d.name())).collect();
+                let other = words(Subject::DType(*operand), others);
+                self.settings.refused.insert(self.spec.name, [other].into_iter().collect());
+            }
+        }
+        self.form = form;
+        self
+    }
+
+    /// The model of such a use, if one is drawn, and the use.
+    fn draw(&self) -> Option<(Case, Use)> {
+        (0..DRAWS).find_map(|draw| {
+            let stream = self.stream.at(draw);
+            let mut settings = self.settings.clone();
+            settings.opset = self.opset(stream)?;
+            let generated = graphgen::generate(&settings, &Weights, stream.child("structure"));
+            let (_, use_) = case::uses(&generated.model, |_| true).pop()?;
+            if self.form.holds(&use_) != Some(true) {
+                return None;
+            }
+            let filled = filled(generated.model, &generated.constants, stream)?;
+            Some((filled, use_))
+        })
+    }
+
+    /// An opset that the form allows.
+    fn opset(&self, stream: Stream) -> Option<u32> {
+        use rand::seq::IndexedRandom;
+        let about_opset: Vec<&Fact> = self.form.facts().filter(|f| f.subject == Subject::Opset).collect();
+        let first = self.spec.since().max(*ir::graph::OPSETS.start());
+        let reads = |opset: u32| graphgen::support::Reading::Number(i64::from(opset));
+        let allowed: Vec<u32> = (first..=self.settings.opset)
+            .filter(|&opset| about_opset.iter().all(|fact| fact.test.accepts(&reads(opset))))
+            .collect();
+        allowed.choose(&mut stream.child("opset").rng()).copied()
+    }
+}
+
+fn words(subject: Subject, dtypes: DTypes) -> Fact {
+    Fact { subject, test: Test::OneOf(dtypes.iter().map(|d| d.name().to_owned()).collect()) }
+}
+
+/// A case with values on which everything is defined, if some are found.
+fn filled(model: Model, constants: &[ir::NodeId], stream: Stream) -> Option<Case> {
+    let case = Maker::fill(Case::bare(model), constants, stream.child("values")).ok()?;
+    let onnx = case::export(&case.model).ok()?;
+    case.all_defined.then_some(Case { onnx, ..case })
+}
+
+impl<'t> Runner<'t> {
+    pub(super) fn new(target: &'t Target, jobs: usize) -> Self {
+        Self { target, jobs, runs: AtomicU64::new(0) }
+    }
+
+    /// How many models were run so far.
+    pub(super) fn runs(&self) -> u64 {
+        self.runs.load(Ordering::Relaxed)
+    }
+
+    /// What the engine says that it lacks, where it says so.
+    pub(super) fn lacks(&self, case: &Case) -> Result<Option<String>, WorkerError> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        let ran = self.target.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
+        Ok(differential::lacks(&ran.outcome).map(message::normalise))
+    }
+
+    /// Whether no value of a case is beyond what the engine computes in: it says of such a value that it lacks it, which
+    /// teaches nothing of the operator.
+    fn takes_values_of(&self, case: &Case) -> bool {
+        let constants = case.model.graph.nodes.iter().filter_map(|node| match &node.kind {
+            NodeKind::Constant(tensor) => Some(&**tensor),
+            _ => None,
+        });
+        let fits = |tensor: &Tensor| {
+            tensor.dtype() != DType::I64 || tensor.to_i128s().iter().all(|&v| i32::try_from(v).is_ok())
+        };
+        !self.target.shortens_integers() || case.inputs.iter().map(|(_, t)| t).chain(constants).all(fits)
+    }
+
+    /// Whether the engine gives outputs.
+    pub(super) fn runs_it(&self, case: &Case) -> Result<bool, WorkerError> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        let ran = self.target.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
+        Ok(matches!(ran.outcome, Outcome::Outputs(_)))
+    }
+
+    /// Tries each of the uses that are wanted and can be drawn, in their order.
+    pub(super) fn alone(&self, wanted: &[Wanted]) -> Result<Vec<(&'static Spec, Tried)>, WorkerError> {
+        let tried = self.each(wanted, |wanted| {
+            let drawn = wanted.draw().filter(|(case, _)| self.takes_values_of(case));
+            let Some((case, use_)) = drawn else { return Ok(None) };
+            Ok(Some((wanted.spec, Tried { use_, said: self.lacks(&case)? })))
+        })?;
+        Ok(tried.into_iter().flatten().collect())
+    }
+
+    /// Makes and runs cases; of those that the engine refuses, each operator alone.
+    pub(super) fn together(&self, maker: &Maker<'_>, cases: &[u64]) -> Result<Vec<Together>, WorkerError> {
+        self.each(cases, |&index| {
+            let made = maker.make(index).ok().filter(|case| self.takes_values_of(case));
+            let Some(case) = made else { return Ok(Together::default()) };
+            let Some(said) = self.lacks(&case)? else {
+                return Ok(Together { said: None, tried: all(&case, None) });
+            };
+            Ok(Together { said: Some(said), tried: self.isolated(&case)? })
+        })
+    }
+
+    /// The operators of a case alone, with the values that they have in it.
+    fn isolated(&self, whole: &Case) -> Result<Vec<(&'static Spec, Tried)>, WorkerError> {
+        let inputs = case::tensors(&whole.inputs);
+        let Ok(evaluation) = interp::evaluate(&whole.model, &inputs, &Profile::DECLARED, Taps::All) else {
+            return Ok(Vec::new());
+        };
+        let mut tried = Vec::new();
+        for (id, node) in whole.model.graph.iter() {
+            let NodeKind::Operator(_) = node.kind else { continue };
+            let Some((model, inputs)) = isolate(&whole.model, id, &evaluation) else { continue };
+            let Ok(onnx) = case::export(&model) else { continue };
+            let alone = Case { inputs: case::named(&model, inputs), onnx, ..Case::bare(model) };
+            if !self.takes_values_of(&alone) {
+                continue;
+            }
+            let said = self.lacks(&alone)?;
+            tried.extend(all(&alone, said.as_ref()));
+        }
+        Ok(tried)
+    }
+
+    /// Does something with each, on as many threads as there are jobs. The results are in the order of the items.
+    fn each<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        work: impl Fn(&T) -> Result<R, WorkerError> + Sync,
+    ) -> Result<Vec<R>, WorkerError> {
+        let next = AtomicUsize::new(0);
+        let done: Mutex<Vec<(usize, Result<R, WorkerError>)>> = Mutex::default();
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs.clamp(1, items.len().max(1)) {
+                scope.spawn(|| {
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(item) = items.get(index) else { break };
+                        let result = work(item);
+                        done.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
+                    }
+                });
+            }
+        });
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_by_key(|(index, _)| *index);
+        done.into_iter().map(|(_, result)| result).collect()
+    }
+}
+
+/// All uses of a case, of which the engine said the same.
+fn all(case: &Case, said: Option<&String>) -> Vec<(&'static Spec, Tried)> {
+    let tried = |(spec, use_)| (spec, Tried { use_, said: said.cloned() });
+    case::uses(&case.model, |_| true).into_iter().map(tried).collect()
+}
+
+/// A model of one Relu.
+pub(super) fn trivial(opset: u32) -> Case {
+    let text = format!(
+        "onnxsmith 1 opset {opset}\ngraph {{\n  %0: f32[1] = variable \"x\"\n  %1: f32[1] = Relu(%0)\n  return \"y\" = \
+         %1\n}}\n"
+    );
+    let model: Model = text.parse().expect("a constant text, but for an opset that all engines know");
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 1.0);
+    let inputs = case::named(&model, vec![x]);
+    Case { inputs, onnx: case::export(&model).unwrap_or_default(), ..Case::bare(model) }
+}
+
+/// What came of a model of many operators.
+#[derive(Default)]
+pub(super) struct Together {
+    /// What the engine said that it lacks.
+    pub(super) said: Option<String>,
+    /// The operators, with what it said of each alone where it refused the model.
+    pub(super) tried: Vec<(&'static Spec, Tried)>,
+}
+
+/// The maker of cases of many operators, within settings.
+pub(super) fn maker(settings: Settings) -> Maker<'static> {
+    Maker { swarm: false, values: Values::Plain, ..Maker::new(SEED, settings) }
+}
+
+/// The seed of whatever a probe draws: what an engine lacks does not depend on the campaign's.
+const SEED: u64 = 0;
+
+/// Where whatever a probe draws of one operator comes from.
+pub(super) fn stream(spec: &Spec) -> Stream {
+    Stream::new(SEED).child("probe").child(spec.name)
+}
+
+/// The dtypes that an operator's first operand may have, in some opset within settings.
+pub(super) fn first_dtypes(spec: &Spec, settings: &Settings) -> DTypes {
+    let opsets = *ir::graph::OPSETS.start()..=settings.opset;
+    let all: BTreeSet<DType> =
+        opsets.flat_map(|opset| spec.input_types(0, opset).iter().collect::<Vec<_>>()).collect();
+    all.into_iter().filter(|&d| settings.dtypes.contains(d)).collect()
+}
+
+/// Settings with more forms refused.
+pub(super) fn without(settings: &Settings, refused: &Refused) -> Settings {
+    let mut settings = settings.clone();
+    settings.refused.extend(refused);
+    settings
+}

@@ -1,0 +1,160 @@
+//! Relaxed constraints: cases whose model is not valid, or only by chance.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`schedule`] | which case is at which level: the probability p and how it moves |
+//! | [`random`] | models drawn without constraints |
+//! | [`answer`] | what an engine makes of such a case |
+//! | [`tally`] | the levels in a campaign's report |
+//!
+//! Three quarters of the cases at the level `violate` are valid ones broken in exactly one rule ([`onnx::violate`]).
+//! The others are drawn without constraints, and our import says what to expect of engines: a valid one is judged like
+//! any other case, an invalid one has to be refused. The two kinds are complementary: a violation is one step
+//! from valid, so that it comes past an engine's first checks; a random model is wrong in many places at once.
+
+pub mod answer;
+pub mod random;
+pub mod schedule;
+pub mod tally;
+
+use std::collections::BTreeMap;
+
+use graphgen::Settings;
+use ir::{DType, Graph, Stream};
+use onnx::proto::{ModelProto, ValueInfoProto};
+use onnx::violate::{Rule, rules};
+use ops::Model;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+
+use crate::case::{self, Case, CaseError, Maker};
+
+/// How far a case is from the constraints of the standard.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// It keeps them all.
+    #[default]
+    Valid,
+    /// It breaks one of them.
+    Violate,
+    /// It was drawn without them.
+    Random,
+}
+
+/// What is expected of an engine that gets a model which may be invalid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expectation {
+    /// It refuses the model.
+    Refusal,
+    /// It survives: whether the model is valid is not known, because our import lacks something.
+    Survival,
+}
+
+/// Why a model is not, or may not be, valid. This is also what `case.json` says about it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Relaxed {
+    /// How the model was made.
+    pub level: Level,
+    /// The rule that it breaks, or [`RANDOM`].
+    pub rule: String,
+    /// What is expected of an engine.
+    pub expected: Expectation,
+    /// What was done to the model, and what our import says.
+    pub why: String,
+    /// The outputs to ask for, with the dtypes that they should come in.
+    pub outputs: Vec<(String, String)>,
+    /// The model as ONNX bytes.
+    #[serde(skip)]
+    pub onnx: Vec<u8>,
+}
+
+/// The rule of a model that was drawn without constraints.
+pub const RANDOM: &str = "random";
+
+/// One case in so many at the level `violate` is drawn without constraints.
+const RANDOM_ONE_IN: u32 = 4;
+
+/// How many models are tried until one has a place for a rule.
+const DRAWS: u64 = 32;
+
+/// A case at the level `violate`: it breaks one of these rules, or is random where all rules are allowed.
+pub fn make(
+    maker: &Maker<'_>,
+    index: u64,
+    settings: &Settings,
+    allowed: &[&'static Rule],
+) -> Result<Case, CaseError> {
+    let stream = maker.stream(index).child("relaxed");
+    if allowed.is_empty() && stream.child("random").rng().random_ratio(1, RANDOM_ONE_IN) {
+        return random::make(index, settings, stream);
+    }
+    let mut order: Vec<&'static Rule> = if allowed.is_empty() { rules().collect() } else { allowed.to_vec() };
+    order.shuffle(&mut stream.child("rules").rng());
+    for draw in 0..DRAWS {
+        let stream = stream.at(draw);
+        let case = maker.make_from(index, &eager(settings, draw), stream)?;
+        if let Some(broken) = violate(&case, &order, stream)? {
+            return Ok(broken);
+        }
+    }
+    Err(CaseError::NoPlace { index, rules: order.iter().map(|r| r.name).collect::<Vec<_>>().join(", ") })
+}
+
+/// Settings with more functions at every other draw, where there may be any: some rules are about functions, and one
+/// needs a model without.
+fn eager(settings: &Settings, draw: u64) -> Settings {
+    let times = if draw.is_multiple_of(2) { 1 } else { 1 + draw };
+    let function = (settings.function * times as f64).min(1.0);
+    Settings { function, ..settings.clone() }
+}
+
+/// The case with the first of these rules broken that its model has a place for.
+fn violate(valid: &Case, order: &[&'static Rule], stream: Stream) -> Result<Option<Case>, CaseError> {
+    let index = valid.index;
+    let model =
+        onnx::proto::decode("model", &valid.onnx).map_err(|cause| CaseError::Export { index, cause })?;
+    let Some(violation) = order.iter().find_map(|rule| rule.violate(&model, stream)) else { return Ok(None) };
+    let error =
+        violation.refusal().map_err(|cause| CaseError::NotRefused { index, cause: Box::new(cause) })?;
+    let relaxed = Relaxed {
+        level: Level::Violate,
+        rule: violation.rule.name.to_owned(),
+        expected: Expectation::Refusal,
+        why: format!("{}: {error}", violation.edit),
+        outputs: outputs(&violation.model, &valid.model),
+        onnx: onnx::encode(&violation.model),
+    };
+    Ok(Some(Case { relaxed: Some(relaxed), level: Level::Violate, ..valid.clone() }))
+}
+
+impl Case {
+    /// The bytes that engines get.
+    pub fn bytes(&self) -> &[u8] {
+        self.relaxed.as_ref().map_or(&self.onnx, |relaxed| &relaxed.onnx)
+    }
+}
+
+impl Relaxed {
+    /// The outputs to ask for.
+    pub fn wanted(&self) -> Vec<(String, DType)> {
+        self.outputs.iter().filter_map(|(name, dtype)| Some((name.clone(), dtype.parse().ok()?))).collect()
+    }
+}
+
+/// The outputs of a model that may be invalid: with the dtypes that a valid one has, or else with those declared.
+fn outputs(proto: &ModelProto, valid: &Model) -> Vec<(String, String)> {
+    let known: BTreeMap<String, DType> = case::outputs(valid).into_iter().collect();
+    let outputs = proto.graph.iter().flat_map(|graph| &graph.output);
+    let dtype = |o: &ValueInfoProto| {
+        known.get(o.name()).copied().or_else(|| Some(onnx::import::declared_type(o)?.dtype))
+    };
+    outputs.filter_map(|o| Some((o.name().to_owned(), dtype(o)?.to_string()))).collect()
+}
+
+/// What stands for the model of a case that has none: a graph without nodes.
+fn no_model(opset: u32) -> Model {
+    Model::new(opset, Graph::new())
+}

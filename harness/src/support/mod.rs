@@ -1,0 +1,137 @@
+//! What an engine has, as far as is known: by what it states, and by what was found out.
+//!
+//! Cases are made within it ([`Support::narrow`]), and none is run that asks for more ([`Support::lacks`]). It is data:
+//! [`mod@file`] writes and reads it, so that cases can be made for an engine that is not there.
+
+pub mod file;
+
+use graphgen::support::text;
+use graphgen::{Form, Refused, Settings};
+use interp::Profile;
+use ir::{DType, DTypes};
+use ops::Model;
+use worker::Description;
+
+use crate::case;
+
+/// What an engine has.
+#[derive(Clone, Debug)]
+pub struct Support {
+    /// The engine, as `--on` takes it.
+    pub engine: String,
+    /// Its version.
+    pub version: String,
+    /// The accuracy it is held to.
+    pub profile: &'static Profile,
+    /// The newest opset that it loads, if that is known.
+    pub opset: Option<u32>,
+    /// The dtypes it computes in as they are, or in one that holds the same values.
+    pub dtypes: DTypes,
+    /// Whether it takes model-local functions, as far as is known.
+    pub functions: bool,
+    lacking: Vec<Lacking>,
+    /// The same forms, for the generator.
+    refused: Refused,
+}
+
+/// A form of an operator that an engine was found to lack.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Lacking {
+    /// The operator.
+    pub operator: &'static str,
+    /// The form.
+    pub form: Form,
+    /// How many uses of it were tried, all of which the engine said not to support.
+    pub tried: u64,
+    /// What it said of one of them.
+    pub said: String,
+}
+
+impl Lacking {
+    /// A form that was found out earlier, elsewhere.
+    pub fn recalled(operator: &'static str, form: Form) -> Self {
+        Self { operator, form, tried: 0, said: String::new() }
+    }
+
+    /// The form in words.
+    pub fn sentence(&self) -> String {
+        ops::find(self.operator).map(|spec| text::sentence(&self.form, spec)).unwrap_or_default()
+    }
+}
+
+impl Support {
+    /// What an engine states of itself.
+    pub fn stated(engine: &str, profile: &'static Profile, description: &Description) -> Self {
+        Self {
+            engine: engine.to_owned(),
+            version: description.version.clone(),
+            profile,
+            opset: description.opset.map(|opset| opset.clamp(0, 1000) as u32),
+            dtypes: dtypes(description),
+            functions: true,
+            lacking: Vec::new(),
+            refused: Refused::new(),
+        }
+    }
+
+    /// The same with another newest opset, and with functions or without.
+    #[must_use]
+    pub fn with(self, opset: Option<u32>, functions: bool) -> Self {
+        Self { opset, functions, ..self }
+    }
+
+    /// The same with these forms lacking, and no others.
+    #[must_use]
+    pub fn with_lacking(self, lacking: Vec<Lacking>) -> Self {
+        let mut refused = Refused::new();
+        for lack in &lacking {
+            refused.insert(lack.operator, lack.form.clone());
+        }
+        Self { lacking, refused, ..self }
+    }
+
+    /// The forms of operators that it was found to lack.
+    pub fn lacking(&self) -> &[Lacking] {
+        &self.lacking
+    }
+
+    /// The settings without what the engine lacks.
+    pub fn narrow(&self, mut settings: Settings) -> Settings {
+        settings.dtypes = settings.dtypes.intersection(self.dtypes);
+        if let Some(opset) = self.opset {
+            settings.opset = settings.opset.min(opset);
+        }
+        settings.refused.extend(&self.refused);
+        if !self.functions {
+            settings.function = 0.0;
+        }
+        settings
+    }
+
+    /// What the model needs and the engine lacks, if anything.
+    pub fn lacks(&self, model: &Model) -> Option<String> {
+        let Self { engine, .. } = self;
+        if !self.functions && !model.functions.is_empty() {
+            return Some(format!("{engine} was found to lack functions"));
+        }
+        if let Some(dtype) = case::dtypes(model).iter().find(|&d| !self.dtypes.contains(d)) {
+            return Some(format!("{engine} does not compute in {dtype}"));
+        }
+        let known = case::uses(model, |spec| self.refused.knows(spec.name));
+        known.into_iter().find_map(|(spec, use_)| {
+            let form = self.refused.refuses(spec.name, &use_)?;
+            Some(format!("{engine} was found to lack {}: {}", spec.name, text::sentence(form, spec)))
+        })
+    }
+}
+
+/// The dtypes that an engine computes in as they are, or in one that holds the same values: `bool` as an integer, and i64
+/// as i32 for values that fit.
+fn dtypes(description: &Description) -> DTypes {
+    let stands_for = |d: DType| match description.computes_in(d) {
+        Some(e) if e == d => true,
+        Some(e) => e.is_int() && (d == DType::Bool || (d == DType::I64 && e == DType::I32)),
+        None => false,
+    };
+    DType::ALL.into_iter().filter(|&d| stands_for(d)).collect()
+}

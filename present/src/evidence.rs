@@ -1,0 +1,149 @@
+//! The saved case that shows a group of findings best, read back: what reports draw, and what an issue is made of.
+//!
+//! Beside `case-7` there may be `case-7-alone`, the operator at fault by itself, and a reduced form of either. The one
+//! with the fewest nodes is taken.
+
+use std::path::{Path, PathBuf};
+
+use ir::{DType, NodeKind, Tensor, cone};
+use onnx::CaseFolder;
+use ops::Model;
+use oracles::Finding;
+
+use crate::shell;
+use campaign::group::Group;
+use campaign::store::Identity;
+use harness::case;
+use triage::folder::About;
+
+/// A saved case with its finding.
+#[derive(Debug)]
+pub struct Evidence {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The engine and its level, by their names in reports.
+    pub target: String,
+    /// The same as a command to be pasted names them.
+    on: String,
+    /// The case.
+    pub case: CaseFolder,
+    /// Its model, or the part of it that the wrong output depends on; `None` if it is not valid, or more than this
+    /// program knows.
+    pub model: Option<Model>,
+    /// The finding: that of the folder if it has one of the group's, else the group's example.
+    pub finding: Finding,
+}
+
+/// Why there is no evidence.
+#[derive(Debug, thiserror::Error)]
+pub enum NoEvidence {
+    /// No case was saved.
+    #[error("no case was saved")]
+    NotSaved,
+    /// The case is not there.
+    #[error("{} is no longer there", .0.display())]
+    Gone(PathBuf),
+    /// The case cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] onnx::Error),
+}
+
+/// What the folders of one case end in: from what tends to be small to the case itself.
+const FORMS: [&str; 4] = ["-alone-reduced", "-reduced", "-alone", ""];
+
+impl Evidence {
+    /// The evidence for a group, from the folder of its campaign, which says what ran.
+    pub fn of(group: &Group, campaign: &Path, identity: &Identity) -> Result<Self, NoEvidence> {
+        let saved = group.smallest.as_ref().ok_or(NoEvidence::NotSaved)?;
+        let base = resolve(campaign, saved);
+        let forms = FORMS.iter().map(|form| with_suffix(&base, form)).filter(|folder| folder.is_dir());
+        let mut read = Vec::new();
+        for folder in forms {
+            let case = CaseFolder::read(&folder)?;
+            read.push(Self::new(folder, case, group, identity));
+        }
+        let size = |e: &Self| e.model.as_ref().map_or(usize::MAX, operators);
+        read.into_iter().min_by_key(size).ok_or(NoEvidence::Gone(base))
+    }
+
+    fn new(folder: PathBuf, case: CaseFolder, group: &Group, identity: &Identity) -> Self {
+        let model = case::import(&case.model, &case::known_inputs(&case)).ok();
+        let about = About::read(&case).unwrap_or_default();
+        let is_here = |f: &Finding| {
+            let signature = f.signature().to_string();
+            group.signatures.iter().any(|member| member.signature == signature)
+        };
+        let finding = about.findings.into_iter().find(is_here).unwrap_or_else(|| group.example.clone());
+        let target = format!("{}:{}", finding.backend, finding.level);
+        let on = format!("{}:{}", identity.engine(&group.backend), finding.level);
+        let part = model.as_ref().zip(finding.worst.as_ref()).and_then(|(m, w)| cone::cut(m, &w.output));
+        let model = part.or(model);
+        Self { folder, target, on, case, model, finding }
+    }
+
+    /// The inputs that the wrong output depends on, by name.
+    pub fn telling_inputs(&self) -> impl Iterator<Item = (&str, &Tensor)> {
+        let is_telling = |name: &str| match &self.model {
+            Some(model) => model.graph.variables().any(|(_, variable, _)| variable == name),
+            None => true,
+        };
+        self.inputs().filter(move |(name, _)| is_telling(name))
+    }
+
+    /// The inputs, by name.
+    pub fn inputs(&self) -> impl Iterator<Item = (&str, &Tensor)> {
+        self.case.sets.iter().take(1).flat_map(|set| &set.inputs).map(|t| (t.name.as_str(), &t.tensor))
+    }
+
+    /// The reference's outputs, by name.
+    pub fn outputs(&self) -> impl Iterator<Item = (&str, &Tensor)> {
+        self.case.sets.iter().take(1).flat_map(|set| &set.outputs).map(|t| (t.name.as_str(), &t.tensor))
+    }
+
+    /// Whether the finding speaks of an output of this case, and not of a larger one that it comes from.
+    pub fn has_worst_output(&self) -> bool {
+        let is_here = |name: &str| self.outputs().any(|(output, _)| output == name);
+        self.finding.worst.as_ref().is_some_and(|worst| is_here(&worst.output))
+    }
+
+    /// The command that runs the case.
+    pub fn run_command(&self) -> String {
+        shell::run(&self.folder, &self.on)
+    }
+
+    /// The command that looks for a smaller one.
+    pub fn reduce_command(&self) -> String {
+        shell::reduce(&self.folder, &self.on)
+    }
+}
+
+/// Where a saved case is, of a campaign's folder that may have been moved since.
+fn resolve(campaign: &Path, saved: &Path) -> PathBuf {
+    let mut tail: Vec<_> = saved.components().rev().take(3).collect();
+    tail.reverse();
+    let moved = campaign.join(tail.iter().collect::<PathBuf>());
+    let inside = campaign.join(saved);
+    [inside, moved].into_iter().find(|path| path.is_dir()).unwrap_or_else(|| saved.to_owned())
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// How many operators a model has, functions included.
+fn operators(model: &Model) -> usize {
+    let graphs = model.functions.iter().map(|f| &f.body).chain([&model.graph]);
+    graphs.flat_map(|g| &g.nodes).filter(|n| matches!(n.kind, NodeKind::Operator(_))).count()
+}
+
+/// The first elements of a tensor as a person writes them, each so that it reads back as it is.
+pub fn elements(tensor: &Tensor, most: usize) -> Vec<String> {
+    match tensor.dtype() {
+        DType::Bool => tensor.to_i128s().iter().take(most).map(|v| (*v != 0).to_string()).collect(),
+        DType::F32 => tensor.to_f64s().iter().take(most).map(|v| format!("{:?}", *v as f32)).collect(),
+        dtype if dtype.is_float() => tensor.to_f64s().iter().take(most).map(|v| format!("{v:?}")).collect(),
+        _ => tensor.to_i128s().iter().take(most).map(ToString::to_string).collect(),
+    }
+}

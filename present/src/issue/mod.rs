@@ -1,0 +1,166 @@
+//! A group of findings as an issue: Markdown ready to paste into a tracker, with programs that show the fault.
+//!
+//! Whoever reads it needs nothing of ours: the model is attached, and part of the programs where it is small; a Python
+//! program runs it on ONNX Runtime, and a Rust program on the engines that are Rust crates.
+
+mod python;
+mod rust;
+
+use std::io;
+use std::path::Path;
+
+use oracles::Finding;
+
+use crate::evidence::{Evidence, elements};
+use crate::stderr::readable;
+use campaign::group::Group;
+
+/// An issue with its attachments.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Issue {
+    /// A name for its folder.
+    pub name: String,
+    /// The text.
+    pub markdown: String,
+    /// The attachments, by name.
+    pub files: Vec<(&'static str, Vec<u8>)>,
+}
+
+/// The name of the text's file.
+const TEXT: &str = "issue.md";
+/// The name of the model's file.
+const MODEL: &str = "model.onnx";
+/// Larger models are not part of programs.
+const SMALL_MODEL: usize = 3000;
+/// Tensors with more elements are not written out in the text.
+const SMALL_TENSOR: usize = 64;
+
+impl Issue {
+    /// The issue for a group. `version` is that of the engine.
+    pub fn new(group: &Group, evidence: &Evidence, version: &str) -> Self {
+        let python = python::program(evidence);
+        let rust = rust::program(evidence, version);
+        let markdown = markdown(group, evidence, version, &python, rust.as_deref());
+        let mut files = vec![(MODEL, evidence.case.model.clone()), ("reproduce.py", python.into_bytes())];
+        files.extend(rust.map(|program| ("reproduce.rs", program.into_bytes())));
+        Self { name: name(group), markdown, files }
+    }
+
+    /// Writes the issue to a folder of its own in that folder.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        let folder = folder.join(&self.name);
+        std::fs::create_dir_all(&folder)?;
+        std::fs::write(folder.join(TEXT), &self.markdown)?;
+        self.files.iter().try_for_each(|(name, content)| std::fs::write(folder.join(name), content))
+    }
+}
+
+/// The engine, the operator and a number that is the group's own, such as `rten-maxpool-3f6a`.
+fn name(group: &Group) -> String {
+    let signatures: Vec<&str> = group.signatures.iter().map(|m| m.signature.as_str()).collect();
+    let least = signatures.iter().min().copied().unwrap_or_default();
+    let hash = oracles::signature::hash(least);
+    let words = format!("{} {}", group.backend, group.place).to_lowercase();
+    let words: Vec<&str> =
+        words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    format!("{}-{:04x}", words.join("-"), hash & 0xffff)
+}
+
+fn markdown(group: &Group, evidence: &Evidence, version: &str, python: &str, rust: Option<&str>) -> String {
+    let finding = &evidence.finding;
+    let mut text = format!("# {}\n\n", inline(&group.title()));
+    text += &format!("{}\n\n", inline(&finding.detail));
+    text += &format!(
+        "- engine: {} {}, level {}\n",
+        inline(&finding.backend),
+        inline(version),
+        code(&finding.level)
+    );
+    text += &format!("- findings: {}; signatures: {}\n", group.count, group.signatures.len());
+    for (target, tally) in group.others.iter().filter(|(_, t)| t.pass + t.bug > 0) {
+        text +=
+            &format!("- {} on the same cases: {} right, {} wrong\n", inline(target), tally.pass, tally.bug);
+    }
+    if let Some(model) = &evidence.model {
+        text += &format!("\n## Model\n\n{}", fenced("", &model.to_string()));
+    }
+    text += "\n## Inputs\n\n";
+    for (name, tensor) in evidence.telling_inputs() {
+        let values = match tensor.len() {
+            0 => "no elements".to_owned(),
+            all if all > SMALL_TENSOR => format!("{all} elements, in the program"),
+            _ => elements(tensor, SMALL_TENSOR).join(", "),
+        };
+        text += &format!("- {} ({}): {values}\n", code(name), tensor.ty());
+    }
+    text += "\n## Reproduce\n\n";
+    if let Some(rust) = rust {
+        text += &format!("With the crate:\n\n{}\n", fenced("rust", rust));
+    }
+    text += &format!("With ONNX Runtime, in Python:\n\n{}", fenced("python", python));
+    text += &format!("\nWith onnxsmith and the case folder:\n\n{}", fenced("sh", &evidence.run_command()));
+    let stderr = readable(&finding.stderr);
+    if !stderr.is_empty() {
+        text += &format!("\n## Standard error\n\n{}", fenced("text", &stderr));
+    }
+    text
+}
+
+/// Text on one line of Markdown: what would be markup is not.
+fn inline(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            // A mention would call people, who are not concerned.
+            '@' => out.push_str("@\u{200b}"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// What was found, as a comment of one line.
+fn headline(finding: &Finding) -> String {
+    let line = finding.detail.lines().next().unwrap_or_default();
+    format!("{}: {}", finding.backend, line.replace(char::is_control, " "))
+}
+
+/// A name as code, whatever is in it.
+fn code(name: &str) -> String {
+    let ticks = "`".repeat(longest_run(name) + 1);
+    let name = name.replace(char::is_control, "\u{fffd}");
+    let space = if name.starts_with('`') || name.ends_with('`') { " " } else { "" };
+    format!("{ticks}{space}{name}{space}{ticks}")
+}
+
+/// A block of code, whatever is in it.
+fn fenced(language: &str, content: &str) -> String {
+    let ticks = "`".repeat((longest_run(content) + 1).max(3));
+    format!("{ticks}{language}\n{}\n{ticks}\n", content.trim_end())
+}
+
+/// The length of the longest row of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_neither_markup_nor_the_end_of_code() {
+        assert_eq!(inline("<b>*x*\n@you"), "&lt;b&gt;\\*x\\* @\u{200b}you");
+        assert_eq!((code("a`b"), code("`")), ("``a`b``".to_owned(), "`` ` ``".to_owned()));
+        assert_eq!(fenced("py", "x\n```\n"), "````py\nx\n```\n````\n");
+        assert_eq!(fenced("", "x"), "```\nx\n```\n");
+    }
+}

@@ -1,0 +1,17 @@
+//! What a campaign found, for people and for their trackers.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`page`] | a campaign as one HTML page |
+//! | [`issue`] | a group of findings as Markdown, with programs that show the fault |
+//! | [`evidence`] | the saved case that shows a group of findings best |
+//! | [`table`] | operators × dtypes × backends |
+//! | [`shell`] | commands for a person to paste |
+//! | [`stderr`] | what an engine wrote to its standard error, for people |
+
+pub mod evidence;
+pub mod issue;
+pub mod page;
+pub mod shell;
+pub mod stderr;
+pub mod table;

@@ -1,0 +1,180 @@
+//! The page and the issues show names that come from outside as text, and load nothing.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use campaign::Shard;
+use campaign::group::{Group, Member};
+use campaign::report::{OperatorNumbers, Report};
+use campaign::store::identity::Tested;
+use campaign::store::{Identity, Stored};
+use harness::case;
+use harness::relax::schedule::Choice;
+use ir::{DType, Tensor, Type};
+use onnxsmith_present::evidence::Evidence;
+use onnxsmith_present::issue::Issue;
+use onnxsmith_present::page::{Page, html};
+use ops::Model;
+use oracles::{Culprit, ErrorShape, Finding, Symptom, Tally, Worst};
+use triage::folder::Saved;
+
+const NAME: &str = "</text><script>alert(1)</script>";
+const OUTPUT: &str = "</text><script>alert(2)</script>";
+
+/// A case whose input and output have a name that is markup, with a finding on it.
+fn evil(folder: &Path) -> Group {
+    let name = NAME;
+    let text = format!(
+        "onnxsmith 1 opset 18\ngraph {{\n  %0: f32[2] = variable \"{name}\"\n  %1: f32[2] = Sign(%0)\n  return \"{OUTPUT}\" = \
+         %1\n}}\n"
+    );
+    let model: Model = text.parse().expect("it is a model");
+    let tensor = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| i as f64);
+    let inputs = [(name.to_owned(), tensor.clone())];
+    let worst = Worst {
+        output: OUTPUT.to_owned(),
+        index: 1,
+        got: "-1.0".to_owned(),
+        expected: "1.0".to_owned(),
+        bound: "0e0".to_owned(),
+        mismatches: 1,
+        elements: 2,
+    };
+    let operand = Type::new(DType::F32, [2]);
+    let finding = Finding {
+        backend: "ort".to_owned(),
+        level: "all".to_owned(),
+        check: None,
+        symptom: Symptom::Mismatch(ErrorShape::Gross),
+        culprit: Some(Culprit::new("Sign", &[Some(&operand)], true)),
+        hidden_by_taps: false,
+        detail: format!("output `{name}` is off"),
+        worst: Some(worst),
+        stderr: format!("{NAME}\n```\n\u{1b}[31m{NAME}\u{202e}"),
+    };
+    let evaluation = interp::evaluate(&model, &[tensor], &interp::Profile::TIGHT, interp::Taps::Outputs)
+        .expect("a reference");
+    let saved = Saved {
+        seed: None,
+        index: Some(7),
+        footprint: None,
+        onnx: &case::export(&model).expect("it is ONNX"),
+        inputs: &inputs,
+        names: vec![OUTPUT.to_owned()],
+        profile: &interp::Profile::TIGHT,
+        outputs: &evaluation.outputs,
+        findings: std::slice::from_ref(&finding),
+        relaxed: None,
+        rewritten: None,
+    };
+    let place = PathBuf::from("findings/0/case-7");
+    saved.write(&folder.join(&place)).expect("it is written");
+    let signature = finding.signature().to_string();
+    let member = Member { signature, count: 2, smallest: Some(place.clone()), known: Some(name.to_owned()) };
+    Group {
+        backend: name.to_owned(),
+        place: name.to_owned(),
+        does: name.to_owned(),
+        count: 2,
+        smallest: Some(place),
+        example: finding,
+        known: None,
+        others: BTreeMap::from([(name.to_owned(), Tally { pass: 1, bug: 0, incomparable: 0 })]),
+        signatures: vec![member],
+    }
+}
+
+fn identity() -> Identity {
+    let tested = Tested {
+        name: NAME.to_owned(),
+        engine: Some(NAME.to_owned()),
+        version: NAME.to_owned(),
+        accuracy: NAME.to_owned(),
+        functions: true,
+        newest_opset: None,
+        refused: BTreeMap::new(),
+    };
+    Identity {
+        onnxsmith: NAME.to_owned(),
+        seed: 1,
+        shard: Shard::WHOLE,
+        opset: None,
+        nodes: None,
+        policy: serde_json::Value::Null,
+        settings: BTreeMap::from([(NAME.to_owned(), NAME.into())]),
+        swarm: true,
+        values: case::Values::Mixed,
+        level: Choice::Valid,
+        rules: vec![NAME.to_owned()],
+        oracles: BTreeMap::new(),
+        targets: vec![tested],
+        saved_per_signature: 3,
+        max_disk: None,
+    }
+}
+
+/// A report with markup wherever text is.
+fn report() -> Report {
+    let mut report = Report { trouble: vec![NAME.to_owned()], ..Report::default() };
+    report.by_target.insert(NAME.to_owned(), Tally { pass: 1, bug: 1, incomparable: 1 });
+    report.incomparable.insert(NAME.to_owned(), 1);
+    report.by_operator.insert(NAME.to_owned(), OperatorNumbers::default());
+    report.coverage.operators.insert("Sign".to_owned(), 1);
+    report
+}
+
+#[test]
+fn names_are_text_and_nothing_is_loaded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let groups = [evil(folder.path())];
+    let (report, identity) = (report(), identity());
+    let block = |past, seconds| {
+        let verdicts = Tally { pass: 1, bug: 1, incomparable: 1 };
+        Stored { shard: 0, first: past - 1, past, verdicts, finished: 0, seconds }
+    };
+    let blocks = [block(1, 1.0), block(2, 2.0)];
+    let campaign = folder.path();
+    let text =
+        html(&Page { report: &report, groups: &groups, campaign, identity: &identity, blocks: &blocks });
+    assert!(!text.contains("<script"), "a name is markup: {text}");
+    assert!(text.matches("&lt;script&gt;").count() > 15, "names are missing: {text}");
+    assert!(text.contains("Standard error (3 lines)") && text.contains("␛[31m"), "{text}");
+    assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "a control character is shown: {text}");
+    assert!(text.contains("class=\"op culprit\"") && text.contains("element 1 of "), "{text}");
+    for reference in ["http:", "https:", "src=", "@import", "url(", "<link", "<iframe", "javascript:"] {
+        assert!(!text.contains(reference), "the page has {reference}");
+    }
+}
+
+#[test]
+fn an_issue_is_complete_and_names_are_no_markup_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let group = evil(folder.path());
+    let evidence = Evidence::of(&group, folder.path(), &identity()).expect("the case is there");
+    let issue = Issue::new(&group, &evidence, "1.0");
+    issue.write(&folder.path().join("issues")).expect("it is written");
+    let written = folder.path().join("issues").join(&issue.name);
+    for file in ["issue.md", "model.onnx", "reproduce.py"] {
+        assert!(written.join(file).is_file(), "there is no {file}");
+    }
+    let text = std::fs::read_to_string(written.join("issue.md")).expect("a text");
+    let (told, said) = text.split_once("## Standard error").expect("what the engine said");
+    // The fence is longer than what is in it.
+    let inside = said.strip_prefix("\n\n````text\n").and_then(|said| said.strip_suffix("\n````\n"));
+    assert!(inside.is_some_and(|inside| inside.contains("␛[31m") && !inside.contains("````")), "{said}");
+    let outside_code: String = told.split("```").step_by(2).collect::<Vec<_>>().join("");
+    let outside_code: String = outside_code.replace("\\`", "").split('`').step_by(2).collect();
+    assert!(!outside_code.contains("<script"), "a name is markup: {outside_code}");
+    assert!(text.contains("ORT_ENABLE_ALL") && text.contains("element 1:"), "{text}");
+    let python = std::fs::read_to_string(written.join("reproduce.py")).expect("a program");
+    assert!(python.contains("np.array([0.0, 1.0], dtype=np.float32).reshape([2])"), "{python}");
+}
+
+#[test]
+fn evidence_that_is_gone_is_said_to_be() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let group = evil(folder.path());
+    std::fs::remove_dir_all(folder.path().join("findings")).expect("it goes");
+    let why = Evidence::of(&group, folder.path(), &identity()).expect_err("it is gone").to_string();
+    assert!(why.contains("case-7 is no longer there"), "{why}");
+}

@@ -1,0 +1,188 @@
+//! Which operator is at fault.
+//!
+//! A failing graph is taken apart: each operator that the wrong output depends on runs alone, on the operands that the
+//! reference says it gets. Of those that fail alone, the culprit is one whose wrong answer reaches the output (`reach`)
+//! before one whose does not, then one that shows the very same before one that shows something of the kind
+//! (`likeness`), then the first.
+//!
+//! Where no operator refuses or panics alone and the graph does, one that gives a wrong type alone is the culprit "in
+//! context", if the graph does not do that any more with the right value in its place: a later operator chokes on the
+//! wrong type (`reason`).
+//!
+//! Where elements are off and no operator is wrong alone, the graph runs once more with every value as an output, and the
+//! first to diverge is the culprit "in context" (`divergent`). Where none diverges then, tapping the values hides the
+//! fault (it stops a fusion), and the graph as a whole is to blame.
+
+use std::cell::OnceCell;
+
+use interp::Profile;
+use ir::{NodeId, NodeKind, Tensor};
+use ops::{Graph, Model, Op};
+use oracles::{Culprit, Finding, Symptom, Verdict};
+use worker::WorkerError;
+
+use crate::allowance::{allowed, allowed_in_context};
+use crate::symptom_match::SymptomMatch;
+use harness::case::tensors;
+use harness::isolate::Isolated;
+use harness::target::Target;
+
+/// An operator alone, with its inputs.
+pub type Alone = (Model, Vec<Tensor>);
+
+/// What taking a failing graph apart showed.
+#[derive(Default, Debug)]
+pub struct Blamed {
+    /// The operator at fault; `None` where nothing smaller than the graph shows it.
+    pub culprit: Option<Culprit>,
+    /// The graph of that operator alone, with inputs, where it fails alone.
+    pub alone: Option<Alone>,
+    /// Whether the fault is gone when every value is an output.
+    pub hidden_by_taps: bool,
+    /// Whether an operator that was asked refuses its operands alone, in whatever words.
+    pub refuses_alone: bool,
+}
+
+/// A model that targets may have got wrong.
+pub struct Suspect<'a> {
+    model: &'a Model,
+    inputs: &'a [Tensor],
+    profile: &'static Profile,
+    /// It taken apart, once that was needed; `None` within where that cannot be done.
+    isolated: OnceCell<Option<Isolated>>,
+}
+
+impl<'a> Suspect<'a> {
+    /// A valid model, inputs for it, and the accuracy that targets are held to.
+    pub fn new(model: &'a Model, inputs: &'a [Tensor], profile: &'static Profile) -> Self {
+        Self { model, inputs, profile, isolated: OnceCell::new() }
+    }
+
+    /// A target's verdict after excuses, and with someone to blame; and the culprit alone where it fails alone.
+    /// `all_defined` says whether value search found values on which everything is defined.
+    pub fn settle(
+        &self,
+        target: &Target,
+        all_defined: bool,
+        verdict: Verdict,
+    ) -> Result<(Verdict, Option<Alone>), WorkerError> {
+        let Verdict::Bug(finding) = verdict else { return Ok((verdict, None)) };
+        match allowed(target, &finding, all_defined, || self.isolated()) {
+            Some(why) => Ok((Verdict::Incomparable(why), None)),
+            None => self.accuse(target, finding),
+        }
+    }
+
+    /// The same of a finding that has no other excuse.
+    pub fn accuse(
+        &self,
+        target: &Target,
+        mut finding: Box<Finding>,
+    ) -> Result<(Verdict, Option<Alone>), WorkerError> {
+        let blamed = self.blame(target, &finding)?;
+        if !blamed.refuses_alone
+            && let Some(why) = self.isolated().and_then(|isolated| allowed_in_context(&finding, isolated))
+        {
+            return Ok((Verdict::Incomparable(why), None));
+        }
+        (finding.culprit, finding.hidden_by_taps) = (blamed.culprit, blamed.hidden_by_taps);
+        Ok((Verdict::Bug(finding), blamed.alone))
+    }
+
+    /// The model taken apart; `None` where its functions call each other too often.
+    pub fn isolated(&self) -> Option<&Isolated> {
+        self.isolated.get_or_init(|| Isolated::of(self.model, self.inputs, self.profile)).as_ref()
+    }
+
+    /// Who is to blame for a target's finding.
+    pub fn blame(&self, target: &Target, finding: &Finding) -> Result<Blamed, WorkerError> {
+        match self.isolated() {
+            Some(isolated) => Whole { target, isolated }.blame(finding),
+            None => Ok(Blamed::default()),
+        }
+    }
+}
+
+/// A model taken apart, and a target that gets it wrong.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) isolated: &'a Isolated,
+}
+
+impl Whole<'_> {
+    fn blame(&self, finding: &Finding) -> Result<Blamed, WorkerError> {
+        let graph = &self.isolated.flat.graph;
+        let suspects = suspects(graph, finding);
+        let output = finding.worst.as_ref().map(|worst| worst.output.as_str());
+        let mut best: Option<((bool, SymptomMatch), NodeId)> = None;
+        let (mut reasons, mut refuses_alone) = (Vec::new(), false);
+        for id in graph.iter().map(|(id, _)| id).filter(|id| suspects[id.index()]) {
+            let NodeKind::Operator(_) = graph.node(id).kind else { continue };
+            let Some(alone) = self.isolated.alone(id) else { continue };
+            let Some((found, outcome)) = alone.run(self.target)? else { continue };
+            refuses_alone |= found.is_refusal();
+            let likeness = SymptomMatch::of(&found.symptom, &finding.symptom);
+            if likeness == SymptomMatch::Reason {
+                reasons.push(id);
+            }
+            if likeness < SymptomMatch::Related {
+                continue;
+            }
+            let rank = (self.is_reached(id, &outcome, output), likeness);
+            if best.as_ref().is_none_or(|(best, _)| *best < rank) {
+                best = Some((rank, id));
+            }
+            if rank == (true, SymptomMatch::Same) {
+                break;
+            }
+        }
+        let blamed = match (best, &finding.symptom) {
+            (Some((_, id)), _) => self.alone(id),
+            (None, Symptom::Mismatch(_)) => self.first_divergent()?,
+            (None, symptom) => self.reason(&reasons, symptom)?,
+        };
+        Ok(Blamed { refuses_alone, ..blamed })
+    }
+
+    /// An operator to blame that fails alone.
+    fn alone(&self, id: NodeId) -> Blamed {
+        let alone = self.isolated.alone(id).map(|trial| (trial.model.clone(), tensors(&trial.inputs)));
+        Blamed { culprit: self.culprit(id, true), alone, ..Blamed::default() }
+    }
+
+    /// An operator to blame that fails within the graph alone.
+    pub(crate) fn in_context(&self, id: NodeId) -> Blamed {
+        Blamed { culprit: self.culprit(id, false), ..Blamed::default() }
+    }
+
+    fn culprit(&self, id: NodeId, alone: bool) -> Option<Culprit> {
+        let graph = &self.isolated.flat.graph;
+        match &graph.node(id).kind {
+            NodeKind::Operator(op) => Some(culprit(op, graph, id, alone)),
+            _ => None,
+        }
+    }
+}
+
+/// Who is to blame for a finding.
+pub fn blame(
+    target: &Target,
+    model: &Model,
+    inputs: &[Tensor],
+    finding: &Finding,
+) -> Result<Blamed, WorkerError> {
+    Suspect::new(model, inputs, target.profile).blame(target, finding)
+}
+
+/// For each node, whether the output that is off depends on it; all, where that is not known.
+fn suspects(graph: &Graph, finding: &Finding) -> Vec<bool> {
+    let off = finding.worst.as_ref().and_then(|w| graph.outputs.iter().find(|o| o.name == w.output));
+    let Some(output) = off else { return vec![true; graph.nodes.len()] };
+    ir::cone::members(graph, output.value)
+}
+
+pub(crate) fn culprit(op: &Op, graph: &Graph, id: NodeId, alone: bool) -> Culprit {
+    let types: Vec<_> = graph.node(id).inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+    Culprit::new(ir::Operation::name(op), &types, alone)
+}

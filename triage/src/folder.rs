@@ -1,0 +1,254 @@
+//! A case as a folder, with what is known about it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use interp::{Judged, Profile};
+use ir::{DType, Stream, Tensor, Type};
+use onnx::CaseFolder;
+use onnx::case::{DataSet, Leeway, NamedTensor};
+use oracles::{Check, Finding, Tolerance};
+use serde::{Deserialize, Serialize};
+
+use crate::oracle::Rewritten;
+use harness::case::{self, Case};
+use harness::footprint::Takes;
+use harness::reference;
+use harness::relax::Relaxed;
+
+/// Why there are no inputs for a model that comes without.
+#[derive(Debug, thiserror::Error)]
+pub enum NoInputs {
+    /// The model cannot be read.
+    #[error(transparent)]
+    Model(#[from] onnx::Error),
+    /// Running it takes more than a search may.
+    #[error("{0}")]
+    TooDear(String),
+    /// The model cannot be evaluated.
+    #[error(transparent)]
+    Search(#[from] interp::Error),
+}
+
+/// Inputs for a model that comes without: by value search.
+pub fn invent(folder: &CaseFolder, seed: u64) -> Result<DataSet, NoInputs> {
+    let model = case::import(&folder.model, &BTreeMap::new())?;
+    let spent = reference::affordable(&model).map_err(NoInputs::TooDear)?;
+    let found = interp::find_values(&model, &[], Stream::new(seed).child("run"), spent.search())?;
+    let inputs = case::named(&model, found.inputs(&model));
+    let inputs = inputs.into_iter().map(|(name, tensor)| NamedTensor::new(name, tensor)).collect();
+    Ok(DataSet { inputs, ..DataSet::default() })
+}
+
+/// What `case.json` says. `docs/case.schema.json` describes it for others.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct About {
+    /// The version of onnxsmith that made the case.
+    pub onnxsmith: Option<String>,
+    /// The seed of the campaign.
+    pub seed: Option<u64>,
+    /// The number of the case in the campaign.
+    pub index: Option<u64>,
+    /// `derived`: the outputs are to be judged by derived bounds, not by a fixed tolerance.
+    pub tolerance: Option<String>,
+    /// The accuracy that the bounds allow for: the name of a [`Profile`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Whether +0 and −0 differ where the bound is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zero_sign: Option<ZeroSign>,
+    /// A relative tolerance for the stored outputs. Where bounds are derived, it is for tools that cannot use them.
+    pub rtol: Option<f64>,
+    /// An absolute tolerance for the stored outputs, in the same way.
+    pub atol: Option<f64>,
+    /// What the model takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub footprint: Option<Takes>,
+    /// A summary of each output's bounds.
+    pub bounds: Vec<Bounds>,
+    /// Why the model is not, or may not be, valid.
+    pub relaxed: Option<Relaxed>,
+    /// The question that was asked, besides comparison with the reference. Where a rewritten model belongs to it, that
+    /// is in the folder `rewritten`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<Check>,
+    /// What was found with the case.
+    pub findings: Vec<Finding>,
+}
+
+/// What the sign of a zero means to a judge.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ZeroSign {
+    /// +0 and −0 differ.
+    Counts,
+    /// They are the same.
+    Ignored,
+}
+
+/// A summary of one output's bounds.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Bounds {
+    /// The output.
+    pub name: String,
+    /// How many elements it has.
+    pub elements: usize,
+    /// The largest finite bound.
+    pub largest: f64,
+    /// How many elements are undecidable.
+    pub undecidable: usize,
+    /// How many elements are undefined.
+    pub undefined: usize,
+    /// The relative part of a tolerance that covers the judged elements.
+    pub rtol: f64,
+    /// The absolute part.
+    pub atol: f64,
+}
+
+/// The numbers in a mask.
+const JUDGED: u8 = 0;
+const UNDECIDABLE: u8 = 1;
+const UNDEFINED: u8 = 2;
+
+/// The value of [`About::tolerance`] that asks for derived bounds.
+pub const DERIVED: &str = "derived";
+
+impl About {
+    /// What a case folder says about itself; nothing where it has no `case.json`.
+    pub fn read(folder: &CaseFolder) -> Result<Self, serde_json::Error> {
+        folder.json.as_deref().map_or_else(|| Ok(Self::default()), serde_json::from_slice)
+    }
+}
+
+/// Writes a case of a campaign with the reference's outputs, and what was found.
+pub fn save(
+    path: &Path,
+    seed: u64,
+    case: &Case,
+    profile: &Profile,
+    outputs: &[Judged],
+    findings: &[Finding],
+    rewritten: Option<&Rewritten>,
+) -> Result<(), onnx::Error> {
+    Saved::of(case, seed, profile, outputs, findings, rewritten).write(path)
+}
+
+/// What a case folder holds.
+pub struct Saved<'a> {
+    /// The seed of the campaign, if the case is from one.
+    pub seed: Option<u64>,
+    /// The number of the case in the campaign.
+    pub index: Option<u64>,
+    /// The model.
+    pub onnx: &'a [u8],
+    /// What the model takes, if it is valid.
+    pub footprint: Option<Takes>,
+    /// The inputs, by name.
+    pub inputs: &'a [(String, Tensor)],
+    /// The outputs' names, in order.
+    pub names: Vec<String>,
+    /// The accuracy that the outputs' bounds allow for.
+    pub profile: &'a Profile,
+    /// The outputs by the reference; none where it has none.
+    pub outputs: &'a [Judged],
+    /// What was found.
+    pub findings: &'a [Finding],
+    /// Why the model is not, or may not be, valid.
+    pub relaxed: Option<&'a Relaxed>,
+    /// The model in another form, whose outputs must be the same.
+    pub rewritten: Option<&'a Rewritten>,
+}
+
+impl<'a> Saved<'a> {
+    /// A case of a campaign with the reference's outputs, of which a model that is not valid has none, and what was found.
+    pub fn of(
+        case: &'a Case,
+        seed: u64,
+        profile: &'a Profile,
+        outputs: &'a [Judged],
+        findings: &'a [Finding],
+        rewritten: Option<&'a Rewritten>,
+    ) -> Self {
+        let names = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
+        let (seed, index, onnx, inputs) = (Some(seed), Some(case.index), case.bytes(), &case.inputs[..]);
+        let relaxed = case.relaxed.as_ref();
+        let footprint = relaxed.is_none().then(|| case.footprint.into());
+        Self { seed, index, onnx, footprint, inputs, names, profile, outputs, findings, relaxed, rewritten }
+    }
+
+    /// Writes the folder; a case that is there is replaced as a whole.
+    pub fn write(&self, path: &Path) -> Result<(), onnx::Error> {
+        self.folder().write(path)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> CaseFolder {
+        let named = |(name, tensor): (String, Tensor)| NamedTensor::new(name, tensor);
+        let outputs = self.names.iter().cloned().zip(self.outputs.iter().map(|o| o.tensor.clone()));
+        let set = DataSet {
+            inputs: self.inputs.iter().cloned().map(named).collect(),
+            outputs: outputs.map(named).collect(),
+            leeways: self.outputs.iter().map(leeway).collect(),
+        };
+        let json = serde_json::to_vec_pretty(&self.about()).unwrap_or_default();
+        let rewritten = self.rewritten.map(|r| Box::new(r.folder()));
+        CaseFolder { model: self.onnx.to_vec(), sets: vec![set], json: Some(json), rewritten }
+    }
+
+    fn about(&self) -> About {
+        let tolerance = (!self.outputs.is_empty()).then(|| Tolerance::covering(self.outputs));
+        let judged = tolerance.map(|_| self.profile);
+        About {
+            onnxsmith: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            seed: self.seed,
+            index: self.index,
+            tolerance: self.relaxed.is_none().then(|| DERIVED.to_owned()),
+            footprint: self.footprint,
+            profile: judged.map(|profile| profile.name.to_owned()),
+            zero_sign: judged.map(ZeroSign::under),
+            rtol: tolerance.map(|t| t.relative),
+            atol: tolerance.map(|t| t.absolute),
+            bounds: self.names.iter().zip(self.outputs).map(|(name, o)| Bounds::of(name, o)).collect(),
+            relaxed: self.relaxed.cloned(),
+            check: self.findings.iter().find_map(|f| f.check.clone()),
+            findings: self.findings.to_vec(),
+        }
+    }
+}
+
+impl ZeroSign {
+    fn under(profile: &Profile) -> Self {
+        if profile.ignores_zero_sign { Self::Ignored } else { Self::Counts }
+    }
+}
+
+impl Bounds {
+    fn of(name: &str, output: &Judged) -> Self {
+        let Tolerance { relative, absolute } = Tolerance::covering([output]);
+        Self {
+            name: name.to_owned(),
+            elements: output.tensor.len(),
+            largest: output.error.iter().copied().filter(|e| e.is_finite()).fold(0.0, f64::max),
+            undecidable: output.undecidable(),
+            undefined: output.undefined.len(),
+            rtol: relative,
+            atol: absolute,
+        }
+    }
+}
+
+/// The bounds of an output for other judges.
+fn leeway(output: &Judged) -> Leeway {
+    let of = |dtype| Type { dtype, ..output.tensor.ty() };
+    let mask = |i| match (output.error_at(i).is_finite(), output.undefined.binary_search(&i)) {
+        (_, Ok(_)) => UNDEFINED,
+        (false, Err(_)) => UNDECIDABLE,
+        (true, Err(_)) => JUDGED,
+    };
+    Leeway {
+        bound: Tensor::from_f64_fn(&of(DType::F64), |i| output.error_at(i)),
+        mask: Tensor::from_i128_fn(&of(DType::U8), |i| mask(i).into()),
+    }
+}

@@ -1,0 +1,79 @@
+//! Everything that came of a case on a target: what the reference says, and what the other oracles do.
+
+use oracles::{Assessment, Finding, Verdict, assess};
+
+use crate::blame::Alone;
+use crate::oracle::{Answer, AskError, Optimiser, Oracles, Question};
+
+/// What came of a case on a target.
+#[derive(Default)]
+pub struct Judged {
+    /// The verdict by the reference, or by the rules of the standard; `None` where that was not asked.
+    pub verdict: Option<Verdict>,
+    /// How its outputs compare with the reference.
+    pub comparisons: Vec<interp::Comparison>,
+    /// The culprit of a bug alone, with its inputs, where it fails alone.
+    pub alone: Option<Alone>,
+    /// What the other oracles say.
+    pub answers: Vec<Answer>,
+}
+
+impl Judged {
+    /// Asks all oracles about a case that has run.
+    pub fn of(oracles: &Oracles, question: &Question<'_>) -> Result<Self, AskError> {
+        let Question { target, case, outcome, stderr, expected, suspect, .. } = *question;
+        let answers = oracles.ask(question)?;
+        let mut judged = Self { answers, ..Self::default() };
+        if oracles.differential {
+            let Assessment { verdict, comparisons } =
+                assess(&target.backend, &target.level, outcome, expected);
+            judged.comparisons = comparisons;
+            if !judged.is_the_optimisers(&verdict) {
+                let verdict = verdict.with_stderr(stderr);
+                let (verdict, alone) = suspect.settle(target, case.all_defined, verdict)?;
+                (judged.verdict, judged.alone) = (Some(verdict), alone);
+            }
+        }
+        Ok(judged)
+    }
+
+    /// Whether a bug is one that the optimiser oracle has already told, with the level that is to blame.
+    fn is_the_optimisers(&self, verdict: &Verdict) -> bool {
+        let is_told = |answer: &Answer| {
+            answer.check.oracle == Optimiser::NAME && matches!(answer.verdict, Some(Verdict::Bug(_)))
+        };
+        matches!(verdict, Verdict::Bug(_)) && self.answers.iter().any(is_told)
+    }
+
+    /// A verdict, and nothing else.
+    pub fn only(verdict: Verdict) -> Self {
+        Self { verdict: Some(verdict), ..Self::default() }
+    }
+
+    /// All verdicts.
+    pub fn verdicts(&self) -> impl Iterator<Item = &Verdict> {
+        self.verdict.iter().chain(self.answers.iter().filter_map(|answer| answer.verdict.as_ref()))
+    }
+
+    /// The answer to the same question that another target's finding is one to; `None` for the reference.
+    pub fn answer_on(&self, finding: &Finding) -> Option<&Answer> {
+        let check = finding.check.as_ref()?;
+        self.answers.iter().find(|answer| answer.check == *check)
+    }
+
+    /// The verdict on the same question.
+    pub fn verdict_on(&self, finding: &Finding) -> Option<&Verdict> {
+        match &finding.check {
+            Some(_) => self.answer_on(finding)?.verdict.as_ref(),
+            None => self.verdict.as_ref(),
+        }
+    }
+
+    /// The culprit of a finding alone.
+    pub fn alone(&self, finding: &Finding) -> Option<&Alone> {
+        match &finding.check {
+            Some(_) => self.answer_on(finding)?.alone.as_ref(),
+            None => self.alone.as_ref(),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The determinism oracle: does a target give the same answer to the same case once more?
+//!
+//! Three questions, of which each case gets one, drawn by its number: `again` on a worker of the campaign, which has
+//! run other cases; `fresh` in a new process; `threads` in a new process with two threads. (Engines that have no such
+//! knob have one thread then as well.) [`oracles::repeat`] states what must be the same.
+
+use ir::{DType, Tensor};
+use onnx::CaseFolder;
+use oracles::repeat::Twice;
+use oracles::{Check, Expected, Verdict};
+use rand::RngExt;
+use worker::{Outcome, Run, WorkerError};
+
+use super::saved::Saved;
+use super::{Answer, AskError, Oracle, Question};
+use harness::case;
+use harness::target::Target;
+
+/// The same once more?
+pub struct Determinism;
+
+/// Where a case runs once more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Where {
+    Again,
+    Fresh,
+    Threads,
+}
+
+/// The questions, by name.
+const ALL: [(&str, Where); 3] =
+    [("again", Where::Again), ("fresh", Where::Fresh), ("threads", Where::Threads)];
+
+/// How many threads there are in question `threads`.
+const THREADS: usize = 2;
+
+impl Determinism {
+    /// The oracle's name.
+    pub const NAME: &'static str = "determinism";
+}
+
+impl Where {
+    /// Runs a model there.
+    fn run(
+        self,
+        target: &Target,
+        onnx: &[u8],
+        inputs: &[(String, Tensor)],
+        outputs: &[(String, DType)],
+    ) -> Result<Run, WorkerError> {
+        match self {
+            Self::Again => target.run(onnx, inputs, outputs),
+            Self::Fresh => target.run_apart(1, onnx, inputs, outputs),
+            Self::Threads => target.run_apart(THREADS, onnx, inputs, outputs),
+        }
+    }
+
+    /// Judges what came of it.
+    fn judge(self, target: &Target, first: &Outcome, second: &Outcome, expected: &Expected<'_>) -> Verdict {
+        let twice = Twice { backend: &target.backend, level: &target.level, first, second };
+        match self {
+            Self::Again | Self::Fresh => twice.judge(),
+            Self::Threads => twice.judge_by_bounds(expected),
+        }
+    }
+}
+
+impl Oracle for Determinism {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn questions(&self) -> Vec<String> {
+        ALL.map(|(name, _)| name.to_owned()).into()
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
+        let (name, place) = ALL[question.stream.child("where").rng().random_range(0..ALL.len())];
+        let Question { target, case, .. } = *question;
+        let check = Check { oracle: Self::NAME.to_owned(), name: name.to_owned() };
+        let ran = place.run(target, &case.onnx, &case.inputs, &case::outputs(&case.model))?;
+        let verdict = place.judge(target, question.outcome, &ran.outcome, question.expected);
+        // The answer without outputs is the one to explain.
+        let stderr = match &ran.outcome {
+            Outcome::Outputs(_) => question.stderr,
+            Outcome::Rejected { .. } | Outcome::Unsupported { .. } | Outcome::Fault(_) => &ran.stderr,
+        };
+        let mut verdict = verdict.with_stderr(stderr);
+        if let Verdict::Bug(finding) = &mut verdict {
+            finding.check = Some(check.clone());
+        }
+        Ok(vec![Answer { verdict: Some(verdict), ..Answer::inapplicable(check) }])
+    }
+}
+
+/// Asks the same of a saved case.
+pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
+    let place = ALL.iter().find(|(name, _)| *name == check.name);
+    let (_, place) = place.ok_or_else(|| format!("there is no question `{}`", check.name))?;
+    let saved = Saved::load(folder, target.profile)?;
+    let first = saved.run(target)?;
+    let second = saved.run_by(|onnx, inputs, wanted| place.run(target, onnx, inputs, wanted))?;
+    Ok(place.judge(target, &first, &second, &saved.expected()))
+}

@@ -1,0 +1,161 @@
+//! The metamorphic oracle as a campaign asks it: one relation per case, drawn from those that were chosen.
+
+use interp::{Judged, Taps};
+use ir::Tensor;
+use onnx::CaseFolder;
+use ops::Model;
+use oracles::metamorphic::{self, Pair, Relation, Subject};
+use oracles::{Check, Expected, Verdict, Why};
+use rand::seq::SliceRandom;
+use worker::Outcome;
+
+use super::{Answer, AskError, Oracle, Question, Rewritten, relation};
+use crate::blame::Suspect;
+use harness::target::Target;
+use harness::{case, reference};
+
+/// Does the target give the same for the model in another form?
+pub struct Metamorphic {
+    relations: Vec<&'static Relation>,
+}
+
+impl Metamorphic {
+    /// The oracle's name.
+    pub const NAME: &'static str = "metamorphic";
+
+    /// The oracle with these relations, or with all if there are none among them.
+    pub fn of(relations: Vec<&'static Relation>) -> Self {
+        let all = || metamorphic::ALL.iter().collect();
+        Self { relations: if relations.is_empty() { all() } else { relations } }
+    }
+}
+
+/// The question whether a relation holds.
+fn check(relation: &Relation) -> Check {
+    Check { oracle: Metamorphic::NAME.to_owned(), name: relation.name.to_owned() }
+}
+
+impl Oracle for Metamorphic {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn questions(&self) -> Vec<String> {
+        self.relations.iter().map(|relation| relation.name.to_owned()).collect()
+    }
+
+    /// Tries the relations in random order, and asks about the first that applies. The choice depends on the case
+    /// alone, so every target is asked the same.
+    fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
+        let Outcome::Outputs(original) = question.outcome else { return Ok(Vec::new()) };
+        let subject = Subject { model: question.case.model.clone(), inputs: question.inputs.to_vec() };
+        let mut order = self.relations.clone();
+        order.shuffle(&mut question.stream.child("order").rng());
+        let mut answers = Vec::new();
+        for relation in order {
+            let Some(form) = relation.apply(&subject, question.stream.child(relation.name))? else {
+                answers.push(Answer::inapplicable(check(relation)));
+                continue;
+            };
+            answers.push(answer(question, relation, &form, original)?);
+            break;
+        }
+        Ok(answers)
+    }
+}
+
+/// Runs the rewritten model and judges both.
+fn answer(
+    question: &Question<'_>,
+    relation: &Relation,
+    form: &metamorphic::Rewritten,
+    original: &[(String, Tensor)],
+) -> Result<Answer, AskError> {
+    let (target, Subject { model, inputs }) = (question.target, &form.subject);
+    let check = check(relation);
+    if let Some(why) = target.lacks(model) {
+        let verdict = Some(Verdict::Incomparable(Why::Unsupported(why)));
+        return Ok(Answer { verdict, ..Answer::inapplicable(check) });
+    }
+    let named = case::named(model, inputs.clone());
+    let ran = target.run(&form.onnx, &named, &case::outputs(model))?;
+    let verdict = judge(target, relation, question.expected, original, &ran.outcome, model, inputs)
+        .with_stderr(&ran.stderr);
+    let suspect = Suspect::new(model, inputs, target.profile);
+    let (mut verdict, alone) = suspect.settle(target, question.case.all_defined, verdict)?;
+    let mut rewritten = None;
+    if let Verdict::Bug(finding) = &mut verdict {
+        finding.check = Some(check.clone());
+        finding.detail = format!("relation `{}`: {}", relation.name, finding.detail);
+        rewritten =
+            Some(Rewritten { onnx: form.onnx.clone(), inputs: named, outputs: outputs(model, inputs) });
+    }
+    Ok(Answer { check, verdict: Some(verdict), alone, rewritten })
+}
+
+fn judge(
+    target: &Target,
+    relation: &Relation,
+    expected: &Expected<'_>,
+    original: &[(String, Tensor)],
+    rewritten: &Outcome,
+    model: &Model,
+    inputs: &[Tensor],
+) -> Verdict {
+    let pair = Pair {
+        backend: &target.backend,
+        level: &target.level,
+        fidelity: target.fidelity,
+        holds: relation.holds,
+        expected: *expected,
+        original,
+        rewritten,
+    };
+    metamorphic::judge(&pair, || {
+        let evaluation = interp::evaluate(model, inputs, target.profile, Taps::Outputs).ok()?;
+        let mut by_name = model.graph.outputs.iter().map(|o| &o.name).zip(evaluation.outputs);
+        // Outputs that the rewrite adds come last.
+        let kept = by_name.by_ref().take(expected.names.len());
+        let kept: Vec<(&String, Judged)> = kept.collect();
+        let same_names = kept.iter().map(|(name, _)| *name).eq(expected.names);
+        same_names.then(|| kept.into_iter().map(|(_, judged)| judged).collect())
+    })
+}
+
+/// The outputs of a model by the reference, by name.
+fn outputs(model: &Model, inputs: &[Tensor]) -> Vec<(String, Tensor)> {
+    let names = model.graph.outputs.iter().map(|o| o.name.clone());
+    interp::evaluate_plain(model, inputs).map(|all| names.zip(all).collect()).unwrap_or_default()
+}
+
+/// Asks the same of a saved case once more: its two models on a target. The error is a verdict's place in words, where
+/// the folder does not hold what is needed.
+pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
+    let relation = relation(&check.name).map_err(|e| e.to_string())?;
+    let form = folder.rewritten.as_deref().ok_or("the folder has no `rewritten` model")?;
+    let (model, inputs) = load(folder)?;
+    let evaluation =
+        interp::evaluate(&model, &inputs, target.profile, Taps::Outputs).map_err(|e| e.to_string())?;
+    let wanted = case::outputs(&model);
+    let names: Vec<String> = wanted.iter().map(|(name, _)| name.clone()).collect();
+    let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
+    let run = |onnx: &[u8], model: &Model, inputs: &[Tensor]| {
+        let named = case::named(model, inputs.to_vec());
+        target.run(onnx, &named, &case::outputs(model)).map_err(|e| e.to_string())
+    };
+    let Outcome::Outputs(original) = run(&folder.model, &model, &inputs)?.outcome else {
+        return Ok(Verdict::Incomparable(Why::Undecided("the original has no outputs".to_owned())));
+    };
+    let (model, inputs) = load(form)?;
+    let rewritten = run(&form.model, &model, &inputs)?.outcome;
+    Ok(judge(target, relation, &expected, &original, &rewritten, &model, &inputs))
+}
+
+/// The model and the inputs of a folder, within what the reference can do.
+pub(super) fn load(folder: &CaseFolder) -> Result<(Model, Vec<Tensor>), String> {
+    let known = case::known_inputs(folder);
+    let model = case::import(&folder.model, &known).map_err(|e| e.to_string())?;
+    reference::affordable(&model)?;
+    let inputs = reference::bind(&model, &known)?;
+    Ok((model, inputs))
+}

@@ -1,0 +1,188 @@
+//! The performance oracle: does a target take much longer than for what is next to it?
+//!
+//! Two questions. `optimised`: much longer than at the engine's lowest level, the optimiser's own time included.
+//! `size`: much longer than with one size of an input or constant smaller by one; to a kernel, that is the same work.
+//!
+//! Times are noisy, so the oracle is slow to speak: what is over within `LONG` is never slow, each time is the least
+//! of `REPEATS`, and the factors are far from what a machine does by itself. A saved case is measured anew.
+
+use interp::Taps;
+use ir::{NodeKind, Tensor};
+use onnx::CaseFolder;
+use ops::Model;
+use oracles::{Check, Culprit, Symptom, Verdict, Why};
+use worker::{Outcome, WorkerError};
+
+use super::metamorphic::load;
+use super::{Answer, AskError, Oracle, Question, Rewritten};
+use crate::blame::{Alone, culprit};
+use crate::reduce::{Problem, neighbours};
+use harness::case;
+use harness::isolate::isolate;
+use harness::target::Target;
+
+/// What takes no longer than this, in seconds, is not slow.
+const LONG: f64 = 0.02;
+
+/// How much longer an optimised model may take than the same unoptimised.
+const THAN_UNOPTIMISED: f64 = 10.0;
+
+/// How much longer a model may take than one with a size that is smaller by one.
+const THAN_SMALLER: f64 = 100.0;
+
+/// How often a model runs to be timed.
+const REPEATS: usize = 3;
+
+/// How many smaller models are timed for each case that takes long.
+const NEIGHBOURS: usize = 8;
+
+/// Much longer?
+pub struct Performance;
+
+const OPTIMISED: &str = "optimised";
+const SIZE: &str = "size";
+
+impl Performance {
+    /// The oracle's name.
+    pub const NAME: &'static str = "performance";
+}
+
+fn check(name: &str) -> Check {
+    Check { oracle: Performance::NAME.to_owned(), name: name.to_owned() }
+}
+
+impl Oracle for Performance {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn questions(&self) -> Vec<String> {
+        [OPTIMISED, SIZE].map(str::to_owned).into()
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
+        let Outcome::Outputs(_) = question.outcome else { return Ok(Vec::new()) };
+        let levels = question.target.below();
+        let mut answers: Vec<Answer> = [OPTIMISED, SIZE]
+            .into_iter()
+            .filter(|&name| name != OPTIMISED || !levels.is_empty())
+            .map(|name| Answer { verdict: Some(Verdict::Pass), ..Answer::inapplicable(check(name)) })
+            .collect();
+        if question.seconds < LONG {
+            return Ok(answers);
+        }
+        let timed = Timed { model: &question.case.model, onnx: &question.case.onnx, inputs: question.inputs };
+        let own = timed.seconds(question.target)?;
+        for answer in &mut answers {
+            let slow = if answer.check.name == OPTIMISED {
+                timed.optimised(question.target, own)?.map(|verdict| (verdict, None))
+            } else {
+                timed.size(question.target, own)?.map(|(verdict, smaller)| (verdict, Some(smaller)))
+            };
+            let Some((mut verdict, smaller)) = slow else { continue };
+            if let Verdict::Bug(finding) = &mut verdict {
+                let blamed = timed.blame(question.target, own)?;
+                (finding.culprit, answer.alone) = blamed.map_or((None, None), |(c, a)| (Some(c), Some(a)));
+                finding.check = Some(answer.check.clone());
+            }
+            (answer.verdict, answer.rewritten) = (Some(verdict), smaller);
+        }
+        Ok(answers)
+    }
+}
+
+/// A model that is timed.
+struct Timed<'a> {
+    model: &'a Model,
+    onnx: &'a [u8],
+    inputs: &'a [Tensor],
+}
+
+impl Timed<'_> {
+    /// The least of several times, loading included; that of an answer without outputs is infinite.
+    fn seconds(&self, target: &Target) -> Result<f64, WorkerError> {
+        let inputs = case::named(self.model, self.inputs.to_vec());
+        let outputs = case::outputs(self.model);
+        let mut least = f64::INFINITY;
+        for _ in 0..REPEATS {
+            let ran = target.run(self.onnx, &inputs, &outputs)?;
+            if matches!(ran.outcome, Outcome::Outputs(_)) {
+                least = least.min(ran.engine_seconds);
+            }
+        }
+        Ok(least)
+    }
+
+    /// The verdict on a model that takes much longer than the same unoptimised.
+    fn optimised(&self, target: &Target, own: f64) -> Result<Option<Verdict>, WorkerError> {
+        let Some(lowest) = target.below().into_iter().next() else { return Ok(None) };
+        let plain = self.seconds(&lowest)?;
+        let than = format!("at `{}`", lowest.level);
+        Ok(is_slow(own, plain, THAN_UNOPTIMISED).then(|| slow(target, own, plain, &than)))
+    }
+
+    /// The verdict on a model that takes much longer than a slightly smaller one, and that one.
+    fn size(&self, target: &Target, own: f64) -> Result<Option<(Verdict, Rewritten)>, AskError> {
+        if own < LONG {
+            return Ok(None);
+        }
+        let problem = Problem { model: self.model.clone(), inputs: self.inputs.to_vec() };
+        for smaller in neighbours(&problem).take(NEIGHBOURS) {
+            let Ok(outputs) = interp::evaluate_plain(&smaller.model, &smaller.inputs) else { continue };
+            let onnx = case::export(&smaller.model)?;
+            let seconds =
+                Timed { model: &smaller.model, onnx: &onnx, inputs: &smaller.inputs }.seconds(target)?;
+            if is_slow(own, seconds, THAN_SMALLER) {
+                let names = smaller.model.graph.outputs.iter().map(|o| o.name.clone());
+                let outputs = names.zip(outputs).collect();
+                let verdict = slow(target, own, seconds, "with a size that is smaller by one (`rewritten`)");
+                return Ok(Some((verdict, Rewritten { onnx, inputs: smaller.named(), outputs })));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The operator that takes at least half of the time alone.
+    fn blame(&self, target: &Target, own: f64) -> Result<Option<(Culprit, Alone)>, AskError> {
+        let Some(graph) = ir::inline::inline(self.model) else { return Ok(None) };
+        let flat = Model::new(self.model.opset, graph);
+        let Ok(evaluation) = interp::evaluate(&flat, self.inputs, target.profile, Taps::All) else {
+            return Ok(None);
+        };
+        for (id, node) in flat.graph.iter() {
+            let NodeKind::Operator(op) = &node.kind else { continue };
+            let Some((model, inputs)) = isolate(&flat, id, &evaluation) else { continue };
+            let onnx = case::export(&model)?;
+            let seconds = Timed { model: &model, onnx: &onnx, inputs: &inputs }.seconds(target)?;
+            if seconds.is_finite() && seconds >= own / 2.0 {
+                return Ok(Some((culprit(op, &flat.graph, id, true), (model, inputs))));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn is_slow(own: f64, other: f64, factor: f64) -> bool {
+    own.is_finite() && own >= LONG && own > factor * other
+}
+
+fn slow(target: &Target, own: f64, other: f64, than: &str) -> Verdict {
+    let detail = format!("takes {:.1} ms, and {:.1} ms {than}", own * 1e3, other * 1e3);
+    Verdict::bug(&target.backend, &target.level, Symptom::Slow, detail)
+}
+
+/// Measures a saved case anew.
+pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
+    let (model, inputs) = load(folder)?;
+    let timed = Timed { model: &model, onnx: &folder.model, inputs: &inputs };
+    let own = timed.seconds(target).map_err(|e| e.to_string())?;
+    if own.is_infinite() {
+        return Ok(Verdict::Incomparable(Why::Undecided("it does not run to its end".to_owned())));
+    }
+    let slow = match check.name.as_str() {
+        OPTIMISED => timed.optimised(target, own).map_err(|e| e.to_string())?,
+        SIZE => timed.size(target, own).map_err(|e| e.to_string())?.map(|(verdict, _)| verdict),
+        name => return Err(format!("there is no question `{name}`")),
+    };
+    Ok(slow.unwrap_or(Verdict::Pass))
+}

@@ -1,0 +1,113 @@
+//! The round-trip oracle: is a model that was written and read again the same model?
+//!
+//! - `text`: our text form, read again, is the same model.
+//! - `onnx`: our ONNX bytes, read and written again, are the same bytes.
+//! - `written`: a runtime that can write the model as it has optimised it reads that again, and gives outputs within
+//!   the bounds of the reference. Where the runtime is wrong without that detour, nothing follows.
+//!
+//! The first two are asked once for a case, of ourselves; the last of each target that can.
+
+use ops::Model;
+use oracles::{Check, Symptom, Verdict, Why, judge};
+
+use onnx::CaseFolder;
+
+use super::saved::Saved;
+use super::{Answer, AskError, Oracle, Question};
+use harness::case::{self, Case};
+use harness::target::Target;
+
+/// Written and read again, is it the same?
+pub struct RoundTrip;
+
+/// The name under which our own forms are judged.
+const OURSELVES: &str = "onnxsmith";
+
+impl RoundTrip {
+    /// The oracle's name.
+    pub const NAME: &'static str = oracles::ROUND_TRIP;
+}
+
+fn check(name: &str) -> Check {
+    Check { oracle: RoundTrip::NAME.to_owned(), name: name.to_owned() }
+}
+
+impl Oracle for RoundTrip {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn questions(&self) -> Vec<String> {
+        ["text", "onnx", "written"].map(str::to_owned).into()
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
+        let mut answers = Vec::new();
+        if question.targets.first().is_some_and(|first| first.name() == question.target.name()) {
+            answers.push(ours("text", text(&question.case.model)));
+            answers.push(ours("onnx", bytes(question.case)));
+        }
+        if let Some(written) = question.target.written() {
+            answers.push(by_runtime(question, &written)?);
+        }
+        Ok(answers)
+    }
+}
+
+/// What our text form loses.
+fn text(model: &Model) -> Result<(), String> {
+    let text = model.to_string();
+    let read: Model = text.parse().map_err(|e| format!("the text form cannot be read: {e}"))?;
+    if read == *model { Ok(()) } else { Err("the text form is read as another model".to_owned()) }
+}
+
+/// What our ONNX form loses.
+fn bytes(case: &Case) -> Result<(), String> {
+    let known = case.inputs.iter().cloned().collect();
+    let read = case::import(&case.onnx, &known).map_err(|e| format!("the ONNX form cannot be read: {e}"))?;
+    let again = case::export(&read).map_err(|e| format!("the ONNX form cannot be written again: {e}"))?;
+    if again == case.onnx { Ok(()) } else { Err("the ONNX form is written as other bytes".to_owned()) }
+}
+
+fn ours(name: &str, kept: Result<(), String>) -> Answer {
+    let check = check(name);
+    let mut verdict = match kept {
+        Ok(()) => Verdict::Pass,
+        Err(detail) => {
+            let symptom = Symptom::Rejected { stage: "load".to_owned(), message: detail.clone() };
+            Verdict::bug(OURSELVES, name, symptom, detail)
+        }
+    };
+    if let Verdict::Bug(finding) = &mut verdict {
+        finding.check = Some(check.clone());
+    }
+    Answer { verdict: Some(verdict), ..Answer::inapplicable(check) }
+}
+
+fn by_runtime(question: &Question<'_>, written: &Target) -> Result<Answer, AskError> {
+    let Question { target, case, expected, .. } = *question;
+    let check = check("written");
+    if let Verdict::Bug(_) = judge(&target.backend, &target.level, question.outcome, expected) {
+        let verdict = Verdict::Incomparable(Why::Undecided("it is wrong without the detour".to_owned()));
+        return Ok(Answer { verdict: Some(verdict), ..Answer::inapplicable(check) });
+    }
+    let ran = written.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
+    let verdict = judge(&written.backend, &written.level, &ran.outcome, expected).with_stderr(&ran.stderr);
+    let (mut verdict, alone) = question.suspect.settle(written, case.all_defined, verdict)?;
+    if let Verdict::Bug(finding) = &mut verdict {
+        finding.check = Some(check.clone());
+    }
+    Ok(Answer { verdict: Some(verdict), alone, ..Answer::inapplicable(check) })
+}
+
+/// Asks the same of a saved case.
+pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
+    if check.name != "written" {
+        return Err("it is a question to this program, not to a backend".to_owned());
+    }
+    // For one that writes no models there is no detour: the model as it is has the same right outputs.
+    let written = target.written().unwrap_or_else(|| target.clone());
+    let saved = Saved::load(folder, target.profile)?;
+    let outcome = saved.run(&written)?;
+    Ok(judge(&written.backend, &written.level, &outcome, &saved.expected()))
+}

@@ -1,0 +1,196 @@
+//! Whether a problem still shows the finding.
+//!
+//! A smaller case is worth nothing if it shows another bug. So the same target (backend and level) has to show a
+//! finding of the same signature: symptom, culprit, dtype and class of shapes. Three more things are asked of it:
+//!
+//! - It is valid, and the reference can evaluate it.
+//! - It is as tame as the original: where that had no undefined element, or no NaN and infinity, it has none either.
+//!   A division by zero that a smaller value brings about is not what was found.
+//! - It has an operator.
+//!
+//! The words of a later operator that fails on a wrong type are in no signature, and may change. One more thing may: what
+//! was slightly off, up to 16 bounds, may become grossly off. In a long graph the bound of an output grows with every
+//! operator, and dwarfs an error that is beyond doubt where it is made.
+//!
+//! All else of the signature counts, the parts that look like details too. What an operator does wrong on a scalar, or only
+//! next to another operator, is mostly another bug than what it does wrong on its own: a finding in rten's fusion of
+//! MatMul and Add would otherwise end as one in its Add. And a symptom is what the outputs show: where a wrong number
+//! is seen as a NaN, because a Log comes after it, the Log stays.
+
+use std::collections::BTreeMap;
+
+use interp::{Evaluation, Judged, Profile, Taps};
+use ir::{Tensor, Value};
+use oracles::{ErrorShape, Expected, Finding, Symptom, Verdict, judge};
+use worker::WorkerError;
+
+use super::problem::Problem;
+use crate::allowance::allowed;
+use crate::blame::Suspect;
+use harness::case;
+use harness::isolate::Isolated;
+use harness::reference;
+use harness::target::Target;
+
+/// A problem that shows the finding, with what was learned about it.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The problem.
+    pub problem: Problem,
+    /// Its model as ONNX.
+    pub onnx: Vec<u8>,
+    /// The finding.
+    pub finding: Finding,
+    /// The outputs by the reference.
+    pub outputs: Vec<Judged>,
+    /// The accuracy that their bounds allow for.
+    pub profile: &'static Profile,
+    /// Every value of the main graph by the reference.
+    pub values: BTreeMap<Value, Tensor>,
+    /// The culprit alone, where it shows the same alone.
+    pub alone: Option<Problem>,
+}
+
+/// What a finding is compared with.
+pub(super) struct Interest<'t> {
+    target: &'t Target,
+    /// The finding to keep.
+    wanted: Finding,
+    tame: Tame,
+}
+
+/// What all values of a problem are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Tame {
+    /// None is undefined.
+    defined: bool,
+    /// None is NaN or infinite.
+    finite: bool,
+}
+
+/// What came of running a problem.
+enum Ran {
+    Shown(Box<Shown>, Tame),
+    /// Nothing is wrong, in words.
+    Nothing(String),
+}
+
+impl<'t> Interest<'t> {
+    /// The interest in what a problem shows on a target, or what it shows instead of a finding.
+    pub(super) fn new(
+        target: &'t Target,
+        problem: &Problem,
+    ) -> Result<Result<(Self, Shown), String>, WorkerError> {
+        Ok(match run(target, problem, &|_, _| true)? {
+            Ran::Nothing(why) => Err(why),
+            Ran::Shown(shown, tame) => Ok((Self { target, wanted: shown.finding.clone(), tame }, *shown)),
+        })
+    }
+
+    /// The problem with the finding, if it shows that.
+    pub(super) fn of(&self, problem: &Problem) -> Result<Option<Shown>, WorkerError> {
+        let is_worth_blaming = |tame: Tame, finding: &Finding| {
+            tame.at_least(self.tame) && is_kept(&finding.symptom, &self.wanted)
+        };
+        Ok(match run(self.target, problem, &is_worth_blaming)? {
+            Ran::Shown(shown, _) if is_same(&shown.finding, &self.wanted) => Some(*shown),
+            _ => None,
+        })
+    }
+}
+
+/// Whether a finding is the wanted one.
+fn is_same(found: &Finding, wanted: &Finding) -> bool {
+    let as_wanted = Finding { symptom: wanted.symptom.clone(), ..found.clone() };
+    is_kept(&found.symptom, wanted) && as_wanted.signature() == wanted.signature()
+}
+
+/// Whether a symptom is as good as the wanted one: the same as far as the signature has it, or seen more clearly.
+fn is_kept(found: &Symptom, wanted: &Finding) -> bool {
+    let is_clearer = matches!(
+        (found, &wanted.symptom),
+        (Symptom::Mismatch(ErrorShape::Gross), Symptom::Mismatch(ErrorShape::Slight))
+    );
+    is_clearer || Finding { symptom: found.clone(), ..wanted.clone() }.signature() == wanted.signature()
+}
+
+impl Tame {
+    fn of(evaluation: &Evaluation) -> Self {
+        let mut values = evaluation.taps.values();
+        let is_finite = |t: &Tensor| !t.dtype().is_float() || t.to_f64s().iter().all(|v| v.is_finite());
+        Self {
+            defined: values.clone().all(|v| v.undefined.is_empty()),
+            finite: values.all(|v| is_finite(&v.tensor)),
+        }
+    }
+
+    fn at_least(self, other: Self) -> bool {
+        (self.defined || !other.defined) && (self.finite || !other.finite)
+    }
+}
+
+/// Runs, judges and blames. A finding is only blamed on an operator where `is_worth_it`.
+fn run(
+    target: &Target,
+    problem: &Problem,
+    is_worth_it: &dyn Fn(Tame, &Finding) -> bool,
+) -> Result<Ran, WorkerError> {
+    let nothing = |why: &dyn std::fmt::Display| Ok(Ran::Nothing(why.to_string()));
+    let Problem { model, inputs } = problem;
+    if let Err(e) = model.validate() {
+        return nothing(&e);
+    }
+    if let Err(e) = reference::affordable(model) {
+        return nothing(&e);
+    }
+    let reference = match interp::evaluate(model, inputs, target.profile, Taps::Outputs) {
+        Ok(evaluation) => evaluation.outputs,
+        Err(e) => return nothing(&e),
+    };
+    let onnx = match case::export(model) {
+        Ok(onnx) => onnx,
+        Err(e) => return nothing(&e),
+    };
+    let outputs = case::outputs(model);
+    let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
+    let ran = target.run(&onnx, &problem.named(), &outputs)?;
+    let expected = Expected { names: &names, outputs: &reference, profile: target.profile };
+    let verdict = judge(&target.backend, &target.level, &ran.outcome, &expected);
+    let finding = match verdict.with_stderr(&ran.stderr) {
+        Verdict::Pass => return nothing(&"its outputs are right"),
+        Verdict::Incomparable(why) => return nothing(&why),
+        Verdict::Bug(finding) => finding,
+    };
+    let suspect = Suspect::new(model, inputs, target.profile);
+    let Some(isolated) = suspect.isolated() else {
+        return nothing(&"its functions call each other too often");
+    };
+    let tame = Tame::of(&isolated.evaluation);
+    if let Some(why) = allowed(target, &finding, tame.defined, || Some(isolated)) {
+        return nothing(&why);
+    }
+    if !is_worth_it(tame, &finding) {
+        return nothing(&finding.detail);
+    }
+    let (finding, alone) = match suspect.accuse(target, finding)? {
+        (Verdict::Bug(finding), alone) => (*finding, alone),
+        (Verdict::Incomparable(why), _) => return nothing(&why),
+        (Verdict::Pass, _) => return nothing(&"its outputs are right"),
+    };
+    let Some(values) = values(problem, target, isolated) else { return nothing(&"it has no values") };
+    let alone = alone.map(|(model, inputs)| Problem { model, inputs });
+    let (problem, outputs, profile) = (problem.clone(), reference, target.profile);
+    let shown = Shown { problem, onnx, finding, outputs, profile, values, alone };
+    Ok(Ran::Shown(Box::new(shown), tame))
+}
+
+/// Every value of the main graph. Without functions, it is the graph that was taken apart.
+fn values(problem: &Problem, target: &Target, isolated: &Isolated) -> Option<BTreeMap<Value, Tensor>> {
+    let Problem { model, inputs } = problem;
+    let taps = if model.functions.is_empty() {
+        isolated.evaluation.taps.clone()
+    } else {
+        interp::evaluate(model, inputs, target.profile, Taps::All).ok()?.taps
+    };
+    Some(taps.into_iter().map(|(value, judged)| (value, judged.tensor)).collect())
+}

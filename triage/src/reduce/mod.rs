@@ -1,0 +1,239 @@
+//! Reducing: the smallest case that shows the same finding.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `problem` | a model with inputs, and the order of sizes |
+//! | `interest` | whether a problem still shows the finding |
+//! | `rewrite` | changing a problem: types follow, what is unused goes |
+//! | `passes` | smaller candidates, a file per way to make them |
+//! | `driver` | going down until nothing gets smaller |
+//! | `scalar` | elements of tensors, and parts of tensors |
+//!
+//! A pass does not know what is interesting, and nothing else knows what is smaller in which way: the driver takes a
+//! pass's candidates, drops those that are not smaller in the one order of sizes, and asks whether the rest show the
+//! finding. Reducing a result once more goes on where the budget ended.
+
+mod driver;
+mod interest;
+mod passes;
+mod problem;
+mod rewrite;
+mod scalar;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use ir::{DType, Tensor, Type};
+use onnx::CaseFolder;
+use ops::{Footprint, Graph, Model};
+use serde::Serialize;
+use worker::WorkerError;
+
+pub use driver::{Budget, OnBest};
+pub use interest::Shown;
+pub(crate) use passes::neighbours;
+pub use problem::{Problem, Size};
+
+use crate::folder::{self, About};
+use driver::Driver;
+use harness::target::Target;
+use harness::{case, reference};
+use interest::Interest;
+
+/// What a reduction did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reduced {
+    /// The target that shows the finding: backend and level.
+    pub target: String,
+    /// The same as a command to be pasted names it.
+    pub on: String,
+    /// The operators before.
+    pub nodes_before: usize,
+    /// The operators after.
+    pub nodes_after: usize,
+    /// The elements of all values before.
+    pub elements_before: u64,
+    /// The elements of all values after.
+    pub elements_after: u64,
+    /// The finding's signature, before and after.
+    pub signature: String,
+    /// What the result shows, in words.
+    pub detail: String,
+    /// Whether nothing the passes know makes it smaller; otherwise the budget ended first.
+    pub minimal: bool,
+    /// How many candidates were run.
+    pub tries: u64,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// Why a case cannot be reduced.
+#[derive(Debug, thiserror::Error)]
+pub enum ReduceError {
+    /// The case cannot be read.
+    #[error(transparent)]
+    Read(onnx::Error),
+    /// The case has no inputs, or no reference.
+    #[error("the case cannot be used: {0}")]
+    Unusable(String),
+    /// There is nothing to reduce.
+    #[error("there is no finding to reduce: {}", showed.join("; "))]
+    NoFinding {
+        /// What each target showed instead, for each data set.
+        showed: Vec<String>,
+    },
+    /// A graph without operators shows the same.
+    #[error(
+        "{target} shows the same on a graph without operators, so the case has nothing to do with it: {detail}"
+    )]
+    AnyGraph {
+        /// The target.
+        target: String,
+        /// What it shows.
+        detail: String,
+    },
+    /// A worker cannot be started.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// The best so far cannot be saved.
+    #[error(transparent)]
+    Save(onnx::Error),
+}
+
+/// What to reduce, and how.
+pub struct Plan<'a> {
+    /// Where the finding is looked for: the first target that shows one is reduced for.
+    pub targets: &'a [Target],
+    /// The seed for inputs of models that come without.
+    pub seed: u64,
+    /// How much may be tried.
+    pub budget: Budget,
+    /// Set to end early.
+    pub stop: &'a AtomicBool,
+}
+
+/// Reduces a case, a case folder of any origin or a lone model, and keeps the best so far in the folder `out`: from
+/// the start, and whenever there is a better one. A reader sees one or the other, never a part.
+pub fn reduce(
+    path: &Path,
+    out: &Path,
+    plan: &Plan<'_>,
+    on_best: &mut dyn FnMut(Size),
+) -> Result<Reduced, ReduceError> {
+    let folder = CaseFolder::read(path).map_err(ReduceError::Read)?;
+    let about =
+        About::read(&folder).map_err(|e| ReduceError::Unusable(format!("case.json cannot be read: {e}")))?;
+    if let Some(relaxed) = &about.relaxed {
+        let why = format!("its model breaks the rule {}; only valid models are reduced", relaxed.rule);
+        return Err(ReduceError::Unusable(why));
+    }
+    if folder.rewritten.is_some() {
+        let why = "it is two models, and only one can be reduced; name its folder `rewritten`";
+        return Err(ReduceError::Unusable(why.to_owned()));
+    }
+    let problems = problems(&folder, plan.seed)?;
+    let mut keep = |shown: &Shown, size: Size| {
+        on_best(size);
+        save(out, &about, shown)
+    };
+    reduce_problems(&problems, plan, &mut keep)
+}
+
+/// Reduces the first of several problems that shows a finding on a target.
+pub fn reduce_problems(
+    problems: &[Problem],
+    plan: &Plan<'_>,
+    on_best: OnBest<'_>,
+) -> Result<Reduced, ReduceError> {
+    let started = Instant::now();
+    let (target, interest, shown) = find(problems, plan.targets)?;
+    refuse_any_graph(target, &interest)?;
+    let before = shown.problem.size();
+    on_best(&shown, before).map_err(ReduceError::Save)?;
+    let mut driver = Driver::new(interest, shown, plan.budget, plan.stop, on_best);
+    let minimal = driver.run()?;
+    let (after, finding) = (driver.size, &driver.best.finding);
+    Ok(Reduced {
+        target: target.name(),
+        on: target.on(),
+        nodes_before: before.nodes,
+        nodes_after: after.nodes,
+        elements_before: before.elements,
+        elements_after: after.elements,
+        signature: finding.signature().to_string(),
+        detail: finding.detail.clone(),
+        minimal,
+        tries: driver.tries,
+        seconds: started.elapsed().as_secs_f64(),
+    })
+}
+
+/// The first problem and target with a finding.
+fn find<'t>(
+    problems: &[Problem],
+    targets: &'t [Target],
+) -> Result<(&'t Target, Interest<'t>, Shown), ReduceError> {
+    let mut showed = Vec::new();
+    for target in targets {
+        for problem in problems {
+            match Interest::new(target, problem)? {
+                Ok((interest, shown)) => return Ok((target, interest, shown)),
+                Err(why) => showed.push(format!("on {}, {why}", target.name())),
+            }
+        }
+    }
+    Err(ReduceError::NoFinding { showed })
+}
+
+/// A target that shows the finding on a graph without operators would show it on anything.
+fn refuse_any_graph(target: &Target, interest: &Interest<'_>) -> Result<(), ReduceError> {
+    let mut graph = Graph::new();
+    let ty = Type::new(DType::F32, [1]);
+    let x = graph.variable("x", ty.clone());
+    graph.output("y", x);
+    let model = Model::new(*ir::graph::OPSETS.start(), graph);
+    let empty = Problem { model, inputs: vec![Tensor::from_f64_fn(&ty, |_| 1.0)] };
+    match interest.of(&empty)? {
+        Some(shown) => {
+            Err(ReduceError::AnyGraph { target: target.name(), detail: shown.finding.detail.clone() })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The model with the inputs of each data set, or with some that are found where there is none.
+fn problems(folder: &CaseFolder, seed: u64) -> Result<Vec<Problem>, ReduceError> {
+    let mut sets = folder.sets.clone();
+    if sets.is_empty() {
+        sets.push(folder::invent(folder, seed).map_err(|e| ReduceError::Unusable(e.to_string()))?);
+    }
+    let problem = |set: &onnx::case::DataSet| {
+        let known: BTreeMap<String, Tensor> =
+            set.inputs.iter().map(|t| (t.name.clone(), t.tensor.clone())).collect();
+        let model = case::import(&folder.model, &known).map_err(ReduceError::Read)?;
+        let inputs = reference::bind(&model, &known).map_err(ReduceError::Unusable)?;
+        Ok(Problem { model, inputs })
+    };
+    sets.iter().map(problem).collect()
+}
+
+/// Writes a problem as a case; where it came from, it keeps.
+fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
+    let names = shown.problem.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
+    let saved = folder::Saved {
+        footprint: Footprint::of(&shown.problem.model).map(Into::into),
+        seed: origin.seed,
+        index: origin.index,
+        onnx: &shown.onnx,
+        inputs: &shown.problem.named(),
+        names,
+        profile: shown.profile,
+        outputs: &shown.outputs,
+        findings: std::slice::from_ref(&shown.finding),
+        relaxed: None,
+        rewritten: None,
+    };
+    saved.write(out)
+}

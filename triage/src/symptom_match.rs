@@ -1,0 +1,87 @@
+//! How like what an operator shows alone is to what its graph shows.
+//!
+//! A graph may hold several operators that an engine gets wrong. One that fails in the very same way is a better
+//! suspect than one that merely fails; and where no operator fails in a way that is like it, one that gives a wrong
+//! type may be the reason why a later operator refuses what it is given.
+
+use oracles::Symptom;
+
+/// How like, from nothing in common to the same.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum SymptomMatch {
+    /// Nothing in common.
+    Other,
+    /// Not like it, but it may be the reason for it: a wrong type, which a later operator refuses or panics on.
+    Reason,
+    /// Of one kind: elements that are off in another way, a panic at another place, the same refusal at another stage.
+    Related,
+    /// The same.
+    Same,
+}
+
+impl SymptomMatch {
+    /// How like the symptom of a part is to that of the whole.
+    pub(crate) fn of(part: &Symptom, whole: &Symptom) -> Self {
+        match (part, whole) {
+            (part, whole) if part == whole => Self::Same,
+            (Symptom::Mismatch(_), Symptom::Mismatch(_)) => Self::Related,
+            (Symptom::Fault { kind: a, .. }, Symptom::Fault { kind: b, .. })
+            | (Symptom::Rejected { message: a, .. }, Symptom::Rejected { message: b, .. })
+                if a == b =>
+            {
+                Self::Related
+            }
+            (Symptom::WrongType, Symptom::Rejected { .. }) => Self::Reason,
+            (Symptom::WrongType, Symptom::Fault { kind, .. }) if kind == "panic" => Self::Reason,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Whether two symptoms are of one kind.
+pub(crate) fn same_kind(a: &Symptom, b: &Symptom) -> bool {
+    SymptomMatch::of(a, b) >= SymptomMatch::Related
+}
+
+#[cfg(test)]
+mod tests {
+    use oracles::ErrorShape;
+
+    use super::*;
+
+    fn fault(kind: &str, place: &str) -> Symptom {
+        Symptom::Fault { kind: kind.to_owned(), place: place.to_owned() }
+    }
+
+    fn refusal(stage: &str, message: &str) -> Symptom {
+        Symptom::Rejected { stage: stage.to_owned(), message: message.to_owned() }
+    }
+
+    #[test]
+    fn the_same_is_more_than_the_same_kind() {
+        let [slight, gross] = [ErrorShape::Slight, ErrorShape::Gross].map(Symptom::Mismatch);
+        for (one, other) in [
+            (slight, gross),
+            (fault("panic", "ndarray: could not broadcast"), fault("panic", "can't build a WeightType")),
+            (refusal("load", "rank 0"), refusal("run", "rank 0")),
+        ] {
+            assert_eq!(SymptomMatch::of(&one, &one), SymptomMatch::Same);
+            assert_eq!(SymptomMatch::of(&one, &other), SymptomMatch::Related);
+        }
+        assert_eq!(
+            SymptomMatch::of(&refusal("load", "rank 0"), &refusal("load", "axis 3")),
+            SymptomMatch::Other
+        );
+        assert_eq!(SymptomMatch::of(&fault("panic", ""), &fault("signal", "")), SymptomMatch::Other);
+    }
+
+    #[test]
+    fn a_wrong_type_is_a_reason_to_refuse_and_not_the_other_way_round() {
+        for whole in [refusal("run", "rank 0"), fault("panic", "chunk_size must not be zero")] {
+            assert_eq!(SymptomMatch::of(&Symptom::WrongType, &whole), SymptomMatch::Reason);
+            assert_eq!(SymptomMatch::of(&whole, &Symptom::WrongType), SymptomMatch::Other);
+            assert!(!same_kind(&Symptom::WrongType, &whole));
+        }
+        assert_eq!(SymptomMatch::of(&Symptom::WrongType, &fault("timeout", "")), SymptomMatch::Other);
+    }
+}

@@ -1,0 +1,54 @@
+//! The operator whose wrong type is the reason for a refusal, or for a panic.
+//!
+//! An operator that gives a wrong type need not have to do with what a later one says. So the right values take its place,
+//! as inputs, and the graph runs again. If that changes what comes of it, the wrong type was the reason. Several
+//! operators may each be reason enough: the right values of the earlier ones stay.
+
+use ir::rewrite::Rewrite;
+use ir::{NodeId, NodeKind, Tensor, Value};
+use ops::Model;
+use oracles::Symptom;
+use worker::WorkerError;
+
+use crate::blame::{Blamed, Whole};
+use crate::symptom_match::same_kind;
+use harness::isolate::Trial;
+
+impl Whole<'_> {
+    /// The first of the nodes whose right values, and those of the nodes before it, make an end of the symptom.
+    pub(crate) fn reason(&self, nodes: &[NodeId], symptom: &Symptom) -> Result<Blamed, WorkerError> {
+        for (last, &node) in nodes.iter().enumerate() {
+            let Some((model, inputs)) = self.righted(&nodes[..=last]) else { break };
+            let trial = Trial::of(model, inputs, self.target.profile);
+            let found = trial.map(|trial| trial.run(self.target)).transpose()?.flatten();
+            if !found.is_some_and(|(found, _)| same_kind(&found.symptom, symptom)) {
+                return Ok(self.in_context(node));
+            }
+        }
+        Ok(Blamed::default())
+    }
+
+    /// The model with inputs in place of these nodes, and all inputs: those have the values of the reference.
+    fn righted(&self, nodes: &[NodeId]) -> Option<(Model, Vec<Tensor>)> {
+        let flat = &self.isolated.flat;
+        let mut rewrite = Rewrite::of(&flat.graph);
+        let mut given = self.isolated.inputs.iter();
+        let mut inputs = Vec::new();
+        for (id, old) in flat.graph.iter() {
+            if nodes.contains(&id) {
+                for (port, ty) in old.outputs.iter().enumerate() {
+                    let value = Value::new(id, port);
+                    inputs.push(self.isolated.evaluation.taps.get(&value)?.tensor.clone());
+                    let right = rewrite.graph.variable(format!("right{}_{port}", id.0), ty.clone());
+                    rewrite.replace(value, right);
+                }
+                continue;
+            }
+            if let NodeKind::Variable { .. } = old.kind {
+                inputs.push(given.next()?.clone());
+            }
+            rewrite.keep(id)?;
+        }
+        Some((Model::new(flat.opset, rewrite.finish()?), inputs))
+    }
+}
