@@ -15,8 +15,8 @@ use serde::Serialize;
 use crate::store::Store;
 use harness::case::{self, Adversarial, Case, Maker, Values};
 use harness::footprint::Footprints;
-use harness::relax::Level;
-use harness::relax::schedule::{Choice, Levels};
+use harness::invalid::schedule::{Choice, Levels};
+use harness::validity::Validity;
 use triage::folder;
 
 /// What was generated.
@@ -200,7 +200,7 @@ fn one(
 ) -> Result<Made, CorpusError> {
     let path = out.map(|out| folder_of(out, index));
     let saved = |cause| CorpusError::Save { index, cause };
-    let level = if levels.choice == Choice::Valid { Level::Valid } else { Level::Violate };
+    let level = if levels.choice == Choice::Valid { Validity::Valid } else { Validity::Violate };
     let case = levels.make(maker, index, &maker.settings, level)?;
     if maker.values == Values::None || case.relaxed.is_some() {
         if let Some(path) = &path {

@@ -18,8 +18,8 @@ use crate::store::Identity;
 use harness::case::Adversarial;
 use harness::counts;
 use harness::footprint::Footprints;
-use harness::relax::Level;
-use harness::relax::tally::LevelTally;
+use harness::invalid::tally::LevelTally;
+use harness::validity::Validity;
 use triage::oracle::Asked;
 
 /// What a campaign found.
@@ -135,7 +135,7 @@ pub struct Cluster {
     /// The first of these cases.
     pub first: u64,
     /// The level of that case.
-    pub level: Level,
+    pub level: Validity,
     /// The first finding of that case, as an example.
     pub example: Finding,
     /// The saved case with the fewest nodes; none where the disk budget was used up.

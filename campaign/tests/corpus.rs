@@ -1,7 +1,7 @@
 //! What `gen` writes: every element of every output is defined.
 
 use graphgen::Settings;
-use harness::relax::schedule::Levels;
+use harness::invalid::schedule::Levels;
 use harness::{Maker, Values};
 use interp::Profile;
 use onnx::CaseFolder;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use graphgen::Settings;
-use harness::relax::schedule::Levels;
+use harness::invalid::schedule::Levels;
 use harness::{Maker, Target};
 use ir::{DType, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::{CpuEngine, run_node};
 use backends::engines::models::{OnModels, Runner};
 use graphgen::Settings;
-use harness::relax::schedule::Levels;
+use harness::invalid::schedule::Levels;
 use harness::{Maker, Target, Values, case};
 use interp::{Profile, Taps};
 use ir::inline::inline;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use backends::cpu::CpuEngine;
 use graphgen::Settings;
-use harness::relax::schedule::{Choice, Levels};
+use harness::invalid::schedule::{Choice, Levels};
 use harness::{Maker, Target, Values};
 use ir::{DType, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::OnModels;
 use graphgen::Settings;
-use harness::relax::schedule::Levels;
+use harness::invalid::schedule::Levels;
 use harness::{Maker, Target};
 use ir::{DType, DTypes, Operation, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};

@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::CpuEngine;
 use backends::engines::models::OnModels;
 use graphgen::Settings;
+use harness::invalid::schedule::{Choice, Levels};
 use harness::reference::Reference;
-use harness::relax::Level;
-use harness::relax::schedule::{Choice, Levels};
+use harness::validity::Validity;
 use harness::{Maker, Target, Values};
 use ir::{DType, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
@@ -68,8 +68,8 @@ fn our_own_engines_refuse_what_is_invalid() {
     let report = campaign(targets, Choice::Violate, 200, 2, out.path());
     assert!(report.clusters.is_empty() && report.trouble.is_empty(), "{report:#?}");
     let of = |level| report.levels.cases.get(&level).copied().unwrap_or(0);
-    assert_eq!(of(Level::Valid), 0);
-    assert!(of(Level::Violate) > 120 && of(Level::Random) > 25, "{:?}", report.levels.cases);
+    assert_eq!(of(Validity::Valid), 0);
+    assert!(of(Validity::Violate) > 120 && of(Validity::Random) > 25, "{:?}", report.levels.cases);
     assert!(report.levels.rules.len() > 20, "{:?}", report.levels.rules.keys());
     assert!(report.levels.random_valid > 0);
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use graphgen::Settings;
-use harness::relax::schedule::{Choice, Levels};
+use harness::invalid::schedule::{Choice, Levels};
 use harness::{Maker, Target, Values};
 use ir::{DType, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};

@@ -15,7 +15,7 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
 
-use crate::relax::{Level, Relaxed};
+use crate::validity::{Relaxed, Validity};
 use crate::{counts, reference};
 
 /// A model with inputs, ready to be run.
@@ -42,7 +42,7 @@ pub struct Case {
     /// How many draws it threw away because what the case is for lacks their form.
     pub refused: usize,
     /// How far it is from the constraints of the standard.
-    pub level: Level,
+    pub level: Validity,
     /// Why its model is not valid, where it is not or may not be. Then engines get that model, and `model` and `onnx`
     /// are the valid one that it was made from, if there is one.
     pub relaxed: Option<Relaxed>,
@@ -62,7 +62,7 @@ impl Case {
             rejected: 0,
             refused: 0,
             footprint: Footprint::default(),
-            level: Level::Valid,
+            level: Validity::Valid,
             relaxed: None,
         }
     }

@@ -7,7 +7,8 @@
 //! | module | holds |
 //! |---|---|
 //! | [`case`] | a case: model, inputs, ONNX bytes; made from a seed |
-//! | [`relax`] | cases that are not valid |
+//! | [`validity`] | whether a case is valid, and what is expected where it is not |
+//! | [`invalid`] | making cases that are not |
 //! | [`target`] | an engine at an optimisation level, and what it can take |
 //! | [`naming`] | what an engine is called in reports |
 //! | [`mod@reference`] | the reference interpreter as an engine |
@@ -20,13 +21,14 @@
 pub mod case;
 pub mod counts;
 pub mod footprint;
+pub mod invalid;
 pub mod isolate;
 pub mod naming;
 pub mod probe;
 pub mod reference;
-pub mod relax;
 pub mod support;
 pub mod target;
+pub mod validity;
 
 pub use case::{Case, Maker, Values};
 pub use support::Support;

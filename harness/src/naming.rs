@@ -2,7 +2,7 @@
 //!
 //! A built-in engine and an adapter have their name on the command line. A program of the user's own, `cmd:…`, is called as its
 //! `hello` says: a signature is about the engine, wherever its runner lies and with which flags it is started, and a list of
-//! known findings holds on every machine. Commands to be pasted still have the `cmd:` form ([`Target::engine`]).
+//! known findings holds on every machine. Commands to be pasted still have the `cmd:` form ([`Target::engine`](crate::Target::engine)).
 //!
 //! Two programs may give the same name: two builds of a runtime, one runtime with other flags, a runner of what is also built in.
 //! Then a built-in engine, or else the first on the command line, has the name, and the others a number behind it: `mine#2`. It is
@@ -11,8 +11,6 @@
 //! name ([`campaign::store::identity::Tested`]).
 
 use std::collections::BTreeMap;
-
-use crate::target::Target;
 
 /// The longest name that is taken over.
 const LONGEST: usize = 64;
@@ -28,30 +26,30 @@ pub(crate) fn name(engine: &str, hello: &str) -> String {
     if name.chars().any(char::is_alphanumeric) { name } else { engine.to_owned() }
 }
 
-/// Numbers different engines that have the same name.
-pub fn tell_apart(targets: &mut [Target]) {
-    let mut engines: BTreeMap<String, Vec<String>> = BTreeMap::new();
+/// The names of engines, each as its place on the command line and the name that it would have: different engines of one name
+/// get numbers.
+pub(crate) fn numbered(engines: &[(&str, &str)]) -> Vec<String> {
+    let mut same: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut names = vec![String::new(); engines.len()];
     // An engine of this program's own has its name before a stranger that says it is called so.
     for own in [true, false] {
-        for target in targets.iter_mut().filter(|target| (target.engine == target.backend) == own) {
-            let same = engines.entry(target.backend.clone()).or_default();
-            let number = same.iter().position(|engine| *engine == target.engine).unwrap_or_else(|| {
-                same.push(target.engine.clone());
+        for (given, (engine, name)) in
+            names.iter_mut().zip(engines).filter(|(_, (engine, name))| (engine == name) == own)
+        {
+            let same = same.entry(name).or_default();
+            let number = same.iter().position(|other| other == engine).unwrap_or_else(|| {
+                same.push(engine);
                 same.len() - 1
             });
-            if number > 0 {
-                target.backend = format!("{}#{}", target.backend, number + 1);
-            }
+            *given = if number > 0 { format!("{name}#{}", number + 1) } else { (*name).to_owned() };
         }
     }
+    names
 }
 
 #[cfg(test)]
 mod tests {
-    use backends::engines::models::OnModels;
-
     use super::*;
-    use crate::reference::Reference;
 
     #[test]
     fn a_program_has_the_name_that_it_gives() {
@@ -67,20 +65,10 @@ mod tests {
 
     #[test]
     fn different_engines_of_one_name_have_numbers() {
-        let names = |engines: &[(&str, &str)]| {
-            let target = |(engine, hello): &(&str, &str)| {
-                let mut target = Target::here(Box::new(OnModels(Reference))).swap_remove(0);
-                (target.engine, target.backend) = ((*engine).to_owned(), name(engine, hello));
-                target
-            };
-            let mut targets: Vec<Target> = engines.iter().map(target).collect();
-            tell_apart(&mut targets);
-            targets.into_iter().map(|target| target.backend).collect::<Vec<_>>()
-        };
         let (one, two) = (("cmd:./one", "mine"), ("cmd:./two", "mine"));
-        assert_eq!(names(&[one, two]), ["mine", "mine#2"]);
+        assert_eq!(numbered(&[one, two]), ["mine", "mine#2"]);
         // Levels of one engine are not different engines.
-        assert_eq!(names(&[one, two, one, two]), ["mine", "mine#2", "mine", "mine#2"]);
-        assert_eq!(names(&[("cmd:./one", "rten"), ("rten", "rten"), two]), ["rten#2", "rten", "mine"]);
+        assert_eq!(numbered(&[one, two, one, two]), ["mine", "mine#2", "mine", "mine#2"]);
+        assert_eq!(numbered(&[("cmd:./one", "rten"), ("rten", "rten"), two]), ["rten#2", "rten", "mine"]);
     }
 }

@@ -9,7 +9,8 @@ use ops::operator::elements;
 use ops::{Graph, Model, Operator};
 use worker::{Description, EngineError};
 
-use crate::target::REFERENCE;
+/// The name of the reference interpreter as a backend.
+pub const REFERENCE: &str = "interp";
 
 /// Evaluates models with the reference semantics, values alone.
 #[derive(Clone, Copy, Default, Debug)]

@@ -14,6 +14,7 @@ use worker::protocol::WRITTEN;
 use worker::{self, Description, Engine, EngineError, Limits, Outcome, Pool, Run, Spec, Stage};
 
 use crate::naming;
+use crate::reference::REFERENCE;
 use crate::support::Support;
 
 /// Where an engine runs.
@@ -77,9 +78,6 @@ pub enum OpenError {
     },
 }
 
-/// The name of the reference interpreter as a backend.
-pub const REFERENCE: &str = "interp";
-
 /// The targets that a name stands for: `rten` is every level of rten, `rten:all` one of them, and `ort:all+written` the
 /// model that ONNX Runtime has written at that level, read again.
 pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
@@ -133,6 +131,16 @@ fn fidelity(backend: &str) -> Fidelity {
     match backend {
         "cpu" | "wgpu" | REFERENCE => Fidelity::Repeats,
         _ => Fidelity::Rounds,
+    }
+}
+
+/// Gives different engines of the same name numbers, as [`naming`] says.
+pub fn tell_apart(targets: &mut [Target]) {
+    let engines: Vec<(&str, &str)> =
+        targets.iter().map(|t| (t.engine.as_str(), t.backend.as_str())).collect();
+    let names = naming::numbered(&engines);
+    for (target, name) in targets.iter_mut().zip(names) {
+        target.backend = name;
     }
 }
 

@@ -9,7 +9,7 @@ use campaign::report::{OperatorNumbers, Report};
 use campaign::store::identity::Tested;
 use campaign::store::{Identity, Stored};
 use harness::case;
-use harness::relax::schedule::Choice;
+use harness::invalid::schedule::Choice;
 use ir::{DType, Tensor, Type};
 use onnxsmith_present::evidence::Evidence;
 use onnxsmith_present::issue::Issue;

@@ -14,7 +14,7 @@ use crate::oracle::Rewritten;
 use harness::case::{self, Case};
 use harness::footprint::Takes;
 use harness::reference;
-use harness::relax::Relaxed;
+use harness::validity::Relaxed;
 
 /// Why there are no inputs for a model that comes without.
 #[derive(Debug, thiserror::Error)]

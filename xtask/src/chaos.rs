@@ -17,7 +17,7 @@ use campaign::report::Report;
 use campaign::store::Identity;
 use campaign::{Known, Shard, Store};
 use graphgen::Settings;
-use harness::relax::schedule::{Choice, Levels};
+use harness::invalid::schedule::{Choice, Levels};
 use harness::target;
 use harness::{Maker, Target, Values, case};
 use oracles::Symptom;

@@ -26,7 +26,7 @@ use crate::report::Report;
 use crate::shard::Shard;
 use crate::store::{Identity, Store, StoreError};
 use harness::case::Maker;
-use harness::relax::schedule::{Levels, Schedule};
+use harness::invalid::schedule::{Levels, Schedule};
 use harness::target::Target;
 use triage::oracle::Oracles;
 

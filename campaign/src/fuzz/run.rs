@@ -11,8 +11,9 @@ use oracles::{Expected, Finding, Verdict, Why};
 use super::Plan;
 use crate::report::Elements;
 use harness::case::{self, Case, CaseError};
-use harness::relax::{Level, Relaxed, answer};
+use harness::invalid::answer;
 use harness::target::Target;
+use harness::validity::{Relaxed, Validity};
 use triage::blame::Suspect;
 use triage::judged::Judged;
 use triage::oracle::{AskError, Question};
@@ -157,7 +158,7 @@ impl Narrowed {
 }
 
 /// Makes a case within the first settings in which something can be drawn.
-fn make(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level) -> Result<Case, CaseError> {
+fn make(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Validity) -> Result<Case, CaseError> {
     let mut nothing = CaseError::Nothing { index, draws: 0 };
     for settings in narrowed.at(index) {
         match plan.levels.make(&plan.maker, index, settings, level) {
@@ -169,7 +170,7 @@ fn make(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level) -> Resul
 }
 
 /// Makes, runs and judges one case.
-pub(super) fn run(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Level) -> Ran {
+pub(super) fn run(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Validity) -> Ran {
     let mut ran = Ran { index, ..Ran::default() };
     let mut case = match make(plan, narrowed, index, level) {
         Ok(case) => case,

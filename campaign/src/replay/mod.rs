@@ -17,8 +17,9 @@ use worker::{Outcome, Run, WorkerError};
 
 pub use result::{Counts, NotPassing, Replayed, Result};
 
-use harness::relax::{Relaxed, answer};
+use harness::invalid::answer;
 use harness::target::Target;
+use harness::validity::Relaxed;
 use harness::{case, reference};
 use triage::allowance::allowed;
 use triage::blame::Suspect;

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::fuzz::Plan;
 use crate::shard::Shard;
 use harness::case::Values;
-use harness::relax::schedule::Choice;
+use harness::invalid::schedule::Choice;
 use harness::support::Lacking;
 use harness::target::Target;
 

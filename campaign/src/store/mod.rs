@@ -51,8 +51,8 @@ pub use identity::Identity;
 pub use merge::merge;
 
 use crate::report::{Cluster, Report};
-use harness::relax::Level;
-use harness::relax::schedule::Schedule;
+use harness::invalid::schedule::Schedule;
+use harness::validity::Validity;
 
 /// The name of the database in a campaign's folder.
 pub const FILE: &str = "campaign.db";
@@ -226,8 +226,8 @@ impl Store {
     }
 
     /// The first case of each signature, numbered within the shard, with its level.
-    pub(crate) fn firsts(&self) -> Result<BTreeMap<u64, (Level, Vec<String>)>, StoreError> {
-        let mut firsts: BTreeMap<u64, (Level, Vec<String>)> = BTreeMap::new();
+    pub(crate) fn firsts(&self) -> Result<BTreeMap<u64, (Validity, Vec<String>)>, StoreError> {
+        let mut firsts: BTreeMap<u64, (Validity, Vec<String>)> = BTreeMap::new();
         for cluster in self.clusters()? {
             let number = self.identity.shard.number(cluster.first);
             firsts.entry(number).or_insert((cluster.level, Vec::new())).1.push(cluster.signature);

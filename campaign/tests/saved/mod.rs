@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::relax::Level;
+use harness::validity::Validity;
 use harness::{Case, case};
 use interp::{Profile, Taps};
 use ir::Tensor;
@@ -24,7 +24,7 @@ pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profi
         rejected: 0,
         refused: 0,
         footprint,
-        level: Level::Valid,
+        level: Validity::Valid,
         relaxed: None,
     };
     let path = at.join("case-7");

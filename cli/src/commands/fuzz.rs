@@ -13,10 +13,10 @@ use campaign::report::Report;
 use campaign::store::Identity;
 use campaign::{Event, Known, Store};
 use graphgen::Settings;
-use harness::relax::Level;
-use harness::relax::schedule::{Choice, Levels};
-use harness::relax::tally::LevelTally;
+use harness::invalid::schedule::{Choice, Levels};
+use harness::invalid::tally::LevelTally;
 use harness::target;
+use harness::validity::Validity;
 use harness::{Maker, Target};
 use oracles::Tally;
 use present::shell;
@@ -348,9 +348,9 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
 /// The levels, where there is more than one.
 fn levels_text(levels: &LevelTally) -> String {
     let mut out = String::new();
-    if levels.cases.keys().any(|level| *level != Level::Valid) {
+    if levels.cases.keys().any(|level| *level != Validity::Valid) {
         let count = |level| levels.cases.get(&level).copied().unwrap_or(0);
-        let [valid, violate, random] = [Level::Valid, Level::Violate, Level::Random].map(count);
+        let [valid, violate, random] = [Validity::Valid, Validity::Violate, Validity::Random].map(count);
         out += &format!(
             "cases: {valid} valid, {violate} that break a rule, {random} random ({} of them valid)\n",
             levels.random_valid

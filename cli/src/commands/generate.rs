@@ -1,7 +1,7 @@
 //! `onnxsmith gen`
 
 use campaign::corpus;
-use harness::relax::schedule::{Choice, Levels};
+use harness::invalid::schedule::{Choice, Levels};
 use harness::{Maker, Support, Values};
 use interp::Profile;
 use serde_json::json;

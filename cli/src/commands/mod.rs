@@ -20,7 +20,7 @@ use std::path::Path;
 
 use ::worker::Limits;
 use anyhow::{Context, bail};
-use harness::{Target, naming, target};
+use harness::{Target, target};
 use onnx::violate::{self, Rule};
 
 use crate::Exit;
@@ -84,7 +84,7 @@ fn targets(names: &[String], limits: &Limits) -> anyhow::Result<Vec<Target>> {
             }
         }
     }
-    naming::tell_apart(&mut all);
+    target::tell_apart(&mut all);
     Ok(all)
 }
 

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use backends::engines::models::OnModels;
+use harness::reference::REFERENCE;
 use harness::reference::Reference;
-use harness::target::REFERENCE;
 use worker::{Engine, serve};
 
 use crate::Exit;

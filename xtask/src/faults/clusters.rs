@@ -15,7 +15,7 @@ use campaign::store::Identity;
 use campaign::{Known, Shard, Store};
 use graphgen::Settings;
 use harness::case::{self};
-use harness::relax::schedule::{Choice, Levels};
+use harness::invalid::schedule::{Choice, Levels};
 use harness::{Maker, Target};
 use interp::Taps;
 use ir::Stream;

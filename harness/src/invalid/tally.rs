@@ -6,15 +6,15 @@ use oracles::{Symptom, Verdict};
 use serde::{Deserialize, Serialize};
 
 use super::schedule::Path;
-use super::{Expectation, Level};
 use crate::case::Case;
 use crate::counts;
+use crate::validity::{Expectation, Validity};
 
 /// How many cases were at which level, and how engines answered those that are not valid.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct LevelTally {
     /// The cases by level.
-    pub cases: BTreeMap<Level, u64>,
+    pub cases: BTreeMap<Validity, u64>,
     /// How many of the random cases are valid.
     pub random_valid: u64,
     /// How many of them may be or not.
@@ -65,7 +65,7 @@ impl LevelTally {
     /// Counts a case.
     pub fn take(&mut self, case: &Case) {
         *self.cases.entry(case.level).or_default() += 1;
-        if case.level == Level::Random {
+        if case.level == Validity::Random {
             match &case.relaxed {
                 None => self.random_valid += 1,
                 Some(r) if r.expected == Expectation::Survival => self.random_undecided += 1,

@@ -17,9 +17,10 @@ use ops::{Model, Spec};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 
-use super::{Expectation, Level, RANDOM, Relaxed, no_model, outputs};
+use super::{RANDOM, no_model, outputs};
 use crate::case::{Case, CaseError, Maker};
 use crate::reference;
+use crate::validity::{Expectation, Relaxed, Validity};
 
 /// The most nodes.
 const MAX_NODES: usize = 4;
@@ -48,7 +49,7 @@ pub(super) fn make(index: u64, settings: &Settings, stream: Stream) -> Result<Ca
         index,
         onnx: onnx.clone(),
         inputs,
-        level: Level::Random,
+        level: Validity::Random,
         ..Case::bare(no_model(settings.opset))
     };
     let (expected, why) = match read.map(|imported| imported.model) {
@@ -61,7 +62,7 @@ pub(super) fn make(index: u64, settings: &Settings, stream: Stream) -> Result<Ca
         Err(e @ Error::Invalid { .. }) => (Expectation::Refusal, e.to_string()),
         Err(e) => (Expectation::Survival, e.to_string()),
     };
-    let (level, rule) = (Level::Random, RANDOM.to_owned());
+    let (level, rule) = (Validity::Random, RANDOM.to_owned());
     let outputs = outputs(&model, &case.model);
     case.relaxed = Some(Relaxed { level, rule, expected, why, outputs, onnx });
     Ok(case)

@@ -3,9 +3,9 @@
 use oracles::{Symptom, Verdict, Why, judge_refusal, judge_survival};
 use worker::{Outcome, WorkerError};
 
-use super::{Expectation, Level, Relaxed};
 use crate::case::{self, Case};
 use crate::target::Target;
+use crate::validity::{Expectation, Relaxed, Validity};
 
 /// Judges an outcome by what is expected.
 pub fn judge(target: &Target, outcome: &Outcome, relaxed: &Relaxed) -> Verdict {
@@ -24,7 +24,7 @@ pub fn ask(target: &Target, case: &Case, relaxed: &Relaxed) -> Result<Verdict, W
     }
     let ran = target.run(&relaxed.onnx, &case.inputs, &relaxed.wanted())?;
     let mut verdict = judge(target, &ran.outcome, relaxed).with_stderr(&ran.stderr);
-    if relaxed.level == Level::Violate && is_fault(&verdict) {
+    if relaxed.level == Validity::Violate && is_fault(&verdict) {
         let valid = target.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
         if matches!(valid.outcome, Outcome::Fault(_)) {
             verdict = Verdict::Incomparable(Why::Undecided("the valid model has a fault too".to_owned()));

@@ -26,50 +26,9 @@ use onnx::violate::{Rule, rules};
 use ops::Model;
 use rand::RngExt;
 use rand::seq::SliceRandom;
-use serde::{Deserialize, Serialize};
 
 use crate::case::{self, Case, CaseError, Maker};
-
-/// How far a case is from the constraints of the standard.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    /// It keeps them all.
-    #[default]
-    Valid,
-    /// It breaks one of them.
-    Violate,
-    /// It was drawn without them.
-    Random,
-}
-
-/// What is expected of an engine that gets a model which may be invalid.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Expectation {
-    /// It refuses the model.
-    Refusal,
-    /// It survives: whether the model is valid is not known, because our import lacks something.
-    Survival,
-}
-
-/// Why a model is not, or may not be, valid. This is also what `case.json` says about it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Relaxed {
-    /// How the model was made.
-    pub level: Level,
-    /// The rule that it breaks, or [`RANDOM`].
-    pub rule: String,
-    /// What is expected of an engine.
-    pub expected: Expectation,
-    /// What was done to the model, and what our import says.
-    pub why: String,
-    /// The outputs to ask for, with the dtypes that they should come in.
-    pub outputs: Vec<(String, String)>,
-    /// The model as ONNX bytes.
-    #[serde(skip)]
-    pub onnx: Vec<u8>,
-}
+use crate::validity::{Expectation, Relaxed, Validity};
 
 /// The rule of a model that was drawn without constraints.
 pub const RANDOM: &str = "random";
@@ -120,27 +79,20 @@ fn violate(valid: &Case, order: &[&'static Rule], stream: Stream) -> Result<Opti
     let error =
         violation.refusal().map_err(|cause| CaseError::NotRefused { index, cause: Box::new(cause) })?;
     let relaxed = Relaxed {
-        level: Level::Violate,
+        level: Validity::Violate,
         rule: violation.rule.name.to_owned(),
         expected: Expectation::Refusal,
         why: format!("{}: {error}", violation.edit),
         outputs: outputs(&violation.model, &valid.model),
         onnx: onnx::encode(&violation.model),
     };
-    Ok(Some(Case { relaxed: Some(relaxed), level: Level::Violate, ..valid.clone() }))
+    Ok(Some(Case { relaxed: Some(relaxed), level: Validity::Violate, ..valid.clone() }))
 }
 
 impl Case {
     /// The bytes that engines get.
     pub fn bytes(&self) -> &[u8] {
         self.relaxed.as_ref().map_or(&self.onnx, |relaxed| &relaxed.onnx)
-    }
-}
-
-impl Relaxed {
-    /// The outputs to ask for.
-    pub fn wanted(&self) -> Vec<(String, DType)> {
-        self.outputs.iter().filter_map(|(name, dtype)| Some((name.clone(), dtype.parse().ok()?))).collect()
     }
 }
 

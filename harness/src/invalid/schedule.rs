@@ -22,8 +22,8 @@ use onnx::violate::Rule;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::Level;
 use crate::case::{Case, CaseError, Maker};
+use crate::validity::Validity;
 
 /// The cases between two moves of p.
 pub const ROUND: u64 = 32;
@@ -68,11 +68,11 @@ impl Levels {
         maker: &Maker<'_>,
         index: u64,
         settings: &Settings,
-        level: Level,
+        level: Validity,
     ) -> Result<Case, CaseError> {
         match level {
-            Level::Valid => maker.make_within(index, settings),
-            Level::Violate | Level::Random => super::make(maker, index, settings, &self.rules),
+            Validity::Valid => maker.make_within(index, settings),
+            Validity::Violate | Validity::Random => super::make(maker, index, settings, &self.rules),
         }
     }
 }
@@ -114,7 +114,7 @@ struct State {
     /// The cases below this number were complete at the start.
     resumed: u64,
     /// What the other cases of rounds that are not complete have found, by number.
-    found: BTreeMap<u64, (Level, Vec<String>)>,
+    found: BTreeMap<u64, (Validity, Vec<String>)>,
     seen: BTreeSet<String>,
     path: Path,
 }
@@ -125,7 +125,7 @@ pub struct Turn<'s> {
     schedule: &'s Schedule,
     number: u64,
     /// Its level.
-    pub level: Level,
+    pub level: Validity,
     /// The signatures that it has found.
     pub signatures: Vec<String>,
 }
@@ -137,7 +137,7 @@ impl Schedule {
     }
 
     /// The rest of a campaign, from a case number on: the cases before it have found these signatures first.
-    pub fn resume(choice: Choice, from: u64, firsts: BTreeMap<u64, (Level, Vec<String>)>) -> Self {
+    pub fn resume(choice: Choice, from: u64, firsts: BTreeMap<u64, (Validity, Vec<String>)>) -> Self {
         let (mut p, mut path) = (Vec::new(), Path::default());
         if let Choice::Adaptive { p: start, alpha } = choice {
             let start = start.clamp(BOUNDS.0, BOUNDS.1);
@@ -156,11 +156,11 @@ impl Schedule {
     /// number from 0 on must be asked for once. It may wait for earlier cases.
     pub fn turn(&self, number: u64, stream: Stream) -> Turn<'_> {
         let level = match self.choice {
-            Choice::Valid => Level::Valid,
-            Choice::Violate => Level::Violate,
+            Choice::Valid => Validity::Valid,
+            Choice::Violate => Validity::Violate,
             Choice::Adaptive { .. } => {
                 let is_valid = stream.child("level").rng().random_bool(self.p(number / ROUND));
-                if is_valid { Level::Valid } else { Level::Violate }
+                if is_valid { Validity::Valid } else { Validity::Violate }
             }
         };
         Turn { schedule: self, number, level, signatures: Vec::new() }
@@ -186,7 +186,7 @@ impl Schedule {
         }
     }
 
-    fn done(&self, number: u64, level: Level, signatures: Vec<String>) {
+    fn done(&self, number: u64, level: Validity, signatures: Vec<String>) {
         let Choice::Adaptive { alpha, .. } = self.choice else { return };
         let mut state = self.lock();
         state.found.insert(number, (level, signatures));
@@ -208,7 +208,7 @@ impl State {
         let mut p = before;
         for (level, signatures) in cases.filter_map(|number| self.found.remove(&number)) {
             let fresh = signatures.into_iter().filter(|s| self.seen.insert(s.clone())).count() as f64;
-            p += alpha * if level == Level::Valid { fresh } else { -fresh };
+            p += alpha * if level == Validity::Valid { fresh } else { -fresh };
             p = p.clamp(BOUNDS.0, BOUNDS.1);
         }
         self.p.push(p);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     /// Runs cases on threads; a case finds what `found` says. Returns the levels and the path.
-    fn run(jobs: usize, start: f64, found: fn(u64, Level) -> Vec<String>) -> (Vec<Level>, Path) {
+    fn run(jobs: usize, start: f64, found: fn(u64, Validity) -> Vec<String>) -> (Vec<Validity>, Path) {
         run_rest(jobs, &Schedule::new(adaptive(start)), 0, found)
     }
 
@@ -246,8 +246,8 @@ mod tests {
         jobs: usize,
         schedule: &Schedule,
         from: u64,
-        found: fn(u64, Level) -> Vec<String>,
-    ) -> (Vec<Level>, Path) {
+        found: fn(u64, Validity) -> Vec<String>,
+    ) -> (Vec<Validity>, Path) {
         let next = AtomicU64::new(from);
         let levels = Mutex::new(BTreeMap::new());
         std::thread::scope(|scope| {
@@ -268,14 +268,14 @@ mod tests {
         (levels.into_inner().unwrap().into_values().collect(), schedule.path().unwrap())
     }
 
-    fn only(wanted: Level, n: u64, level: Level) -> Vec<String> {
+    fn only(wanted: Validity, n: u64, level: Validity) -> Vec<String> {
         if level == wanted { vec![n.to_string()] } else { Vec::new() }
     }
 
     #[test]
     fn p_moves_towards_the_level_that_finds_something() {
-        let (_, up) = run(1, 0.6, |n, level| only(Level::Valid, n, level));
-        let (_, down) = run(1, 0.6, |n, level| only(Level::Violate, n, level));
+        let (_, up) = run(1, 0.6, |n, level| only(Validity::Valid, n, level));
+        let (_, down) = run(1, 0.6, |n, level| only(Validity::Violate, n, level));
         let (_, still) = run(1, 0.6, |_, _| Vec::new());
         let last = |path: &Path| path.points.last().unwrap().1;
         assert_eq!([last(&up), last(&down), last(&still)], [BOUNDS.1, BOUNDS.0, 0.6]);
@@ -285,16 +285,16 @@ mod tests {
 
     #[test]
     fn a_signature_is_new_once() {
-        let (_, path) = run(1, 0.6, |_, level| only(Level::Valid, 0, level));
+        let (_, path) = run(1, 0.6, |_, level| only(Validity::Valid, 0, level));
         let values: Vec<f64> = path.points.iter().map(|point| point.1).collect();
         assert_eq!(values, [0.6, 0.61]);
     }
 
     #[test]
     fn neither_levels_nor_p_depend_on_threads() {
-        let found = |n: u64, level: Level| match level {
-            Level::Valid if n.is_multiple_of(5) => vec![format!("valid {}", n / 3)],
-            Level::Valid => vec!["common".to_owned()],
+        let found = |n: u64, level: Validity| match level {
+            Validity::Valid if n.is_multiple_of(5) => vec![format!("valid {}", n / 3)],
+            Validity::Valid => vec!["common".to_owned()],
             _ => vec![format!("relaxed {}", n / 7)],
         };
         assert_eq!(run(1, 0.5, found), run(8, 0.5, found));
@@ -302,8 +302,8 @@ mod tests {
 
     #[test]
     fn the_rest_of_a_campaign_is_as_if_it_had_not_been_interrupted() {
-        let found = |n: u64, level: Level| match level {
-            Level::Valid => vec![format!("valid {}", n / 40)],
+        let found = |n: u64, level: Validity| match level {
+            Validity::Valid => vec![format!("valid {}", n / 40)],
             _ => vec![format!("relaxed {}", n / 9), format!("more {}", n / 50)],
         };
         let (levels, path) = run(1, 0.5, found);

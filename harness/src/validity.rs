@@ -1,0 +1,52 @@
+//! Whether the model of a case is valid, and what is expected of an engine where it is not.
+
+use ir::DType;
+use serde::{Deserialize, Serialize};
+
+/// How far a case is from the constraints of the standard.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Validity {
+    /// It keeps them all.
+    #[default]
+    Valid,
+    /// It breaks one of them.
+    Violate,
+    /// It was drawn without them.
+    Random,
+}
+
+/// What is expected of an engine that gets a model which may be invalid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expectation {
+    /// It refuses the model.
+    Refusal,
+    /// It survives: whether the model is valid is not known, because our import lacks something.
+    Survival,
+}
+
+/// Why a model is not, or may not be, valid. This is also what `case.json` says about it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Relaxed {
+    /// How the model was made.
+    pub level: Validity,
+    /// The rule that it breaks, or [`RANDOM`](crate::invalid::RANDOM).
+    pub rule: String,
+    /// What is expected of an engine.
+    pub expected: Expectation,
+    /// What was done to the model, and what our import says.
+    pub why: String,
+    /// The outputs to ask for, with the dtypes that they should come in.
+    pub outputs: Vec<(String, String)>,
+    /// The model as ONNX bytes.
+    #[serde(skip)]
+    pub onnx: Vec<u8>,
+}
+
+impl Relaxed {
+    /// The outputs to ask for.
+    pub fn wanted(&self) -> Vec<(String, DType)> {
+        self.outputs.iter().filter_map(|(name, dtype)| Some((name.clone(), dtype.parse().ok()?))).collect()
+    }
+}
