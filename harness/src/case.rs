@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use graphgen::{Policy, Settings, Use, Weights};
-use interp::{Budget, Edged, Evaluation, Settled};
+use interp::Evaluation;
 use ir::{DType, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::external::External;
@@ -14,6 +14,7 @@ use ops::{Footprint, Model, Spec};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
+use values::{Budget, Edged, Settled};
 
 use crate::validity::{Relaxed, Validity};
 use crate::{counts, reference};
@@ -289,11 +290,11 @@ impl Maker<'_> {
         let once = Budget { runs: 1, ..Budget::default() };
         let budget = reference::affordable(&case.model).map_or(once, reference::Spent::search);
         let Settled { model, constants, mut found, .. } =
-            interp::find_or_cut(case.model, constants, stream, budget)
+            values::find_or_cut(case.model, constants, stream, budget)
                 .map_err(|cause| CaseError::Values { index, cause })?;
         let mut edge = None;
         if case.adversarial && found.all_defined {
-            let edged = interp::visit_edge(&model, &constants, &found, stream.child("edge"));
+            let edged = values::visit_edge(&model, &constants, &found, stream.child("edge"));
             if let Some((at_edge, kept)) = edged {
                 (found, edge) = (at_edge, Some(kept));
             }

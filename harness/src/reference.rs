@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use backends::engines::models::Runner;
-use interp::Budget;
 use ir::{DType, NodeKind, Tensor, Type};
 use ops::operator::elements;
 use ops::{Graph, Model, Operator};
+use values::Budget;
 use worker::{Description, EngineError};
 
 /// The name of the reference interpreter as a backend.

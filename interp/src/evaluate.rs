@@ -144,7 +144,7 @@ pub fn evaluate(
 }
 
 /// The same of a valid model, with tensors for its variables, and for constants where they replace the model's.
-pub(crate) fn judge_all<'t>(
+pub fn judge_all<'t>(
     model: &Model,
     given: &dyn Fn(NodeId) -> Option<&'t Tensor>,
     profile: &Profile,

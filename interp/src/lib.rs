@@ -7,9 +7,7 @@
 //! | [`evaluate`](mod@evaluate) | value, bound and decidability of every element of a model's outputs |
 //! | [`judge`](mod@judge) | comparing a tensor with the reference |
 //! | [`margin`] | how much wider bounds are than errors |
-//! | [`values`] | finding inputs on which everything is defined |
-//! | [`origin`] | the number system of origins: which element of an input carries a number |
-//! | [`tape`] | the number system of gradients, for that search |
+//! | [`walk`] | running a model in any number system |
 //!
 //! Operators' meanings are those of `ops`; nothing here knows an operator by name.
 
@@ -17,14 +15,10 @@ pub mod bound;
 pub mod evaluate;
 pub mod judge;
 pub mod margin;
-pub mod origin;
 pub mod profile;
-pub mod tape;
-pub mod values;
-mod walk;
+pub mod walk;
 
 pub use evaluate::{Decided, Error, Evaluation, Judged, Taps, evaluate, evaluate_plain};
 pub use judge::{Acceptance, Comparison, Mismatch, judge};
 pub use margin::Margins;
 pub use profile::{Accuracy, Profile};
-pub use values::{Budget, Edged, Found, Settled, find_or_cut, find_values, visit_edge};

@@ -11,7 +11,7 @@ use ops::plain::working_dtype;
 use ops::{Arith, Call, Data, Model, Op, Operator, Reject};
 
 /// How a number system takes part in running a model.
-pub(crate) trait System {
+pub trait System {
     /// The number system.
     type A: Arith;
     /// The number system for a node that calculates in a dtype.
@@ -27,15 +27,19 @@ pub(crate) trait System {
 }
 
 /// A tensor of some number system that several nodes may share.
-pub(crate) type Shared<A> = Rc<Data<A>>;
+pub type Shared<A> = Rc<Data<A>>;
 
 /// One operator that has just been run.
-pub(crate) struct Visit<'a, A: Arith> {
+pub struct Visit<'a, A: Arith> {
     /// The node of the main graph: the operator itself, or the call it is in.
     pub node: NodeId,
+    /// The operator.
     pub op: &'a Op,
+    /// The types of its operands.
     pub types: &'a [Option<&'a Type>],
+    /// Its operands, in the number system.
     pub operands: &'a [Option<&'a Data<A>>],
+    /// What it gave.
     pub results: &'a [Data<A>],
 }
 
@@ -58,7 +62,7 @@ impl From<ir::graph::Invalid<Reject>> for Error {
 }
 
 /// Checks a model and its inputs: what the walk takes for granted.
-pub(crate) fn check(model: &Model, inputs: &[Tensor]) -> Result<(), Error> {
+pub fn check(model: &Model, inputs: &[Tensor]) -> Result<(), Error> {
     model.validate()?;
     let wanted = model.graph.variables().count();
     if wanted != inputs.len() {
@@ -73,8 +77,10 @@ pub(crate) fn check(model: &Model, inputs: &[Tensor]) -> Result<(), Error> {
 }
 
 /// A run of one model.
-pub(crate) struct Walk<'a, S: System> {
+pub struct Walk<'a, S: System> {
+    /// The number system.
     pub system: &'a S,
+    /// What is run.
     pub model: &'a Model,
     /// Told of every operator; `false` ends the run.
     pub visit: &'a mut dyn FnMut(&Visit<'_, S::A>) -> bool,
@@ -83,7 +89,7 @@ pub(crate) struct Walk<'a, S: System> {
 impl<S: System> Walk<'_, S> {
     /// Runs the main graph of a checked model. `given` holds the elements of variables, and of constants where they
     /// replace the model's. `None` if the visitor ended the run.
-    pub(crate) fn main(
+    pub fn main(
         &mut self,
         given: &dyn Fn(NodeId) -> Option<Data<S::A>>,
         kept: Kept,

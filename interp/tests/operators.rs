@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use ir::Choices;
 use ir::dim::{Arena, Expr};
 use ir::{DTypes, Stream, Sym, Type, Value};
-use onnxsmith_interp::{Budget, Profile, Taps, evaluate, evaluate_plain, find_values, judge};
+use onnxsmith_interp::{Profile, Taps, evaluate, evaluate_plain, judge};
 use ops::draw::{Draw, Goal, Limits};
 use ops::{Graph, Model, Spec, registry};
+use values::{Budget, find_values};
 
 /// Operators whose sizes must satisfy equations that the least sizes do not.
 const NEED_SOLVER: [&str; 1] = ["Reshape"];

@@ -34,7 +34,7 @@ pub enum NoInputs {
 pub fn invent(folder: &CaseFolder, seed: u64) -> Result<DataSet, NoInputs> {
     let model = case::import(&folder.model, &BTreeMap::new())?;
     let spent = reference::affordable(&model).map_err(NoInputs::TooDear)?;
-    let found = interp::find_values(&model, &[], Stream::new(seed).child("run"), spent.search())?;
+    let found = values::find_values(&model, &[], Stream::new(seed).child("run"), spent.search())?;
     let inputs = case::named(&model, found.inputs(&model));
     let inputs = inputs.into_iter().map(|(name, tensor)| NamedTensor::new(name, tensor)).collect();
     Ok(DataSet { inputs, ..DataSet::default() })

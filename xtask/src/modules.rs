@@ -18,6 +18,7 @@ const CRATES: &[(&str, &str)] = &[
     ("onnx", "### onnx\n"),
     ("graphgen", "### graphgen\n"),
     ("interp", "### interp\n"),
+    ("values", "### values\n"),
     ("worker", "### worker\n"),
     ("backends", "### backends\n"),
     ("oracles", "### oracles\n"),

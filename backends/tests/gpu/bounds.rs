@@ -1,10 +1,11 @@
 //! Generated models on the device against the reference: nothing may leave the bound that WGSL's accuracy gives.
 
 use graphgen::{Settings, Weights, generate};
-use interp::{Budget, Comparison, Evaluation, Profile, Taps, evaluate, find_values, judge};
+use interp::{Comparison, Evaluation, Profile, Taps, evaluate, judge};
 use ir::{NodeKind, Stream, Tensor};
 use onnxsmith_backends::wgpu::{Gpu, support};
 use ops::Model;
+use values::{Budget, find_values};
 
 use crate::gpu;
 

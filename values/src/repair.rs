@@ -8,15 +8,15 @@ use ndarray::{ArrayD, IxDyn};
 use ops::{Data, Model, plain};
 use rand::RngExt;
 
-use super::Tensors;
-use super::draw::Tamer;
-use super::fault::{Fault, Wish};
+use crate::draw::Tamer;
+use crate::fault::{Fault, Wish};
+use crate::found::Tensors;
 use crate::tape::{Tape, Traced, Tracing};
-use crate::walk::{System, Visit, Walk};
+use interp::walk::{System, Visit, Walk};
 
 /// One way to repair values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Repair {
+pub(crate) enum Repair {
     /// Pull what the elements at fault should be back to the elements that carry them.
     Pull,
     /// Draw the tensors anew.
@@ -29,7 +29,7 @@ pub(super) enum Repair {
 
 impl Repair {
     /// The repairs in the order they are tried until one helps: the cheap and the mild first.
-    pub(super) const PLAN: [Self; 12] = [
+    pub(crate) const PLAN: [Self; 12] = [
         Self::Pull,
         Self::Gradient,
         Self::Mix(Tamer::Not),
@@ -46,7 +46,7 @@ impl Repair {
 }
 
 /// A tensor with each element taken from one of two of one type.
-pub(super) fn mix(a: &Tensor, b: &Tensor, at: Stream) -> Tensor {
+pub(crate) fn mix(a: &Tensor, b: &Tensor, at: Stream) -> Tensor {
     let (ty, rng) = (a.ty(), &mut at.rng());
     if ty.dtype.is_float() {
         let (a, b) = (a.to_f64s(), b.to_f64s());
@@ -86,7 +86,7 @@ impl<'t> System for Traces<'t> {
 
 /// The leaves moved towards the fault's wishes, by the step that would reach them if the graph were linear
 /// (Polyak's step length for a least loss of 0). `None` where there is no gradient to follow.
-pub(super) fn descend(
+pub(crate) fn descend(
     model: &Model,
     tensors: &Tensors,
     leaves: &BTreeSet<NodeId>,

@@ -8,10 +8,10 @@ use ndarray::ArrayD;
 use ops::{Data, Model, plain};
 use rand::RngExt;
 
-use super::Tensors;
-use super::fault::{Fault, Wish};
+use crate::fault::{Fault, Wish};
+use crate::found::Tensors;
 use crate::origin::{Carried, Element, Number, Origins, Record};
-use crate::walk::{System, Visit, Walk};
+use interp::walk::{System, Visit, Walk};
 
 impl<'r> System for &'r Record {
     type A = Origins<'r>;
@@ -38,7 +38,7 @@ impl<'r> System for &'r Record {
 }
 
 /// Runs a model on values, with the origins in some of its tensors, until the visitor ends it.
-pub(super) fn run(
+pub(crate) fn run(
     model: &Model,
     tensors: &Tensors,
     chosen: &BTreeSet<NodeId>,
@@ -63,7 +63,7 @@ fn origin<'r>(record: &'r Record, node: NodeId, tensor: &Tensor) -> Data<Origins
 
 /// The tensors with some elements replaced; of several numbers for one element, the first. Numbers that the dtype
 /// does not have are left out.
-pub(super) fn place(tensors: &Tensors, elements: &[Element]) -> Tensors {
+pub(crate) fn place(tensors: &Tensors, elements: &[Element]) -> Tensors {
     let mut by_node: BTreeMap<NodeId, BTreeMap<usize, Number>> = BTreeMap::new();
     for element in elements {
         by_node.entry(element.node).or_default().entry(element.index).or_insert(element.value);
@@ -100,7 +100,7 @@ fn with(tensor: &Tensor, numbers: &BTreeMap<usize, Number>) -> Tensor {
 }
 
 /// Values on which the elements at fault are where they should be, as far as they can be pulled back.
-pub(super) fn repair(
+pub(crate) fn repair(
     model: &Model,
     tensors: &Tensors,
     leaves: &BTreeSet<NodeId>,
@@ -154,7 +154,7 @@ fn broken<T: Copy>(
 fn somewhere(wish: Wish, value: f64, random: f64) -> f64 {
     match wish {
         Wish::Between(low, high) => {
-            let (low, high) = super::draw::stretch(low, high);
+            let (low, high) = crate::draw::stretch(low, high);
             low + (high - low) * random
         }
         Wish::NotZero => (0.5 + 3.5 * random).copysign(value),

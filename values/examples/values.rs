@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use clap::Parser;
 use graphgen::{Generated, Settings, Weights, generate};
+use interp::evaluate_plain;
 use ir::{NodeKind, Operation, Stream};
-use onnxsmith_interp::values::first_undefined;
-use onnxsmith_interp::{Budget, Settled, evaluate_plain, find_or_cut};
+use onnxsmith_values::first_undefined;
+use onnxsmith_values::{Budget, Settled, find_or_cut};
 
 /// Measures value search.
 #[derive(Parser)]

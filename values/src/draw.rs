@@ -12,7 +12,7 @@ use rand::{Rng, RngExt};
 
 /// Where the elements of a tensor may lie.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Range {
+pub(crate) struct Range {
     pub low: f64,
     pub high: f64,
     pub zero: bool,
@@ -46,7 +46,7 @@ impl Range {
 
 /// How to draw after a first draw has failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Tamer {
+pub(crate) enum Tamer {
     /// As at first.
     Not,
     /// Between -1 and 1.
@@ -60,7 +60,7 @@ pub(super) enum Tamer {
 }
 
 /// What the operators that read each free tensor directly, or as a parameter of a function, require of it.
-pub(super) fn ranges(model: &Model, free: &BTreeSet<NodeId>) -> BTreeMap<NodeId, Range> {
+pub(crate) fn ranges(model: &Model, free: &BTreeSet<NodeId>) -> BTreeMap<NodeId, Range> {
     let mut functions: Vec<Vec<Option<Range>>> = Vec::new();
     for function in &model.functions {
         let inside = required(&function.body, &functions);
@@ -97,7 +97,7 @@ fn required(graph: &Graph, functions: &[Vec<Option<Range>>]) -> BTreeMap<NodeId,
 }
 
 /// A tensor drawn from a stream.
-pub(super) fn tensor(ty: &Type, range: Option<&Range>, at: Stream, tamer: Tamer) -> Tensor {
+pub(crate) fn tensor(ty: &Type, range: Option<&Range>, at: Stream, tamer: Tamer) -> Tensor {
     let range = range.copied().unwrap_or(Range::ANY);
     let rng = &mut at.rng();
     match ty.dtype.int_range() {
@@ -163,7 +163,7 @@ fn integer(rng: &mut impl Rng, (least, most): (i128, i128), range: Range, tamer:
 }
 
 /// The usual bounds within these.
-pub(super) fn stretch(low: f64, high: f64) -> (f64, f64) {
+pub(crate) fn stretch(low: f64, high: f64) -> (f64, f64) {
     overlap(Range { low, high, zero: true }, -4.0, 4.0)
 }
 

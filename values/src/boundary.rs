@@ -9,7 +9,7 @@ use crate::origin::Number;
 
 /// What to put where: an edge of one operand.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Goal {
+pub(crate) enum Goal {
     /// One that the operator declares, or that follows from the operand's dtype.
     Edge(Edge),
     /// The ends of where the operator is defined.
@@ -18,7 +18,7 @@ pub(super) enum Goal {
 
 impl Goal {
     /// A short name for reports.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Ends(..) => "ends of the domain",
             Self::Edge(edge) => edge.name(),
@@ -26,7 +26,7 @@ impl Goal {
     }
 
     /// The operand whose elements are to be met.
-    pub(super) fn meets(self) -> Option<usize> {
+    pub(crate) fn meets(self) -> Option<usize> {
         match self {
             Self::Edge(Edge::Meets(other)) => Some(other),
             Self::Edge(_) | Self::Ends(..) => None,
@@ -34,13 +34,13 @@ impl Goal {
     }
 
     /// Whether infinities and NaN are meant.
-    pub(super) fn is_non_finite(self) -> bool {
+    pub(crate) fn is_non_finite(self) -> bool {
         self == Self::Edge(Edge::NonFinite)
     }
 }
 
 /// The edges of an operator's operands: what it declares, the ends of its hazards, and what its operands' dtypes have.
-pub(super) fn goals(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Goal)> {
+pub(crate) fn goals(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Goal)> {
     let declared = op.edges(types).into_iter().map(|(operand, edge)| (operand, Goal::Edge(edge)));
     let ends = op.hazards(types).into_iter().filter_map(|hazard| match hazard {
         Hazard::Outside { operand, low, high } => Some((operand, Goal::Ends(low, high))),
@@ -56,7 +56,7 @@ pub(super) fn goals(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Goal)> {
 }
 
 /// A number at the edge for an element of a dtype. `other` is an element of the operand that is to be met.
-pub(super) fn number(goal: Goal, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> Number {
+pub(crate) fn number(goal: Goal, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> Number {
     match dtype.int_range() {
         Some(ends) => Number::Int(integer(goal, ends, other, rng)),
         None => Number::Real(ir::round::round_to(dtype, real(goal, dtype, other, rng))),

@@ -1,8 +1,9 @@
 //! Value search finds values, cheaply and always the same ones.
 
+use interp::evaluate_plain;
 use ir::{DType, NodeKind, Stream, Type, Value};
-use onnxsmith_interp::values::first_undefined;
-use onnxsmith_interp::{Budget, Settled, evaluate_plain, find_or_cut, find_values, visit_edge};
+use onnxsmith_values::first_undefined;
+use onnxsmith_values::{Budget, Settled, find_or_cut, find_values, visit_edge};
 use ops::elementwise::{Binary, BinaryFn, Unary, UnaryFn};
 use ops::reduction::{Reduce, ReduceFn};
 use ops::{Graph, Model, Op};
@@ -30,7 +31,7 @@ fn model(mut graph: Graph, output: Value) -> Model {
     Model::new(22, graph)
 }
 
-fn search(model: &Model, seed: u64) -> onnxsmith_interp::Found {
+fn search(model: &Model, seed: u64) -> onnxsmith_values::Found {
     let constants: Vec<_> = model.graph.iter().map(|(id, _)| id).collect();
     find_values(model, &constants, Stream::new(seed), Budget::default()).unwrap()
 }

@@ -1,80 +1,16 @@
-//! Value search: tensors for a graph's inputs and constants on which every operator is defined.
-//!
-//! Random values make most graphs of some depth overflow or leave a domain somewhere, and a NaN tests nothing that
-//! comes after it. So values are drawn where the operators that read them are defined; the graph is run; and while
-//! some operator is not, the tensors it depends on are repaired: drawn anew in a tamer way first, which is cheap,
-//! then moved along the gradient of the distance to the operator's domain (GRIST and NNSmith search along
-//! gradients too). Where no values help, an edge of the graph can be [cut](find_or_cut). Everything is counted, nothing is timed, so a search is the same on every machine.
-
-mod cut;
-mod draw;
-mod edge;
-mod fault;
-mod pull;
-mod repair;
-mod visit;
-mod watch;
+//! The search for values on which every operator is defined.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use ir::{NodeId, NodeKind, Stream, Tensor};
+use interp::Error;
+use ir::{NodeId, Stream, Tensor};
 use ops::Model;
 
-pub use cut::{Settled, find_or_cut};
-use fault::Fault;
-use repair::Repair;
-pub use visit::{Edged, visit_edge};
-
-use crate::walk::Error;
-
-/// Tensors by the node that holds them.
-pub type Tensors = BTreeMap<NodeId, Tensor>;
-
-/// How much a search may do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Budget {
-    /// How often the graph may be run.
-    pub runs: u32,
-    /// How many multiply-adds a gradient may be taken of.
-    pub tape: usize,
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self { runs: 120, tape: 200_000 }
-    }
-}
-
-/// What a search found.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Found {
-    /// The values of all variables and of the constants that were free.
-    pub tensors: Tensors,
-    /// How often the graph was run, gradients included; 1 means that the first draw would do.
-    pub runs: u32,
-    /// Whether every operator is defined and finite on these values.
-    pub all_defined: bool,
-}
-
-impl Found {
-    /// The values of the model's inputs, in order.
-    pub fn inputs(&self, model: &Model) -> Vec<Tensor> {
-        model.graph.variables().filter_map(|(id, ..)| self.tensors.get(&id).cloned()).collect()
-    }
-
-    /// The model with the constants that were found.
-    #[must_use]
-    pub fn settle(&self, mut model: Model) -> Model {
-        for (id, tensor) in &self.tensors {
-            if let Some(NodeKind::Constant(held)) = model.graph.nodes.get_mut(id.index()).map(|n| &mut n.kind)
-            {
-                *held = Arc::new(tensor.clone());
-            }
-        }
-        model
-    }
-}
+use crate::draw;
+use crate::fault::{self, Fault};
+use crate::found::{Budget, Found, Tensors, free_nodes};
+use crate::invert;
+use crate::repair::{self, Repair};
 
 /// Searches values for the variables of a model's main graph, and for its constants among `free`.
 pub fn find_values(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> Result<Found, Error> {
@@ -83,7 +19,12 @@ pub fn find_values(model: &Model, free: &[NodeId], stream: Stream, budget: Budge
 }
 
 /// The search of [`find_values`] in a valid model, and the first fault of what it ends with.
-fn search(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Found, Option<Fault>) {
+pub(crate) fn search(
+    model: &Model,
+    free: &[NodeId],
+    stream: Stream,
+    budget: Budget,
+) -> (Found, Option<Fault>) {
     let free = free_nodes(model, free);
     let ranges = draw::ranges(model, &free);
     let mut search = Search { model, free: &free, ranges: &ranges, budget, runs: 0 };
@@ -170,7 +111,7 @@ impl Search<'_> {
             let at = stream.child("repair").at(self.runs.into());
             self.runs += 1;
             let candidate = match repair {
-                Repair::Pull => pull::repair(self.model, best, &leaves, now, self.budget.tape, at),
+                Repair::Pull => invert::repair(self.model, best, &leaves, now, self.budget.tape, at),
                 Repair::Draw(tamer) => Some(redraw(best, &leaves, |id, _| self.draw(id, at, tamer))),
                 Repair::Mix(tamer) => Some(redraw(best, &leaves, |id, old| {
                     Some(repair::mix(old, &self.draw(id, at, tamer)?, at.child("mix").at(id.0.into())))
@@ -195,13 +136,6 @@ fn redraw(
     let mut all = tensors.clone();
     all.extend(leaves.iter().filter_map(|&id| Some((id, draw(id, tensors.get(&id)?)?))));
     all
-}
-
-fn free_nodes(model: &Model, constants: &[NodeId]) -> BTreeSet<NodeId> {
-    let is_constant = |id: &&NodeId| {
-        matches!(model.graph.nodes.get(id.index()).map(|n| &n.kind), Some(NodeKind::Constant(_)))
-    };
-    model.graph.variables().map(|(id, ..)| id).chain(constants.iter().filter(is_constant).copied()).collect()
 }
 
 /// The first operator that is undefined or not finite on some values of a model, if there is one.

@@ -11,9 +11,10 @@ use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Stream, Value};
 use ops::Model;
 
-use super::fault::Fault;
-use super::{Budget, Found, search};
-use crate::walk::Error;
+use crate::fault::Fault;
+use crate::found::{Budget, Found};
+use crate::search::search;
+use interp::Error;
 
 /// How many operators' edges are cut at most.
 const CUTS: u32 = 4;
@@ -31,7 +32,7 @@ pub struct Settled {
     pub cuts: u32,
 }
 
-/// Searches values as [`find_values`](super::find_values) does, and cuts edges of the main graph where none are found.
+/// Searches values as [`find_values`](crate::find_values) does, and cuts edges of the main graph where none are found.
 pub fn find_or_cut(model: Model, free: &[NodeId], stream: Stream, budget: Budget) -> Result<Settled, Error> {
     model.validate()?;
     let (found, mut fault) = search(&model, free, stream, budget);

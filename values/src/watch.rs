@@ -10,15 +10,15 @@ use ops::Data;
 use ops::arith::{Arith, Class, Comparison, Fun, Step};
 use ops::plain::{self, Plain};
 
-use crate::walk::System;
+use interp::walk::System;
 
 /// How many steps of a run were undefined.
 #[derive(Default, Debug)]
-pub(super) struct Undefined(Cell<usize>);
+pub(crate) struct Undefined(Cell<usize>);
 
 impl Undefined {
     /// The count since the last look.
-    pub(super) fn take(&self) -> usize {
+    pub(crate) fn take(&self) -> usize {
         self.0.take()
     }
 
@@ -30,7 +30,7 @@ impl Undefined {
 
 /// Plain numbers that tell of undefined steps.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Watched<'u> {
+pub(crate) struct Watched<'u> {
     plain: Plain,
     undefined: &'u Undefined,
 }

@@ -12,13 +12,14 @@ use ir::{DType, NodeId, Operation, Stream};
 use ops::{Data, Model};
 use rand::{Rng, RngExt};
 
-use super::edge::{self, Goal};
-use super::fault::{self, Results};
-use super::{Found, Tensors, free_nodes, pull};
-use crate::evaluate::{Taps, judge_all};
+use crate::boundary::{self, Goal};
+use crate::fault::{self, Results};
+use crate::found::{Found, Tensors, free_nodes};
+use crate::invert;
 use crate::origin::{Carried, Element, Number, Origins, Record};
-use crate::profile::Profile;
-use crate::walk::Visit;
+use interp::Profile;
+use interp::evaluate::{Taps, judge_all};
+use interp::walk::Visit;
 
 /// How many plans are tried for one case.
 const ATTEMPTS: u64 = 4;
@@ -74,7 +75,7 @@ fn plan(model: &Model, tensors: &Tensors, free: &BTreeSet<NodeId>, rng: &mut imp
     let record = Record::new(PLACES);
     let mut chosen: Option<Plan> = None;
     let (mut visit, mut candidates) = (0, 0u32);
-    pull::run(model, tensors, free, &record, &mut |v| {
+    invert::run(model, tensors, free, &record, &mut |v| {
         let branches = record.take_branches();
         candidates += 1;
         if rng.random_ratio(1, candidates) {
@@ -97,7 +98,7 @@ fn one(
     rng: &mut impl Rng,
 ) -> Option<Plan> {
     let goals: Vec<(usize, Goal)> =
-        edge::goals(v.op, v.types).into_iter().filter(|(operand, _)| is_carried(v, *operand)).collect();
+        boundary::goals(v.op, v.types).into_iter().filter(|(operand, _)| is_carried(v, *operand)).collect();
     let count = goals.len() + if branches.is_empty() { 0 } else { 2 };
     if count == 0 {
         return None;
@@ -182,7 +183,7 @@ fn at_operand(
             continue;
         }
         let other = met.get(i % met.len().max(1)).map(|m| m.0);
-        let number = edge::number(goal, dtype, other, rng);
+        let number = boundary::number(goal, dtype, other, rng);
         if let Some(element) = record.pull(place, number) {
             wanted.push((i, number));
             elements.push(element);
@@ -193,7 +194,7 @@ fn at_operand(
 
 /// The values with the plan's elements, if they are to be kept.
 fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, Edged)> {
-    let tensors = pull::place(&found.tensors, &plan.elements);
+    let tensors = invert::place(&found.tensors, &plan.elements);
     if tensors == found.tensors {
         return None;
     }

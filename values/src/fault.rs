@@ -6,13 +6,13 @@ use ir::NodeId;
 use ir::execute::Kept;
 use ops::{Data, Hazard, Model, Operator};
 
-use super::Tensors;
-use super::watch::{Undefined, Watched};
-use crate::walk::{System, Visit, Walk};
+use crate::found::Tensors;
+use crate::watch::{Undefined, Watched};
+use interp::walk::{System, Visit, Walk};
 
 /// The first operator of a run that is undefined or not finite.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     /// Its node in the main graph; a call if it is inside a function.
     pub node: NodeId,
     /// Its number among the operators that the run visits, those inside of functions included.
@@ -28,7 +28,7 @@ pub(super) struct Fault {
 
 /// Where the elements of an operand should go.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Wish {
+pub(crate) enum Wish {
     /// Between the bounds.
     Between(f64, f64),
     /// Away from zero.
@@ -39,7 +39,7 @@ pub(super) enum Wish {
 
 impl Wish {
     /// Whether an element is where it should be.
-    pub(super) fn holds(self, v: f64) -> bool {
+    pub(crate) fn holds(self, v: f64) -> bool {
         match self {
             Self::Between(low, high) => (low..=high).contains(&v),
             Self::NotZero => v != 0.0,
@@ -55,7 +55,7 @@ impl Wish {
     }
 
     /// Where an element that is not should go.
-    pub(super) fn target(self, v: f64) -> f64 {
+    pub(crate) fn target(self, v: f64) -> f64 {
         match self {
             Self::Between(low, high) => {
                 let margin = ((high - low) / 4.0).min(0.5);
@@ -69,7 +69,7 @@ impl Wish {
 
 impl Fault {
     /// Whether a run got further with this fault than with another.
-    pub(super) fn better_than(&self, other: &Self) -> bool {
+    pub(crate) fn better_than(&self, other: &Self) -> bool {
         // A little nearer is no progress: a search would follow a slope that ends nowhere.
         (self.visit, other.elements) > (other.visit, self.elements)
             || ((self.visit, self.elements) == (other.visit, other.elements)
@@ -77,7 +77,7 @@ impl Fault {
     }
 
     /// The variables and constants on which the operands at fault depend.
-    pub(super) fn leaves(&self, model: &Model) -> BTreeSet<NodeId> {
+    pub(crate) fn leaves(&self, model: &Model) -> BTreeSet<NodeId> {
         let graph = &model.graph;
         let mut open: Vec<NodeId> = graph.node(self.node).inputs.iter().flatten().map(|v| v.node).collect();
         let mut seen = BTreeSet::new();
@@ -92,7 +92,7 @@ impl Fault {
 
 /// What a run asks of the elements of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Results {
+pub(crate) enum Results {
     /// All are finite.
     Finite,
     /// Infinities and NaN are meant.
@@ -100,12 +100,12 @@ pub(super) enum Results {
 }
 
 /// The first fault of a model on some values; constants not among them have their own.
-pub(super) fn first(model: &Model, tensors: &Tensors) -> Option<Fault> {
+pub(crate) fn first(model: &Model, tensors: &Tensors) -> Option<Fault> {
     watch(model, tensors, Results::Finite, &mut |_, _| {})
 }
 
 /// The same, and `see` is told of every operator before, by its number.
-pub(super) fn watch(
+pub(crate) fn watch(
     model: &Model,
     tensors: &Tensors,
     results: Results,

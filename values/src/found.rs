@@ -1,0 +1,63 @@
+//! What is searched, how much may be done for it, and what comes of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ir::{NodeId, NodeKind, Tensor};
+use ops::Model;
+
+/// Tensors by the node that holds them.
+pub type Tensors = BTreeMap<NodeId, Tensor>;
+
+/// How much a search may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// How often the graph may be run.
+    pub runs: u32,
+    /// How many multiply-adds a gradient may be taken of.
+    pub tape: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { runs: 120, tape: 200_000 }
+    }
+}
+
+/// What a search found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Found {
+    /// The values of all variables and of the constants that were free.
+    pub tensors: Tensors,
+    /// How often the graph was run, gradients included; 1 means that the first draw would do.
+    pub runs: u32,
+    /// Whether every operator is defined and finite on these values.
+    pub all_defined: bool,
+}
+
+impl Found {
+    /// The values of the model's inputs, in order.
+    pub fn inputs(&self, model: &Model) -> Vec<Tensor> {
+        model.graph.variables().filter_map(|(id, ..)| self.tensors.get(&id).cloned()).collect()
+    }
+
+    /// The model with the constants that were found.
+    #[must_use]
+    pub fn settle(&self, mut model: Model) -> Model {
+        for (id, tensor) in &self.tensors {
+            if let Some(NodeKind::Constant(held)) = model.graph.nodes.get_mut(id.index()).map(|n| &mut n.kind)
+            {
+                *held = Arc::new(tensor.clone());
+            }
+        }
+        model
+    }
+}
+
+/// The nodes that hold what is searched: the variables, and the constants that are free.
+pub(crate) fn free_nodes(model: &Model, constants: &[NodeId]) -> BTreeSet<NodeId> {
+    let is_constant = |id: &&NodeId| {
+        matches!(model.graph.nodes.get(id.index()).map(|n| &n.kind), Some(NodeKind::Constant(_)))
+    };
+    model.graph.variables().map(|(id, ..)| id).chain(constants.iter().filter(is_constant).copied()).collect()
+}
