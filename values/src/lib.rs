@@ -13,7 +13,7 @@
 //!
 //! // The logarithm of x - 5.
 //! let model: ops::Model = "onnxsmith 1 opset 17\ngraph {\n  %0: f32[2] = variable \"x\"\n  \
-//!     %1: f32[] = constant 5.0\n  %2: f32[2] = Sub(%0, %1)\n  %3: f32[2] = Log(%2)\n  return \"y\" = %3\n}\n".parse()?;
+//!     %1: f32[] = constant {5.0}\n  %2: f32[2] = Sub(%0, %1)\n  %3: f32[2] = Log(%2)\n  return \"y\" = %3\n}\n".parse()?;
 //! let found = find_values(&model, &[], Stream::new(1), Budget::default())?;
 //! assert!(found.all_defined);
 //! assert!(found.inputs(&model)[0].to_f64s().iter().all(|&x| x > 5.0));
