@@ -1,0 +1,1 @@
+fn prelu(x: T, slope: T) -> T { return select(x, x * slope, x < T(0)); }

@@ -1,0 +1,4 @@
+fn element(i: u32) {
+    let at = wrapped(load_indices(i), params.extent);
+    store_out(i, load_x(places(i)[0] + at * params.stride));
+}

@@ -1,0 +1,3 @@
+fn normalized(x: A, scale: B, bias: C, mean: D, variance: E) -> T {
+    return (x - T(mean)) / root(T(variance) + T(params.epsilon)) * T(scale) + T(bias);
+}
