@@ -75,8 +75,8 @@ impl<'a> Call<'a> {
 }
 
 /// The only result of an operator.
-pub(super) fn one(output: GpuTensor) -> Outputs {
-    Ok(vec![output])
+pub(super) fn one(output: Result<GpuTensor, GpuError>) -> Outputs {
+    output.map(|output| vec![output])
 }
 
 /// Drivers accept the transcendental functions of f64 and return garbage.

@@ -287,7 +287,9 @@ fn pools() {
                 .collect()
         };
         let ty = typed(dtype, &[&[2, 3], &window.output[..]].concat());
-        let run = |pool| down(gpu, &apply_to(gpu, pool, &[&up(gpu, &x)], &[ty.clone()]).unwrap()).to_f64s();
+        let run = |pool| {
+            down(gpu, &apply_to(gpu, pool, &[&up(gpu, &x)], std::slice::from_ref(&ty)).unwrap()).to_f64s()
+        };
         let eps = if dtype == DType::F32 { 1e-6 } else { 1e-3 };
         assert_close(
             "MaxPool",

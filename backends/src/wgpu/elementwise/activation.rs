@@ -31,7 +31,7 @@ impl Kernel for Activation {
         }
         let at = |i: usize| self.parameters.get(i).copied().unwrap_or(0.0);
         let attributes = Attributes { first: at(0), second: at(1) };
-        one(c.gpu.map(Map::with(c.name, BODY, c.name, x.dtype(), attributes), &[x])?)
+        one(c.gpu.map(Map::with(c.name, BODY, c.name, x.dtype(), attributes), &[x]))
     }
 }
 

@@ -17,7 +17,7 @@ impl Kernel for Binary {
 
     fn run(&self, c: &Call<'_>) -> Outputs {
         let [a, b] = c.alike()?;
-        one(c.gpu.map(Map::new(c.name, BODY, c.name, a.dtype()), &[a, b])?)
+        one(c.gpu.map(Map::new(c.name, BODY, c.name, a.dtype()), &[a, b]))
     }
 }
 

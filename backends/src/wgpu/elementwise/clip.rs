@@ -19,6 +19,6 @@ impl Kernel for Clip {
         if let Some(high) = c.opt(2) {
             x = c.gpu.smaller(&x, high)?;
         }
-        one(x)
+        one(Ok(x))
     }
 }

@@ -53,7 +53,7 @@ impl<P: Param> Map<P> {
 /// The names of operands, and of their types.
 const NAMES: [(&str, &str); 5] = [("a", "A"), ("b", "B"), ("c", "C"), ("d", "D"), ("e", "E")];
 
-/// The function of `map.wgsl` for each number of operands.
+/// The function of the library's `map.wgsl` for each number of operands.
 const ELEMENT: [&str; 5] = ["of_one", "of_two", "of_three", "of_four", "of_five"];
 
 impl<P: Param> Map<P> {
@@ -64,9 +64,9 @@ impl<P: Param> Map<P> {
             shader = shader.reads(name, Element::Number(dtype)).alias(ty, Element::Number(dtype));
         }
         for (name, value) in &self.constants {
-            shader = shader.constant(*name, value.clone());
+            shader = shader.constant(name, value.clone());
         }
-        shader = shader.with(include_str!("map.wgsl")).means("value", self.function).views(operands.len());
+        shader = shader.means("value", self.function).views(operands.len());
         match ELEMENT.get(operands.len().wrapping_sub(1)) {
             Some(element) => shader.means("element", element),
             None => shader,

@@ -17,6 +17,6 @@ impl Kernel for PRelu {
 
     fn run(&self, c: &Call<'_>) -> Outputs {
         let [x, slope] = c.alike()?;
-        one(c.gpu.map(Map::new(c.name, BODY, "prelu", x.dtype()), &[x, slope])?)
+        one(c.gpu.map(Map::new(c.name, BODY, "prelu", x.dtype()), &[x, slope]))
     }
 }

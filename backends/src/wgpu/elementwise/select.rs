@@ -21,6 +21,6 @@ impl Kernel for Where {
             let why = format!("operands are {}, {} and {}", condition.dtype(), x.dtype(), y.dtype());
             return Err(c.refuse(why));
         }
-        one(c.gpu.map(Map::new(c.name, BODY, "where_true", x.dtype()), &[condition, x, y])?)
+        one(c.gpu.map(Map::new(c.name, BODY, "where_true", x.dtype()), &[condition, x, y]))
     }
 }

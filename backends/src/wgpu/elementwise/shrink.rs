@@ -26,7 +26,7 @@ impl Kernel for Shrink {
     fn run(&self, c: &Call<'_>) -> Outputs {
         let x = c.get(0)?;
         let attributes = Attributes { bias: self.bias, lambd: self.lambd };
-        one(c.gpu.map(Map::with(c.name, BODY, "shrink", x.dtype(), attributes), &[x])?)
+        one(c.gpu.map(Map::with(c.name, BODY, "shrink", x.dtype(), attributes), &[x]))
     }
 }
 

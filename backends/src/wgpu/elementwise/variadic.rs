@@ -30,16 +30,16 @@ impl Kernel for Variadic {
         let [first, rest @ ..] = &operands[..] else { return Err(c.refuse("it has no operand")) };
         let dtype = first.dtype();
         match self.0 {
-            VariadicFn::Min => one(fold(c.gpu, "Min", dtype, first, rest)?),
-            VariadicFn::Max => one(fold(c.gpu, "Max", dtype, first, rest)?),
+            VariadicFn::Min => one(fold(c.gpu, "Min", dtype, first, rest)),
+            VariadicFn::Max => one(fold(c.gpu, "Max", dtype, first, rest)),
             VariadicFn::Sum => {
                 let sum = fold(c.gpu, "Sum", accumulator(dtype), first, rest)?;
-                one(c.gpu.cast(&sum, dtype)?)
+                one(c.gpu.cast(&sum, dtype))
             }
             VariadicFn::Mean => {
                 let sum = fold(c.gpu, "Sum", accumulator(dtype), first, rest)?;
                 let mean = Mean { operands: operands.len() as f32 };
-                one(c.gpu.map(Map::with(c.name, MEAN, "mean", dtype, mean), &[&sum])?)
+                one(c.gpu.map(Map::with(c.name, MEAN, "mean", dtype, mean), &[&sum]))
             }
         }
     }

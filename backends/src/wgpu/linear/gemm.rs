@@ -42,14 +42,14 @@ impl Kernel for Gemm {
         let function = if dtype.is_float() { "of_floats" } else { "of_integers" };
         let Some(addend) = c.opt(2) else {
             let scale = Map::with(c.name, SCALE, function, dtype, Alpha { alpha: self.alpha });
-            return one(c.gpu.map(scale, &[&product])?);
+            return one(c.gpu.map(scale, &[&product]));
         };
         let factors = Factors { alpha: self.alpha, beta: self.beta };
         let result = c.gpu.map(Map::with(c.name, ADD, function, dtype, factors), &[&product, addend])?;
         if result.shape() != product.shape() {
             return Err(c.refuse(format!("C {:?} does not broadcast to the product", addend.shape())));
         }
-        one(result)
+        one(Ok(result))
     }
 }
 

@@ -48,7 +48,7 @@ impl Kernel for Concat {
             c.gpu.launch(&Launch { count: part.len(), ..Launch::new(&shader, &[part], place, &output) })?;
             start += own;
         }
-        one(output)
+        one(Ok(output))
     }
 }
 

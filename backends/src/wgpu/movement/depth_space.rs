@@ -23,7 +23,7 @@ impl Kernel for DepthToSpace {
         } else {
             ([n, side, side, depth, h, w], [0, 3, 4, 1, 5, 2])
         };
-        one(c.gpu.transpose(&x.reshape(&split)?, &perm)?.reshape(&c.output()?.extents())?)
+        one(c.gpu.transpose(&x.reshape(&split)?, &perm)?.reshape(&c.output()?.extents()))
     }
 }
 
@@ -37,7 +37,7 @@ impl Kernel for SpaceToDepth {
         let (x, side) = (c.get(0)?, self.blocksize.max(1) as usize);
         let [n, depth, h, w] = images(c, x)?;
         let split = x.reshape(&[n, depth, h / side, side, w / side, side])?;
-        one(c.gpu.transpose(&split, &[0, 3, 5, 1, 2, 4])?.reshape(&c.output()?.extents())?)
+        one(c.gpu.transpose(&split, &[0, 3, 5, 1, 2, 4])?.reshape(&c.output()?.extents()))
     }
 }
 

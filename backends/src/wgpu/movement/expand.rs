@@ -15,6 +15,6 @@ impl Kernel for Expand {
     fn run(&self, c: &Call<'_>) -> Outputs {
         let x = c.get(0)?;
         let shape = broadcast_shape(c.name, &[x.shape(), &c.output()?.extents()])?;
-        one(c.gpu.copy_view(c.name, &View::broadcast(c.name, x, &shape)?, &shape)?)
+        one(c.gpu.copy_view(c.name, &View::broadcast(c.name, x, &shape)?, &shape))
     }
 }

@@ -39,7 +39,7 @@ impl Kernel for Gather {
         let shader = Shader::mover(c.name, BODY, x.dtype()).reads("indices", index(c, indices.dtype())?);
         let axis = Axis { inner: inner as u32, indices: indices.len() as u32, extent: extent as u32 };
         c.gpu.launch(&Launch::new(&shader, &[x, indices], axis, &output))?;
-        one(output)
+        one(Ok(output))
     }
 }
 

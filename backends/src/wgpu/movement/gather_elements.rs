@@ -43,6 +43,6 @@ impl Kernel for GatherElements {
             Shader::mover(c.name, BODY, x.dtype()).reads("indices", index(c, indices.dtype())?).views(1);
         let axis = Axis { extent: x.shape()[axis] as u32, stride };
         c.gpu.launch(&Launch { views, ..Launch::new(&shader, &[x, indices], axis, &output) })?;
-        one(output)
+        one(Ok(output))
     }
 }

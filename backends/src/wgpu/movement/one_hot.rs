@@ -36,6 +36,6 @@ impl Kernel for OneHot {
         let depth = gpu.scalar(whole, depth as i128)?;
         let value = |i| gpu.slice(values, &[i], &[1], &[1])?.reshape(&[]);
         let map = Map::new(c.name, BODY, function, values.dtype());
-        one(gpu.map(map, &[&places, &indices, &value(0)?, &value(1)?, &depth])?)
+        one(gpu.map(map, &[&places, &indices, &value(0)?, &value(1)?, &depth]))
     }
 }

@@ -42,6 +42,6 @@ impl Kernel for ReverseSequence {
             .reads("lengths", Element::Low(DType::I64))
             .constant("BATCH_FIRST", Constant::Bool(self.batch_first));
         c.gpu.launch(&Launch::new(&shader, &[x, lengths], sizes, &output))?;
-        one(output)
+        one(Ok(output))
     }
 }

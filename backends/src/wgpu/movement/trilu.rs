@@ -37,6 +37,6 @@ impl Kernel for Trilu {
         let triangle = Triangle { rows: *rows as u32, columns: *columns as u32, k };
         let shader = Shader::mover(c.name, BODY, x.dtype()).constant("UPPER", Constant::Bool(self.upper));
         c.gpu.launch(&Launch::new(&shader, &[x], triangle, &output))?;
-        one(output)
+        one(Ok(output))
     }
 }

@@ -19,7 +19,7 @@ impl Kernel for InstanceNorm {
         let x = c.get(0)?;
         let axes: Vec<_> = (2..x.rank()).collect();
         let statistics = Statistics::new(c, x, &axes, accumulator(x.dtype()))?;
-        one(per_channel(c, &statistics.standardized(c, self.epsilon)?)?)
+        one(per_channel(c, &statistics.standardized(c, self.epsilon)?))
     }
 }
 
@@ -38,7 +38,7 @@ impl Kernel for GroupNorm {
         let together = channels / groups * rest.iter().product::<usize>();
         let grouped = x.reshape(&[*batch, groups, together])?;
         let statistics = Statistics::new(c, &grouped, &[2], DType::F32)?;
-        one(per_channel(c, &statistics.standardized(c, self.epsilon)?.reshape(x.shape())?)?)
+        one(per_channel(c, &statistics.standardized(c, self.epsilon)?.reshape(x.shape())?))
     }
 }
 

@@ -77,7 +77,7 @@ impl Kernel for Conv {
             };
             c.gpu.launch(&Launch::new(&shader, &[x, w, bias.unwrap_or(w)], params, &output))?;
         }
-        one(if partial == dtype { output } else { c.gpu.cast(&output, dtype)? })
+        one(Ok(if partial == dtype { output } else { c.gpu.cast(&output, dtype)? }))
     }
 }
 

@@ -23,6 +23,6 @@ impl Kernel for GlobalPool {
     fn run(&self, c: &Call<'_>) -> Outputs {
         let x = c.get(0)?;
         let axes: Vec<_> = (2..x.rank()).collect();
-        one(c.gpu.reduce(reduction(*self), x, &axes, x.dtype())?)
+        one(c.gpu.reduce(reduction(*self), x, &axes, x.dtype()))
     }
 }

@@ -21,6 +21,6 @@ impl Kernel for LpNorm {
         let axis = c.axis(self.axis, x.rank())?;
         let f = if self.taxicab { ReduceFn::L1 } else { ReduceFn::L2 };
         let norm = c.gpu.reduce(f, x, &[axis], accumulator(x.dtype()))?;
-        one(c.gpu.map(Map::new(c.name, BODY, "over_norm", x.dtype()), &[x, &norm])?)
+        one(c.gpu.map(Map::new(c.name, BODY, "over_norm", x.dtype()), &[x, &norm]))
     }
 }

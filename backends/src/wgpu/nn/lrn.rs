@@ -45,6 +45,6 @@ impl Kernel for Lrn {
         let square = square(c, x, DType::F32)?.reshape(&[*batch, 1, *channels, inner])?;
         let mean = average(c, &square, &window, true)?.reshape(x.shape())?;
         let attributes = Attributes { alpha: self.alpha, beta: self.beta, bias: self.bias };
-        one(c.gpu.map(Map::with(c.name, BODY, "over_power", x.dtype(), attributes), &[x, &mean])?)
+        one(c.gpu.map(Map::with(c.name, BODY, "over_power", x.dtype(), attributes), &[x, &mean]))
     }
 }

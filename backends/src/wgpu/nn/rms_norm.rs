@@ -16,6 +16,6 @@ impl Kernel for RmsNorm {
         let x = c.get(0)?;
         let axes: Vec<_> = (c.axis(self.axis, x.rank())?..x.rank()).collect();
         let statistics = Statistics::about_zero(c, x, &axes, DType::F32)?;
-        one(affine(c, &statistics.standardized(c, self.epsilon)?, c.get(1)?, None, c.output()?.dtype)?)
+        one(affine(c, &statistics.standardized(c, self.epsilon)?, c.get(1)?, None, c.output()?.dtype))
     }
 }

@@ -39,7 +39,7 @@ impl Kernel for Arg {
         let (low, wide) = (Element::Low(DType::U32), Element::Low(DType::I64));
         let shader = Shader::counter(c.name, WIDEN, wide).reads("positions", low);
         c.gpu.launch(&Launch::new(&shader, &[&found], (), &output))?;
-        one(output)
+        one(Ok(output))
     }
 }
 
@@ -74,12 +74,11 @@ impl Gpu {
             let chunks = n.div_ceil(longest);
             let output = self.alloc(DType::U32, &[plan.outer, chunks, plan.inner])?;
             let params = Search { stage: Stage::new(n, plan.inner, chunks), extent };
+            let x = &plan.tensor;
             match &found {
-                None => self.launch(&Launch::new(&first(), &[&plan.tensor], params, &output))?,
-                Some(found) => {
-                    self.launch(&Launch::new(&later(), &[&plan.tensor, found], params, &output))?
-                }
-            }
+                None => self.launch(&Launch::new(&first(), &[x], params, &output)),
+                Some(found) => self.launch(&Launch::new(&later(), &[x, found], params, &output)),
+            }?;
             if chunks == 1 {
                 return output.reshape(&plan.kept);
             }

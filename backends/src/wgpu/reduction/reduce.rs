@@ -38,7 +38,7 @@ impl Kernel for Reduce {
             _ => (0..x.rank()).collect(),
         };
         let kept = c.gpu.reduce(self.function, x, &axes, x.dtype())?;
-        one(if self.keepdims { kept } else { kept.reshape(&without(x.shape(), &axes))? })
+        one(Ok(if self.keepdims { kept } else { kept.reshape(&without(x.shape(), &axes))? }))
     }
 }
 
@@ -58,7 +58,8 @@ pub(crate) fn has(f: ReduceFn, dtype: DType) -> bool {
 /// The functions of the text for `before`, `combine`, `neutral` and `after`.
 fn functions(f: ReduceFn) -> [&'static str; 4] {
     match f {
-        ReduceFn::Sum => ["itself", "sum", "zero", "itself"],
+        // LogSumExp is composed of others, see `log_sum_exp`.
+        ReduceFn::Sum | ReduceFn::LogSumExp => ["itself", "sum", "zero", "itself"],
         ReduceFn::Mean => ["itself", "sum", "zero", "over_total"],
         ReduceFn::Max => ["itself", "largest", "lowest", "itself"],
         ReduceFn::Min => ["itself", "smallest", "highest", "itself"],
@@ -67,8 +68,6 @@ fn functions(f: ReduceFn) -> [&'static str; 4] {
         ReduceFn::L1 => ["magnitude", "sum", "zero", "itself"],
         ReduceFn::L2 => ["square", "sum", "zero", "root"],
         ReduceFn::LogSum => ["itself", "sum", "zero", "logarithm"],
-        // Composed of others, see `log_sum_exp`.
-        ReduceFn::LogSumExp => ["itself", "sum", "zero", "itself"],
     }
 }
 

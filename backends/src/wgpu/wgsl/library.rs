@@ -3,10 +3,13 @@
 //! A file is cut at blank lines. A piece that declares a function is known by its name and brought in where it is
 //! called; of what else a kernel's own file declares (`struct`, `const`), all is brought in.
 
+use std::sync::LazyLock;
+
 use super::class::Class;
 
-/// Functions on the bits of floats, and real functions in `f32`.
-const COMMON: [&str; 2] = [include_str!("library/bits.wgsl"), include_str!("library/math.wgsl")];
+/// Functions on the bits of floats, real functions in `f32`, and what makes a kernel of an elementwise function.
+const COMMON: [&str; 3] =
+    [include_str!("library/bits.wgsl"), include_str!("library/math.wgsl"), include_str!("library/map.wgsl")];
 
 /// What can be called of every class of dtypes under the same names, with `T` for the type.
 fn of_class(class: Class) -> &'static str {
@@ -18,20 +21,33 @@ fn of_class(class: Class) -> &'static str {
     }
 }
 
-/// The texts that a kernel which computes in a class may call functions of.
-pub(super) fn shared(class: Option<Class>) -> Vec<&'static str> {
-    COMMON.into_iter().chain(class.map(of_class)).collect()
+/// A piece of a text, and the name of the function that it declares.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece<'t> {
+    pub(super) name: Option<&'t str>,
+    pub(super) text: &'t str,
 }
 
-/// The pieces of a text.
-pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    text.split("\n\n").map(str::trim_end).filter(|piece| piece.lines().any(|l| !l.starts_with("//")))
+impl<'t> Piece<'t> {
+    /// A piece as it stands in a text.
+    pub(super) fn new(text: &'t str) -> Self {
+        let line = text.lines().find(|l| !l.starts_with("//")).unwrap_or_default();
+        let name = line.strip_prefix("fn ").and_then(|rest| rest.split_once('('));
+        Self { name: name.map(|(name, _)| name), text }
+    }
 }
 
-/// The name of the function that a piece declares.
-pub(super) fn name(piece: &str) -> Option<&str> {
-    let line = piece.lines().find(|l| !l.starts_with("//"))?;
-    Some(line.strip_prefix("fn ")?.split_once('(')?.0)
+/// The pieces of a text; comments that stand alone are none.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let pieces = text.split("\n\n").map(str::trim_end);
+    pieces.filter(|piece| piece.lines().any(|l| !l.starts_with("//"))).map(Piece::new)
+}
+
+/// The functions that a kernel which computes in a class may call.
+pub(super) fn shared(class: Option<Class>) -> Vec<Piece<'static>> {
+    static ALL: LazyLock<Vec<Piece<'static>>> =
+        LazyLock::new(|| COMMON.into_iter().flat_map(pieces).collect());
+    ALL.iter().copied().chain(class.into_iter().flat_map(|class| pieces(of_class(class)))).collect()
 }
 
 /// A function called `name` that calls `target`, with the operands that `target` declares.
@@ -47,14 +63,14 @@ pub(super) fn forward(name: &str, target: &str) -> Option<String> {
 }
 
 /// The functions among `pieces` that `text` calls, and those that they call, in the order of the pieces.
-pub(super) fn link<'p>(text: &str, pieces: &[&'p str]) -> Vec<&'p str> {
+pub(super) fn link<'p>(text: &str, pieces: &[Piece<'p>]) -> Vec<Piece<'p>> {
     let mut wanted = vec![false; pieces.len()];
     let mut unread = vec![text];
     while let Some(text) = unread.pop() {
         for (piece, wanted) in pieces.iter().zip(&mut wanted) {
-            if !*wanted && name(piece).is_some_and(|name| calls(text, name)) {
+            if !*wanted && piece.name.is_some_and(|name| calls(text, name)) {
                 *wanted = true;
-                unread.push(piece);
+                unread.push(piece.text);
             }
         }
     }
@@ -72,13 +88,10 @@ fn calls(text: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn all() -> Vec<&'static str> {
-        shared(Some(Class::Float)).into_iter().flat_map(pieces).collect()
-    }
-
     #[test]
     fn linking_adds_what_is_called_and_nothing_else() {
-        let names = |text| link(text, &all()).into_iter().filter_map(name).collect::<Vec<_>>();
+        let all = shared(Some(Class::Float));
+        let names = |text| link(text, &all).into_iter().filter_map(|p| p.name).collect::<Vec<_>>();
         assert!(names("x + abs(y)").is_empty());
         assert!(names("my_is_nan(x)").is_empty());
         let linked = names("f_sigmoid(x)");
@@ -89,7 +102,7 @@ mod tests {
     #[test]
     fn names_are_unique() {
         for class in [Class::Bool, Class::Uint, Class::Long, Class::Float, Class::Double] {
-            let mut names: Vec<_> = shared(Some(class)).into_iter().flat_map(pieces).map(name).collect();
+            let mut names: Vec<_> = shared(Some(class)).into_iter().map(|p| p.name).collect();
             assert!(names.iter().all(Option::is_some), "{names:?}");
             names.sort_unstable();
             let all = names.len();

@@ -138,13 +138,15 @@ pub(crate) use body;
 /// Fails to compile where a text and a declaration differ in a name.
 pub(crate) const fn demand_names(texts: &[&str], fields: &[Field]) {
     if let Some(name) = unused(texts, fields) {
+        // The name is all that a message here can hold: this one is declared and no WGSL reads it.
         panic!("{}", name);
     }
     let mut t = 0;
     while t < texts.len() {
-        if undeclared(texts[t].as_bytes(), fields).is_some() {
-            panic!("the WGSL reads a parameter that is not declared");
-        }
+        assert!(
+            undeclared(texts[t].as_bytes(), fields).is_none(),
+            "the WGSL reads a parameter that is not declared"
+        );
         t += 1;
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use ir::DType;
 
 use super::class::{Class, Element, integer};
-use super::library::{forward, link, name, pieces, shared};
+use super::library::{Piece, forward, link, pieces, shared};
 use super::params::{Body, Field, Param};
 
 /// Invocations per workgroup: a multiple of every vendor's subgroup.
@@ -37,7 +37,6 @@ pub(crate) enum Constant {
 pub(crate) struct Shader<P> {
     name: &'static str,
     body: Body<P>,
-    more: Vec<&'static str>,
     computes: Option<DType>,
     reads: Vec<(&'static str, Element)>,
     writes: Element,
@@ -53,7 +52,6 @@ impl<P: Param> Shader<P> {
         Self {
             name,
             body,
-            more: Vec::new(),
             computes: Some(computes),
             reads: Vec::new(),
             writes,
@@ -74,12 +72,6 @@ impl<P: Param> Shader<P> {
     /// A kernel that deals with the places of elements alone.
     pub(crate) fn counter(name: &'static str, body: Body<P>, writes: Element) -> Self {
         Self { computes: None, ..Self::new(name, body, DType::U32, writes) }
-    }
-
-    /// A text without parameters that the body's is used with.
-    pub(crate) fn with(mut self, text: &'static str) -> Self {
-        self.more.push(text);
-        self
     }
 
     /// One more tensor to read.
@@ -128,31 +120,30 @@ impl<P: Param> Shader<P> {
     }
 
     /// All that the source follows from: shaders with equal keys have equal sources, whatever operator they are of.
+    /// Elements that are stored and reached alike are alike, so that words of every dtype move through one pipeline.
     pub(crate) fn key(&self) -> String {
-        // `more` follows from the body: nobody uses one body with two texts.
-        let Self { name: _, body, more: _, computes, reads, writes, aliases, constants, meanings, views } =
-            self;
-        let body = body.name;
-        format!("{body} {computes:?} {reads:?} {writes:?} {aliases:?} {constants:?} {meanings:?} {views}")
+        let Self { name: _, body, computes, reads, writes, aliases, constants, meanings, views } = self;
+        let mut key = format!("{} {computes:?} {}", body.name, writes.store(writes.stored()));
+        for (name, element) in reads {
+            key += &format!(" {name} {}", element.load(element.stored()));
+        }
+        key + &format!(" {aliases:?} {constants:?} {meanings:?} {views}")
     }
 
     /// The whole WGSL text.
     pub(crate) fn source(&self) -> String {
-        let texts = self.body.texts.iter().chain(&self.more);
-        let own: Vec<&str> = texts.flat_map(|text| pieces(text)).collect();
-        let library: Vec<&str> = shared(self.computes.map(Class::of)).into_iter().flat_map(pieces).collect();
+        let own: Vec<_> = self.body.texts.iter().flat_map(|text| pieces(text)).collect();
         let accessors: Vec<_> = self.accessors().into_iter().chain(self.range()).collect();
-        let known = accessors.iter().map(String::as_str).chain(library).chain(own.clone());
-        let known: Vec<&str> = known.collect();
-        let target = |wanted| known.iter().find(|piece| name(piece) == Some(wanted));
-        let meanings = self.meanings.iter();
-        let forwards: Vec<_> =
-            meanings.filter_map(|(called, wanted)| forward(called, target(wanted)?)).collect();
-        let pieces: Vec<&str> = known.iter().copied().chain(forwards.iter().map(String::as_str)).collect();
-        let main = entry();
-        let mut text = self.declarations();
-        for piece in own.iter().filter(|piece| name(piece).is_none()).chain(&link(&main, &pieces)) {
-            text.push_str(piece);
+        let accessors = accessors.iter().map(|text| Piece::new(text));
+        let library = shared(self.computes.map(Class::of));
+        let known: Vec<_> = accessors.chain(library).chain(own.iter().copied()).collect();
+        let target = |wanted| known.iter().find(|piece| piece.name == Some(wanted));
+        let forwards = self.meanings.iter().filter_map(|(name, wanted)| forward(name, target(wanted)?.text));
+        let forwards: Vec<_> = forwards.collect();
+        let pieces: Vec<_> = known.iter().copied().chain(forwards.iter().map(|f| Piece::new(f))).collect();
+        let (mut text, main) = (self.declarations(), entry());
+        for piece in own.iter().filter(|piece| piece.name.is_none()).chain(&link(&main, &pieces)) {
+            text.push_str(piece.text);
             text.push('\n');
         }
         text + &main
@@ -242,15 +233,15 @@ fn declare_structs(of: &[Field], text: &mut String) {
 }
 
 fn fields(of: &[Field]) -> String {
-    of.iter().map(|f| format!("    {}: {},\n", f.name, f.wgsl)).collect()
+    of.iter().map(|f| ["    ", f.name, ": ", f.wgsl, ",\n"].concat()).collect()
 }
 
 /// What [`View::params`](crate::wgpu::record::View) packs, unpacked: one walk along the axes for all views, since a
 /// division costs more than all else.
 fn places(views: usize) -> String {
     let first: Vec<_> = (0..views).map(|v| format!("params.views[{v}]")).collect();
-    let steps: String =
-        (0..views).map(|v| format!("        at[{v}] += c * params.views[axis + {}u];\n", v + 1)).collect();
+    let step = |v| format!("        at[{v}] += c * params.views[axis + {}u];\n", v + 1);
+    let steps = (0..views).map(step).collect::<Vec<_>>().concat();
     format!(
         "fn places(i: u32) -> array<u32, {views}> {{\n\
          \x20   var at = array<u32, {views}>({});\n\
