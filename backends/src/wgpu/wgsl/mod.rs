@@ -27,5 +27,7 @@ mod params;
 mod shader;
 
 pub(crate) use class::{Class, Element, accumulator, stored_size};
-pub(crate) use params::{Body, Field, Param, body, demand_names, params};
+pub(crate) use params::{
+    Body, Field, Param, body, every_declared_name_is_read, every_name_read_is_declared, params,
+};
 pub(crate) use shader::{Constant, Shader, WORKGROUP};

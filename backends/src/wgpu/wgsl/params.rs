@@ -126,27 +126,28 @@ impl<P> Body<P> {
 macro_rules! body {
     ($params:ty, $($file:literal),+) => {{
         const TEXTS: &[&str] = &[$(include_str!($file)),+];
-        const _: () = $crate::wgpu::wgsl::demand_names(
-            TEXTS,
-            <$params as $crate::wgpu::wgsl::Param>::FIELDS,
-        );
+        const FIELDS: &[$crate::wgpu::wgsl::Field] = <$params as $crate::wgpu::wgsl::Param>::FIELDS;
+        const _: () = $crate::wgpu::wgsl::every_declared_name_is_read(TEXTS, FIELDS);
+        const _: () = $crate::wgpu::wgsl::every_name_read_is_declared(TEXTS, FIELDS);
         $crate::wgpu::wgsl::Body::<$params>::new(concat!(module_path!(), $(" ", $file),+), TEXTS)
     }};
 }
 pub(crate) use body;
 
-/// Fails to compile where a text and a declaration differ in a name.
-pub(crate) const fn demand_names(texts: &[&str], fields: &[Field]) {
+/// Fails to compile, with the name, where a parameter is declared that no text reads.
+pub(crate) const fn every_declared_name_is_read(texts: &[&str], fields: &[Field]) {
     if let Some(name) = unused(texts, fields) {
-        // The name is all that a message here can hold: this one is declared and no WGSL reads it.
         panic!("{}", name);
     }
+}
+
+/// Fails to compile, with the name, where a text reads a parameter that is not declared.
+pub(crate) const fn every_name_read_is_declared(texts: &[&str], fields: &[Field]) {
     let mut t = 0;
     while t < texts.len() {
-        assert!(
-            undeclared(texts[t].as_bytes(), fields).is_none(),
-            "the WGSL reads a parameter that is not declared"
-        );
+        if let Some(name) = undeclared(texts[t], fields) {
+            panic!("{}", name);
+        }
         t += 1;
     }
 }
@@ -193,8 +194,9 @@ const fn reads(text: &[u8], name: &[u8]) -> bool {
     false
 }
 
-/// Where a text reads a name that is not declared.
-const fn undeclared(text: &[u8], fields: &[Field]) -> Option<usize> {
+/// A name that a text reads and that is not declared.
+const fn undeclared<'t>(text: &'t str, fields: &[Field]) -> Option<&'t str> {
+    let (all, text) = (text, text.as_bytes());
     let mut at = 0;
     while let Some(start) = next_params(text, at) {
         let (mut level, mut word) = (fields, start);
@@ -212,7 +214,7 @@ const fn undeclared(text: &[u8], fields: &[Field]) -> Option<usize> {
             // What every kernel is told; see `Shader::source`.
             let always = first && (same(text, word, end, b"zero") || same(text, word, end, b"count"));
             if !found && !always {
-                return Some(word);
+                return Some(all.split_at(end).0.split_at(word).1);
             }
             first = false;
             if found && !level.is_empty() && end < text.len() && text[end] == b'.' {
@@ -297,12 +299,14 @@ mod tests {
 
     #[test]
     fn a_name_that_one_side_lacks_is_found() {
-        let lacks =
-            |text: &str| (unused(&[text], Example::FIELDS), undeclared(text.as_bytes(), Example::FIELDS));
+        let lacks = |text: &str| {
+            let undeclared = undeclared(text, Example::FIELDS).map(str::to_owned);
+            (unused(&[text], Example::FIELDS), undeclared)
+        };
         assert_eq!(lacks(GOOD), (None, None));
         assert_eq!(lacks(&GOOD.replace("params.n ", "my_params.n ")).0, Some("n"));
         assert_eq!(lacks(&GOOD.replace(".by", "")).0, Some("by"));
-        assert_eq!(lacks(&format!("params.m + {GOOD}")).1, Some("params.".len()));
-        assert_eq!(lacks(&format!("params.step.zero + {GOOD}")).1, Some("params.step.".len()));
+        assert_eq!(lacks(&format!("params.m + {GOOD}")).1.as_deref(), Some("m"));
+        assert_eq!(lacks(&format!("params.step.zero + {GOOD}")).1.as_deref(), Some("zero"));
     }
 }
