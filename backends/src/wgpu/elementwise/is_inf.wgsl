@@ -1,3 +1,5 @@
+// Infinities of the signs that are asked for. Drivers may fold comparisons with infinity, so this looks at the bits.
+
 fn of_floats(x: T) -> i32 { return select(0, 1, is_inf(x) && is_asked_for(x)); }
 
 // The bits of an f64 are out of reach: what is beyond the largest number is infinite.

@@ -1,3 +1,4 @@
+// Element `i` of `[outer, indices, inner]` is of the slice of `[outer, extent, inner]` that its index names.
 fn element(i: u32) {
     let inner = i % params.inner;
     let k = (i / params.inner) % params.indices;

@@ -1,3 +1,4 @@
+// Element `i` of `[outer, middle, inner]` is at the mirrored step in time, within the length of its batch.
 fn element(i: u32) {
     let inner = i % params.inner;
     let middle = (i / params.inner) % params.middle;

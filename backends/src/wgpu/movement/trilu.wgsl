@@ -1,3 +1,4 @@
+// Places are compared as signed numbers: the diagonal may lie left of the matrix.
 fn element(i: u32) {
     let column = i32(i % params.columns);
     let diagonal = i32((i / params.columns) % params.rows) + params.k;

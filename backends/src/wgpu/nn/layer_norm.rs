@@ -3,7 +3,7 @@
 use ir::{DType, Type};
 use ops::nn::LayerNorm;
 
-use super::normalize::{Statistics, affine};
+use super::normalize::{Statistics, affine, centred};
 use crate::support::Support;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, floats};
 
@@ -15,11 +15,12 @@ impl Kernel for LayerNorm {
     fn run(&self, c: &Call<'_>) -> Outputs {
         let x = c.get(0)?;
         let axes: Vec<_> = (c.axis(self.axis, x.rank())?..x.rank()).collect();
-        let statistics = Statistics::new(c, x, &axes, DType::F32)?;
+        let [mean, deviation] = centred(c, x, &axes, DType::F32)?;
+        let statistics = Statistics::of(c, deviation, &axes)?;
         let normalized = statistics.standardized(c, self.epsilon)?;
         let mut outputs = vec![affine(c, &normalized, c.get(1)?, c.opt(2), x.dtype())?];
         if c.outputs.len() > 1 {
-            outputs.push(c.gpu.cast(&statistics.mean, self.stash)?);
+            outputs.push(c.gpu.cast(&mean, self.stash)?);
         }
         if c.outputs.len() > 2 {
             outputs.push(statistics.inverse_deviation(c, self.epsilon, self.stash)?);

@@ -21,44 +21,42 @@ const STANDARDIZE: Body<Epsilon> = body!(Epsilon, "standardize.wgsl");
 
 /// What the normalisations know of a tensor, with the axes they run over kept as 1.
 pub(super) struct Statistics {
-    /// The mean over the axes.
-    pub(super) mean: GpuTensor,
-    /// The elements less the mean, or the elements themselves where they are not centred.
+    /// What is standardised: the elements less their mean, or the elements themselves.
     pub(super) deviation: GpuTensor,
     /// The mean of the squares of `deviation`.
     pub(super) variance: GpuTensor,
 }
 
+/// The mean over some axes and the elements less it, in `precision` (`F32` or `F64`).
+pub(super) fn centred(
+    c: &Call<'_>,
+    x: &GpuTensor,
+    axes: &[usize],
+    precision: DType,
+) -> Result<[GpuTensor; 2], GpuError> {
+    let x = c.gpu.cast(x, precision)?;
+    let mean = c.gpu.reduce(ReduceFn::Mean, &x, axes, precision)?;
+    let deviation = c.gpu.map(Map::new(c.name, BODY, "difference", precision), &[&x, &mean])?;
+    Ok([mean, deviation])
+}
+
 impl Statistics {
-    /// Mean and variance over some axes, in `precision` (`F32` or `F64`).
+    /// Of the elements less their mean.
     pub(super) fn new(
         c: &Call<'_>,
         x: &GpuTensor,
         axes: &[usize],
         precision: DType,
     ) -> Result<Self, GpuError> {
-        let x = c.gpu.cast(x, precision)?;
-        let mean = c.gpu.reduce(ReduceFn::Mean, &x, axes, precision)?;
-        let deviation = c.gpu.map(Map::new(c.name, BODY, "difference", precision), &[&x, &mean])?;
-        Self::around(c, mean, deviation, axes)
+        let [_, deviation] = centred(c, x, axes, precision)?;
+        Self::of(c, deviation, axes)
     }
 
-    /// The mean square in place of the variance, as `RMSNormalization` has it.
-    pub(super) fn about_zero(
-        c: &Call<'_>,
-        x: &GpuTensor,
-        axes: &[usize],
-        precision: DType,
-    ) -> Result<Self, GpuError> {
-        let x = c.gpu.cast(x, precision)?;
-        let mean = c.gpu.reduce(ReduceFn::Mean, &x, axes, precision)?;
-        Self::around(c, mean, x, axes)
-    }
-
-    fn around(c: &Call<'_>, mean: GpuTensor, deviation: GpuTensor, axes: &[usize]) -> Result<Self, GpuError> {
+    /// Of what is standardised, in its own precision.
+    pub(super) fn of(c: &Call<'_>, deviation: GpuTensor, axes: &[usize]) -> Result<Self, GpuError> {
         let precision = deviation.dtype();
         let variance = c.gpu.reduce(ReduceFn::Mean, &square(c, &deviation, precision)?, axes, precision)?;
-        Ok(Self { mean, deviation, variance })
+        Ok(Self { deviation, variance })
     }
 
     /// The deviations over the root of the variance plus `epsilon`.

@@ -1,3 +1,5 @@
+// Steps of normalisations, with the statistics in f32 or f64 and the result in its own dtype.
+
 fn difference(x: A, mean: B) -> T { return x - mean; }
 
 fn square(x: A) -> T { return x * x; }

@@ -15,7 +15,8 @@ impl Kernel for RmsNorm {
     fn run(&self, c: &Call<'_>) -> Outputs {
         let x = c.get(0)?;
         let axes: Vec<_> = (c.axis(self.axis, x.rank())?..x.rank()).collect();
-        let statistics = Statistics::about_zero(c, x, &axes, DType::F32)?;
+        // The mean square stands for the variance: nothing is centred.
+        let statistics = Statistics::of(c, c.gpu.cast(x, DType::F32)?, &axes)?;
         one(affine(c, &statistics.standardized(c, self.epsilon)?, c.get(1)?, None, c.output()?.dtype))
     }
 }

@@ -1,3 +1,5 @@
+// Elements are shifted by their maximum, so that the exponential does not overflow.
+
 fn exponential(x: A, most: B) -> T { return f_exp(x - most); }
 
 fn quotient(exp: A, sum: B) -> T { return exp / sum; }

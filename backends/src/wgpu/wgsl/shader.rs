@@ -256,3 +256,34 @@ fn places(views: usize) -> String {
         views + 1,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    const COPY: Body<()> =
+        Body::new("copy", &["// As it is.\nfn element(i: u32) {\n    store_out(i, load_x(i));\n}"]);
+
+    #[test]
+    fn shaders_with_equal_keys_have_equal_sources() {
+        let mut sources = HashMap::new();
+        for dtype in DType::ALL {
+            let number = Element::Number(dtype);
+            for shader in [
+                Shader::mover("Copy", COPY, dtype),
+                Shader::mover("Copy", COPY, dtype).views(1),
+                Shader::mover("Copy", COPY, dtype).reads("y", Element::Low(DType::I64)),
+                Shader::new("Copy", COPY, dtype, number).reads("x", number),
+                Shader::new("Copy", COPY, dtype, number)
+                    .reads("x", number)
+                    .constant("UP", Constant::Bool(true)),
+            ] {
+                let source = shader.source();
+                assert_eq!(sources.entry(shader.key()).or_insert_with(|| source.clone()), &source);
+            }
+        }
+        // Words of 16, 32 and 64 bits in three ways, and each dtype in two.
+        assert_eq!(sources.len(), 3 * 3 + DType::ALL.len() * 2);
+    }
+}
