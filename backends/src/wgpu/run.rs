@@ -6,9 +6,7 @@ use ir::execute::{Each, Kept, Machine, Step, execute};
 use ir::{NodeKind, Operation, Output, Tensor};
 use ops::{Model, Op};
 
-use super::device::Gpu;
-use super::error::GpuError;
-use super::tensor::GpuTensor;
+use super::{Gpu, GpuError, GpuTensor};
 
 /// The node of a model that failed, and why.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -1,10 +1,11 @@
 use ir::{DType, DTypes, Tensor};
+use ops::elementwise::Cast;
 
-use crate::{down, gpu, integers, tensor, up};
+use crate::{apply, down, gpu, integers, tensor, up};
 
 fn cast(x: &Tensor, to: DType) -> Option<Tensor> {
     let gpu = gpu()?;
-    Some(down(gpu, &gpu.cast(&up(gpu, x), to).unwrap()))
+    Some(down(gpu, &apply(gpu, Cast { to }, &[&up(gpu, x)]).unwrap()))
 }
 
 #[test]

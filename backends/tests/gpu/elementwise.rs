@@ -1,9 +1,44 @@
-use ir::DType;
-use onnxsmith_backends::wgpu::{Binary, GpuError, Unary};
+use ir::{DType, Operation};
+use onnxsmith_backends::wgpu::GpuError;
+use ops::Op;
+use ops::arith::Comparison;
+use ops::elementwise::{
+    Activation, ActivationFn, Binary, BinaryFn, BitShift, Clip, Compare, Direction, Gelu, Mod, PRelu, Pow,
+    Predicate, Shrink, Unary, UnaryFn, Variadic, VariadicFn, Where,
+};
 
-use crate::{assert_close, down, gpu, integers, tensor, up, wave};
+use crate::{apply, assert_close, down, gpu, integers, tensor, up, wave};
 
-type Row = (Unary, fn(f64) -> f64, f64, f64, &'static [f64]);
+const COMPARISONS: [Comparison; 5] = [
+    Comparison::Equal,
+    Comparison::Less,
+    Comparison::LessOrEqual,
+    Comparison::Greater,
+    Comparison::GreaterOrEqual,
+];
+const POW: Op = Op::Pow(Pow);
+const FLOORED: Op = Op::Mod(Mod { fmod: false });
+const TRUNCATED: Op = Op::Mod(Mod { fmod: true });
+const LEFT: Op = Op::BitShift(BitShift { direction: Direction::Left });
+const RIGHT: Op = Op::BitShift(BitShift { direction: Direction::Right });
+
+fn unary(f: UnaryFn) -> Op {
+    Unary(f).into()
+}
+
+fn binary(f: BinaryFn) -> Op {
+    Binary(f).into()
+}
+
+fn variadic(f: VariadicFn) -> Op {
+    Variadic(f).into()
+}
+
+fn activation(function: ActivationFn, parameters: &[f32]) -> Op {
+    Activation { function, parameters: parameters.to_vec() }.into()
+}
+
+type Row = (Op, fn(f64) -> f64, f64, f64, &'static [f64]);
 
 const WIDE: &[f64] =
     &[-30.0, -8.0, -3.2, -1.0, -0.7, -1e-3, 0.0, 1e-4, 0.3, 0.5, 0.9, 1.0, 1.9, 2.5, 4.5, 20.0, 87.0];
@@ -14,36 +49,48 @@ const ANGLES: &[f64] =
 
 /// The function in `f64`, the absolute and relative error allowed, and where.
 const FLOATS: &[Row] = &[
-    (Unary::Abs, f64::abs, 0.0, 0.0, WIDE),
-    (Unary::Acos, f64::acos, 1e-6, 0.0, UNIT),
-    (Unary::Acosh, f64::acosh, 1e-6, 2e-6, &[1.0, 1.001, 1.5, 3.0, 1e5, 1e30]),
-    (Unary::Asin, f64::asin, 1e-7, 1e-6, UNIT),
-    (Unary::Asinh, f64::asinh, 0.0, 2e-6, WIDE),
-    (Unary::Atan, f64::atan, 0.0, 4e-7, WIDE),
-    (Unary::Atanh, f64::atanh, 0.0, 2e-6, &[-1.0, -0.9, -0.5, -1e-5, 0.0, 0.3, 0.7, 0.999, 1.0]),
-    (Unary::Ceil, f64::ceil, 0.0, 0.0, WIDE),
-    (Unary::Cos, f64::cos, 3e-7, 0.0, ANGLES),
-    (Unary::Cosh, f64::cosh, 0.0, 2e-5, WIDE),
-    (Unary::Erf, libm::erf, 1.5e-7, 2e-7, WIDE),
-    (Unary::Exp, f64::exp, 0.0, 1e-5, WIDE),
-    (Unary::Floor, f64::floor, 0.0, 0.0, WIDE),
-    (Unary::Gelu, |x| 0.5 * x * (1.0 + libm::erf(x / 2f64.sqrt())), 1e-6, 1e-6, WIDE),
-    (Unary::HardSwish, |x| x * (x / 6.0 + 0.5).clamp(0.0, 1.0), 1e-7, 1e-6, WIDE),
-    (Unary::Log, f64::ln, 7e-7, 3e-7, POSITIVE),
-    (Unary::Mish, |x| x * x.exp().ln_1p().tanh(), 1e-6, 1e-5, WIDE),
-    (Unary::Neg, |x| -x, 0.0, 0.0, WIDE),
-    (Unary::Reciprocal, |x| 1.0 / x, 0.0, 3e-7, POSITIVE),
-    (Unary::Relu, |x| x.max(0.0), 0.0, 0.0, WIDE),
-    (Unary::Round, f64::round_ties_even, 0.0, 0.0, WIDE),
-    (Unary::Sigmoid, |x| 1.0 / (1.0 + (-x).exp()), 0.0, 1e-5, WIDE),
-    (Unary::Sign, |x| if x == 0.0 { x } else { x.signum() }, 0.0, 0.0, WIDE),
-    (Unary::Sin, f64::sin, 3e-7, 0.0, ANGLES),
-    (Unary::Sinh, f64::sinh, 0.0, 2e-5, WIDE),
-    (Unary::Softplus, |x| x.max(0.0) + (-x.abs()).exp().ln_1p(), 0.0, 1e-5, WIDE),
-    (Unary::Softsign, |x| x / (1.0 + x.abs()), 0.0, 4e-7, WIDE),
-    (Unary::Sqrt, f64::sqrt, 0.0, 3e-7, POSITIVE),
-    (Unary::Tan, f64::tan, 3e-7, 2e-6, &[-1.5, -1.0, -1e-4, 0.0, 0.3, 0.785, 0.8, 1.4, 3.0, 5.0]),
-    (Unary::Tanh, f64::tanh, 0.0, 2e-6, WIDE),
+    (Op::Unary(Unary(UnaryFn::Abs)), f64::abs, 0.0, 0.0, WIDE),
+    (Op::Unary(Unary(UnaryFn::Acos)), f64::acos, 1e-6, 0.0, UNIT),
+    (Op::Unary(Unary(UnaryFn::Acosh)), f64::acosh, 1e-6, 2e-6, &[1.0, 1.001, 1.5, 3.0, 1e5, 1e30]),
+    (Op::Unary(Unary(UnaryFn::Asin)), f64::asin, 1e-7, 1e-6, UNIT),
+    (Op::Unary(Unary(UnaryFn::Asinh)), f64::asinh, 0.0, 2e-6, WIDE),
+    (Op::Unary(Unary(UnaryFn::Atan)), f64::atan, 0.0, 4e-7, WIDE),
+    (
+        Op::Unary(Unary(UnaryFn::Atanh)),
+        f64::atanh,
+        0.0,
+        2e-6,
+        &[-1.0, -0.9, -0.5, -1e-5, 0.0, 0.3, 0.7, 0.999, 1.0],
+    ),
+    (Op::Unary(Unary(UnaryFn::Ceil)), f64::ceil, 0.0, 0.0, WIDE),
+    (Op::Unary(Unary(UnaryFn::Cos)), f64::cos, 3e-7, 0.0, ANGLES),
+    (Op::Unary(Unary(UnaryFn::Cosh)), f64::cosh, 0.0, 2e-5, WIDE),
+    (Op::Unary(Unary(UnaryFn::Erf)), libm::erf, 1.5e-7, 2e-7, WIDE),
+    (Op::Unary(Unary(UnaryFn::Exp)), f64::exp, 0.0, 1e-5, WIDE),
+    (Op::Unary(Unary(UnaryFn::Floor)), f64::floor, 0.0, 0.0, WIDE),
+    (Op::Gelu(Gelu { tanh: false }), |x| 0.5 * x * (1.0 + libm::erf(x / 2f64.sqrt())), 1e-6, 1e-6, WIDE),
+    (Op::Unary(Unary(UnaryFn::HardSwish)), |x| x * (x / 6.0 + 0.5).clamp(0.0, 1.0), 1e-7, 1e-6, WIDE),
+    (Op::Unary(Unary(UnaryFn::Log)), f64::ln, 7e-7, 3e-7, POSITIVE),
+    (Op::Unary(Unary(UnaryFn::Mish)), |x| x * x.exp().ln_1p().tanh(), 1e-6, 1e-5, WIDE),
+    (Op::Unary(Unary(UnaryFn::Neg)), |x| -x, 0.0, 0.0, WIDE),
+    (Op::Unary(Unary(UnaryFn::Reciprocal)), |x| 1.0 / x, 0.0, 3e-7, POSITIVE),
+    (Op::Unary(Unary(UnaryFn::Relu)), |x| x.max(0.0), 0.0, 0.0, WIDE),
+    (Op::Unary(Unary(UnaryFn::Round)), f64::round_ties_even, 0.0, 0.0, WIDE),
+    (Op::Unary(Unary(UnaryFn::Sigmoid)), |x| 1.0 / (1.0 + (-x).exp()), 0.0, 1e-5, WIDE),
+    (Op::Unary(Unary(UnaryFn::Sign)), |x| if x == 0.0 { x } else { x.signum() }, 0.0, 0.0, WIDE),
+    (Op::Unary(Unary(UnaryFn::Sin)), f64::sin, 3e-7, 0.0, ANGLES),
+    (Op::Unary(Unary(UnaryFn::Sinh)), f64::sinh, 0.0, 2e-5, WIDE),
+    (Op::Unary(Unary(UnaryFn::Softplus)), |x| x.max(0.0) + (-x.abs()).exp().ln_1p(), 0.0, 1e-5, WIDE),
+    (Op::Unary(Unary(UnaryFn::Softsign)), |x| x / (1.0 + x.abs()), 0.0, 4e-7, WIDE),
+    (Op::Unary(Unary(UnaryFn::Sqrt)), f64::sqrt, 0.0, 3e-7, POSITIVE),
+    (
+        Op::Unary(Unary(UnaryFn::Tan)),
+        f64::tan,
+        3e-7,
+        2e-6,
+        &[-1.5, -1.0, -1e-4, 0.0, 0.3, 0.785, 0.8, 1.4, 3.0, 5.0],
+    ),
+    (Op::Unary(Unary(UnaryFn::Tanh)), f64::tanh, 0.0, 2e-6, WIDE),
 ];
 
 #[test]
@@ -51,12 +98,13 @@ fn unary_functions_of_every_float() {
     let Some(gpu) = gpu() else { return };
     for dtype in [DType::F32, DType::F16, DType::BF16] {
         let store = dtype.float().unwrap();
-        for &(f, exact, abs, rel, points) in FLOATS {
+        for (f, exact, abs, rel, points) in FLOATS {
+            let (exact, abs, rel) = (*exact, *abs, *rel);
             let points: Vec<_> =
                 points.iter().copied().filter(|x| exact(*x).abs() < store.max_finite()).collect();
             let x = tensor(dtype, &[points.len()], &points);
             let expected: Vec<_> = x.to_f64s().into_iter().map(exact).collect();
-            let got = down(gpu, &gpu.unary(f, &up(gpu, &x), &[]).unwrap());
+            let got = down(gpu, &apply(gpu, f.clone(), &[&up(gpu, &x)]).unwrap());
             let rel = rel + if dtype == DType::F32 { 0.0 } else { 0.5 * store.epsilon() };
             assert_close(
                 &format!("{f:?} {dtype}"),
@@ -75,16 +123,16 @@ fn unary_functions_at_the_edges() {
     let (inf, nan) = (f64::INFINITY, f64::NAN);
     let x = [nan, inf, -inf, 0.0, -0.0, -1.0, 100.0, -200.0];
     let t = up(gpu, &tensor(DType::F32, &[x.len()], &x));
-    let rows: &[(Unary, [f64; 8])] = &[
-        (Unary::Exp, [nan, inf, 0.0, 1.0, 1.0, (-1f64).exp(), inf, 0.0]),
-        (Unary::Log, [nan, inf, nan, -inf, -inf, nan, 100f64.ln(), nan]),
-        (Unary::Sqrt, [nan, inf, nan, 0.0, -0.0, nan, 10.0, nan]),
-        (Unary::Tanh, [nan, 1.0, -1.0, 0.0, -0.0, (-1f64).tanh(), 1.0, -1.0]),
-        (Unary::Sigmoid, [nan, 1.0, 0.0, 0.5, 0.5, 1.0 / (1.0 + 1f64.exp()), 1.0, 0.0]),
-        (Unary::Relu, [nan, inf, 0.0, 0.0, 0.0, 0.0, 100.0, 0.0]),
-        (Unary::Sin, [nan, nan, nan, 0.0, -0.0, (-1f64).sin(), 100f64.sin(), (-200f64).sin()]),
+    let rows: &[(UnaryFn, [f64; 8])] = &[
+        (UnaryFn::Exp, [nan, inf, 0.0, 1.0, 1.0, (-1f64).exp(), inf, 0.0]),
+        (UnaryFn::Log, [nan, inf, nan, -inf, -inf, nan, 100f64.ln(), nan]),
+        (UnaryFn::Sqrt, [nan, inf, nan, 0.0, -0.0, nan, 10.0, nan]),
+        (UnaryFn::Tanh, [nan, 1.0, -1.0, 0.0, -0.0, (-1f64).tanh(), 1.0, -1.0]),
+        (UnaryFn::Sigmoid, [nan, 1.0, 0.0, 0.5, 0.5, 1.0 / (1.0 + 1f64.exp()), 1.0, 0.0]),
+        (UnaryFn::Relu, [nan, inf, 0.0, 0.0, 0.0, 0.0, 100.0, 0.0]),
+        (UnaryFn::Sin, [nan, nan, nan, 0.0, -0.0, (-1f64).sin(), 100f64.sin(), (-200f64).sin()]),
         (
-            Unary::Atan,
+            UnaryFn::Atan,
             [
                 nan,
                 90f64.to_radians(),
@@ -96,21 +144,25 @@ fn unary_functions_at_the_edges() {
                 (-200f64).atan(),
             ],
         ),
-        (Unary::Sign, [nan, 1.0, -1.0, 0.0, -0.0, -1.0, 1.0, -1.0]),
-        (Unary::Softplus, [nan, inf, 0.0, 2f64.ln(), 2f64.ln(), (-1f64).exp().ln_1p(), 100.0, 0.0]),
-        (Unary::Erf, [nan, 1.0, -1.0, 0.0, -0.0, libm::erf(-1.0), 1.0, -1.0]),
-        (Unary::Asin, [nan, nan, nan, 0.0, -0.0, (-1f64).asin(), nan, nan]),
+        (UnaryFn::Sign, [nan, 1.0, -1.0, 0.0, -0.0, -1.0, 1.0, -1.0]),
+        (UnaryFn::Softplus, [nan, inf, 0.0, 2f64.ln(), 2f64.ln(), (-1f64).exp().ln_1p(), 100.0, 0.0]),
+        (UnaryFn::Erf, [nan, 1.0, -1.0, 0.0, -0.0, libm::erf(-1.0), 1.0, -1.0]),
+        (UnaryFn::Asin, [nan, nan, nan, 0.0, -0.0, (-1f64).asin(), nan, nan]),
     ];
     for (f, expected) in rows {
-        let got = down(gpu, &gpu.unary(*f, &t, &[]).unwrap()).to_f64s();
-        assert_close(f.name(), &got, expected, 1e-6, 1e-6);
+        let got = down(gpu, &apply(gpu, Unary(*f), &[&t]).unwrap()).to_f64s();
+        assert_close(&format!("{f:?}"), &got, expected, 1e-6, 1e-6);
     }
-    assert_eq!(down(gpu, &gpu.is_nan(&t).unwrap()).to_i128s(), [1, 0, 0, 0, 0, 0, 0, 0]);
-    assert_eq!(down(gpu, &gpu.is_inf(&t, true, true).unwrap()).to_i128s(), [0, 1, 1, 0, 0, 0, 0, 0]);
-    assert_eq!(down(gpu, &gpu.is_inf(&t, false, true).unwrap()).to_i128s(), [0, 1, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(down(gpu, &apply(gpu, Predicate::IsNaN, &[&t]).unwrap()).to_i128s(), [1, 0, 0, 0, 0, 0, 0, 0]);
+    let is_inf = |detect_negative| {
+        let op = Predicate::IsInf { detect_negative, detect_positive: true };
+        down(gpu, &apply(gpu, op, &[&t]).unwrap()).to_i128s()
+    };
+    assert_eq!(is_inf(true), [0, 1, 1, 0, 0, 0, 0, 0]);
+    assert_eq!(is_inf(false), [0, 1, 0, 0, 0, 0, 0, 0]);
 }
 
-type Case = (Unary, &'static [f32], fn(f64) -> f64);
+type Case = (Op, fn(f64) -> f64);
 
 #[test]
 fn unary_functions_with_parameters() {
@@ -118,13 +170,15 @@ fn unary_functions_with_parameters() {
     let x = wave(DType::F32, &[5, 20]);
     let t = up(gpu, &x);
     let cases: &[Case] = &[
-        (Unary::LeakyRelu, &[0.25], |x| if x < 0.0 { 0.25 * x } else { x }),
-        (Unary::Elu, &[2.0], |x| if x < 0.0 { 2.0 * x.exp_m1() } else { x }),
-        (Unary::Celu, &[2.0], |x| if x < 0.0 { 2.0 * (x / 2.0).exp_m1() } else { x }),
-        (Unary::Selu, &[1.5, 2.0], |x| 2.0 * if x < 0.0 { 1.5 * x.exp_m1() } else { x }),
-        (Unary::HardSigmoid, &[0.2, 0.5], |x| (f64::from(0.2f32) * x + 0.5).clamp(0.0, 1.0)),
-        (Unary::ThresholdedRelu, &[1.0], |x| if x > 1.0 { x } else { 0.0 }),
-        (Unary::Shrink, &[0.5, 1.0], |x| {
+        (activation(ActivationFn::LeakyRelu, &[0.25]), |x| if x < 0.0 { 0.25 * x } else { x }),
+        (activation(ActivationFn::Elu, &[2.0]), |x| if x < 0.0 { 2.0 * x.exp_m1() } else { x }),
+        (activation(ActivationFn::Celu, &[2.0]), |x| if x < 0.0 { 2.0 * (x / 2.0).exp_m1() } else { x }),
+        (activation(ActivationFn::Selu, &[1.5, 2.0]), |x| 2.0 * if x < 0.0 { 1.5 * x.exp_m1() } else { x }),
+        (activation(ActivationFn::HardSigmoid, &[0.2, 0.5]), |x| {
+            (f64::from(0.2f32) * x + 0.5).clamp(0.0, 1.0)
+        }),
+        (activation(ActivationFn::ThresholdedRelu, &[1.0]), |x| if x > 1.0 { x } else { 0.0 }),
+        (Shrink { bias: 0.5, lambd: 1.0 }.into(), |x| {
             if x < -1.0 {
                 x + 0.5
             } else if x > 1.0 {
@@ -133,14 +187,14 @@ fn unary_functions_with_parameters() {
                 0.0
             }
         }),
-        (Unary::Swish, &[2.0], |x| x / (1.0 + (-2.0 * x).exp())),
+        (activation(ActivationFn::Swish, &[2.0]), |x| x / (1.0 + (-2.0 * x).exp())),
     ];
-    for (f, params, exact) in cases {
+    for (op, exact) in cases {
         let expected: Vec<_> = x.to_f64s().into_iter().map(exact).collect();
-        let got = down(gpu, &gpu.unary(*f, &t, params).unwrap()).to_f64s();
-        assert_close(f.name(), &got, &expected, 1e-6, 1e-5);
+        let got = down(gpu, &apply(gpu, op.clone(), &[&t]).unwrap()).to_f64s();
+        assert_close(op.name(), &got, &expected, 1e-6, 1e-5);
     }
-    assert!(matches!(gpu.unary(Unary::Elu, &t, &[]), Err(GpuError::Arguments { .. })));
+    assert!(matches!(apply(gpu, activation(ActivationFn::Elu, &[]), &[&t]), Err(GpuError::Arguments { .. })));
 }
 
 #[test]
@@ -149,15 +203,15 @@ fn unary_integers_wrap() {
     for dtype in [DType::I8, DType::I16, DType::I32, DType::I64] {
         let (low, high) = dtype.int_range().unwrap();
         let x = up(gpu, &integers(dtype, &[4], &[low, -3, 0, high]));
-        let run = |f| down(gpu, &gpu.unary(f, &x, &[]).unwrap()).to_i128s();
-        assert_eq!(run(Unary::Abs), [low, 3, 0, high], "{dtype}");
-        assert_eq!(run(Unary::Neg), [low, 3, 0, -high], "{dtype}");
-        assert_eq!(run(Unary::Sign), [-1, -1, 0, 1], "{dtype}");
-        assert_eq!(run(Unary::Relu), [0, 0, 0, high], "{dtype}");
-        assert_eq!(run(Unary::BitwiseNot), [high, 2, -1, low], "{dtype}");
+        let run = |f| down(gpu, &apply(gpu, Unary(f), &[&x]).unwrap()).to_i128s();
+        assert_eq!(run(UnaryFn::Abs), [low, 3, 0, high], "{dtype}");
+        assert_eq!(run(UnaryFn::Neg), [low, 3, 0, -high], "{dtype}");
+        assert_eq!(run(UnaryFn::Sign), [-1, -1, 0, 1], "{dtype}");
+        assert_eq!(run(UnaryFn::Relu), [0, 0, 0, high], "{dtype}");
+        assert_eq!(run(UnaryFn::BitwiseNot), [high, 2, -1, low], "{dtype}");
     }
     let x = up(gpu, &integers(DType::U8, &[2], &[0, 200]));
-    assert_eq!(down(gpu, &gpu.unary(Unary::BitwiseNot, &x, &[]).unwrap()).to_i128s(), [255, 55]);
+    assert_eq!(down(gpu, &apply(gpu, Unary(UnaryFn::BitwiseNot), &[&x]).unwrap()).to_i128s(), [255, 55]);
 }
 
 #[test]
@@ -165,8 +219,16 @@ fn every_table_entry_compiles_or_says_why() {
     let Some(gpu) = gpu() else { return };
     for dtype in DType::ALL {
         let x = up(gpu, &integers(dtype, &[3], &[1, 1, 1]));
-        let outcomes = (Unary::ALL.iter().map(|&f| (f.name(), gpu.unary(f, &x, &[1.0, 1.0]))))
-            .chain(Binary::ALL.iter().map(|&f| (f.name(), gpu.binary(f, &x, &x))));
+        let of_one = (UnaryFn::ALL.iter().map(|&f| unary(f)))
+            .chain(ActivationFn::ALL.iter().map(|&f| activation(f, &[1.0, 1.0])))
+            .chain([Gelu { tanh: false }.into(), Gelu { tanh: true }.into()])
+            .chain([Shrink { bias: 1.0, lambd: 1.0 }.into()]);
+        let of_two = (BinaryFn::ALL.iter().map(|&f| binary(f)))
+            .chain(VariadicFn::ALL.iter().map(|&f| variadic(f)))
+            .chain(COMPARISONS.map(|f| Compare(f).into()))
+            .chain([POW, FLOORED, TRUNCATED, LEFT, RIGHT, PRelu.into()]);
+        let of_one = of_one.map(|op| (op.name(), apply(gpu, op, &[&x])));
+        let outcomes = of_one.chain(of_two.map(|op| (op.name(), apply(gpu, op, &[&x, &x]))));
         for (name, outcome) in outcomes {
             assert!(
                 matches!(outcome, Ok(_) | Err(GpuError::Unsupported { .. })),
@@ -191,7 +253,7 @@ fn binary_broadcasts_in_every_direction() {
     ];
     for (a, b, shape) in cases {
         let (x, y) = (wave(DType::F32, a), wave(DType::F32, b));
-        let got = down(gpu, &gpu.binary(Binary::Sub, &up(gpu, &x), &up(gpu, &y)).unwrap());
+        let got = down(gpu, &apply(gpu, binary(BinaryFn::Sub), &[&up(gpu, &x), &up(gpu, &y)]).unwrap());
         assert_eq!(got.shape(), *shape);
         // The element that a result index reads, computed from the shape alone.
         let read = |t: &ir::Tensor, at: &[usize]| {
@@ -210,7 +272,7 @@ fn binary_broadcasts_in_every_direction() {
         assert_eq!(got.to_f64s(), expected, "{a:?} {b:?}");
     }
     let (x, y) = (up(gpu, &wave(DType::F32, &[2])), up(gpu, &wave(DType::F32, &[3])));
-    assert!(matches!(gpu.binary(Binary::Add, &x, &y), Err(GpuError::Arguments { .. })));
+    assert!(matches!(apply(gpu, binary(BinaryFn::Add), &[&x, &y]), Err(GpuError::Arguments { .. })));
 }
 
 #[test]
@@ -221,19 +283,23 @@ fn integer_arithmetic_wraps_at_every_width() {
         let a = [low, high, high, 7, low + 5, high - 1, 100, 3];
         let b = [high, high, 1, 3, 2, high, 100, 5];
         let (x, y) = (up(gpu, &integers(dtype, &[8], &a)), up(gpu, &integers(dtype, &[8], &b)));
-        let check = |f: Binary, exact: fn(i128, i128) -> i128| {
+        let check = |f: Op, exact: fn(i128, i128) -> i128| {
             let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| dtype.wrap(exact(a, b))).collect();
-            assert_eq!(down(gpu, &gpu.binary(f, &x, &y).unwrap()).to_i128s(), expected, "{f:?} {dtype}");
+            assert_eq!(
+                down(gpu, &apply(gpu, f.clone(), &[&x, &y]).unwrap()).to_i128s(),
+                expected,
+                "{f:?} {dtype}"
+            );
         };
-        check(Binary::Add, |a, b| a + b);
-        check(Binary::Sub, |a, b| a - b);
-        check(Binary::Mul, i128::wrapping_mul);
-        check(Binary::Div, |a, b| a / b);
-        check(Binary::Mod, i128::rem_euclid);
-        check(Binary::Fmod, |a, b| a % b);
-        check(Binary::Min, std::cmp::min);
-        check(Binary::Max, std::cmp::max);
-        check(Binary::BitwiseXor, |a, b| a ^ b);
+        check(binary(BinaryFn::Add), |a, b| a + b);
+        check(binary(BinaryFn::Sub), |a, b| a - b);
+        check(binary(BinaryFn::Mul), i128::wrapping_mul);
+        check(binary(BinaryFn::Div), |a, b| a / b);
+        check(FLOORED, i128::rem_euclid);
+        check(TRUNCATED, |a, b| a % b);
+        check(variadic(VariadicFn::Min), std::cmp::min);
+        check(variadic(VariadicFn::Max), std::cmp::max);
+        check(binary(BinaryFn::BitwiseXor), |a, b| a ^ b);
     }
 }
 
@@ -243,21 +309,21 @@ fn remainders_powers_and_shifts_of_integers() {
     for dtype in [DType::I8, DType::I32, DType::I64] {
         let x = up(gpu, &integers(dtype, &[6], &[7, -7, 7, -7, 6, -6]));
         let y = up(gpu, &integers(dtype, &[6], &[3, 3, -3, -3, -3, 3]));
-        let run = |f| down(gpu, &gpu.binary(f, &x, &y).unwrap()).to_i128s();
-        assert_eq!(run(Binary::Mod), [1, 2, -2, -1, 0, 0], "{dtype}");
-        assert_eq!(run(Binary::Fmod), [1, -1, 1, -1, 0, 0], "{dtype}");
+        let run = |f: Op| down(gpu, &apply(gpu, f, &[&x, &y]).unwrap()).to_i128s();
+        assert_eq!(run(FLOORED), [1, 2, -2, -1, 0, 0], "{dtype}");
+        assert_eq!(run(TRUNCATED), [1, -1, 1, -1, 0, 0], "{dtype}");
         let base = up(gpu, &integers(dtype, &[7], &[2, -3, 0, -1, -1, 1, 2]));
         let exponent = up(gpu, &integers(dtype, &[7], &[6, 3, 0, 7, -2, -9, -1]));
-        let power = down(gpu, &gpu.binary(Binary::Pow, &base, &exponent).unwrap()).to_i128s();
+        let power = down(gpu, &apply(gpu, POW, &[&base, &exponent]).unwrap()).to_i128s();
         assert_eq!(power, [64, -27, 1, -1, 1, 1, 0], "{dtype}");
     }
     for dtype in [DType::U8, DType::U16, DType::U32, DType::U64] {
         let bits = 8 * dtype.size() as i128;
         let x = up(gpu, &integers(dtype, &[4], &[0x81, 0x81, 0x81, 1]));
         let y = up(gpu, &integers(dtype, &[4], &[1, bits, 0, bits - 1]));
-        let run = |f| down(gpu, &gpu.binary(f, &x, &y).unwrap()).to_i128s();
-        assert_eq!(run(Binary::ShiftLeft), [dtype.wrap(0x102), 0, 0x81, 1 << (bits - 1)], "{dtype}");
-        assert_eq!(run(Binary::ShiftRight), [0x40, 0, 0x81, 0], "{dtype}");
+        let run = |f: Op| down(gpu, &apply(gpu, f, &[&x, &y]).unwrap()).to_i128s();
+        assert_eq!(run(LEFT), [dtype.wrap(0x102), 0, 0x81, 1 << (bits - 1)], "{dtype}");
+        assert_eq!(run(RIGHT), [0x40, 0, 0x81, 0], "{dtype}");
     }
 }
 
@@ -269,20 +335,34 @@ fn floats_meet_nan_zero_and_infinity() {
     let b = [1.0, nan, nan, -0.0, 0.0, inf, 7.0, 3.0];
     for dtype in [DType::F32, DType::F16, DType::BF16] {
         let (x, y) = (up(gpu, &tensor(dtype, &[8], &a)), up(gpu, &tensor(dtype, &[8], &b)));
-        let run = |f| down(gpu, &gpu.binary(f, &x, &y).unwrap());
+        let run = |f: Op| down(gpu, &apply(gpu, f, &[&x, &y]).unwrap());
         assert_close(
             "Min",
-            &run(Binary::Min).to_f64s(),
+            &run(variadic(VariadicFn::Min)).to_f64s(),
             &[nan, nan, nan, 0.0, 0.0, inf, 5.0, -5.0],
             0.0,
             0.0,
         );
-        assert_close("Max", &run(Binary::Max).to_f64s(), &[nan, nan, nan, 0.0, 0.0, inf, 7.0, 3.0], 0.0, 0.0);
-        assert_eq!(run(Binary::Equal).to_i128s(), [0, 0, 0, 1, 1, 1, 0, 0], "{dtype}");
-        assert_eq!(run(Binary::Less).to_i128s(), [0, 0, 0, 0, 0, 0, 1, 1], "{dtype}");
-        assert_eq!(run(Binary::LessOrEqual).to_i128s(), [0, 0, 0, 1, 1, 1, 1, 1], "{dtype}");
-        assert_eq!(run(Binary::Greater).to_i128s(), [0, 0, 0, 0, 0, 0, 0, 0], "{dtype}");
-        assert_eq!(run(Binary::GreaterOrEqual).to_i128s(), [0, 0, 0, 1, 1, 1, 0, 0], "{dtype}");
+        assert_close(
+            "Max",
+            &run(variadic(VariadicFn::Max)).to_f64s(),
+            &[nan, nan, nan, 0.0, 0.0, inf, 7.0, 3.0],
+            0.0,
+            0.0,
+        );
+        assert_eq!(run(Compare(Comparison::Equal).into()).to_i128s(), [0, 0, 0, 1, 1, 1, 0, 0], "{dtype}");
+        assert_eq!(run(Compare(Comparison::Less).into()).to_i128s(), [0, 0, 0, 0, 0, 0, 1, 1], "{dtype}");
+        assert_eq!(
+            run(Compare(Comparison::LessOrEqual).into()).to_i128s(),
+            [0, 0, 0, 1, 1, 1, 1, 1],
+            "{dtype}"
+        );
+        assert_eq!(run(Compare(Comparison::Greater).into()).to_i128s(), [0, 0, 0, 0, 0, 0, 0, 0], "{dtype}");
+        assert_eq!(
+            run(Compare(Comparison::GreaterOrEqual).into()).to_i128s(),
+            [0, 0, 0, 1, 1, 1, 0, 0],
+            "{dtype}"
+        );
     }
 }
 
@@ -294,7 +374,7 @@ fn float_remainders_are_exact() {
     let (x, y) = (tensor(DType::F32, &[11], &a), tensor(DType::F32, &[11], &b));
     // `f64` remainders of `f32` values are exact.
     let expected: Vec<_> = x.to_f64s().iter().zip(y.to_f64s()).map(|(a, b)| a % b).collect();
-    let got = down(gpu, &gpu.binary(Binary::Fmod, &up(gpu, &x), &up(gpu, &y)).unwrap()).to_f64s();
+    let got = down(gpu, &apply(gpu, TRUNCATED, &[&up(gpu, &x), &up(gpu, &y)]).unwrap()).to_f64s();
     assert_close("Fmod", &got, &expected, 0.0, 0.0);
 }
 
@@ -307,7 +387,7 @@ fn powers_follow_ieee() {
     let (x, y) = (tensor(DType::F32, &[15], &a), tensor(DType::F32, &[15], &b));
     let expected: Vec<_> =
         x.to_f64s().iter().zip(y.to_f64s()).map(|(a, b)| f64::from(a.powf(b) as f32)).collect();
-    let got = down(gpu, &gpu.binary(Binary::Pow, &up(gpu, &x), &up(gpu, &y)).unwrap()).to_f64s();
+    let got = down(gpu, &apply(gpu, POW, &[&up(gpu, &x), &up(gpu, &y)]).unwrap()).to_f64s();
     assert_close("Pow", &got, &expected, 0.0, 2e-6);
 }
 
@@ -316,20 +396,20 @@ fn logic_where_and_clip() {
     let Some(gpu) = gpu() else { return };
     let a = up(gpu, &integers(DType::Bool, &[4], &[0, 0, 1, 1]));
     let b = up(gpu, &integers(DType::Bool, &[4], &[0, 1, 0, 1]));
-    let run = |f| down(gpu, &gpu.binary(f, &a, &b).unwrap()).to_i128s();
-    assert_eq!(run(Binary::And), [0, 0, 0, 1]);
-    assert_eq!(run(Binary::Or), [0, 1, 1, 1]);
-    assert_eq!(run(Binary::Xor), [0, 1, 1, 0]);
-    assert_eq!(run(Binary::Equal), [1, 0, 0, 1]);
-    assert_eq!(down(gpu, &gpu.not(&a).unwrap()).to_i128s(), [1, 1, 0, 0]);
+    let run = |f: Op| down(gpu, &apply(gpu, f, &[&a, &b]).unwrap()).to_i128s();
+    assert_eq!(run(binary(BinaryFn::And)), [0, 0, 0, 1]);
+    assert_eq!(run(binary(BinaryFn::Or)), [0, 1, 1, 1]);
+    assert_eq!(run(binary(BinaryFn::Xor)), [0, 1, 1, 0]);
+    assert_eq!(run(Compare(Comparison::Equal).into()), [1, 0, 0, 1]);
+    assert_eq!(down(gpu, &apply(gpu, Unary(UnaryFn::Not), &[&a]).unwrap()).to_i128s(), [1, 1, 0, 0]);
     for dtype in DType::ALL {
         let (x, y) = (integers(dtype, &[2, 1], &[1, 0]), integers(dtype, &[], &[1]));
-        let got = down(gpu, &gpu.select(&a, &up(gpu, &x), &up(gpu, &y)).unwrap());
+        let got = down(gpu, &apply(gpu, Where, &[&a, &up(gpu, &x), &up(gpu, &y)]).unwrap());
         assert_eq!(got, integers(dtype, &[2, 4], &[1, 1, 1, 1, 1, 1, 0, 0]), "{dtype}");
     }
     let x = up(gpu, &tensor(DType::F32, &[4], &[-3.0, 0.5, f64::NAN, 9.0]));
     let (low, high) = (up(gpu, &tensor(DType::F32, &[], &[-1.0])), up(gpu, &tensor(DType::F32, &[], &[2.0])));
-    let got = down(gpu, &gpu.clip(&x, Some(&low), Some(&high)).unwrap()).to_f64s();
+    let got = down(gpu, &apply(gpu, Clip, &[&x, &low, &high]).unwrap()).to_f64s();
     assert_close("Clip", &got, &[-1.0, 0.5, f64::NAN, 2.0], 0.0, 0.0);
 }
 
@@ -339,11 +419,13 @@ fn narrow_floats_round_to_nearest_even() {
     for dtype in [DType::F16, DType::BF16] {
         let (a, b) = (wave(dtype, &[101]), tensor(dtype, &[101], &[1.1; 101]));
         let (x, y) = (up(gpu, &a), up(gpu, &b));
-        for (f, exact) in [(Binary::Add, (|a, b| a + b) as fn(f64, f64) -> f64), (Binary::Mul, |a, b| a * b)]
-        {
+        for (f, exact) in [
+            (binary(BinaryFn::Add), (|a, b| a + b) as fn(f64, f64) -> f64),
+            (binary(BinaryFn::Mul), |a, b| a * b),
+        ] {
             let exact: Vec<_> = a.to_f64s().iter().zip(b.to_f64s()).map(|(&a, b)| exact(a, b)).collect();
             assert_eq!(
-                down(gpu, &gpu.binary(f, &x, &y).unwrap()),
+                down(gpu, &apply(gpu, f.clone(), &[&x, &y]).unwrap()),
                 tensor(dtype, &[101], &exact),
                 "{f:?} {dtype}"
             );
@@ -353,7 +435,8 @@ fn narrow_floats_round_to_nearest_even() {
         let tiny = dtype.float().unwrap().ulp(0.0);
         let a = tensor(dtype, &[4], &[most, most, 3.0 * tiny, tiny]);
         let b = tensor(dtype, &[4], &[1.0, most, 0.5, 0.5]);
-        let got = down(gpu, &gpu.binary(Binary::Mul, &up(gpu, &a), &up(gpu, &b)).unwrap()).to_f64s();
+        let got =
+            down(gpu, &apply(gpu, binary(BinaryFn::Mul), &[&up(gpu, &a), &up(gpu, &b)]).unwrap()).to_f64s();
         assert_eq!(got[..2], [most, f64::INFINITY], "{dtype}");
         if dtype == DType::F16 {
             assert_eq!(got[2..], [2.0 * tiny, 0.0], "{dtype}");
@@ -367,15 +450,21 @@ fn doubles_have_arithmetic() {
     let (a, b) = (wave(DType::F64, &[9]), tensor(DType::F64, &[], &[0.3]));
     let (x, y) = (up(gpu, &a), up(gpu, &b));
     for (f, exact) in [
-        (Binary::Add, (|a, b| a + b) as fn(f64, f64) -> f64),
-        (Binary::Mul, |a, b| a * b),
-        (Binary::Div, |a, b| a / b),
-        (Binary::Max, f64::max),
+        (binary(BinaryFn::Add), (|a, b| a + b) as fn(f64, f64) -> f64),
+        (binary(BinaryFn::Mul), |a, b| a * b),
+        (binary(BinaryFn::Div), |a, b| a / b),
+        (variadic(VariadicFn::Max), f64::max),
     ] {
         let expected: Vec<_> = a.to_f64s().iter().map(|&a| exact(a, 0.3)).collect();
-        assert_close(f.name(), &down(gpu, &gpu.binary(f, &x, &y).unwrap()).to_f64s(), &expected, 0.0, 1e-15);
+        assert_close(
+            f.name(),
+            &down(gpu, &apply(gpu, f, &[&x, &y]).unwrap()).to_f64s(),
+            &expected,
+            0.0,
+            1e-15,
+        );
     }
-    assert!(matches!(gpu.unary(Unary::Exp, &x, &[]), Err(GpuError::Unsupported { .. })));
+    assert!(matches!(apply(gpu, Unary(UnaryFn::Exp), &[&x]), Err(GpuError::Unsupported { .. })));
 }
 
 #[test]
@@ -383,7 +472,7 @@ fn more_than_65535_workgroups() {
     let Some(gpu) = gpu() else { return };
     let n = 65_536 * 64 + 3;
     let x = ir::Tensor::from_i128_fn(&ir::Type::new(DType::I32, [n]), |i| i as i128);
-    let got = down(gpu, &gpu.unary(Unary::Neg, &up(gpu, &x), &[]).unwrap());
+    let got = down(gpu, &apply(gpu, Unary(UnaryFn::Neg), &[&up(gpu, &x)]).unwrap());
     let ir::Tensor::I32(got) = got else { panic!("dtype changed") };
     assert!(got.iter().enumerate().all(|(i, &v)| v == -(i as i32)));
 }

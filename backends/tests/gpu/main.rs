@@ -4,8 +4,9 @@
 
 use std::sync::OnceLock;
 
-use ir::{DType, Tensor, Type};
-use onnxsmith_backends::wgpu::{Gpu, GpuTensor, Which};
+use ir::{DType, Operation, Tensor, Type};
+use onnxsmith_backends::wgpu::{Gpu, GpuError, GpuTensor, Which};
+use ops::Op;
 
 mod bounds;
 mod casts;
@@ -56,6 +57,31 @@ fn up(gpu: &Gpu, t: &Tensor) -> GpuTensor {
 
 fn down(gpu: &Gpu, t: &GpuTensor) -> Tensor {
     gpu.download(t).unwrap()
+}
+
+/// The first result of an operator, of the type that its rule infers. Where the rule refuses the operands, the kernels are
+/// asked all the same, for a result like the first operand.
+fn apply(gpu: &Gpu, op: impl Into<Op>, inputs: &[&GpuTensor]) -> Result<GpuTensor, GpuError> {
+    let op = op.into();
+    let types: Vec<_> = inputs.iter().map(|t| t.ty()).collect();
+    let outputs = op.infer(&types.iter().map(Some).collect::<Vec<_>>());
+    apply_to(gpu, op, inputs, &outputs.unwrap_or_else(|_| types[..1].to_vec()))
+}
+
+/// The first result of an operator whose results have these types.
+fn apply_to(
+    gpu: &Gpu,
+    op: impl Into<Op>,
+    inputs: &[&GpuTensor],
+    outputs: &[Type],
+) -> Result<GpuTensor, GpuError> {
+    let inputs: Vec<_> = inputs.iter().copied().map(Some).collect();
+    Ok(gpu.operator(&op.into(), &inputs, outputs)?.swap_remove(0))
+}
+
+/// The type of a tensor of a shape.
+fn typed(dtype: DType, shape: &[usize]) -> Type {
+    Type::new(dtype, shape.iter().map(|&d| d as i64).collect::<Vec<_>>())
 }
 
 /// Fails unless every element is within `abs + rel·|expected|`; NaN matches NaN.

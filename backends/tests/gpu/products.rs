@@ -1,7 +1,11 @@
 use ir::{DType, Tensor};
-use onnxsmith_backends::wgpu::{GpuError, Pool, Window};
+use onnxsmith_backends::wgpu::GpuError;
+use ops::Op;
+use ops::linear::{Gemm, MatMul};
+use ops::nn::window::{AutoPad, Window as Slide};
+use ops::nn::{AveragePool, Conv, MaxPool};
 
-use crate::{assert_close, down, gpu, integers, tensor, up, wave};
+use crate::{apply, apply_to, assert_close, down, gpu, integers, tensor, typed, up, wave};
 
 /// `[m, k] · [k, n]` in `f64`.
 fn product(a: &[f64], b: &[f64], [m, k, n]: [usize; 3]) -> Vec<f64> {
@@ -25,7 +29,7 @@ fn matmul_of_every_rank() {
     for dtype in [DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::U64] {
         for (a, b, shape) in cases {
             let (x, y) = (wave(dtype, a), wave(dtype, b));
-            let got = down(gpu, &gpu.matmul(&up(gpu, &x), &up(gpu, &y)).unwrap());
+            let got = down(gpu, &apply(gpu, MatMul, &[&up(gpu, &x), &up(gpu, &y)]).unwrap());
             assert_eq!(got.shape(), *shape, "{a:?} {b:?}");
             let wide = |s: &[usize], column: bool| match *s {
                 [n] if column => vec![n, 1],
@@ -54,7 +58,7 @@ fn matmul_of_every_rank() {
         }
     }
     let x = up(gpu, &wave(DType::F32, &[2, 3]));
-    assert!(matches!(gpu.matmul(&x, &x), Err(GpuError::Arguments { .. })));
+    assert!(matches!(apply(gpu, MatMul, &[&x, &x]), Err(GpuError::Arguments { .. })));
 }
 
 #[test]
@@ -63,8 +67,12 @@ fn an_inner_dimension_longer_than_a_loop_may_run() {
     let k = 100_000;
     for (dtype, exact) in [(DType::F32, 100_000.0), (DType::I64, 100_000.0), (DType::BF16, 99_840.0)] {
         let ones = up(gpu, &tensor(dtype, &[k], &vec![1.0; k]));
-        assert_eq!(down(gpu, &gpu.matmul(&ones, &ones).unwrap()).to_f64s(), [exact], "{dtype}");
+        assert_eq!(down(gpu, &apply(gpu, MatMul, &[&ones, &ones]).unwrap()).to_f64s(), [exact], "{dtype}");
     }
+}
+
+fn scaled([trans_a, trans_b]: [bool; 2], [alpha, beta]: [f32; 2]) -> Gemm {
+    Gemm { alpha, beta, trans_a, trans_b }
 }
 
 #[test]
@@ -87,22 +95,63 @@ fn gemm_transposes_scales_and_adds() {
         for transposed in [[false, false], [true, false], [false, true], [true, true]] {
             let x = up(gpu, &if transposed[0] { flip(&a) } else { a.clone() });
             let y = up(gpu, &if transposed[1] { flip(&b) } else { b.clone() });
-            let got = down(gpu, &gpu.gemm(&x, &y, Some(&up(gpu, &c)), transposed, [0.5, 2.0]).unwrap());
+            let got =
+                down(gpu, &apply(gpu, scaled(transposed, [0.5, 2.0]), &[&x, &y, &up(gpu, &c)]).unwrap());
             let rel = dtype.float().unwrap().epsilon();
             assert_close(&format!("{dtype} {transposed:?}"), &got.to_f64s(), &expected, 1e-6, rel);
-            let got = down(gpu, &gpu.gemm(&x, &y, None, transposed, [1.0, 1.0]).unwrap());
+            let got = down(gpu, &apply(gpu, scaled(transposed, [1.0, 1.0]), &[&x, &y]).unwrap());
             assert_close("without C", &got.to_f64s(), &plain, 1e-6, rel);
         }
     }
     let (a, b) = (integers(DType::I32, &[1, 2], &[3, 4]), integers(DType::I32, &[2, 1], &[5, 6]));
-    let got = gpu.gemm(
-        &up(gpu, &a),
-        &up(gpu, &b),
-        Some(&up(gpu, &integers(DType::I32, &[], &[7]))),
-        [false; 2],
-        [2.0, -1.0],
+    let got = apply(
+        gpu,
+        scaled([false; 2], [2.0, -1.0]),
+        &[&up(gpu, &a), &up(gpu, &b), &up(gpu, &integers(DType::I32, &[], &[7]))],
     );
     assert_eq!(down(gpu, &got.unwrap()).to_i128s(), [71]);
+}
+
+/// A window's geometry: one number per spatial axis in each list.
+#[derive(Clone, Debug)]
+struct Window {
+    kernel: Vec<usize>,
+    strides: Vec<usize>,
+    dilations: Vec<usize>,
+    pads_begin: Vec<usize>,
+    pads_end: Vec<usize>,
+    output: Vec<usize>,
+}
+
+impl Window {
+    /// As ONNX has it.
+    fn slide(&self) -> Slide {
+        let numbers = |list: &[usize]| list.iter().map(|&v| v as i64).collect::<Vec<_>>();
+        Slide {
+            auto_pad: AutoPad::NotSet,
+            strides: numbers(&self.strides),
+            dilations: numbers(&self.dilations),
+            pads: [numbers(&self.pads_begin), numbers(&self.pads_end)].concat(),
+            ceil_mode: false,
+        }
+    }
+
+    fn kernel_shape(&self) -> Vec<i64> {
+        self.kernel.iter().map(|&v| v as i64).collect()
+    }
+
+    fn max(&self) -> Op {
+        let (window, kernel_shape) = (self.slide(), self.kernel_shape());
+        MaxPool { window, kernel_shape, column_major: false, outputs: 1 }.into()
+    }
+
+    fn average(&self, count_include_pad: bool) -> Op {
+        AveragePool { window: self.slide(), kernel_shape: self.kernel_shape(), count_include_pad }.into()
+    }
+
+    fn conv(&self, groups: usize) -> Conv {
+        Conv { window: self.slide(), group: groups as i64, kernel_shape: None }
+    }
 }
 
 fn window(
@@ -189,7 +238,10 @@ fn convolutions() {
                             .sum::<f64>()
                 })
                 .collect();
-            let got = gpu.conv(&up(gpu, &x), &up(gpu, &w), Some(&up(gpu, &bias)), window, *groups).unwrap();
+            let ty = typed(dtype, &[&[shape[0], maps], &window.output[..]].concat());
+            let got =
+                apply_to(gpu, window.conv(*groups), &[&up(gpu, &x), &up(gpu, &w), &up(gpu, &bias)], &[ty])
+                    .unwrap();
             let got = down(gpu, &got);
             assert_eq!(got.shape(), [&[shape[0], maps], &window.output[..]].concat());
             let rel = if dtype == DType::F32 { 1e-6 } else { 0.51 * dtype.float().unwrap().epsilon() };
@@ -205,7 +257,13 @@ fn a_convolution_longer_than_a_loop_may_run() {
     let ones = |shape: &[usize]| up(gpu, &tensor(DType::F32, shape, &vec![1.0; channels * 9]));
     let window = window(&[3, 3], &[1, 1], &[1, 1], &[0; 4], &[3, 3]);
     let bias = up(gpu, &tensor(DType::F32, &[1], &[0.5]));
-    let got = gpu.conv(&ones(&[1, channels, 3, 3]), &ones(&[1, channels, 3, 3]), Some(&bias), &window, 1);
+    let ty = typed(DType::F32, &[1, 1, 1, 1]);
+    let got = apply_to(
+        gpu,
+        window.conv(1),
+        &[&ones(&[1, channels, 3, 3]), &ones(&[1, channels, 3, 3]), &bias],
+        &[ty],
+    );
     assert_eq!(down(gpu, &got.unwrap()).to_f64s(), [81_000.5]);
 }
 
@@ -228,30 +286,43 @@ fn pools() {
                 .map(|values: Vec<f64>| f(&values))
                 .collect()
         };
-        let run = |pool| down(gpu, &gpu.pool(pool, &up(gpu, &x), &window).unwrap()).to_f64s();
+        let ty = typed(dtype, &[&[2, 3], &window.output[..]].concat());
+        let run = |pool| {
+            down(gpu, &apply_to(gpu, pool, &[&up(gpu, &x)], std::slice::from_ref(&ty)).unwrap()).to_f64s()
+        };
         let eps = if dtype == DType::F32 { 1e-6 } else { 1e-3 };
         assert_close(
             "MaxPool",
-            &run(Pool::Max),
+            &run(window.max()),
             &of(&|v| v.iter().copied().fold(f64::MIN, f64::max)),
             0.0,
             0.0,
         );
         assert_close(
             "Average",
-            &run(Pool::Average),
+            &run(window.average(false)),
             &of(&|v| v.iter().sum::<f64>() / v.len() as f64),
             1e-6,
             eps,
         );
         let padded = of(&|v| v.iter().sum::<f64>() / 6.0);
-        assert_close("AverageWithPadding", &run(Pool::AverageWithPadding), &padded, 1e-6, eps);
+        assert_close("AverageWithPadding", &run(window.average(true)), &padded, 1e-6, eps);
     }
     // Rounding the size up makes a last window that reaches past the padding: it is divided by what it covers.
     let ceil = Window { output: vec![2], ..self::window(&[3], &[3], &[1], &[0, 1], &[4]) };
+    let ty = |dtype| typed(dtype, &[1, 1, 2]);
     let x = up(gpu, &tensor(DType::F32, &[1, 1, 4], &[1.0, 2.0, 3.0, 4.0]));
-    assert_eq!(down(gpu, &gpu.pool(Pool::AverageWithPadding, &x, &ceil).unwrap()).to_f64s(), [2.0, 2.0]);
-    assert_eq!(down(gpu, &gpu.pool(Pool::Average, &x, &ceil).unwrap()).to_f64s(), [2.0, 4.0]);
+    assert_eq!(
+        down(gpu, &apply_to(gpu, ceil.average(true), &[&x], &[ty(x.dtype())]).unwrap()).to_f64s(),
+        [2.0, 2.0]
+    );
+    assert_eq!(
+        down(gpu, &apply_to(gpu, ceil.average(false), &[&x], &[ty(x.dtype())]).unwrap()).to_f64s(),
+        [2.0, 4.0]
+    );
     let bytes = up(gpu, &integers(DType::I8, &[1, 1, 4], &[-5, -3, -9, -8]));
-    assert_eq!(down(gpu, &gpu.pool(Pool::Max, &bytes, &ceil).unwrap()).to_i128s(), [-3, -8]);
+    assert_eq!(
+        down(gpu, &apply_to(gpu, ceil.max(), &[&bytes], &[ty(bytes.dtype())]).unwrap()).to_i128s(),
+        [-3, -8]
+    );
 }

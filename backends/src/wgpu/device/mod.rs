@@ -1,0 +1,196 @@
+//! An open device: what it can do, and how its errors become values.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `adapter` | the adapters of this machine, and choosing one |
+//! | `selftest` | what the driver can be trusted with |
+//! | `error` | what can go wrong |
+//!
+//! Nothing here panics on what a driver does: every `wgpu` call runs inside error scopes, and what escapes them is kept
+//! and reported by the next call.
+
+mod adapter;
+mod error;
+mod selftest;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ir::DType;
+
+use super::record::{Pipeline, Recorder};
+use adapter::enumerate;
+
+pub use adapter::{AdapterInfo, Which, adapters};
+pub use error::GpuError;
+pub use selftest::SelfTest;
+
+/// What the device can compute with beyond 32-bit types.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Capabilities {
+    /// 16-bit floats.
+    pub f16: bool,
+    /// 64-bit integers.
+    pub int64: bool,
+    /// 64-bit floats (arithmetic only: drivers accept the transcendental functions and return garbage).
+    pub f64: bool,
+}
+
+/// An open device. It may be shared between threads; what they record is submitted together.
+pub struct Gpu {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) limits: wgpu::Limits,
+    pub(crate) pipelines: Mutex<HashMap<String, Arc<Pipeline>>>,
+    pub(crate) recorder: Mutex<Recorder>,
+    /// The first error that reached no error scope; the handler must not panic, which is `wgpu`'s default.
+    fault: Arc<Mutex<Option<String>>>,
+    info: AdapterInfo,
+    capabilities: Capabilities,
+    self_test: SelfTest,
+    /// How long a download waits for the device.
+    pub(crate) timeout: Duration,
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gpu")
+            .field("info", &self.info)
+            .field("self_test", &self.self_test)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A panic elsewhere while the lock was held leaves nothing half-done here, so poisoning is ignored.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Gpu {
+    /// Opens an adapter, with 16- and 64-bit types where it has them, and runs the self-test.
+    pub fn open(which: &Which) -> Result<Self, GpuError> {
+        let matches = |(i, a): &(usize, wgpu::Adapter)| match which {
+            Which::Best => true,
+            Which::Index(wanted) => i == wanted,
+            Which::Name(name) => a.get_info().name.to_lowercase().contains(&name.to_lowercase()),
+        };
+        let (_, adapter) = enumerate()
+            .into_iter()
+            .enumerate()
+            .find(matches)
+            .ok_or_else(|| GpuError::NoAdapter { wanted: which.to_string() })?;
+        let mut gpu = Self::request(&adapter)?;
+        gpu.self_test = SelfTest::run(&gpu)?;
+        Ok(gpu)
+    }
+
+    fn request(adapter: &wgpu::Adapter) -> Result<Self, GpuError> {
+        let wanted = wgpu::Features::SHADER_F16 | wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_F64;
+        let features = adapter.features() & wanted;
+        let info: AdapterInfo = adapter.get_info().into();
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("onnxsmith"),
+            required_features: features,
+            required_limits: adapter.limits(),
+            ..Default::default()
+        }))
+        .map_err(|e| GpuError::Open { adapter: info.to_string(), why: e.to_string() })?;
+        let fault = Arc::new(Mutex::new(None));
+        let sink = Arc::clone(&fault);
+        device.on_uncaptured_error(Arc::new(move |e: wgpu::Error| {
+            lock(&sink).get_or_insert(e.to_string());
+        }));
+        let sink = Arc::clone(&fault);
+        device.set_device_lost_callback(move |reason, message| {
+            // Dropping the device is reported as `Destroyed`; nobody is left to read it then.
+            lock(&sink).get_or_insert(format!("device lost ({reason:?}): {message}"));
+        });
+        let limits = device.limits();
+        let mut gpu = Self {
+            recorder: Mutex::default(),
+            pipelines: Mutex::default(),
+            limits,
+            device,
+            queue,
+            fault,
+            info,
+            capabilities: Capabilities {
+                f16: features.contains(wgpu::Features::SHADER_F16),
+                int64: features.contains(wgpu::Features::SHADER_INT64),
+                f64: features.contains(wgpu::Features::SHADER_F64),
+            },
+            self_test: SelfTest::default(),
+            timeout: Duration::from_mins(2),
+        };
+        gpu.recorder = Mutex::new(gpu.guarded("start-up", || Recorder::new(&gpu.device, &gpu.limits))?);
+        Ok(gpu)
+    }
+
+    /// The adapter behind the device.
+    pub fn info(&self) -> &AdapterInfo {
+        &self.info
+    }
+
+    /// What the device can compute with.
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    /// What the start-up probes saw.
+    pub fn self_test(&self) -> &SelfTest {
+        &self.self_test
+    }
+
+    /// Refuses a kernel on a dtype that the device's shaders do not have.
+    pub(crate) fn require(&self, kernel: &str, dtype: DType) -> Result<(), GpuError> {
+        let has = self.capabilities;
+        let (present, feature) = match dtype {
+            DType::F16 => (has.f16, "SHADER_F16"),
+            DType::I64 | DType::U64 => (has.int64, "SHADER_INT64"),
+            DType::F64 => (has.f64, "SHADER_F64"),
+            _ => (true, ""),
+        };
+        if present {
+            Ok(())
+        } else {
+            Err(GpuError::dtype(kernel, dtype, &format!("the adapter has no {feature}")))
+        }
+    }
+
+    /// The longest loop a kernel may run in one invocation; longer work is split over invocations or launches.
+    /// The probe counts a driver's whole allowance, of which index arithmetic takes a little.
+    pub(crate) fn loop_limit(&self) -> usize {
+        self.self_test.max_loop_iterations.map_or(16_384, |n| (n as usize / 4).clamp(64, 16_384))
+    }
+
+    /// How long [`Gpu::download`] waits for the device before it gives up.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
+    }
+
+    /// Runs `f` with every kind of `wgpu` error captured.
+    pub(crate) fn guarded<T>(&self, during: &str, f: impl FnOnce() -> T) -> Result<T, GpuError> {
+        use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+        let scopes = [OutOfMemory, Internal, Validation].map(|filter| self.device.push_error_scope(filter));
+        let value = f();
+        // Scopes end innermost first; the first error to name is the validation error.
+        let mut errors = scopes.into_iter().rev().filter_map(|scope| pollster::block_on(scope.pop()));
+        let first = errors.next();
+        errors.for_each(drop);
+        match first {
+            None => self.fault(during).map(|()| value),
+            Some(wgpu::Error::OutOfMemory { .. }) => Err(GpuError::OutOfMemory { during: during.to_owned() }),
+            Some(e) => Err(GpuError::Device { during: during.to_owned(), why: e.to_string() }),
+        }
+    }
+
+    /// An error that reached no scope makes the device unfit for further use, and is reported every time.
+    fn fault(&self, during: &str) -> Result<(), GpuError> {
+        match &*lock(&self.fault) {
+            None => Ok(()),
+            Some(why) => Err(GpuError::Device { during: during.to_owned(), why: why.clone() }),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Probes run when a device is opened. They decide what kernels may rely on, and `onnxsmith backends` shows them.
+
+use std::fmt;
+
+use ir::{DType, Tensor, Type};
+
+use super::{Gpu, GpuError};
+use crate::wgpu::record::Launch;
+use crate::wgpu::wgsl::{Body, Element, Shader, body};
+
+/// Iterations the loop probe asks for. Mesa 22.3.6 stops every invocation at 65,535 without a word.
+const LOOP_PROBE: u32 = 1 << 17;
+
+/// What the start-up probes saw.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "independent observations, each with its own name")]
+pub struct SelfTest {
+    /// An elementwise kernel over a thousand numbers gave the right ones.
+    pub arithmetic: bool,
+    /// The iterations after which the driver silently leaves a loop; `None` if the probe's 131,072 all ran.
+    pub max_loop_iterations: Option<u32>,
+    /// `a != a` finds a NaN. Kernels test the bits instead.
+    pub nan_by_comparison: bool,
+    /// The test on bits finds a NaN.
+    pub nan_by_bits: bool,
+    /// Arithmetic keeps denormals instead of flushing them to zero.
+    pub keeps_denormals: bool,
+    /// `(a + b) - a` is computed as written instead of becoming `b`.
+    pub keeps_association: bool,
+}
+
+impl fmt::Display for SelfTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let say = |b: bool| if b { "yes" } else { "no" };
+        let loops = self.max_loop_iterations.map_or_else(|| "unlimited".to_owned(), |n| n.to_string());
+        write!(
+            f,
+            "arithmetic {}, loop iterations {loops}, NaN by bits {}, NaN by != {}, denormals kept {}, association kept {}",
+            if self.arithmetic { "ok" } else { "WRONG" },
+            say(self.nan_by_bits),
+            say(self.nan_by_comparison),
+            say(self.keeps_denormals),
+            say(self.keeps_association),
+        )
+    }
+}
+
+impl SelfTest {
+    /// Runs every probe.
+    pub(super) fn run(gpu: &Gpu) -> Result<Self, GpuError> {
+        let n = 1000;
+        let input = Tensor::from_i128_fn(&Type::new(DType::U32, [n]), |i| i as i128);
+        let words = |t: &Tensor| t.to_i128s();
+        let arithmetic = probe(gpu, ARITHMETIC, &input)?;
+        let arithmetic = words(&arithmetic).iter().enumerate().all(|(i, &v)| v == 3 * i as i128 + 1);
+
+        let start = Tensor::from_i128_fn(&Type::new(DType::U32, [1]), |_| i128::from(LOOP_PROBE));
+        let counted = words(&probe(gpu, LOOP, &start)?)[0] as u32;
+
+        // 1.0, a NaN, the smallest normal number, 2^24.
+        let bits = [0x3f80_0000, 0x7fc0_0000, 0x0080_0000, 0x4b80_0000_i128];
+        let floats = Tensor::from_i128_fn(&Type::new(DType::U32, [4]), |i| bits[i]);
+        let seen = words(&probe(gpu, FLOATS, &floats)?);
+        Ok(Self {
+            arithmetic,
+            max_loop_iterations: (counted < LOOP_PROBE).then_some(counted),
+            nan_by_comparison: seen[0] == 1,
+            nan_by_bits: seen[1] == 1,
+            keeps_denormals: seen[2] == 0x0040_0000,
+            keeps_association: seen[3] == 0x0000_0000,
+        })
+    }
+}
+
+const ARITHMETIC: Body<()> = body!((), "selftest_arithmetic.wgsl");
+const LOOP: Body<()> = body!((), "selftest_loop.wgsl");
+const FLOATS: Body<()> = body!((), "selftest_floats.wgsl");
+
+fn probe(gpu: &Gpu, body: Body<()>, input: &Tensor) -> Result<Tensor, GpuError> {
+    let input = gpu.upload(input)?;
+    let words = Element::Number(DType::U32);
+    let shader = Shader::new("self-test", body, DType::U32, words).reads("x", words);
+    let output = gpu.alloc(DType::U32, input.shape())?;
+    gpu.launch(&Launch::new(&shader, &[&input], (), &output))?;
+    gpu.download(&output)
+}

@@ -1,0 +1,104 @@
+//! From an operator to its file. The match has no wildcard: a new operator does not compile until its file says which
+//! uses have kernels, and runs them.
+
+use ir::Type;
+use ops::Op;
+
+use super::device::{Gpu, GpuError};
+use super::kernel::{Call, Kernel};
+use super::record::GpuTensor;
+use crate::support::Support;
+
+/// The operator's own file.
+fn kernel(op: &Op) -> &dyn Kernel {
+    match op {
+        Op::Unary(op) => op,
+        Op::Binary(op) => op,
+        Op::Mod(op) => op,
+        Op::Pow(op) => op,
+        Op::BitShift(op) => op,
+        Op::PRelu(op) => op,
+        Op::Variadic(op) => op,
+        Op::Compare(op) => op,
+        Op::Predicate(op) => op,
+        Op::Where(op) => op,
+        Op::Clip(op) => op,
+        Op::Cast(op) => op,
+        Op::CastLike(op) => op,
+        Op::Activation(op) => op,
+        Op::Gelu(op) => op,
+        Op::Shrink(op) => op,
+        Op::Reshape(op) => op,
+        Op::Split(op) => op,
+        Op::Transpose(op) => op,
+        Op::Concat(op) => op,
+        Op::Slice(op) => op,
+        Op::Pad(op) => op,
+        Op::Expand(op) => op,
+        Op::Squeeze(op) => op,
+        Op::Unsqueeze(op) => op,
+        Op::Flatten(op) => op,
+        Op::Gather(op) => op,
+        Op::Trilu(op) => op,
+        Op::OneHot(op) => op,
+        Op::GatherElements(op) => op,
+        Op::Tile(op) => op,
+        Op::DepthToSpace(op) => op,
+        Op::SpaceToDepth(op) => op,
+        Op::ReverseSequence(op) => op,
+        Op::EyeLike(op) => op,
+        Op::Shape(op) => op,
+        Op::Size(op) => op,
+        Op::MatMul(op) => op,
+        Op::Gemm(op) => op,
+        Op::Reduce(op) => op,
+        Op::Arg(op) => op,
+        Op::CumSum(op) => op,
+        Op::TopK(op) => op,
+        Op::Conv(op) => op,
+        Op::MaxPool(op) => op,
+        Op::AveragePool(op) => op,
+        Op::LpPool(op) => op,
+        Op::GlobalPool(op) => op,
+        Op::BatchNorm(op) => op,
+        Op::LayerNorm(op) => op,
+        Op::InstanceNorm(op) => op,
+        Op::GroupNorm(op) => op,
+        Op::RmsNorm(op) => op,
+        Op::LpNorm(op) => op,
+        Op::MeanVariance(op) => op,
+        Op::Lrn(op) => op,
+        Op::Softmax(op) => op,
+    }
+}
+
+/// Whether there are kernels for an operator on operands and results of these types, on a device with every optional
+/// type. Running an operator asks here first, so what is said and what is done cannot differ. Whether a device has 16-
+/// and 64-bit types is in its [`Capabilities`](super::Capabilities), and what exceeds its limits is an error when it
+/// happens.
+pub fn support(op: &Op, inputs: &[Option<&Type>], _outputs: &[Type]) -> Support {
+    match inputs.first().copied().flatten() {
+        Some(x) => kernel(op).support(x, inputs),
+        None => Support::No("its first operand is absent"),
+    }
+}
+
+impl Gpu {
+    /// Runs one operator. `outputs` are the types its type rule gives for these operands.
+    pub fn operator(
+        &self,
+        op: &Op,
+        inputs: &[Option<&GpuTensor>],
+        outputs: &[Type],
+    ) -> Result<Vec<GpuTensor>, GpuError> {
+        let name = ir::Operation::name(op);
+        let types: Vec<_> = inputs.iter().map(|t| t.map(GpuTensor::ty)).collect();
+        let operands: Vec<_> = types.iter().map(Option::as_ref).collect();
+        if let Support::No(why) = support(op, &operands, outputs) {
+            let dtypes: Vec<_> = operands.iter().flatten().map(|t| t.dtype.name()).collect();
+            let kernel = format!("{name} of {}", dtypes.join(", "));
+            return Err(GpuError::Unsupported { kernel, why: why.to_owned() });
+        }
+        kernel(op).run(&Call { gpu: self, name, inputs, outputs })
+    }
+}

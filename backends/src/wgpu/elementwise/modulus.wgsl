@@ -1,0 +1,10 @@
+// The remainder with the sign of the divisor. Unlike `((a % b) + b) % b` this does not overflow.
+fn floored(a: T, b: T) -> T {
+    return a % b + select(T(0), b, a % b != T(0) && (a % b < T(0)) != (b < T(0)));
+}
+
+// The remainder with the sign of the dividend; of unsigned integers it is the only one.
+fn truncated(a: T, b: T) -> T { return a % b; }
+
+// Drivers compute the remainder of floats from a rounded quotient; this one is exact.
+fn of_floats(a: T, b: T) -> T { return f_fmod(a, b); }

@@ -1,0 +1,20 @@
+// The library's: drivers give NaN for a negative base and for pow(0, 0).
+fn of_floats(a: T, b: T) -> T { return f_pow(a, b); }
+
+// Square and multiply; a negative exponent truncates the reciprocal. At most 64 rounds.
+fn of_integers(base: T, exponent: T) -> T {
+    if (exponent < T(0)) {
+        if (base == T(1)) { return base; }
+        if (base + T(1) == T(0)) { return select(base, T(1), (exponent & T(1)) == T(0)); }
+        return T(0);
+    }
+    var r = T(1);
+    var b = base;
+    var e = exponent;
+    while (e > T(0)) {
+        if ((e & T(1)) == T(1)) { r = r * b; }
+        b = b * b;
+        e = e >> 1u;
+    }
+    return r;
+}

@@ -1,0 +1,108 @@
+//! What an operator's file states of it: which uses there are kernels for, and running one.
+
+use ir::{DType, Type};
+
+use super::device::{Gpu, GpuError};
+use super::record::GpuTensor;
+use super::wgsl::Class;
+use crate::support::Support;
+
+/// What an operator gives.
+pub(super) type Outputs = Result<Vec<GpuTensor>, GpuError>;
+
+/// An operator on the GPU.
+pub(super) trait Kernel {
+    /// Whether there are kernels for operands of these types, of which `x` is the first, on a device with every optional
+    /// type. It needs no device; what exceeds the limits of one is an error when it happens.
+    fn support(&self, x: &Type, operands: &[Option<&Type>]) -> Support;
+
+    /// Launches the kernels of a use that is supported.
+    fn run(&self, c: &Call<'_>) -> Outputs;
+}
+
+/// The operands of one operator and the types its results must have.
+pub(super) struct Call<'a> {
+    pub(super) gpu: &'a Gpu,
+    pub(super) name: &'static str,
+    pub(super) inputs: &'a [Option<&'a GpuTensor>],
+    pub(super) outputs: &'a [Type],
+}
+
+impl<'a> Call<'a> {
+    /// An operand, if it is there.
+    pub(super) fn opt(&self, i: usize) -> Option<&'a GpuTensor> {
+        self.inputs.get(i).copied().flatten()
+    }
+
+    /// An operand that has to be there.
+    pub(super) fn get(&self, i: usize) -> Result<&'a GpuTensor, GpuError> {
+        self.opt(i).ok_or_else(|| self.refuse(format!("operand {i} is absent")))
+    }
+
+    /// Every operand.
+    pub(super) fn all(&self) -> Result<Vec<&'a GpuTensor>, GpuError> {
+        (0..self.inputs.len()).map(|i| self.get(i)).collect()
+    }
+
+    /// The first two operands, which have to be of one dtype.
+    pub(super) fn alike(&self) -> Result<[&'a GpuTensor; 2], GpuError> {
+        let (a, b) = (self.get(0)?, self.get(1)?);
+        if a.dtype() == b.dtype() {
+            Ok([a, b])
+        } else {
+            Err(self.refuse(format!("operands are {} and {}", a.dtype(), b.dtype())))
+        }
+    }
+
+    /// The type of the first result.
+    pub(super) fn output(&self) -> Result<&'a Type, GpuError> {
+        self.outputs.first().ok_or_else(|| self.refuse("it has no output"))
+    }
+
+    /// An axis counted from the end if negative.
+    pub(super) fn axis(&self, axis: i64, rank: usize) -> Result<usize, GpuError> {
+        let from_start = if axis < 0 { axis + rank as i64 } else { axis };
+        usize::try_from(from_start)
+            .ok()
+            .filter(|&a| a < rank)
+            .ok_or_else(|| self.refuse(format!("no axis {axis} in rank {rank}")))
+    }
+
+    /// The arguments break a requirement of the operator.
+    pub(super) fn refuse(&self, why: impl Into<String>) -> GpuError {
+        GpuError::arguments(self.name, why)
+    }
+}
+
+/// The only result of an operator.
+pub(super) fn one(output: Result<GpuTensor, GpuError>) -> Outputs {
+    output.map(|output| vec![output])
+}
+
+/// Drivers accept the transcendental functions of f64 and return garbage.
+pub(super) const ARITHMETIC_ONLY: &str =
+    "drivers compute + - * / sqrt and comparisons of f64, and this needs more";
+
+/// The answer for a dtype that an operator has kernels for, or has not.
+pub(super) fn answer(has: bool, dtype: DType) -> Support {
+    match (has, dtype) {
+        (true, _) => Support::Yes,
+        (false, DType::F64) => Support::No(ARITHMETIC_ONLY),
+        (false, _) => Support::No("it is not defined for this dtype"),
+    }
+}
+
+/// The answer for an operator of floats.
+pub(super) fn floats(dtype: DType) -> Support {
+    answer(dtype.is_float(), dtype)
+}
+
+/// The answer for an operator of floats that needs more than arithmetic.
+pub(super) fn short_floats(dtype: DType) -> Support {
+    answer(Class::of(dtype) == Class::Float, dtype)
+}
+
+/// The answer for an operator of all dtypes but bool.
+pub(super) fn numbers(dtype: DType) -> Support {
+    answer(dtype != DType::Bool, dtype)
+}

@@ -1,0 +1,4 @@
+//! Matrix products.
+
+mod gemm;
+pub(super) mod matmul;

@@ -1,0 +1,19 @@
+//! Operators that move elements, or make them from nothing but their places.
+
+mod concat;
+mod depth_space;
+mod expand;
+mod eye_like;
+mod gather;
+mod gather_elements;
+mod one_hot;
+mod pad;
+mod reshape;
+mod reverse_sequence;
+mod shape;
+pub(super) mod slice;
+mod split;
+pub(super) mod strided;
+mod tile;
+pub(super) mod transpose;
+mod trilu;

@@ -1,0 +1,13 @@
+// Element `i` of `[outer, middle, inner]` is at the mirrored step in time, within the length of its batch.
+fn element(i: u32) {
+    let inner = i % params.inner;
+    let middle = (i / params.inner) % params.middle;
+    let outer = i / (params.inner * params.middle);
+    let batch = select(middle, outer, BATCH_FIRST);
+    let time = select(outer, middle, BATCH_FIRST);
+    // A length beyond the end is the whole.
+    let length = min(load_lengths(batch), params.steps);
+    let step = select(time, length - 1u - time, time < length);
+    let row = select(step * params.middle + middle, outer * params.middle + step, BATCH_FIRST);
+    store_out(i, load_x(row * params.inner + inner));
+}

@@ -1,0 +1,43 @@
+//! MaxPool, and where in `x` each window's largest element is.
+
+use ir::{DType, Type};
+use ops::nn::MaxPool;
+
+use super::window::{Geometry, Window, pool, slides};
+use crate::support::Support;
+use crate::wgpu::kernel::{Call, Kernel, Outputs, numbers};
+use crate::wgpu::wgsl::{Body, Constant, Element, Shader, body, params};
+
+params! {
+    struct Pool {
+        window: Geometry,
+        channels: u32,
+    }
+}
+
+const VALUES: Body<Pool> = body!(Pool, "max_pool.wgsl", "window.wgsl");
+const PLACES: Body<Pool> = body!(Pool, "max_pool_places.wgsl", "window.wgsl");
+
+impl Kernel for MaxPool {
+    fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
+        let numbers = numbers(x.dtype);
+        if numbers.is_yes() { slides(x) } else { numbers }
+    }
+
+    fn run(&self, c: &Call<'_>) -> Outputs {
+        let x = c.get(0)?;
+        let window = Window::new(&self.window, &self.kernel_shape, x, c.output()?);
+        window.check(c, x)?;
+        let number = Element::Number(x.dtype());
+        let params = Pool { window: window.geometry(&x.shape()[2..]), channels: x.shape()[1] as u32 };
+        let shader = Shader::new(c.name, VALUES, x.dtype(), number).reads("x", number);
+        let mut outputs = vec![pool(c, &shader, x, &window, params.clone(), x.dtype())?];
+        if c.outputs.len() > 1 {
+            let shader = Shader::new(c.name, PLACES, x.dtype(), Element::Low(DType::I64))
+                .reads("x", number)
+                .constant("COLUMN_MAJOR", Constant::Bool(self.column_major));
+            outputs.push(pool(c, &shader, x, &window, params, DType::I64)?);
+        }
+        Ok(outputs)
+    }
+}

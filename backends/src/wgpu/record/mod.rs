@@ -1,0 +1,285 @@
+//! Recording launches into one command buffer, and submitting it.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `tensor` | device memory, and the way there and back |
+//! | `view` | broadcasting and striding as data |
+//!
+//! A launch binds one struct of params, the inputs and one output. Shapes and attributes are data in the params, so one
+//! pipeline serves every shape. Nothing runs until [`Gpu::flush`] or a download, so a graph is one submission and its
+//! intermediates never leave the device.
+
+mod tensor;
+mod view;
+
+use std::sync::Arc;
+
+use super::device::{Gpu, GpuError, lock};
+use super::wgsl::{Param, Shader, WORKGROUP};
+
+pub use tensor::GpuTensor;
+pub(crate) use view::{View, broadcast_shape, strides, view_params};
+
+/// Bytes of params one submission can hold. A full arena submits what is recorded.
+const ARENA: usize = 1 << 18;
+
+/// A submission this long is worth starting: it bounds the memory that dropped intermediates still hold.
+const MAX_LAUNCHES: usize = 256;
+
+/// A compiled kernel.
+pub(crate) struct Pipeline {
+    pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+}
+
+/// One launch of a kernel: an invocation per element of `count`.
+pub(crate) struct Launch<'a, P> {
+    /// The kernel.
+    pub(crate) shader: &'a Shader<P>,
+    /// What it reads, in the shader's order.
+    pub(crate) inputs: &'a [&'a GpuTensor],
+    /// What it is told.
+    pub(crate) params: P,
+    /// Which elements of the inputs it reads, from [`view_params`], if its shader has views.
+    pub(crate) views: Vec<u32>,
+    /// What it writes. It must not be one of the inputs.
+    pub(crate) output: &'a GpuTensor,
+    /// The number of invocations.
+    pub(crate) count: usize,
+}
+
+impl<'a, P: Param> Launch<'a, P> {
+    /// A launch without views, of an invocation per element of the output.
+    pub(crate) fn new(
+        shader: &'a Shader<P>,
+        inputs: &'a [&'a GpuTensor],
+        params: P,
+        output: &'a GpuTensor,
+    ) -> Self {
+        Self { shader, inputs, params, views: Vec::new(), output, count: output.len() }
+    }
+
+    /// All words of the parameters, in the order of the struct that the shader declares.
+    fn words(&self) -> Vec<u32> {
+        let mut words = vec![0, self.count as u32];
+        self.params.push(&mut words);
+        words.extend(&self.views);
+        words
+    }
+}
+
+/// Work recorded and not yet submitted.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    // The pass borrows from the encoder, so it is declared first and dropped first.
+    pass: Option<wgpu::ComputePass<'static>>,
+    encoder: Option<wgpu::CommandEncoder>,
+    params: Vec<u8>,
+    arena: Option<wgpu::Buffer>,
+    alignment: usize,
+    launches: usize,
+}
+
+impl Recorder {
+    pub(crate) fn new(device: &wgpu::Device, limits: &wgpu::Limits) -> Self {
+        let arena = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("params"),
+            size: ARENA as u64,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let alignment = limits.min_storage_buffer_offset_alignment as usize;
+        Self { arena: Some(arena), alignment, ..Self::default() }
+    }
+
+    fn encoder(&mut self, device: &wgpu::Device) -> &mut wgpu::CommandEncoder {
+        self.pass = None;
+        self.encoder
+            .get_or_insert_with(|| device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default()))
+    }
+
+    fn pass(&mut self, device: &wgpu::Device) -> &mut wgpu::ComputePass<'static> {
+        if self.pass.is_none() {
+            let pass = self.encoder(device).begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            self.pass = Some(pass.forget_lifetime());
+        }
+        // The branch above filled it; `get_or_insert_with` cannot borrow the encoder as well.
+        self.pass.as_mut().unwrap_or_else(|| unreachable!("the pass was just opened"))
+    }
+
+    /// Copies params into the arena's next aligned slot and returns its offset and size in bytes.
+    fn push_params(&mut self, words: &[u32]) -> (usize, usize) {
+        let start = self.params.len().next_multiple_of(self.alignment.max(4));
+        self.params.resize(start, 0);
+        for word in words {
+            self.params.extend_from_slice(&word.to_le_bytes());
+        }
+        (start, self.params.len() - start)
+    }
+
+    fn submit(&mut self, gpu: &Gpu) {
+        self.pass = None;
+        let Some(encoder) = self.encoder.take() else { return };
+        if let Some(arena) = &self.arena {
+            gpu.queue.write_buffer(arena, 0, &self.params);
+        }
+        self.params.clear();
+        self.launches = 0;
+        gpu.queue.submit([encoder.finish()]);
+    }
+}
+
+impl Gpu {
+    /// Records one launch.
+    pub(crate) fn launch<P: Param>(&self, launch: &Launch<'_, P>) -> Result<(), GpuError> {
+        let name = launch.shader.name();
+        for dtype in launch.shader.needs() {
+            self.require(name, dtype)?;
+        }
+        if launch.inputs.len() != launch.shader.arity() {
+            let why =
+                format!("its kernel reads {} tensors, not {}", launch.shader.arity(), launch.inputs.len());
+            return Err(GpuError::arguments(name, why));
+        }
+        if launch.count == 0 {
+            return Ok(());
+        }
+        let pipeline = self.pipeline(launch.shader)?;
+        self.record(name, &pipeline, &launch.words(), launch)
+    }
+
+    fn record<P>(
+        &self,
+        name: &str,
+        pipeline: &Pipeline,
+        words: &[u32],
+        launch: &Launch<'_, P>,
+    ) -> Result<(), GpuError> {
+        let groups = self.workgroups(name, launch.count)?;
+        let mut recorder = lock(&self.recorder);
+        let recorder = &mut *recorder;
+        self.guarded(name, || {
+            let room = recorder.params.len() + recorder.alignment + 4 * words.len();
+            if room > ARENA || recorder.launches == MAX_LAUNCHES {
+                recorder.submit(self);
+            }
+            let (offset, size) = recorder.push_params(words);
+            let Some(arena) = recorder.arena.clone() else { return };
+            let params = wgpu::BufferBinding {
+                buffer: &arena,
+                offset: offset as u64,
+                size: wgpu::BufferSize::new(size as u64),
+            };
+            let buffers = launch.inputs.iter().map(|t| &t.buffer).chain([&launch.output.buffer]);
+            let bound = std::iter::once(wgpu::BindingResource::Buffer(params))
+                .chain(buffers.map(wgpu::Buffer::as_entire_binding));
+            let entries: Vec<_> = bound
+                .zip(0..)
+                .map(|(resource, binding)| wgpu::BindGroupEntry { binding, resource })
+                .collect();
+            let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &pipeline.layout,
+                entries: &entries,
+            });
+            let pass = recorder.pass(&self.device);
+            pass.set_pipeline(&pipeline.pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
+            recorder.launches += 1;
+        })
+    }
+
+    /// Submits what is recorded, without waiting for it.
+    pub fn flush(&self) -> Result<(), GpuError> {
+        let mut recorder = lock(&self.recorder);
+        self.guarded("submission", || recorder.submit(self))
+    }
+
+    /// Records copies of whole buffers, submits everything, and returns the copies, ready to be mapped.
+    pub(crate) fn submit_with_copies(
+        &self,
+        buffers: &[&wgpu::Buffer],
+    ) -> Result<Vec<wgpu::Buffer>, GpuError> {
+        let mut recorder = lock(&self.recorder);
+        self.guarded("readback", || {
+            let staging = buffers.iter().map(|source| {
+                let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("readback"),
+                    size: source.size(),
+                    usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                    mapped_at_creation: false,
+                });
+                recorder.encoder(&self.device).copy_buffer_to_buffer(source, 0, &staging, 0, source.size());
+                staging
+            });
+            let staging = staging.collect();
+            recorder.submit(self);
+            staging
+        })
+    }
+
+    /// Spreads an invocation per element over three dimensions of at most the device's workgroups each.
+    fn workgroups(&self, what: &str, count: usize) -> Result<[u32; 3], GpuError> {
+        let most = self.limits.max_compute_workgroups_per_dimension as usize;
+        let groups = count.div_ceil(WORKGROUP as usize);
+        let x = groups.min(most);
+        let y = groups.div_ceil(x).min(most);
+        let z = groups.div_ceil(x * y);
+        // Element numbers are `u32` in the kernels, with room for the last, partly idle row of workgroups.
+        let numbers = x * y * z * WORKGROUP as usize;
+        if z > most || numbers > u32::MAX as usize {
+            let what = format!("a launch of {what}");
+            return Err(GpuError::TooLarge { what, needed: count as u64, limit: u64::from(u32::MAX) });
+        }
+        Ok([x as u32, y as u32, z as u32])
+    }
+
+    fn pipeline<P: Param>(&self, shader: &Shader<P>) -> Result<Arc<Pipeline>, GpuError> {
+        let key = shader.key();
+        if let Some(found) = lock(&self.pipelines).get(&key) {
+            return Ok(Arc::clone(found));
+        }
+        let name = shader.name();
+        let compiled = self.guarded(name, || self.compile(name, &shader.source(), shader.arity()))?;
+        let compiled = Arc::new(compiled);
+        lock(&self.pipelines).insert(key, Arc::clone(&compiled));
+        Ok(compiled)
+    }
+
+    fn compile(&self, name: &str, source: &str, inputs: usize) -> Pipeline {
+        let entry = |binding: usize, read_only: bool| wgpu::BindGroupLayoutEntry {
+            binding: binding as u32,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Storage { read_only },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        };
+        let entries: Vec<_> = (0..inputs + 2).map(|i| entry(i, i <= inputs)).collect();
+        let layout = self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some(name),
+            entries: &entries,
+        });
+        let pipeline_layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(name),
+            bind_group_layouts: &[Some(&layout)],
+            ..Default::default()
+        });
+        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(name),
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(name),
+            layout: Some(&pipeline_layout),
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            cache: None,
+        });
+        Pipeline { pipeline, layout }
+    }
+}

@@ -1,0 +1,88 @@
+//! ArgMax and ArgMin, staged like the reductions, with positions in place of values. A NaN is found before any number.
+
+use ir::{DType, Type};
+use ops::reduction::{Arg, ArgFn};
+
+use super::plan::{Plan, Stage, longest_chunk};
+use crate::support::Support;
+use crate::wgpu::device::{Gpu, GpuError};
+use crate::wgpu::kernel::{Call, Kernel, Outputs, one};
+use crate::wgpu::record::{GpuTensor, Launch};
+use crate::wgpu::wgsl::{Body, Constant, Element, Shader, body, params};
+
+params! {
+    /// One stage of a search.
+    struct Search {
+        stage: Stage,
+        /// The length of the axis.
+        extent: u32,
+    }
+}
+
+const BODY: Body<Search> = body!(Search, "arg.wgsl", "chunk.wgsl");
+const WIDEN: Body<()> = body!((), "arg_widen.wgsl");
+
+impl Kernel for Arg {
+    fn support(&self, _: &Type, _: &[Option<&Type>]) -> Support {
+        Support::Yes
+    }
+
+    fn run(&self, c: &Call<'_>) -> Outputs {
+        let x = c.get(0)?;
+        let axis = c.axis(self.axis, x.rank())?;
+        let found = c.gpu.positions(x, axis, self.function, self.select_last_index)?;
+        let mut shape = found.shape().to_vec();
+        if !self.keepdims {
+            shape.remove(axis);
+        }
+        let output = c.gpu.alloc(DType::I64, &shape)?;
+        let (low, wide) = (Element::Low(DType::U32), Element::Low(DType::I64));
+        let shader = Shader::counter(c.name, WIDEN, wide).reads("positions", low);
+        c.gpu.launch(&Launch::new(&shader, &[&found], (), &output))?;
+        one(Ok(output))
+    }
+}
+
+impl Gpu {
+    /// Where along an axis the extreme is, as u32, with the axis kept as 1.
+    pub(crate) fn positions(
+        &self,
+        x: &GpuTensor,
+        axis: usize,
+        f: ArgFn,
+        select_last: bool,
+    ) -> Result<GpuTensor, GpuError> {
+        let name = match f {
+            ArgFn::Max => "ArgMax",
+            ArgFn::Min => "ArgMin",
+        };
+        let plan = Plan::new(self, name, x, &[axis])?;
+        if plan.n == 0 {
+            return Err(GpuError::arguments(name, format!("axis {axis} of {:?} is empty", x.shape())));
+        }
+        let shader = Shader::new(name, BODY, x.dtype(), Element::Low(DType::U32))
+            .reads("x", Element::Number(x.dtype()))
+            .constant("LARGEST", Constant::Bool(f == ArgFn::Max))
+            .constant("LAST", Constant::Bool(select_last));
+        // The first stage looks at elements, the later ones at the positions found so far.
+        let first = || shader.clone().means("position", "own_position");
+        let later =
+            || shader.clone().reads("found", Element::Low(DType::U32)).means("position", "found_position");
+        let (longest, extent) = (longest_chunk(self), plan.n as u32);
+        let (mut n, mut found): (usize, Option<GpuTensor>) = (plan.n, None);
+        loop {
+            let chunks = n.div_ceil(longest);
+            let output = self.alloc(DType::U32, &[plan.outer, chunks, plan.inner])?;
+            let params = Search { stage: Stage::new(n, plan.inner, chunks), extent };
+            let x = &plan.tensor;
+            match &found {
+                None => self.launch(&Launch::new(&first(), &[x], params, &output)),
+                Some(found) => self.launch(&Launch::new(&later(), &[x, found], params, &output)),
+            }?;
+            if chunks == 1 {
+                return output.reshape(&plan.kept);
+            }
+            (n, found) = (chunks, Some(output));
+        }
+    }
+}

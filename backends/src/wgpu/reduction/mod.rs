@@ -1,0 +1,7 @@
+//! Operators that combine elements along axes.
+
+pub(super) mod arg;
+mod cum_sum;
+mod plan;
+pub(super) mod reduce;
+mod top_k;
