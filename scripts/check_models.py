@@ -128,7 +128,7 @@ def check_ort(path, model, counts, failures):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    # What counts is whether the model is accepted; the optimiser has faults of its own (see findings/).
+    # What counts is whether the model is accepted; the optimiser has faults of its own (see corpus/).
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
         onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

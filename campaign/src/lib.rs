@@ -7,7 +7,6 @@
 //! | [`report`] | what a campaign found, in numbers and clusters |
 //! | [`coverage`] | which operators occurred, and which met |
 //! | [`group`] | findings of different signatures that have one cause |
-//! | [`known`] | lists of known findings |
 //! | [`store`] | a campaign on disk: stored, continued, merged |
 //! | [`shard`] | one part of a campaign that is split over machines |
 //! | [`replay`] | running saved cases: `onnxsmith run` |
@@ -20,7 +19,6 @@ pub mod event;
 pub mod fuzz;
 pub mod group;
 pub mod junit;
-pub mod known;
 pub mod replay;
 pub mod report;
 pub mod shard;
@@ -28,7 +26,6 @@ pub mod store;
 
 pub use event::Event;
 pub use fuzz::fuzz;
-pub use known::Known;
 pub use shard::Shard;
 pub use store::Store;
 

@@ -13,13 +13,13 @@ use oracles::{Finding, Tally, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::Coverage;
-use crate::known::{Entry, Known};
 use crate::store::Identity;
 use harness::case::Adversarial;
 use harness::counts;
 use harness::footprint::Footprints;
 use harness::invalid::tally::LevelTally;
 use harness::validity::Validity;
+use triage::known::{Entry, Known};
 use triage::oracle::Asked;
 
 /// What a campaign found.
@@ -339,7 +339,7 @@ impl Report {
         self.known = 0;
         for cluster in &mut self.clusters {
             let version = identity.version(&cluster.example.backend);
-            let covering: Vec<_> = known.covering(&version, &cluster.signature).collect();
+            let covering = known.covering(&version, &cluster.signature);
             met.extend(covering.iter().map(|(number, _)| *number));
             cluster.known = covering.first().map(|(_, entry)| entry.finding.clone());
             self.known += if cluster.known.is_some() { cluster.count } else { 0 };

@@ -15,10 +15,11 @@ use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Shard, Store};
+use onnxsmith_campaign::{Shard, Store};
 use ops::{Graph, Model, Op};
 use oracles::Verdict;
 use triage::blame::blame;
+use triage::known::Known;
 use verdict::verdict;
 use worker::{Description, EngineError};
 

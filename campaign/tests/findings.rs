@@ -1,4 +1,4 @@
-//! Every case in `findings/` holds on our own engines: what is reported against a runtime has to be right itself.
+//! Every case in `corpus/` holds on our own engines: what is reported against a runtime has to be right itself.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use oracles::Tolerance;
 
 fn cases() -> Vec<PathBuf> {
     let folders = |path: &Path| -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(path).expect("findings/ can be listed");
+        let entries = std::fs::read_dir(path).expect("corpus/ can be listed");
         entries.map(|e| e.expect("an entry").path()).filter(|p| p.is_dir()).collect()
     };
-    let runtimes = folders(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../findings"));
+    let runtimes = folders(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus"));
     let mut cases: Vec<PathBuf> = runtimes.iter().flat_map(|runtime| folders(runtime)).collect();
     cases.sort();
     cases

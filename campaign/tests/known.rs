@@ -10,7 +10,8 @@ use ir::{DType, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Shard, Store};
+use onnxsmith_campaign::{Shard, Store};
+use triage::known::Known;
 use worker::{Case, Description, Engine, EngineError};
 
 /// An engine that refuses everything.

@@ -16,10 +16,11 @@ use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::replay::{Replay, Result as Replayed, replay};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Shard, Store};
+use onnxsmith_campaign::{Shard, Store};
 use ops::elementwise::unary::{Unary, UnaryFn};
 use ops::{Graph, Model, Op};
 use oracles::metamorphic::{ALL, Fidelity, Holds, Subject};
+use triage::known::Known;
 use triage::oracle::Oracles;
 use worker::{Description, EngineError};
 

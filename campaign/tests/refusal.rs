@@ -12,10 +12,11 @@ use harness::{Maker, Target};
 use ir::{DType, DTypes, Operation, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Shard, Store};
+use onnxsmith_campaign::{Shard, Store};
 use ops::{Model, Op};
 use oracles::{Verdict, Why};
 use triage::blame::Suspect;
+use triage::known::Known;
 use verdict::verdict;
 
 /// Our CPU kernels, but some nodes are refused.

@@ -15,7 +15,8 @@ use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::replay::{Replay, replay};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Known, Shard, Store};
+use onnxsmith_campaign::{Shard, Store};
+use triage::known::Known;
 use worker::{Case, Description, Engine, EngineError};
 
 /// Takes every model, and answers with zeros.

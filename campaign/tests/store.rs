@@ -13,7 +13,8 @@ use ir::{DType, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::{self, FILE, Identity, StoreError};
-use onnxsmith_campaign::{Known, Shard, Store};
+use onnxsmith_campaign::{Shard, Store};
+use triage::known::Known;
 use triage::oracle::Oracles;
 use worker::{Case, Description, Engine, EngineError};
 

@@ -374,11 +374,14 @@ pub(crate) struct Ops {
 /// `show`
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Show {
-    /// A case folder or an `.onnx` file.
+    /// A case folder, a finding of corpus/, or an `.onnx` file.
     pub case: PathBuf,
     /// Print Graphviz's DOT instead of the text form.
     #[arg(long)]
     pub dot: bool,
+    /// Write the case as a folder that any ONNX tool reads, instead of printing its model.
+    #[arg(long, value_name = "DIR", conflicts_with = "dot")]
+    pub out: Option<PathBuf>,
 }
 
 /// An entry of a list, without the spaces around the commas.

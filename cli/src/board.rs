@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use campaign::Store;
 use campaign::report::{Cluster, Report};
 use campaign::store::{StoreError, Stored};
-use campaign::{Known, Store};
 use console::{Term, truncate_str};
+use triage::known::Known;
 
 /// How often the board is drawn, and how often a thread looks whether it is to end.
 const EVERY: Duration = Duration::from_secs(1);

@@ -17,15 +17,11 @@ fn json(output: &Output) -> serde_json::Value {
 
 /// A finding of rten that does not depend on its version, in a folder of its own.
 fn finding(name: &str) -> (tempfile::TempDir, PathBuf) {
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../findings/rten-0.27").join(name);
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/rten-0.27").join(name);
     let folder = tempfile::tempdir().expect("a folder");
     let to = folder.path().join(name);
-    fs::create_dir_all(to.join("test_data_set_0")).expect("a folder");
-    fs::copy(from.join("model.onnx"), to.join("model.onnx")).expect("a model");
-    for file in fs::read_dir(from.join("test_data_set_0")).expect("a data set") {
-        let file = file.expect("an entry");
-        fs::copy(file.path(), to.join("test_data_set_0").join(file.file_name())).expect("a tensor");
-    }
+    fs::create_dir(&to).expect("a folder");
+    fs::copy(from.join("finding.toml"), to.join("finding.toml")).expect("a finding that is text");
     (folder, to)
 }
 
@@ -52,6 +48,34 @@ fn a_finding_keeps_its_signature_and_replays() {
     );
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(folder.path().join("again/case.json").is_file());
+}
+
+#[test]
+fn a_finding_that_is_written_up_is_a_case_like_any_other() {
+    let (folder, case) = finding("sign-zero");
+    let run = |case: &str| {
+        let output = onnxsmith(folder.path(), &["run", case, "--on", "rten:none,cpu", "--json", "--quiet"]);
+        assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+        json(&output)
+    };
+    let written_up = run(".");
+    assert_eq!(written_up["cases"], 1);
+    assert_eq!(written_up["backends"]["rten:none"]["mismatch"], 1);
+    assert_eq!(written_up["backends"]["cpu:default"]["pass"], 1);
+
+    let text = |case: &str| onnxsmith(folder.path(), &["show", case]).stdout;
+    assert!(String::from_utf8_lossy(&text("sign-zero")).contains("= Sign(%0)"));
+    let output = onnxsmith(folder.path(), &["show", "sign-zero", "--out", "onnx", "--json"]);
+    assert_eq!(json(&output)["out"], "onnx");
+    assert!(folder.path().join("onnx/test_data_set_0/output_0.pb").is_file());
+    assert_eq!(text("onnx"), text("sign-zero"));
+    assert_eq!(run("onnx")["backends"], written_up["backends"]);
+
+    fs::write(case.join("finding.toml"), "says = '1'\nwhat = '0'\n").expect("a file");
+    let output = onnxsmith(folder.path(), &["show", "sign-zero"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("finding.toml:2: unknown field `what`"), "{said}");
 }
 
 #[test]

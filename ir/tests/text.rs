@@ -128,6 +128,16 @@ fn shapes_that_promise_too_much_are_errors() {
 }
 
 #[test]
+fn a_tensor_alone_is_written_as_a_constant_is() {
+    let tensor = Tensor::from_f64_fn(&Type::new(DType::F16, [2]), |i| [1.5, -0.0][i]);
+    assert_eq!(tensor.to_string(), "f16[2] {1.5, -0.0}");
+    let error = |text: &str| text.parse::<Tensor>().unwrap_err().to_string();
+    assert!(error("f16[2] {1.5}").starts_with("line 1, column 8: "), "{}", error("f16[2] {1.5}"));
+    assert_eq!(error("f16[0] {} 1"), "line 1, column 11: expected the end of the text, found `1`");
+    assert!(error("{1.5}").starts_with("line 1, column 1: expected a type"));
+}
+
+#[test]
 fn comments_and_layout_do_not_matter() {
     let text = "onnxsmith 1 // version\nopset 17 graph{%0:f32[]=constant{1e0}return\"y\"=%0.0}// end";
     let mut graph = Graph::new();
@@ -221,6 +231,7 @@ proptest! {
     #[test]
     fn any_tensor_round_trips(tensor in tensor()) {
         let mut graph = Graph::new();
+        prop_assert_eq!(tensor.to_string().parse(), Ok(tensor.clone()));
         graph.constant(tensor);
         let model = Model::new(17, graph);
         prop_assert_eq!(parse(&model.to_string()), Ok(model));

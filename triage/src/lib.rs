@@ -13,15 +13,19 @@
 //! | [`judged`] | what came of a case on a target, by all oracles |
 //! | [`mod@reduce`] | the smallest case with the same finding: `onnxsmith reduce` |
 //! | [`folder`] | a case as a folder, with what is known about it |
+//! | [`stored`] | saved cases of any kind, read and found |
+//! | [`known`] | known findings: lists of them, and each as it is written up |
 
 pub mod allowance;
 pub mod blame;
 mod divergent;
 pub mod folder;
 pub mod judged;
+pub mod known;
 pub mod oracle;
 mod propagation;
 pub mod reduce;
+pub mod stored;
 mod symptom_match;
 mod wrong_type;
 

@@ -6,6 +6,7 @@ mod chaos;
 mod checked_in;
 mod codegen;
 mod commands;
+mod corpus;
 mod docs;
 mod engines;
 mod faults;
@@ -46,6 +47,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Generate known.toml and the pages of corpus/ from the findings there, and check that each is complete
+    Corpus(corpus::Arguments),
     /// Run ONNX's node tests on the engines and write the table in docs/engines.md
     Engines {
         /// The folder that scripts/export_node_tests.py has written
@@ -95,6 +98,7 @@ fn main() -> Result<ExitCode> {
     let done = match Cli::parse().task {
         Task::Codegen { check } => codegen::run(Mode::of(check)),
         Task::Docs { check } => docs::run(Mode::of(check)),
+        Task::Corpus(arguments) => corpus::run(&arguments),
         Task::Engines { tests, on, program } => engines::run(&tests, &on, program.as_deref()),
         Task::Values { arguments } => values::run(&arguments),
         #[cfg(target_os = "linux")]

@@ -131,13 +131,13 @@ impl<'p> Ledger<'p> {
             }
             if let (true, Some(find)) = (is_new, finds.first()) {
                 let version = &self.plan.targets[find.target].description().version;
-                let mut known = self.plan.known.covering(version, signature);
+                let known = self.plan.known.covering(version, signature);
                 kept.events.push(Event::NewFinding {
                     index: found.case.index,
                     signature: signature.clone(),
                     finding: Box::new(find.finding.clone()),
                     saved: saved.as_ref().map(|saved| self.store.folder().join(&saved.folder)),
-                    known: known.next().map(|(_, entry)| entry.finding.clone()),
+                    known: known.first().map(|(_, entry)| entry.finding.clone()),
                 });
             }
             kept.saved.extend(saved);

@@ -21,13 +21,13 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use crate::event::Event;
-use crate::known::Known;
 use crate::report::Report;
 use crate::shard::Shard;
 use crate::store::{Identity, Store, StoreError};
 use harness::case::Maker;
 use harness::invalid::schedule::{Levels, Schedule};
 use harness::target::Target;
+use triage::known::Known;
 use triage::oracle::Oracles;
 
 use count::Counted;

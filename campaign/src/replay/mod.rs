@@ -24,7 +24,7 @@ use harness::{case, reference};
 use triage::allowance::allowed;
 use triage::blame::Suspect;
 use triage::folder::{About, DERIVED, NoInputs, invent};
-use triage::oracle;
+use triage::{oracle, stored};
 
 /// How saved cases are run.
 pub struct Replay<'a> {
@@ -97,7 +97,7 @@ fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
 /// The results of one case, by target.
 fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Vec<Judgement> {
     let everywhere = |judgement: Judgement| vec![judgement; how.targets.len()];
-    let folder = match CaseFolder::read(path) {
+    let folder = match stored::read(path) {
         Ok(folder) => folder,
         Err(e) => return everywhere(unusable(&e)),
     };

@@ -3,15 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use campaign::fuzz::{Plan, fuzz};
 use campaign::junit::{self, TestCase, TestResult};
-use campaign::known::Date;
 use campaign::report::Report;
 use campaign::store::Identity;
-use campaign::{Event, Known, Store};
+use campaign::{Event, Store};
 use graphgen::Settings;
 use harness::invalid::schedule::{Choice, Levels};
 use harness::invalid::tally::LevelTally;
@@ -21,6 +20,7 @@ use harness::{Maker, Target};
 use oracles::Tally;
 use present::shell;
 use serde_json::json;
+use triage::known::{Date, Known};
 use triage::oracle::Oracles;
 use worker::Limits;
 
@@ -146,7 +146,7 @@ impl Results<'_> {
 
 /// A list of known findings, as of today.
 pub(super) fn known(file: Option<&Path>) -> anyhow::Result<Known> {
-    Ok(file.map(|file| Known::read(file, today())).transpose()?.unwrap_or_default())
+    Ok(file.map(|file| Known::read(file, Date::today())).transpose()?.unwrap_or_default())
 }
 
 /// What Ctrl-C and SIGTERM set, so that a campaign ends with a report. The second time they end it at once; what is
@@ -188,12 +188,6 @@ fn levels(args: &Fuzz) -> anyhow::Result<Levels> {
         }
     }
     Ok(Levels { choice, rules: rules(&args.rules, choice != Choice::Valid)? })
-}
-
-/// The date, in UTC. Only the expiry of known findings depends on it.
-fn today() -> Date {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Date::from_unix_days((since.as_secs() / 86_400) as u32)
 }
 
 /// The targets asked for, or all there are.

@@ -14,7 +14,7 @@ use crate::screen;
 
 /// Runs saved cases and compares.
 pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
-    let cases = onnx::case::find(&args.paths)?;
+    let cases = triage::stored::find(&args.paths)?;
     if cases.is_empty() {
         bail!("there is no case folder and no .onnx file in {}", names(args));
     }

@@ -22,6 +22,8 @@
 //! }
 //! ```
 //!
+//! A [`Tensor`](crate::Tensor) alone has the same two, and is written as a constant is: `f32[2] {1.0, -0.0}`.
+//!
 //! `%2.1` is output 1 of node `%2`, and `%2` is output 0. A node lists the types of all its outputs, so one
 //! without outputs has no `:`. Nodes are numbered from 0 in each graph. `_` is an optional operand left out.
 //!
@@ -30,11 +32,13 @@
 //! graph    = "{" {node} "return" [output {"," output}] "}"
 //! output   = string "=" value
 //! node     = "%"integer [":" type {"," type}] "=" body
+//! tensor   = type elements
 //! body     = "variable" string
-//!          | "constant" [type] "{" [element {"," element}] "}"     the type is only there if it is not the node's
+//!          | "constant" [type] elements                            the type is only there if it is not the node's
 //!          | "capture" value
 //!          | "call" (name | "@"integer) operands                   by position if the name does not tell
 //!          | name operands ["{" attribute {"," attribute} "}"]
+//! elements = "{" [element {"," element}] "}"
 //! operands = "(" [operand {"," operand}] ")"
 //! operand  = value | "_"
 //! value    = "%"integer["."integer]

@@ -24,6 +24,17 @@ impl<O: Operation> FromStr for Model<O> {
     }
 }
 
+impl FromStr for Tensor {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut parser = Parser::new(text)?;
+        let ty = parser.ty()?;
+        let tensor = parser.elements(&ty)?;
+        parser.end().map(|()| tensor)
+    }
+}
+
 /// The function that a call by this name means: the last one of that name.
 pub(super) fn resolve<O>(name: &str, functions: &[Function<O>]) -> Option<FunctionId> {
     functions.iter().rposition(|f| f.name == name).map(|i| FunctionId(i as u32))
@@ -66,8 +77,12 @@ impl<'a> Parser<'a> {
         }
         self.advance()?;
         let graph = self.graph(&functions)?;
+        self.end().map(|()| Model { opset, functions, graph })
+    }
+
+    fn end(&self) -> Parsed<()> {
         match self.token {
-            Token::End => Ok(Model { opset, functions, graph }),
+            Token::End => Ok(()),
             _ => Err(self.unexpected("the end of the text")),
         }
     }
@@ -130,16 +145,19 @@ impl<'a> Parser<'a> {
     }
 
     fn constant<O>(&mut self, declared: Option<&Type>) -> Parsed<NodeKind<O>> {
-        let at = self.at;
         let own = if let Token::Word(_) = self.token { Some(self.ty()?) } else { None };
         let Some(ty) = own.as_ref().or(declared) else { return Err(self.unexpected("the constant's type")) };
+        Ok(NodeKind::Constant(self.elements(ty)?.into()))
+    }
+
+    fn elements(&mut self, ty: &Type) -> Parsed<Tensor> {
+        let at = self.at;
         let mut bytes = Vec::new();
         self.list('{', '}', |p| {
             dispatch!(ty.dtype, T => p.element::<T>()?.put(&mut bytes));
             Ok(())
         })?;
-        let tensor = Tensor::from_bytes(ty, &bytes).map_err(|e| self.lexer.error(at, e.into()))?;
-        Ok(NodeKind::Constant(tensor.into()))
+        Tensor::from_bytes(ty, &bytes).map_err(|e| self.lexer.error(at, e.into()))
     }
 
     fn callee<O>(&mut self, functions: &[Function<O>]) -> Parsed<FunctionId> {

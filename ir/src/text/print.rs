@@ -26,6 +26,14 @@ impl<O: Operation> Display for Model<O> {
     }
 }
 
+/// The type and the elements, as in a constant.
+impl Display for Tensor {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.ty())?;
+        elements(f, self)
+    }
+}
+
 fn graph<O: Operation>(f: &mut Formatter<'_>, graph: &Graph<O>, functions: &[Function<O>]) -> fmt::Result {
     f.write_str("{\n")?;
     for (id, n) in graph.iter() {

@@ -4,18 +4,20 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{MODEL, file_name};
+use super::file_name;
 use crate::Error;
 
 /// Every case folder and lone `.onnx` file at or below the given paths, sorted, each once.
 ///
-/// A folder with a `model.onnx` is a case and is not searched further. Hidden entries are passed over unless they are
+/// A folder with a file of one of the names in `marks`, such as [`MODEL`], is a case and is not searched further. Hidden entries are passed over unless they are
 /// named themselves. Symbolic links are followed; a folder reached a second time is not searched again, so loops end.
 /// A path with no case under it is an error, because a mistyped path must not look like success.
-pub fn find<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<PathBuf>, Error> {
+///
+/// [`MODEL`]: super::MODEL
+pub fn find<P: AsRef<Path>>(paths: &[P], marks: &[&str]) -> Result<Vec<PathBuf>, Error> {
     let mut found = BTreeSet::new();
     for path in paths.iter().map(AsRef::as_ref) {
-        let below = search(path)?;
+        let below = search(path, marks)?;
         if below.is_empty() {
             return Err(Error::invalid(
                 path.display().to_string(),
@@ -27,14 +29,14 @@ pub fn find<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<PathBuf>, Error> {
     Ok(found.into_iter().collect())
 }
 
-fn search(start: &Path) -> Result<Vec<PathBuf>, Error> {
+fn search(start: &Path, marks: &[&str]) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     let mut open = vec![start.to_path_buf()];
     while let Some(path) = open.pop() {
         let meta = fs::metadata(&path).map_err(Error::io("read", &path))?;
         if meta.is_dir() {
-            if path.join(MODEL).is_file() {
+            if marks.iter().any(|mark| path.join(mark).is_file()) {
                 found.push(path);
             } else if seen.insert(path.canonicalize().map_err(Error::io("open", &path))?) {
                 // The stack is popped from its end: pushed in reverse, folders are visited in order, and which of two
@@ -69,6 +71,7 @@ fn children(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::MODEL;
     use super::*;
 
     fn tree(files: &[&str]) -> tempfile::TempDir {
@@ -84,7 +87,7 @@ mod tests {
     fn found(dir: &Path, paths: &[&str]) -> Vec<String> {
         let paths: Vec<_> = paths.iter().map(|p| dir.join(p)).collect();
         let relative = |p: PathBuf| p.strip_prefix(dir).unwrap().to_str().unwrap().replace('\\', "/");
-        find(&paths).unwrap().into_iter().map(relative).collect()
+        find(&paths, &[MODEL, "finding.toml"]).unwrap().into_iter().map(relative).collect()
     }
 
     #[test]
@@ -93,23 +96,24 @@ mod tests {
             "b/model.onnx",
             "b/deep/other.onnx",
             "a/x/model.onnx",
+            "a/w/finding.toml",
             "a/lone.onnx",
             "a/notes.txt",
             ".case-1/fresh/model.onnx",
         ]);
-        let all = ["a/lone.onnx", "a/x", "b"];
+        let all = ["a/lone.onnx", "a/w", "a/x", "b"];
         assert_eq!(found(dir.path(), &[""]), all);
-        assert_eq!(found(dir.path(), &["b", "a", "a/x", "a/lone.onnx"]), all);
+        assert_eq!(found(dir.path(), &["b", "a", "a/w", "a/x", "a/lone.onnx"]), all);
     }
 
     #[test]
     fn a_path_without_a_case_is_an_error() {
         let dir = tree(&["a/notes.txt"]);
         for path in ["a", "a/notes.txt"] {
-            let error = find(&[dir.path().join(path)]).unwrap_err();
+            let error = find(&[dir.path().join(path)], &[MODEL]).unwrap_err();
             assert!(matches!(error, Error::Invalid { .. }), "{error}");
         }
-        assert!(matches!(find(&[dir.path().join("gone")]), Err(Error::Io { .. })));
+        assert!(matches!(find(&[dir.path().join("gone")], &[MODEL]), Err(Error::Io { .. })));
     }
 
     #[cfg(unix)]

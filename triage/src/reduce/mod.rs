@@ -37,6 +37,7 @@ pub(crate) use passes::neighbours;
 pub use problem::{Problem, Size};
 
 use crate::folder::{self, About};
+use crate::stored;
 use driver::Driver;
 use harness::target::Target;
 use harness::{case, reference};
@@ -122,7 +123,7 @@ pub fn reduce(
     plan: &Plan<'_>,
     on_best: &mut dyn FnMut(Size),
 ) -> Result<Reduced, ReduceError> {
-    let folder = CaseFolder::read(path).map_err(ReduceError::Read)?;
+    let folder = stored::read(path).map_err(ReduceError::Read)?;
     let about =
         About::read(&folder).map_err(|e| ReduceError::Unusable(format!("case.json cannot be read: {e}")))?;
     if let Some(relaxed) = &about.relaxed {

@@ -1,7 +1,7 @@
 //! `cargo xtask commands`: the commands in the documents, run as a reader would run them.
 //!
-//! Every ```` ```sh ```` block of README.md, CONTRIBUTING.md, findings/README.md and docs/ is run by `sh -e`, the blocks of a page one
-//! after the other in one temporary folder, so that a block finds what those before it have written. `onnxsmith` and
+//! Every ```` ```sh ```` block of README.md, CONTRIBUTING.md, corpus/ and docs/ is run by `sh -e`, the blocks of a page one after
+//! the other in one temporary folder, so that a block finds what those before it have written. `onnxsmith` and
 //! `cargo run --release --` there are the program that was built, through a [`stand_in`] that shortens campaigns. A block may
 //! have a comment on the line before it, which a reader of the page does not see:
 //!
@@ -30,6 +30,7 @@ use self::page::{Block, How, Page};
 use self::stand_in::Surroundings;
 use self::words::Programs;
 use crate::checked_in::root;
+use crate::corpus;
 use crate::program::{Build, onnxsmith};
 
 /// What to check.
@@ -43,7 +44,7 @@ pub(crate) struct Arguments {
 }
 
 /// What commands may read of the repository, in the folder in which they run.
-const READ: &[&str] = &["known.toml", "findings"];
+const READ: &[&str] = &["known.toml", "corpus"];
 
 /// Runs and reads.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -87,8 +88,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// The pages for readers. What CHANGELOG.md says was true at its time.
 fn pages(root: &Path) -> Result<Vec<PathBuf>> {
     let mut pages: Vec<PathBuf> =
-        ["README.md", "CONTRIBUTING.md", "findings/README.md"].map(PathBuf::from).into();
-    for folder in ["docs", "docs/decisions"] {
+        ["README.md", "CONTRIBUTING.md", "corpus/README.md"].map(PathBuf::from).into();
+    let engines = corpus::engines(root)?;
+    for folder in ["docs", "docs/decisions"].into_iter().chain(engines.iter().map(String::as_str)) {
         let entries = fs::read_dir(root.join(folder)).with_context(|| format!("cannot list {folder}"))?;
         let names = entries.map(|entry| Ok(Path::new(folder).join(entry?.file_name())));
         let mut names = names.collect::<std::io::Result<Vec<PathBuf>>>()?;

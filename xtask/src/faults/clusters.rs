@@ -12,7 +12,7 @@ use std::{fs, thread};
 use anyhow::{Context, Result, ensure};
 use campaign::fuzz::{Plan, fuzz};
 use campaign::store::Identity;
-use campaign::{Known, Shard, Store};
+use campaign::{Shard, Store};
 use graphgen::Settings;
 use harness::case::{self};
 use harness::invalid::schedule::{Choice, Levels};
@@ -24,6 +24,7 @@ use oracles::{Expected, Verdict, cause};
 use rand::seq::SliceRandom;
 use serde_json::{Value, json};
 use triage::folder::About;
+use triage::known::Known;
 
 use super::kernels::target;
 use super::{Fault, catalogue};

@@ -1,0 +1,183 @@
+//! The case of a finding that is written up: as text where that gives the model's bytes, else as bytes beside it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ir::{Tensor, Type};
+use onnx::CaseFolder;
+use onnx::case::{DataSet, NamedTensor};
+use ops::Model;
+use oracles::Check;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::content::{KnownError, line_of, wrong};
+use crate::folder::{About, DERIVED};
+use harness::case;
+
+/// How a case is kept.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Kept {
+    /// As text.
+    Text {
+        /// The model, which is written as ONNX the way that generated ones are.
+        model: Box<Model>,
+        /// A value of each of its inputs, in their order.
+        inputs: Vec<NamedTensor>,
+        /// What is right for each of its outputs, in their order.
+        outputs: Vec<NamedTensor>,
+        /// The question that shows the finding, if it is not comparison with the reference.
+        check: Option<Check>,
+    },
+    /// As ONNX's bytes: `model.onnx` and `test_data_set_0`, beside the file.
+    Bytes {
+        /// Why text cannot say it.
+        why: String,
+        /// The question that shows the finding, if it is not comparison with the reference.
+        check: Option<Check>,
+    },
+}
+
+/// The keys of a case.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CaseKeys {
+    check: Option<Spanned<String>>,
+    bytes: Option<String>,
+    model: Option<Spanned<String>>,
+    #[serde(default)]
+    inputs: BTreeMap<String, Spanned<String>>,
+    #[serde(default)]
+    outputs: BTreeMap<String, Spanned<String>>,
+}
+
+impl CaseKeys {
+    /// What the keys of a text say; `file` is for messages.
+    pub(super) fn keep(keys: Spanned<Self>, text: &str, file: &Path) -> Result<Kept, KnownError> {
+        let at = keys.span().start;
+        let Self { check, bytes, model, inputs, outputs } = keys.into_inner();
+        let check = check
+            .map(|words| asked(words.get_ref()).map_err(|why| wrong(text, file, words.span().start, why)));
+        let check = check.transpose()?;
+        let words = match (model, bytes) {
+            (Some(words), None) => words,
+            (None, Some(why)) if inputs.is_empty() && outputs.is_empty() => {
+                return Ok(Kept::Bytes { why, check });
+            }
+            (Some(_), Some(_)) | (None, _) => {
+                let why = "a case has either `model`, `inputs` and `outputs`, or `bytes`: why it is no text";
+                return Err(wrong(text, file, at, why));
+            }
+        };
+        let model: Model = parsed(&words, text, file)?;
+        model.validate().map_err(|e| wrong(text, file, words.span().start, e.to_string()))?;
+        let values =
+            |port, wanted: Vec<(&str, &Type)>, given| Values { port, wanted, given }.read(at, text, file);
+        let inputs =
+            values("input", model.graph.variables().map(|(_, name, ty)| (name, ty)).collect(), inputs)?;
+        let wanted = model.graph.outputs.iter().map(|o| (&*o.name, model.graph.ty(o.value))).collect();
+        let outputs = values("output", wanted, outputs)?;
+        Ok(Kept::Text { model: Box::new(model), inputs, outputs, check })
+    }
+}
+
+/// The values given for some ports of a model.
+struct Values<'a> {
+    port: &'static str,
+    wanted: Vec<(&'a str, &'a Type)>,
+    given: BTreeMap<String, Spanned<String>>,
+}
+
+impl Values<'_> {
+    /// A value for each port, in their order; `at` is where a missing one is missed.
+    fn read(&self, at: usize, text: &str, file: &Path) -> Result<Vec<NamedTensor>, KnownError> {
+        let port = self.port;
+        let is_wanted = |name: &str| self.wanted.iter().any(|(wanted, _)| *wanted == name);
+        if let Some((name, words)) = self.given.iter().find(|(name, _)| !is_wanted(name)) {
+            return Err(wrong(text, file, words.span().start, format!("the model has no {port} `{name}`")));
+        }
+        let value = |(name, ty): &(&str, &Type)| {
+            let missing = || wrong(text, file, at, format!("there is no value for the {port} `{name}`"));
+            let words = self.given.get(*name).ok_or_else(missing)?;
+            let tensor: Tensor = parsed(words, text, file)?;
+            if tensor.ty() != **ty {
+                let why = format!("the {port} `{name}` of the model is {ty}, and this {}", tensor.ty());
+                return Err(wrong(text, file, words.span().start, why));
+            }
+            Ok(NamedTensor::new(*name, tensor))
+        };
+        self.wanted.iter().map(value).collect()
+    }
+}
+
+/// What a string of a file says in the text form, with the place in the file where it is wrong.
+fn parsed<T>(words: &Spanned<String>, text: &str, file: &Path) -> Result<T, KnownError>
+where
+    T: std::str::FromStr<Err = ir::text::ParseError>,
+{
+    words.get_ref().parse().map_err(|e: ir::text::ParseError| {
+        // A string between three quotes may begin on the next line.
+        let from = text.get(words.span()).and_then(|from| from.get(3..)).unwrap_or_default();
+        let opening = usize::from(from.starts_with(['\n', '\r']));
+        let line = line_of(text, words.span().start) + opening + e.line - 1;
+        let why = format!("column {}: {}", e.column, e.problem);
+        KnownError::Content { file: file.to_owned(), line, why }
+    })
+}
+
+/// An oracle and one of its questions.
+fn asked(words: &str) -> Result<Check, String> {
+    let parts = words.split_once(' ').map(|(oracle, name)| (oracle.to_owned(), name.to_owned()));
+    let (oracle, name) = parts
+        .ok_or_else(|| format!("`{words}` is not an oracle and its question, such as `roundtrip written`"))?;
+    Ok(Check { oracle, name })
+}
+
+impl Kept {
+    /// The case as text, if the text gives the same bytes; else why not.
+    pub fn of(folder: &CaseFolder) -> Result<Self, String> {
+        let about = About::read(folder).map_err(|e| format!("case.json cannot be read: {e}"))?;
+        if folder.rewritten.is_some() {
+            return Err("it is two models".to_owned());
+        }
+        if about.relaxed.is_some() {
+            return Err("its model is not valid".to_owned());
+        }
+        let [DataSet { inputs, outputs, .. }] = &folder.sets[..] else {
+            return Err(format!("it has {} data sets", folder.sets.len()));
+        };
+        let told = |e: onnx::Error| e.to_string();
+        let model = case::import(&folder.model, &case::known_inputs(folder)).map_err(told)?;
+        let model: Model =
+            model.to_string().parse().map_err(|e| format!("its text is not read back: {e}"))?;
+        if case::export(&model).map_err(told)? != folder.model {
+            return Err("what is written of its text is not its bytes".to_owned());
+        }
+        if (inputs.len(), outputs.len()) != (model.graph.variables().count(), model.graph.outputs.len()) {
+            return Err("an input or an output has no value".to_owned());
+        }
+        let (inputs, outputs) = (inputs.clone(), outputs.clone());
+        Ok(Self::Text { model: Box::new(model), inputs, outputs, check: about.check })
+    }
+
+    /// The case, whose bytes, if that is how it is kept, are in the folder `at`.
+    pub fn folder(&self, at: &Path) -> Result<CaseFolder, onnx::Error> {
+        let about =
+            About { tolerance: Some(DERIVED.to_owned()), check: self.check().cloned(), ..About::default() };
+        let json = Some(serde_json::to_vec_pretty(&about).unwrap_or_default());
+        match self {
+            Self::Text { model, inputs, outputs, .. } => {
+                let set = DataSet { inputs: inputs.clone(), outputs: outputs.clone(), leeways: Vec::new() };
+                Ok(CaseFolder { model: case::export(model)?, sets: vec![set], json, rewritten: None })
+            }
+            Self::Bytes { .. } => Ok(CaseFolder { json, ..CaseFolder::read(at)? }),
+        }
+    }
+
+    /// The question that shows the finding.
+    pub(super) fn check(&self) -> Option<&Check> {
+        match self {
+            Self::Text { check, .. } | Self::Bytes { check, .. } => check.as_ref(),
+        }
+    }
+}

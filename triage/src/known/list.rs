@@ -1,0 +1,187 @@
+//! Lists of known findings, so that a campaign can tell a new finding from one that is already written up.
+
+use std::path::Path;
+
+use semver::{Version, VersionReq};
+use serde::Deserialize;
+
+use super::content::{KnownError, read, text_of};
+use super::date::Date;
+use super::pattern::Pattern;
+
+/// A list of known findings, as a file such as `known.toml` has it.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// The entries that still hold.
+    entries: Vec<Entry>,
+    /// The signatures of those whose date has passed.
+    expired: Vec<String>,
+}
+
+/// Findings that are known.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The signatures it covers, in the words of the report; `*` stands for any text.
+    pub signature: Pattern,
+    /// The engine's versions that have the fault, such as `>=0.27, <0.28`; without it all.
+    pub versions: Option<VersionReq>,
+    /// Where the finding is written up.
+    pub finding: String,
+    /// The last day on which the entry holds.
+    pub expires: Date,
+    /// What else a reader should know.
+    pub note: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    #[serde(default)]
+    known: Vec<Entry>,
+}
+
+impl Known {
+    /// Reads a list. Entries that expired before `today` match nothing.
+    pub fn read(file: &Path, today: Date) -> Result<Self, KnownError> {
+        Self::parse(&text_of(file)?, file, today)
+    }
+
+    /// The list in a text; `file` is for messages.
+    pub fn parse(text: &str, file: &Path, today: Date) -> Result<Self, KnownError> {
+        let list: List = read(text, file)?;
+        let (entries, expired): (Vec<_>, Vec<_>) = list.known.into_iter().partition(|e| e.expires >= today);
+        Ok(Self { entries, expired: expired.into_iter().map(|e| e.signature.to_string()).collect() })
+    }
+
+    /// The entries that cover a finding of this version of an engine, with their numbers, the one that says most of its
+    /// signature first: which finding is named does not depend on the order of the list.
+    pub fn covering(&self, version: &str, signature: &str) -> Vec<(usize, &Entry)> {
+        let version = parse_version(version);
+        let entries = self.entries.iter().enumerate();
+        let mut covering: Vec<_> = entries
+            .filter(|(_, e)| e.has_version(version.as_ref()) && e.signature.matches(signature))
+            .collect();
+        covering.sort_by(|(_, a), (_, b)| a.signature.cmp_telling(&b.signature));
+        covering
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The entries that hold.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The signatures of the entries that have expired.
+    pub fn expired(&self) -> &[String] {
+        &self.expired
+    }
+}
+
+impl Entry {
+    /// Whether it may cover findings of this version of an engine.
+    pub fn is_about(&self, engine: &str, version: &str) -> bool {
+        self.has_version(parse_version(version).as_ref()) && self.signature.may_be_of(engine)
+    }
+
+    /// Whether this version of its engine has the fault.
+    fn has_version(&self, version: Option<&Version>) -> bool {
+        match (&self.versions, version) {
+            (None, _) => true,
+            (Some(range), Some(version)) => range.matches(version),
+            // A version that is no number cannot be shown to be in a range.
+            (Some(_), None) => false,
+        }
+    }
+}
+
+/// A version with one to three numbers; engines need not follow Semantic Versioning.
+fn parse_version(text: &str) -> Option<Version> {
+    let missing = 2usize.saturating_sub(text.matches('.').count());
+    Version::parse(text).ok().or_else(|| Version::parse(&format!("{text}{}", ".0".repeat(missing))).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = r#"
+[[known]]
+signature = "rten | Sign f32 * | mismatch gross"
+versions = ">=0.27, <0.28"
+finding = "corpus/rten-0.27/sign-zero"
+expires = "2027-06-30"
+
+[[known]]
+signature = "rten | Sign *"
+finding = "elsewhere"
+expires = "2026-01-31"
+"#;
+
+    fn date(text: &str) -> Date {
+        text.parse().unwrap()
+    }
+
+    fn parse(text: &str, today: &str) -> Result<Known, String> {
+        Known::parse(text, Path::new("known.toml"), date(today)).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn an_entry_covers_its_signatures_in_its_versions_until_it_expires() {
+        let signature = "rten | Sign f32 dense | mismatch gross";
+        let known = parse(LIST, "2027-06-30").unwrap();
+        let covering = |version: &str, text: &str| known.covering(version, text).len();
+        assert_eq!(covering("0.27", signature), 1);
+        assert_eq!(covering("0.27.3", signature), 1);
+        assert_eq!(covering("0.28.0", signature), 0);
+        assert_eq!(covering("a build of mine", signature), 0);
+        assert_eq!(covering("0.27", "rten | Sign f32 dense | mismatch nan"), 0);
+        assert_eq!(known.expired(), ["rten | Sign *"]);
+        assert_eq!(parse(LIST, "2026-01-31").unwrap().covering("0.27", signature).len(), 2);
+        assert_eq!(parse(LIST, "2027-07-01").unwrap().entries().len(), 0);
+    }
+
+    #[test]
+    fn the_entry_that_says_most_names_the_finding_wherever_it_stands() {
+        let entry = |signature: &str, finding: &str| {
+            format!("[[known]]\nsignature = '{signature}'\nfinding = '{finding}'\nexpires = '2027-06-30'\n")
+        };
+        let (wide, narrow) = (entry("rten | *", "wide"), entry("rten | Sign *", "narrow"));
+        for list in [format!("{wide}{narrow}"), format!("{narrow}{wide}")] {
+            let known = parse(&list, "2026-01-01").unwrap();
+            let named: Vec<_> =
+                known.covering("1", "rten | Sign f32").into_iter().map(|(_, e)| &e.finding).collect();
+            assert_eq!(named, ["narrow", "wide"]);
+        }
+    }
+
+    #[test]
+    fn an_entry_is_about_the_engines_whose_signatures_it_may_match() {
+        let may = |pattern: &str, engine: &str| Pattern::from(pattern.to_owned()).may_be_of(engine);
+        for pattern in ["rten | Sign*", "rten | Sign f32", "rten*", "*", "*| Sign", "r*n | x", "rten |*"] {
+            assert!(may(pattern, "rten"), "{pattern}");
+        }
+        for pattern in ["tract | *", "rte | *", "rten2*", "rten", "", "ort | rten | x"] {
+            assert!(!may(pattern, "rten"), "{pattern}");
+        }
+        let known = parse(LIST, "2026-01-31").unwrap();
+        let about = |engine, version| known.entries().iter().filter(|e| e.is_about(engine, version)).count();
+        assert_eq!([about("rten", "0.27"), about("rten", "0.28"), about("ort", "0.27")], [2, 1, 0]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let says = |from: &str, to: &str| parse(&LIST.replacen(from, to, 1), "2026-01-01").unwrap_err();
+        let date = says("2027-06-30", "2027-06-31");
+        assert!(date.starts_with("known.toml:6:") && date.contains("`2027-06-31` is no date"), "{date}");
+        let range = says(">=0.27, <0.28", "new");
+        assert!(range.starts_with("known.toml:4:"), "{range}");
+        let field = says("versions", "version");
+        assert!(field.starts_with("known.toml:4:") && field.contains("version"), "{field}");
+        assert!(says("finding = \"e", "finding \"e").starts_with("known.toml:10:"));
+    }
+}
