@@ -42,7 +42,7 @@ fn elements(ty: &Type, hazards: &[Hazard], operand: usize, stream: Stream) -> Te
     }
 }
 
-/// The same use of an operator on variables alone, as a model.
+/// A use of an operator on variables alone, as a model.
 fn alone(op: &Op, types: &[Option<&Type>], opset: u32) -> ops::Model {
     let mut graph = ops::Graph::new();
     let inputs: Vec<_> = (0..)

@@ -16,7 +16,7 @@ use harness::{case, counts};
 pub struct Coverage {
     /// The operators.
     pub operators: BTreeMap<String, u64>,
-    /// The same by the dtype of the first operand, or of the first output where there is none.
+    /// How often operators occurred, by the dtype of the first operand, or of the first output where there is none.
     #[serde(default)]
     pub dtypes: BTreeMap<String, BTreeMap<String, u64>>,
     /// The pairs: producer, then consumer.

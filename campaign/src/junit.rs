@@ -16,11 +16,11 @@ pub struct TestCase {
 /// What came of a test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TestResult {
-    /// It passed.
+    /// The test passed.
     Passed,
-    /// It failed: a short name of the failure, and the details.
+    /// The test failed: a short name of the failure, and the details.
     Failed(String, String),
-    /// It was not run, and why.
+    /// The test was not run, and why.
     Skipped(String),
 }
 

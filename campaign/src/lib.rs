@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`mod@fuzz`] | the campaign's loop |
 //! | [`event`] | what happens, as typed events |
+//! | [`exit`] | what the exit code of `onnxsmith` says |
 //! | [`report`] | what a campaign found, in numbers and clusters |
 //! | [`coverage`] | which operators occurred, and which met |
 //! | [`group`] | findings of different signatures that have one cause |
@@ -16,6 +17,7 @@
 pub mod corpus;
 pub mod coverage;
 pub mod event;
+pub mod exit;
 pub mod fuzz;
 pub mod group;
 pub mod junit;
@@ -25,6 +27,7 @@ pub mod shard;
 pub mod store;
 
 pub use event::Event;
+pub use exit::Exit;
 pub use fuzz::fuzz;
 pub use shard::Shard;
 pub use store::Store;

@@ -179,7 +179,7 @@ impl Cluster {
 pub struct OperatorNumbers {
     /// The elements of its results, whether or not they are outputs.
     pub elements: u64,
-    /// Those that it made undecidable: that are so although its operands are known. What comes after it is not
+    /// Elements that the operator made undecidable: that are so although its operands are known. What comes after it is not
     /// counted again.
     pub undecidable: u64,
     /// Elements of outputs that it computed, on any target, and that were within their bound but not what the
@@ -228,7 +228,7 @@ impl Report {
         at.ok().map(|at| &self.clusters[at])
     }
 
-    /// The same, made by `new` where there is none yet.
+    /// The cluster of a signature, made by `new` where there is none yet.
     pub(crate) fn cluster_mut(&mut self, signature: &str, new: impl FnOnce() -> Cluster) -> &mut Cluster {
         let at = self.clusters.binary_search_by(|c| c.signature.as_str().cmp(signature));
         let at = at.unwrap_or_else(|at| {

@@ -9,16 +9,8 @@ mod screen;
 
 use std::process::ExitCode;
 
+use campaign::Exit;
 use clap::Parser;
-
-/// What a command found, as an exit code that scripts can rely on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Exit {
-    /// 0: nothing is wrong.
-    Clean,
-    /// 1: something was found.
-    Findings,
-}
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
@@ -26,13 +18,12 @@ fn main() -> ExitCode {
         runtime_dir::provide();
     }
     match commands::run(args) {
-        Ok(Exit::Clean) => ExitCode::SUCCESS,
-        Ok(Exit::Findings) => ExitCode::from(1),
+        Ok(exit) => exit.into(),
         // Nobody watches the board any more.
-        Err(e) if is_broken_pipe(&e) => ExitCode::SUCCESS,
+        Err(e) if is_broken_pipe(&e) => Exit::Clean.into(),
         Err(e) => {
             screen::say(&format!("onnxsmith: {}", message(&e)));
-            ExitCode::from(2)
+            Exit::Failed.into()
         }
     }
 }

@@ -45,7 +45,7 @@ const MOST_ELEMENTS: i64 = 1 << 19;
 enum Spread {
     /// No node's share grows beyond [`LARGEST_SHARE`].
     Wanted,
-    /// It may.
+    /// One node may take nearly all of it.
     Open,
 }
 

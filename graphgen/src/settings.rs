@@ -29,10 +29,10 @@ pub struct Settings {
     pub refused: Refused,
     /// The dtypes that values may have.
     pub dtypes: DTypes,
-    /// Those that operands and outputs have wherever the operator allows one of them. An operator none of whose operands
+    /// The dtypes that operands and outputs have wherever the operator allows one of them. An operator none of whose operands
     /// or outputs may have one does not occur.
     pub wanted: DTypes,
-    /// The same for single operators; what is not named here has those above.
+    /// The wanted dtypes of single operators; what is not named here has those above.
     pub wanted_on: BTreeMap<&'static str, DTypes>,
     /// The highest rank of a value.
     pub max_rank: usize,
@@ -96,7 +96,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The same settings with some features switched off at random. At least one operator is left of those there are.
+    /// These settings with some features switched off at random. At least one operator is left of those there are.
     #[must_use]
     pub fn swarm(mut self, stream: Stream) -> Self {
         let mut rng = stream.child("swarm").rng();

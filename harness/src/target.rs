@@ -196,7 +196,7 @@ impl Target {
         self.doubt(ran, None, &case)
     }
 
-    /// The same on several levels of one engine, one after the other.
+    /// Runs a case on several levels of one engine, one after the other.
     pub fn run_all(
         levels: &[Self],
         onnx: &[u8],
@@ -229,7 +229,7 @@ impl Target {
         })
     }
 
-    /// The same for several cases.
+    /// Asks about several cases at once.
     fn ask_all(&self, cases: &[worker::Case<'_>]) -> Result<Vec<Run>, worker::WorkerError> {
         Ok(match &*self.host {
             Host::Workers(pool) => pool.run_all(cases)?,
@@ -299,7 +299,7 @@ impl Target {
         }
     }
 
-    /// The same engine at another of its levels.
+    /// This engine at another of its levels.
     pub fn at_level(&self, level: &str) -> Option<Self> {
         let is_known = self.description().levels.iter().any(|known| known == level);
         is_known.then(|| Self { level: level.to_owned(), ..self.clone() })

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Validity {
-    /// It keeps them all.
+    /// The case keeps all constraints.
     #[default]
     Valid,
-    /// It breaks one of them.
+    /// The case breaks one of them.
     Violate,
-    /// It was drawn without them.
+    /// The case was drawn without them.
     Random,
 }
 
@@ -20,9 +20,9 @@ pub enum Validity {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expectation {
-    /// It refuses the model.
+    /// The engine refuses the model.
     Refusal,
-    /// It survives: whether the model is valid is not known, because our import lacks something.
+    /// The engine survives: whether the model is valid is not known, because our import lacks something.
     Survival,
 }
 

@@ -42,7 +42,7 @@ pub struct Evaluation {
 pub struct Decided {
     /// The elements of its outputs.
     pub elements: u64,
-    /// Those that are undecidable or undefined although all elements of its operands are known.
+    /// Elements that are undecidable or undefined although all elements of its operands are known.
     pub undecidable: u64,
 }
 
@@ -143,7 +143,7 @@ pub fn evaluate(
     Ok(judge_all(model, &|id| given.get(&id).copied(), profile, taps))
 }
 
-/// The same of a valid model, with tensors for its variables, and for constants where they replace the model's.
+/// The evaluation of a valid model, with tensors for its variables, and for constants where they replace the model's.
 pub fn judge_all<'t>(
     model: &Model,
     given: &dyn Fn(NodeId) -> Option<&'t Tensor>,

@@ -169,7 +169,7 @@ impl Profile {
         ..Self::TIGHT
     };
 
-    /// The same for a runtime that says it may transform the operands of convolutions.
+    /// [`Self::DECLARED`] for a runtime that says it may transform the operands of convolutions.
     pub const TRANSFORMING: Self =
         Self { name: "transforming", transforms_convolutions: true, ..Self::DECLARED };
 

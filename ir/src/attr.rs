@@ -66,44 +66,44 @@ impl Attributes {
         Self::default()
     }
 
-    /// The same with one more.
+    /// These attributes with one more.
     #[must_use]
     pub fn with(mut self, name: &str, value: Attribute) -> Self {
         self.set(name, value);
         self
     }
 
-    /// The same with one more integer.
+    /// These attributes with one more integer.
     #[must_use]
     pub fn int(self, name: &str, value: i64) -> Self {
         self.with(name, Attribute::Int(value))
     }
 
-    /// The same with one more truth value, which ONNX writes as 0 or 1.
+    /// These attributes with one more truth value, which ONNX writes as 0 or 1.
     #[must_use]
     pub fn flag(self, name: &str, value: bool) -> Self {
         self.int(name, i64::from(value))
     }
 
-    /// The same with one more list of integers.
+    /// These attributes with one more list of integers.
     #[must_use]
     pub fn ints(self, name: &str, value: &[i64]) -> Self {
         self.with(name, Attribute::Ints(value.to_vec()))
     }
 
-    /// The same with one more float.
+    /// These attributes with one more float.
     #[must_use]
     pub fn float(self, name: &str, value: f32) -> Self {
         self.with(name, Attribute::Float(value))
     }
 
-    /// The same with one more name.
+    /// These attributes with one more name.
     #[must_use]
     pub fn name(self, name: &str, value: &str) -> Self {
         self.with(name, Attribute::Name(value.to_owned()))
     }
 
-    /// The same with one more dtype.
+    /// These attributes with one more dtype.
     #[must_use]
     pub fn dtype(self, name: &str, value: DType) -> Self {
         self.with(name, Attribute::DType(value))

@@ -98,7 +98,7 @@ pub fn needed<O>(graph: &Graph<O>) -> Ports<bool> {
 /// When a value is used for the last time, when nodes are run in the order of the graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LastUse {
-    /// It has no use.
+    /// The value has no use.
     Never,
     /// By that node.
     Node(NodeId),

@@ -74,7 +74,7 @@ pub trait Machine<O> {
 /// Which values of the main graph are there after a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kept {
-    /// Those of its outputs.
+    /// The values of its outputs.
     Outputs,
     /// All of them.
     All,
@@ -100,7 +100,7 @@ struct Run<'r, O, M> {
 /// A call of a function: where in the main graph it began, and with what.
 struct Called<V> {
     by: NodeId,
-    /// Those of its arguments that are not bound yet.
+    /// The arguments that are not bound yet.
     arguments: std::vec::IntoIter<V>,
 }
 

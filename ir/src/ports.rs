@@ -26,7 +26,7 @@ impl<T> Ports<T> {
         Self { all: Vec::with_capacity(nodes), ends: Vec::with_capacity(nodes) }
     }
 
-    /// The same for every value of a graph.
+    /// One and the same thing for every value of a graph.
     pub fn filled<O>(graph: &Graph<O>, each: &T) -> Self
     where
         T: Clone,

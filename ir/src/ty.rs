@@ -30,7 +30,7 @@ impl<D: Dim> Type<D> {
         D::product(&self.shape)
     }
 
-    /// The same shape with another element type.
+    /// This shape with another element type.
     #[must_use]
     pub fn with_dtype(&self, dtype: DType) -> Self {
         Self { dtype, shape: self.shape.clone() }
@@ -38,7 +38,7 @@ impl<D: Dim> Type<D> {
 }
 
 impl Type {
-    /// The same type in another number system for dimensions.
+    /// This type in another number system for dimensions.
     pub fn lift<D: Dim>(&self) -> Type<D> {
         Type { dtype: self.dtype, shape: self.shape.iter().map(|&d| D::from(d)).collect() }
     }

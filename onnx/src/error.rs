@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// anything about a runtime under test.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It breaks ONNX's own rules.
+    /// The input breaks ONNX's own rules.
     #[error("invalid {what}: {why}")]
     Invalid {
         /// The thing, by name.
@@ -15,7 +15,7 @@ pub enum Error {
         /// The broken rule.
         why: String,
     },
-    /// It is legal ONNX that this program does not handle.
+    /// The input is legal ONNX that this program does not handle.
     #[error("unsupported {what}: {why}")]
     Unsupported {
         /// The thing, by name.
@@ -46,7 +46,7 @@ impl Error {
         Self::Unsupported { what: what.into(), why: why.into() }
     }
 
-    /// The same error, with the thing that contains `what` added to its name.
+    /// This error, with the thing that contains `what` added to its name.
     #[must_use]
     pub fn inside(self, container: impl std::fmt::Display) -> Self {
         match self {

@@ -158,7 +158,7 @@ pub trait Arith {
     /// An integer or truth value.
     type Z: Copy;
 
-    /// The same system for steps performed in another float dtype than the node's.
+    /// This system for steps performed in another float dtype than the node's.
     #[must_use]
     fn within(&self, dtype: DType) -> Self
     where
@@ -189,12 +189,12 @@ pub trait Arith {
     fn round(&self, x: Self::R) -> Self::R {
         self.mul(x, self.real(1.0))
     }
-    /// The same number read in another way, which implementations use as well: a factor applied to a sum or to its
+    /// A number read in another way, which implementations use as well: a factor applied to a sum or to its
     /// terms. They part where a step between overflows, underflows or cancels. Only bounds look at both.
     fn either(&self, x: Self::R, _other: impl FnOnce() -> Self::R) -> Self::R {
         x
     }
-    /// The same number with factors and addends folded together, as optimisers do. That cancels elsewhere. Only bounds
+    /// A number with factors and addends folded together, as optimisers do. That cancels elsewhere. Only bounds
     /// for what folds look at both.
     fn or_folded(&self, x: Self::R, _folded: impl FnOnce() -> Self::R) -> Self::R {
         x

@@ -31,7 +31,7 @@ impl<A: Arith> Data<A> {
         }
     }
 
-    /// The same elements, each of them one of several between which the specification does not choose.
+    /// These elements, each of them one of several between which the specification does not choose.
     #[must_use]
     pub fn unspecified(mut self, arith: &A) -> Self {
         match &mut self {

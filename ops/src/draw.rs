@@ -18,7 +18,7 @@ pub struct Limits {
     pub opset: u32,
     /// The dtypes that values may have.
     pub dtypes: DTypes,
-    /// Those that operands and outputs have wherever the operator allows one of them.
+    /// The dtypes that operands and outputs have wherever the operator allows one of them.
     pub wanted: DTypes,
     /// The highest rank.
     pub max_rank: usize,
@@ -91,7 +91,7 @@ impl<'r, 'a> Draw<'r, 'a> {
         Self { rng, limits, arena, goal, allowed: spec, withheld: Vec::new(), operands: Vec::new() }
     }
 
-    /// The same draw without some dtypes of each operand, by position.
+    /// This draw without some dtypes of each operand, by position.
     #[must_use]
     pub fn without(self, withheld: Vec<DTypes>) -> Self {
         Self { withheld, ..self }

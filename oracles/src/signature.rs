@@ -9,21 +9,21 @@ use crate::verdict::Finding;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Symptom {
-    /// It crashed, hung or broke the protocol. Kind, and the normalised message or innermost frame.
+    /// The engine crashed, hung or broke the protocol. Kind, and the normalised message or innermost frame.
     Fault {
         /// [`worker::Fault::kind`].
         kind: String,
         /// The normalised message or place; empty where there is none.
         place: String,
     },
-    /// It refused a valid model.
+    /// The engine refused a valid model.
     Rejected {
         /// `load`, `run` or `optimise`.
         stage: String,
         /// The normalised message.
         message: String,
     },
-    /// It took a model that breaks this rule, and gave outputs.
+    /// The engine took a model that breaks this rule, and gave outputs.
     Accepted {
         /// The rule's name.
         rule: String,
@@ -34,7 +34,7 @@ pub enum Symptom {
     WrongType,
     /// Elements differ by more than the bound.
     Mismatch(ErrorShape),
-    /// It takes much longer than for what is next to it.
+    /// The engine takes much longer than for what is next to it.
     Slow,
 }
 

@@ -23,7 +23,7 @@ pub struct Evidence {
     pub folder: PathBuf,
     /// The engine and its level, by their names in reports.
     pub target: String,
-    /// The same as a command to be pasted names them.
+    /// The target as a command to be pasted names it.
     on: String,
     /// The case.
     pub case: CaseFolder,

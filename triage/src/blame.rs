@@ -48,7 +48,7 @@ pub struct Suspect<'a> {
     model: &'a Model,
     inputs: &'a [Tensor],
     profile: &'static Profile,
-    /// It taken apart, once that was needed; `None` within where that cannot be done.
+    /// The model taken apart, once that was needed; `None` within where that cannot be done.
     isolated: OnceCell<Option<Isolated>>,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Suspect<'a> {
         }
     }
 
-    /// The same of a finding that has no other excuse.
+    /// The verdict on a finding that nothing else excuses.
     pub fn accuse(
         &self,
         target: &Target,

@@ -26,11 +26,11 @@ struct Tap<'a> {
 
 /// What came of a graph with some values tapped.
 enum Tapped {
-    /// It ran: the first tap that is off, if any.
+    /// The engine ran: the first tap that is off, if any.
     Ran(Option<NodeId>),
-    /// It did not.
+    /// The engine did not run.
     Failed,
-    /// It took too long, or too much: nobody should wait for more of that.
+    /// The engine took too long, or too much: nobody should wait for more of that.
     TooMuch,
 }
 

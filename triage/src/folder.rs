@@ -83,7 +83,7 @@ pub struct About {
 pub enum ZeroSign {
     /// +0 and −0 differ.
     Counts,
-    /// They are the same.
+    /// Zeros of both signs are the same.
     Ignored,
 }
 

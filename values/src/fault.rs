@@ -104,7 +104,7 @@ pub(crate) fn first(model: &Model, tensors: &Tensors) -> Option<Fault> {
     watch(model, tensors, Results::Finite, &mut |_, _| {})
 }
 
-/// The same, and `see` is told of every operator before, by its number.
+/// [`first`], where `see` is told of every operator before, by its number.
 pub(crate) fn watch(
     model: &Model,
     tensors: &Tensors,

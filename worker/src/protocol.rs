@@ -153,7 +153,7 @@ pub struct Description {
     /// of an image.
     #[serde(default)]
     pub transforms_convolutions: bool,
-    /// Those of them at which it can also write the optimised model, read it again and run that. A request for this
+    /// The levels at which it can also write the optimised model, read it again and run that. A request for this
     /// has [`WRITTEN`] after the level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub written: Vec<String>,

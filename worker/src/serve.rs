@@ -27,13 +27,13 @@ pub trait Engine {
 /// An engine's clean error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
-    /// It does not take the model.
+    /// The engine does not take the model.
     #[error("cannot load the model: {0}")]
     Load(String),
-    /// It took the model but cannot run it on these inputs.
+    /// The engine took the model but cannot run it on these inputs.
     #[error("cannot run the model: {0}")]
     Run(String),
-    /// It lacks something.
+    /// The engine lacks something.
     #[error("unsupported: {0}")]
     Unsupported(String),
 }

@@ -30,7 +30,7 @@ struct State {
 pub(super) struct End {
     /// The deadline passed first.
     pub(super) overdue: bool,
-    /// It was alive and had to be killed, by the deadline or by [`Watchdog::end`].
+    /// The process was alive and had to be killed, by the deadline or by [`Watchdog::end`].
     pub(super) killed: bool,
     /// Its status.
     pub(super) status: std::io::Result<ExitStatus>,

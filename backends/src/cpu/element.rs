@@ -268,7 +268,7 @@ macro_rules! dispatch_float {
 }
 pub(crate) use dispatch_float;
 
-/// The same for integers.
+/// [`dispatch_float`] for integers.
 macro_rules! dispatch_int {
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::cpu::element::dispatch_int!($dtype, $T => $body,
@@ -290,7 +290,7 @@ macro_rules! dispatch_int {
 }
 pub(crate) use dispatch_int;
 
-/// The same for integers and floats.
+/// [`dispatch_float`] for integers and floats.
 macro_rules! dispatch_number {
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::cpu::element::dispatch_float!($dtype, $T => $body,

@@ -18,7 +18,7 @@ impl<'a, W> Matrix<'a, W> {
         Self { elements, row_stride: columns, column_stride: 1 }
     }
 
-    /// The same matrix with rows and columns exchanged.
+    /// This matrix with rows and columns exchanged.
     pub(crate) fn transposed(self) -> Self {
         Self { row_stride: self.column_stride, column_stride: self.row_stride, ..self }
     }

@@ -64,7 +64,7 @@ impl<const N: usize> Rows<N> {
         self.each_from([0; N], f);
     }
 
-    /// The same for arrays that start elsewhere.
+    /// Calls `f` as `each` does, for arrays that start elsewhere.
     pub(crate) fn each_from(&self, start: [usize; N], mut f: impl FnMut([usize; N])) {
         if self.empty {
             return;

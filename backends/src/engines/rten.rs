@@ -142,7 +142,7 @@ fn from_bytes(ty: &Type, bytes: impl Iterator<Item = u8>) -> Result<Tensor, Engi
     Tensor::from_bytes(ty, &bytes.collect::<Vec<_>>()).map_err(|e| EngineError::Run(e.to_string()))
 }
 
-/// The same values in another dtype: floats round, integers must fit.
+/// A tensor's values in another dtype: floats round, integers must fit.
 fn convert(name: &str, tensor: &Tensor, to: DType) -> Result<Tensor, EngineError> {
     let ty = tensor.ty().with_dtype(to);
     if tensor.dtype() == to {

@@ -44,7 +44,7 @@ pub enum StoreError {
         /// What is wrong.
         why: String,
     },
-    /// It was written by another version of this program.
+    /// The campaign was written by another version of this program.
     #[error(
         "{} has version {found} of the schema and this program has version {}; use the onnxsmith that wrote it",
         file.display(), super::schema::VERSION
@@ -55,7 +55,7 @@ pub enum StoreError {
         /// Its version.
         found: i64,
     },
-    /// It is a campaign of another kind.
+    /// The campaign is of another kind.
     #[error("{} holds another campaign:\n    {}", folder.display(), differences.join("\n    "))]
     Differs {
         /// The folder.
@@ -86,7 +86,7 @@ pub enum StoreError {
         /// The file or folder.
         path: PathBuf,
     },
-    /// It may not be written to.
+    /// The campaign may not be written to.
     #[error("{} cannot be written to: the folder or the file system is read-only", path.display())]
     ReadOnly {
         /// The file or folder.

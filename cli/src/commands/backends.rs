@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use worker::Limits;
 
 use super::{jobs, probe};
-use crate::Exit;
 use crate::args::{Backends, Common};
 use crate::screen;
+use campaign::Exit;
 
 /// What is known of a backend.
 #[derive(Serialize)]

@@ -25,10 +25,10 @@ use triage::oracle::Oracles;
 use worker::Limits;
 
 use super::{campaign_folder, jobs, probe, rules, targets, writable};
-use crate::Exit;
 use crate::args::{self, Common, Fuzz};
 use crate::board::{Goal, Live};
 use crate::screen;
+use campaign::Exit;
 
 /// How long a campaign lasts when nothing is said.
 const DEFAULT_TIME: Duration = Duration::from_mins(1);

@@ -7,9 +7,9 @@ use interp::Profile;
 use serde_json::json;
 
 use super::{jobs, probe, rules, writable};
-use crate::Exit;
 use crate::args::{Common, Gen, Level};
 use crate::screen;
+use campaign::Exit;
 
 /// Writes random cases.
 pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {

@@ -2,8 +2,8 @@
 
 use super::fuzz::{Results, known};
 use super::writable;
-use crate::Exit;
 use crate::args::{Common, Merge};
+use campaign::Exit;
 
 /// Makes one campaign of its parts.
 pub(crate) fn run(common: Common, args: &Merge) -> anyhow::Result<Exit> {

@@ -23,8 +23,8 @@ use anyhow::{Context, bail};
 use harness::{Target, target};
 use onnx::violate::{self, Rule};
 
-use crate::Exit;
 use crate::args::{Args, Command};
+use campaign::Exit;
 
 /// Runs the command that was asked for.
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {

@@ -3,9 +3,9 @@
 use anyhow::bail;
 use present::table;
 
-use crate::Exit;
 use crate::args::{Common, Ops};
 use crate::screen;
+use campaign::Exit;
 
 /// Lists the operators.
 pub(crate) fn run(common: Common, args: Ops) -> anyhow::Result<Exit> {

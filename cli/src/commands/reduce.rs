@@ -10,9 +10,9 @@ use triage::reduce::{Budget, Plan, Reduced, reduce};
 use worker::Limits;
 
 use super::{jobs, targets, writable};
-use crate::Exit;
 use crate::args::{Common, Reduce};
 use crate::screen;
+use campaign::Exit;
 
 /// Looks for the smallest case that shows the same finding.
 pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {

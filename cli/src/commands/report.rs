@@ -14,9 +14,9 @@ use serde_json::json;
 
 use super::fuzz::{junit, known};
 use super::writable;
-use crate::Exit;
 use crate::args::{self, Common};
 use crate::screen;
+use campaign::Exit;
 
 /// Shows what a campaign found, in the forms that are asked for.
 pub(crate) fn run(common: Common, args: &args::Report) -> anyhow::Result<Exit> {

@@ -8,9 +8,9 @@ use serde_json::json;
 use worker::Limits;
 
 use super::{jobs, targets, writable};
-use crate::Exit;
 use crate::args::{Common, Run};
 use crate::screen;
+use campaign::Exit;
 
 /// Runs saved cases and compares.
 pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use crate::Exit;
 use crate::args::{Common, Show};
 use crate::screen;
+use campaign::Exit;
 
 /// Prints a model in the text form, or as DOT, or writes its case for other tools.
 pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {

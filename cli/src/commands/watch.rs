@@ -5,10 +5,10 @@ use std::thread;
 use campaign::Store;
 
 use super::fuzz::known;
-use crate::Exit;
 use crate::args::{Common, Watch};
 use crate::board::{Board, Goal, lines};
 use crate::screen;
+use campaign::Exit;
 
 /// Shows a campaign that runs elsewhere until it ends; once, where nobody watches.
 pub(crate) fn run(common: Common, args: &Watch) -> anyhow::Result<Exit> {

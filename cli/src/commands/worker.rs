@@ -7,7 +7,7 @@ use harness::reference::REFERENCE;
 use harness::reference::Reference;
 use worker::{Engine, serve};
 
-use crate::Exit;
+use campaign::Exit;
 
 /// The engine that misbehaves.
 const CHAOS: &str = "chaos";

@@ -74,7 +74,7 @@ pub struct Asked {
 /// Why a policy file cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TasteError {
-    /// It is not TOML.
+    /// The file is not TOML.
     #[error("it is not TOML: {0}")]
     Toml(String),
     /// There is no such key.
@@ -240,7 +240,7 @@ impl Taste {
         Ok(taste)
     }
 
-    /// The same, with what `other` asks for where nothing is asked for here.
+    /// This taste, with what `other` asks for where nothing is asked for here.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let list = |a: Vec<_>, b| if a.is_empty() { b } else { a };

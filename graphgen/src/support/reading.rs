@@ -14,7 +14,7 @@ use super::form::Subject;
 /// What was read.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Reading {
-    /// It is not there.
+    /// The subject is not there.
     Absent,
     /// A number.
     Number(i64),

@@ -28,11 +28,11 @@ pub struct LevelTally {
 /// How often an engine gave which answer to models that break one rule.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Answers {
-    /// It refused the model.
+    /// Cases in which the engine refused the model.
     pub refused: u64,
-    /// It gave outputs.
+    /// Cases in which it gave outputs.
     pub accepted: u64,
-    /// It crashed, hung or broke the protocol.
+    /// Cases in which it crashed, hung or broke the protocol.
     pub faulted: u64,
     /// The case says nothing about it.
     pub incomparable: u64,

@@ -47,12 +47,12 @@ impl Wanted {
         Self { spec, settings, form: Form::default(), stream }
     }
 
-    /// The same, with a first operand of a dtype.
+    /// This use, with a first operand of a dtype.
     pub(super) fn on(self, dtype: DType) -> Self {
         self.of_form([words(Subject::DType(0), DTypes::of(&[dtype]))].into_iter().collect())
     }
 
-    /// The same, of a form.
+    /// This use, of a form.
     pub(super) fn of_form(mut self, form: Form) -> Self {
         // Whatever draws know of themselves need not be drawn in vain.
         for fact in form.facts() {

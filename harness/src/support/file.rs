@@ -15,7 +15,7 @@ pub const FORMAT: i64 = 1;
 /// Why a support file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{}: {source}", file.display())]
     Read {
         /// The file.
@@ -23,7 +23,7 @@ pub enum FileError {
         /// Why.
         source: std::io::Error,
     },
-    /// It is of another version.
+    /// The file is of another version.
     #[error(
         "{}: format {found} is not {FORMAT}, which this program reads; write the file again with `onnxsmith backends \
          --probe ENGINE --out FILE`",
@@ -35,7 +35,7 @@ pub enum FileError {
         /// Its version.
         found: i64,
     },
-    /// It does not say what it should.
+    /// The file does not say what it should.
     #[error("{}:{line}: {why}", file.display())]
     Content {
         /// The file.

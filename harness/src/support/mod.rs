@@ -30,7 +30,7 @@ pub struct Support {
     /// Whether it takes model-local functions, as far as is known.
     pub functions: bool,
     lacking: Vec<Lacking>,
-    /// The same forms, for the generator.
+    /// The forms that are lacking, for the generator.
     refused: Refused,
 }
 
@@ -74,13 +74,13 @@ impl Support {
         }
     }
 
-    /// The same with another newest opset, and with functions or without.
+    /// This support with another newest opset, and with functions or without.
     #[must_use]
     pub fn with(self, opset: Option<u32>, functions: bool) -> Self {
         Self { opset, functions, ..self }
     }
 
-    /// The same with these forms lacking, and no others.
+    /// This support with these forms lacking, and no others.
     #[must_use]
     pub fn with_lacking(self, lacking: Vec<Lacking>) -> Self {
         let mut refused = Refused::new();

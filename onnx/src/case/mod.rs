@@ -34,7 +34,7 @@ pub const JSON: &str = "case.json";
 const REWRITTEN: &str = "rewritten";
 /// What the names of data-set folders start with; a number follows.
 const DATA_SET: &str = "test_data_set_";
-/// The same of the folders beside them, which ONNX's own tools pass over.
+/// The beginning of the names of the folders beside them, which ONNX's own tools pass over.
 const BOUNDS_SET: &str = "bounds_set_";
 
 /// A test case: a model and data to run it on.

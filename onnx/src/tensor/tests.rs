@@ -14,7 +14,7 @@ fn samples() -> impl Iterator<Item = Tensor> {
     )
 }
 
-/// The same tensor in ONNX's typed fields instead of `raw_data`.
+/// A tensor in ONNX's typed fields instead of `raw_data`.
 fn in_typed_fields(tensor: &Tensor) -> TensorProto {
     let mut p = TensorProto { raw_data: None, ..to_proto("t", tensor) };
     let ints = || tensor.to_i128s().into_iter();

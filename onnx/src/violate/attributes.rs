@@ -141,7 +141,7 @@ fn attribute_type(site: &mut Site) -> Option<Edit> {
 enum Wrong {
     /// An axis that operand 0 lacks, even where one more than its rank is allowed.
     AxisBeyond,
-    /// The same, counted from the end.
+    /// An axis before the first, counted from the end.
     AxisBefore,
     /// A list of such an axis.
     Axes,

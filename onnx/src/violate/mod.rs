@@ -73,13 +73,13 @@ impl std::fmt::Display for Source {
 /// What `onnx.checker.check_model(…, full_check=True)` of onnx 1.23 does about a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checker {
-    /// It refuses the model, also without type inference.
+    /// The checker refuses the model, also without type inference.
     Refuses,
-    /// It refuses the model, but only by type inference (`full_check`).
+    /// The checker refuses the model, but only by type inference (`full_check`).
     Infers,
-    /// It notices in some places; why not in others.
+    /// The checker notices in some places; why not in others.
     Partly(&'static str),
-    /// It does not look.
+    /// The checker does not look.
     Blind(&'static str),
 }
 

@@ -76,14 +76,14 @@ fn parse_to_space(a: &Attributes) -> Result<Op, BadAttribute> {
 }
 
 impl<D: Dim> DepthToSpace<D> {
-    /// The same with its sizes in another number system.
+    /// This operator with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> DepthToSpace<E> {
         DepthToSpace { blocksize: f(self.blocksize), depth_first: self.depth_first }
     }
 }
 
 impl<D: Dim> SpaceToDepth<D> {
-    /// The same with its sizes in another number system.
+    /// This operator with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> SpaceToDepth<E> {
         SpaceToDepth { blocksize: f(self.blocksize) }
     }

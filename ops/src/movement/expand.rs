@@ -39,7 +39,7 @@ fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
 }
 
 impl<D: Dim> Expand<D> {
-    /// The same with its sizes in another number system.
+    /// This operator with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Expand<E> {
         Expand { shape: self.shape.iter().map(|&d| f(d)).collect() }
     }

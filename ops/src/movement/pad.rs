@@ -116,7 +116,7 @@ fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
 }
 
 impl<D: Dim> Pad<D> {
-    /// The same with its sizes in another number system.
+    /// This operator with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Pad<E> {
         Pad { mode: self.mode, pads: self.pads.iter().map(|&d| f(d)).collect(), axes: self.axes.clone() }
     }

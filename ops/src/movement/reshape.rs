@@ -48,7 +48,7 @@ fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
 }
 
 impl<D: Dim> Reshape<D> {
-    /// The same with its sizes in another number system.
+    /// This operator with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Reshape<E> {
         Reshape { shape: self.shape.iter().map(|&d| f(d)).collect(), allowzero: self.allowzero }
     }

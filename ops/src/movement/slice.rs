@@ -90,7 +90,7 @@ fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
 }
 
 impl<D: Dim> Slice<D> {
-    /// The same with its sizes in another number system.
+    /// This operator with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Slice<E> {
         let mut all = |list: &[D]| list.iter().map(|&d| f(d)).collect();
         Slice {

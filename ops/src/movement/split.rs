@@ -44,7 +44,7 @@ fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
 }
 
 impl<D: Dim> Split<D> {
-    /// The same with its sizes in another number system.
+    /// This operator with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Split<E> {
         Split { axis: self.axis, split: self.split.iter().map(|&d| f(d)).collect() }
     }

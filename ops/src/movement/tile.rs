@@ -40,7 +40,7 @@ fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
 }
 
 impl<D: Dim> Tile<D> {
-    /// The same with its sizes in another number system.
+    /// This operator with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Tile<E> {
         Tile { repeats: self.repeats.iter().map(|&d| f(d)).collect() }
     }

@@ -77,7 +77,7 @@ fn parse_group(a: &Attributes) -> Result<Op, BadAttribute> {
 }
 
 impl<D: Dim> GroupNorm<D> {
-    /// The same with its sizes in another number system.
+    /// This operator with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> GroupNorm<E> {
         GroupNorm { num_groups: f(self.num_groups), epsilon: self.epsilon, stash: self.stash }
     }

@@ -59,7 +59,7 @@ fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
 }
 
 impl<D: Dim> LpPool<D> {
-    /// The same with its sizes in another number system.
+    /// This operator with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> LpPool<E> {
         LpPool {
             window: self.window.map(f),

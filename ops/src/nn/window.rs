@@ -61,7 +61,7 @@ pub struct Axis {
 }
 
 impl<D: Dim> Window<D> {
-    /// The same with its sizes in another number system.
+    /// This window with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Window<E> {
         let mut all = |list: &[D]| list.iter().map(|&d| f(d)).collect();
         Window {

@@ -56,7 +56,7 @@ fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
 }
 
 impl<D: Dim> TopK<D> {
-    /// The same with its sizes in another number system.
+    /// This operator with its sizes in another number system.
     pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> TopK<E> {
         TopK { k: f(self.k), axis: self.axis, largest: self.largest, sorted: self.sorted }
     }

@@ -14,7 +14,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The same with another main graph.
+    /// This subject with another main graph.
     pub(super) fn with(&self, graph: Graph) -> Self {
         Self { model: Model { graph, ..self.model.clone() }, inputs: self.inputs.clone() }
     }

@@ -99,7 +99,7 @@ fn short(proto: &TensorProto) -> Option<AttributeProto> {
     Some(AttributeProto { name: Some(name.to_owned()), r#type: Some(of as i32), ..attribute })
 }
 
-/// The same graph in an older opset: sizes and axes that are inputs become attributes, and the other way round.
+/// The graph in an older opset: sizes and axes that are inputs become attributes, and the other way round.
 pub(super) fn opset(subject: &Subject, stream: Stream) -> Option<Subject> {
     let mut older: Vec<u32> = (*ir::graph::OPSETS.start()..subject.model.opset).collect();
     older.shuffle(&mut stream.rng());

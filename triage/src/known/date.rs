@@ -22,7 +22,7 @@ impl Date {
         Self::from_unix_days((since.as_secs() / 86_400) as u32)
     }
 
-    /// The same day a year later; the 28th for the 29th of February.
+    /// This day a year later; the 28th for the 29th of February.
     #[must_use]
     pub fn next_year(self) -> Self {
         let year = self.year + 1;

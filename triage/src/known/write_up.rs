@@ -48,13 +48,13 @@ pub struct WriteUp {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Judgement {
-    /// It is wrong by the text of the standard.
+    /// The answer is wrong by the text of the standard.
     Bug,
     /// The engine refuses what the text allows.
     Limitation,
     /// The text does not decide it.
     Undecided,
-    /// It is less accurate than it could be, of which the text does not speak.
+    /// The answer is less accurate than it could be, of which the text does not speak.
     Accuracy,
 }
 

@@ -16,7 +16,7 @@ use super::{Answer, AskError, Oracle, Question};
 use harness::case;
 use harness::target::Target;
 
-/// The same once more?
+/// Does a case give the same once more?
 pub struct Determinism;
 
 /// Where a case runs once more.

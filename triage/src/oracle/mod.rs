@@ -102,7 +102,7 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
-    /// It as a case folder.
+    /// The rewritten model as a case folder.
     pub fn folder(&self) -> CaseFolder {
         let named = |all: &[(String, Tensor)]| {
             all.iter().map(|(name, tensor)| NamedTensor::new(name, tensor.clone())).collect()

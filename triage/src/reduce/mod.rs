@@ -48,7 +48,7 @@ use interest::Interest;
 pub struct Reduced {
     /// The target that shows the finding: backend and level.
     pub target: String,
-    /// The same as a command to be pasted names it.
+    /// The target as a command to be pasted names it.
     pub on: String,
     /// The operators before.
     pub nodes_before: usize,

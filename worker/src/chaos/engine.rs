@@ -121,7 +121,7 @@ impl Chaos<'_> {
     }
 }
 
-/// The same elements with one more axis.
+/// A tensor's elements with one more axis.
 fn with_an_axis(tensor: &Tensor) -> Tensor {
     let mut ty: Type = tensor.ty();
     ty.shape.insert(0, 1);

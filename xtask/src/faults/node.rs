@@ -159,12 +159,12 @@ fn signed(dtype: DType) -> Option<DType> {
     }
 }
 
-/// The same bits under another dtype.
+/// A tensor's bits under another dtype.
 fn bits_as(x: &Tensor, dtype: DType) -> Option<Tensor> {
     Tensor::from_bytes(&Type::new(dtype, x.ty().shape), &x.to_bytes()).ok()
 }
 
-/// The same elements, in the same order, under another shape.
+/// A tensor's elements, in the same order, under another shape.
 pub(crate) fn reshaped(x: &Tensor, shape: &Type) -> Option<Tensor> {
     Tensor::from_bytes(&Type::new(x.dtype(), shape.shape.clone()), &x.to_bytes()).ok()
 }

@@ -34,7 +34,7 @@ pub enum LibraryError {
         /// Why it does not load.
         why: String,
     },
-    /// It loads, but does not start.
+    /// The library loads, but does not start.
     #[error("ONNX Runtime does not start: {0}")]
     Start(#[from] ::ort::Error),
 }

@@ -44,7 +44,7 @@ impl<P: Param> Map<P> {
         Self { name, body, function, computes: dtype, gives: dtype, constants: Vec::new(), params }
     }
 
-    /// The same function with a result of another dtype than it computes in.
+    /// This function with a result of another dtype than it computes in.
     pub(crate) fn giving(self, gives: DType) -> Self {
         Self { gives, ..self }
     }

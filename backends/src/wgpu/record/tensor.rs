@@ -48,7 +48,7 @@ impl GpuTensor {
         self.len() == 0
     }
 
-    /// The same elements in another shape; no data moves.
+    /// This tensor's elements in another shape; no data moves.
     pub fn reshape(&self, shape: &[usize]) -> Result<Self, GpuError> {
         if count(shape) != Some(self.len()) {
             return Err(GpuError::arguments("Reshape", format!("{:?} does not fit {shape:?}", self.shape)));
