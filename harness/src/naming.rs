@@ -8,7 +8,7 @@
 //! Then a built-in engine, or else the first on the command line, has the name, and the others a number behind it: `mine#2`. It is
 //! a number, as the command would bring the paths of one machine into every signature, and the version does not tell two programs
 //! of one build apart. A list of known findings that is to cover them all says `mine*`. The report says which command has which
-//! name ([`campaign::store::identity::Tested`]).
+//! name (`Tested` in `campaign::store::identity`).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Engines: our own backends and adapters to real ONNX runtimes, each run in a [worker](crate::worker) process.
+//! Engines: our own backends and adapters to real ONNX runtimes, each run in a [worker](mod@worker) process.
 //!
 //! An adapter loads, runs and converts; it decides nothing. Where a runtime calculates in another dtype than the
 //! model's, the adapter says so in its [`Description`](worker::Description) and converts both ways, so
