@@ -51,7 +51,7 @@ pub struct Case {
 
 impl Case {
     /// A valid model that has neither inputs nor bytes yet.
-    pub fn bare(model: Model) -> Self {
+    pub(crate) fn bare(model: Model) -> Self {
         Self {
             index: 0,
             model,
@@ -284,7 +284,7 @@ impl Maker<'_> {
     }
 
     /// A case with its constants and inputs.
-    pub fn fill(case: Case, constants: &[NodeId], stream: Stream) -> Result<Case, CaseError> {
+    pub(crate) fn fill(case: Case, constants: &[NodeId], stream: Stream) -> Result<Case, CaseError> {
         let index = case.index;
         // A model beyond what the reference takes otherwise was asked for; its values are drawn once.
         let once = Budget { runs: 1, ..Budget::default() };

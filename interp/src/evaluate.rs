@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use ir::execute::{Kept, Values};
+use ir::execute::{Keep, Values};
 use ir::{DType, NodeId, Operation, Tensor, Type, Value};
 use ndarray::ArrayD;
 use ops::plain::{self, Plain};
@@ -12,7 +12,7 @@ use ops::{Data, Model};
 use crate::bound::{Ball, Bound, State, Whole};
 use crate::profile::Profile;
 pub use crate::walk::Error;
-use crate::walk::{self, Shared, System, Visit, Walk};
+use crate::walk::{Shared, System, Visit, check, walk};
 
 /// A tensor of the reference with what may be expected of a conforming implementation.
 #[derive(Clone, PartialEq, Debug)]
@@ -138,7 +138,7 @@ pub fn evaluate(
     profile: &Profile,
     taps: Taps,
 ) -> Result<Evaluation, Error> {
-    walk::check(model, inputs)?;
+    check(model, inputs)?;
     let given = by_variable(model, inputs);
     Ok(judge_all(model, &|id| given.get(&id).copied(), profile, taps))
 }
@@ -152,8 +152,8 @@ pub fn judge_all<'t>(
 ) -> Evaluation {
     let system = Bounds(profile);
     let mut operators: BTreeMap<&'static str, Decided> = BTreeMap::new();
-    let kept = if taps == Taps::All { Kept::All } else { Kept::Outputs };
-    let values = run(&system, model, given, kept, &mut |visit| {
+    let keep = if taps == Taps::All { Keep::All } else { Keep::Outputs };
+    let values = run(&system, model, given, keep, &mut |visit| {
         let decided = operators.entry(visit.op.name()).or_default();
         decided.elements += visit.results.iter().map(length).sum::<u64>();
         let unknown: u64 = visit.results.iter().map(unknowns).sum();
@@ -176,9 +176,9 @@ pub fn judge_all<'t>(
 
 /// The outputs of a model, values alone.
 pub fn evaluate_plain(model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, Error> {
-    walk::check(model, inputs)?;
+    check(model, inputs)?;
     let given = by_variable(model, inputs);
-    let values = run(&Values64, model, &|id| given.get(&id).copied(), Kept::Outputs, &mut |_| true);
+    let values = run(&Values64, model, &|id| given.get(&id).copied(), Keep::Outputs, &mut |_| true);
     let tensor = |v: Value| Some(plain::store(values.get(v)?.as_deref()?, model.graph.ty(v)));
     Ok(model.graph.outputs.iter().filter_map(|o| tensor(o.value)).collect())
 }
@@ -210,11 +210,10 @@ fn run<'t, S: System>(
     system: &S,
     model: &Model,
     given: &dyn Fn(NodeId) -> Option<&'t Tensor>,
-    kept: Kept,
+    keep: Keep,
     visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
 ) -> Values<Shared<S::A>> {
-    let mut walk = Walk { system, model, visit };
-    walk.main(&|id| given(id).map(|t| system.load(t)), kept).unwrap_or_default()
+    walk(system, model, keep, &|id| given(id).map(|t| system.load(t)), visit).unwrap_or_default()
 }
 
 fn judged(profile: &Profile, data: &Data<Bound<'_>>, ty: &Type) -> Judged {

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ir::execute::{Each, Kept, Machine, Step, Values, execute};
+use ir::execute::{Each, Keep, Machine, Step, Values, execute};
 use ir::{DType, NodeId, Tensor, Type};
 use ops::plain::working_dtype;
 use ops::{Arith, Call, Data, Model, Op, Operator, Reject};
@@ -76,27 +76,16 @@ pub fn check(model: &Model, inputs: &[Tensor]) -> Result<(), Error> {
     Ok(())
 }
 
-/// A run of one model.
-pub struct Walk<'a, S: System> {
-    /// The number system.
-    pub system: &'a S,
-    /// What is run.
-    pub model: &'a Model,
-    /// Told of every operator; `false` ends the run.
-    pub visit: &'a mut dyn FnMut(&Visit<'_, S::A>) -> bool,
-}
-
-impl<S: System> Walk<'_, S> {
-    /// Runs the main graph of a checked model. `given` holds the elements of variables, and of constants where they
-    /// replace the model's. `None` if the visitor ended the run.
-    pub fn main(
-        &mut self,
-        given: &dyn Fn(NodeId) -> Option<Data<S::A>>,
-        kept: Kept,
-    ) -> Option<Values<Shared<S::A>>> {
-        let mut reader = Reader { system: self.system, given, visit: self.visit };
-        execute(self.model, kept, &mut reader).ok()
-    }
+/// Runs the main graph of a checked model. `given` holds the elements of variables, and of constants where they replace
+/// the model's. `visit` is told of every operator, and ends the run with `false`: then there are no values.
+pub fn walk<S: System>(
+    system: &S,
+    model: &Model,
+    keep: Keep,
+    given: &dyn Fn(NodeId) -> Option<Data<S::A>>,
+    visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
+) -> Option<Values<Shared<S::A>>> {
+    execute(model, keep, &mut Reader { system, given, visit }).ok()
 }
 
 /// The run is over: the visitor ended it, or the model was not valid.

@@ -71,9 +71,9 @@ pub trait Machine<O> {
     }
 }
 
-/// Which values of the main graph are there after a run.
+/// Which values of the main graph a run keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kept {
+pub enum Keep {
     /// The values of its outputs.
     Outputs,
     /// All of them.
@@ -86,10 +86,10 @@ pub type Values<V> = Ports<Option<V>>;
 /// Runs a model. The result has the values of its main graph that are kept.
 pub fn execute<O, M: Machine<O>>(
     model: &Model<O>,
-    kept: Kept,
+    keep: Keep,
     machine: &mut M,
 ) -> Result<Values<M::Value>, M::Error> {
-    Run { functions: &model.functions, machine }.graph(&model.graph, kept, None)
+    Run { functions: &model.functions, machine }.graph(&model.graph, keep, None)
 }
 
 struct Run<'r, O, M> {
@@ -108,11 +108,11 @@ impl<O, M: Machine<O>> Run<'_, O, M> {
     fn graph(
         &mut self,
         graph: &Graph<O>,
-        kept: Kept,
+        keep: Keep,
         mut called: Option<Called<M::Value>>,
     ) -> Result<Values<M::Value>, M::Error> {
         let caller = called.as_ref().map(|call| call.by);
-        let last = (kept == Kept::Outputs).then(|| last_uses(graph));
+        let last = (keep == Keep::Outputs).then(|| last_uses(graph));
         let mut values: Values<M::Value> = Ports::room_for(graph);
         for (id, node) in graph.iter() {
             let step = Step { graph, id, node, caller };
@@ -155,7 +155,7 @@ impl<O, M: Machine<O>> Run<'_, O, M> {
         let call = Called { by: step.main(), arguments: arguments.into_iter() };
         // A function calls only functions before it, so this ends.
         let mut inside = Run { functions: &self.functions[..function.0 as usize], machine: self.machine };
-        let inner = inside.graph(&callee.body, Kept::Outputs, Some(call));
+        let inner = inside.graph(&callee.body, Keep::Outputs, Some(call));
         let inner = inner.map_err(|cause| self.machine.within(callee, cause))?;
         let outputs = callee.body.outputs.iter().map(|o| inner.get(o.value).cloned().flatten());
         outputs.collect::<Option<_>>().ok_or_else(|| self.machine.invalid(step))
@@ -257,12 +257,12 @@ mod tests {
         graph.output("y", value);
         let model = Model { opset: 18, functions: Vec::new(), graph };
         let mut adder = Adder::default();
-        let values = execute(&model, Kept::Outputs, &mut adder).unwrap();
+        let values = execute(&model, Keep::Outputs, &mut adder).unwrap();
         assert_eq!(**values.get(value).unwrap().as_ref().unwrap(), 1 << 50);
         assert_eq!(adder.most, 1 + 3, "an operand and three outputs, two of which nothing uses");
         assert_eq!(values.get(Value::new(NodeId(1), 0)), Some(&None));
 
-        let values = execute(&model, Kept::All, &mut Adder::default()).unwrap();
+        let values = execute(&model, Keep::All, &mut Adder::default()).unwrap();
         assert!(model.graph.iter().all(|(id, _)| values.of(id).iter().all(Option::is_some)));
     }
 
@@ -292,7 +292,7 @@ mod tests {
     fn a_call_runs_the_body_on_its_arguments() {
         let model = calling();
         let mut adder = Adder::default();
-        let values = execute(&model, Kept::Outputs, &mut adder).unwrap();
+        let values = execute(&model, Keep::Outputs, &mut adder).unwrap();
         // f(2, 1) = 2 + 2 + 1 + 100.
         assert_eq!(**values.get(model.graph.outputs[0].value).unwrap().as_ref().unwrap(), 105 + 100);
         let (main, inside) = (None, Some(2));
@@ -311,7 +311,7 @@ mod tests {
     fn an_invalid_model_is_an_error_at_its_node() {
         let mut model = calling();
         model.functions[0].body.nodes[3].inputs[0] = Some(Value::new(NodeId(2), 7));
-        let run = |model: &Model<()>| execute(model, Kept::Outputs, &mut Adder::default()).unwrap_err();
+        let run = |model: &Model<()>| execute(model, Keep::Outputs, &mut Adder::default()).unwrap_err();
         assert_eq!(run(&model), "g: f: %3");
         model.functions[0].body.nodes[3].kind = NodeKind::Call(FunctionId(0));
         model.functions[0].body.nodes[3].inputs.clear();

@@ -29,7 +29,7 @@ fn copy<O: Clone>(model: &Model<O>, rewrite: &mut Rewrite<'_, O>, arguments: Opt
             }
             (NodeKind::Call(function), _) => {
                 let callee = &model.functions.get(function.0 as usize)?.body;
-                let given: Vec<Value> = rewrite.operands(node)?.into_iter().collect::<Option<_>>()?;
+                let given: Vec<Value> = rewrite.operands(&node.inputs)?.into_iter().collect::<Option<_>>()?;
                 let mut inner = Rewrite::onto(callee, std::mem::take(&mut rewrite.graph));
                 copy(model, &mut inner, Some(&given))?;
                 for (port, output) in callee.outputs.iter().enumerate() {

@@ -24,7 +24,7 @@
 //! assert_eq!(new.outputs[0].value, input);
 //! ```
 
-use crate::graph::{Graph, Node, NodeId, Operation, Value};
+use crate::graph::{Graph, NodeId, Operation, Value};
 use crate::ports::Ports;
 
 /// A graph that is being built from another one.
@@ -58,9 +58,9 @@ impl<'g, O> Rewrite<'g, O> {
         self.at.get(value).copied().flatten()
     }
 
-    /// What stands for the operands of a node of the old graph; `None` if nothing does for one that is there.
-    pub fn operands(&self, node: &Node<O>) -> Option<Vec<Option<Value>>> {
-        node.inputs.iter().map(|v| v.map_or(Some(None), |v| self.at(v).map(Some))).collect()
+    /// What stands for operands of the old graph; `None` if nothing does for one that is there.
+    pub fn operands(&self, old: &[Option<Value>]) -> Option<Vec<Option<Value>>> {
+        old.iter().map(|v| v.map_or(Some(None), |v| self.at(v).map(Some))).collect()
     }
 
     /// Lets a value of the new graph stand for one of the old graph from here on.
@@ -77,11 +77,6 @@ impl<'g, O> Rewrite<'g, O> {
         }
     }
 
-    /// Whether something stands for every output of a node of the old graph.
-    pub fn has(&self, old: NodeId) -> bool {
-        self.at.of(old).iter().all(Option::is_some)
-    }
-
     /// The new graph, with the outputs of the old one; `None` if nothing stands for one of them.
     pub fn finish(mut self) -> Option<Graph<O>> {
         for output in &self.old.outputs {
@@ -94,7 +89,7 @@ impl<'g, O> Rewrite<'g, O> {
 impl<O: Clone> Rewrite<'_, O> {
     /// Keeps a node of the old graph, on what stands for its operands; `None` if nothing does for one of them.
     pub fn keep(&mut self, id: NodeId) -> Option<NodeId> {
-        let operands = self.operands(self.old.node(id))?;
+        let operands = self.operands(&self.old.node(id).inputs)?;
         Some(self.keep_on(id, operands))
     }
 
@@ -155,7 +150,7 @@ mod tests {
         rewrite.keep(x);
         rewrite.replace(Value::new(split, 0), Value::new(x, 0));
         assert_eq!(rewrite.keep(join), None, "one of its operands is missing");
-        assert!(!rewrite.has(split) && rewrite.has(x));
+        assert_eq!(rewrite.at(Value::new(split, 1)), None);
         assert_eq!(rewrite.finish(), None);
     }
 

@@ -49,7 +49,7 @@ fn row(spec: &'static Spec) -> Row {
         if all(&|u| backends::cpu::support(&u.op, &u.inputs())) {
             row.cpu.push(dtype.name());
         }
-        if all(&|u| backends::wgpu::support(&u.op, &u.inputs(), &u.outputs)) {
+        if all(&|u| backends::wgpu::support(&u.op, &u.inputs())) {
             row.wgpu.push(dtype.name());
         }
     }
@@ -60,7 +60,6 @@ fn row(spec: &'static Spec) -> Row {
 struct Use {
     op: Op,
     inputs: Vec<Option<Type>>,
-    outputs: Vec<Type>,
 }
 
 impl Use {
@@ -86,11 +85,7 @@ fn uses(spec: &'static Spec, dtype: DType, opset: u32) -> Vec<Use> {
                 let inputs: Vec<Option<Type>> =
                     node.inputs.iter().map(|v| v.map(|v| graph.ty(v).clone())).collect();
                 let first = inputs.iter().flatten().chain(&node.outputs).next()?;
-                (first.dtype == dtype).then(|| Use {
-                    op: op.clone(),
-                    inputs: inputs.clone(),
-                    outputs: node.outputs.clone(),
-                })
+                (first.dtype == dtype).then(|| Use { op: op.clone(), inputs: inputs.clone() })
             })
         })
         .take(USES)

@@ -74,7 +74,7 @@ impl<'a> Suspect<'a> {
     }
 
     /// The verdict on a finding that nothing else excuses.
-    pub fn accuse(
+    pub(crate) fn accuse(
         &self,
         target: &Target,
         mut finding: Box<Finding>,

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use ir::NodeId;
-use ir::execute::Kept;
+use ir::execute::Keep;
 use ops::{Data, Hazard, Model, Operator};
 
 use crate::found::Tensors;
 use crate::watch::{Undefined, Watched};
-use interp::walk::{System, Visit, Walk};
+use interp::walk::{System, Visit, walk};
 
 /// The first operator of a run that is undefined or not finite.
 #[derive(Clone, PartialEq, Debug)]
@@ -121,8 +121,7 @@ pub(crate) fn watch(
         number += 1;
         found.is_none()
     };
-    let mut walk = Walk { system: &system, model, visit: &mut visit };
-    walk.main(&|id| tensors.get(&id).map(|t| system.load(t)), Kept::Outputs);
+    walk(&system, model, Keep::Outputs, &|id| tensors.get(&id).map(|t| system.load(t)), &mut visit);
     found
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ir::execute::Kept;
+use ir::execute::Keep;
 use ir::{DType, NodeId, Stream, Tensor};
 use ndarray::ArrayD;
 use ops::{Data, Model, plain};
@@ -11,7 +11,7 @@ use rand::RngExt;
 use crate::fault::{Fault, Wish};
 use crate::found::Tensors;
 use crate::origin::{Carried, Element, Number, Origins, Record};
-use interp::walk::{System, Visit, Walk};
+use interp::walk::{System, Visit, walk};
 
 impl<'r> System for &'r Record {
     type A = Origins<'r>;
@@ -49,7 +49,7 @@ pub(crate) fn run(
         let tensor = tensors.get(&id)?;
         Some(if chosen.contains(&id) { origin(record, id, tensor) } else { (&record).load(tensor) })
     };
-    Walk { system: &record, model, visit: &mut |v| visit(v) }.main(&given, Kept::Outputs);
+    walk(&record, model, Keep::Outputs, &given, visit);
 }
 
 fn origin<'r>(record: &'r Record, node: NodeId, tensor: &Tensor) -> Data<Origins<'r>> {

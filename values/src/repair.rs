@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ir::execute::Kept;
+use ir::execute::Keep;
 use ir::{DType, NodeId, Stream, Tensor};
 use ndarray::{ArrayD, IxDyn};
 use ops::{Data, Model, plain};
@@ -12,7 +12,7 @@ use crate::draw::Tamer;
 use crate::fault::{Fault, Wish};
 use crate::found::Tensors;
 use crate::tape::{Tape, Traced, Tracing};
-use interp::walk::{System, Visit, Walk};
+use interp::walk::{System, Visit, walk};
 
 /// One way to repair values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,9 +120,8 @@ pub(crate) fn descend(
         Some((_, a)) => Some(Data::Real(a.clone())),
         None => tensors.get(&id).map(|t| system.load(t)),
     };
-    let mut walk = Walk { system: &system, model, visit: &mut visit };
     // The visitor ends the run at the fault; the values are of no more use.
-    walk.main(&given, Kept::Outputs);
+    walk(&system, model, Keep::Outputs, &given, &mut visit);
     let gradient = tape.gradient(&seeds);
     let length: f64 = traced.iter().flat_map(|(_, a)| a).map(|&x| gradient.by(x) * gradient.by(x)).sum();
     if !(length > 0.0 && length.is_finite() && loss.is_finite()) {

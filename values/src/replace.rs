@@ -80,7 +80,7 @@ impl Settled {
                 rewrite.keep(id)?;
                 continue;
             }
-            let mut operands = rewrite.operands(each)?;
+            let mut operands = rewrite.operands(&each.inputs)?;
             for &(operand, value) in edges {
                 let name = unused("x", taken.iter().map(String::as_str));
                 taken.push(name.clone());

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use ir::execute::{Each, Kept, Machine, Step, execute};
+use ir::execute::{Each, Keep, Machine, Step, execute};
 use ir::{Function, NodeId, Operation, Tensor, Type, Value};
 use ops::{Graph, Model, Op};
 
@@ -36,7 +36,7 @@ pub fn run_model<R: NodeRunner>(
     runner: &mut R,
 ) -> Result<Vec<Tensor>, RunError<R::Error>> {
     check_inputs(&model.graph, inputs)?;
-    let values = execute(model, Kept::Outputs, &mut Host { inputs: inputs.iter(), runner })?;
+    let values = execute(model, Keep::Outputs, &mut Host { inputs: inputs.iter(), runner })?;
     let give = |value: Value| values.get(value)?.as_deref().cloned();
     let outputs = model.graph.outputs.iter().map(|o| give(o.value).ok_or(RunError::Invalid(o.value.node.0)));
     outputs.collect()

@@ -72,11 +72,11 @@ fn kernel(op: &Op) -> &dyn Kernel {
     }
 }
 
-/// Whether there are kernels for an operator on operands and results of these types, on a device with every optional
+/// Whether there are kernels for an operator on operands of these types, on a device with every optional
 /// type. Running an operator asks here first, so what is said and what is done cannot differ. Whether a device has 16-
 /// and 64-bit types is in its [`Capabilities`](super::Capabilities), and what exceeds its limits is an error when it
 /// happens.
-pub fn support(op: &Op, inputs: &[Option<&Type>], _outputs: &[Type]) -> Support {
+pub fn support(op: &Op, inputs: &[Option<&Type>]) -> Support {
     match inputs.first().copied().flatten() {
         Some(x) => kernel(op).support(x, inputs),
         None => Support::No("its first operand is absent"),
@@ -94,7 +94,7 @@ impl Gpu {
         let name = ir::Operation::name(op);
         let types: Vec<_> = inputs.iter().map(|t| t.map(GpuTensor::ty)).collect();
         let operands: Vec<_> = types.iter().map(Option::as_ref).collect();
-        if let Support::No(why) = support(op, &operands, outputs) {
+        if let Support::No(why) = support(op, &operands) {
             let dtypes: Vec<_> = operands.iter().flatten().map(|t| t.dtype.name()).collect();
             let kernel = format!("{name} of {}", dtypes.join(", "));
             return Err(GpuError::Unsupported { kernel, why: why.to_owned() });

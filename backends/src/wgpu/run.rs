@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ir::execute::{Each, Kept, Machine, Step, execute};
+use ir::execute::{Each, Keep, Machine, Step, execute};
 use ir::{NodeKind, Operation, Output, Tensor};
 use ops::{Model, Op};
 
@@ -29,7 +29,7 @@ impl Gpu {
         let upload = |t: &&Tensor| self.upload(t);
         let inputs: Vec<_> = inputs.iter().map(upload).collect::<Result<_, _>>().map_err(end)?;
         let mut recorder = Recorder { gpu: self, model, inputs: inputs.into_iter() };
-        let values = execute(model, Kept::Outputs, &mut recorder)?;
+        let values = execute(model, Keep::Outputs, &mut recorder)?;
         let give = |o: &Output| values.get(o.value)?.as_ref();
         let outputs: Option<Vec<&GpuTensor>> = model.graph.outputs.iter().map(give).collect();
         let missing = || end(GpuError::arguments("graph", "an output is no value of the graph"));

@@ -30,7 +30,7 @@ fn supported(model: &Model) -> bool {
         graph.nodes.iter().all(|node| match &node.kind {
             NodeKind::Operator(op) => {
                 let types: Vec<_> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
-                support(op, &types, &node.outputs).is_yes()
+                support(op, &types).is_yes()
             }
             _ => true,
         })

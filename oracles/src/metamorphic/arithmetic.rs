@@ -72,7 +72,7 @@ fn transposed(copy: &mut Rewrite<'_, Op>, value: Value) -> Option<Value> {
 
 /// Both operands of a node of the original, in the copy.
 pub(super) fn two(copy: &Rewrite<'_, Op>, id: NodeId) -> Option<[Value; 2]> {
-    match copy.operands(copy.old().node(id))?.as_slice() {
+    match copy.operands(&copy.old().node(id).inputs)?.as_slice() {
         [Some(a), Some(b)] => Some([*a, *b]),
         _ => None,
     }

@@ -20,7 +20,7 @@ pub(super) fn batch_split(subject: &Subject, stream: Stream) -> Option<Subject> 
         if !is_parallel(op, copy.old(), node) {
             return None;
         }
-        let operands = copy.operands(node)?;
+        let operands = copy.operands(&node.inputs)?;
         let batch = *copy.old().ty(node.inputs.first().copied().flatten()?).shape.first()?;
         let kept = *node.outputs.first()?.shape.first()?;
         if batch < 2 || kept != batch || node.outputs.len() != 1 {

@@ -53,7 +53,7 @@ pub(super) fn scale(subject: &Subject, stream: Stream) -> Option<Subject> {
             let multiple = copy.push(Binary(BinaryFn::Mul), &[start, factor])?;
             scaled.insert(entry, multiple);
         }
-        let mut operands = copy.operands(node)?;
+        let mut operands = copy.operands(&node.inputs)?;
         operands[operand] = Some(*scaled.get(&value)?);
         let multiple = Value::new(copy.keep_on(id, operands), 0);
         scaled.insert(Value::new(id, 0), multiple);

@@ -57,7 +57,7 @@ fn product(copy: &mut Rewrite<'_, Op>, id: NodeId) -> Option<Value> {
 
 /// A sum as the sum of the sums of two parts, cut along the first axis that is summed over.
 fn sum(copy: &mut Rewrite<'_, Op>, id: NodeId, reduce: &Reduce) -> Option<Value> {
-    let x = copy.operands(copy.old().node(id))?.first().copied().flatten()?;
+    let x = copy.operands(&copy.old().node(id).inputs)?.first().copied().flatten()?;
     let rank = copy.graph.ty(x).rank() as i64;
     let axis = match reduce.axes.as_deref() {
         Some([first, ..]) => {

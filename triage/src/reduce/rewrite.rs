@@ -153,12 +153,8 @@ impl<'g> Build<'g> {
         self.rewrite.replace(Value::new(id, 0), copy);
     }
 
-    fn operands(&self, operands: &[Option<Value>]) -> Option<Vec<Option<Value>>> {
-        operands.iter().map(|v| v.map_or(Some(None), |v| self.rewrite.at(v).map(Some))).collect()
-    }
-
     fn operator(&mut self, id: NodeId, op: &Op, operands: &[Option<Value>]) -> Option<()> {
-        let operands = self.operands(operands)?;
+        let operands = self.rewrite.operands(operands)?;
         let kept = operands.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         let copy = self.rewrite.graph.operator(op.clone(), &operands[..kept]).ok()?;
         self.enter(id, copy);
@@ -173,7 +169,7 @@ impl<'g> Build<'g> {
         function: FunctionId,
         operands: &[Option<Value>],
     ) -> Option<()> {
-        let operands = self.operands(operands)?;
+        let operands = self.rewrite.operands(operands)?;
         let body = &model.functions.get(function.0 as usize)?.body;
         let mut wanted = body.variables().map(|(_, _, ty)| ty);
         if !operands.iter().all(|v| v.map(|v| self.rewrite.graph.ty(v)) == wanted.next()) {

@@ -12,12 +12,13 @@ const COMMON: [&str; 3] =
     [include_str!("library/bits.wgsl"), include_str!("library/math.wgsl"), include_str!("library/map.wgsl")];
 
 /// What can be called of every class of dtypes under the same names, with `T` for the type.
-fn of_class(class: Class) -> &'static str {
+fn of_class(class: Class) -> &'static [&'static str] {
+    const INTEGER: &str = include_str!("library/integer.wgsl");
     match class {
-        Class::Bool | Class::Int | Class::Long => include_str!("library/signed.wgsl"),
-        Class::Uint | Class::Ulong => include_str!("library/unsigned.wgsl"),
-        Class::Float => include_str!("library/float.wgsl"),
-        Class::Double => include_str!("library/double.wgsl"),
+        Class::Bool | Class::Int | Class::Long => &[INTEGER, include_str!("library/signed.wgsl")],
+        Class::Uint | Class::Ulong => &[INTEGER, include_str!("library/unsigned.wgsl")],
+        Class::Float => &[include_str!("library/float.wgsl")],
+        Class::Double => &[include_str!("library/double.wgsl")],
     }
 }
 
@@ -47,7 +48,7 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
 pub(super) fn shared(class: Option<Class>) -> Vec<Piece<'static>> {
     static ALL: LazyLock<Vec<Piece<'static>>> =
         LazyLock::new(|| COMMON.into_iter().flat_map(pieces).collect());
-    ALL.iter().copied().chain(class.into_iter().flat_map(|class| pieces(of_class(class)))).collect()
+    ALL.iter().copied().chain(class.into_iter().flat_map(of_class).flat_map(|text| pieces(text))).collect()
 }
 
 /// A function called `name` that calls `target`, with the operands that `target` declares.

@@ -1,17 +1,4 @@
-// What kernels of every dtype call, for T = u32 and u64. `lowest` and `highest` are written with the dtype,
-// which may be narrower.
-
-fn largest(a: T, b: T) -> T { return max(a, b); }
-
-fn smallest(a: T, b: T) -> T { return min(a, b); }
-
-fn equal(a: T, b: T) -> bool { return a == b; }
-
-fn less(a: T, b: T) -> bool { return a < b; }
-
-fn less_equal(a: T, b: T) -> bool { return a <= b; }
-
-fn unordered(a: T) -> bool { return false; }
+// What differs for integers without a sign: T = u32 and u64.
 
 fn magnitude(a: T) -> T { return a; }
 
