@@ -9,6 +9,7 @@
 //! | [`mod@export`] | [`ops::Model`] → `ModelProto` |
 //! | [`mod@import`] | `ModelProto` → [`ops::Model`], from any tool |
 //! | [`violate`] | valid models, broken in one named way |
+//! | [`program`] | a model as it is written, its names resolved |
 //! | [`names`] | the names that exported models give |
 //! | [`error`] | what can go wrong: invalid, unsupported and unreadable are three different things |
 //!
@@ -21,6 +22,7 @@ pub mod external;
 mod file;
 pub mod import;
 pub mod names;
+pub mod program;
 pub mod proto;
 pub mod tensor;
 pub mod violate;

@@ -1,0 +1,279 @@
+//! `ModelProto` → [`Program`]: every name becomes the number of the value that it means.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::{Attribute, Body, Declaration, Function, Initializer, Node, Port, Program, Scope, ValueId};
+use crate::Error;
+use crate::proto::{
+    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto,
+};
+
+/// How many names of a cycle are told.
+const TOLD: usize = 8;
+
+impl Program {
+    /// The program of a model.
+    ///
+    /// Fails where the model has no graph, where a name is used that nothing before gives, and where a name is given
+    /// twice in one body.
+    pub fn read(mut model: ModelProto) -> Result<Self, Error> {
+        let graph = model.graph.take().ok_or_else(|| Error::invalid("model", "it has no graph"))?;
+        let functions = std::mem::take(&mut model.functions);
+        let functions = functions.into_iter().map(function).collect::<Result<_, _>>()?;
+        let mut reader = Reader::default();
+        let body = reader.graph(graph)?;
+        Ok(Self { main: Scope { names: reader.names, body }, functions, rest: model })
+    }
+}
+
+fn function(mut proto: FunctionProto) -> Result<Function, Error> {
+    let mut take = |list: &mut Vec<String>| list.drain(..).map(named).collect();
+    let parts = Parts {
+        inputs: take(&mut proto.input),
+        initializers: Vec::new(),
+        nodes: std::mem::take(&mut proto.node),
+        outputs: take(&mut proto.output),
+        declared: std::mem::take(&mut proto.value_info),
+    };
+    let mut reader = Reader::default();
+    let body = reader.body(parts, GraphProto::default());
+    let body = body.map_err(|e| e.inside(format!("function `{}`", proto.name())))?;
+    Ok(Function { scope: Scope { names: reader.names, body }, rest: proto })
+}
+
+fn named(name: String) -> ValueInfoProto {
+    ValueInfoProto { name: Some(name), ..Default::default() }
+}
+
+/// What graphs and functions both have.
+struct Parts {
+    inputs: Vec<ValueInfoProto>,
+    initializers: Vec<TensorProto>,
+    nodes: Vec<NodeProto>,
+    outputs: Vec<ValueInfoProto>,
+    declared: Vec<ValueInfoProto>,
+}
+
+/// A scope while it is read.
+#[derive(Default)]
+struct Reader {
+    names: Vec<String>,
+    /// What names mean now, in the bodies that are open, the innermost last.
+    open: Vec<HashMap<String, ValueId>>,
+}
+
+impl Reader {
+    fn graph(&mut self, mut proto: GraphProto) -> Result<Body, Error> {
+        let parts = Parts {
+            inputs: std::mem::take(&mut proto.input),
+            initializers: std::mem::take(&mut proto.initializer),
+            nodes: std::mem::take(&mut proto.node),
+            outputs: std::mem::take(&mut proto.output),
+            declared: std::mem::take(&mut proto.value_info),
+        };
+        self.body(parts, proto)
+    }
+
+    fn body(&mut self, parts: Parts, rest: GraphProto) -> Result<Body, Error> {
+        self.open.push(HashMap::new());
+        let body = self.parts(parts, rest);
+        self.open.pop();
+        body
+    }
+
+    fn parts(&mut self, mut parts: Parts, rest: GraphProto) -> Result<Body, Error> {
+        unique_outputs(&parts.outputs)?;
+        let inputs = parts.inputs.into_iter().map(|i| self.input(i)).collect::<Result<Vec<_>, _>>()?;
+        let mut defaults: BTreeSet<ValueId> = inputs.iter().map(|port| port.value).collect();
+        let initializers = parts.initializers.into_iter().map(|i| self.initializer(i, &mut defaults));
+        let initializers = initializers.collect::<Result<_, _>>()?;
+        let nodes = self.nodes(&mut parts.nodes)?;
+        let outputs = parts.outputs.into_iter().map(|output| self.output(output, &parts.nodes));
+        let outputs = outputs.collect::<Result<_, _>>()?;
+        let nodes = nodes.into_iter().zip(parts.nodes).map(|(node, proto)| node.with(proto)).collect();
+        let declared = parts.declared.into_iter().map(|info| self.declaration(info)).collect();
+        Ok(Body { inputs, initializers, nodes, outputs, declared, rest })
+    }
+
+    fn input(&mut self, mut info: ValueInfoProto) -> Result<Port, Error> {
+        let name = info.name.take().unwrap_or_default();
+        if self.here(&name).is_some() {
+            return Err(Error::invalid(format!("input `{name}`"), "there are two of that name"));
+        }
+        Ok(Port { value: self.define(name)?, declared: info })
+    }
+
+    /// An initializer. That of an input gives its default, once.
+    fn initializer(
+        &mut self,
+        mut tensor: TensorProto,
+        defaults: &mut BTreeSet<ValueId>,
+    ) -> Result<Initializer, Error> {
+        let name = tensor.name.take().unwrap_or_default();
+        let value = match self.here(&name).filter(|of| defaults.remove(of)) {
+            Some(input) => input,
+            None => self.define(name)?,
+        };
+        Ok(Initializer { value, tensor })
+    }
+
+    /// The nodes without what stays in their messages: that is needed for as long as names are looked for.
+    fn nodes(&mut self, protos: &mut [NodeProto]) -> Result<Vec<Resolved>, Error> {
+        let mut nodes = Vec::with_capacity(protos.len());
+        for index in 0..protos.len() {
+            let attributes = std::mem::take(&mut protos[index].attribute);
+            let node = self.node(protos, index, attributes);
+            nodes.push(node.map_err(|e| e.inside(label(index, &protos[index])))?);
+        }
+        Ok(nodes)
+    }
+
+    fn node(
+        &mut self,
+        protos: &[NodeProto],
+        index: usize,
+        attributes: Vec<AttributeProto>,
+    ) -> Result<Resolved, Error> {
+        let proto = &protos[index];
+        let inputs = proto.input.iter().map(|name| self.operand(name, protos)).collect::<Result<_, _>>()?;
+        let attributes = attributes.into_iter().map(|a| self.attribute(a)).collect::<Result<_, _>>()?;
+        let outputs = proto.output.iter().map(|name| self.given(name)).collect::<Result<_, _>>()?;
+        Ok(Resolved { inputs, outputs, attributes })
+    }
+
+    fn attribute(&mut self, mut proto: AttributeProto) -> Result<Attribute, Error> {
+        let inside = |e: Error, name: &str| e.inside(format!("attribute `{name}`"));
+        let (body, bodies) = (proto.g.take(), std::mem::take(&mut proto.graphs));
+        let body = body.map(|g| self.graph(g)).transpose().map_err(|e| inside(e, proto.name()))?;
+        let bodies = bodies.into_iter().map(|g| self.graph(g)).collect::<Result<_, _>>();
+        let bodies = bodies.map_err(|e| inside(e, proto.name()))?;
+        Ok(Attribute { rest: proto, body, bodies })
+    }
+
+    fn output(&mut self, mut info: ValueInfoProto, nodes: &[NodeProto]) -> Result<Port, Error> {
+        let name = info.name.take().unwrap_or_default();
+        let value = self.operand(&name, nodes).map_err(|e| e.inside(format!("output `{name}`")))?;
+        let value = value.ok_or_else(|| Error::invalid("an output", "its name is empty"))?;
+        Ok(Port { value, declared: info })
+    }
+
+    fn declaration(&self, mut info: ValueInfoProto) -> Declaration {
+        let value = self.here(info.name());
+        if value.is_some() {
+            info.name = None;
+        }
+        Declaration { value, declared: info }
+    }
+
+    /// The value of that name in the innermost body.
+    fn here(&self, name: &str) -> Option<ValueId> {
+        self.open.last()?.get(name).copied()
+    }
+
+    /// The value of that name, as seen from the innermost body; `None` for the empty name.
+    fn operand(&self, name: &str, nodes: &[NodeProto]) -> Result<Option<ValueId>, Error> {
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let found = self.open.iter().rev().find_map(|names| names.get(name).copied());
+        let missing = || Error::invalid(format!("value `{name}`"), why_missing(name, nodes));
+        found.map(Some).ok_or_else(missing)
+    }
+
+    /// A new value for an output; `None` for the empty name.
+    fn given(&mut self, name: &str) -> Result<Option<ValueId>, Error> {
+        if name.is_empty() { Ok(None) } else { self.define(name.to_owned()).map(Some) }
+    }
+
+    fn define(&mut self, name: String) -> Result<ValueId, Error> {
+        if name.is_empty() {
+            return Err(Error::invalid("name", "it is empty, which means absent"));
+        }
+        let id = u32::try_from(self.names.len())
+            .map_err(|_| Error::unsupported("model", "it has more values than can be counted"))?;
+        let twice = self.open.last_mut().and_then(|names| names.insert(name.clone(), ValueId(id)));
+        if twice.is_some() {
+            return Err(Error::invalid(
+                format!("value `{name}`"),
+                "two inputs, initializers or nodes give it",
+            ));
+        }
+        self.names.push(name);
+        Ok(ValueId(id))
+    }
+}
+
+/// What becomes of a node besides what stays in its message.
+struct Resolved {
+    inputs: Vec<Option<ValueId>>,
+    outputs: Vec<Option<ValueId>>,
+    attributes: Vec<Attribute>,
+}
+
+impl Resolved {
+    fn with(self, proto: NodeProto) -> Node {
+        let Self { inputs, outputs, attributes } = self;
+        let rest = NodeProto { input: Vec::new(), output: Vec::new(), attribute: Vec::new(), ..proto };
+        Node { inputs, outputs, attributes, rest }
+    }
+}
+
+fn unique_outputs(outputs: &[ValueInfoProto]) -> Result<(), Error> {
+    let mut seen = BTreeSet::new();
+    match outputs.iter().map(ValueInfoProto::name).find(|name| !seen.insert(*name)) {
+        Some(name) => Err(Error::invalid(format!("output `{name}`"), "there are two of that name")),
+        None => Ok(()),
+    }
+}
+
+/// What tells a node from others, for messages.
+fn label(position: usize, node: &NodeProto) -> String {
+    match node.name() {
+        "" => format!("node #{position} ({})", node.op_type()),
+        name => format!("node `{name}` ({})", node.op_type()),
+    }
+}
+
+/// Why there is no value of the name yet.
+fn why_missing(name: &str, nodes: &[NodeProto]) -> String {
+    let gives = |node: &NodeProto| node.output.iter().any(|output| output == name);
+    let Some(giver) = nodes.iter().position(gives) else {
+        return "no input, initializer or node gives it".to_owned();
+    };
+    let cycle = cycle(giver, nodes);
+    if cycle.is_empty() {
+        return "it is used before the node that gives it: the nodes are not sorted".to_owned();
+    }
+    let names: Vec<String> = cycle.iter().take(TOLD).map(|name| format!("`{name}`")).collect();
+    let more = if cycle.len() > TOLD { " and more" } else { "" };
+    format!("the nodes that give {}{more} form a cycle", names.join(", "))
+}
+
+/// The first outputs of the nodes that depend on this one and that it depends on, itself included, in the order of
+/// the file; none, if it does not depend on itself.
+fn cycle(of: usize, nodes: &[NodeProto]) -> Vec<&str> {
+    fn present(names: &[String]) -> impl Iterator<Item = &str> {
+        names.iter().map(String::as_str).filter(|name| !name.is_empty())
+    }
+    let mut givers: BTreeMap<&str, NodeIndex> = BTreeMap::new();
+    let mut graph = DiGraph::<(), ()>::with_capacity(nodes.len(), nodes.len());
+    for node in nodes {
+        let at = graph.add_node(());
+        present(&node.output).for_each(|name| _ = givers.entry(name).or_insert(at));
+    }
+    for (node, at) in nodes.iter().zip(graph.node_indices()) {
+        for giver in present(&node.input).filter_map(|name| givers.get(name)) {
+            graph.add_edge(*giver, at, ());
+        }
+    }
+    let of = NodeIndex::new(of);
+    let mut part = tarjan_scc(&graph).into_iter().find(|part| part.contains(&of)).unwrap_or_default();
+    if part.len() == 1 && !graph.contains_edge(of, of) {
+        part.clear();
+    }
+    part.sort_unstable();
+    part.iter().filter_map(|at| present(&nodes[at.index()].output).next()).collect()
+}
