@@ -9,7 +9,7 @@ pub fn members<O>(graph: &Graph<O>, value: Value) -> Vec<bool> {
     let mut open = vec![value.node];
     while let Some(id) = open.pop() {
         if !std::mem::replace(&mut members[id.index()], true) {
-            open.extend(graph.node(id).inputs.iter().flatten().map(|operand| operand.node));
+            open.extend(graph.node(id).uses().map(|used| used.node));
         }
     }
     members

@@ -36,7 +36,8 @@ pub trait Backward<O> {
     /// What being an output of the graph says of a value.
     fn output(&self, output: &Output) -> Self::Fact;
 
-    /// What the node's use says of its operands, one fact for each place, from what is known of its outputs.
+    /// What the node's use says of its operands and then of what it was read from ([`Node::given`]), one fact for each
+    /// place, from what is known of its outputs.
     fn transfer(&self, id: NodeId, node: &Node<O>, results: &[Self::Fact]) -> Vec<Self::Fact>;
 }
 
@@ -64,9 +65,10 @@ pub fn backward<O, A: Backward<O>>(graph: &Graph<O>, analysis: &A) -> Ports<A::F
     }
     for (id, node) in graph.iter().rev() {
         let operands = analysis.transfer(id, node, facts.of(id));
-        for (value, fact) in node.inputs.iter().zip(&operands) {
+        let places = node.inputs.iter().copied().chain(node.given.iter().copied().map(Some));
+        for (value, fact) in places.zip(&operands) {
             if let Some(value) = value {
-                meet_use(&mut facts, *value, fact);
+                meet_use(&mut facts, value, fact);
             }
         }
     }
@@ -89,7 +91,7 @@ pub fn needed<O>(graph: &Graph<O>) -> Ports<bool> {
             true
         }
         fn transfer(&self, _: NodeId, node: &Node<O>, results: &[bool]) -> Vec<bool> {
-            vec![results.contains(&true); node.inputs.len()]
+            vec![results.contains(&true); node.inputs.len() + node.given.len()]
         }
     }
     backward(graph, &Needed)
@@ -112,7 +114,7 @@ pub fn last_uses<O>(graph: &Graph<O>) -> Ports<LastUse> {
     let mut uses = Ports::filled(graph, &LastUse::Never);
     let by_nodes = graph
         .iter()
-        .flat_map(|(id, node)| node.inputs.iter().flatten().map(move |v| (*v, LastUse::Node(id))));
+        .flat_map(|(id, node)| node.uses().map(move |v| (v, LastUse::Node(id))));
     let by_reader = graph.outputs.iter().map(|output| (output.value, LastUse::Output));
     for (value, use_) in by_nodes.chain(by_reader) {
         if let Some(last) = uses.get_mut(value) {

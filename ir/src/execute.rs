@@ -169,7 +169,7 @@ fn operands<'v, O, V>(values: &'v Values<V>, node: &Node<O>) -> Option<Each<Opti
 }
 
 fn drop_after<O, V>(id: NodeId, node: &Node<O>, last: &Ports<LastUse>, values: &mut Values<V>) {
-    let used = node.inputs.iter().flatten().copied();
+    let used = node.uses();
     let unused = (0..node.outputs.len()).map(|port| Value::new(id, port));
     let is_over = |v: &Value| match last.get(*v) {
         Some(LastUse::Node(by)) => *by == id,

@@ -68,8 +68,19 @@ pub struct Node<O> {
     pub kind: NodeKind<O>,
     /// Its operands; `None` is an optional input left out. Trailing absent operands are not stored.
     pub inputs: Vec<Option<Value>>,
+    /// The values that its attributes, the extents of its outputs or its being there at all were read from, where a
+    /// program was run to make this graph. What computes the node does not need them: they say for which inputs the
+    /// graph holds.
+    pub given: Vec<Value>,
     /// The types of its outputs.
     pub outputs: Vec<Type>,
+}
+
+impl<O> Node<O> {
+    /// The values that it depends on: its operands, then what it was read from.
+    pub fn uses(&self) -> impl Iterator<Item = Value> {
+        self.inputs.iter().flatten().chain(&self.given).copied()
+    }
 }
 
 /// A named output of a graph.
@@ -171,7 +182,7 @@ impl<O> Graph<O> {
         while inputs.last() == Some(&None) {
             inputs.pop();
         }
-        self.nodes.push(Node { kind, inputs, outputs });
+        self.nodes.push(Node { kind, inputs, given: Vec::new(), outputs });
         NodeId(self.nodes.len() as u32 - 1)
     }
 
@@ -184,6 +195,19 @@ impl<O> Graph<O> {
     pub fn constant(&mut self, tensor: Tensor) -> Value {
         let ty = tensor.ty();
         Value::new(self.push(NodeKind::Constant(Arc::new(tensor)), vec![], vec![ty]), 0)
+    }
+
+    /// States what a node was read from, besides what is stated already.
+    ///
+    /// # Panics
+    /// If the node is not in this graph.
+    pub fn give(&mut self, id: NodeId, from: impl IntoIterator<Item = Value>) {
+        let given = &mut self.nodes[id.index()].given;
+        for value in from {
+            if !given.contains(&value) {
+                given.push(value);
+            }
+        }
     }
 
     /// Names a value as an output of the graph.
@@ -305,7 +329,7 @@ fn check_edges<O: Operation>(graph: &Graph<O>, id: NodeId, node: &Node<O>) -> Re
     if node.inputs.last() == Some(&None) {
         return Err(Invalid::Trailing { node: id.0 });
     }
-    for used in node.inputs.iter().flatten() {
+    for used in node.uses() {
         if used.node >= id {
             return Err(Invalid::Order { node: id.0, used: used.node.0 });
         }

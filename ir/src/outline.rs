@@ -8,9 +8,13 @@ use crate::rewrite::Rewrite;
 /// Moves the nodes `start..end`, none of them a variable, into a new function and calls it in their place.
 ///
 /// A run of neighbours in SSA order is convex: no path leaves it and comes back, so the call has no cycle. A graph in
-/// which operands do not precede their uses stays as it is.
+/// which operands do not precede their uses stays as it is, and so does one with nodes that were read from values
+/// ([`Node::given`](crate::Node)): a function cannot say which of its caller's they are.
 pub fn outline<O: Clone>(model: &mut Model<O>, start: usize, end: usize) {
     let graph = &model.graph;
+    if graph.nodes.iter().any(|node| !node.given.is_empty()) {
+        return;
+    }
     let inside = |v: Value| (start..end).contains(&v.node.index());
     let arguments =
         distinct(graph.nodes[start..end].iter().flat_map(|n| n.inputs.iter().flatten()).copied(), |v| {

@@ -91,6 +91,11 @@ fn draw<O: Operation>(drawing: &mut DiGraph<String, String>, graph: &Graph<O>, f
         let head = numbered("headlabel", used.operand, graph.node(view[to]).inputs.len());
         drawing.add_edge(place(view[from]), place(view[to]), format!("{tail}{head}"));
     }
+    for (id, node) in graph.iter() {
+        for from in node.given.iter().filter(|v| v.node.index() < graph.nodes.len()) {
+            drawing.add_edge(place(from.node), place(id), "style = dashed".to_owned());
+        }
+    }
     for output in &graph.outputs {
         let end = drawing.add_node(format!("shape = ellipse label = {}", quoted(&output.name)));
         if let Some(node) = graph.nodes.get(output.value.node.index()) {

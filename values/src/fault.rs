@@ -79,11 +79,11 @@ impl Fault {
     /// The variables and constants on which the operands at fault depend.
     pub(crate) fn leaves(&self, model: &Model) -> BTreeSet<NodeId> {
         let graph = &model.graph;
-        let mut open: Vec<NodeId> = graph.node(self.node).inputs.iter().flatten().map(|v| v.node).collect();
+        let mut open: Vec<NodeId> = graph.node(self.node).uses().map(|v| v.node).collect();
         let mut seen = BTreeSet::new();
         while let Some(id) = open.pop() {
             if seen.insert(id) {
-                open.extend(graph.node(id).inputs.iter().flatten().map(|v| v.node));
+                open.extend(graph.node(id).uses().map(|v| v.node));
             }
         }
         seen

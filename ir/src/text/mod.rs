@@ -25,13 +25,14 @@
 //! A [`Tensor`](crate::Tensor) alone has the same two, and is written as a constant is: `f32[2] {1.0, -0.0}`.
 //!
 //! `%2.1` is output 1 of node `%2`, and `%2` is output 0. A node lists the types of all its outputs, so one
-//! without outputs has no `:`. Nodes are numbered from 0 in each graph. `_` is an optional operand left out.
+//! without outputs has no `:`. Nodes are numbered from 0 in each graph. `_` is an optional operand left out. `given`
+//! lists what a node was read from ([`Node::given`](crate::Node)).
 //!
 //! ```text
 //! model    = "onnxsmith" "1" "opset" integer {"function" name graph} "graph" graph
 //! graph    = "{" {node} "return" [output {"," output}] "}"
 //! output   = string "=" value
-//! node     = "%"integer [":" type {"," type}] "=" body
+//! node     = "%"integer [":" type {"," type}] "=" body ["given" "(" [value {"," value}] ")"]
 //! tensor   = type elements
 //! body     = "variable" string
 //!          | "constant" [type] elements                            the type is only there if it is not the node's

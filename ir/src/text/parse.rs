@@ -140,7 +140,15 @@ impl<'a> Parser<'a> {
                 (NodeKind::Operator(self.operator(op, at)?), inputs)
             }
         };
-        graph.push(kind, inputs, outputs);
+        let id = graph.push(kind, inputs, outputs);
+        if self.token == Token::Word("given") {
+            self.advance()?;
+            self.list('(', ')', |p| {
+                let value = p.value()?;
+                graph.give(id, [value]);
+                Ok(())
+            })?;
+        }
         Ok(())
     }
 

@@ -76,10 +76,11 @@ fn node<O: Operation>(
         }
         NodeKind::Operator(op) => {
             write!(f, "{}({})", name(op.name()), operands(&node.inputs))?;
-            let given = op.attributes();
-            if given.is_empty() { Ok(()) } else { write!(f, " {}", attributes(&given)) }
+            let all = op.attributes();
+            if all.is_empty() { Ok(()) } else { write!(f, " {}", attributes(&all)) }
         }
-    }
+    }?;
+    if node.given.is_empty() { Ok(()) } else { write!(f, " given ({})", separated(|| &node.given)) }
 }
 
 /// The name of a function, or its position where the name would not lead back to it.

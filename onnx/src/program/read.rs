@@ -30,7 +30,7 @@ impl Program {
 }
 
 fn function(mut proto: FunctionProto) -> Result<Function, Error> {
-    let mut take = |list: &mut Vec<String>| list.drain(..).map(named).collect();
+    let take = |list: &mut Vec<String>| list.drain(..).map(named).collect();
     let parts = Parts {
         inputs: take(&mut proto.input),
         initializers: Vec::new(),
