@@ -193,7 +193,7 @@ impl Runner for Contracting {
                     }
                 }
                 NodeKind::Operator(op) => run(op, &operands)?,
-                NodeKind::Capture(_) | NodeKind::Call(_) => unreachable!("the graph is flat"),
+                NodeKind::Call(_) => unreachable!("the graph is flat"),
             };
             values.extend(results.into_iter().enumerate().map(|(port, t)| (Value::new(id, port), t)));
         }

@@ -172,7 +172,7 @@ fn is_resident<O>(kind: &NodeKind<O>) -> bool {
     matches!(kind, NodeKind::Variable { .. } | NodeKind::Constant(_))
 }
 
-/// Whether the node makes new tensors. A capture does not: its value is the enclosing graph's.
+/// Whether the node makes new tensors.
 fn is_computed<O>(kind: &NodeKind<O>) -> bool {
     matches!(kind, NodeKind::Operator(_) | NodeKind::Call(_))
 }

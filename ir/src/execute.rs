@@ -62,7 +62,7 @@ pub trait Machine<O> {
         operands: &[Option<&Self::Value>],
     ) -> Result<Each<Self::Value>, Self::Error>;
 
-    /// What it means that a node lacks an operand, a callee or an enclosing graph. In a validated model none does.
+    /// What it means that a node lacks an operand or a callee. In a validated model none does.
     fn invalid(&mut self, step: &Step<'_, O>) -> Self::Error;
 
     /// An error from inside a function, as its caller tells it.
@@ -125,7 +125,6 @@ impl<O, M: Machine<O>> Run<'_, O, M> {
                     },
                 },
                 NodeKind::Constant(tensor) => [self.machine.constant(&step, tensor)?].into_iter().collect(),
-                NodeKind::Capture(_) => return Err(self.machine.invalid(&step)),
                 NodeKind::Operator(op) => match operands(&values, node) {
                     Some(operands) => self.machine.operator(&step, op, &operands)?,
                     None => return Err(self.machine.invalid(&step)),

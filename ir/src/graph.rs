@@ -3,7 +3,7 @@
 //! A [`Graph`] is a list of nodes in SSA order: a node's inputs are ports of nodes before it. Argument order,
 //! repeated operands, absent optional operands and several outputs are part of a node. The five kinds of node
 //! are those of HirFuzz in ONNX terms: variable, constant, operator, function (a [`Function`] of the model) and
-//! call; a sixth, capture, lets the subgraph inside an operator (If, Loop, Scan) see a value of the graph around it.
+//! call. A graph is flat: no node holds a graph, as ONNX's If and Loop do.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -53,8 +53,6 @@ pub enum NodeKind<O> {
     },
     /// A tensor known in advance (an ONNX initializer).
     Constant(Arc<Tensor>),
-    /// A value of the enclosing graph, seen from a subgraph.
-    Capture(Value),
     /// An operator.
     Operator(O),
     /// A call of a function of the model.
@@ -259,8 +257,6 @@ pub enum Invalid<R: std::error::Error + 'static> {
     Arity { node: u32, function: String, given: usize, wanted: usize },
     #[error("operand {port} of node %{node} calling `{function}` is {given} instead of {wanted}")]
     Argument { node: u32, function: String, port: usize, given: String, wanted: Type },
-    #[error("node %{node} captures a value, but no graph encloses this one")]
-    Capture { node: u32 },
     #[error("output `{name}` refers to a value that does not exist")]
     Output { name: String },
     #[error("the name `{0}` is used twice")]
@@ -369,7 +365,6 @@ fn check_types<O: Operation>(
                 found => Err(Invalid::Constant { node: id.0, found, declared: node.outputs[0].clone() }),
             }
         }
-        NodeKind::Capture(_) => Err(Invalid::Capture { node: id.0 }),
         NodeKind::Operator(op) => {
             let inferred =
                 op.infer(&types).map_err(|cause| Invalid::Operator { node: id.0, op: op.name(), cause })?;

@@ -114,7 +114,6 @@ fn title<O: Operation>(kind: &NodeKind<O>, functions: &[Function<O>]) -> String 
     match kind {
         NodeKind::Variable { name } => format!("variable {}", text::quoted(name)),
         NodeKind::Constant(_) => "constant".to_owned(),
-        NodeKind::Capture(value) => format!("capture {value}"),
         NodeKind::Call(callee) => match functions.get(callee.0 as usize) {
             Some(function) => format!("call {}", text::name(&function.name)),
             None => format!("call @{}", callee.0),
@@ -151,7 +150,6 @@ mod tests {
     use petgraph::visit::EdgeRef;
 
     use super::*;
-    use crate::NodeKind::Capture;
     use crate::{DType, Type};
 
     #[test]
@@ -162,7 +160,7 @@ mod tests {
         let x = graph.variable("x", ty.clone());
         let two = graph.push(NodeKind::Operator(()), vec![Some(x), None, Some(x)], vec![ty.clone(); 2]);
         graph.push(NodeKind::Operator(()), vec![Some(nowhere), Some(Value::new(two, 1))], vec![ty.clone()]);
-        graph.push(Capture(nowhere), vec![], vec![ty]);
+        graph.push(NodeKind::Operator(()), vec![], vec![ty]);
         let view = digraph(&graph);
         let edges: Vec<_> = view
             .edge_references()

@@ -62,7 +62,8 @@ fn invalid_models_round_trip_too() {
     let mut model = everything();
     let ty = Type::new(DType::I64, [i64::MIN, i64::MAX]);
     let dangling = Value { node: NodeId(u32::MAX), port: u32::MAX };
-    model.graph.push(NodeKind::Capture(dangling), vec![], vec![ty.clone(), ty.clone()]);
+    let two = model.graph.push(NodeKind::Operator(Tiny::Add), vec![], vec![ty.clone(), ty.clone()]);
+    model.graph.give(two, [dangling, Value::new(NodeId(0), 1)]);
     model.graph.push(NodeKind::Operator(Tiny::Add), vec![None, Some(dangling)], vec![]);
     model.graph.nodes[1].outputs = vec![ty];
     model.graph.nodes[3].outputs.clear();

@@ -45,7 +45,7 @@ fn every_fault_that_text_can_express_is_found() {
         ("%0: f32[2] = Add(%7, %0) return", Invalid::Order { node: 0, used: 7 }),
         ("%0: f32[2] = Add(%4294967295.4294967295) return", Invalid::Order { node: 0, used: u32::MAX }),
         ("{x} %1: f32[2] = Add(%0, %0.1) return", Invalid::Port { node: 1, used: 0, port: 1, outputs: 1 }),
-        ("%0: f32[2] = capture %3 return", Invalid::Capture { node: 0 }),
+        ("{x} %1: f32[2] = Add(%0, %0) given (%3) return", Invalid::Order { node: 1, used: 3 }),
         ("{x} return \"y\" = %1", Invalid::Output { name: "y".into() }),
         ("{x} return \"y\" = %0.1", Invalid::Output { name: "y".into() }),
         // Types.

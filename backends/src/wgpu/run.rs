@@ -77,7 +77,7 @@ impl Machine<Op> for Recorder<'_> {
     }
 
     fn invalid(&mut self, step: &Step<'_, Op>) -> NodeError {
-        let cause = GpuError::arguments("graph", "an operand, a function or an enclosing graph is missing");
+        let cause = GpuError::arguments("graph", "an operand or a function is missing");
         self.at(step)(cause)
     }
 }
@@ -86,7 +86,6 @@ fn label(model: &Model, kind: &NodeKind<ops::Op>) -> String {
     match kind {
         NodeKind::Variable { name } => format!("input `{name}`"),
         NodeKind::Constant(_) => "constant".to_owned(),
-        NodeKind::Capture(_) => "capture".to_owned(),
         NodeKind::Operator(op) => op.name().to_owned(),
         NodeKind::Call(id) => {
             model.functions.get(id.0 as usize).map_or_else(|| id.0.to_string(), |f| f.name.clone())

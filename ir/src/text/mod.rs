@@ -2,7 +2,7 @@
 //!
 //! [`Model`](crate::Model) implements `Display` and `FromStr`, and the two are exact inverses: a valid model comes
 //! back equal, bit for bit. So do most invalid ones, which is what a message about one needs; the exceptions are
-//! operands of variables, constants and captures, which cannot be written at all, and absent operands at the end
+//! operands of variables and constants, which cannot be written at all, and absent operands at the end
 //! of a list, which are dropped.
 //!
 //! ```text
@@ -36,7 +36,6 @@
 //! tensor   = type elements
 //! body     = "variable" string
 //!          | "constant" [type] elements                            the type is only there if it is not the node's
-//!          | "capture" value
 //!          | "call" (name | "@"integer) operands                   by position if the name does not tell
 //!          | name operands ["{" attribute {"," attribute} "}"]
 //! elements = "{" [element {"," element}] "}"

@@ -127,13 +127,12 @@ impl<'a> Parser<'a> {
         }
         self.mark('=')?;
         let at = self.at;
-        let word = self.name("`variable`, `constant`, `capture`, `call` or an operator")?;
+        let word = self.name("`variable`, `constant`, `call` or an operator")?;
         let (kind, inputs) = match &*word {
             "variable" => {
                 (NodeKind::Variable { name: self.string("the name of the variable")?.into_owned() }, vec![])
             }
             "constant" => (self.constant(outputs.first())?, vec![]),
-            "capture" => (NodeKind::Capture(self.value()?), vec![]),
             "call" => (NodeKind::Call(self.callee(functions)?), self.operands()?),
             op => {
                 let inputs = self.operands()?;

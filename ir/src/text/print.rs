@@ -70,7 +70,6 @@ fn node<O: Operation>(
             }
             elements(f, tensor)
         }
-        NodeKind::Capture(value) => write!(f, "capture {value}"),
         NodeKind::Call(callee) => {
             write!(f, "call {}({})", callee_name(*callee, functions), operands(&node.inputs))
         }

@@ -136,9 +136,6 @@ impl Writer<'_> {
                 self.put_constant(&value, names::node(id.index()), tensor);
                 return Ok(());
             }
-            NodeKind::Capture(_) => {
-                return Err(Error::unsupported(format!("node %{}", id.0), "captures cannot be written"));
-            }
             NodeKind::Operator(op) => {
                 let (input, attribute) = operator::write(self, id, op)?;
                 (op.spec().name.to_owned(), None, input, attribute)

@@ -121,7 +121,6 @@ fn cards(model: &Model, culprit: Option<&str>) -> Vec<Card> {
                 ("constant", vec![elements(tensor, 4).join(", ")])
             }
             NodeKind::Constant(_) => ("constant", vec!["constant".to_owned()]),
-            NodeKind::Capture(_) => ("input", vec!["captured".to_owned()]),
             NodeKind::Call(function) => {
                 let name = model.functions.get(function.0 as usize).map_or("function", |f| f.name.as_str());
                 ("op", vec![format!("{name}(…)")])

@@ -86,7 +86,6 @@ impl Edit {
                 NodeKind::Call(function) => {
                     build.call(&problem.model, id, *function, &self.operands(id, node))?;
                 }
-                NodeKind::Capture(_) => return None,
             }
         }
         for output in outputs {

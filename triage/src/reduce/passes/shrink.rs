@@ -122,7 +122,6 @@ impl<'a> Rules<'a> {
                     let body = &problem.model.functions.get(function.0 as usize)?.body;
                     rules.call(body, node, &types)?
                 }
-                NodeKind::Capture(_) => return None,
             };
             types.extend(outputs.into_iter().enumerate().map(|(port, ty)| (Value::new(id, port), ty)));
         }
