@@ -322,7 +322,7 @@ pub fn export(model: &Model) -> Result<Vec<u8>, onnx::Error> {
 /// The model of ONNX bytes. Known inputs settle sizes and operands that the model leaves open.
 pub fn import(bytes: &[u8], known: &BTreeMap<String, Tensor>) -> Result<Model, onnx::Error> {
     let proto = onnx::proto::decode("model", bytes)?;
-    let options = Options { known_inputs: known, external: External::Refuse };
+    let options = Options { known_inputs: known, external: External::Refuse, ..Options::default() };
     Ok(onnx::import::import(&proto, &options)?.model)
 }
 

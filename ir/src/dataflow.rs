@@ -112,9 +112,7 @@ pub enum LastUse {
 pub fn last_uses<O>(graph: &Graph<O>) -> Ports<LastUse> {
     // Every run of a graph asks, so this goes without the facts of a node's operands that a `Backward` makes.
     let mut uses = Ports::filled(graph, &LastUse::Never);
-    let by_nodes = graph
-        .iter()
-        .flat_map(|(id, node)| node.uses().map(move |v| (v, LastUse::Node(id))));
+    let by_nodes = graph.iter().flat_map(|(id, node)| node.uses().map(move |v| (v, LastUse::Node(id))));
     let by_reader = graph.outputs.iter().map(|output| (output.value, LastUse::Output));
     for (value, use_) in by_nodes.chain(by_reader) {
         if let Some(last) = uses.get_mut(value) {

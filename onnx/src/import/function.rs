@@ -1,107 +1,94 @@
 //! Functions. ONNX's are untyped and have attributes; ours are typed, so each use with other types or attributes
-//! becomes a function of its own.
+//! becomes a function of its own. A function that holds branches, loops or sequences is written out where it is called.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{Function, FunctionId, NodeKind, Type};
 use ops::{Graph, Model, Op};
 use prost::Message;
 
-use super::{Context, body, declared, domain, opsets};
+use super::context::{Context, Functions, Instance, Use, check_domains, cost, opsets};
+use super::declared::Declared;
+use super::forms::bind;
+use super::frame::{Bound, Frame};
+use super::origin::Inside;
+use super::walk::{Step, Walk};
 use crate::Error;
 use crate::names::Names;
-use crate::proto::{AttributeProto, FunctionProto, NodeProto};
+use crate::program::{self, Node};
+use crate::proto::{AttributeProto, FunctionProto};
 
 /// How deep calls may be nested.
 const MAX_DEPTH: usize = 32;
-/// How many nodes all typed functions together may have, beyond as many as are in the file.
-const MAX_EXTRA_NODES: usize = 10_000;
 
-/// What identifies a function: domain, name and overload.
-type Key<'p> = (&'p str, &'p str, &'p str);
-
-/// The functions of a model while it is read.
-#[derive(Debug)]
-pub(super) struct Functions<'p> {
-    protos: Vec<&'p FunctionProto>,
-    by_key: BTreeMap<Key<'p>, usize>,
-    /// Typed functions, callees before callers.
-    instances: Vec<Instance>,
-    by_use: HashMap<Use, usize>,
-    /// The functions that are being read now.
-    active: Vec<usize>,
-    /// How many nodes further typed functions may have.
-    budget: usize,
+/// Adds a call.
+pub(super) fn call<'p>(
+    walk: &mut Walk<'p, '_>,
+    node: &'p Node,
+    function: usize,
+    attributes: &[&AttributeProto],
+) -> Result<(), Error> {
+    let is_short = node.inputs.len() < walk.context.functions.all[function].scope.body.inputs.len();
+    let is_absent = is_short || node.inputs.iter().any(|&id| walk.is_absent(id));
+    if is_absent || walk.context.functions.is_written_out(function) {
+        return write_out(walk, node, function, attributes);
+    }
+    let mut inputs = Vec::with_capacity(node.inputs.len());
+    for &id in &node.inputs {
+        let value = walk.operand(id)?;
+        inputs.push(value.ok_or_else(|| Error::invalid("operand", "it is left out"))?);
+    }
+    let types = inputs.iter().map(|&v| walk.graph.ty(v).clone()).collect();
+    let step = walk.step();
+    let (id, outputs) = instance(walk.context, function, types, attributes, step)?;
+    walk.push_named(node, NodeKind::Call(id), inputs.into_iter().map(Some).collect(), Vec::new(), &outputs)
 }
 
-#[derive(Debug)]
-struct Instance {
-    proto: usize,
-    body: Graph,
+/// Walks over a function's body in place of its call.
+fn write_out<'p>(
+    walk: &mut Walk<'p, '_>,
+    node: &'p Node,
+    function: usize,
+    attributes: &[&AttributeProto],
+) -> Result<(), Error> {
+    let callee: &'p program::Function = &walk.context.functions.all[function];
+    let frame = enter(walk.context, function, node.inputs.len(), attributes)?;
+    let body = &callee.scope.body;
+    let given = node.inputs.iter().map(|id| id.map_or(Ok(Bound::Absent), |id| walk.frame.get(id).cloned()));
+    let mut arguments: Vec<Bound> = given.collect::<Result<_, _>>()?;
+    arguments.resize(body.inputs.len(), Bound::Absent);
+    walk.context.functions.active.push(function);
+    let results = walk.in_frame(frame, |walk| walk.inside(Inside::Call(function), body, arguments));
+    walk.context.functions.active.pop();
+    let results = results.map_err(|e| e.inside(format!("function `{}`", callee.rest.name())))?;
+    walk.check_size(|| format!("function `{}`", callee.rest.name()))?;
+    bind(walk, node, results)
 }
 
-/// What makes two calls use the same typed function.
-#[derive(PartialEq, Eq, Hash, Debug)]
-struct Use {
-    proto: usize,
-    types: Vec<Type>,
-    /// The attributes of the call, encoded and sorted.
-    attributes: Vec<Vec<u8>>,
-}
-
-impl<'p> Functions<'p> {
-    pub(super) fn new(protos: &'p [FunctionProto]) -> Result<Self, Error> {
-        let mut by_key = BTreeMap::new();
-        for (i, proto) in protos.iter().enumerate() {
-            if proto.name().is_empty() {
-                return Err(Error::invalid(format!("function #{i}"), "it has no name"));
-            }
-            let key = (domain(proto.domain()), proto.name(), proto.overload());
-            if by_key.insert(key, i).is_some() {
-                return Err(Error::invalid(format!("function `{}`", proto.name()), "it is defined twice"));
-            }
-        }
-        let in_file = protos.iter().map(cost).fold(0, usize::saturating_add);
-        Ok(Self {
-            protos: protos.iter().collect(),
-            by_key,
-            instances: Vec::new(),
-            by_use: HashMap::new(),
-            active: Vec::new(),
-            budget: in_file.saturating_add(MAX_EXTRA_NODES),
-        })
+/// The model with these functions. They are in the order of the file where that has callees before callers.
+pub(super) fn finish(functions: &mut Functions<'_>, opset: u32, mut graph: Graph) -> Model {
+    let mut order: Vec<usize> = (0..functions.instances.len()).collect();
+    order.sort_by_key(|&i| functions.instances[i].function);
+    let mut to = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(new, &old)| to[old] = new);
+    let in_order = |(old, instance): (usize, &Instance)| {
+        instance.body.nodes.iter().filter_map(callee).all(|called| to[called] < to[old])
+    };
+    if !functions.instances.iter().enumerate().all(in_order) {
+        order = (0..order.len()).collect();
+        to.clone_from(&order);
     }
-
-    /// The function that a node calls, if it does not name an operator.
-    pub(super) fn find(&self, node: &NodeProto) -> Option<usize> {
-        self.by_key.get(&(domain(node.domain()), node.op_type(), node.overload())).copied()
+    let mut names = Names::default();
+    let mut typed: Vec<Function<Op>> = Vec::with_capacity(order.len());
+    for old in order {
+        let instance = &mut functions.instances[old];
+        let mut body = std::mem::take(&mut instance.body);
+        renumber(&mut body, &to);
+        let name = functions.all[instance.function].rest.name().to_owned();
+        typed.push(Function { name: names.fresh(name), body });
     }
-
-    /// The model with these functions. They are in the order of the file where that has callees before callers.
-    pub(super) fn finish(&mut self, opset: u32, mut graph: Graph) -> Model {
-        let mut order: Vec<usize> = (0..self.instances.len()).collect();
-        order.sort_by_key(|&i| self.instances[i].proto);
-        let mut to = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(new, &old)| to[old] = new);
-        let in_order = |(old, instance): (usize, &Instance)| {
-            instance.body.nodes.iter().filter_map(callee).all(|called| to[called] < to[old])
-        };
-        if !self.instances.iter().enumerate().all(in_order) {
-            order = (0..order.len()).collect();
-            to.clone_from(&order);
-        }
-        let mut names = Names::default();
-        let mut functions: Vec<Function<Op>> = Vec::with_capacity(order.len());
-        for old in order {
-            let instance = &mut self.instances[old];
-            let mut body = std::mem::take(&mut instance.body);
-            renumber(&mut body, &to);
-            functions
-                .push(Function { name: names.fresh(self.protos[instance.proto].name().to_owned()), body });
-        }
-        renumber(&mut graph, &to);
-        Model { opset, functions, graph }
-    }
+    renumber(&mut graph, &to);
+    Model { opset, functions: typed, graph }
 }
 
 fn callee(node: &ir::Node<Op>) -> Option<usize> {
@@ -120,21 +107,22 @@ fn renumber(graph: &mut Graph, to: &[usize]) {
 }
 
 /// The function typed for a call with operands of these types, and the types of its outputs.
-pub(super) fn instance(
+fn instance(
     context: &mut Context<'_>,
-    proto: usize,
+    function: usize,
     types: Vec<Type>,
     given: &[&AttributeProto],
+    step: Step,
 ) -> Result<(FunctionId, Vec<Type>), Error> {
     let mut attributes: Vec<Vec<u8>> = given.iter().map(|a| a.encode_to_vec()).collect();
     attributes.sort_unstable();
-    let key = Use { proto, types, attributes };
+    let key = Use { function, types, attributes };
     let at = if let Some(&at) = context.functions.by_use.get(&key) {
         at
     } else {
-        let body = read(context, proto, &key.types, given)?;
+        let body = read(context, function, &key.types, given, step)?;
         let all = &mut context.functions;
-        all.instances.push(Instance { proto, body });
+        all.instances.push(Instance { function, body });
         all.by_use.insert(key, all.instances.len() - 1);
         all.instances.len() - 1
     };
@@ -143,23 +131,53 @@ pub(super) fn instance(
     Ok((FunctionId(at as u32), outputs))
 }
 
+/// The body of a function for parameters of these types.
 fn read(
     context: &mut Context<'_>,
     index: usize,
     types: &[Type],
     given: &[&AttributeProto],
+    step: Step,
 ) -> Result<Graph, Error> {
-    let proto = context.functions.protos[index];
+    let callee = &context.functions.all[index];
+    let all = &mut context.functions;
+    all.budget = all.budget.checked_sub(cost(callee)).ok_or_else(|| {
+        let what = format!("function `{}`", callee.rest.name());
+        Error::unsupported(what, "functions call each other in too many ways")
+    })?;
+    let frame = enter(context, index, types.len(), given)?;
+    context.functions.active.push(index);
+    let mut walk = Walk::new(context, frame, step);
+    let made = body(&mut walk, &callee.scope.body, types).map(|()| walk.finish().graph);
+    context.functions.active.pop();
+    made.map_err(|e| e.inside(format!("function `{}`", callee.rest.name())))
+}
+
+fn body<'p>(walk: &mut Walk<'p, '_>, body: &'p program::Body, types: &[Type]) -> Result<(), Error> {
+    for (port, ty) in body.inputs.iter().zip(types) {
+        walk.variable(port.value, ty)?;
+    }
+    walk.content(body)?;
+    body.outputs.iter().try_for_each(|port| walk.output(port))
+}
+
+/// The scope of a function for a call with so many operands and these attributes, if it may be entered.
+fn enter<'p>(
+    context: &mut Context<'p>,
+    index: usize,
+    operands: usize,
+    given: &[&AttributeProto],
+) -> Result<Frame<'p>, Error> {
+    let function: &'p program::Function = &context.functions.all[index];
+    let proto = &function.rest;
     let what = || format!("function `{}`", proto.name());
     let all = &mut context.functions;
     if all.active.contains(&index) {
         return Err(Error::invalid(what(), "it calls itself"));
     }
-    let left = all.budget.checked_sub(cost(proto)).filter(|_| all.active.len() < MAX_DEPTH);
-    let Some(left) = left else {
-        return Err(Error::unsupported(what(), "functions call each other too deeply or in too many ways"));
-    };
-    all.budget = left;
+    if all.active.len() >= MAX_DEPTH {
+        return Err(Error::unsupported(what(), "functions call each other too deeply"));
+    }
     let imports = opsets(&proto.opset_import).map_err(|e| e.inside(what()))?;
     if let Some(&version) = imports.get("").filter(|&&v| v != i64::from(context.declared)) {
         return Err(Error::unsupported(
@@ -167,27 +185,19 @@ fn read(
             format!("its opset is {version}, but the model's is {}", context.declared),
         ));
     }
-    body::check_domains(&proto.node, &imports).map_err(|e| e.inside(what()))?;
-    if types.len() != proto.input.len() {
-        let why =
-            format!("it has {} parameters and is called with {} operands", proto.input.len(), types.len());
-        let is_short = types.len() < proto.input.len();
-        return Err(if is_short { Error::unsupported(what(), why) } else { Error::invalid(what(), why) });
+    let body = &function.scope.body;
+    check_domains(&body.nodes, &imports).map_err(|e| e.inside(what()))?;
+    if operands > body.inputs.len() {
+        let why = format!("it has {} parameters and is called with {operands} operands", body.inputs.len());
+        return Err(Error::invalid(what(), why));
     }
-    let attributes = bind(proto, given).map_err(|e| e.inside(what()))?;
-    context.functions.active.push(index);
-    let graph = body::function(context, proto, types, attributes).map_err(|e| e.inside(what()));
-    context.functions.active.pop();
-    graph
-}
-
-/// What reading a function takes of the budget.
-fn cost(proto: &FunctionProto) -> usize {
-    proto.node.len() + 1
+    let attributes = attributes(proto, given).map_err(|e| e.inside(what()))?;
+    Frame::new(&function.scope, Some(attributes), &context.functions, context.opset)
+        .map_err(|e| e.inside(what()))
 }
 
 /// The value of each attribute of the function: what the call gives, or else the default.
-fn bind<'p>(
+fn attributes<'p>(
     proto: &'p FunctionProto,
     given: &[&AttributeProto],
 ) -> Result<BTreeMap<&'p str, AttributeProto>, Error> {
@@ -206,15 +216,20 @@ fn bind<'p>(
 }
 
 /// Reads the functions that nothing calls, where the types of their parameters are declared.
-pub(super) fn uncalled(context: &mut Context<'_>) -> Result<(), Error> {
-    for (index, proto) in context.functions.protos.clone().into_iter().enumerate() {
-        if context.functions.instances.iter().any(|i| i.proto == index) {
+pub(super) fn uncalled(context: &mut Context<'_>, step: Step) -> Result<(), Error> {
+    for (index, function) in context.functions.all.iter().enumerate() {
+        if context.functions.instances.iter().any(|i| i.function == index) {
             continue;
         }
-        let declared = declared::read_all(&proto.value_info)?;
-        let types = proto.input.iter().map(|name| declared.get(name.as_str())?.complete());
-        if let Some(types) = types.collect() {
-            instance(context, index, types, &[])?;
+        let body = &function.scope.body;
+        let declared = body.declared.iter().filter_map(|said| Some((said.value?, &said.declared)));
+        let declared: BTreeMap<_, _> = declared.collect();
+        let ty = |port: &program::Port| {
+            let name = function.scope.name(port.value);
+            Declared::read(name, declared.get(&port.value)?).ok()?.complete()
+        };
+        if let Some(types) = body.inputs.iter().map(ty).collect::<Option<Vec<Type>>>() {
+            instance(context, index, types, &[], step)?;
         }
     }
     Ok(())

@@ -1,60 +1,85 @@
-//! `ModelProto` → [`ops::Model`], from any tool.
+//! A model of any tool → [`ops::Model`]: flat, every type concrete, for the inputs at hand.
+//!
+//! A [`Program`] holds sizes that are names, shapes that are computed, branches and loops. [`specialise`] walks over it with
+//! the values of its inputs and writes out what they lead to: the side that an If takes, the iterations of a Loop, an
+//! attribute in place of a computed shape. Only what such decisions read is computed, by an [`Evaluator`]. A node that was
+//! read from values that depend on the inputs is given those ([`ir::Node::given`]): the graph holds for inputs that lead
+//! the same way.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `standard` | what ONNX has, so that what is broken is told from what is not supported |
+//! | `context` | what all parts of a model have in common while it is read |
+//! | `frame` | what the values of a scope stand for |
+//! | `walk` | walking over a program, and the graph that is made |
+//! | `nodes` | the nodes by kind |
+//! | `operator` | one operator |
+//! | `function` | functions, typed for each use or written out |
+//! | `forms`, `control`, `sequence` | branches, loops, sequences and optionals, written out |
+//! | `known` | values that are known before the model is run |
+//! | `origin` | which node of the program a node of the graph comes from |
 //! | `declared` | what the model says about types |
 //! | `attribute` | attribute values |
-//! | `body` | the nodes of a graph or function |
-//! | `uses` | what names are used for |
-//! | `operator` | one operator |
-//! | `function` | functions, typed for each use |
 //! | `order` | the positions of nodes, where the model is one of ours |
 //!
-//! A model is untrusted: every error is a value, nothing is allocated that the size of the file does not bound, and
-//! nesting is limited. [`Error::Invalid`] means that the model breaks ONNX's rules, [`Error::Unsupported`] that it
-//! uses what this program does not have; both name the node or value.
+//! A model is untrusted: every error is a value, nothing is allocated that the size of the file does not bound, nesting,
+//! iterations and what is computed are limited. [`Error::Invalid`] means that the model breaks ONNX's rules,
+//! [`Error::Unsupported`] that it uses what this program does not have; both name the node or value.
 //!
 //! Where ONNX has operands that this program has as attributes (the `shape` of Reshape), their values must be known:
 //! from an initializer, from a Constant node, computed from known values, or from the caller
 //! ([`Options::known_inputs`]). An initializer that is only used so is no constant of the result.
 
 mod attribute;
-mod body;
+mod context;
+mod control;
 mod declared;
+mod forms;
+mod frame;
 mod function;
+mod known;
+mod nodes;
 mod operator;
 mod order;
+mod origin;
+mod sequence;
 mod standard;
-mod uses;
+mod walk;
 
 use std::collections::BTreeMap;
 
 use ir::{Tensor, Type};
 use ops::Model;
 
+pub(crate) use context::domain;
+pub use context::{Evaluator, Reference};
+pub use origin::{Inside, Origin, Path, Within};
+
 use crate::Error;
 use crate::external::External;
 use crate::names::PRODUCER;
-use crate::proto::{ModelProto, OperatorSetIdProto, ValueInfoProto};
+use crate::program::Program;
+use crate::proto::{ModelProto, ValueInfoProto};
 
 /// The IR versions that can be read.
 const IR_VERSIONS: std::ops::RangeInclusive<i64> = 3..=14;
 
 /// What may help to read a model.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// Values of graph inputs. They settle sizes that the model leaves open, and operands that this program has as
     /// attributes; then the result is good for these values only.
     pub known_inputs: &'a BTreeMap<String, Tensor>,
     /// Where tensor data outside the model may lie.
     pub external: External<'a>,
+    /// What computes the values that something is read from.
+    pub evaluator: &'a dyn Evaluator,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
         static NONE: BTreeMap<String, Tensor> = BTreeMap::new();
-        Self { known_inputs: &NONE, external: External::Refuse }
+        Self { known_inputs: &NONE, external: External::Refuse, evaluator: &Reference }
     }
 }
 
@@ -65,7 +90,7 @@ pub fn attributes(operator: &str) -> &'static [&'static str] {
 
 /// The type that an entry declares, where it leaves nothing open.
 pub fn declared_type(info: &ValueInfoProto) -> Option<Type> {
-    declared::Declared::read(info).ok()?.complete()
+    declared::Declared::read(info.name(), info).ok()?.complete()
 }
 
 /// A model that was read.
@@ -75,13 +100,56 @@ pub struct Imported {
     pub model: Model,
     /// The opset the model declares, where the model above has the nearest one that this program knows.
     pub opset: u32,
-    /// The graph inputs whose known values have become attributes. They are inputs still, but their values no longer
-    /// matter.
+    /// The graph inputs whose known values something was read from. They are inputs still.
     pub specialised: Vec<String>,
+    /// For each node of the main graph, where it comes from.
+    pub origins: Vec<Origin>,
 }
 
-/// The model of a message.
+/// The model of a message: [`specialise`] for its program.
 pub fn import(proto: &ModelProto, options: &Options<'_>) -> Result<Imported, Error> {
+    check_header(proto)?;
+    specialise(&Program::read(proto.clone())?, options)
+}
+
+/// What a program computes for the inputs at hand, as a flat model.
+pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, Error> {
+    let header = &program.rest;
+    check_header(header)?;
+    let body = &program.main.body;
+    let imports = context::opsets(&header.opset_import)?;
+    context::check_domains(&body.nodes, &imports)?;
+    let declared = imports.get("").copied().unwrap_or_default();
+    let opset = match imports.get("") {
+        Some(&version) => standard::read_as(version)?,
+        // Nothing of the default domain is used, or the node that does is at fault.
+        None => *ir::graph::OPSETS.end(),
+    };
+    let mut context = context::Context {
+        opset,
+        declared: declared.clamp(0, i64::from(u32::MAX)) as u32,
+        ours: header.producer_name() == PRODUCER,
+        options,
+        functions: context::Functions::new(program, nodes::is_form)?,
+        specialised: Vec::new(),
+        operations: known::MAX_OPERATIONS,
+    };
+    let frame = frame::Frame::new(&program.main, None, &context.functions, opset)?;
+    let mut walk = walk::Walk::new(&mut context, frame, nodes::step);
+    walk.inputs(body)?;
+    walk.content(body)?;
+    body.outputs.iter().try_for_each(|port| walk.output(port))?;
+    let walk::Made { graph, origins } = walk.finish();
+    if context.ours {
+        function::uncalled(&mut context, nodes::step)?;
+    }
+    let model = function::finish(&mut context.functions, opset, graph);
+    model.validate().map_err(|e| Error::invalid("model", e.to_string()))?;
+    Ok(Imported { model, opset: context.declared, specialised: context.specialised, origins })
+}
+
+/// What a model says about itself must be something that can be read.
+fn check_header(proto: &ModelProto) -> Result<(), Error> {
     match proto.ir_version {
         None => return Err(Error::invalid("model", "it has no ir_version")),
         Some(v) if v < 1 => return Err(Error::invalid("model", format!("its ir_version is {v}"))),
@@ -93,58 +161,5 @@ pub fn import(proto: &ModelProto, options: &Options<'_>) -> Result<Imported, Err
     if !proto.training_info.is_empty() {
         return Err(Error::unsupported("training_info", "only inference is supported"));
     }
-    let graph = proto.graph.as_ref().ok_or_else(|| Error::invalid("model", "it has no graph"))?;
-    let imports = opsets(&proto.opset_import)?;
-    body::check_domains(&graph.node, &imports)?;
-    let declared = imports.get("").copied().unwrap_or_default();
-    let opset = match imports.get("") {
-        Some(&version) => standard::read_as(version)?,
-        // Nothing of the default domain is used, or the node that does is at fault.
-        None => *ir::graph::OPSETS.end(),
-    };
-    let mut context = Context {
-        opset,
-        declared: declared.clamp(0, i64::from(u32::MAX)) as u32,
-        ours: proto.producer_name() == PRODUCER,
-        options,
-        functions: function::Functions::new(&proto.functions)?,
-        specialised: Vec::new(),
-    };
-    let graph = body::graph(&mut context, graph)?;
-    if context.ours {
-        function::uncalled(&mut context)?;
-    }
-    let model = context.functions.finish(opset, graph);
-    model.validate().map_err(|e| Error::invalid("model", e.to_string()))?;
-    Ok(Imported { model, opset: context.declared, specialised: context.specialised })
-}
-
-/// What all parts of a model have in common while it is read.
-struct Context<'p> {
-    /// The opset of the result.
-    opset: u32,
-    /// The opset that the model declares; 0 if it declares none.
-    declared: u32,
-    /// Whether the model says that this program wrote it.
-    ours: bool,
-    options: &'p Options<'p>,
-    functions: function::Functions<'p>,
-    specialised: Vec<String>,
-}
-
-/// A domain by its one name: `ai.onnx` is another name of the default domain, the empty one.
-pub(crate) fn domain(name: &str) -> &str {
-    if name == "ai.onnx" { "" } else { name }
-}
-
-/// The version of each domain that is imported.
-fn opsets(entries: &[OperatorSetIdProto]) -> Result<BTreeMap<&str, i64>, Error> {
-    let mut all = BTreeMap::new();
-    for entry in entries {
-        let name = domain(entry.domain());
-        if all.insert(name, entry.version()).is_some_and(|before| before != entry.version()) {
-            return Err(Error::invalid("opset_import", format!("domain `{name}` has two versions")));
-        }
-    }
-    Ok(all)
+    Ok(())
 }

@@ -1,25 +1,17 @@
 //! One operator: attributes and operands as its opset writes them, and its type.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use ir::{Attribute, Attributes, BadAttribute, DType, NodeKind, Operation, Tensor, Type, Value};
+use ir::{Attribute, Attributes, BadAttribute, DType, NodeKind, Operation, Type, Value};
 use ops::spec::{Arity, Place};
 use ops::{Op, Operator, Reject, Spec};
 
-use super::Context;
 use super::attribute;
-use super::body::{self, Body, Known};
+use super::context::Context;
 use super::standard;
+use super::walk::{Walk, too_many_outputs};
 use crate::Error;
-use crate::names::{self, static_slots};
-use crate::proto::{AttributeProto, NodeProto};
-
-/// The most elements of a tensor that is computed while the model is read.
-const MAX_FOLDED: i64 = 64;
-
-/// The most scalar operations that may take.
-const MAX_FOLDED_FLOPS: u64 = 1 << 16;
+use crate::names::static_slots;
+use crate::program::{Node, ValueId};
+use crate::proto::AttributeProto;
 
 /// Attributes that change nothing for the dtypes there are here: they are about 8-bit floats.
 const IMMATERIAL: [&str; 2] = ["saturate", "round_mode"];
@@ -29,13 +21,13 @@ const ANY_DTYPE: [(&str, &str); 1] = [("OneHot", "depth")];
 
 /// Adds the operator of a node.
 pub(super) fn read<'p>(
-    body: &mut Body<'p, '_>,
-    node: &'p NodeProto,
+    walk: &mut Walk<'p, '_>,
+    node: &'p Node,
     given: &[&AttributeProto],
 ) -> Result<(), Error> {
-    let declared = body.context.declared;
-    let spec = standard::operator(node.op_type(), declared)?;
-    add(body, spec, node, given).map_err(|e| match e {
+    let declared = walk.context.declared;
+    let spec = standard::operator(node.rest.op_type(), declared)?;
+    add(walk, spec, node, given).map_err(|e| match e {
         Error::Invalid { what, why } if standard::is_redefined(spec.name, declared) => {
             Error::unsupported(what, format!("{why} (as of opset 26; opset {declared} may allow it)"))
         }
@@ -44,40 +36,30 @@ pub(super) fn read<'p>(
 }
 
 fn add<'p>(
-    body: &mut Body<'p, '_>,
+    walk: &mut Walk<'p, '_>,
     spec: &'static Spec,
-    node: &'p NodeProto,
-    given: &[&AttributeProto],
+    node: &'p Node,
+    written: &[&AttributeProto],
 ) -> Result<(), Error> {
     let mut attributes = Attributes::new();
-    for proto in given {
-        check_name(spec, proto.name(), body.context)?;
+    for proto in written {
+        check_name(spec, proto.name(), walk.context)?;
         if let Some(value) = attribute::read(proto)? {
             attributes.set(proto.name(), value);
         }
     }
-    let given = attributes.clone();
-    let inputs = operands(body, spec, node, &mut attributes)?;
-    let types: Vec<Option<&Type>> = inputs.iter().map(|v| v.map(|v| body.graph.ty(v))).collect();
+    let written = attributes.clone();
+    let Operands { inputs, given } = operands(walk, spec, node, &mut attributes)?;
+    let types: Vec<Option<&Type>> = inputs.iter().map(|v| v.map(|v| walk.graph.ty(v))).collect();
+    let opset = walk.context.opset;
     if spec.name == "Split" {
-        split_sizes(
-            &mut attributes,
-            types.first().copied().flatten(),
-            node.output.len(),
-            body.context.opset,
-        )?;
+        split_sizes(&mut attributes, types.first().copied().flatten(), node.outputs.len(), opset)?;
     }
     let op = (spec.parse)(&attributes).map_err(|e| bad_attribute(&e))?;
-    check_understood(&op, &given)?;
-    check_dtypes(body.context.opset, spec, &types)?;
+    check_understood(&op, &written)?;
+    check_dtypes(opset, spec, &types)?;
     let outputs = Operation::infer(&op, &types).map_err(|e| reject(&e))?;
-    let folded = fold(body, &op, node, &types, &outputs);
-    let position = names::position(node.name(), 'n');
-    body.push_named(node, NodeKind::Operator(op), inputs, &outputs, position)?;
-    for (name, known) in folded.into_iter().flatten() {
-        body.learn(name, known);
-    }
-    Ok(())
+    walk.push_named(node, NodeKind::Operator(op), inputs, given, &outputs)
 }
 
 /// An attribute must be one of the operator's in the opset.
@@ -113,54 +95,59 @@ fn check_form(spec: &Spec, given: usize, opset: u32) -> Result<(), Error> {
     }
 }
 
+/// The operands that stay operands, and the values that the others were read from.
+struct Operands {
+    inputs: Vec<Option<Value>>,
+    given: Vec<Value>,
+}
+
 /// The operands, less those that become attributes.
 fn operands<'p>(
-    body: &mut Body<'p, '_>,
+    walk: &mut Walk<'p, '_>,
     spec: &Spec,
-    node: &'p NodeProto,
+    node: &'p Node,
     attributes: &mut Attributes,
-) -> Result<Vec<Option<Value>>, Error> {
-    let opset = body.context.opset;
-    check_form(spec, node.input.len(), opset)?;
+) -> Result<Operands, Error> {
+    let opset = walk.context.opset;
+    check_form(spec, node.inputs.len(), opset)?;
     let slots = static_slots(spec, opset);
-    let mut inputs = Vec::with_capacity(node.input.len());
-    for (i, name) in node.input.iter().enumerate() {
-        match slots.iter().find(|&&(slot, ..)| slot == i) {
-            None => inputs.push(body.operand(name)?),
-            Some(_) if name.is_empty() => {}
-            Some(&(_, attribute, place)) => {
+    let (mut inputs, mut given) = (Vec::with_capacity(node.inputs.len()), Vec::new());
+    for (i, &id) in node.inputs.iter().enumerate() {
+        match (slots.iter().find(|&&(slot, ..)| slot == i), id) {
+            (None, _) => inputs.push(walk.operand(id)?),
+            (Some(_), None) => {}
+            (Some(_), Some(_)) if walk.is_absent(id) => {}
+            (Some(&(_, attribute, place)), Some(id)) => {
                 let any_dtype = ANY_DTYPE.contains(&(spec.name, attribute));
-                let value = static_operand(body, name, place, any_dtype)
+                let (value, from) = static_operand(walk, id, place, any_dtype)
                     .map_err(|e| e.inside(format!("operand {i} (`{attribute}`)")))?;
                 attributes.set(attribute, value);
+                given.extend(from);
             }
         }
     }
     while inputs.last() == Some(&None) {
         inputs.pop();
     }
-    let named = node.output.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
+    let named = node.outputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
     for field in spec.fields.iter().filter(|f| spec.place(f.name, opset) == Place::Outputs) {
         if named > spec.outputs.len() {
-            return Err(body::too_many_outputs(named, spec.outputs.len()));
+            return Err(too_many_outputs(named, spec.outputs.len()));
         }
         attributes.set(field.name, Attribute::Int(named as i64));
     }
-    Ok(inputs)
+    Ok(Operands { inputs, given })
 }
 
-/// The attribute that an operand's value amounts to.
+/// The attribute that an operand's value amounts to, and the value to name as what it was read from.
 fn static_operand(
-    body: &mut Body<'_, '_>,
-    name: &str,
+    walk: &mut Walk<'_, '_>,
+    id: ValueId,
     place: Place,
     any_dtype: bool,
-) -> Result<Attribute, Error> {
-    let what = || format!("value `{name}`");
-    let known = body.known(name)?.cloned();
-    let Some(Known { tensor, inputs }) = known else {
-        return Err(Error::unsupported(what(), "it must be known before the model is run, but is computed"));
-    };
+) -> Result<(Attribute, Option<Value>), Error> {
+    let (tensor, from) = walk.read(id)?;
+    let what = || format!("value `{}`", walk.frame.scope.name(id));
     if !any_dtype && !matches!(tensor.dtype(), DType::I64 | DType::I32) {
         return Err(Error::invalid(what(), format!("it must be int64, but is {}", tensor.ty())));
     }
@@ -173,12 +160,7 @@ fn static_operand(
         }
         _ => return Err(Error::invalid(what(), format!("it must be one number, but is {}", tensor.ty()))),
     };
-    for input in inputs {
-        if !body.context.specialised.contains(&input) {
-            body.context.specialised.push(input);
-        }
-    }
-    Ok(value)
+    Ok((value, from))
 }
 
 /// Split without sizes: in equal parts, of which from opset 18 on the last may be smaller.
@@ -262,58 +244,4 @@ fn reject(error: &Reject) -> Error {
         Reject::Attribute(bad) => bad_attribute(bad),
         _ => Error::invalid("operator", error.to_string()),
     }
-}
-
-/// The outputs' elements where they follow from types or from known elements: how exporters compute shapes. Small
-/// integers only.
-fn fold<'p>(
-    body: &Body<'p, '_>,
-    op: &Op,
-    node: &'p NodeProto,
-    types: &[Option<&Type>],
-    outputs: &[Type],
-) -> Option<Vec<(&'p str, Known)>> {
-    let (tensors, inputs) = match (op, types) {
-        (Op::Shape(shape), &[Some(x)]) => {
-            (vec![list(&outputs[0], &x.shape[shape.axes(x.rank())])], BTreeSet::new())
-        }
-        (Op::Size(_), &[Some(x)]) => (vec![list(&outputs[0], &[x.count()])], BTreeSet::new()),
-        _ => evaluate(body, op, node, types, outputs)?,
-    };
-    let known = tensors.into_iter().map(|t| Known { tensor: Arc::new(t), inputs: inputs.clone() });
-    let names = node.output.iter().map(String::as_str);
-    Some(names.zip(known).filter(|(name, _)| !name.is_empty()).collect())
-}
-
-fn list(ty: &Type, values: &[i64]) -> Tensor {
-    Tensor::from_i128_fn(ty, |i| values[i].into())
-}
-
-/// The outputs of an operator on known operands, and the graph inputs that they depend on.
-fn evaluate(
-    body: &Body<'_, '_>,
-    op: &Op,
-    node: &NodeProto,
-    types: &[Option<&Type>],
-    outputs: &[Type],
-) -> Option<(Vec<Tensor>, BTreeSet<String>)> {
-    let is_small = |ty: &Type| !ty.dtype.is_float() && (1..=MAX_FOLDED).contains(&ty.count());
-    let all_there = types.iter().all(Option::is_some) && !types.is_empty();
-    if !all_there || !types.iter().copied().flatten().chain(outputs).all(is_small) {
-        return None;
-    }
-    // A window may be huge where its operands are small.
-    if op.flops(types, outputs) > MAX_FOLDED_FLOPS {
-        return None;
-    }
-    let slots = static_slots(op.spec(), body.context.opset);
-    let (mut operands, mut inputs) = (Vec::with_capacity(types.len()), BTreeSet::new());
-    for (i, name) in node.input.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
-        let known = body.known(name).ok().flatten()?;
-        inputs.extend(known.inputs.iter().cloned());
-        if slots.iter().all(|&(slot, ..)| slot != i) {
-            operands.push(Some(known.tensor.as_ref()));
-        }
-    }
-    Some((ops::plain::evaluate(op, &operands).ok()?, inputs))
 }

@@ -74,8 +74,8 @@ pub(super) fn is_redefined(name: &str, declared: u32) -> bool {
     TABLE.get(name).and_then(|s| s.at(declared)).is_some_and(|(since, _)| since > *OPSETS.end())
 }
 
-/// The operator called `name` in an opset of ONNX's default domain.
-pub(super) fn operator(name: &str, declared: u32) -> Result<&'static Spec, Error> {
+/// The opset whose definition of the operator `name` of ONNX's default domain holds in an opset.
+pub(super) fn definition(name: &str, declared: u32) -> Result<u32, Error> {
     let what = || format!("operator {name}");
     let Some(standard) = TABLE.get(name) else {
         return Err(Error::invalid(what(), "ONNX has no such operator"));
@@ -90,11 +90,19 @@ pub(super) fn operator(name: &str, declared: u32) -> Result<&'static Spec, Error
     if deprecated {
         return Err(Error::invalid(what(), format!("it is deprecated from opset {since} on")));
     }
+    Ok(since)
+}
+
+/// The operator called `name` in an opset of ONNX's default domain.
+pub(super) fn operator(name: &str, declared: u32) -> Result<&'static Spec, Error> {
+    let what = || format!("operator {name}");
+    let since = definition(name, declared)?;
     let spec = ops::find(name).ok_or_else(|| Error::unsupported(what(), "this program does not have it"))?;
     if declared >= *OPSETS.start() && spec.since() > declared {
         return Err(Error::unsupported(what(), format!("it is known from opset {} on", spec.since())));
     }
-    if declared < *OPSETS.start() && standard.at(*OPSETS.start()) != Some((since, false)) {
+    let held = TABLE.get(name).and_then(|standard| standard.at(*OPSETS.start()));
+    if declared < *OPSETS.start() && held != Some((since, false)) {
         return Err(Error::unsupported(
             what(),
             format!("as defined in opset {since}; only definitions from opset 13 on are known"),

@@ -1,0 +1,320 @@
+//! If, Loop and Scan: the way that the values lead is written out.
+
+use ir::{Attributes, DType, Tensor, Type, Value};
+
+use super::forms::{Form, Read, apply, bind, body, check, flag, given, number, stack, tensor, whole};
+use super::frame::Bound;
+use super::origin::Inside;
+use super::walk::Walk;
+use crate::Error;
+use crate::program::{Body, Node};
+use crate::proto::AttributeProto;
+
+/// How many iterations a loop may have. One without nodes would go on for as long as it is told to.
+const MOST_ITERATIONS: usize = 100_000;
+
+/// What adds an operator of that name, if it branches or loops.
+pub(super) fn form(op_type: &str) -> Option<Form> {
+    match op_type {
+        "If" => Some(branch),
+        "Loop" => Some(repeat),
+        "Scan" => Some(scan),
+        _ => None,
+    }
+}
+
+/// If: the side that the condition takes.
+fn branch<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let Read { is: condition, from } = flag(walk, super::forms::need(node, 0)?)?;
+    let (taken, other) = (body(node, "then_branch")?, body(node, "else_branch")?);
+    let (taken, other) = if condition { (taken, other) } else { (other, taken) };
+    if taken.outputs.len() != other.outputs.len() {
+        return Err(Error::invalid("branches", "they give different numbers of values"));
+    }
+    let results = walk.inside(Inside::Branch(condition), taken, Vec::new())?;
+    let results = results.into_iter().map(|result| given(walk, result, from.as_slice()));
+    let results = results.collect::<Result<_, _>>()?;
+    bind(walk, node, results)
+}
+
+/// Loop: its body once for each iteration, the values that go around and those that pile up.
+fn repeat<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let body = body(node, "body")?;
+    let operand = |i: usize| node.inputs.get(i).copied().flatten();
+    let most = operand(0).map(|id| whole(walk, id)).transpose()?;
+    let condition = operand(1).map(|id| flag(walk, id)).transpose()?;
+    let initial = node.inputs.iter().skip(2).enumerate().map(|(i, id)| {
+        let id = id.ok_or_else(|| Error::invalid(format!("operand {}", i + 2), "it must be there"))?;
+        walk.frame.get(id).cloned()
+    });
+    let carried: Vec<Bound> = initial.collect::<Result<_, _>>()?;
+    let piled = body.outputs.len().checked_sub(1 + carried.len());
+    let Some(piled) = piled.filter(|_| body.inputs.len() == 2 + carried.len()) else {
+        let why = format!(
+            "with {} values that go around it has {} inputs and {} outputs",
+            carried.len(),
+            body.inputs.len(),
+            body.outputs.len()
+        );
+        return Err(Error::invalid("attribute `body`", why));
+    };
+    let loops = Loops { node, body, most, condition, piles: vec![Vec::new(); piled] };
+    let results = loops.run(walk, &carried)?;
+    bind(walk, node, results)
+}
+
+/// A Loop that is written out.
+struct Loops<'p> {
+    node: &'p Node,
+    body: &'p Body,
+    most: Option<Read<i64>>,
+    condition: Option<Read<bool>>,
+    /// What each iteration adds to the outputs that pile up.
+    piles: Vec<Vec<Value>>,
+}
+
+impl<'p> Loops<'p> {
+    fn run(mut self, walk: &mut Walk<'p, '_>, initial: &[Bound]) -> Result<Vec<Bound>, Error> {
+        let decisions = [self.most.and_then(|m| m.from), self.condition.and_then(|c| c.from)];
+        let mut decisions: Vec<Value> = decisions.into_iter().flatten().collect();
+        let mut goes_on = self.condition.is_none_or(|c| c.is);
+        let (mut carried, mut iteration) = (initial.to_vec(), 0);
+        while goes_on && self.most.is_none_or(|m| i64::try_from(iteration).is_ok_and(|i| i < m.is)) {
+            let arguments = self.arguments(walk, iteration, carried)?;
+            let mut results = walk.inside(Inside::Iteration(iteration), self.body, arguments)?.into_iter();
+            let next = results.next();
+            carried = results.by_ref().take(initial.len()).collect();
+            self.pile(walk, results)?;
+            iteration += 1;
+            // Where no condition comes in, what the body says of going on is ignored.
+            if self.condition.is_some() && next.is_some() {
+                let read = flag(walk, self.body.outputs[0].value)?;
+                goes_on = read.is;
+                decisions.extend(read.from.filter(|from| !decisions.contains(from)));
+            }
+            self.check_size(walk, iteration)?;
+        }
+        let piles = self.piled(walk, initial)?;
+        let results = carried.into_iter().chain(piles);
+        results.map(|result| given(walk, result, &decisions)).collect()
+    }
+
+    /// The iteration's number, the condition, and what goes around.
+    fn arguments(
+        &self,
+        walk: &mut Walk<'p, '_>,
+        iteration: usize,
+        carried: Vec<Bound>,
+    ) -> Result<Vec<Bound>, Error> {
+        let [count, condition] = [0, 1].map(|i| self.body.inputs[i].value);
+        let truth = |_| 1;
+        // Nodes only where they are read: most loops count without looking at the number.
+        let count = if walk.frame.is_used(count) {
+            Bound::Tensor(number(walk, iteration as i64)?)
+        } else {
+            Bound::Static(Tensor::from_i128_fn(&Type::new(DType::I64, []), |_| iteration as i128).into())
+        };
+        let truth = Tensor::from_i128_fn(&Type::new(DType::Bool, []), truth).into();
+        let condition = if walk.frame.is_used(condition) {
+            Bound::Tensor(walk.push_constant(truth, None)?)
+        } else {
+            Bound::Static(truth)
+        };
+        Ok([count, condition].into_iter().chain(carried).collect())
+    }
+
+    fn pile(&mut self, walk: &mut Walk<'p, '_>, items: impl Iterator<Item = Bound>) -> Result<(), Error> {
+        let first = self.body.outputs.len() - self.piles.len();
+        for ((pile, item), port) in self.piles.iter_mut().zip(items).zip(&self.body.outputs[first..]) {
+            pile.push(piece(walk, item, port.value)?);
+        }
+        Ok(())
+    }
+
+    /// The outputs that pile up. Those of a loop without iterations are empty, and of the type that one would give.
+    fn piled(&self, walk: &mut Walk<'p, '_>, initial: &[Bound]) -> Result<Vec<Bound>, Error> {
+        if self.piles.iter().all(|pile| !pile.is_empty()) {
+            let stacked = self.piles.iter().map(|pile| stack(walk, pile, 0, &[]).map(Bound::Tensor));
+            return stacked.collect();
+        }
+        let first = self.body.outputs.len() - self.piles.len();
+        let arguments = self.arguments(walk, 0, initial.to_vec())?;
+        let types = walk.types_of(self.body, arguments)?.split_off(first);
+        types.into_iter().map(|ty| empty(walk, ty, 0)).collect()
+    }
+
+    fn check_size(&self, walk: &Walk<'p, '_>, iterations: usize) -> Result<(), Error> {
+        let what = || {
+            let of = self.most.map_or(String::new(), |m| format!(" of at most {}", m.is));
+            format!("loop `{}` after {iterations} iterations{of}", self.node.rest.name())
+        };
+        if iterations >= MOST_ITERATIONS {
+            return Err(Error::unsupported(
+                what(),
+                format!("more than {MOST_ITERATIONS} are not written out"),
+            ));
+        }
+        walk.check_size(what)
+    }
+}
+
+/// A tensor that is one piece of an output that piles up.
+fn piece(walk: &mut Walk<'_, '_>, item: Bound, of: crate::program::ValueId) -> Result<Value, Error> {
+    match item {
+        Bound::Tensor(value) => Ok(value),
+        Bound::Static(tensor) => walk.push_constant(tensor, None),
+        bound => Err(walk.not_a_tensor(of, &bound)),
+    }
+}
+
+/// No tensors of that type, one behind the other along a new axis.
+fn empty(walk: &mut Walk<'_, '_>, ty: Option<Type>, axis: usize) -> Result<Bound, Error> {
+    let Some(mut ty) = ty else { return Err(Error::invalid("outputs", "only tensors pile up")) };
+    if axis > ty.rank() {
+        return Err(Error::invalid("outputs", format!("{ty} has no axis {axis} more")));
+    }
+    ty.shape.insert(axis, 0);
+    let tensor = Tensor::from_i128_fn(&ty, |_| 0);
+    walk.push_constant(tensor.into(), None).map(Bound::Tensor)
+}
+
+/// Scan: its body once for each slice of the operands that are scanned.
+fn scan<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    if walk.context.declared < 9 {
+        return Err(Error::unsupported("operator Scan", "as defined in opset 8"));
+    }
+    let scan = Scan::read(walk, node, attributes)?;
+    let results = scan.run(walk)?;
+    bind(walk, node, results)
+}
+
+/// A Scan that is written out.
+struct Scan<'p> {
+    node: &'p Node,
+    body: &'p Body,
+    /// What goes around.
+    states: usize,
+    inputs: Vec<Scanned>,
+    /// For each output that piles up its axis and whether pieces come before the others.
+    outputs: Vec<(i64, bool)>,
+}
+
+/// An operand that is scanned.
+struct Scanned {
+    value: Value,
+    axis: i64,
+    is_reversed: bool,
+    extent: i64,
+}
+
+impl<'p> Scan<'p> {
+    fn read(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<Self, Error> {
+        let body = body(node, "body")?;
+        let find = |name: &str| attributes.iter().find(|a| a.name() == name);
+        let scanned = find("num_scan_inputs").map_or(0, |a| a.i());
+        let scanned = usize::try_from(scanned).ok().filter(|&n| (1..=node.inputs.len()).contains(&n));
+        let Some(scanned) = scanned else {
+            return Err(Error::invalid("attribute `num_scan_inputs`", "it is no number of operands"));
+        };
+        let states = node.inputs.len() - scanned;
+        let piled = body.outputs.len().checked_sub(states);
+        let Some(piled) = piled.filter(|_| body.inputs.len() == node.inputs.len()) else {
+            return Err(Error::invalid(
+                "attribute `body`",
+                "it has other inputs or outputs than the operands",
+            ));
+        };
+        let list = |name: &str, length: usize| match find(name) {
+            None => Ok(vec![0; length]),
+            Some(a) if a.ints.len() == length => Ok(a.ints.clone()),
+            Some(a) => {
+                let why = format!("it has {} elements instead of {length}", a.ints.len());
+                Err(Error::invalid(format!("attribute `{name}`"), why))
+            }
+        };
+        let (axes, directions) = (list("scan_input_axes", scanned)?, list("scan_input_directions", scanned)?);
+        let mut inputs = Vec::with_capacity(scanned);
+        for (i, (&axis, &direction)) in axes.iter().zip(&directions).enumerate() {
+            let value = tensor(walk, node, states + i)?;
+            let ty = walk.graph.ty(value);
+            let at = ops::rule::axis(axis, ty.rank());
+            let at = at.map_err(|e| Error::invalid(format!("operand {}", states + i), e.to_string()))?;
+            let (axis, extent) = (at as i64, ty.shape[at]);
+            inputs.push(Scanned { value, axis, is_reversed: direction != 0, extent });
+        }
+        let (axes, directions) = (list("scan_output_axes", piled)?, list("scan_output_directions", piled)?);
+        let outputs = axes.into_iter().zip(directions.into_iter().map(|d| d != 0)).collect();
+        Ok(Self { node, body, states, inputs, outputs })
+    }
+
+    fn run(&self, walk: &mut Walk<'p, '_>) -> Result<Vec<Bound>, Error> {
+        let length = self.inputs[0].extent;
+        if self.inputs.iter().any(|input| input.extent != length) {
+            return Err(Error::invalid("operands", "those that are scanned have different lengths"));
+        }
+        let states = (0..self.states).map(|i| walk.frame.get(super::forms::need(self.node, i)?).cloned());
+        let initial: Vec<Bound> = states.collect::<Result<_, _>>()?;
+        let (mut carried, mut piles) = (initial.clone(), vec![Vec::new(); self.outputs.len()]);
+        for step in 0..length {
+            let mut arguments = carried;
+            arguments.extend(self.slices(walk, step)?);
+            let mut results =
+                walk.inside(Inside::Iteration(step as usize), self.body, arguments)?.into_iter();
+            carried = results.by_ref().take(self.states).collect();
+            for ((pile, item), port) in piles.iter_mut().zip(results).zip(&self.body.outputs[self.states..]) {
+                pile.push(piece(walk, item, port.value)?);
+            }
+            let name = || format!("scan `{}` after {} of {length} slices", self.node.rest.name(), step + 1);
+            walk.check_size(name)?;
+        }
+        let piles = if length == 0 { self.none(walk, initial)? } else { self.stacked(walk, piles)? };
+        Ok(carried.into_iter().chain(piles).collect())
+    }
+
+    fn slices(&self, walk: &mut Walk<'p, '_>, step: i64) -> Result<Vec<Bound>, Error> {
+        let mut slices = Vec::with_capacity(self.inputs.len());
+        for input in &self.inputs {
+            let at = if input.is_reversed { input.extent - 1 - step } else { step };
+            let at = number(walk, at)?;
+            let axis = Attributes::new().int("axis", input.axis);
+            slices.push(Bound::Tensor(apply(walk, "Gather", &axis, &[input.value, at], &[])?[0]));
+        }
+        Ok(slices)
+    }
+
+    fn stacked(&self, walk: &mut Walk<'p, '_>, piles: Vec<Vec<Value>>) -> Result<Vec<Bound>, Error> {
+        let mut stacked = Vec::with_capacity(piles.len());
+        for (mut pile, &(axis, is_reversed)) in piles.into_iter().zip(&self.outputs) {
+            if is_reversed {
+                pile.reverse();
+            }
+            let rank = walk.graph.ty(pile[0]).rank() + 1;
+            let axis = ops::rule::axis(axis, rank)
+                .map_err(|e| Error::invalid("attribute `scan_output_axes`", e.to_string()))?;
+            stacked.push(Bound::Tensor(stack(walk, &pile, axis as i64, &[])?));
+        }
+        Ok(stacked)
+    }
+
+    /// What piles up without any slice. What a slice would look like is known, but there is none to look at.
+    fn none(&self, walk: &mut Walk<'p, '_>, initial: Vec<Bound>) -> Result<Vec<Bound>, Error> {
+        let mut arguments = initial;
+        for input in &self.inputs {
+            let mut ty = walk.graph.ty(input.value).clone();
+            ty.shape.remove(input.axis as usize);
+            arguments.push(Bound::Static(Tensor::from_i128_fn(&ty, |_| 0).into()));
+        }
+        let types = walk.types_of(self.body, arguments)?.split_off(self.states);
+        let mut piles = Vec::with_capacity(types.len());
+        for (ty, &(axis, _)) in types.into_iter().zip(&self.outputs) {
+            let rank = ty.as_ref().map_or(0, Type::rank) + 1;
+            let axis = ops::rule::axis(axis, rank)
+                .map_err(|e| Error::invalid("attribute `scan_output_axes`", e.to_string()))?;
+            piles.push(empty(walk, ty, axis)?);
+        }
+        Ok(piles)
+    }
+}

@@ -1,0 +1,200 @@
+//! Values that are known while a program is read: of constants, of inputs that are given, and of what follows from
+//! them. They are computed when something is read from them, and only then.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ir::{FunctionId, NodeId, NodeKind, Tensor, Type, Value};
+use ops::{Graph, Op, Operator};
+
+use super::context::Context;
+use crate::Error;
+
+/// How many scalar operations may be spent on what is read from values. A model is untrusted, and a window may be huge
+/// where its operands are small.
+pub(super) const MAX_OPERATIONS: u64 = 1 << 32;
+
+/// The names of inputs of the model.
+pub(super) type Inputs = Rc<BTreeSet<String>>;
+
+/// Elements that are known before the model is run.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) tensor: Arc<Tensor>,
+    /// The inputs that they depend on.
+    pub(super) inputs: Inputs,
+}
+
+/// What is known of the values of a graph that is being made.
+#[derive(Default)]
+pub(super) struct Knowledge {
+    elements: BTreeMap<Value, Known>,
+    /// The inputs that the types of a node's outputs depend on, where there are some.
+    types: BTreeMap<NodeId, Inputs>,
+}
+
+impl Knowledge {
+    /// Keeps the elements of a value.
+    pub(super) fn learn(&mut self, value: Value, known: Known) {
+        self.elements.insert(value, known);
+    }
+
+    /// The elements of a value, if they are known already.
+    pub(super) fn get(&self, value: Value) -> Option<&Known> {
+        self.elements.get(&value)
+    }
+
+    /// Notes on which inputs the types of a new node depend: those that it was read from, and those that the types of
+    /// its operands depend on.
+    pub(super) fn note_types(&mut self, graph: &Graph, id: NodeId) {
+        let node = graph.node(id);
+        let operands = node.inputs.iter().flatten().filter_map(|v| self.types.get(&v.node));
+        let read = node.given.iter().filter_map(|&v| self.elements.get(&v).map(|known| &known.inputs));
+        let all = union(operands.chain(read));
+        if !all.is_empty() {
+            self.types.insert(id, all);
+        }
+    }
+
+    /// Forgets all nodes from one on.
+    pub(super) fn truncate(&mut self, first: NodeId) {
+        self.elements.retain(|value, _| value.node < first);
+        self.types.retain(|id, _| *id < first);
+    }
+
+    fn types_of(&self, id: NodeId) -> Inputs {
+        self.types.get(&id).cloned().unwrap_or_default()
+    }
+}
+
+/// The elements of a value: computed from constants and given inputs, where it depends on nothing else.
+pub(super) fn elements(
+    context: &mut Context<'_>,
+    graph: &Graph,
+    knowledge: &mut Knowledge,
+    value: Value,
+) -> Result<Option<Known>, Error> {
+    if let Some(known) = knowledge.get(value) {
+        return Ok(Some(known.clone()));
+    }
+    let Some(needed) = needed(graph, knowledge, value) else { return Ok(None) };
+    for id in needed {
+        let node = graph.node(id);
+        let mut inputs = vec![knowledge.types_of(id)];
+        let tensors = if let Some(tensor) = extents(graph, id) {
+            let shaped = node.inputs.iter().flatten().map(|v| knowledge.types_of(v.node));
+            inputs.extend(shaped);
+            vec![tensor]
+        } else {
+            inputs.extend(node.uses().filter_map(|v| knowledge.get(v)).map(|known| Rc::clone(&known.inputs)));
+            let operands: Vec<Option<&Tensor>> =
+                node.inputs.iter().map(|v| v.and_then(|v| Some(&*knowledge.get(v)?.tensor))).collect();
+            match compute(context, graph, id, &operands)? {
+                Some(tensors) => tensors,
+                None => return Ok(None),
+            }
+        };
+        let inputs = union(inputs.iter());
+        for (port, tensor) in tensors.into_iter().enumerate() {
+            let known = Known { tensor: Arc::new(tensor), inputs: Rc::clone(&inputs) };
+            knowledge.learn(Value::new(id, port), known);
+        }
+    }
+    Ok(knowledge.get(value).cloned())
+}
+
+/// The nodes to compute for a value, in order; `None` if it depends on an input that is not given.
+fn needed(graph: &Graph, knowledge: &Knowledge, value: Value) -> Option<BTreeSet<NodeId>> {
+    let (mut needed, mut open) = (BTreeSet::new(), vec![value]);
+    while let Some(value) = open.pop() {
+        if knowledge.get(value).is_some() || !needed.insert(value.node) {
+            continue;
+        }
+        match &graph.node(value.node).kind {
+            NodeKind::Variable { .. } => return None,
+            _ if reads_only_types(graph, value.node) => {}
+            _ => open.extend(graph.node(value.node).uses()),
+        }
+    }
+    Some(needed)
+}
+
+fn reads_only_types(graph: &Graph, id: NodeId) -> bool {
+    matches!(&graph.node(id).kind, NodeKind::Operator(Op::Shape(_) | Op::Size(_)))
+}
+
+/// What follows from the type of the operand alone: how exporters compute shapes.
+fn extents(graph: &Graph, id: NodeId) -> Option<Tensor> {
+    let node = graph.node(id);
+    let x = || node.inputs.first().copied().flatten().map(|v| graph.ty(v));
+    let list = |values: &[i64]| Tensor::from_i128_fn(&node.outputs[0], |i| values[i].into());
+    match &node.kind {
+        NodeKind::Operator(Op::Shape(shape)) => x().map(|x| list(&x.shape[shape.axes(x.rank())])),
+        NodeKind::Operator(Op::Size(_)) => x().map(|x| list(&[x.count()])),
+        _ => None,
+    }
+}
+
+/// The outputs of a node on operands that are known; `None` if they cannot be computed.
+fn compute(
+    context: &mut Context<'_>,
+    graph: &Graph,
+    id: NodeId,
+    operands: &[Option<&Tensor>],
+) -> Result<Option<Vec<Tensor>>, Error> {
+    let node = graph.node(id);
+    match &node.kind {
+        NodeKind::Variable { .. } => Ok(None),
+        NodeKind::Constant(tensor) => Ok(Some(vec![(**tensor).clone()])),
+        NodeKind::Operator(op) => {
+            let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+            spend(context, op, &types, &node.outputs)?;
+            Ok(context.options.evaluator.evaluate(op, operands))
+        }
+        NodeKind::Call(function) => call(context, *function, operands),
+    }
+}
+
+fn spend(context: &mut Context<'_>, op: &Op, types: &[Option<&Type>], outputs: &[Type]) -> Result<(), Error> {
+    let moved = outputs.iter().map(ops::operator::elements).fold(0, u64::saturating_add);
+    let cost = op.flops(types, outputs).max(moved);
+    context.operations = context.operations.checked_sub(cost).ok_or_else(|| {
+        let why = format!("reading shapes, branches and loops takes more than {MAX_OPERATIONS} operations");
+        Error::unsupported("model", why)
+    })?;
+    Ok(())
+}
+
+fn call(
+    context: &mut Context<'_>,
+    function: FunctionId,
+    arguments: &[Option<&Tensor>],
+) -> Result<Option<Vec<Tensor>>, Error> {
+    let Some(instance) = context.functions.instances.get(function.0 as usize) else { return Ok(None) };
+    let body = instance.body.clone();
+    let mut knowledge = Knowledge::default();
+    for ((id, ..), argument) in body.variables().zip(arguments) {
+        let Some(argument) = argument else { return Ok(None) };
+        let known = Known { tensor: Arc::new((*argument).clone()), inputs: Inputs::default() };
+        knowledge.learn(Value::new(id, 0), known);
+    }
+    let mut outputs = Vec::with_capacity(body.outputs.len());
+    for output in &body.outputs {
+        let Some(known) = elements(context, &body, &mut knowledge, output.value)? else { return Ok(None) };
+        outputs.push((*known.tensor).clone());
+    }
+    Ok(Some(outputs))
+}
+
+fn union<'i>(all: impl Iterator<Item = &'i Inputs>) -> Inputs {
+    let mut union = Inputs::default();
+    for inputs in all.filter(|inputs| !inputs.is_empty()) {
+        if union.is_empty() {
+            union = Rc::clone(inputs);
+        } else if !inputs.is_subset(&union) {
+            Rc::make_mut(&mut union).extend(inputs.iter().cloned());
+        }
+    }
+    union
+}

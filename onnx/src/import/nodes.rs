@@ -1,0 +1,111 @@
+//! The nodes of a program by kind: what adds which.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::context::domain;
+use super::forms::Form;
+use super::frame::Bound;
+use super::walk::Walk;
+use super::{attribute, control, function, operator, sequence};
+use crate::Error;
+use crate::names::{self, ALIAS};
+use crate::program::Node;
+use crate::proto::AttributeProto;
+
+/// Adds a node.
+pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Error> {
+    let resolved = resolve(walk, node)?;
+    let attributes: Vec<&AttributeProto> = resolved.iter().map(AsRef::as_ref).collect();
+    if let Some(function) = walk.context.functions.find(node) {
+        return function::call(walk, node, function, &attributes);
+    }
+    match (domain(node.rest.domain()), node.rest.op_type(), walk.context.declared) {
+        ("", op_type, 0) => Err(Error::invalid(
+            format!("operator {op_type}"),
+            "the model imports no opset of the default domain",
+        )),
+        ("", "Constant", _) => constant(walk, node, &attributes),
+        ("", "Identity", _) if is_alias(walk, node) => alias(walk, node),
+        ("", op_type, _) => match form(op_type) {
+            Some(form) => form(walk, node, &attributes),
+            None => operator::read(walk, node, &attributes),
+        },
+        (domain, op_type, _) => Err(Error::unsupported(
+            format!("operator {domain}.{op_type}"),
+            "only ONNX's default domain and functions of the model are known",
+        )),
+    }
+}
+
+fn constant<'p>(
+    walk: &mut Walk<'p, '_>,
+    node: &'p Node,
+    attributes: &[&AttributeProto],
+) -> Result<(), Error> {
+    let [Some(output)] = node.outputs[..] else {
+        return Err(Error::invalid("outputs", "Constant has one"));
+    };
+    if !node.inputs.is_empty() {
+        return Err(Error::invalid("inputs", "Constant has none"));
+    }
+    if let Some(there) = walk.frame.constants.get(&output).cloned() {
+        return walk.define(output, there);
+    }
+    let tensor = attribute::constant(attributes, walk.context.options.external)?;
+    walk.constant(output, tensor, names::position(node.rest.name(), 'n'))
+}
+
+/// The node's attributes, with the values of those that refer to the function's.
+fn resolve<'p>(walk: &Walk<'p, '_>, node: &'p Node) -> Result<Vec<Cow<'p, AttributeProto>>, Error> {
+    let mut seen = BTreeSet::new();
+    let mut all = Vec::with_capacity(node.attributes.len());
+    for attribute in &node.attributes {
+        let proto = &attribute.rest;
+        let what = || format!("attribute `{}`", proto.name());
+        if !seen.insert(proto.name()) {
+            return Err(Error::invalid(what(), "it is given twice"));
+        }
+        if proto.ref_attr_name().is_empty() {
+            all.push(Cow::Borrowed(proto));
+            continue;
+        }
+        let Some(bound) = &walk.frame.attributes else {
+            return Err(Error::invalid(what(), "it refers to an attribute of a function, outside of one"));
+        };
+        // An attribute that the call leaves out is left out here too.
+        if let Some(value) = bound.get(proto.ref_attr_name()) {
+            if value.r#type() != proto.r#type() {
+                return Err(Error::invalid(what(), "the attribute it refers to has another type"));
+            }
+            all.push(Cow::Owned(AttributeProto { name: proto.name.clone(), ..value.clone() }));
+        }
+    }
+    Ok(all)
+}
+
+/// What adds an operator of that name, if it holds bodies or handles sequences.
+fn form(op_type: &str) -> Option<Form> {
+    control::form(op_type).or_else(|| sequence::form(op_type))
+}
+
+/// Whether an operator of that name holds bodies or handles sequences.
+pub(super) fn is_form(op_type: &str) -> bool {
+    form(op_type).is_some()
+}
+
+/// Whether this Identity only gives a value a further name: because this program made it so, or because there is no
+/// tensor.
+fn is_alias(walk: &Walk<'_, '_>, node: &Node) -> bool {
+    let ([Some(of)], [Some(_)]) = (&node.inputs[..], &node.outputs[..]) else { return false };
+    let is_ours = node.attributes.is_empty() && node.rest.name().starts_with(ALIAS);
+    is_ours || matches!(walk.frame.get(*of), Ok(Bound::Sequence(_) | Bound::Nothing(_)))
+}
+
+/// Another name for a value.
+fn alias<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Error> {
+    let of = node.inputs[0].ok_or_else(|| Error::invalid("operand 0", "Identity must have one"))?;
+    let name = node.outputs[0].ok_or_else(|| Error::invalid("outputs", "Identity has one"))?;
+    let bound = walk.frame.get(of)?.clone();
+    walk.define(name, bound)
+}

@@ -1,0 +1,268 @@
+//! Sequences and optionals: lists of tensors that no node holds. What is taken out of them is given the values that
+//! positions and lengths were read from.
+
+use ir::{Attributes, Value};
+
+use super::forms::{Form, Read, apply, bind, body, check, given, need, number, stack, tensor, whole};
+use super::frame::{Bound, Sequence};
+use super::origin::Inside;
+use super::walk::Walk;
+use crate::Error;
+use crate::program::{Node, ValueId};
+use crate::proto::AttributeProto;
+
+/// What adds an operator of that name, if it handles sequences or optionals.
+pub(super) fn form(op_type: &str) -> Option<Form> {
+    match op_type {
+        "SequenceEmpty" => Some(none),
+        "SequenceConstruct" => Some(construct),
+        "SequenceInsert" => Some(insert),
+        "SequenceErase" => Some(erase),
+        "SequenceAt" => Some(at),
+        "SequenceLength" => Some(length),
+        "SequenceMap" => Some(map),
+        "ConcatFromSequence" => Some(concat),
+        "SplitToSequence" => Some(split),
+        "Optional" => Some(optional),
+        "OptionalHasElement" => Some(has_element),
+        "OptionalGetElement" => Some(get_element),
+        _ => None,
+    }
+}
+
+/// The sequence that an operand is.
+fn sequence(walk: &Walk<'_, '_>, node: &Node, i: usize) -> Result<Sequence, Error> {
+    let id = need(node, i)?;
+    if let Bound::Sequence(sequence) = walk.frame.get(id)? {
+        return Ok(sequence.clone());
+    }
+    let what = format!("value `{}`", walk.frame.scope.name(id));
+    Err(Error::invalid(what, "it must be a sequence"))
+}
+
+/// A position in a sequence: negative ones count from its end. `beyond` positions more than it has may be named.
+fn position(
+    walk: &mut Walk<'_, '_>,
+    sequence: &mut Sequence,
+    id: ValueId,
+    beyond: usize,
+) -> Result<usize, Error> {
+    let Read { is, from } = whole(walk, id)?;
+    sequence.given.extend(from);
+    let length = sequence.items.len();
+    let at = if is < 0 { is.checked_add(length as i64) } else { Some(is) };
+    let at = at.and_then(|at| usize::try_from(at).ok()).filter(|&at| at < length + beyond);
+    at.ok_or_else(|| {
+        let what = format!("value `{}`", walk.frame.scope.name(id));
+        Error::invalid(what, format!("it is position {is} of a sequence of {length}"))
+    })
+}
+
+fn none<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    bind(walk, node, vec![Bound::Sequence(Sequence::default())])
+}
+
+fn construct<'p>(
+    walk: &mut Walk<'p, '_>,
+    node: &'p Node,
+    attributes: &[&AttributeProto],
+) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let items = (0..node.inputs.len()).map(|i| tensor(walk, node, i)).collect::<Result<_, _>>()?;
+    bind(walk, node, vec![Bound::Sequence(Sequence { items, given: Vec::new() })])
+}
+
+fn insert<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let mut sequence = sequence(walk, node, 0)?;
+    let item = tensor(walk, node, 1)?;
+    let at = match node.inputs.get(2).copied().flatten() {
+        Some(id) => position(walk, &mut sequence, id, 1)?,
+        None => sequence.items.len(),
+    };
+    sequence.items.insert(at, item);
+    bind(walk, node, vec![Bound::Sequence(sequence)])
+}
+
+fn erase<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let mut sequence = sequence(walk, node, 0)?;
+    let at = match node.inputs.get(1).copied().flatten() {
+        Some(id) => Some(position(walk, &mut sequence, id, 0)?),
+        None => sequence.items.len().checked_sub(1),
+    };
+    let at = at.ok_or_else(|| Error::invalid("operand 0", "it is a sequence of nothing"))?;
+    sequence.items.remove(at);
+    bind(walk, node, vec![Bound::Sequence(sequence)])
+}
+
+fn at<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let mut sequence = sequence(walk, node, 0)?;
+    let at = position(walk, &mut sequence, need(node, 1)?, 0)?;
+    let item = given(walk, Bound::Tensor(sequence.items[at]), &sequence.given)?;
+    bind(walk, node, vec![item])
+}
+
+fn length<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let sequence = sequence(walk, node, 0)?;
+    let length = number(walk, sequence.items.len() as i64)?;
+    let length = given(walk, Bound::Tensor(length), &sequence.given)?;
+    bind(walk, node, vec![length])
+}
+
+/// `SequenceMap`: its body once for each element of the first sequence, with the elements at its place in the others, and
+/// with the tensors among its operands.
+fn map<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let body = body(node, "body")?;
+    let first = sequence(walk, node, 0)?;
+    let operands = node.inputs.iter().map(|id| walk.frame.get(id.ok_or_else(absent)?).cloned());
+    let operands: Vec<Bound> = operands.collect::<Result<_, Error>>()?;
+    let mut outputs = vec![Sequence::default(); body.outputs.len()];
+    for i in 0..first.items.len() {
+        let argument = |operand: &Bound| match operand {
+            Bound::Sequence(sequence) => sequence.items.get(i).map(|&item| Bound::Tensor(item)),
+            other => Some(other.clone()),
+        };
+        let arguments = operands.iter().map(argument).collect::<Option<Vec<Bound>>>();
+        let arguments =
+            arguments.ok_or_else(|| Error::invalid("operands", "the sequences have different lengths"))?;
+        let results = walk.inside(Inside::Iteration(i), body, arguments)?;
+        for ((output, result), port) in outputs.iter_mut().zip(results).zip(&body.outputs) {
+            let item = match result {
+                Bound::Tensor(value) => value,
+                Bound::Static(tensor) => walk.push_constant(tensor, None)?,
+                bound => return Err(walk.not_a_tensor(port.value, &bound)),
+            };
+            output.items.push(item);
+        }
+        walk.check_size(|| format!("SequenceMap `{}` after {} elements", node.rest.name(), i + 1))?;
+    }
+    for output in &mut outputs {
+        output.given.clone_from(&first.given);
+    }
+    bind(walk, node, outputs.into_iter().map(Bound::Sequence).collect())
+}
+
+fn absent() -> Error {
+    Error::invalid("operands", "none of them may be left out")
+}
+
+/// `ConcatFromSequence`: along an axis that is there, or along a new one.
+fn concat<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let Sequence { items, given } = sequence(walk, node, 0)?;
+    let int = |name: &str| attributes.iter().find(|a| a.name() == name).map(|a| a.i());
+    let axis = int("axis").ok_or_else(|| Error::invalid("attribute `axis`", "it must be there"))?;
+    let Some(first) = items.first() else {
+        return Err(Error::invalid("operand 0", "it is a sequence of nothing"));
+    };
+    let is_new = int("new_axis") == Some(1);
+    let rank = walk.graph.ty(*first).rank() + usize::from(is_new);
+    let axis = ops::rule::axis(axis, rank).map_err(|e| Error::invalid("attribute `axis`", e.to_string()))?;
+    let axis = axis as i64;
+    let joined = if is_new {
+        stack(walk, &items, axis, &given)?
+    } else {
+        apply(walk, "Concat", &Attributes::new().int("axis", axis), &items, &given)?[0]
+    };
+    bind(walk, node, vec![Bound::Tensor(joined)])
+}
+
+/// `SplitToSequence`: in pieces of one size, of sizes that are listed, or of one element each.
+fn split<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let x = tensor(walk, node, 0)?;
+    let int =
+        |name: &str, default: i64| attributes.iter().find(|a| a.name() == name).map_or(default, |a| a.i());
+    let ty = walk.graph.ty(x).clone();
+    let axis = ops::rule::axis(int("axis", 0), ty.rank());
+    let axis = axis.map_err(|e| Error::invalid("attribute `axis`", e.to_string()))?;
+    let extent = ty.shape[axis];
+    let sizes = node.inputs.get(1).copied().flatten();
+    let (sizes, from) = match sizes {
+        None => (vec![1; extent.max(0) as usize], None),
+        Some(id) => {
+            let (tensor, from) = walk.read(id)?;
+            let list: Vec<i64> = tensor.to_i128s().into_iter().map(|v| v as i64).collect();
+            (if tensor.shape().is_empty() { equal_parts(extent, list[0])? } else { list }, from)
+        }
+    };
+    let mut items = Vec::new();
+    if !sizes.is_empty() {
+        let attributes = Attributes::new().int("axis", axis as i64).ints("split", &sizes);
+        items = apply(walk, "Split", &attributes, &[x], from.as_slice())?;
+    }
+    if node.inputs.get(1).copied().flatten().is_none() && int("keepdims", 1) == 0 {
+        let axes = Attributes::new().ints("axes", &[axis as i64]);
+        items = items
+            .into_iter()
+            .map(|item| Ok(apply(walk, "Squeeze", &axes, &[item], &[])?[0]))
+            .collect::<Result<Vec<Value>, Error>>()?;
+    }
+    bind(walk, node, vec![Bound::Sequence(Sequence { items, given: from.into_iter().collect() })])
+}
+
+/// Parts of one size, of which the last may be smaller.
+fn equal_parts(extent: i64, size: i64) -> Result<Vec<i64>, Error> {
+    if size < 1 {
+        return Err(Error::invalid("operand 1", format!("parts of {size} elements")));
+    }
+    let (whole, rest) = (extent / size, extent % size);
+    Ok((0..whole).map(|_| size).chain((rest > 0).then_some(rest)).collect())
+}
+
+/// Optional: what it is given, or nothing.
+fn optional<'p>(
+    walk: &mut Walk<'p, '_>,
+    node: &'p Node,
+    attributes: &[&AttributeProto],
+) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let held = match node.inputs.first().copied().flatten() {
+        Some(id) => walk.frame.get(id)?.clone(),
+        None => Bound::Nothing(Vec::new()),
+    };
+    bind(walk, node, vec![held])
+}
+
+fn has_element<'p>(
+    walk: &mut Walk<'p, '_>,
+    node: &'p Node,
+    attributes: &[&AttributeProto],
+) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let held = match node.inputs.first().copied().flatten() {
+        Some(id) => walk.frame.get(id)?.clone(),
+        None => Bound::Absent,
+    };
+    let (is_there, from) = match held {
+        Bound::Absent => (false, Vec::new()),
+        Bound::Nothing(given) => (false, given),
+        Bound::Sequence(sequence) => (true, sequence.given),
+        Bound::Tensor(_) | Bound::Static(_) => (true, Vec::new()),
+    };
+    let ty = ir::Type::new(ir::DType::Bool, []);
+    let truth = walk.push_constant(ir::Tensor::from_i128_fn(&ty, |_| i128::from(is_there)).into(), None)?;
+    let truth = given(walk, Bound::Tensor(truth), &from)?;
+    bind(walk, node, vec![truth])
+}
+
+fn get_element<'p>(
+    walk: &mut Walk<'p, '_>,
+    node: &'p Node,
+    attributes: &[&AttributeProto],
+) -> Result<(), Error> {
+    check(walk, node, attributes)?;
+    let id = need(node, 0)?;
+    match walk.frame.get(id)?.clone() {
+        Bound::Nothing(_) | Bound::Absent => {
+            let what = format!("value `{}`", walk.frame.scope.name(id));
+            Err(Error::invalid(what, "it is an optional that holds nothing"))
+        }
+        held => bind(walk, node, vec![held]),
+    }
+}

@@ -1,0 +1,411 @@
+//! Walking over a program, and making the graph of what it computes for the inputs at hand.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ir::{NodeId, NodeKind, Tensor, Type, Value};
+use ops::Graph;
+
+use super::context::Context;
+use super::declared::Declared;
+use super::frame::{Bound, Frame};
+use super::known::{self, Inputs, Knowledge, Known};
+use super::order;
+use super::origin::{Inside, Origin, Path};
+use crate::Error;
+use crate::names;
+use crate::program::{self, ValueId};
+use crate::tensor;
+
+/// How many nodes a graph may have, once loops and calls are written out.
+const MOST_NODES: usize = 100_000;
+
+/// What adds a node of the program: it is told apart by operator, and some of them hold bodies to walk over.
+pub(super) type Step = for<'p, 'c> fn(&mut Walk<'p, 'c>, &'p program::Node) -> Result<(), Error>;
+
+/// A program on its way to a graph.
+pub(super) struct Walk<'p, 'c> {
+    pub(super) context: &'c mut Context<'p>,
+    pub(super) frame: Frame<'p>,
+    pub(super) graph: Graph,
+    pub(super) knowledge: Knowledge,
+    step: Step,
+    /// For each node of the graph, the position that its name states.
+    positions: Vec<Option<usize>>,
+    /// For each node of the graph, where it comes from.
+    origins: Vec<Origin>,
+    /// The bodies that are open.
+    path: Path,
+    /// The node of the program that is being added, by its position in its body.
+    at: usize,
+}
+
+/// A graph that is made.
+pub(super) struct Made {
+    pub(super) graph: Graph,
+    pub(super) origins: Vec<Origin>,
+}
+
+impl<'p, 'c> Walk<'p, 'c> {
+    pub(super) fn new(context: &'c mut Context<'p>, frame: Frame<'p>, step: Step) -> Self {
+        Self {
+            context,
+            frame,
+            graph: Graph::new(),
+            knowledge: Knowledge::default(),
+            step,
+            positions: Vec::new(),
+            origins: Vec::new(),
+            path: Path::default(),
+            at: 0,
+        }
+    }
+
+    pub(super) fn finish(self) -> Made {
+        let (graph, origins) = (self.graph, self.origins);
+        let (graph, origins) = if self.context.ours {
+            order::restore(graph, origins, &self.positions)
+        } else {
+            (graph, origins)
+        };
+        Made { graph, origins }
+    }
+
+    /// How nodes are added.
+    pub(super) fn step(&self) -> Step {
+        self.step
+    }
+
+    /// The inputs of the model. One that is an initializer as well has a default value; it is read as that constant.
+    pub(super) fn inputs(&mut self, body: &'p program::Body) -> Result<(), Error> {
+        let defaults: BTreeSet<ValueId> = body.initializers.iter().map(|i| i.value).collect();
+        for port in &body.inputs {
+            let name = self.frame.scope.name(port.value);
+            let declared = Declared::read(name, &port.declared)?;
+            if defaults.contains(&port.value) {
+                continue;
+            }
+            if !declared.has_dtype() {
+                return Err(declared.not_a_tensor(format!("input `{name}`")));
+            }
+            let known = self.context.options.known_inputs.get(name);
+            let ty = match (known, declared.complete()) {
+                (Some(known), _) => {
+                    declared.check(name, &known.ty())?;
+                    known.ty()
+                }
+                (None, Some(ty)) => ty,
+                (None, None) => {
+                    let why = format!("its type {declared} has sizes that only a value would tell");
+                    return Err(Error::unsupported(format!("input `{name}`"), why));
+                }
+            };
+            let value = self.variable(port.value, &ty)?;
+            if let Some(known) = known {
+                let inputs = Rc::new(BTreeSet::from([name.to_owned()]));
+                self.knowledge.learn(value, Known { tensor: Arc::new(known.clone()), inputs });
+            }
+        }
+        Ok(())
+    }
+
+    /// An input of the graph that is made.
+    pub(super) fn variable(&mut self, id: ValueId, ty: &Type) -> Result<Value, Error> {
+        let name = self.frame.scope.name(id).to_owned();
+        let node = self.push(NodeKind::Variable { name }, vec![], vec![ty.clone()], None)?;
+        let value = Value::new(node, 0);
+        self.define(id, Bound::Tensor(value)).map(|()| value)
+    }
+
+    /// The initializers and nodes of a body whose inputs are there.
+    pub(super) fn content(&mut self, body: &'p program::Body) -> Result<(), Error> {
+        if !body.rest.sparse_initializer.is_empty() {
+            return Err(Error::unsupported("sparse_initializer", "constants are dense tensors"));
+        }
+        for initializer in &body.initializers {
+            self.initializer(initializer)?;
+        }
+        let before = self.at;
+        for (index, node) in body.nodes.iter().enumerate() {
+            self.at = index;
+            (self.step)(self, node).map_err(|e| e.inside(node.label(index)))?;
+        }
+        self.at = before;
+        Ok(())
+    }
+
+    fn initializer(&mut self, initializer: &'p program::Initializer) -> Result<(), Error> {
+        let id = initializer.value;
+        if let Some(there) = self.frame.constants.get(&id) {
+            self.frame.set(id, there.clone());
+            return Ok(());
+        }
+        let name = self.frame.scope.name(id);
+        let tensor = tensor::from_proto(&initializer.tensor, self.context.options.external)
+            .map_err(|e| e.inside(format!("initializer `{name}`")))?;
+        self.constant(id, Arc::new(tensor), names::position(name, 'v'))
+    }
+
+    /// A constant. One that is only used where this program has attributes becomes no node.
+    pub(super) fn constant(
+        &mut self,
+        id: ValueId,
+        tensor: Arc<Tensor>,
+        position: Option<usize>,
+    ) -> Result<(), Error> {
+        let bound = if self.frame.only_static(id) {
+            Bound::Static(tensor)
+        } else {
+            Bound::Tensor(self.push_constant(tensor, position)?)
+        };
+        self.frame.constants.insert(id, bound.clone());
+        self.define(id, bound)
+    }
+
+    /// Adds a constant that no name of the program stands for.
+    pub(super) fn push_constant(
+        &mut self,
+        tensor: Arc<Tensor>,
+        position: Option<usize>,
+    ) -> Result<Value, Error> {
+        let ty = tensor.ty();
+        let node = self.push(NodeKind::Constant(Arc::clone(&tensor)), vec![], vec![ty], position)?;
+        let value = Value::new(node, 0);
+        self.knowledge.learn(value, Known { tensor, inputs: Inputs::default() });
+        Ok(value)
+    }
+
+    /// Adds a node that was read from these values, and names its outputs as the program does.
+    pub(super) fn push_named(
+        &mut self,
+        node: &'p program::Node,
+        kind: NodeKind<ops::Op>,
+        inputs: Vec<Option<Value>>,
+        given: Vec<Value>,
+        outputs: &[Type],
+    ) -> Result<(), Error> {
+        let named = node.outputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        if named > outputs.len() {
+            return Err(too_many_outputs(named, outputs.len()));
+        }
+        let position = names::position(node.rest.name(), 'n');
+        let id = self.push_given(kind, inputs, given, outputs.to_vec(), position)?;
+        for (port, output) in node.outputs.iter().enumerate() {
+            if let Some(output) = output {
+                self.define(*output, Bound::Tensor(Value::new(id, port)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a node.
+    pub(super) fn push(
+        &mut self,
+        kind: NodeKind<ops::Op>,
+        inputs: Vec<Option<Value>>,
+        outputs: Vec<Type>,
+        position: Option<usize>,
+    ) -> Result<NodeId, Error> {
+        self.push_given(kind, inputs, Vec::new(), outputs, position)
+    }
+
+    /// Adds a node that was read from these values.
+    pub(super) fn push_given(
+        &mut self,
+        kind: NodeKind<ops::Op>,
+        inputs: Vec<Option<Value>>,
+        given: Vec<Value>,
+        outputs: Vec<Type>,
+        position: Option<usize>,
+    ) -> Result<NodeId, Error> {
+        if self.graph.nodes.len() >= u32::MAX as usize {
+            return Err(Error::unsupported("graph", "it has more nodes than can be counted"));
+        }
+        // Positions are told apart in one graph only.
+        self.positions.push(position.filter(|_| self.path.is_empty()));
+        self.origins.push(Origin { path: self.path.clone(), node: self.at });
+        let id = self.graph.push(kind, inputs, outputs);
+        self.graph.give(id, given);
+        self.knowledge.note_types(&self.graph, id);
+        Ok(id)
+    }
+
+    /// Whether an operand is left out, here or by the call of the function.
+    pub(super) fn is_absent(&self, id: Option<ValueId>) -> bool {
+        id.is_none_or(|id| matches!(self.frame.get(id), Ok(Bound::Absent)))
+    }
+
+    /// Walks over a body of the node at hand, and gives what it gives.
+    pub(super) fn inside(
+        &mut self,
+        inside: Inside,
+        body: &'p program::Body,
+        arguments: Vec<Bound>,
+    ) -> Result<Vec<Bound>, Error> {
+        if body.inputs.len() != arguments.len() {
+            let why = format!("it has {} inputs, but gets {}", body.inputs.len(), arguments.len());
+            return Err(Error::invalid("body", why));
+        }
+        let outer = self.path.clone();
+        self.path = outer.with(self.at, inside);
+        let results = self.body(body, arguments);
+        self.path = outer;
+        results
+    }
+
+    fn body(&mut self, body: &'p program::Body, arguments: Vec<Bound>) -> Result<Vec<Bound>, Error> {
+        for (port, argument) in body.inputs.iter().zip(arguments) {
+            self.check(port, &argument)?;
+            self.define(port.value, argument)?;
+        }
+        self.content(body)?;
+        let given = body.outputs.iter().map(|port| {
+            let bound = self.frame.get(port.value)?.clone();
+            self.check(port, &bound).map(|()| bound)
+        });
+        given.collect()
+    }
+
+    /// Requires that a value is what an input or output says it is.
+    fn check(&self, port: &program::Port, bound: &Bound) -> Result<(), Error> {
+        let name = self.frame.scope.name(port.value);
+        let declared = Declared::read(name, &port.declared)?;
+        self.type_of(bound).map_or(Ok(()), |ty| declared.check(name, &ty))
+    }
+
+    /// Requires that no more nodes were made than can be handled. `what` says what was written out.
+    pub(super) fn check_size(&self, what: impl FnOnce() -> String) -> Result<(), Error> {
+        if self.graph.nodes.len() <= MOST_NODES {
+            return Ok(());
+        }
+        Err(Error::unsupported(what(), format!("written out, the model has more than {MOST_NODES} nodes")))
+    }
+
+    /// The types of what a body gives for such arguments, without making it.
+    pub(super) fn types_of(
+        &mut self,
+        body: &'p program::Body,
+        arguments: Vec<Bound>,
+    ) -> Result<Vec<Option<Type>>, Error> {
+        let (first, constants) = (self.graph.nodes.len(), self.frame.constants.clone());
+        let results = self.inside(Inside::Types, body, arguments)?;
+        let types = results.iter().map(|bound| self.type_of(bound)).collect();
+        self.graph.nodes.truncate(first);
+        self.positions.truncate(first);
+        self.origins.truncate(first);
+        self.knowledge.truncate(NodeId(first as u32));
+        self.frame.constants = constants;
+        Ok(types)
+    }
+
+    /// The type of what is a tensor.
+    pub(super) fn type_of(&self, bound: &Bound) -> Option<Type> {
+        match bound {
+            Bound::Tensor(value) => Some(self.graph.ty(*value).clone()),
+            Bound::Static(tensor) => Some(tensor.ty()),
+            Bound::Sequence(_) | Bound::Nothing(_) | Bound::Absent => None,
+        }
+    }
+
+    /// Lets a value of the program stand for something.
+    pub(super) fn define(&mut self, id: ValueId, bound: Bound) -> Result<(), Error> {
+        if let (Some(declared), Some(ty)) = (self.frame.declared(id), self.type_of(&bound)) {
+            declared.check(self.frame.scope.name(id), &ty)?;
+        }
+        self.frame.set(id, bound);
+        Ok(())
+    }
+
+    /// The tensor that an operand is; `None` where it is left out.
+    pub(super) fn operand(&mut self, id: Option<ValueId>) -> Result<Option<Value>, Error> {
+        let Some(id) = id else { return Ok(None) };
+        match self.frame.get(id)?.clone() {
+            Bound::Tensor(value) => Ok(Some(value)),
+            Bound::Static(tensor) => self.push_constant(tensor, None).map(Some),
+            Bound::Absent => Ok(None),
+            bound @ (Bound::Sequence(_) | Bound::Nothing(_)) => Err(self.not_a_tensor(id, &bound)),
+        }
+    }
+
+    /// What a value is, where a tensor must be.
+    pub(super) fn not_a_tensor(&self, id: ValueId, bound: &Bound) -> Error {
+        let is = match bound {
+            Bound::Sequence(_) => "a sequence",
+            Bound::Nothing(_) => "an optional that holds nothing",
+            Bound::Absent => "left out",
+            Bound::Tensor(_) | Bound::Static(_) => "a tensor",
+        };
+        let what = format!("value `{}`", self.frame.scope.name(id));
+        Error::invalid(what, format!("it is {is}, where a tensor must be"))
+    }
+
+    /// The elements of a value of the program, where they are known, and the value to name as what they were read
+    /// from: that is there where they depend on the model's inputs.
+    pub(super) fn known(&mut self, id: ValueId) -> Result<Option<(Known, Option<Value>)>, Error> {
+        match self.frame.get(id)?.clone() {
+            Bound::Static(tensor) => Ok(Some((Known { tensor, inputs: Inputs::default() }, None))),
+            Bound::Tensor(value) => {
+                let known = known::elements(self.context, &self.graph, &mut self.knowledge, value)?;
+                Ok(known.map(|known| {
+                    let from = (!known.inputs.is_empty()).then_some(value);
+                    (known, from)
+                }))
+            }
+            bound @ (Bound::Sequence(_) | Bound::Nothing(_) | Bound::Absent) => {
+                Err(self.not_a_tensor(id, &bound))
+            }
+        }
+    }
+
+    /// The elements of a value that something is read from, which the inputs must tell.
+    pub(super) fn read(&mut self, id: ValueId) -> Result<(Arc<Tensor>, Option<Value>), Error> {
+        let known = self.known(id)?;
+        let Some((Known { tensor, inputs }, from)) = known else {
+            let what = format!("value `{}`", self.frame.scope.name(id));
+            return Err(Error::unsupported(
+                what,
+                "it must be known before the model is run, but is computed",
+            ));
+        };
+        for input in inputs.iter() {
+            if !self.context.specialised.contains(input) {
+                self.context.specialised.push(input.clone());
+            }
+        }
+        Ok((tensor, from))
+    }
+
+    /// Walks over a function's scope with this graph, and comes back to the one at hand.
+    pub(super) fn in_frame<T>(
+        &mut self,
+        frame: Frame<'p>,
+        then: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let outer = std::mem::replace(&mut self.frame, frame);
+        let result = then(self);
+        self.frame = outer;
+        result
+    }
+
+    /// An output of the model.
+    pub(super) fn output(&mut self, port: &program::Port) -> Result<(), Error> {
+        let name = self.frame.scope.name(port.value).to_owned();
+        match self.frame.get(port.value)?.clone() {
+            Bound::Sequence(_) | Bound::Nothing(_) | Bound::Absent => {
+                Err(Error::unsupported(format!("output `{name}`"), "only tensors are given out"))
+            }
+            bound => {
+                self.check(port, &bound)?;
+                if let Some(value) = self.operand(Some(port.value))? {
+                    self.graph.output(name, value);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+pub(super) fn too_many_outputs(named: usize, most: usize) -> Error {
+    Error::invalid("outputs", format!("{named} are named, but there are at most {most}"))
+}
