@@ -12,7 +12,7 @@ use ops::{Data, Model};
 use crate::bound::{Ball, Bound, State, Whole};
 use crate::profile::Profile;
 pub use crate::walk::Error;
-use crate::walk::{Shared, System, Visit, check, walk};
+use crate::walk::{Held, System, Visit, check, walk};
 
 /// A tensor of the reference with what may be expected of a conforming implementation.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,6 +24,9 @@ pub struct Judged {
     pub error: Vec<f64>,
     /// The positions of elements that the specification leaves undefined, ascending. They are undecidable too.
     pub undefined: Vec<usize>,
+    /// Whether a conforming implementation may have a tensor of another shape: a branch, a loop or a shape that it
+    /// depends on was read from values that are undecidable. Then all elements are.
+    pub is_open: bool,
 }
 
 /// What evaluating a model gives.
@@ -129,6 +132,20 @@ impl<'p> System for Bounds<'p> {
             (Data::Real(_), None) => {}
         }
     }
+
+    fn is_sure(&self, data: &Data<Bound<'p>>) -> bool {
+        match data {
+            Data::Real(a) => a.iter().all(|x| x.is_known() && x.error == 0.0),
+            Data::Int(a) => a.iter().all(|z| z.state == State::Sure),
+        }
+    }
+
+    fn open(&self, data: &mut Data<Bound<'p>>) {
+        match data {
+            Data::Real(a) => a.mapv_inplace(|x| Ball::unknown(x.value)),
+            Data::Int(a) => a.mapv_inplace(|z| Whole::unsure(z.value)),
+        }
+    }
 }
 
 /// The outputs of a model, with bounds under a profile.
@@ -162,7 +179,7 @@ pub fn judge_all<'t>(
         }
         true
     });
-    let judged = |v: Value| Some(judged(profile, values.get(v)?.as_deref()?, model.graph.ty(v)));
+    let judged = |v: Value| Some(judged(profile, values.get(v)?.as_ref()?, model.graph.ty(v)));
     let outputs = model.graph.outputs.iter().filter_map(|o| judged(o.value)).collect();
     let mut kept = BTreeMap::new();
     if taps == Taps::All {
@@ -179,7 +196,7 @@ pub fn evaluate_plain(model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, E
     check(model, inputs)?;
     let given = by_variable(model, inputs);
     let values = run(&Values64, model, &|id| given.get(&id).copied(), Keep::Outputs, &mut |_| true);
-    let tensor = |v: Value| Some(plain::store(values.get(v)?.as_deref()?, model.graph.ty(v)));
+    let tensor = |v: Value| Some(plain::store(values.get(v)?.as_ref()?.data(), model.graph.ty(v)));
     Ok(model.graph.outputs.iter().filter_map(|o| tensor(o.value)).collect())
 }
 
@@ -212,12 +229,12 @@ fn run<'t, S: System>(
     given: &dyn Fn(NodeId) -> Option<&'t Tensor>,
     keep: Keep,
     visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
-) -> Values<Shared<S::A>> {
+) -> Values<Held<S::A>> {
     walk(system, model, keep, &|id| given(id).map(|t| system.load(t)), visit).unwrap_or_default()
 }
 
-fn judged(profile: &Profile, data: &Data<Bound<'_>>, ty: &Type) -> Judged {
-    match data {
+fn judged(profile: &Profile, held: &Held<Bound<'_>>, ty: &Type) -> Judged {
+    let judged = match held.data() {
         Data::Real(a) => {
             let bound = Bound::new(profile, ty.dtype);
             let wide = ty.dtype.float().filter(|format| bound.widens(*format));
@@ -237,7 +254,8 @@ fn judged(profile: &Profile, data: &Data<Bound<'_>>, ty: &Type) -> Judged {
             let error = |z: &Whole| if z.state == State::Sure { 0.0 } else { f64::INFINITY };
             with_errors(tensor, a.iter().map(|z| (error(z), z.state == State::Undefined)))
         }
-    }
+    };
+    Judged { is_open: held.is_open, ..judged }
 }
 
 fn from<T: Copy>(a: &ArrayD<T>, build: impl FnOnce(&mut dyn FnMut() -> Option<T>) -> Tensor) -> Tensor {
@@ -249,5 +267,5 @@ fn with_errors(tensor: Tensor, marks: impl Iterator<Item = (f64, bool)> + Clone)
     let exact = marks.clone().all(|(error, _)| error == 0.0);
     let error = if exact { Vec::new() } else { marks.clone().map(|(error, _)| error).collect() };
     let undefined = marks.enumerate().filter(|(_, (_, undefined))| *undefined).map(|(i, _)| i).collect();
-    Judged { tensor, error, undefined }
+    Judged { tensor, error, undefined, is_open: false }
 }

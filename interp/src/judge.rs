@@ -99,6 +99,10 @@ impl Acceptance {
 
 /// Compares a tensor with the reference.
 pub fn judge(expected: &Judged, actual: &Tensor, profile: &Profile) -> Result<Comparison, WrongType> {
+    if expected.is_open && expected.tensor.dtype() == actual.dtype() {
+        let elements = actual.len();
+        return Ok(Comparison { elements, undecidable: elements, ..Comparison::default() });
+    }
     if expected.tensor.ty() != actual.ty() {
         return Err(WrongType { expected: expected.tensor.ty(), actual: actual.ty() });
     }
@@ -187,6 +191,7 @@ mod tests {
             tensor: Tensor::from_f64_fn(&ty, |i| values[i]),
             error: error.to_vec(),
             undefined: Vec::new(),
+            is_open: false,
         }
     }
 

@@ -24,10 +24,38 @@ pub trait System {
     }
     /// What storing an output does to its elements.
     fn settle(&self, arith: &Self::A, data: &mut Data<Self::A>, dtype: DType);
+    /// Whether every element is one that no conforming implementation may have otherwise.
+    fn is_sure(&self, _data: &Data<Self::A>) -> bool {
+        true
+    }
+    /// What is left of elements where implementations may have gone another way, and have other ones, or not as many.
+    fn open(&self, _data: &mut Data<Self::A>) {}
 }
 
 /// A tensor of some number system that several nodes may share.
-pub type Shared<A> = Rc<Data<A>>;
+pub struct Held<A: Arith> {
+    data: Rc<Data<A>>,
+    /// Whether a conforming implementation may have a tensor of another shape: because something that it depends on was
+    /// read from values that it may have otherwise.
+    pub is_open: bool,
+}
+
+impl<A: Arith> Held<A> {
+    fn new(data: Data<A>) -> Self {
+        Self { data: Rc::new(data), is_open: false }
+    }
+
+    /// Its elements.
+    pub fn data(&self) -> &Data<A> {
+        &self.data
+    }
+}
+
+impl<A: Arith> Clone for Held<A> {
+    fn clone(&self) -> Self {
+        Self { data: Rc::clone(&self.data), is_open: self.is_open }
+    }
+}
 
 /// One operator that has just been run.
 pub struct Visit<'a, A: Arith> {
@@ -84,8 +112,8 @@ pub fn walk<S: System>(
     keep: Keep,
     given: &dyn Fn(NodeId) -> Option<Data<S::A>>,
     visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
-) -> Option<Values<Shared<S::A>>> {
-    execute(model, keep, &mut Reader { system, given, visit }).ok()
+) -> Option<Values<Held<S::A>>> {
+    execute(model, keep, &mut Reader { system, given, visit, is_open: false }).ok()
 }
 
 /// The run is over: the visitor ended it, or the model was not valid.
@@ -96,19 +124,25 @@ struct Reader<'a, S: System> {
     system: &'a S,
     given: &'a dyn Fn(NodeId) -> Option<Data<S::A>>,
     visit: &'a mut dyn FnMut(&Visit<'_, S::A>) -> bool,
+    /// Whether what the next operator was read from may be otherwise.
+    is_open: bool,
 }
 
 impl<S: System> Machine<Op> for Reader<'_, S> {
-    type Value = Shared<S::A>;
+    type Value = Held<S::A>;
     type Error = Over;
 
     fn variable(&mut self, step: &Step<'_, Op>) -> Result<Self::Value, Over> {
-        (self.given)(step.id).map(Rc::new).ok_or(Over)
+        (self.given)(step.id).map(Held::new).ok_or(Over)
     }
 
     fn constant(&mut self, step: &Step<'_, Op>, tensor: &Arc<Tensor>) -> Result<Self::Value, Over> {
         let replaced = if step.caller.is_none() { (self.given)(step.id) } else { None };
-        Ok(Rc::new(replaced.unwrap_or_else(|| self.system.load(tensor))))
+        Ok(Held::new(replaced.unwrap_or_else(|| self.system.load(tensor))))
+    }
+
+    fn given(&mut self, _: &Step<'_, Op>, values: &[&Self::Value]) {
+        self.is_open = values.iter().any(|held| held.is_open || !self.system.is_sure(held.data()));
     }
 
     fn operator(
@@ -121,24 +155,31 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
         let outputs = &step.node.outputs;
         let dtype = working_dtype(&types, outputs);
         let arith = self.system.arith(dtype);
+        let is_open = std::mem::take(&mut self.is_open) || operands.iter().flatten().any(|held| held.is_open);
         let narrowed: Each<Option<Data<S::A>>> = operands
             .iter()
             .zip(&types)
-            .map(|(data, ty)| match (data, ty) {
-                (Some(data), Some(ty)) if ty.dtype != dtype => self.system.narrow(&arith, data),
+            .map(|(held, ty)| match (held, ty) {
+                (Some(held), Some(ty)) if ty.dtype != dtype => self.system.narrow(&arith, held.data()),
                 _ => None,
             })
             .collect();
-        let operands = operands.iter().map(|data| data.map(Rc::as_ref));
+        let operands = operands.iter().map(|held| held.map(Held::data));
         let inputs: Each<Option<&Data<S::A>>> =
             operands.zip(&narrowed).map(|(data, narrow)| narrow.as_ref().or(data)).collect();
         let call = Call { arith: &arith, inputs: &inputs, types: &types, outputs };
         let mut results = op.eval(&call);
         for (data, ty) in results.iter_mut().zip(outputs) {
             self.system.settle(&arith, data, ty.dtype);
+            if is_open {
+                self.system.open(data);
+            }
         }
         let visit = Visit { node: step.main(), op, types: &types, operands: &inputs, results: &results };
-        if (self.visit)(&visit) { Ok(results.into_iter().map(Rc::new).collect()) } else { Err(Over) }
+        if !(self.visit)(&visit) {
+            return Err(Over);
+        }
+        Ok(results.into_iter().map(|data| Held { is_open, ..Held::new(data) }).collect())
     }
 
     fn invalid(&mut self, _: &Step<'_, Op>) -> Over {

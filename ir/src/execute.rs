@@ -54,6 +54,10 @@ pub trait Machine<O> {
     /// The value of a constant.
     fn constant(&mut self, step: &Step<'_, O>, tensor: &Arc<Tensor>) -> Result<Self::Value, Self::Error>;
 
+    /// The values that an operator was read from ([`Node::given`]), told before it is run. Whoever only computes it does
+    /// not need them.
+    fn given(&mut self, _: &Step<'_, O>, _: &[&Self::Value]) {}
+
     /// The outputs of an operator.
     fn operator(
         &mut self,
@@ -125,9 +129,14 @@ impl<O, M: Machine<O>> Run<'_, O, M> {
                     },
                 },
                 NodeKind::Constant(tensor) => [self.machine.constant(&step, tensor)?].into_iter().collect(),
-                NodeKind::Operator(op) => match operands(&values, node) {
-                    Some(operands) => self.machine.operator(&step, op, &operands)?,
-                    None => return Err(self.machine.invalid(&step)),
+                NodeKind::Operator(op) => match (operands(&values, node), given(&values, node)) {
+                    (Some(operands), Some(given)) => {
+                        if !given.is_empty() {
+                            self.machine.given(&step, &given);
+                        }
+                        self.machine.operator(&step, op, &operands)?
+                    }
+                    _ => return Err(self.machine.invalid(&step)),
                 },
                 NodeKind::Call(function) => self.call(&step, *function, &values)?,
             };
@@ -165,6 +174,11 @@ impl<O, M: Machine<O>> Run<'_, O, M> {
 fn operands<'v, O, V>(values: &'v Values<V>, node: &Node<O>) -> Option<Each<Option<&'v V>>> {
     let value = |v: Value| values.get(v)?.as_ref();
     node.inputs.iter().map(|v| v.map_or(Some(None), |v| value(v).map(Some))).collect()
+}
+
+/// The values that the node was read from; `None` if one of them is not there.
+fn given<'v, O, V>(values: &'v Values<V>, node: &Node<O>) -> Option<Vec<&'v V>> {
+    node.given.iter().map(|&v| values.get(v)?.as_ref()).collect()
 }
 
 fn drop_after<O, V>(id: NodeId, node: &Node<O>, last: &Ports<LastUse>, values: &mut Values<V>) {
