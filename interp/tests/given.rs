@@ -26,7 +26,9 @@ fn model(limit: f64) -> Model {
     graph.give(y.node, [above]);
     let z = apply(&mut graph, "Neg", &[y]);
     let w = apply(&mut graph, "Neg", &[x]);
-    [("y", y), ("z", z), ("w", w)].into_iter().for_each(|(name, value)| graph.output(name, value));
+    for (name, value) in [("y", y), ("z", z), ("w", w)] {
+        graph.output(name, value);
+    }
     Model::new(21, graph)
 }
 

@@ -1,12 +1,13 @@
 //! Engines that run this program's own form of a model, behind the same protocol as foreign runtimes.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use ir::Tensor;
+use ir::{NodeKind, Tensor, Type, Value};
 use onnx::Error;
-use onnx::import::{Options, import};
+use onnx::import::{Evaluator, Options, import};
 use onnx::proto::{ModelProto, decode};
-use ops::Model;
+use ops::{Graph, Model, Op};
 
 use worker::{Case, Description, Engine, EngineError};
 
@@ -33,7 +34,7 @@ impl<R: Runner> Engine for OnModels<R> {
             return Err(EngineError::Unsupported(format!("no optimisation level `{}`", case.level)));
         }
         let mut named: BTreeMap<String, Tensor> = case.inputs.iter().cloned().collect();
-        let model = read(case.model, &named)?;
+        let model = read(case.model, &named, &mut self.0)?;
         let mut input = |name: &str| {
             let given = named.remove(name);
             given.ok_or_else(|| EngineError::Run(format!("there is no tensor for input `{name}`")))
@@ -53,9 +54,44 @@ impl<R: Runner> Engine for OnModels<R> {
     }
 }
 
-/// The model in the bytes. The inputs' values settle what the model leaves open.
-fn read(bytes: &[u8], known_inputs: &BTreeMap<String, Tensor>) -> Result<Model, EngineError> {
-    let options = Options { known_inputs, ..Options::default() };
+/// The runner as what computes the values that shapes, branches and loops are read from: it goes where its own values
+/// lead.
+struct Own<'r, R>(RefCell<&'r mut R>);
+
+impl<R: Runner> Evaluator for Own<'_, R> {
+    fn evaluate(
+        &self,
+        op: &Op,
+        operands: &[Option<&Tensor>],
+        outputs: &[Type],
+    ) -> Result<Vec<Tensor>, String> {
+        let (model, inputs) = alone(op, operands, outputs);
+        self.0.borrow_mut().run(&model, &inputs).map_err(|e| e.to_string())
+    }
+}
+
+/// The model of one operator, and its inputs.
+fn alone(op: &Op, operands: &[Option<&Tensor>], outputs: &[Type]) -> (Model, Vec<Tensor>) {
+    let mut graph = Graph::new();
+    let variable = |graph: &mut Graph, i: usize, tensor: &Tensor| graph.variable(format!("x{i}"), tensor.ty());
+    let given = operands.iter().enumerate();
+    let given = given.map(|(i, tensor)| tensor.map(|tensor| variable(&mut graph, i, tensor))).collect();
+    let node = graph.push(NodeKind::Operator(op.clone()), given, outputs.to_vec());
+    for port in 0..outputs.len() {
+        graph.output(format!("y{port}"), Value::new(node, port));
+    }
+    let inputs = operands.iter().flatten().map(|&tensor| tensor.clone()).collect();
+    (Model::new(*ir::graph::OPSETS.end(), graph), inputs)
+}
+
+/// The model that the bytes lead to for these inputs, by the runner's own values.
+fn read(
+    bytes: &[u8],
+    known_inputs: &BTreeMap<String, Tensor>,
+    runner: &mut impl Runner,
+) -> Result<Model, EngineError> {
+    let own = Own(RefCell::new(runner));
+    let options = Options { known_inputs, evaluator: &own, ..Options::default() };
     let proto = decode::<ModelProto>("model", bytes).and_then(|proto| import(&proto, &options));
     proto.map(|imported| imported.model).map_err(|e| match e {
         Error::Unsupported { .. } => EngineError::Unsupported(e.to_string()),

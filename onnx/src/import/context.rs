@@ -165,8 +165,13 @@ pub(super) fn check_domains(nodes: &[Node], imports: &BTreeMap<&str, i64>) -> Re
 /// That is the reference for whoever judges, and an engine of ours uses its own kernels: then it goes the way that its
 /// own values lead.
 pub trait Evaluator {
-    /// The outputs of an operator; `None` if it cannot compute them.
-    fn evaluate(&self, op: &Op, operands: &[Option<&Tensor>]) -> Option<Vec<Tensor>>;
+    /// The outputs of an operator, of the types given, or why it cannot compute them.
+    fn evaluate(
+        &self,
+        op: &Op,
+        operands: &[Option<&Tensor>],
+        outputs: &[Type],
+    ) -> Result<Vec<Tensor>, String>;
 }
 
 /// The values of the reference, without bounds.
@@ -174,7 +179,7 @@ pub trait Evaluator {
 pub struct Reference;
 
 impl Evaluator for Reference {
-    fn evaluate(&self, op: &Op, operands: &[Option<&Tensor>]) -> Option<Vec<Tensor>> {
-        ops::plain::evaluate(op, operands).ok()
+    fn evaluate(&self, op: &Op, operands: &[Option<&Tensor>], _: &[Type]) -> Result<Vec<Tensor>, String> {
+        ops::plain::evaluate(op, operands).map_err(|e| e.to_string())
     }
 }

@@ -150,7 +150,9 @@ fn compute(
         NodeKind::Operator(op) => {
             let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
             spend(context, op, &types, &node.outputs)?;
-            Ok(context.options.evaluator.evaluate(op, operands))
+            let outputs = context.options.evaluator.evaluate(op, operands, &node.outputs);
+            let what = || format!("operator {}", ir::Operation::name(op));
+            outputs.map(Some).map_err(|why| Error::unsupported(what(), why))
         }
         NodeKind::Call(function) => call(context, *function, operands),
     }
