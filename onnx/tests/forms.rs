@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use ir::{DType, NodeKind, Tensor, Type};
 use onnx::import::{Inside, Options, Within, import};
+use onnx::program::Program;
 use onnx::proto::attribute_proto::AttributeType;
 use onnx::proto::{
     AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ValueInfoProto,
@@ -376,4 +377,47 @@ fn a_function_with_a_branch_is_written_out_where_it_is_called() {
     assert!(imported.model.functions.is_empty());
     let last = imported.origins.last().unwrap();
     assert_eq!(last.path.bodies(), [Within { node: 5, inside: Inside::Call(0) }]);
+}
+
+/// The program of a model after an edit, as a model.
+#[track_caller]
+fn edited(model: &ModelProto, edit: impl FnOnce(&Program) -> Option<Program>) -> ModelProto {
+    edit(&Program::read(model.clone()).unwrap()).expect("the edit applies").pruned().write()
+}
+
+fn op_types(model: &ModelProto) -> Vec<&str> {
+    model.graph.as_ref().unwrap().node.iter().map(NodeProto::op_type).collect()
+}
+
+#[test]
+fn a_side_in_place_of_an_if_computes_the_same() {
+    let inputs = [("x", floats(&[-1.0, 3.0]))];
+    let taken = edited(&branching(), |program| program.with_side(&vec![], 3, "then_branch"));
+    assert_eq!(op_types(&taken), ["Abs", "Identity"], "nobody needs the condition");
+    assert_eq!(run(&taken, &inputs), run(&branching(), &inputs));
+    let other = edited(&branching(), |program| program.with_side(&vec![], 3, "else_branch"));
+    assert_eq!(run(&other, &inputs), [[1.0, -3.0]]);
+    // What is written can be read by whoever resolves names for himself.
+    assert!(Program::read(taken).is_ok());
+}
+
+#[test]
+fn iterations_in_place_of_a_loop_compute_the_same() {
+    let inputs = [("x", floats(&[1.0, 0.5])), ("n", whole(2)), ("c", truth(true))];
+    let unrolled = edited(&doubling(), |program| program.with_iterations(&vec![], 0, 2));
+    assert!(!op_types(&unrolled).contains(&"Loop"));
+    assert_eq!(run(&unrolled, &inputs), run(&doubling(), &inputs));
+    let fewer = edited(&doubling(), |program| program.with_count(&vec![], 0, 1));
+    assert_eq!(run(&fewer, &inputs), [vec![2.0, 1.0], vec![2.0, 1.0]]);
+}
+
+#[test]
+fn a_node_of_a_body_is_taken_away() {
+    let program = Program::read(doubling()).unwrap();
+    let body = program.ways().pop().unwrap();
+    assert_eq!(body, [(0, 0)]);
+    let model = edited(&doubling(), |program| program.without_node(&body, 0, 0));
+    let inputs = [("x", floats(&[1.0])), ("n", whole(3)), ("c", truth(true))];
+    assert_eq!(run(&model, &inputs)[0], [1.0], "w is v, so nothing is doubled");
+    assert_eq!(program.nodes(), 5);
 }

@@ -73,7 +73,8 @@ impl<R: Runner> Evaluator for Own<'_, R> {
 /// The model of one operator, and its inputs.
 fn alone(op: &Op, operands: &[Option<&Tensor>], outputs: &[Type]) -> (Model, Vec<Tensor>) {
     let mut graph = Graph::new();
-    let variable = |graph: &mut Graph, i: usize, tensor: &Tensor| graph.variable(format!("x{i}"), tensor.ty());
+    let variable =
+        |graph: &mut Graph, i: usize, tensor: &Tensor| graph.variable(format!("x{i}"), tensor.ty());
     let given = operands.iter().enumerate();
     let given = given.map(|(i, tensor)| tensor.map(|tensor| variable(&mut graph, i, tensor))).collect();
     let node = graph.push(NodeKind::Operator(op.clone()), given, outputs.to_vec());

@@ -16,7 +16,12 @@ use crate::proto::AttributeProto;
 pub(super) type Form = for<'p, 'c> fn(&mut Walk<'p, 'c>, &'p Node, &[&AttributeProto]) -> Result<(), Error>;
 
 /// Requires that ONNX has the operator in the model's opset, with attributes of these names.
-pub(super) fn check(walk: &Walk<'_, '_>, node: &Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
+pub(super) fn check(
+    walk: &mut Walk<'_, '_>,
+    node: &Node,
+    attributes: &[&AttributeProto],
+) -> Result<(), Error> {
+    walk.context.is_written_out = true;
     let (name, declared) = (node.rest.op_type(), walk.context.declared);
     standard::definition(name, declared)?;
     for attribute in attributes {

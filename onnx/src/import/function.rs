@@ -52,6 +52,7 @@ fn write_out<'p>(
     attributes: &[&AttributeProto],
 ) -> Result<(), Error> {
     let callee: &'p program::Function = &walk.context.functions.all[function];
+    walk.context.is_written_out = true;
     let frame = enter(walk.context, function, node.inputs.len(), attributes)?;
     let body = &callee.scope.body;
     let given = node.inputs.iter().map(|id| id.map_or(Ok(Bound::Absent), |id| walk.frame.get(id).cloned()));

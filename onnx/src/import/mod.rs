@@ -104,6 +104,9 @@ pub struct Imported {
     pub specialised: Vec<String>,
     /// For each node of the main graph, where it comes from.
     pub origins: Vec<Origin>,
+    /// Whether something was written out or read from values, or a size was not said: then the program says more than the
+    /// model.
+    pub is_specialised: bool,
 }
 
 /// The model of a message: [`specialise`] for its program.
@@ -132,6 +135,7 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
         options,
         functions: context::Functions::new(program, nodes::is_form)?,
         specialised: Vec::new(),
+        is_written_out: false,
         operations: known::MAX_OPERATIONS,
     };
     let frame = frame::Frame::new(&program.main, None, &context.functions, opset)?;
@@ -145,7 +149,8 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
     }
     let model = function::finish(&mut context.functions, opset, graph);
     model.validate().map_err(|e| Error::invalid("model", e.to_string()))?;
-    Ok(Imported { model, opset: context.declared, specialised: context.specialised, origins })
+    let is_specialised = context.is_written_out || !context.specialised.is_empty();
+    Ok(Imported { model, opset: context.declared, specialised: context.specialised, origins, is_specialised })
 }
 
 /// What a model says about itself must be something that can be read.

@@ -90,6 +90,7 @@ impl<'p, 'c> Walk<'p, 'c> {
                 return Err(declared.not_a_tensor(format!("input `{name}`")));
             }
             let known = self.context.options.known_inputs.get(name);
+            self.context.is_written_out |= declared.complete().is_none();
             let ty = match (known, declared.complete()) {
                 (Some(known), _) => {
                     declared.check(name, &known.ty())?;

@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`edit`] | programs that may do the same with less |
 //! | `read` | `ModelProto` → [`Program`] |
 //! | `write` | [`Program`] → `ModelProto` |
 //!
@@ -39,6 +40,7 @@
 //! # Ok::<(), onnxsmith_onnx::Error>(())
 //! ```
 
+pub mod edit;
 mod read;
 mod write;
 

@@ -170,7 +170,8 @@ mod tests {
         original: &[f64],
         actual: &[f64],
     ) -> Verdict {
-        let judged = Judged { tensor: tensor(values), error: error.to_vec(), undefined: vec![], is_open: false };
+        let judged =
+            Judged { tensor: tensor(values), error: error.to_vec(), undefined: vec![], is_open: false };
         let (names, outputs) = (["y".to_owned()], [judged]);
         let pair = Pair {
             backend: "e",
@@ -228,8 +229,10 @@ mod tests {
 
     #[test]
     fn refusing_the_rewritten_model_is_a_bug() {
-        let (names, outputs) =
-            (["y".to_owned()], [Judged { tensor: tensor(&[1.0]), error: vec![], undefined: vec![], is_open: false }]);
+        let (names, outputs) = (
+            ["y".to_owned()],
+            [Judged { tensor: tensor(&[1.0]), error: vec![], undefined: vec![], is_open: false }],
+        );
         let pair = Pair {
             backend: "e",
             level: "l",

@@ -1,0 +1,294 @@
+//! Editing a program: forms written out one at a time, nodes taken away, and what nothing needs dropped.
+//!
+//! Every edit is one way to a program that may do the same with less. None of them looks at types: whether the result is
+//! valid, [`crate::import::specialise`] tells.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{Attribute, Body, Initializer, Node, Port, Program, Scope, ValueId};
+use crate::proto::attribute_proto::AttributeType;
+use crate::proto::{AttributeProto, NodeProto};
+use crate::tensor;
+use ir::{DType, Tensor, Type};
+
+/// A body of the main scope: the way to it from the outermost one, as nodes and their attributes by position.
+pub type Way = Vec<(usize, usize)>;
+
+impl Program {
+    /// The bodies of the main scope, the outermost first.
+    pub fn ways(&self) -> Vec<Way> {
+        fn gather(body: &Body, way: &Way, all: &mut Vec<Way>) {
+            all.push(way.clone());
+            for (at, node) in body.nodes.iter().enumerate() {
+                for (attribute, held) in node.attributes.iter().enumerate() {
+                    if let Some(inner) = &held.body {
+                        gather(inner, &[&way[..], &[(at, attribute)]].concat(), all);
+                    }
+                }
+            }
+        }
+        let mut all = Vec::new();
+        gather(&self.main.body, &Way::new(), &mut all);
+        all
+    }
+
+    /// The body at the end of a way.
+    pub fn body(&self, way: &Way) -> Option<&Body> {
+        way.iter().try_fold(&self.main.body, |body, &(at, attribute)| {
+            body.nodes.get(at)?.attributes.get(attribute)?.body.as_ref()
+        })
+    }
+
+    /// The body at the end of a way, to be changed.
+    pub fn body_mut(&mut self, way: &Way) -> Option<&mut Body> {
+        way.iter().try_fold(&mut self.main.body, |body, &(at, attribute)| {
+            body.nodes.get_mut(at)?.attributes.get_mut(attribute)?.body.as_mut()
+        })
+    }
+
+    /// The program with one side of an If in its place.
+    pub fn with_side(&self, way: &Way, at: usize, side: &str) -> Option<Self> {
+        let mut program = self.clone();
+        let node = program.body(way)?.nodes.get(at)?.clone();
+        let held = node.attributes.iter().find(|a| a.rest.name() == side)?.body.clone()?;
+        let mut bound = HashMap::new();
+        let body = program.main.copy(&held, &mut bound);
+        let mut nodes = body.nodes;
+        alias(&node.outputs, &body.outputs, &mut nodes);
+        let around = program.body_mut(way)?;
+        around.initializers.extend(body.initializers);
+        around.nodes.splice(at..=at, nodes);
+        Some(program)
+    }
+
+    /// The program with so many iterations of a Loop in its place.
+    pub fn with_iterations(&self, way: &Way, at: usize, iterations: usize) -> Option<Self> {
+        let mut program = self.clone();
+        let node = program.body(way)?.nodes.get(at)?.clone();
+        let held = node.attributes.iter().find(|a| a.rest.name() == "body")?.body.clone()?;
+        let carried = node.inputs.len().checked_sub(2)?;
+        let mut state: Vec<ValueId> = node.inputs[2..].iter().copied().collect::<Option<_>>()?;
+        let mut piles = vec![Vec::new(); held.outputs.len().checked_sub(1 + carried)?];
+        let (mut nodes, mut initializers) = (Vec::new(), Vec::new());
+        for iteration in 0..iterations {
+            let number = program.main.number(iteration as i64, DType::I64, &mut initializers);
+            let truth = program.main.number(1, DType::Bool, &mut initializers);
+            let arguments = [number, truth].into_iter().chain(state);
+            let parameters = held.inputs.iter().map(|port| port.value);
+            let mut bound: HashMap<ValueId, ValueId> = parameters.zip(arguments).collect();
+            let body = program.main.copy(&held, &mut bound);
+            initializers.extend(body.initializers);
+            nodes.extend(body.nodes);
+            let mut results = body.outputs.iter().skip(1).map(|port| port.value);
+            state = results.by_ref().take(carried).collect();
+            piles.iter_mut().zip(results).for_each(|(pile, piece)| pile.push(piece));
+        }
+        let mut outputs: Vec<Port> = state.into_iter().map(Port::of).collect();
+        for pile in piles {
+            outputs.push(Port::of(program.main.stack(&pile, &mut nodes, &mut initializers)?));
+        }
+        alias(&node.outputs, &outputs, &mut nodes);
+        let around = program.body_mut(way)?;
+        around.initializers.extend(initializers);
+        around.nodes.splice(at..=at, nodes);
+        Some(program)
+    }
+
+    /// The program with a Loop that counts to a number.
+    pub fn with_count(&self, way: &Way, at: usize, count: i64) -> Option<Self> {
+        let mut program = self.clone();
+        let mut initializers = Vec::new();
+        let number = program.main.number(count, DType::I64, &mut initializers);
+        let around = program.body_mut(way)?;
+        *around.nodes.get_mut(at)?.inputs.get_mut(0)? = Some(number);
+        around.initializers.extend(initializers);
+        Some(program)
+    }
+
+    /// The program with an operand of a node in place of its only output.
+    pub fn without_node(&self, way: &Way, at: usize, operand: usize) -> Option<Self> {
+        let mut program = self.clone();
+        let around = program.body_mut(way)?;
+        let node = around.nodes.get(at)?;
+        let [Some(output)] = node.outputs[..] else { return None };
+        let operand = node.inputs.get(operand).copied().flatten()?;
+        around.nodes.remove(at);
+        program.main.body.each_use(&mut |used| {
+            if *used == output {
+                *used = operand;
+            }
+        });
+        Some(program)
+    }
+
+    /// The program with these outputs of the main graph alone, by position.
+    pub fn with_outputs(&self, kept: &[usize]) -> Option<Self> {
+        let mut program = self.clone();
+        let outputs = kept.iter().map(|&i| self.main.body.outputs.get(i).cloned()).collect::<Option<_>>()?;
+        program.main.body.outputs = outputs;
+        Some(program)
+    }
+
+    /// The program without what no output depends on. Its inputs stay.
+    pub fn pruned(&self) -> Self {
+        let mut program = self.clone();
+        let mut needed = vec![false; program.main.values()];
+        program.main.body.prune(&mut needed);
+        program
+    }
+
+    /// How many nodes it has. Those of bodies and functions count once.
+    pub fn nodes(&self) -> usize {
+        let mut count = 0;
+        self.main.body.each_node(&mut |_| count += 1);
+        self.functions.iter().for_each(|f| f.scope.body.each_node(&mut |_| count += 1));
+        count
+    }
+}
+
+impl Port {
+    fn of(value: ValueId) -> Self {
+        Self { value, declared: crate::proto::ValueInfoProto::default() }
+    }
+}
+
+/// Identity nodes that give values further names.
+fn alias(names: &[Option<ValueId>], values: &[Port], nodes: &mut Vec<Node>) {
+    for (name, port) in names.iter().zip(values) {
+        if name.is_some() {
+            nodes.push(Node::new("Identity", vec![Some(port.value)], vec![*name]));
+        }
+    }
+}
+
+impl Node {
+    /// A node of the default domain, without attributes.
+    pub fn new(op_type: &str, inputs: Vec<Option<ValueId>>, outputs: Vec<Option<ValueId>>) -> Self {
+        let rest = NodeProto { op_type: Some(op_type.to_owned()), ..NodeProto::default() };
+        Self { inputs, outputs, attributes: Vec::new(), rest }
+    }
+
+    /// This node with an integer attribute.
+    #[must_use]
+    pub fn with_int(mut self, name: &str, value: i64) -> Self {
+        let rest = AttributeProto {
+            name: Some(name.to_owned()),
+            r#type: Some(AttributeType::Int as i32),
+            i: Some(value),
+            ..AttributeProto::default()
+        };
+        self.attributes.push(Attribute { rest, body: None, bodies: Vec::new() });
+        self
+    }
+}
+
+impl Scope {
+    /// A new value, of this name or, where it is in use, one made from it.
+    pub fn fresh(&mut self, name: &str) -> ValueId {
+        let taken: BTreeSet<&str> = self.names.iter().map(String::as_str).collect();
+        let mut name = name.to_owned();
+        while taken.contains(name.as_str()) {
+            name.push('_');
+        }
+        self.names.push(name);
+        ValueId(self.names.len() as u32 - 1)
+    }
+
+    /// A new constant of rank 0.
+    fn number(&mut self, number: i64, dtype: DType, initializers: &mut Vec<Initializer>) -> ValueId {
+        let constant = Tensor::from_i128_fn(&Type::new(dtype, []), |_| number.into());
+        self.constant("number", &constant, initializers)
+    }
+
+    fn constant(&mut self, name: &str, constant: &Tensor, initializers: &mut Vec<Initializer>) -> ValueId {
+        let value = self.fresh(name);
+        let tensor = crate::proto::TensorProto { name: None, ..tensor::to_proto("", constant) };
+        initializers.push(Initializer { value, tensor });
+        value
+    }
+
+    /// Nodes that put values one behind the other along a new first axis; `None` for none.
+    fn stack(
+        &mut self,
+        pieces: &[ValueId],
+        nodes: &mut Vec<Node>,
+        initializers: &mut Vec<Initializer>,
+    ) -> Option<ValueId> {
+        if pieces.is_empty() {
+            return None;
+        }
+        let axes = Tensor::from_i128_fn(&Type::new(DType::I64, [1]), |_| 0);
+        let axes = self.constant("axes", &axes, initializers);
+        let mut stacked = Vec::with_capacity(pieces.len());
+        for &piece in pieces {
+            let one = self.fresh("piece");
+            nodes.push(Node::new("Unsqueeze", vec![Some(piece), Some(axes)], vec![Some(one)]));
+            stacked.push(Some(one));
+        }
+        let all = self.fresh("stacked");
+        nodes.push(Node::new("Concat", stacked, vec![Some(all)]).with_int("axis", 0));
+        Some(all)
+    }
+
+    /// A body once more, with new values for all that it defines and does not find in `bound`.
+    fn copy(&mut self, body: &Body, bound: &mut HashMap<ValueId, ValueId>) -> Body {
+        let define = |scope: &mut Self, value: ValueId, bound: &mut HashMap<ValueId, ValueId>| {
+            let name = scope.name(value).to_owned();
+            *bound.entry(value).or_insert_with(|| scope.fresh(&name))
+        };
+        let mut copy = body.clone();
+        for port in &mut copy.inputs {
+            port.value = define(self, port.value, bound);
+        }
+        for initializer in &mut copy.initializers {
+            initializer.value = define(self, initializer.value, bound);
+        }
+        for node in &mut copy.nodes {
+            let operands = node.inputs.iter_mut().flatten();
+            operands.for_each(|operand| *operand = bound.get(operand).copied().unwrap_or(*operand));
+            for attribute in &mut node.attributes {
+                let held = attribute.body.iter_mut().chain(&mut attribute.bodies);
+                held.for_each(|inner| *inner = self.copy(inner, bound));
+            }
+            for output in node.outputs.iter_mut().flatten() {
+                *output = define(self, *output, bound);
+            }
+        }
+        let outputs = copy.outputs.iter_mut();
+        outputs.for_each(|port| port.value = bound.get(&port.value).copied().unwrap_or(port.value));
+        copy.declared.clear();
+        copy
+    }
+}
+
+impl Body {
+    /// Every place where a value is used, those of bodies inside included.
+    fn each_use(&mut self, visit: &mut dyn FnMut(&mut ValueId)) {
+        for node in &mut self.nodes {
+            node.inputs.iter_mut().flatten().for_each(&mut *visit);
+            let held = node.attributes.iter_mut().flat_map(|a| a.body.iter_mut().chain(&mut a.bodies));
+            held.for_each(|inner| inner.each_use(visit));
+        }
+        self.outputs.iter_mut().for_each(|port| visit(&mut port.value));
+    }
+
+    /// Drops nodes and initializers whose values nobody needs, and notes what the others need.
+    fn prune(&mut self, needed: &mut Vec<bool>) {
+        self.outputs.iter().for_each(|port| needed[port.value.index()] = true);
+        let mut kept = Vec::with_capacity(self.nodes.len());
+        for mut node in std::mem::take(&mut self.nodes).into_iter().rev() {
+            if !node.outputs.iter().flatten().any(|output| needed[output.index()]) {
+                continue;
+            }
+            node.inputs.iter().flatten().for_each(|operand| needed[operand.index()] = true);
+            let held = node.attributes.iter_mut().flat_map(|a| a.body.iter_mut().chain(&mut a.bodies));
+            held.for_each(|inner| inner.prune(needed));
+            kept.push(node);
+        }
+        kept.reverse();
+        self.nodes = kept;
+        let inputs: BTreeSet<ValueId> = self.inputs.iter().map(|port| port.value).collect();
+        self.initializers.retain(|i| needed[i.value.index()] || inputs.contains(&i.value));
+        self.declared.retain(|said| said.value.is_some_and(|value| needed[value.index()]));
+    }
+}
