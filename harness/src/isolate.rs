@@ -64,8 +64,18 @@ pub struct Trial {
 impl Trial {
     /// A model with inputs; `None` where it is not valid or cannot be written.
     pub fn of(model: Model, inputs: Vec<Tensor>, profile: &'static Profile) -> Option<Self> {
-        let expected = interp::evaluate(&model, &inputs, profile, Taps::Outputs).ok()?.outputs;
         let onnx = case::export(&model).ok()?;
+        Self::written(model, inputs, onnx, profile)
+    }
+
+    /// A model with inputs, and the bytes that targets get for it; `None` where it is not valid.
+    pub fn written(
+        model: Model,
+        inputs: Vec<Tensor>,
+        onnx: Vec<u8>,
+        profile: &'static Profile,
+    ) -> Option<Self> {
+        let expected = interp::evaluate(&model, &inputs, profile, Taps::Outputs).ok()?.outputs;
         let outputs = case::outputs(&model);
         let names = outputs.iter().map(|(name, _)| name.clone()).collect();
         let inputs = case::named(&model, inputs);

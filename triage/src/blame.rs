@@ -16,15 +16,17 @@
 use std::cell::OnceCell;
 
 use interp::Profile;
-use ir::{NodeId, NodeKind, Tensor};
+use ir::{NodeId, NodeKind, Tensor, Type};
+use onnx::program::Program;
 use ops::{Graph, Model, Op};
 use oracles::{Culprit, Finding, Symptom, Verdict};
 use worker::WorkerError;
 
 use crate::allowance::{allowed, allowed_in_context};
+use crate::forms;
 use crate::symptom_match::SymptomMatch;
-use harness::case::tensors;
-use harness::isolate::Isolated;
+use harness::case::{self, tensors};
+use harness::isolate::{Isolated, Trial};
 use harness::target::Target;
 
 /// An operator alone, with its inputs.
@@ -48,6 +50,8 @@ pub struct Suspect<'a> {
     model: &'a Model,
     inputs: &'a [Tensor],
     profile: &'static Profile,
+    /// The program that leads to the model, where targets get that.
+    program: Option<&'a Program>,
     /// The model taken apart, once that was needed; `None` within where that cannot be done.
     isolated: OnceCell<Option<Isolated>>,
 }
@@ -55,7 +59,13 @@ pub struct Suspect<'a> {
 impl<'a> Suspect<'a> {
     /// A valid model, inputs for it, and the accuracy that targets are held to.
     pub fn new(model: &'a Model, inputs: &'a [Tensor], profile: &'static Profile) -> Self {
-        Self { model, inputs, profile, isolated: OnceCell::new() }
+        Self { model, inputs, profile, program: None, isolated: OnceCell::new() }
+    }
+
+    /// This suspect, where targets get the program that leads to it.
+    #[must_use]
+    pub fn written(self, program: Option<&'a Program>) -> Self {
+        Self { program, ..self }
     }
 
     /// A target's verdict after excuses, and with someone to blame; and the culprit alone where it fails alone.
@@ -96,11 +106,53 @@ impl<'a> Suspect<'a> {
 
     /// Who is to blame for a target's finding.
     pub fn blame(&self, target: &Target, finding: &Finding) -> Result<Blamed, WorkerError> {
+        if let Some(program) = self.program
+            && !shows(target, finding, Trial::of(self.model.clone(), self.inputs.to_vec(), self.profile))?
+        {
+            return self.blame_form(target, finding, program);
+        }
         match self.isolated() {
             Some(isolated) => Whole { target, isolated }.blame(finding),
             None => Ok(Blamed::default()),
         }
     }
+
+    /// The first form without which the target is right.
+    fn blame_form(
+        &self,
+        target: &Target,
+        finding: &Finding,
+        program: &Program,
+    ) -> Result<Blamed, WorkerError> {
+        let inputs = case::named(self.model, self.inputs.to_vec()).into_iter().collect();
+        for (form, without) in forms::undone(program, &inputs) {
+            let onnx = onnx::encode(&without.write());
+            let trial = forms::lead(&without, &inputs)
+                .ok()
+                .and_then(|led| Trial::written(led.model, led.inputs, onnx, self.profile));
+            if !shows(target, finding, trial)? {
+                // A form has no dtype, but what comes out of it has.
+                let culprit = Culprit::new(form.name(), &[self.seen(finding)], false);
+                return Ok(Blamed { culprit: Some(culprit), ..Blamed::default() });
+            }
+        }
+        Ok(Blamed::default())
+    }
+
+    /// The type of the output that is off, or of the first.
+    fn seen(&self, finding: &Finding) -> Option<&Type> {
+        let graph = &self.model.graph;
+        let off = |worst: &oracles::Worst| graph.outputs.iter().find(|o| o.name == worst.output);
+        let output = finding.worst.as_ref().and_then(off).or(graph.outputs.first());
+        output.map(|output| graph.ty(output.value))
+    }
+}
+
+/// Whether a target shows a finding's symptom on something else too. Where there is nothing else, that is assumed.
+fn shows(target: &Target, finding: &Finding, trial: Option<Trial>) -> Result<bool, WorkerError> {
+    let Some(trial) = trial else { return Ok(true) };
+    let found = trial.run(target)?.map(|(found, _)| SymptomMatch::of(&found.symptom, &finding.symptom));
+    Ok(found.is_some_and(|found| found >= SymptomMatch::Related))
 }
 
 /// A model taken apart, and a target that gets it wrong.

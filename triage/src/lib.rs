@@ -7,6 +7,7 @@
 //! | `symptom_match` | how like what an operator shows alone is to what its graph shows |
 //! | `divergent` | the first operator to diverge within a graph |
 //! | `wrong_type` | the operator whose wrong type is the reason for a refusal |
+//! | `forms` | the forms of a program, and the program with one of them undone |
 //! | `propagation` | whether what an operator got wrong is seen in an output |
 //! | [`allowance`] | what looks like a finding and is none |
 //! | [`oracle`] | the oracles that ask a target further questions about a case |
@@ -20,6 +21,7 @@ pub mod allowance;
 pub mod blame;
 mod divergent;
 pub mod folder;
+mod forms;
 pub mod judged;
 pub mod known;
 pub mod oracle;

@@ -38,6 +38,24 @@ pub enum Inside {
     Types,
 }
 
+impl Inside {
+    /// Of a branch, whether it is `then_branch`.
+    pub const fn side(self) -> Option<bool> {
+        match self {
+            Self::Branch(side) => Some(side),
+            Self::Iteration(_) | Self::Call(_) | Self::Types => None,
+        }
+    }
+
+    /// Of a body that is run several times, which time this is.
+    pub const fn iteration(self) -> Option<usize> {
+        match self {
+            Self::Iteration(iteration) => Some(iteration),
+            Self::Branch(_) | Self::Call(_) | Self::Types => None,
+        }
+    }
+}
+
 impl Path {
     /// This path with one more body inside.
     #[must_use]

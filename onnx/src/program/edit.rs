@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{Attribute, Body, Initializer, Node, Port, Program, Scope, ValueId};
 use crate::proto::attribute_proto::AttributeType;
-use crate::proto::{AttributeProto, NodeProto};
+use crate::proto::{AttributeProto, NodeProto, ValueInfoProto};
 use crate::tensor;
 use ir::{DType, Tensor, Type};
 
@@ -53,12 +53,8 @@ impl Program {
         let held = node.attributes.iter().find(|a| a.rest.name() == side)?.body.clone()?;
         let mut bound = HashMap::new();
         let body = program.main.copy(&held, &mut bound);
-        let mut nodes = body.nodes;
-        alias(&node.outputs, &body.outputs, &mut nodes);
-        let around = program.body_mut(way)?;
-        around.initializers.extend(body.initializers);
-        around.nodes.splice(at..=at, nodes);
-        Some(program)
+        let results: Vec<ValueId> = body.outputs.iter().map(|port| port.value).collect();
+        program.replace(way, at, body.nodes, body.initializers, &results)
     }
 
     /// The program with so many iterations of a Loop in its place.
@@ -83,15 +79,43 @@ impl Program {
             state = results.by_ref().take(carried).collect();
             piles.iter_mut().zip(results).for_each(|(pile, piece)| pile.push(piece));
         }
-        let mut outputs: Vec<Port> = state.into_iter().map(Port::of).collect();
         for pile in piles {
-            outputs.push(Port::of(program.main.stack(&pile, &mut nodes, &mut initializers)?));
+            state.push(program.main.stack(&pile, &mut nodes, &mut initializers)?);
         }
-        alias(&node.outputs, &outputs, &mut nodes);
-        let around = program.body_mut(way)?;
+        program.replace(way, at, nodes, initializers, &state)
+    }
+
+    /// The program with other nodes in place of one, and these values in place of its outputs. An output of the model
+    /// keeps its name: then an Identity node gives it.
+    fn replace(
+        mut self,
+        way: &Way,
+        at: usize,
+        mut nodes: Vec<Node>,
+        initializers: Vec<Initializer>,
+        results: &[ValueId],
+    ) -> Option<Self> {
+        let outputs = self.body(way)?.nodes.get(at)?.outputs.clone();
+        let mut stand_for = HashMap::new();
+        for (&output, &result) in outputs.iter().zip(results) {
+            match output {
+                Some(output) if self.is_given_out(output) => {
+                    nodes.push(Node::new("Identity", vec![Some(result)], vec![Some(output)]));
+                }
+                Some(output) => _ = stand_for.insert(output, result),
+                None => {}
+            }
+        }
+        let around = self.body_mut(way)?;
         around.initializers.extend(initializers);
         around.nodes.splice(at..=at, nodes);
-        Some(program)
+        self.main.body.each_use(&mut |used| *used = stand_for.get(used).copied().unwrap_or(*used));
+        Some(self)
+    }
+
+    /// Whether a value is an output of the model, whose name is its own.
+    fn is_given_out(&self, value: ValueId) -> bool {
+        self.main.body.outputs.iter().any(|port| port.value == value)
     }
 
     /// The program with a Loop that counts to a number.
@@ -105,20 +129,15 @@ impl Program {
         Some(program)
     }
 
-    /// The program with an operand of a node in place of its only output.
+    /// The program with an operand of a node in place of its only output, which is not one of the model.
     pub fn without_node(&self, way: &Way, at: usize, operand: usize) -> Option<Self> {
-        let mut program = self.clone();
-        let around = program.body_mut(way)?;
-        let node = around.nodes.get(at)?;
+        let node = self.body(way)?.nodes.get(at)?;
         let [Some(output)] = node.outputs[..] else { return None };
         let operand = node.inputs.get(operand).copied().flatten()?;
-        around.nodes.remove(at);
-        program.main.body.each_use(&mut |used| {
-            if *used == output {
-                *used = operand;
-            }
-        });
-        Some(program)
+        if self.is_given_out(output) {
+            return None;
+        }
+        self.clone().replace(way, at, Vec::new(), Vec::new(), &[operand])
     }
 
     /// The program with these outputs of the main graph alone, by position.
@@ -129,11 +148,30 @@ impl Program {
         Some(program)
     }
 
-    /// The program without what no output depends on. Its inputs stay.
+    /// The program with one value of the main graph as its only output.
+    pub fn giving(&self, value: ValueId) -> Self {
+        let mut program = self.clone();
+        program.main.body.outputs = vec![Port { value, declared: ValueInfoProto::default() }];
+        program
+    }
+
+    /// Says the types of outputs of the main graph of which nothing is said.
+    pub fn declare_outputs(&mut self, types: &[Type]) {
+        for (port, ty) in self.main.body.outputs.iter_mut().zip(types) {
+            if port.declared.r#type.is_none() {
+                port.declared.r#type = crate::export::value_info("", ty).r#type;
+            }
+        }
+    }
+
+    /// The program without what no output depends on, inputs included.
     pub fn pruned(&self) -> Self {
         let mut program = self.clone();
         let mut needed = vec![false; program.main.values()];
-        program.main.body.prune(&mut needed);
+        let body = &mut program.main.body;
+        body.prune(&mut needed);
+        body.inputs.retain(|port| needed[port.value.index()]);
+        body.initializers.retain(|initializer| needed[initializer.value.index()]);
         program
     }
 
@@ -143,21 +181,6 @@ impl Program {
         self.main.body.each_node(&mut |_| count += 1);
         self.functions.iter().for_each(|f| f.scope.body.each_node(&mut |_| count += 1));
         count
-    }
-}
-
-impl Port {
-    fn of(value: ValueId) -> Self {
-        Self { value, declared: crate::proto::ValueInfoProto::default() }
-    }
-}
-
-/// Identity nodes that give values further names.
-fn alias(names: &[Option<ValueId>], values: &[Port], nodes: &mut Vec<Node>) {
-    for (name, port) in names.iter().zip(values) {
-        if name.is_some() {
-            nodes.push(Node::new("Identity", vec![Some(port.value)], vec![*name]));
-        }
     }
 }
 

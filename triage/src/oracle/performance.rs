@@ -126,7 +126,7 @@ impl Timed<'_> {
         if own < LONG {
             return Ok(None);
         }
-        let problem = Problem { model: self.model.clone(), inputs: self.inputs.to_vec() };
+        let problem = Problem::flat(self.model.clone(), self.inputs.to_vec());
         for smaller in neighbours(&problem).take(NEIGHBOURS) {
             let Ok(outputs) = interp::evaluate_plain(&smaller.model, &smaller.inputs) else { continue };
             let onnx = case::export(&smaller.model)?;

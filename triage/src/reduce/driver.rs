@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use super::ReduceError;
 use super::interest::{Interest, Shown};
-use super::passes::{Pass, TIERS};
+use super::passes::{Pass, tiers};
 use super::problem::{Problem, Size};
 
 /// How much may be tried.
@@ -83,7 +83,7 @@ impl<'a, 't> Driver<'a, 't> {
     pub(super) fn run(&mut self) -> Result<bool, ReduceError> {
         self.tried.insert(key(&self.best.problem));
         let mut tier = 0;
-        while let Some(passes) = TIERS.get(tier) {
+        while let Some(passes) = tiers(&self.best.problem).get(tier) {
             let before = self.size;
             for &pass in *passes {
                 if self.pass(pass)?.is_break() {
@@ -186,6 +186,7 @@ impl<'a, 't> Driver<'a, 't> {
 fn key(problem: &Problem) -> u64 {
     let mut hasher = DefaultHasher::new();
     problem.model.to_string().hash(&mut hasher);
+    problem.program.as_ref().map(|program| onnx::encode(&program.write())).hash(&mut hasher);
     for tensor in &problem.inputs {
         tensor.to_bytes().hash(&mut hasher);
     }

@@ -136,7 +136,7 @@ fn run(
     is_worth_it: &dyn Fn(Tame, &Finding) -> bool,
 ) -> Result<Ran, WorkerError> {
     let nothing = |why: &dyn std::fmt::Display| Ok(Ran::Nothing(why.to_string()));
-    let Problem { model, inputs } = problem;
+    let Problem { model, inputs, program } = problem;
     if let Err(e) = model.validate() {
         return nothing(&e);
     }
@@ -147,7 +147,7 @@ fn run(
         Ok(evaluation) => evaluation.outputs,
         Err(e) => return nothing(&e),
     };
-    let onnx = match case::export(model) {
+    let onnx = match problem.onnx() {
         Ok(onnx) => onnx,
         Err(e) => return nothing(&e),
     };
@@ -161,7 +161,7 @@ fn run(
         Verdict::Incomparable(why) => return nothing(&why),
         Verdict::Bug(finding) => finding,
     };
-    let suspect = Suspect::new(model, inputs, target.profile);
+    let suspect = Suspect::new(model, inputs, target.profile).written(program.as_deref());
     let Some(isolated) = suspect.isolated() else {
         return nothing(&"its functions call each other too often");
     };
@@ -178,7 +178,7 @@ fn run(
         (Verdict::Pass, _) => return nothing(&"its outputs are right"),
     };
     let Some(values) = values(problem, target, isolated) else { return nothing(&"it has no values") };
-    let alone = alone.map(|(model, inputs)| Problem { model, inputs });
+    let alone = alone.map(|(model, inputs)| Problem::flat(model, inputs));
     let (problem, outputs, profile) = (problem.clone(), reference, target.profile);
     let shown = Shown { problem, onnx, finding, outputs, profile, values, alone };
     Ok(Ran::Shown(Box::new(shown), tame))
@@ -186,7 +186,7 @@ fn run(
 
 /// Every value of the main graph. Without functions, it is the graph that was taken apart.
 fn values(problem: &Problem, target: &Target, isolated: &Isolated) -> Option<BTreeMap<Value, Tensor>> {
-    let Problem { model, inputs } = problem;
+    let Problem { model, inputs, .. } = problem;
     let taps = if model.functions.is_empty() {
         isolated.evaluation.taps.clone()
     } else {

@@ -27,6 +27,7 @@ use std::time::Instant;
 
 use ir::{DType, Tensor, Type};
 use onnx::CaseFolder;
+use onnx::program::Program;
 use ops::{Footprint, Graph, Model};
 use serde::Serialize;
 use worker::WorkerError;
@@ -40,7 +41,6 @@ use crate::folder::{self, About};
 use crate::stored;
 use driver::Driver;
 use harness::target::Target;
-use harness::{case, reference};
 use interest::Interest;
 
 /// What a reduction did.
@@ -195,7 +195,7 @@ fn refuse_any_graph(target: &Target, interest: &Interest<'_>) -> Result<(), Redu
     let x = graph.variable("x", ty.clone());
     graph.output("y", x);
     let model = Model::new(*ir::graph::OPSETS.start(), graph);
-    let empty = Problem { model, inputs: vec![Tensor::from_f64_fn(&ty, |_| 1.0)] };
+    let empty = Problem::flat(model, vec![Tensor::from_f64_fn(&ty, |_| 1.0)]);
     match interest.of(&empty)? {
         Some(shown) => {
             Err(ReduceError::AnyGraph { target: target.name(), detail: shown.finding.detail.clone() })
@@ -213,9 +213,8 @@ fn problems(folder: &CaseFolder, seed: u64) -> Result<Vec<Problem>, ReduceError>
     let problem = |set: &onnx::case::DataSet| {
         let known: BTreeMap<String, Tensor> =
             set.inputs.iter().map(|t| (t.name.clone(), t.tensor.clone())).collect();
-        let model = case::import(&folder.model, &known).map_err(ReduceError::Read)?;
-        let inputs = reference::bind(&model, &known).map_err(ReduceError::Unusable)?;
-        Ok(Problem { model, inputs })
+        let program = folder.decode().and_then(Program::read).map_err(ReduceError::Read)?;
+        Problem::of_program(program, &known).map_err(ReduceError::Read)
     };
     sets.iter().map(problem).collect()
 }

@@ -3,15 +3,18 @@
 //! Sizes are ordered, and a reduction only ever goes down in that order: so it ends, and the same case on the same
 //! target reduces to the same minimum. What a person has to read comes first: nodes, then elements.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use ir::inline::inline;
-use ir::{Attribute, NodeId, NodeKind, Operation, Tensor};
+use ir::{Attribute, NodeId, NodeKind, Operation, Tensor, Type};
+use onnx::program::Program;
 use ops::operator::elements;
 use ops::{Graph, Model, Op};
 use serde::Serialize;
 
 use super::scalar::{Scalar, scalars};
+use crate::forms::{Led, lead};
 use harness::case;
 
 /// A model with the values of its inputs.
@@ -21,15 +24,19 @@ pub struct Problem {
     pub model: Model,
     /// The values of its variables, in order.
     pub inputs: Vec<Tensor>,
+    /// The program that leads to the model for these inputs, where targets get that: it says more than the model.
+    pub program: Option<Arc<Program>>,
 }
 
 /// How large a problem is. Earlier fields weigh more than all later ones together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub struct Size {
-    /// Operators and calls, those in functions included.
+    /// Operators and calls, those in functions included. The body of a loop counts once.
     pub nodes: usize,
     /// The elements of all values: inputs, constants and what operators give.
     pub elements: u64,
+    /// The outputs of a program. A value that is one keeps its name, and that may keep a node.
+    pub outputs: usize,
     /// Attributes that are not at their default.
     pub attributes: usize,
     /// How many different numbers the inputs and constants hold.
@@ -41,6 +48,28 @@ pub struct Size {
 }
 
 impl Problem {
+    /// A model as it is.
+    pub fn flat(model: Model, inputs: Vec<Tensor>) -> Self {
+        Self { model, inputs, program: None }
+    }
+
+    /// A program with inputs of these names. One that says no more than the model that it leads to is left out.
+    pub fn of_program(mut program: Program, inputs: &BTreeMap<String, Tensor>) -> Result<Self, onnx::Error> {
+        let Led { model, inputs, is_specialised } = lead(&program, inputs)?;
+        let types: Vec<Type> = model.graph.outputs.iter().map(|o| model.graph.ty(o.value).clone()).collect();
+        program.declare_outputs(&types);
+        let program = is_specialised.then(|| Arc::new(program));
+        Ok(Self { model, inputs, program })
+    }
+
+    /// What targets get.
+    pub fn onnx(&self) -> Result<Vec<u8>, onnx::Error> {
+        match &self.program {
+            Some(program) => Ok(onnx::encode(&program.write())),
+            None => case::export(&self.model),
+        }
+    }
+
     /// The tensors that are given: variables and constants of the main graph, with their nodes.
     pub fn leaves(&self) -> impl Iterator<Item = (NodeId, &Tensor)> {
         let mut inputs = self.inputs.iter();
@@ -63,8 +92,12 @@ impl Problem {
         let numbers: Vec<Scalar> = self.leaves().flat_map(|(_, tensor)| scalars(tensor)).collect();
         let different: BTreeSet<(bool, u128)> = numbers.iter().map(|n| n.key()).collect();
         Size {
-            nodes: graphs().flat_map(|g| &g.nodes).filter(|n| does_something(&n.kind)).count(),
+            nodes: match &self.program {
+                Some(program) => program.nodes(),
+                None => graphs().flat_map(|g| &g.nodes).filter(|n| does_something(&n.kind)).count(),
+            },
             elements: inline(&self.model).as_ref().map_or(u64::MAX, all_elements),
+            outputs: self.program.as_ref().map_or(0, |program| program.main.body.outputs.len()),
             attributes: graphs().map(attributes).sum(),
             distinct: different.len(),
             bits: numbers

@@ -94,7 +94,7 @@ impl Edit {
         }
         let (graph, inputs) = (build.rewrite.graph, build.inputs);
         let model = Model { opset: problem.model.opset, functions: problem.model.functions.clone(), graph };
-        (!model.graph.outputs.is_empty()).then(|| Problem { model: without_unused_functions(model), inputs })
+        (!model.graph.outputs.is_empty()).then(|| Problem::flat(without_unused_functions(model), inputs))
     }
 
     /// The values that the outputs depend on.

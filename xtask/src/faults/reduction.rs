@@ -32,7 +32,7 @@ pub(crate) fn reduce(maker: &Maker<'_>, fault: &'static Fault, index: u64) -> Re
     let faulty = target(&[fault]).context("the kernels have no optimisation level")?;
     let stop = AtomicBool::new(false);
     let plan = Plan { targets: &[faulty], seed: maker.seed, budget: Budget::default(), stop: &stop };
-    let problem = Problem { model: case.model, inputs };
+    let problem = Problem::flat(case.model, inputs);
     let mut smallest = String::new();
     let reduced = reduce_problems(&[problem], &plan, &mut |best, _| {
         smallest = best.problem.model.to_string();

@@ -3,6 +3,7 @@
 //! | module | makes |
 //! |---|---|
 //! | `isolate` | the culprit alone |
+//! | `forms` | less of a program: one form written out, fewer iterations, fewer nodes |
 //! | `functions` | calls replaced by bodies |
 //! | `outputs` | fewer outputs, or a value inside as the only one |
 //! | `cut` | the reference's values in place of nodes, as inputs or constants |
@@ -18,6 +19,7 @@
 mod attributes;
 mod bypass;
 mod cut;
+mod forms;
 mod functions;
 mod isolate;
 mod narrow;
@@ -37,8 +39,15 @@ pub(super) type Candidates<'a> = Box<dyn Iterator<Item = Problem> + 'a>;
 /// Makes candidates from a problem that shows a finding.
 pub(super) type Pass = for<'a> fn(&'a Shown) -> Candidates<'a>;
 
-/// The passes, what saves most first. A tier is repeated until it brings nothing before the next one is tried.
-pub(super) const TIERS: &[&[Pass]] = &[
+/// The passes for a problem, what saves most first. A tier is repeated until it brings nothing before the next one is
+/// tried. A problem that needs the form of its program keeps that.
+pub(super) fn tiers(problem: &Problem) -> &'static [&'static [Pass]] {
+    if problem.program.is_some() { FORM_TIERS } else { TIERS }
+}
+
+const FORM_TIERS: &[&[Pass]] = &[&[isolate::candidates, forms::candidates]];
+
+const TIERS: &[&[Pass]] = &[
     &[isolate::candidates, functions::candidates, outputs::candidates, cut::candidates, bypass::candidates],
     &[operands::candidates, shrink::candidates],
     &[attributes::candidates, values::candidates, narrow::candidates],
