@@ -9,6 +9,7 @@
 //! | [`spec`] | how ONNX spells an operator, by version |
 //! | [`draw`] | choosing one use of an operator |
 //! | [`mod@footprint`] | what running a model takes: operations and memory |
+//! | [`family`] | what the list is made of: an operator, or several that share a payload |
 //! | [`list`] | the one list, from which [`Op`] is made |
 //! | [`lanes`] | walking tensors along some of their axes |
 //! | the families | one file per operator, or one table per uniform family |
@@ -20,6 +21,7 @@ pub mod arith;
 pub mod data;
 pub mod draw;
 pub mod elementwise;
+pub mod family;
 pub mod footprint;
 pub mod lanes;
 pub mod linear;

@@ -1,10 +1,10 @@
 //! What every operator states about itself.
 
-use ir::{Attributes, DType, Dim, Type};
+use ir::{Attribute, Attributes, DType, Dim, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
-use crate::rule::{Args, Reject, Rule};
+use crate::rule::{Args, Check, Reject, Rule};
 use crate::spec::Spec;
 
 /// The shape and type relation of an operator, for dimensions of any kind.
@@ -18,10 +18,7 @@ pub trait TypeRule<D: Dim> {
 
 /// Everything else that is true of an operator on every backend.
 pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
-    /// The row of the registry this operator belongs to.
-    fn spec(&self) -> &'static Spec;
-
-    /// The attributes; [`Spec::parse`] gives the operator back.
+    /// The attributes; [`Family::parse`](crate::family::Family::parse) gives the operator back.
     fn attributes(&self) -> Attributes {
         Attributes::new()
     }
@@ -131,4 +128,40 @@ impl Edge {
 /// The number of elements of a type.
 pub fn elements(ty: &Type) -> u64 {
     ty.count().max(0) as u64
+}
+
+/// The types of an operator's outputs on operands of these types. All is checked: numbers, the operands' dtypes, the rule.
+pub fn infer(op: &impl Operator, spec: &Spec, inputs: &[Option<&Type>]) -> Result<Vec<Type>, Reject> {
+    check_attributes(&op.attributes())?;
+    check_operands(spec, inputs)?;
+    let outputs = op.infer(Args(inputs), &mut Check)?;
+    let too_large = outputs.iter().any(|t| t.span() > ir::dim::LIMIT || t.shape.iter().any(|&d| d < 0));
+    if too_large { Err(Reject::Overflow) } else { Ok(outputs) }
+}
+
+/// Numbers beyond [`ir::dim::LIMIT`] are refused before a rule calculates with them.
+fn check_attributes(attributes: &Attributes) -> Result<(), Reject> {
+    let fits = |v: &i64| v.unsigned_abs() <= ir::dim::LIMIT as u64;
+    let all_fit = attributes.iter().all(|(_, value)| match value {
+        Attribute::Int(v) => fits(v),
+        Attribute::Ints(v) => v.iter().all(fits),
+        Attribute::Float(_) | Attribute::Name(_) | Attribute::DType(_) => true,
+    });
+    if all_fit { Ok(()) } else { Err(Reject::Overflow) }
+}
+
+fn check_operands(spec: &Spec, inputs: &[Option<&Type>]) -> Result<(), Reject> {
+    if inputs.len() > spec.most_inputs() {
+        return Err(Reject::TooMany { given: inputs.len(), most: spec.most_inputs() });
+    }
+    for (operand, ty) in inputs.iter().enumerate() {
+        let allowed = spec.input_types(operand, u32::MAX);
+        match ty {
+            Some(ty) if !allowed.contains(ty.dtype) => {
+                return Err(Reject::DType { operand, found: ty.dtype, allowed });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }

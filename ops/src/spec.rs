@@ -1,11 +1,21 @@
 //! What the ONNX standard says of an operator's spelling: operands, dtypes and attributes by version.
 
-use ir::{Attributes, BadAttribute, DTypes, Sym};
+use ir::DTypes;
 
-use crate::draw::Draw;
-use crate::list::Op;
+/// What an operator's file says of its spelling.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// ONNX's `op_type`, in the default domain.
+    pub name: &'static str,
+    /// The operands, in ONNX's order, those that are attributes here left out.
+    pub inputs: &'static [Port],
+    /// The dtypes of the outputs, one entry per output; the last entry stands for all further ones.
+    pub outputs: &'static [Allowed],
+    /// Where each opset spells each attribute.
+    pub fields: &'static [Field],
+}
 
-/// One ONNX operator, as a row in the registry.
+/// One ONNX operator of the registry.
 #[derive(Debug)]
 pub struct Spec {
     /// ONNX's `op_type`, in the default domain.
@@ -16,10 +26,8 @@ pub struct Spec {
     pub outputs: &'static [Allowed],
     /// Where each opset spells each attribute.
     pub fields: &'static [Field],
-    /// Chooses an operator and its operands; `None` where the choice came to nothing.
-    pub draw: for<'r, 'a> fn(&mut Draw<'r, 'a>) -> Option<Op<Sym<'a>>>,
-    /// Builds the operator from its attributes.
-    pub parse: fn(&Attributes) -> Result<Op, BadAttribute>,
+    /// Where the operator stands in the registry.
+    pub(crate) position: usize,
 }
 
 /// Which dtypes are allowed from which opset on: ascending, the first entry names the opset in which the
@@ -95,6 +103,12 @@ pub fn at<T: Copy>(table: &[(u32, T)], opset: u32) -> Option<T> {
 }
 
 impl Spec {
+    /// The operator at a position of the registry.
+    pub(crate) const fn new(row: &Row, position: usize) -> Self {
+        let Row { name, inputs, outputs, fields } = *row;
+        Self { name, inputs, outputs, fields, position }
+    }
+
     /// The first opset (from 13 on) that has the operator.
     pub fn since(&self) -> u32 {
         self.inputs

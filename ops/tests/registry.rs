@@ -44,7 +44,7 @@ fn draw(spec: &'static Spec, opset: u32, seed: u64, goal: Goal<'_>) -> Option<Dr
     let arena = Arena::new();
     let mut rng = Choices::seeded(seed);
     let mut d = Draw::new(spec, &mut rng, &limits, &arena, goal);
-    let op = (spec.draw)(&mut d)?;
+    let op = Op::draw(spec, &mut d)?;
     let settle = |s: Sym<'_>| settle(&arena, seed as i64 / 2 % 3, s);
     let ty =
         |o: Operand<'_>| Type::new(o.ty.dtype, o.ty.shape.iter().map(|&s| settle(s)).collect::<Vec<_>>());
@@ -157,13 +157,13 @@ fn attributes_parse_back() {
     for spec in registry() {
         for (opset, drawn) in draws(spec) {
             let all = Operator::attributes(&drawn.op);
-            assert_eq!((spec.parse)(&all), Ok(drawn.op.clone()), "{}", spec.name);
+            assert_eq!(Op::from_attributes(spec, &all), Ok(drawn.op.clone()), "{}", spec.name);
             let written = all
                 .iter()
                 .filter(|(name, _)| spec.place(name, opset) != Place::Absent)
                 .map(|(name, value)| (name.to_owned(), value.clone()))
                 .collect();
-            assert_eq!((spec.parse)(&written), Ok(drawn.op), "{} in opset {opset}", spec.name);
+            assert_eq!(Op::from_attributes(spec, &written), Ok(drawn.op), "{} in opset {opset}", spec.name);
         }
     }
 }
@@ -188,7 +188,7 @@ fn accepted_calls_evaluate_to_the_inferred_types() {
             let Ok(inferred) = Operation::infer(&drawn.op, &types) else { continue };
             accepted += 1;
             let operands: Vec<Option<&Tensor>> = operands.iter().map(Option::as_ref).collect();
-            let found = evaluate(&drawn.op, &operands).expect("the rule accepted it a moment ago");
+            let found = evaluate(&drawn.op, spec, &operands).expect("the rule accepted it a moment ago");
             let found: Vec<Type> = found.iter().map(Tensor::ty).collect();
             assert_eq!(found, inferred, "{} on {types:?}", spec.name);
             for (i, ty) in inferred.iter().enumerate() {

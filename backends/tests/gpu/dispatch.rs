@@ -15,7 +15,7 @@ fn op(name: &str, attributes: &Attributes) -> Op {
 fn check(name: &str, attributes: &Attributes, inputs: &[Option<&Tensor>], tolerance: f64) -> Option<()> {
     let gpu = gpu()?;
     let op = op(name, attributes);
-    let expected = match ops::plain::evaluate(&op, inputs) {
+    let expected = match ops::plain::evaluate(&op, op.spec(), inputs) {
         Ok(expected) => expected,
         Err(ops::Reject::DType { .. }) => return None,
         Err(e) => panic!("{name}: {e}"),

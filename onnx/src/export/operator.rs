@@ -83,7 +83,7 @@ fn check_absent(spec: &Spec, op: &Op, attributes: &Attributes, opset: u32) -> Re
     let is_absent = |name: &str| spec.place(name, opset) == Place::Absent;
     let mut written = attributes.clone();
     attributes.iter().filter(|(name, _)| is_absent(name)).for_each(|(name, _)| _ = written.remove(name));
-    if written == *attributes || (spec.parse)(&written).as_ref() == Ok(op) {
+    if written == *attributes || Op::from_attributes(spec, &written).as_ref() == Ok(op) {
         return Ok(());
     }
     let lost: Vec<&str> = attributes.iter().map(|(name, _)| name).filter(|name| is_absent(name)).collect();

@@ -67,7 +67,7 @@ fn add<'p>(
             body.context.opset,
         )?;
     }
-    let op = (spec.parse)(&attributes).map_err(|e| bad_attribute(&e))?;
+    let op = Op::from_attributes(spec, &attributes).map_err(|e| bad_attribute(&e))?;
     check_understood(&op, &given)?;
     check_dtypes(body.context.opset, spec, &types)?;
     let outputs = Operation::infer(&op, &types).map_err(|e| reject(&e))?;
@@ -315,5 +315,5 @@ fn evaluate(
             operands.push(Some(known.tensor.as_ref()));
         }
     }
-    Some((ops::plain::evaluate(op, &operands).ok()?, inputs))
+    Some((ops::plain::evaluate(op, op.spec(), &operands).ok()?, inputs))
 }

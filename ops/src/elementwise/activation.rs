@@ -1,13 +1,14 @@
 //! Activation functions with parameters, as ONNX float attributes.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Family;
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// An element-by-element operator on floats whose attributes are all numbers.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,14 +56,12 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
+        const ROWS: &[(ActivationFn, Row)] = &[$((ActivationFn::$name, Row {
             name: stringify!($name),
             inputs: &[one("X", $types)],
             outputs: &[$types],
             fields: &[],
-            draw: |d| draw(ActivationFn::$name, d).map(Into::into),
-            parse: |a| parse(ActivationFn::$name, a).map(Into::into),
-        },)*];
+        }),)*];
     };
 }
 
@@ -97,19 +96,29 @@ fn exp_minus_one<A: Arith>(a: &A, x: A::R) -> A::R {
     a.either(a.sub(a.call(Fun::Exp, x), a.real(1.0)), || a.call(Fun::Expm1, x))
 }
 
-fn draw(function: ActivationFn, d: &mut Draw<'_, '_>) -> Option<Activation> {
-    d.any(0..=d.limits.max_rank)?;
-    let parameter = |&(_, default): &(&str, f32)| {
-        if d.chance(0.5) { Some(default) } else { d.choose(&[-0.5, 0.1, 0.25, 1.0, 1.5, 2.0]) }
-    };
-    let parameters = function.attributes().iter().map(parameter).collect::<Option<_>>()?;
-    Some(Activation { function, parameters })
-}
+impl Family for Activation {
+    type Function = ActivationFn;
+    type Over<D: Dim> = Activation;
+    const ROWS: &'static [(ActivationFn, Row)] = ROWS;
 
-fn parse(function: ActivationFn, a: &Attributes) -> Result<Activation, BadAttribute> {
-    let all = function.attributes().iter();
-    let parameters = all.map(|&(name, default)| a.get_float(name, default)).collect::<Result<_, _>>()?;
-    Ok(Activation { function, parameters })
+    fn row(&self) -> usize {
+        self.function as usize
+    }
+
+    fn draw<'a>(function: ActivationFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(0..=d.limits.max_rank)?;
+        let parameter = |&(_, default): &(&str, f32)| {
+            if d.chance(0.5) { Some(default) } else { d.choose(&[-0.5, 0.1, 0.25, 1.0, 1.5, 2.0]) }
+        };
+        let parameters = function.attributes().iter().map(parameter).collect::<Option<_>>()?;
+        Some(Activation { function, parameters })
+    }
+
+    fn parse(function: ActivationFn, a: &Attributes) -> Result<Self, BadAttribute> {
+        let all = function.attributes().iter();
+        let parameters = all.map(|&(name, default)| a.get_float(name, default)).collect::<Result<_, _>>()?;
+        Ok(Activation { function, parameters })
+    }
 }
 
 impl<D: Dim> TypeRule<D> for Activation {
@@ -123,10 +132,6 @@ impl<D: Dim> TypeRule<D> for Activation {
 }
 
 impl Operator for Activation {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.function as usize]
-    }
-
     fn attributes(&self) -> Attributes {
         let names = self.function.attributes().iter().map(|(name, _)| name);
         names.zip(&self.parameters).fold(Attributes::new(), |all, (name, &value)| all.float(name, value))
@@ -166,7 +171,8 @@ mod tests {
             ("ThresholdedRelu", Attributes::new().float("alpha", 2.0), [0., 0., 0.]),
             ("Swish", Attributes::new(), [-1.0 / (1.0 + 1f64.exp()), 0., 2.0 / (1.0 + (-2f64).exp())]),
         ] {
-            for (found, wanted) in run(parse(name, &attributes), &[&x]).into_iter().zip(wanted) {
+            for (found, wanted) in run(parse::<Activation>(name, &attributes), &[&x]).into_iter().zip(wanted)
+            {
                 assert!(abs_diff_eq!(found, wanted, epsilon = 1e-15), "{name}: {found} instead of {wanted}");
             }
         }
@@ -175,7 +181,7 @@ mod tests {
     #[test]
     fn celu_has_its_slope_in_the_exponent() {
         let x = tensor(DType::F32, &[2], &[-1., 100.]);
-        let celu = parse("Celu", &Attributes::new().float("alpha", 0.5));
+        let celu = parse::<Activation>("Celu", &Attributes::new().float("alpha", 0.5));
         assert_eq!(run(celu, &[&x]), [f64::from((0.5 * ((-2f64).exp() - 1.0)) as f32), 100.]);
     }
 }

@@ -1,14 +1,16 @@
 //! Functions of two elements whose result has the operands' dtype, with multidirectional broadcasting.
 
-use ir::{DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Family;
 use crate::lanes::{array, broadcast};
 use crate::operator::{Edge, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// An element-by-element operator on two operands, without attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,18 +56,12 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
+        const ROWS: &[(BinaryFn, Row)] = &[$((BinaryFn::$name, Row {
             name: stringify!($name),
             inputs: &[one("A", $types), one("B", $types)],
             outputs: &[$types],
             fields: &[],
-            draw: |d| {
-                let a = d.any(0..=d.limits.max_rank)?;
-                d.broadcast_with(a.dtype, &a)?;
-                Some(Binary(BinaryFn::$name).into())
-            },
-            parse: |_| Ok(Binary(BinaryFn::$name).into()),
-        },)*];
+        }),)*];
     };
 }
 
@@ -83,6 +79,26 @@ table! {
     BitwiseXor: INTS_18, |_, x, _| x, |p, q| Some(p ^ q);
 }
 
+impl Family for Binary {
+    type Function = BinaryFn;
+    type Over<D: Dim> = Binary;
+    const ROWS: &'static [(BinaryFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.0 as usize
+    }
+
+    fn draw<'a>(function: BinaryFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let a = d.any(0..=d.limits.max_rank)?;
+        d.broadcast_with(a.dtype, &a)?;
+        Some(Binary(function))
+    }
+
+    fn parse(function: BinaryFn, _: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Binary(function))
+    }
+}
+
 impl<D: Dim> TypeRule<D> for Binary {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (a, b) = (x.need(0)?, x.need(1)?);
@@ -92,10 +108,6 @@ impl<D: Dim> TypeRule<D> for Binary {
 }
 
 impl Operator for Binary {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.0 as usize]
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let shape = c.extents(0);
         vec![if c.is_real() {
@@ -144,4 +156,24 @@ pub fn zip<T: Copy, U: Copy, V>(
 ) -> ArrayD<V> {
     let (x, y) = (broadcast(x, shape), broadcast(y, shape));
     array(shape, x.iter().zip(y.iter()).map(|(&x, &y)| f(x, y)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+    use crate::testing::{run, tensor};
+
+    #[test]
+    fn integers_wrap_at_the_store() {
+        let scalar = |v| tensor(DType::I8, &[], &[v]);
+        assert_eq!(run(Binary(BinaryFn::Add), &[&scalar(127.), &scalar(1.)]), [-128.]);
+    }
+
+    #[test]
+    fn reals_round_once_at_the_store() {
+        let scalar = |v| tensor(DType::F32, &[], &[v]);
+        assert_eq!(run(Binary(BinaryFn::Div), &[&scalar(1.), &scalar(3.)]), [f64::from(1.0f32 / 3.0)]);
+    }
 }

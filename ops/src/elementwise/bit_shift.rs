@@ -1,15 +1,15 @@
 //! BitShift: the bits of unsigned integers moved left or right by as many places as another operand says.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::list::Op;
+use crate::family::Single;
 use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// BitShift.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,38 +39,34 @@ impl Direction {
 
 const T: Allowed = &[(13, DTypes::UNSIGNED_INTS)];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "BitShift",
-    inputs: &[one("X", T), one("Y", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse,
-}];
+impl Single for BitShift {
+    type Over<D: Dim> = BitShift;
+    const ROW: Row =
+        Row { name: "BitShift", inputs: &[one("X", T), one("Y", T)], outputs: &[T], fields: &[] };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(0..=d.limits.max_rank)?;
-    d.broadcast_with(x.dtype, &x)?;
-    let direction = d.choose(&[Direction::Left, Direction::Right])?;
-    Some(BitShift { direction }.into())
-}
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(0..=d.limits.max_rank)?;
+        d.broadcast_with(x.dtype, &x)?;
+        let direction = d.choose(&[Direction::Left, Direction::Right])?;
+        Some(BitShift { direction })
+    }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let name = a.get_name("direction", "")?;
-    let direction = match name.as_str() {
-        "LEFT" => Direction::Left,
-        "RIGHT" => Direction::Right,
-        "" => return Err(BadAttribute::Missing("direction".to_owned())),
-        _ => {
-            return Err(BadAttribute::Value {
-                name: "direction".to_owned(),
-                value: name,
-                wanted: "LEFT or RIGHT".to_owned(),
-            });
-        }
-    };
-    Ok(BitShift { direction }.into())
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        let name = a.get_name("direction", "")?;
+        let direction = match name.as_str() {
+            "LEFT" => Direction::Left,
+            "RIGHT" => Direction::Right,
+            "" => return Err(BadAttribute::Missing("direction".to_owned())),
+            _ => {
+                return Err(BadAttribute::Value {
+                    name: "direction".to_owned(),
+                    value: name,
+                    wanted: "LEFT or RIGHT".to_owned(),
+                });
+            }
+        };
+        Ok(BitShift { direction })
+    }
 }
 
 impl<D: Dim> TypeRule<D> for BitShift {
@@ -82,10 +78,6 @@ impl<D: Dim> TypeRule<D> for BitShift {
 }
 
 impl Operator for BitShift {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         Attributes::new().name("direction", self.direction.name())
     }

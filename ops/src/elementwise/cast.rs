@@ -1,16 +1,17 @@
 //! Cast and CastLike: the same numbers in another dtype.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::list::Op;
+use crate::family::Single;
 use crate::operator::{Edge, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
-/// Cast: the dtype is an attribute.
+/// Cast: the dtype is an attribute. `saturate` and `round_mode` concern only the 8-bit floats, so whatever they say is
+/// accepted and nothing is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cast {
     /// The dtype of the result.
@@ -24,29 +25,39 @@ pub struct CastLike;
 const T: Allowed = &[(13, DTypes::ALL)];
 const T_15: Allowed = &[(15, DTypes::ALL)];
 
-/// The row of Cast. `saturate` and `round_mode` concern only the 8-bit floats, so whatever they say is
-/// accepted and nothing is written.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Cast",
-    inputs: &[one("input", T)],
-    outputs: &[T],
-    fields: &[],
-    draw: draw_cast,
-    parse: |a| {
-        let to = a.get_dtype("to")?.ok_or_else(|| BadAttribute::Missing("to".to_owned()))?;
-        Ok(Cast { to }.into())
-    },
-}];
+impl Single for Cast {
+    type Over<D: Dim> = Cast;
+    const ROW: Row = Row { name: "Cast", inputs: &[one("input", T)], outputs: &[T], fields: &[] };
 
-/// The row of CastLike.
-pub static LIKE_SPECS: &[Spec] = &[Spec {
-    name: "CastLike",
-    inputs: &[one("input", T_15), one("target_type", T_15)],
-    outputs: &[T_15],
-    fields: &[],
-    draw: draw_cast_like,
-    parse: |_| Ok(CastLike.into()),
-}];
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        Some(Cast { to: draw(d)? })
+    }
+
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        let to = a.get_dtype("to")?.ok_or_else(|| BadAttribute::Missing("to".to_owned()))?;
+        Ok(Cast { to })
+    }
+}
+
+impl Single for CastLike {
+    type Over<D: Dim> = CastLike;
+    const ROW: Row = Row {
+        name: "CastLike",
+        inputs: &[one("input", T_15), one("target_type", T_15)],
+        outputs: &[T_15],
+        fields: &[],
+    };
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let to = draw(d)?;
+        d.of(to, 0..=d.limits.max_rank)?;
+        Some(CastLike)
+    }
+
+    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(CastLike)
+    }
+}
 
 /// The operand and the dtype to cast it to.
 fn draw(d: &mut Draw<'_, '_>) -> Option<DType> {
@@ -61,16 +72,6 @@ fn draw(d: &mut Draw<'_, '_>) -> Option<DType> {
     let from = d.choose(&allowed)?;
     d.of(from, ranks)?;
     Some(wanted.dtype)
-}
-
-fn draw_cast<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    Some(Cast { to: draw(d)? }.into())
-}
-
-fn draw_cast_like<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let to = draw(d)?;
-    d.of(to, 0..=d.limits.max_rank)?;
-    Some(CastLike.into())
 }
 
 /// The elements as numbers of another dtype.
@@ -120,10 +121,6 @@ impl<D: Dim> TypeRule<D> for Cast {
 }
 
 impl Operator for Cast {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         Attributes::new().dtype("to", self.to)
     }
@@ -149,10 +146,6 @@ impl<D: Dim> TypeRule<D> for CastLike {
 }
 
 impl Operator for CastLike {
-    fn spec(&self) -> &'static Spec {
-        &LIKE_SPECS[0]
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![convert(c, c.dtype(1))]
     }

@@ -1,15 +1,15 @@
 //! Clip: elements kept between a lower and an upper bound, either of which may be absent.
 
 use ir::dtype::FloatFormat;
-use ir::{DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::list::Op;
+use crate::family::Single;
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::{Allowed, Spec, one, optional};
+use crate::spec::{Allowed, Row, one, optional};
 
 /// Clip. The bounds are scalars. An absent bound does not bind, not even infinities: that is what the
 /// standard's function body says, where its prose names the largest finite number.
@@ -20,28 +20,32 @@ pub struct Clip;
 /// which learns bf16 only then.
 const T: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (16, DTypes::NUMERIC)];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Clip",
-    inputs: &[one("input", T), optional("min", T), optional("max", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse: |_| Ok(Clip.into()),
-}];
+impl Single for Clip {
+    type Over<D: Dim> = Clip;
+    const ROW: Row = Row {
+        name: "Clip",
+        inputs: &[one("input", T), optional("min", T), optional("max", T)],
+        outputs: &[T],
+        fields: &[],
+    };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(0..=d.limits.max_rank)?;
-    let (min, max) = (d.chance(0.75), d.chance(0.75));
-    if min {
-        d.of(x.dtype, 0..=0)?;
-    } else if max {
-        d.absent();
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(0..=d.limits.max_rank)?;
+        let (min, max) = (d.chance(0.75), d.chance(0.75));
+        if min {
+            d.of(x.dtype, 0..=0)?;
+        } else if max {
+            d.absent();
+        }
+        if max {
+            d.of(x.dtype, 0..=0)?;
+        }
+        Some(Clip)
     }
-    if max {
-        d.of(x.dtype, 0..=0)?;
+
+    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Clip)
     }
-    Some(Clip.into())
 }
 
 impl<D: Dim> TypeRule<D> for Clip {
@@ -57,10 +61,6 @@ impl<D: Dim> TypeRule<D> for Clip {
 }
 
 impl Operator for Clip {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
         // The upper bound last: where the bounds cross, every element becomes the upper one.
@@ -105,7 +105,7 @@ impl Operator for Clip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plain::evaluate;
+    use crate::testing::evaluate;
     use crate::testing::{outputs, run, tensor, values};
     use ir::DType;
 
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(run(Clip, &[&x, &low, &high]), [-1., 1., 0.5]);
         assert_eq!(run(Clip, &[&x, &high, &low]), [-1., -1., -1.]);
         assert_eq!(run(Clip, &[&x, &low]), [-1., f64::INFINITY, 0.5]);
-        let upper = evaluate(&Clip.into(), &[Some(&x), None, Some(&high)]).unwrap();
+        let upper = evaluate(&Clip, &[Some(&x), None, Some(&high)]).unwrap();
         assert_eq!(values(&upper[0]), [-2., 1., 0.5]);
         let list = tensor(DType::F32, &[1], &[0.]);
         assert!(matches!(outputs(Clip, &[&x, &list]), Err(Reject::Rank { operand: 1, .. })));

@@ -1,13 +1,15 @@
 //! Comparisons of two elements, with multidirectional broadcasting.
 
-use ir::{DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
 use crate::data::{Call, Data};
+use crate::draw::Draw;
 use crate::elementwise::binary::zip;
+use crate::family::Family;
 use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// An element-by-element comparison; the result is `bool`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,21 +23,14 @@ const NUMERIC_16: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (16, D
 /// Each row: name, dtypes by opset. The rows stand in the order of [`Comparison`].
 macro_rules! table {
     ($($name:ident: $types:expr;)*) => {
+
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
+        const ROWS: &[(Comparison, Row)] = &[$((Comparison::$name, Row {
             name: stringify!($name),
             inputs: &[one("A", $types), one("B", $types)],
             outputs: &[&[(13, DTypes::BOOL)]],
             fields: &[],
-            draw: |d| {
-                // A wanted `bool` is the result's; it says nothing of the operands.
-                let dtypes = if d.chance(0.8) { DTypes::NUMERIC } else { DTypes::ALL };
-                let a = d.one_of(dtypes, 0..=d.limits.max_rank)?;
-                d.broadcast_with(a.dtype, &a)?;
-                Some(Compare(Comparison::$name).into())
-            },
-            parse: |_| Ok(Compare(Comparison::$name).into()),
-        },)*];
+        }),)*];
     };
 }
 
@@ -47,6 +42,28 @@ table! {
     GreaterOrEqual: NUMERIC_16;
 }
 
+impl Family for Compare {
+    type Function = Comparison;
+    type Over<D: Dim> = Compare;
+    const ROWS: &'static [(Comparison, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.0 as usize
+    }
+
+    fn draw<'a>(function: Comparison, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        // A wanted `bool` is the result's; it says nothing of the operands.
+        let dtypes = if d.chance(0.8) { DTypes::NUMERIC } else { DTypes::ALL };
+        let a = d.one_of(dtypes, 0..=d.limits.max_rank)?;
+        d.broadcast_with(a.dtype, &a)?;
+        Some(Compare(function))
+    }
+
+    fn parse(function: Comparison, _: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Compare(function))
+    }
+}
+
 impl<D: Dim> TypeRule<D> for Compare {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (a, b) = (x.need(0)?, x.need(1)?);
@@ -56,10 +73,6 @@ impl<D: Dim> TypeRule<D> for Compare {
 }
 
 impl Operator for Compare {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.0 as usize]
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape) = (c.arith, c.extents(0));
         vec![Data::Int(if c.is_real() {
@@ -90,9 +103,9 @@ mod tests {
     #[test]
     fn rows_stand_in_the_order_of_the_enum() {
         for c in EVERY {
-            assert_eq!(Compare(c).spec().name, format!("{c:?}"));
+            assert_eq!(Compare::ROWS[Compare(c).row()].1.name, format!("{c:?}"));
         }
-        assert_eq!(SPECS.len(), EVERY.len());
+        assert_eq!(ROWS.len(), EVERY.len());
     }
 
     #[test]

@@ -2,15 +2,15 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::list::Op;
+use crate::family::Single;
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// Gelu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,25 +21,26 @@ pub struct Gelu {
 
 const T: Allowed = &[(20, DTypes::FLOATS)];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] =
-    &[Spec { name: "Gelu", inputs: &[one("X", T)], outputs: &[T], fields: &[], draw, parse }];
+impl Single for Gelu {
+    type Over<D: Dim> = Gelu;
+    const ROW: Row = Row { name: "Gelu", inputs: &[one("X", T)], outputs: &[T], fields: &[] };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.any(0..=d.limits.max_rank)?;
-    Some(Gelu { tanh: d.chance(0.5) }.into())
-}
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(0..=d.limits.max_rank)?;
+        Some(Gelu { tanh: d.chance(0.5) })
+    }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let approximate = a.get_name("approximate", "none")?;
-    match approximate.as_str() {
-        "none" => Ok(Gelu { tanh: false }.into()),
-        "tanh" => Ok(Gelu { tanh: true }.into()),
-        _ => Err(BadAttribute::Value {
-            name: "approximate".to_owned(),
-            value: approximate,
-            wanted: "none or tanh".to_owned(),
-        }),
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        let approximate = a.get_name("approximate", "none")?;
+        match approximate.as_str() {
+            "none" => Ok(Gelu { tanh: false }),
+            "tanh" => Ok(Gelu { tanh: true }),
+            _ => Err(BadAttribute::Value {
+                name: "approximate".to_owned(),
+                value: approximate,
+                wanted: "none or tanh".to_owned(),
+            }),
+        }
     }
 }
 
@@ -70,10 +71,6 @@ impl<D: Dim> TypeRule<D> for Gelu {
 }
 
 impl Operator for Gelu {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         Attributes::new().name("approximate", if self.tanh { "tanh" } else { "none" })
     }

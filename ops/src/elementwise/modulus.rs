@@ -1,15 +1,15 @@
 //! Mod: the remainder of a division, with the divisor's sign (Python's `%`) or the dividend's (C's `fmod`).
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::list::Op;
+use crate::family::Single;
 use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// Mod.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,19 +20,20 @@ pub struct Mod {
 
 const T: Allowed = &[(13, DTypes::NUMERIC)];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] =
-    &[Spec { name: "Mod", inputs: &[one("A", T), one("B", T)], outputs: &[T], fields: &[], draw, parse }];
+impl Single for Mod {
+    type Over<D: Dim> = Mod;
+    const ROW: Row = Row { name: "Mod", inputs: &[one("A", T), one("B", T)], outputs: &[T], fields: &[] };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let a = d.any(0..=d.limits.max_rank)?;
-    d.broadcast_with(a.dtype, &a)?;
-    // The text of the newest version keeps `fmod` to floats; one of ONNX's own tests has it on integers.
-    Some(Mod { fmod: a.dtype.is_float() }.into())
-}
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let a = d.any(0..=d.limits.max_rank)?;
+        d.broadcast_with(a.dtype, &a)?;
+        // The text of the newest version keeps `fmod` to floats; one of ONNX's own tests has it on integers.
+        Some(Mod { fmod: a.dtype.is_float() })
+    }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Mod { fmod: a.get_flag("fmod", false)? }.into())
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Mod { fmod: a.get_flag("fmod", false)? })
+    }
 }
 
 impl Mod {
@@ -61,10 +62,6 @@ impl<D: Dim> TypeRule<D> for Mod {
 }
 
 impl Operator for Mod {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         Attributes::new().flag("fmod", self.fmod)
     }

@@ -1,15 +1,15 @@
 //! Pow: base to the power of an exponent, whose dtypes may differ.
 
-use ir::{DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::list::Op;
+use crate::family::Single;
 use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// Pow. The result has the dtype of the base.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,23 +18,23 @@ pub struct Pow;
 const BASE: Allowed = &[(13, DTypes::FLOATS.with(DType::I32).with(DType::I64))];
 const EXPONENT: Allowed = &[(13, DTypes::INTS.union(DTypes::IEEE_FLOATS)), (15, DTypes::NUMERIC)];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Pow",
-    inputs: &[one("X", BASE), one("Y", EXPONENT)],
-    outputs: &[BASE],
-    fields: &[],
-    draw,
-    parse: |_| Ok(Pow.into()),
-}];
+impl Single for Pow {
+    type Over<D: Dim> = Pow;
+    const ROW: Row =
+        Row { name: "Pow", inputs: &[one("X", BASE), one("Y", EXPONENT)], outputs: &[BASE], fields: &[] };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let base = d.any(0..=d.limits.max_rank)?;
-    let allowed = d.allowed();
-    let same = allowed.contains(base.dtype) && d.chance(0.6);
-    let dtype = if same { base.dtype } else { d.dtype(allowed)? };
-    d.broadcast_with(dtype, &base)?;
-    Some(Pow.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let base = d.any(0..=d.limits.max_rank)?;
+        let allowed = d.allowed();
+        let same = allowed.contains(base.dtype) && d.chance(0.6);
+        let dtype = if same { base.dtype } else { d.dtype(allowed)? };
+        d.broadcast_with(dtype, &base)?;
+        Some(Pow)
+    }
+
+    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Pow)
+    }
 }
 
 /// base^exponent modulo 2^128, so that the dtype's wrapping gives the exact power's low bits; `None` for a
@@ -62,10 +62,6 @@ impl<D: Dim> TypeRule<D> for Pow {
 }
 
 impl Operator for Pow {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape, dtype) = (c.arith, c.extents(0), c.outputs[0].dtype);
         vec![match (c.data(0), c.data(1)) {

@@ -1,15 +1,15 @@
 //! Where: each element from one of two operands, as a condition says.
 
-use ir::{DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::list::Op;
+use crate::family::Single;
 use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// Where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,23 +18,27 @@ pub struct Where;
 const CONDITION: Allowed = &[(13, DTypes::BOOL)];
 const T: Allowed = &[(13, DTypes::ALL.without(DType::BF16)), (16, DTypes::ALL)];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Where",
-    inputs: &[one("condition", CONDITION), one("X", T), one("Y", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse: |_| Ok(Where.into()),
-}];
+impl Single for Where {
+    type Over<D: Dim> = Where;
+    const ROW: Row = Row {
+        name: "Where",
+        inputs: &[one("condition", CONDITION), one("X", T), one("Y", T)],
+        outputs: &[T],
+        fields: &[],
+    };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let condition = d.any(0..=d.limits.max_rank)?;
-    let allowed = d.allowed();
-    let dtype = d.dtype(allowed)?;
-    let x = d.broadcast_with(dtype, &condition)?;
-    d.broadcast_with(dtype, if x.rank() < condition.rank() { &condition } else { &x })?;
-    Some(Where.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let condition = d.any(0..=d.limits.max_rank)?;
+        let allowed = d.allowed();
+        let dtype = d.dtype(allowed)?;
+        let x = d.broadcast_with(dtype, &condition)?;
+        d.broadcast_with(dtype, if x.rank() < condition.rank() { &condition } else { &x })?;
+        Some(Where)
+    }
+
+    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Where)
+    }
 }
 
 impl<D: Dim> TypeRule<D> for Where {
@@ -58,10 +62,6 @@ pub(crate) fn choose<A: Arith>(a: &A, condition: A::Z, x: A::Z, y: A::Z) -> A::Z
 }
 
 impl Operator for Where {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape, condition) = (c.arith, c.extents(0), c.int(0));
         vec![if let (Some(x), Some(y)) = (c.opt_real(1), c.opt_real(2)) {

@@ -1,14 +1,14 @@
 //! Shrink: elements moved towards zero by a bias, those within a threshold set to zero.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::list::Op;
+use crate::family::Single;
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// Shrink: x + bias below -lambd, x - bias above lambd, else 0.
 ///
@@ -24,25 +24,26 @@ pub struct Shrink {
 
 const T: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16))];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] =
-    &[Spec { name: "Shrink", inputs: &[one("input", T)], outputs: &[T], fields: &[], draw, parse }];
+impl Single for Shrink {
+    type Over<D: Dim> = Shrink;
+    const ROW: Row = Row { name: "Shrink", inputs: &[one("input", T)], outputs: &[T], fields: &[] };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(0..=d.limits.max_rank)?;
-    let shrink = if x.dtype.is_float() {
-        let (bias, lambd) = (d.choose(&[0.0, 0.25, 1.5, -1.0])?, d.choose(&[0.5, 0.0, 0.1, 1.5])?);
-        Shrink { bias, lambd }
-    } else {
-        // A bias within the threshold: an unsigned element cannot move beyond zero.
-        let lambd = d.int(0, 3);
-        Shrink { bias: d.int(0, lambd) as f32, lambd: lambd as f32 }
-    };
-    Some(shrink.into())
-}
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(0..=d.limits.max_rank)?;
+        let shrink = if x.dtype.is_float() {
+            let (bias, lambd) = (d.choose(&[0.0, 0.25, 1.5, -1.0])?, d.choose(&[0.5, 0.0, 0.1, 1.5])?);
+            Shrink { bias, lambd }
+        } else {
+            // A bias within the threshold: an unsigned element cannot move beyond zero.
+            let lambd = d.int(0, 3);
+            Shrink { bias: d.int(0, lambd) as f32, lambd: lambd as f32 }
+        };
+        Some(shrink)
+    }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Shrink { bias: a.get_float("bias", 0.0)?, lambd: a.get_float("lambd", 0.5)? }.into())
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Shrink { bias: a.get_float("bias", 0.0)?, lambd: a.get_float("lambd", 0.5)? })
+    }
 }
 
 impl Shrink {
@@ -71,10 +72,6 @@ impl<D: Dim> TypeRule<D> for Shrink {
 }
 
 impl Operator for Shrink {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         Attributes::new().float("bias", self.bias).float("lambd", self.lambd)
     }

@@ -1,12 +1,14 @@
 //! Functions of one element whose result has the operand's dtype.
 
-use ir::{DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun, Step};
 use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Family;
 use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// An element-by-element operator without attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,14 +48,12 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
+        const ROWS: &[(UnaryFn, Row)] = &[$((UnaryFn::$name, Row {
             name: stringify!($name),
             inputs: &[one("X", $types)],
             outputs: &[$types],
             fields: &[],
-            draw: |d| d.any(0..=d.limits.max_rank).map(|_| Unary(UnaryFn::$name).into()),
-            parse: |_| Ok(Unary(UnaryFn::$name).into()),
-        },)*];
+        }),)*];
     };
 }
 
@@ -113,6 +113,24 @@ fn hard_swish<A: Arith>(a: &A, x: A::R) -> A::R {
     })
 }
 
+impl Family for Unary {
+    type Function = UnaryFn;
+    type Over<D: Dim> = Unary;
+    const ROWS: &'static [(UnaryFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.0 as usize
+    }
+
+    fn draw<'a>(function: UnaryFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(0..=d.limits.max_rank).map(|_| Unary(function))
+    }
+
+    fn parse(function: UnaryFn, _: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Unary(function))
+    }
+}
+
 impl<D: Dim> TypeRule<D> for Unary {
     fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         Ok(vec![x.need(0)?.clone()])
@@ -120,10 +138,6 @@ impl<D: Dim> TypeRule<D> for Unary {
 }
 
 impl Operator for Unary {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.0 as usize]
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let dtype = c.dtype(0);
         let int = |z| match self.0 {

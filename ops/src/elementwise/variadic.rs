@@ -1,13 +1,15 @@
 //! Min, Max, Sum and Mean: one element from the elements at the same place of any number of operands.
 
-use ir::{DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Family;
 use crate::lanes::{array, broadcast};
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, variadic};
+use crate::spec::{Allowed, Row, variadic};
 
 /// An element-by-element operator on one operand or more, with multidirectional broadcasting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,20 +32,12 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
+        const ROWS: &[(VariadicFn, Row)] = &[$((VariadicFn::$name, Row {
             name: stringify!($name),
             inputs: &[variadic("data_0", $types)],
             outputs: &[$types],
             fields: &[],
-            draw: |d| {
-                let first = d.any(0..=d.limits.max_rank)?;
-                for _ in 1..d.int(1, 4) {
-                    d.broadcast_with(first.dtype, &first)?;
-                }
-                Some(Variadic(VariadicFn::$name).into())
-            },
-            parse: |_| Ok(Variadic(VariadicFn::$name).into()),
-        },)*];
+        }),)*];
     };
 }
 
@@ -81,6 +75,28 @@ fn aligned<T: Copy>(shape: &[usize], operands: &[&ndarray::ArrayD<T>]) -> Vec<Ve
     places
 }
 
+impl Family for Variadic {
+    type Function = VariadicFn;
+    type Over<D: Dim> = Variadic;
+    const ROWS: &'static [(VariadicFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.0 as usize
+    }
+
+    fn draw<'a>(function: VariadicFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let first = d.any(0..=d.limits.max_rank)?;
+        for _ in 1..d.int(1, 4) {
+            d.broadcast_with(first.dtype, &first)?;
+        }
+        Some(Variadic(function))
+    }
+
+    fn parse(function: VariadicFn, _: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Variadic(function))
+    }
+}
+
 impl<D: Dim> TypeRule<D> for Variadic {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let operands = x.all()?;
@@ -90,10 +106,6 @@ impl<D: Dim> TypeRule<D> for Variadic {
 }
 
 impl Operator for Variadic {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.0 as usize]
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape, count) = (c.arith, c.extents(0), c.inputs.len());
         vec![if c.is_real() {

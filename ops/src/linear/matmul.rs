@@ -1,17 +1,17 @@
 //! MatMul: matrix products as numpy has them, over any number of leading axes.
 
-use ir::{DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 use ndarray::{ArrayD, Axis};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::array;
 use crate::linear::{int_dot, products, real_dot};
-use crate::list::Op;
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// MatMul of A `[…, M, K]` and B `[…, K, N]`, whose leading axes broadcast. A vector on the left is a row, one
 /// on the right a column; the axis it lacks is not in the result either.
@@ -21,26 +21,25 @@ pub struct MatMul;
 const T: Allowed =
     &[(13, DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::FLOATS))];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "MatMul",
-    inputs: &[one("A", T), one("B", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse: |_| Ok(MatMul.into()),
-}];
+impl Single for MatMul {
+    type Over<D: Dim> = MatMul;
+    const ROW: Row = Row { name: "MatMul", inputs: &[one("A", T), one("B", T)], outputs: &[T], fields: &[] };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let ranks = 1..=d.limits.max_rank;
-    let a = d.any(ranks.clone())?;
-    if d.chance(0.3) {
-        d.of(a.dtype, ranks)?;
-    } else {
-        let rank = d.rank(ranks)?;
-        d.fresh(a.dtype, rank);
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let ranks = 1..=d.limits.max_rank;
+        let a = d.any(ranks.clone())?;
+        if d.chance(0.3) {
+            d.of(a.dtype, ranks)?;
+        } else {
+            let rank = d.rank(ranks)?;
+            d.fresh(a.dtype, rank);
+        }
+        Some(MatMul)
     }
-    Some(MatMul.into())
+
+    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(MatMul)
+    }
 }
 
 impl<D: Dim> TypeRule<D> for MatMul {
@@ -86,10 +85,6 @@ fn multiply<T: Clone, U>(
 }
 
 impl Operator for MatMul {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape) = (c.arith, c.extents(0));
         vec![if c.is_real() {

@@ -6,11 +6,11 @@ use ndarray::ArrayD;
 use crate::arith::Arith;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// `DepthToSpace` of `[N, C, H, W]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,48 +31,48 @@ pub struct SpaceToDepth<D = i64> {
 
 const T: Allowed = &[(13, DTypes::ALL)];
 
-/// The row of `DepthToSpace` in the registry.
-pub static TO_SPACE: &[Spec] = &[Spec {
-    name: "DepthToSpace",
-    inputs: &[one("input", T)],
-    outputs: &[T],
-    fields: &[],
-    draw: |d| {
-        let blocksize = draw(d)?;
-        Some(DepthToSpace { blocksize, depth_first: d.chance(0.5) }.into())
-    },
-    parse: parse_to_space,
-}];
+impl Single for DepthToSpace {
+    type Over<D: Dim> = DepthToSpace<D>;
+    const ROW: Row = Row { name: "DepthToSpace", inputs: &[one("input", T)], outputs: &[T], fields: &[] };
 
-/// The row of `SpaceToDepth` in the registry.
-pub static TO_DEPTH: &[Spec] = &[Spec {
-    name: "SpaceToDepth",
-    inputs: &[one("input", T)],
-    outputs: &[T],
-    fields: &[],
-    draw: |d| draw(d).map(|blocksize| SpaceToDepth { blocksize }.into()),
-    parse: |a| Ok(SpaceToDepth { blocksize: a.get_int("blocksize", None)? }.into()),
-}];
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let blocksize = draw(d)?;
+        Some(DepthToSpace { blocksize, depth_first: d.chance(0.5) })
+    }
+
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        let mode = a.get_name("mode", "DCR")?;
+        let depth_first = match mode.as_str() {
+            "DCR" => false,
+            "CRD" => true,
+            _ => {
+                return Err(BadAttribute::Value {
+                    name: "mode".to_owned(),
+                    value: mode,
+                    wanted: "DCR or CRD".to_owned(),
+                });
+            }
+        };
+        Ok(DepthToSpace { blocksize: a.get_int("blocksize", None)?, depth_first })
+    }
+}
+
+impl Single for SpaceToDepth {
+    type Over<D: Dim> = SpaceToDepth<D>;
+    const ROW: Row = Row { name: "SpaceToDepth", inputs: &[one("input", T)], outputs: &[T], fields: &[] };
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        draw(d).map(|blocksize| SpaceToDepth { blocksize })
+    }
+
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(SpaceToDepth { blocksize: a.get_int("blocksize", None)? })
+    }
+}
 
 fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Sym<'a>> {
     d.any(4..=4)?;
     Some(d.unknown(1, 4))
-}
-
-fn parse_to_space(a: &Attributes) -> Result<Op, BadAttribute> {
-    let mode = a.get_name("mode", "DCR")?;
-    let depth_first = match mode.as_str() {
-        "DCR" => false,
-        "CRD" => true,
-        _ => {
-            return Err(BadAttribute::Value {
-                name: "mode".to_owned(),
-                value: mode,
-                wanted: "DCR or CRD".to_owned(),
-            });
-        }
-    };
-    Ok(DepthToSpace { blocksize: a.get_int("blocksize", None)?, depth_first }.into())
 }
 
 impl<D: Dim> DepthToSpace<D> {
@@ -137,10 +137,6 @@ impl Movement for SpaceToDepth {
 }
 
 impl Operator for DepthToSpace {
-    fn spec(&self) -> &'static Spec {
-        &TO_SPACE[0]
-    }
-
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }
@@ -156,10 +152,6 @@ impl Operator for DepthToSpace {
 }
 
 impl Operator for SpaceToDepth {
-    fn spec(&self) -> &'static Spec {
-        &TO_DEPTH[0]
-    }
-
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }
@@ -184,14 +176,17 @@ mod tests {
     fn both_orders_and_the_way_back() {
         let x = tensor(DType::I8, &[1, 8, 1, 1], &[0., 1., 2., 3., 4., 5., 6., 7.]);
         let block = Attributes::new().int("blocksize", 2);
-        let dcr = outputs(parse("DepthToSpace", &block), &[&x]).unwrap();
+        let dcr = outputs(parse::<DepthToSpace>("DepthToSpace", &block), &[&x]).unwrap();
         assert_eq!(
             (dcr[0].shape(), values(&dcr[0])),
             (&[1, 2, 2, 2][..], vec![0., 2., 4., 6., 1., 3., 5., 7.])
         );
-        let crd = parse("DepthToSpace", &block.clone().name("mode", "CRD"));
+        let crd = parse::<DepthToSpace>("DepthToSpace", &block.clone().name("mode", "CRD"));
         assert_eq!(run(crd, &[&x]), [0., 1., 2., 3., 4., 5., 6., 7.]);
-        assert_eq!(run(parse("SpaceToDepth", &block), &[&dcr[0]]), values(&x));
-        assert!(outputs(parse("DepthToSpace", &Attributes::new().int("blocksize", 3)), &[&x]).is_err());
+        assert_eq!(run(parse::<SpaceToDepth>("SpaceToDepth", &block), &[&dcr[0]]), values(&x));
+        assert!(
+            outputs(parse::<DepthToSpace>("DepthToSpace", &Attributes::new().int("blocksize", 3)), &[&x])
+                .is_err()
+        );
     }
 }

@@ -1,15 +1,15 @@
 //! Expand: an operand broadcast with a shape.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
-use crate::list::Op;
+use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
-use crate::spec::{Field, Place, Spec, one};
+use crate::spec::{Field, Place, Row, one};
 
 /// Expand. The broadcasting is multidirectional: where `shape` says 1 or is shorter, the operand's size holds.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,24 +18,24 @@ pub struct Expand<D = i64> {
     pub shape: Vec<D>,
 }
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Expand",
-    inputs: &[one("input", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[Field { name: "shape", places: &[(13, Place::List(1))] }],
-    draw,
-    parse,
-}];
+impl Single for Expand {
+    type Over<D: Dim> = Expand<D>;
+    const ROW: Row = Row {
+        name: "Expand",
+        inputs: &[one("input", &[(13, DTypes::ALL)])],
+        outputs: &[&[(13, DTypes::ALL)]],
+        fields: &[Field { name: "shape", places: &[(13, Place::List(1))] }],
+    };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.any(0..=d.limits.max_rank)?;
-    let rank = d.rank(0..=d.limits.max_rank)?;
-    Some(Expand { shape: (0..rank).map(|_| d.dim()).collect() }.into())
-}
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(0..=d.limits.max_rank)?;
+        let rank = d.rank(0..=d.limits.max_rank)?;
+        Some(Expand { shape: (0..rank).map(|_| d.dim()).collect() })
+    }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Expand { shape: a.need_ints("shape")? }.into())
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Expand { shape: a.need_ints("shape")? })
+    }
 }
 
 impl<D: Dim> Expand<D> {
@@ -61,10 +61,6 @@ impl Movement for Expand {
 }
 
 impl Operator for Expand {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

@@ -1,15 +1,15 @@
 //! Reshape: the same elements in row-major order under another shape.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
-use crate::list::Op;
+use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Field, Place, Spec, one};
+use crate::spec::{Field, Place, Row, one};
 
 /// Reshape. In `shape`, -1 (at most once) stands for what is left over and 0 for the operand's size on that
 /// axis, unless `allowzero` is set: then 0 is 0.
@@ -21,30 +21,30 @@ pub struct Reshape<D = i64> {
     pub allowzero: bool,
 }
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Reshape",
-    inputs: &[one("data", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[
-        Field { name: "shape", places: &[(13, Place::List(1))] },
-        Field { name: "allowzero", places: &[(13, Place::Absent), (14, Place::Attribute)] },
-    ],
-    draw,
-    parse,
-}];
+impl Single for Reshape {
+    type Over<D: Dim> = Reshape<D>;
+    const ROW: Row = Row {
+        name: "Reshape",
+        inputs: &[one("data", &[(13, DTypes::ALL)])],
+        outputs: &[&[(13, DTypes::ALL)]],
+        fields: &[
+            Field { name: "shape", places: &[(13, Place::List(1))] },
+            Field { name: "allowzero", places: &[(13, Place::Absent), (14, Place::Attribute)] },
+        ],
+    };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.any(0..=d.limits.max_rank)?;
-    let rank = d.rank(0..=d.limits.max_rank)?;
-    let high = d.limits.max_dim.saturating_mul(d.limits.max_dim);
-    // Sizes from 1 up: a 0 would mean "as in the operand".
-    let shape = (0..rank).map(|_| d.unknown(1, high)).collect();
-    Some(Reshape { shape, allowzero: false }.into())
-}
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(0..=d.limits.max_rank)?;
+        let rank = d.rank(0..=d.limits.max_rank)?;
+        let high = d.limits.max_dim.saturating_mul(d.limits.max_dim);
+        // Sizes from 1 up: a 0 would mean "as in the operand".
+        let shape = (0..rank).map(|_| d.unknown(1, high)).collect();
+        Some(Reshape { shape, allowzero: false })
+    }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Reshape { shape: a.need_ints("shape")?, allowzero: a.get_flag("allowzero", false)? }.into())
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Reshape { shape: a.need_ints("shape")?, allowzero: a.get_flag("allowzero", false)? })
+    }
 }
 
 impl<D: Dim> Reshape<D> {
@@ -92,10 +92,6 @@ impl Movement for Reshape {
 }
 
 impl Operator for Reshape {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

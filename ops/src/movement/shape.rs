@@ -1,15 +1,15 @@
 //! Shape and Size: what a tensor's type says, as a tensor.
 
-use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::array;
-use crate::list::Op;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Allowed, Field, Place, Row, one};
 
 /// Shape: the sizes of the axes from `start` to before `end`. Both count from the end where negative and are then
 /// clamped to the axes there are.
@@ -28,46 +28,47 @@ pub struct Size;
 const T: Allowed = &[(13, DTypes::ALL)];
 const I64: Allowed = &[(13, DTypes::of(&[DType::I64]))];
 
-/// The row of Shape in the registry.
-pub static SHAPE: &[Spec] = &[Spec {
-    name: "Shape",
-    inputs: &[one("data", T)],
-    outputs: &[I64],
-    fields: &[
-        Field { name: "start", places: &[(13, Place::Absent), (15, Place::Attribute)] },
-        Field { name: "end", places: &[(13, Place::Absent), (15, Place::Attribute)] },
-    ],
-    draw,
-    parse,
-}];
+impl Single for Shape {
+    type Over<D: Dim> = Shape;
+    const ROW: Row = Row {
+        name: "Shape",
+        inputs: &[one("data", T)],
+        outputs: &[I64],
+        fields: &[
+            Field { name: "start", places: &[(13, Place::Absent), (15, Place::Attribute)] },
+            Field { name: "end", places: &[(13, Place::Absent), (15, Place::Attribute)] },
+        ],
+    };
 
-/// The row of Size in the registry.
-pub static SIZE: &[Spec] = &[Spec {
-    name: "Size",
-    inputs: &[one("data", T)],
-    outputs: &[I64],
-    fields: &[],
-    draw: |d| {
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.limits.dtypes.contains(DType::I64).then_some(())?;
-        d.any(0..=d.limits.max_rank).map(|_| Size.into())
-    },
-    parse: |_| Ok(Size.into()),
-}];
+        let beyond = d.any(0..=d.limits.max_rank)?.rank() as i64 + 1;
+        let sliced = d.limits.opset >= 15 && d.chance(0.5);
+        let start = if sliced { d.int(-beyond, beyond) } else { 0 };
+        let end = (sliced && d.chance(0.7)).then(|| d.int(-beyond, beyond));
+        Some(Shape { start, end })
+    }
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.limits.dtypes.contains(DType::I64).then_some(())?;
-    let beyond = d.any(0..=d.limits.max_rank)?.rank() as i64 + 1;
-    let sliced = d.limits.opset >= 15 && d.chance(0.5);
-    let start = if sliced { d.int(-beyond, beyond) } else { 0 };
-    let end = (sliced && d.chance(0.7)).then(|| d.int(-beyond, beyond));
-    Some(Shape { start, end }.into())
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        // Numbers beyond any rank mean the same as the highest possible one.
+        let clamp = |v: i64| v.clamp(-ir::dim::LIMIT, ir::dim::LIMIT);
+        let end = a.get("end").map(|_| a.get_int("end", None)).transpose()?;
+        Ok(Shape { start: clamp(a.get_int("start", Some(0))?), end: end.map(clamp) })
+    }
 }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    // Numbers beyond any rank mean the same as the highest possible one.
-    let clamp = |v: i64| v.clamp(-ir::dim::LIMIT, ir::dim::LIMIT);
-    let end = a.get("end").map(|_| a.get_int("end", None)).transpose()?;
-    Ok(Shape { start: clamp(a.get_int("start", Some(0))?), end: end.map(clamp) }.into())
+impl Single for Size {
+    type Over<D: Dim> = Size;
+    const ROW: Row = Row { name: "Size", inputs: &[one("data", T)], outputs: &[I64], fields: &[] };
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.limits.dtypes.contains(DType::I64).then_some(())?;
+        d.any(0..=d.limits.max_rank).map(|_| Size)
+    }
+
+    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Size)
+    }
 }
 
 impl Shape {
@@ -95,10 +96,6 @@ impl<D: Dim> TypeRule<D> for Size {
 }
 
 impl Operator for Shape {
-    fn spec(&self) -> &'static Spec {
-        &SHAPE[0]
-    }
-
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }
@@ -119,10 +116,6 @@ impl Operator for Shape {
 }
 
 impl Operator for Size {
-    fn spec(&self) -> &'static Spec {
-        &SIZE[0]
-    }
-
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }
@@ -148,7 +141,7 @@ mod tests {
                     attributes.set(name, Attribute::Int(value));
                 }
             }
-            run(parse("Shape", &attributes), &[&x])
+            run(parse::<Shape>("Shape", &attributes), &[&x])
         };
         assert_eq!(shape(None, None), [2., 0., 4.]);
         assert_eq!(shape(Some(-1), None), [4.]);

@@ -1,15 +1,15 @@
 //! Split: one tensor cut along an axis into several.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 use ndarray::{ArrayD, Axis, Slice};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
-use crate::list::Op;
+use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Field, Place, Spec, one};
+use crate::spec::{Field, Place, Row, one};
 
 /// Split into parts of the sizes given. (ONNX's other form, into equal parts by count, is read as the sizes it
 /// amounts to.)
@@ -21,26 +21,26 @@ pub struct Split<D = i64> {
     pub split: Vec<D>,
 }
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Split",
-    inputs: &[one("input", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[Field { name: "split", places: &[(13, Place::List(1))] }],
-    draw,
-    parse,
-}];
+impl Single for Split {
+    type Over<D: Dim> = Split<D>;
+    const ROW: Row = Row {
+        name: "Split",
+        inputs: &[one("input", &[(13, DTypes::ALL)])],
+        outputs: &[&[(13, DTypes::ALL)]],
+        fields: &[Field { name: "split", places: &[(13, Place::List(1))] }],
+    };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    let axis = d.axis(x.rank())?;
-    let parts = d.int(1, 3);
-    let split = (0..parts).map(|_| d.dim()).collect();
-    Some(Split { axis, split }.into())
-}
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        let axis = d.axis(x.rank())?;
+        let parts = d.int(1, 3);
+        let split = (0..parts).map(|_| d.dim()).collect();
+        Some(Split { axis, split })
+    }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Split { axis: a.get_int("axis", Some(0))?, split: a.need_ints("split")? }.into())
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Split { axis: a.get_int("axis", Some(0))?, split: a.need_ints("split")? })
+    }
 }
 
 impl<D: Dim> Split<D> {
@@ -83,10 +83,6 @@ impl Movement for Split {
 }
 
 impl Operator for Split {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

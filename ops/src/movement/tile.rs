@@ -1,16 +1,16 @@
 //! Tile: copies of a tensor side by side.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Field, Place, Spec, one};
+use crate::spec::{Field, Place, Row, one};
 
 /// Tile.
 #[derive(Clone, PartialEq, Debug)]
@@ -19,24 +19,24 @@ pub struct Tile<D = i64> {
     pub repeats: Vec<D>,
 }
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Tile",
-    inputs: &[one("input", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[Field { name: "repeats", places: &[(13, Place::List(1))] }],
-    draw,
-    parse,
-}];
+impl Single for Tile {
+    type Over<D: Dim> = Tile<D>;
+    const ROW: Row = Row {
+        name: "Tile",
+        inputs: &[one("input", &[(13, DTypes::ALL)])],
+        outputs: &[&[(13, DTypes::ALL)]],
+        fields: &[Field { name: "repeats", places: &[(13, Place::List(1))] }],
+    };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let rank = d.any(0..=d.limits.max_rank)?.rank();
-    let least = d.limits.min_dim;
-    Some(Tile { repeats: (0..rank).map(|_| d.unknown(least, 4)).collect() }.into())
-}
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let rank = d.any(0..=d.limits.max_rank)?.rank();
+        let least = d.limits.min_dim;
+        Some(Tile { repeats: (0..rank).map(|_| d.unknown(least, 4)).collect() })
+    }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Tile { repeats: a.need_ints("repeats")? }.into())
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Tile { repeats: a.need_ints("repeats")? })
+    }
 }
 
 impl<D: Dim> Tile<D> {
@@ -68,10 +68,6 @@ impl Movement for Tile {
 }
 
 impl Operator for Tile {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }
@@ -95,7 +91,7 @@ mod tests {
     #[test]
     fn copies_follow_each_other() {
         let x = tensor(DType::U8, &[2, 2], &[1., 2., 3., 4.]);
-        let tile = |repeats: &[i64]| parse("Tile", &Attributes::new().ints("repeats", repeats));
+        let tile = |repeats: &[i64]| parse::<Tile>("Tile", &Attributes::new().ints("repeats", repeats));
         assert_eq!(run(tile(&[1, 2]), &[&x]), [1., 2., 1., 2., 3., 4., 3., 4.]);
         assert_eq!(run(tile(&[2, 1]), &[&x]), [1., 2., 3., 4., 1., 2., 3., 4.]);
         assert_eq!(outputs(tile(&[0, 3]), &[&x]).unwrap()[0].shape(), [0, 6]);

@@ -1,15 +1,15 @@
 //! Trilu: the upper or lower triangle of matrices, zero elsewhere.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::list::Op;
+use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Allowed, Field, Place, Row, one};
 
 /// Trilu, on the last two axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,26 +22,26 @@ pub struct Trilu {
 
 const T: Allowed = &[(14, DTypes::ALL)];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Trilu",
-    inputs: &[one("input", T)],
-    outputs: &[T],
-    fields: &[Field { name: "k", places: &[(14, Place::Scalar(1))] }],
-    draw,
-    parse,
-}];
+impl Single for Trilu {
+    type Over<D: Dim> = Trilu;
+    const ROW: Row = Row {
+        name: "Trilu",
+        inputs: &[one("input", T)],
+        outputs: &[T],
+        fields: &[Field { name: "k", places: &[(14, Place::Scalar(1))] }],
+    };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.any(2..=d.limits.max_rank)?;
-    let k = if d.chance(0.3) { 0 } else { d.int(-4, 4) };
-    Some(Trilu { upper: d.chance(0.5), k }.into())
-}
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(2..=d.limits.max_rank)?;
+        let k = if d.chance(0.3) { 0 } else { d.int(-4, 4) };
+        Some(Trilu { upper: d.chance(0.5), k })
+    }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    // No matrix has a diagonal beyond the limit, so every such number means the same.
-    let k = a.get_int("k", Some(0))?.clamp(-ir::dim::LIMIT, ir::dim::LIMIT);
-    Ok(Trilu { upper: a.get_flag("upper", true)?, k }.into())
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        // No matrix has a diagonal beyond the limit, so every such number means the same.
+        let k = a.get_int("k", Some(0))?.clamp(-ir::dim::LIMIT, ir::dim::LIMIT);
+        Ok(Trilu { upper: a.get_flag("upper", true)?, k })
+    }
 }
 
 impl Trilu {
@@ -66,10 +66,6 @@ impl<D: Dim> TypeRule<D> for Trilu {
 }
 
 impl Operator for Trilu {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }
@@ -100,7 +96,7 @@ mod tests {
         assert_eq!(y(false, 0), [1., 0., 0., 4., 5., 0.]);
         assert_eq!(y(true, 1), [0., 2., 3., 0., 0., 6.]);
         assert_eq!(y(false, -1), [0., 0., 0., 4., 0., 0.]);
-        let far = parse("Trilu", &Attributes::new().int("k", i64::MIN).flag("upper", true));
+        let far = parse::<Trilu>("Trilu", &Attributes::new().int("k", i64::MIN).flag("upper", true));
         assert_eq!(run(far, &[&x]), [1., 2., 3., 4., 5., 6.]);
     }
 }

@@ -1,16 +1,16 @@
 //! `AveragePool`: the mean of the elements under a window.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::array;
-use crate::list::Op;
 use crate::nn::window::{Window, padded_cells, taps};
 use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Allowed, Field, Place, Row, one};
 
 /// `AveragePool` over X `[N, C, spatial…]`. The mean of a window that sees no element, which only dilations can
 /// bring about, is undefined.
@@ -26,34 +26,33 @@ pub struct AveragePool<D = i64> {
 
 const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "AveragePool",
-    inputs: &[one("X", T)],
-    outputs: &[T],
-    fields: &[Field { name: "dilations", places: &[(13, Place::Absent), (19, Place::Attribute)] }],
-    draw,
-    parse,
-}];
+impl Single for AveragePool {
+    type Over<D: Dim> = AveragePool<D>;
+    const ROW: Row = Row {
+        name: "AveragePool",
+        inputs: &[one("X", T)],
+        outputs: &[T],
+        fields: &[Field { name: "dilations", places: &[(13, Place::Absent), (19, Place::Attribute)] }],
+    };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let n = d.any(3..=5)?.rank() - 2;
-    let dilations_exist = d.limits.opset >= 19;
-    let mut window = Window::draw(d, n, dilations_exist, true);
-    if !dilations_exist {
-        window.dilations.clear();
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let n = d.any(3..=5)?.rank() - 2;
+        let dilations_exist = d.limits.opset >= 19;
+        let mut window = Window::draw(d, n, dilations_exist, true);
+        if !dilations_exist {
+            window.dilations.clear();
+        }
+        let kernel_shape = (0..n).map(|_| d.unknown(1, 4)).collect();
+        Some(AveragePool { window, kernel_shape, count_include_pad: d.chance(0.5) })
     }
-    let kernel_shape = (0..n).map(|_| d.unknown(1, 4)).collect();
-    Some(AveragePool { window, kernel_shape, count_include_pad: d.chance(0.5) }.into())
-}
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(AveragePool {
-        window: Window::parse(a)?,
-        kernel_shape: a.need_ints("kernel_shape")?,
-        count_include_pad: a.get_flag("count_include_pad", false)?,
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(AveragePool {
+            window: Window::parse(a)?,
+            kernel_shape: a.need_ints("kernel_shape")?,
+            count_include_pad: a.get_flag("count_include_pad", false)?,
+        })
     }
-    .into())
 }
 
 impl<D: Dim> AveragePool<D> {
@@ -78,10 +77,6 @@ impl<D: Dim> TypeRule<D> for AveragePool<D> {
 }
 
 impl Operator for AveragePool {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         self.window
             .attributes()
@@ -138,12 +133,12 @@ mod tests {
     use ir::{DType, Tensor};
 
     use super::*;
-    use crate::plain::evaluate;
+    use crate::testing::evaluate;
 
     /// `AveragePool` of 1, 2, 3 … in one row.
     fn pool(size: i64, attributes: &Attributes) -> Vec<f64> {
         let x = Tensor::from_f64_fn(&Type::new(DType::F64, [1, 1, size]), |i| i as f64 + 1.0);
-        evaluate(&parse(attributes).unwrap(), &[Some(&x)]).unwrap()[0].to_f64s()
+        evaluate(&<AveragePool as Single>::parse(attributes).unwrap(), &[Some(&x)]).unwrap()[0].to_f64s()
     }
 
     #[test]

@@ -5,12 +5,12 @@ use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::array;
-use crate::list::Op;
 use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize, stash_dtype};
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// `InstanceNormalization` of X `[N, C, spatial…]`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -33,28 +33,47 @@ pub struct GroupNorm<D = i64> {
 const INSTANCE: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
 const GROUP: Allowed = &[(21, DTypes::FLOATS)];
 
-/// The row of `InstanceNormalization` in the registry.
-pub static INSTANCE_SPECS: &[Spec] = &[Spec {
-    name: "InstanceNormalization",
-    inputs: &[one("input", INSTANCE), one("scale", INSTANCE), one("B", INSTANCE)],
-    outputs: &[INSTANCE],
-    fields: &[],
-    draw: |d| {
-        operands(d)?;
-        Some(InstanceNorm { epsilon: draw_epsilon(d) }.into())
-    },
-    parse: |a| Ok(InstanceNorm { epsilon: a.get_float("epsilon", 1e-5)? }.into()),
-}];
+impl Single for InstanceNorm {
+    type Over<D: Dim> = InstanceNorm;
+    const ROW: Row = Row {
+        name: "InstanceNormalization",
+        inputs: &[one("input", INSTANCE), one("scale", INSTANCE), one("B", INSTANCE)],
+        outputs: &[INSTANCE],
+        fields: &[],
+    };
 
-/// The row of `GroupNormalization` in the registry.
-pub static GROUP_SPECS: &[Spec] = &[Spec {
-    name: "GroupNormalization",
-    inputs: &[one("X", GROUP), one("scale", GROUP), one("bias", GROUP)],
-    outputs: &[GROUP],
-    fields: &[],
-    draw: draw_group,
-    parse: parse_group,
-}];
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        operands(d)?;
+        Some(InstanceNorm { epsilon: draw_epsilon(d) })
+    }
+
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(InstanceNorm { epsilon: a.get_float("epsilon", 1e-5)? })
+    }
+}
+
+impl Single for GroupNorm {
+    type Over<D: Dim> = GroupNorm<D>;
+    const ROW: Row = Row {
+        name: "GroupNormalization",
+        inputs: &[one("X", GROUP), one("scale", GROUP), one("bias", GROUP)],
+        outputs: &[GROUP],
+        fields: &[],
+    };
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        operands(d)?;
+        let stash =
+            if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+        Some(GroupNorm { num_groups: d.unknown(1, 8), epsilon: draw_epsilon(d), stash })
+    }
+
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        let stash = stash_dtype(a.get_int("stash_type", Some(1))?)?;
+        let (num_groups, epsilon) = (a.get_int("num_groups", None)?, a.get_float("epsilon", 1e-5)?);
+        Ok(GroupNorm { num_groups, epsilon, stash })
+    }
+}
 
 fn operands(d: &mut Draw<'_, '_>) -> Option<()> {
     let x = d.any(3..=d.limits.max_rank)?;
@@ -62,18 +81,6 @@ fn operands(d: &mut Draw<'_, '_>) -> Option<()> {
         d.matching(x.dtype, &[Some(x.shape[1])])?;
     }
     Some(())
-}
-
-fn draw_group<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<Sym<'a>>> {
-    operands(d)?;
-    let stash = if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
-    Some(GroupNorm { num_groups: d.unknown(1, 8), epsilon: draw_epsilon(d), stash }.into())
-}
-
-fn parse_group(a: &Attributes) -> Result<Op, BadAttribute> {
-    let stash = stash_dtype(a.get_int("stash_type", Some(1))?)?;
-    let (num_groups, epsilon) = (a.get_int("num_groups", None)?, a.get_float("epsilon", 1e-5)?);
-    Ok(GroupNorm { num_groups, epsilon, stash }.into())
 }
 
 impl<D: Dim> GroupNorm<D> {
@@ -131,10 +138,6 @@ impl<D: Dim> TypeRule<D> for GroupNorm<D> {
 }
 
 impl Operator for InstanceNorm {
-    fn spec(&self) -> &'static Spec {
-        &INSTANCE_SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         Attributes::new().float("epsilon", self.epsilon)
     }
@@ -149,10 +152,6 @@ impl Operator for InstanceNorm {
 }
 
 impl Operator for GroupNorm {
-    fn spec(&self) -> &'static Spec {
-        &GROUP_SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         Attributes::new()
             .int("num_groups", self.num_groups)
@@ -180,17 +179,20 @@ mod tests {
         let x = tensor(DType::F32, &[1, 2, 2], &[1., 3., 4., 8.]);
         let (scale, bias) = (tensor(DType::F32, &[2], &[1., 2.]), tensor(DType::F32, &[2], &[0., 1.]));
         let exact = Attributes::new().float("epsilon", 0.0);
-        let alone = parse("InstanceNormalization", &exact);
-        assert_eq!(run(alone.clone(), &[&x, &scale, &bias]), [-1., 1., -1., 3.]);
-        let two = parse("GroupNormalization", &exact.clone().int("num_groups", 2));
+        let alone = parse::<InstanceNorm>("InstanceNormalization", &exact);
+        assert_eq!(run(alone, &[&x, &scale, &bias]), [-1., 1., -1., 3.]);
+        let two = parse::<GroupNorm>("GroupNormalization", &exact.clone().int("num_groups", 2));
         assert_eq!(run(two, &[&x, &scale, &bias]), [-1., 1., -1., 3.]);
         // Mean 4; variance (9 + 1 + 0 + 16) / 4 = 6.5, ε makes it 9.
-        let one = parse("GroupNormalization", &Attributes::new().float("epsilon", 2.5).int("num_groups", 1));
+        let one = parse::<GroupNorm>(
+            "GroupNormalization",
+            &Attributes::new().float("epsilon", 2.5).int("num_groups", 1),
+        );
         assert_eq!(
             run(one, &[&x, &scale, &bias]),
             [-1., -1. / 3., 1., 11. / 3.].map(|v: f64| f64::from(v as f32))
         );
-        let uneven = parse("GroupNormalization", &exact.int("num_groups", 3));
+        let uneven = parse::<GroupNorm>("GroupNormalization", &exact.int("num_groups", 3));
         assert!(outputs(uneven, &[&x, &scale, &bias]).is_err());
     }
 }

@@ -1,13 +1,15 @@
 //! The global pools: one number from all elements of an image's channel.
 
-use ir::{DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Family;
 use crate::lanes;
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// A pool over all spatial axes of X `[N, C, spatial…]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,20 +31,36 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
+        const ROWS: &[(GlobalPoolFn, Row)] = &[$((GlobalPoolFn::$function, Row {
             name: $name,
             inputs: &[one("X", T)],
             outputs: &[T],
             fields: &[],
-            draw: |d| d.any(3..=d.limits.max_rank).map(|_| GlobalPool(GlobalPoolFn::$function).into()),
-            parse: |_| Ok(GlobalPool(GlobalPoolFn::$function).into()),
-        },)*];
+        }),)*];
     };
 }
 
 table! {
     Average, "GlobalAveragePool";
     Max, "GlobalMaxPool";
+}
+
+impl Family for GlobalPool {
+    type Function = GlobalPoolFn;
+    type Over<D: Dim> = GlobalPool;
+    const ROWS: &'static [(GlobalPoolFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.0 as usize
+    }
+
+    fn draw<'a>(function: GlobalPoolFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(3..=d.limits.max_rank).map(|_| GlobalPool(function))
+    }
+
+    fn parse(function: GlobalPoolFn, _: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(GlobalPool(function))
+    }
 }
 
 impl<D: Dim> TypeRule<D> for GlobalPool {
@@ -59,10 +77,6 @@ impl<D: Dim> TypeRule<D> for GlobalPool {
 }
 
 impl Operator for GlobalPool {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.0 as usize]
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let spatial: Vec<usize> = (2..x.ndim()).collect();

@@ -1,16 +1,16 @@
 //! `LpPool`: the norm of the elements under a window.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::array;
-use crate::list::Op;
 use crate::nn::window::{AutoPad, Window, taps};
 use crate::operator::{Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Allowed, Field, Place, Row, one};
 
 /// `LpPool` over X `[N, C, spatial…]`. Padding is zeros, so a window that sees nothing else has the norm 0.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,37 +25,37 @@ pub struct LpPool<D = i64> {
 
 const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "LpPool",
-    inputs: &[one("X", T)],
-    outputs: &[T],
-    fields: &[
-        Field { name: "ceil_mode", places: &[(13, Place::Absent), (18, Place::Attribute)] },
-        Field { name: "dilations", places: &[(13, Place::Absent), (18, Place::Attribute)] },
-    ],
-    draw,
-    parse,
-}];
+impl Single for LpPool {
+    type Over<D: Dim> = LpPool<D>;
+    const ROW: Row = Row {
+        name: "LpPool",
+        inputs: &[one("X", T)],
+        outputs: &[T],
+        fields: &[
+            Field { name: "ceil_mode", places: &[(13, Place::Absent), (18, Place::Attribute)] },
+            Field { name: "dilations", places: &[(13, Place::Absent), (18, Place::Attribute)] },
+        ],
+    };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let n = d.any(3..=5)?.rank() - 2;
-    let since_18 = d.limits.opset >= 18;
-    let mut window = Window::draw(d, n, since_18, since_18);
-    if !since_18 {
-        window.dilations.clear();
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let n = d.any(3..=5)?.rank() - 2;
+        let since_18 = d.limits.opset >= 18;
+        let mut window = Window::draw(d, n, since_18, since_18);
+        if !since_18 {
+            window.dilations.clear();
+        }
+        let kernel_shape = (0..n).map(|_| d.unknown(1, 4)).collect();
+        Some(LpPool { window, kernel_shape, p: d.choose(&[1, 2, 2, 3])? })
     }
-    let kernel_shape = (0..n).map(|_| d.unknown(1, 4)).collect();
-    Some(LpPool { window, kernel_shape, p: d.choose(&[1, 2, 2, 3])? }.into())
-}
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let p = a.get_int("p", Some(2))?;
-    if p < 1 {
-        let (name, wanted) = ("p".to_owned(), "1 or more".to_owned());
-        return Err(BadAttribute::Value { name, value: p.to_string(), wanted });
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        let p = a.get_int("p", Some(2))?;
+        if p < 1 {
+            let (name, wanted) = ("p".to_owned(), "1 or more".to_owned());
+            return Err(BadAttribute::Value { name, value: p.to_string(), wanted });
+        }
+        Ok(LpPool { window: Window::parse(a)?, kernel_shape: a.need_ints("kernel_shape")?, p })
     }
-    Ok(LpPool { window: Window::parse(a)?, kernel_shape: a.need_ints("kernel_shape")?, p }.into())
 }
 
 impl<D: Dim> LpPool<D> {
@@ -100,10 +100,6 @@ impl LpPool {
 }
 
 impl Operator for LpPool {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         self.window
             .attributes()
@@ -146,12 +142,12 @@ mod tests {
     use ir::{DType, Tensor};
 
     use super::*;
-    use crate::plain::evaluate;
+    use crate::testing::evaluate;
 
     /// `LpPool` of -1, -2, -3 … in one row.
     fn pool(size: i64, attributes: &Attributes) -> Vec<f64> {
         let x = Tensor::from_f64_fn(&Type::new(DType::F64, [1, 1, size]), |i| -1.0 - i as f64);
-        evaluate(&parse(attributes).unwrap(), &[Some(&x)]).unwrap()[0].to_f64s()
+        evaluate(&<LpPool as Single>::parse(attributes).unwrap(), &[Some(&x)]).unwrap()[0].to_f64s()
     }
 
     #[test]
@@ -161,7 +157,7 @@ mod tests {
         assert_eq!(pool(3, &pairs.clone().int("p", 1)), [3.0, 5.0]);
         let cubes = pool(3, &pairs.clone().int("p", 3));
         assert_abs_diff_eq!(cubes[..], [9f64.cbrt(), 35f64.cbrt()][..], epsilon = 1e-12);
-        assert!(parse(&pairs.int("p", 0)).is_err());
+        assert!(<LpPool as Single>::parse(&pairs.int("p", 0)).is_err());
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! `MaxPool`: the largest element under a window, and where it was.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::array;
-use crate::list::Op;
 use crate::nn::window::{Tap, Window, taps};
 use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Allowed, Field, Place, Row, one};
 
 /// `MaxPool` over X `[N, C, spatial…]`. A window that sees no element, which only dilations can bring about, is
 /// undefined.
@@ -33,41 +33,40 @@ const T: Allowed = &[
     (22, DTypes::FLOATS.with(DType::I8).with(DType::U8)),
 ];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "MaxPool",
-    inputs: &[one("X", T)],
-    outputs: &[T, &[(13, DTypes::of(&[DType::I64]))]],
-    fields: &[Field { name: "outputs", places: &[(13, Place::Outputs)] }],
-    draw,
-    parse,
-}];
+impl Single for MaxPool {
+    type Over<D: Dim> = MaxPool<D>;
+    const ROW: Row = Row {
+        name: "MaxPool",
+        inputs: &[one("X", T)],
+        outputs: &[T, &[(13, DTypes::of(&[DType::I64]))]],
+        fields: &[Field { name: "outputs", places: &[(13, Place::Outputs)] }],
+    };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let n = d.any(3..=5)?.rank() - 2;
-    let window = Window::draw(d, n, true, true);
-    let kernel_shape = (0..n).map(|_| d.unknown(1, 4)).collect();
-    // With equal elements it is open which one is pointed to, so the second output is kept rare.
-    let outputs = if d.limits.dtypes.contains(DType::I64) && d.chance(0.15) { 2 } else { 1 };
-    Some(MaxPool { window, kernel_shape, column_major: outputs == 2 && d.chance(0.5), outputs }.into())
-}
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let n = d.any(3..=5)?.rank() - 2;
+        let window = Window::draw(d, n, true, true);
+        let kernel_shape = (0..n).map(|_| d.unknown(1, 4)).collect();
+        // With equal elements it is open which one is pointed to, so the second output is kept rare.
+        let outputs = if d.limits.dtypes.contains(DType::I64) && d.chance(0.15) { 2 } else { 1 };
+        Some(MaxPool { window, kernel_shape, column_major: outputs == 2 && d.chance(0.5), outputs })
+    }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let outputs = a.get_int("outputs", Some(1))?;
-    if !(1..=2).contains(&outputs) {
-        return Err(BadAttribute::Value {
-            name: "outputs".to_owned(),
-            value: outputs.to_string(),
-            wanted: "1 or 2".to_owned(),
-        });
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        let outputs = a.get_int("outputs", Some(1))?;
+        if !(1..=2).contains(&outputs) {
+            return Err(BadAttribute::Value {
+                name: "outputs".to_owned(),
+                value: outputs.to_string(),
+                wanted: "1 or 2".to_owned(),
+            });
+        }
+        Ok(MaxPool {
+            window: Window::parse(a)?,
+            kernel_shape: a.need_ints("kernel_shape")?,
+            column_major: a.get_flag("storage_order", false)?,
+            outputs,
+        })
     }
-    Ok(MaxPool {
-        window: Window::parse(a)?,
-        kernel_shape: a.need_ints("kernel_shape")?,
-        column_major: a.get_flag("storage_order", false)?,
-        outputs,
-    }
-    .into())
 }
 
 impl<D: Dim> MaxPool<D> {
@@ -132,10 +131,6 @@ fn column_major(mut row_major: usize, shape: &[usize]) -> usize {
 }
 
 impl Operator for MaxPool {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         self.window
             .attributes()
@@ -224,14 +219,14 @@ mod tests {
     use ir::Tensor;
 
     use super::*;
-    use crate::plain::evaluate;
+    use crate::testing::evaluate;
 
     type Shaped = (Vec<usize>, Vec<i128>);
 
     /// `MaxPool` of 1, 2, 3 … in the shape given.
     fn pool(shape: &[i64], attributes: &Attributes) -> Result<Vec<Shaped>, Reject> {
         let x = Tensor::from_i128_fn(&Type::new(DType::I8, shape), |i| i as i128 + 1);
-        let y = evaluate(&parse(attributes).unwrap(), &[Some(&x)])?;
+        let y = evaluate(&<MaxPool as Single>::parse(attributes).unwrap(), &[Some(&x)])?;
         Ok(y.iter().map(|y| (y.shape().to_vec(), y.to_i128s())).collect())
     }
 
@@ -269,7 +264,7 @@ mod tests {
         let over = kernel(&[2]).ints("dilations", &[2]).ints("pads", &[1, 1]);
         assert_eq!(pool(&[1, 1, 1], &over).unwrap()[0].1, [0]);
         let hazards = |size| {
-            let op = crate::testing::parse("MaxPool", &over);
+            let op = crate::testing::parse::<MaxPool>("MaxPool", &over);
             op.hazards(&[Some(&Type::new(DType::I8, [1, 1, size]))])
         };
         assert_eq!((hazards(1), hazards(2)), (vec![Hazard::Always], vec![]));

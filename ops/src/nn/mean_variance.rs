@@ -1,15 +1,15 @@
 //! `MeanVarianceNormalization`: mean 0 and variance 1 along some axes.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{self, Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// `MeanVarianceNormalization`. With no axes named, all are taken, as ONNX's definition by `ReduceMean` has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,24 +25,20 @@ const EPSILON: f64 = 1e-9;
 /// constant, to a deviation of X's dtype.
 const T: Allowed = &[(13, DTypes::of(&[DType::F32]))];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "MeanVarianceNormalization",
-    inputs: &[one("X", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse,
-}];
+impl Single for MeanVariance {
+    type Over<D: Dim> = MeanVariance;
+    const ROW: Row =
+        Row { name: "MeanVarianceNormalization", inputs: &[one("X", T)], outputs: &[T], fields: &[] };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    let usual = x.rank() == 4 && d.chance(0.5);
-    Some(MeanVariance { axes: if usual { vec![0, 2, 3] } else { d.axes(x.rank(), 1) } }.into())
-}
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        let usual = x.rank() == 4 && d.chance(0.5);
+        Some(MeanVariance { axes: if usual { vec![0, 2, 3] } else { d.axes(x.rank(), 1) } })
+    }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(MeanVariance { axes: a.get_ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]) }.into())
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(MeanVariance { axes: a.get_ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]) })
+    }
 }
 
 impl MeanVariance {
@@ -60,10 +56,6 @@ impl<D: Dim> TypeRule<D> for MeanVariance {
 }
 
 impl Operator for MeanVariance {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         Attributes::new().ints("axes", &self.axes)
     }
@@ -99,9 +91,9 @@ mod tests {
     #[test]
     fn every_channel_by_default() {
         let x = tensor(DType::F32, &[2, 2, 1, 1], &[1., 0.1, 3., 0.1]);
-        let op = parse("MeanVarianceNormalization", &Attributes::new());
+        let op = parse::<MeanVariance>("MeanVarianceNormalization", &Attributes::new());
         assert_eq!(run(op, &[&x]), [-1., 0., 1., 0.]);
-        let all = parse("MeanVarianceNormalization", &Attributes::new().ints("axes", &[]));
+        let all = parse::<MeanVariance>("MeanVarianceNormalization", &Attributes::new().ints("axes", &[]));
         let sum: f64 = run(all, &[&x]).iter().sum();
         assert_abs_diff_eq!(sum, 0.0, epsilon = 1e-6);
     }

@@ -1,14 +1,15 @@
 //! Softmax, LogSoftmax and Hardmax along one axis.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Class, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Family;
 use crate::lanes;
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Allowed, Row, one};
 
 /// Softmax or one of its relatives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,14 +35,12 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
+        const ROWS: &[(SoftmaxFn, Row)] = &[$((SoftmaxFn::$name, Row {
             name: stringify!($name),
             inputs: &[one("input", T)],
             outputs: &[T],
             fields: &[],
-            draw: |d| draw(SoftmaxFn::$name, d).map(Into::into),
-            parse: |a| parse(SoftmaxFn::$name, a).map(Into::into),
-        },)*];
+        }),)*];
     };
 }
 
@@ -52,15 +51,6 @@ table! {
     LogSoftmax;
     /// 1 at the first of the largest elements, 0 elsewhere.
     Hardmax;
-}
-
-fn draw(function: SoftmaxFn, d: &mut Draw<'_, '_>) -> Option<Softmax> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    Some(Softmax { function, axis: d.axis(x.rank())? })
-}
-
-fn parse(function: SoftmaxFn, a: &Attributes) -> Result<Softmax, BadAttribute> {
-    Ok(Softmax { function, axis: a.get_int("axis", Some(-1))? })
 }
 
 impl SoftmaxFn {
@@ -93,6 +83,25 @@ fn hardmax<A: Arith>(a: &A, lane: &[A::R]) -> Vec<A::R> {
     (0..lane.len()).map(|i| a.select(hit(i), a.real(1.0), a.real(0.0))).collect()
 }
 
+impl Family for Softmax {
+    type Function = SoftmaxFn;
+    type Over<D: Dim> = Softmax;
+    const ROWS: &'static [(SoftmaxFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.function as usize
+    }
+
+    fn draw<'a>(function: SoftmaxFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        Some(Softmax { function, axis: d.axis(x.rank())? })
+    }
+
+    fn parse(function: SoftmaxFn, a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Softmax { function, axis: a.get_int("axis", Some(-1))? })
+    }
+}
+
 impl<D: Dim> TypeRule<D> for Softmax {
     fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
@@ -102,10 +111,6 @@ impl<D: Dim> TypeRule<D> for Softmax {
 }
 
 impl Operator for Softmax {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.function as usize]
-    }
-
     fn attributes(&self) -> Attributes {
         Attributes::new().int("axis", self.axis)
     }

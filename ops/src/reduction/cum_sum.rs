@@ -1,15 +1,15 @@
 //! CumSum: sums of the elements up to each place along an axis.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
 use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Allowed, Field, Place, Row, one};
 
 /// CumSum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,29 +26,28 @@ const WIDE_INTS: DTypes = DTypes::of(&[DType::I32, DType::I64, DType::U32, DType
 const T: Allowed =
     &[(13, WIDE_INTS.with(DType::F32).with(DType::F64)), (14, WIDE_INTS.union(DTypes::FLOATS))];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "CumSum",
-    inputs: &[one("x", T)],
-    outputs: &[T],
-    fields: &[Field { name: "axis", places: &[(13, Place::Scalar(1))] }],
-    draw,
-    parse,
-}];
+impl Single for CumSum {
+    type Over<D: Dim> = CumSum;
+    const ROW: Row = Row {
+        name: "CumSum",
+        inputs: &[one("x", T)],
+        outputs: &[T],
+        fields: &[Field { name: "axis", places: &[(13, Place::Scalar(1))] }],
+    };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    let axis = d.axis(x.rank())?;
-    Some(CumSum { axis, exclusive: d.chance(0.5), reverse: d.chance(0.5) }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(CumSum {
-        axis: a.get_int("axis", None)?,
-        exclusive: a.get_flag("exclusive", false)?,
-        reverse: a.get_flag("reverse", false)?,
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        let axis = d.axis(x.rank())?;
+        Some(CumSum { axis, exclusive: d.chance(0.5), reverse: d.chance(0.5) })
     }
-    .into())
+
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(CumSum {
+            axis: a.get_int("axis", None)?,
+            exclusive: a.get_flag("exclusive", false)?,
+            reverse: a.get_flag("reverse", false)?,
+        })
+    }
 }
 
 impl CumSum {
@@ -69,10 +68,6 @@ impl<D: Dim> TypeRule<D> for CumSum {
 }
 
 impl Operator for CumSum {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         Attributes::new()
             .int("axis", self.axis)

@@ -1,14 +1,15 @@
 //! The Reduce operators: one number from all elements along some axes.
 
-use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Class, Fun};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Family;
 use crate::lanes;
 use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{self, Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Allowed, Field, Place, Row, one};
 
 /// A Reduce operator.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,14 +53,12 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
+        const ROWS: &[(ReduceFn, Row)] = &[$((ReduceFn::$function, Row {
             name: $name,
             inputs: &[one("data", $types)],
             outputs: &[$types],
             fields: $fields,
-            draw: |d| draw(ReduceFn::$function, d).map(Into::into),
-            parse: |a| parse(ReduceFn::$function, a).map(Into::into),
-        },)*];
+        }),)*];
     };
 }
 
@@ -145,22 +144,6 @@ fn log_sum_exp<A: Arith>(a: &A, xs: &[A::R]) -> A::R {
     a.add(a.call(Fun::Log, sum), top)
 }
 
-fn draw(function: ReduceFn, d: &mut Draw<'_, '_>) -> Option<Reduce> {
-    let dtypes = if function.only_real() { DTypes::FLOATS } else { DTypes::ALL };
-    let x = d.one_of(dtypes, 0..=d.limits.max_rank)?;
-    let axes = if d.chance(0.8) { Some(d.axes(x.rank(), 1)).filter(|a| !a.is_empty()) } else { None };
-    Some(Reduce { function, axes, keepdims: d.chance(0.5), noop_with_empty_axes: false })
-}
-
-fn parse(function: ReduceFn, a: &Attributes) -> Result<Reduce, BadAttribute> {
-    Ok(Reduce {
-        function,
-        axes: a.get_ints("axes")?,
-        keepdims: a.get_flag("keepdims", true)?,
-        noop_with_empty_axes: a.get_flag("noop_with_empty_axes", false)?,
-    })
-}
-
 impl Reduce {
     /// The axes that are combined, as ascending indices.
     pub fn reduced(&self, rank: usize) -> Result<Vec<usize>, Reject> {
@@ -171,6 +154,32 @@ impl Reduce {
         };
         axes.sort_unstable();
         Ok(axes)
+    }
+}
+
+impl Family for Reduce {
+    type Function = ReduceFn;
+    type Over<D: Dim> = Reduce;
+    const ROWS: &'static [(ReduceFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.function as usize
+    }
+
+    fn draw<'a>(function: ReduceFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let dtypes = if function.only_real() { DTypes::FLOATS } else { DTypes::ALL };
+        let x = d.one_of(dtypes, 0..=d.limits.max_rank)?;
+        let axes = if d.chance(0.8) { Some(d.axes(x.rank(), 1)).filter(|a| !a.is_empty()) } else { None };
+        Some(Reduce { function, axes, keepdims: d.chance(0.5), noop_with_empty_axes: false })
+    }
+
+    fn parse(function: ReduceFn, a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Reduce {
+            function,
+            axes: a.get_ints("axes")?,
+            keepdims: a.get_flag("keepdims", true)?,
+            noop_with_empty_axes: a.get_flag("noop_with_empty_axes", false)?,
+        })
     }
 }
 
@@ -195,10 +204,6 @@ impl<D: Dim> TypeRule<D> for Reduce {
 }
 
 impl Operator for Reduce {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.function as usize]
-    }
-
     fn attributes(&self) -> Attributes {
         let mut all = Attributes::new();
         if let Some(axes) = &self.axes {

@@ -1,15 +1,15 @@
 //! TopK: the largest or smallest elements along an axis, and where they are.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::{Lanes, array, move_last};
-use crate::list::Op;
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Allowed, Field, Place, Row, one};
 
 /// TopK; of equal elements the one with the lower index comes first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,32 +27,31 @@ pub struct TopK<D = i64> {
 const T: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (24, DTypes::NUMERIC)];
 const INDEX: Allowed = &[(13, DTypes::of(&[DType::I64]))];
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "TopK",
-    inputs: &[one("X", T)],
-    outputs: &[T, INDEX],
-    fields: &[Field { name: "k", places: &[(13, Place::Single(1))] }],
-    draw,
-    parse,
-}];
+impl Single for TopK {
+    type Over<D: Dim> = TopK<D>;
+    const ROW: Row = Row {
+        name: "TopK",
+        inputs: &[one("X", T)],
+        outputs: &[T, INDEX],
+        fields: &[Field { name: "k", places: &[(13, Place::Single(1))] }],
+    };
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    let axis = d.axis(x.rank())?;
-    let k = d.unknown(1, d.limits.max_dim);
-    // Without an order there is little to compare, so that is drawn rarely.
-    Some(TopK { k, axis, largest: d.chance(0.5), sorted: d.chance(0.95) }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(TopK {
-        k: a.get_int("k", None)?,
-        axis: a.get_int("axis", Some(-1))?,
-        largest: a.get_flag("largest", true)?,
-        sorted: a.get_flag("sorted", true)?,
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        let axis = d.axis(x.rank())?;
+        let k = d.unknown(1, d.limits.max_dim);
+        // Without an order there is little to compare, so that is drawn rarely.
+        Some(TopK { k, axis, largest: d.chance(0.5), sorted: d.chance(0.95) })
     }
-    .into())
+
+    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(TopK {
+            k: a.get_int("k", None)?,
+            axis: a.get_int("axis", Some(-1))?,
+            largest: a.get_flag("largest", true)?,
+            sorted: a.get_flag("sorted", true)?,
+        })
+    }
 }
 
 impl<D: Dim> TopK<D> {
@@ -137,10 +136,6 @@ fn descending<A: Arith>(a: &A, mut xs: Vec<A::R>) -> impl Iterator<Item = A::R> 
 }
 
 impl Operator for TopK {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
     fn attributes(&self) -> Attributes {
         Attributes::new()
             .int("k", self.k)
