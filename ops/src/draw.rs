@@ -113,6 +113,11 @@ impl<'r, 'a> Draw<'r, 'a> {
         })
     }
 
+    /// The dtypes that a result may have by the standard.
+    pub fn results(&self, output: usize) -> DTypes {
+        self.allowed.output_types(output, self.limits.opset)
+    }
+
     /// The next operand, of whatever allowed dtype and of a rank in the range.
     pub fn any(&mut self, ranks: std::ops::RangeInclusive<usize>) -> Option<Type<Sym<'a>>> {
         let allowed = self.allowed();

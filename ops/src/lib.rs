@@ -6,7 +6,8 @@
 //! | [`rule`] | type rules and how they are read |
 //! | [`arith`], [`data`] | the number systems in which a meaning is read, and tensors of such numbers |
 //! | [`plain`] | the plainest number system: values, without bounds |
-//! | [`spec`] | how ONNX spells an operator, by version |
+//! | [`schema`] | the operator schemas of ONNX itself, generated |
+//! | [`spec`] | how this program spells an operator, by opset |
 //! | [`draw`] | choosing one use of an operator |
 //! | [`mod@footprint`] | what running a model takes: operations and memory |
 //! | [`family`] | what the list is made of: an operator, or several that share a payload |
@@ -32,6 +33,7 @@ pub mod operator;
 pub mod plain;
 pub mod reduction;
 pub mod rule;
+pub mod schema;
 pub mod spec;
 #[cfg(test)]
 pub(crate) mod testing;

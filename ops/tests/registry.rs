@@ -7,8 +7,8 @@ use ir::dim::{Arena, Expr};
 use ir::{DType, DTypes, Operation, Sym, Tensor, Type};
 use onnxsmith_ops::draw::{Draw, Goal, Limits, Operand};
 use onnxsmith_ops::plain::evaluate;
-use onnxsmith_ops::spec::{Arity, Place};
-use onnxsmith_ops::{Op, Operator, Spec, registry};
+use onnxsmith_ops::spec::{Arity, Deviation, Place};
+use onnxsmith_ops::{Op, Operator, Spec, registry, schema};
 
 const OPSETS: std::ops::RangeInclusive<u32> = 13..=26;
 
@@ -89,16 +89,16 @@ fn tables_by_opset_ascend() {
         assert!(table.iter().all(|e| OPSETS.contains(&e.0)), "{what} names an unknown opset");
     }
     for spec in registry() {
-        spec.inputs.iter().for_each(|p| check(&format!("{}'s {}", spec.name, p.name), p.types));
+        spec.inputs.iter().for_each(|p| check(&format!("{}'s {}", spec.name, p.name), &p.types));
         spec.outputs.iter().for_each(|t| check(&format!("{}'s outputs", spec.name), t));
-        spec.fields.iter().for_each(|f| check(&format!("{}'s {}", spec.name, f.name), f.places));
+        spec.fields.iter().for_each(|f| check(&format!("{}'s {}", spec.name, f.name), &f.places));
     }
 }
 
 #[test]
 fn ports_only_gain_dtypes_and_required_ones_come_first() {
     for spec in registry() {
-        for port in spec.inputs {
+        for port in &spec.inputs {
             for pair in port.types.windows(2) {
                 assert_eq!(pair[0].1.union(pair[1].1), pair[1].1, "{}'s {}", spec.name, port.name);
             }
@@ -108,6 +108,31 @@ fn ports_only_gain_dtypes_and_required_ones_come_first() {
         assert!(!arities[required..].contains(&Arity::One), "{}", spec.name);
         let variadic = arities.iter().position(|&a| a == Arity::Variadic);
         assert!(variadic.is_none_or(|i| i + 1 == arities.len()), "{}", spec.name);
+    }
+}
+
+/// A deviation that no longer deviates has outlived its reason.
+#[test]
+fn every_deviation_is_one_from_the_schema() {
+    let lists = |ty: &str, d: DTypes, all: &[schema::Parameter]| {
+        all.iter().any(|p| p.ty == ty && p.dtypes.intersection(d) == d)
+    };
+    for spec in registry() {
+        let held = OPSETS.filter_map(|opset| Some((opset, schema::in_force(spec.name, opset)?)));
+        let held: Vec<_> = held.collect();
+        for deviation in spec.deviations {
+            let deviates = match deviation {
+                Deviation::DTypes { of, without, opsets, .. } => held
+                    .iter()
+                    .filter(|(opset, _)| opsets.contains(opset))
+                    .all(|(_, schema)| lists(of, *without, &schema.inputs)),
+                Deviation::Attributes { names, .. } => names
+                    .iter()
+                    .all(|name| held.iter().any(|(_, s)| s.attributes.iter().any(|a| a.name == *name))),
+                Deviation::Outputs { first, .. } => held.iter().any(|(_, s)| s.outputs.len() > *first),
+            };
+            assert!(deviates, "{}: {deviation:?}", spec.name);
+        }
     }
 }
 

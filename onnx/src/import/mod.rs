@@ -28,7 +28,7 @@ mod order;
 mod standard;
 mod uses;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{Tensor, Type};
 use ops::Model;
@@ -59,7 +59,7 @@ impl Default for Options<'_> {
 }
 
 /// The names of the attributes that an operator of ONNX's default domain has in any opset from 13 on.
-pub fn attributes(operator: &str) -> &'static [&'static str] {
+pub fn attributes(operator: &str) -> BTreeSet<&'static str> {
     standard::attributes(operator)
 }
 

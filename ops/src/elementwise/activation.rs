@@ -1,6 +1,6 @@
 //! Activation functions with parameters, as ONNX float attributes.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison, Fun};
 use crate::data::{Call, Data};
@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::family::Family;
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// An element-by-element operator on floats whose attributes are all numbers.
 #[derive(Clone, PartialEq, Debug)]
@@ -19,14 +19,9 @@ pub struct Activation {
     pub parameters: Vec<f32>,
 }
 
-const FLOATS_16: Allowed = &[(13, DTypes::IEEE_FLOATS), (16, DTypes::FLOATS)];
-const FLOATS_22: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-const F32: Allowed = &[(13, DTypes::of(&[DType::F32]))];
-const FLOATS_24: Allowed = &[(24, DTypes::FLOATS)];
-
-/// Each row: name, dtypes by opset, attributes with their defaults, the function.
+/// Each row: name, attributes with their defaults, the function.
 macro_rules! table {
-    ($($name:ident: $types:expr, [$($attribute:ident = $default:expr),+],
+    ($($name:ident: [$($attribute:ident = $default:expr),+],
        |$a:pat_param, $x:pat_param| $real:expr;)*) => {
         /// Which function.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -56,35 +51,30 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        const ROWS: &[(ActivationFn, Row)] = &[$((ActivationFn::$name, Row {
-            name: stringify!($name),
-            inputs: &[one("X", $types)],
-            outputs: &[$types],
-            fields: &[],
-        }),)*];
+        const ROWS: &[(ActivationFn, Row)] = &[$((ActivationFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 
 table! {
-    LeakyRelu: FLOATS_16, [alpha = 0.01], |a, x| a.select(negative(a, x), a.mul(alpha, x), x);
-    Elu: FLOATS_22, [alpha = 1.0],
+    LeakyRelu: [alpha = 0.01], |a, x| a.select(negative(a, x), a.mul(alpha, x), x);
+    Elu: [alpha = 1.0],
         |a, x| a.select(negative(a, x), a.mul(alpha, exp_minus_one(a, x)), x);
-    Selu: FLOATS_22, [alpha = 1.673_263_2, gamma = 1.050_701],
+    Selu: [alpha = 1.673_263_2, gamma = 1.050_701],
         |a, x| {
             let expanded = a.sub(a.mul(alpha, a.call(Fun::Exp, x)), alpha);
             let below = a.either(expanded, || a.mul(alpha, exp_minus_one(a, x)));
             a.mul(gamma, a.select(a.compare(Comparison::Greater, x, a.real(0.0)), x, below))
         };
-    Celu: F32, [alpha = 1.0],
+    Celu: [alpha = 1.0],
         |a, x| {
             let curve = a.mul(alpha, exp_minus_one(a, a.div(x, alpha)));
             a.add(a.max(a.real(0.0), x), a.min(a.real(0.0), curve))
         };
-    HardSigmoid: FLOATS_22, [alpha = 0.2, beta = 0.5],
+    HardSigmoid: [alpha = 0.2, beta = 0.5],
         |a, x| a.max(a.real(0.0), a.min(a.real(1.0), a.add(a.mul(alpha, x), beta)));
-    ThresholdedRelu: FLOATS_22, [alpha = 1.0],
+    ThresholdedRelu: [alpha = 1.0],
         |a, x| a.select(a.compare(Comparison::Greater, x, alpha), x, a.real(0.0));
-    Swish: FLOATS_24, [alpha = 1.0], |a, x| a.mul(x, a.call(Fun::Sigmoid, a.mul(alpha, x)));
+    Swish: [alpha = 1.0], |a, x| a.mul(x, a.call(Fun::Sigmoid, a.mul(alpha, x)));
 }
 
 fn negative<A: Arith>(a: &A, x: A::R) -> A::Z {
@@ -152,6 +142,8 @@ impl Operator for Activation {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use approx::abs_diff_eq;
 
     use super::*;

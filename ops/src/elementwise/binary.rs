@@ -1,6 +1,6 @@
 //! Functions of two elements whose result has the operands' dtype, with multidirectional broadcasting.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -10,30 +10,15 @@ use crate::family::Family;
 use crate::lanes::{array, broadcast};
 use crate::operator::{Edge, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// An element-by-element operator on two operands, without attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Binary(pub BinaryFn);
 
-/// Four-byte and wider integers and all floats; the narrow integers joined in 14.
-const NUMERIC_14: Allowed = &[
-    (
-        13,
-        DTypes::NUMERIC
-            .without(ir::DType::I8)
-            .without(ir::DType::I16)
-            .without(ir::DType::U8)
-            .without(ir::DType::U16),
-    ),
-    (14, DTypes::NUMERIC),
-];
-const BOOL: Allowed = &[(13, DTypes::BOOL)];
-const INTS_18: Allowed = &[(18, DTypes::INTS)];
-
-/// Each row: name, dtypes by opset, the function on reals, the function on integers (`None` where undefined).
+/// Each row: name, the function on reals, the function on integers (`None` where undefined).
 macro_rules! table {
-    ($($name:ident: $types:expr, |$a:pat_param, $x:pat_param, $y:pat_param| $real:expr,
+    ($($name:ident: |$a:pat_param, $x:pat_param, $y:pat_param| $real:expr,
        |$p:pat_param, $q:pat_param| $int:expr;)*) => {
         /// Which function.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -56,27 +41,22 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        const ROWS: &[(BinaryFn, Row)] = &[$((BinaryFn::$name, Row {
-            name: stringify!($name),
-            inputs: &[one("A", $types), one("B", $types)],
-            outputs: &[$types],
-            fields: &[],
-        }),)*];
+        const ROWS: &[(BinaryFn, Row)] = &[$((BinaryFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 
 table! {
-    Add: NUMERIC_14, |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q));
-    Sub: NUMERIC_14, |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q));
-    Mul: NUMERIC_14, |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q));
+    Add: |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q));
+    Sub: |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q));
+    Mul: |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q));
     // Integer division truncates, as in C; ONNX leaves division by zero undefined.
-    Div: NUMERIC_14, |a, x, y| a.div(x, y), |p, q| p.checked_div(q);
-    And: BOOL, |_, x, _| x, |p, q| Some(p & q);
-    Or: BOOL, |_, x, _| x, |p, q| Some(p | q);
-    Xor: BOOL, |_, x, _| x, |p, q| Some(p ^ q);
-    BitwiseAnd: INTS_18, |_, x, _| x, |p, q| Some(p & q);
-    BitwiseOr: INTS_18, |_, x, _| x, |p, q| Some(p | q);
-    BitwiseXor: INTS_18, |_, x, _| x, |p, q| Some(p ^ q);
+    Div: |a, x, y| a.div(x, y), |p, q| p.checked_div(q);
+    And: |_, x, _| x, |p, q| Some(p & q);
+    Or: |_, x, _| x, |p, q| Some(p | q);
+    Xor: |_, x, _| x, |p, q| Some(p ^ q);
+    BitwiseAnd: |_, x, _| x, |p, q| Some(p & q);
+    BitwiseOr: |_, x, _| x, |p, q| Some(p | q);
+    BitwiseXor: |_, x, _| x, |p, q| Some(p ^ q);
 }
 
 impl Family for Binary {

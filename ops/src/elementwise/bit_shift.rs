@@ -1,6 +1,6 @@
 //! BitShift: the bits of unsigned integers moved left or right by as many places as another operand says.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -9,7 +9,7 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// BitShift.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,12 +37,9 @@ impl Direction {
     }
 }
 
-const T: Allowed = &[(13, DTypes::UNSIGNED_INTS)];
-
 impl Single for BitShift {
     type Over<D: Dim> = BitShift;
-    const ROW: Row =
-        Row { name: "BitShift", inputs: &[one("X", T), one("Y", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("BitShift");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(0..=d.limits.max_rank)?;

@@ -8,10 +8,9 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Edge, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::{Deviation, Row};
 
-/// Cast: the dtype is an attribute. `saturate` and `round_mode` concern only the 8-bit floats, so whatever they say is
-/// accepted and nothing is written.
+/// Cast: the dtype is an attribute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cast {
     /// The dtype of the result.
@@ -22,12 +21,14 @@ pub struct Cast {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CastLike;
 
-const T: Allowed = &[(13, DTypes::ALL)];
-const T_15: Allowed = &[(15, DTypes::ALL)];
+const OF_EIGHT_BITS: &[Deviation] = &[Deviation::Attributes {
+    names: &["saturate", "round_mode"],
+    why: "they concern only the 8-bit floats: whatever they say is accepted, and nothing is written",
+}];
 
 impl Single for Cast {
     type Over<D: Dim> = Cast;
-    const ROW: Row = Row { name: "Cast", inputs: &[one("input", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("Cast").but(OF_EIGHT_BITS);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         Some(Cast { to: draw(d)? })
@@ -41,12 +42,7 @@ impl Single for Cast {
 
 impl Single for CastLike {
     type Over<D: Dim> = CastLike;
-    const ROW: Row = Row {
-        name: "CastLike",
-        inputs: &[one("input", T_15), one("target_type", T_15)],
-        outputs: &[T_15],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("CastLike").but(OF_EIGHT_BITS);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let to = draw(d)?;

@@ -9,25 +9,21 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::{Allowed, Row, one, optional};
+use crate::spec::{Deviation, Row};
 
 /// Clip. The bounds are scalars. An absent bound does not bind, not even infinities: that is what the
 /// standard's function body says, where its prose names the largest finite number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clip;
 
-/// The standard lists bf16 from opset 13 on, but until 16 its function body is ill-typed there: it uses Where,
-/// which learns bf16 only then.
-const T: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (16, DTypes::NUMERIC)];
-
 impl Single for Clip {
     type Over<D: Dim> = Clip;
-    const ROW: Row = Row {
-        name: "Clip",
-        inputs: &[one("input", T), optional("min", T), optional("max", T)],
-        outputs: &[T],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("Clip").but(&[Deviation::DTypes {
+        of: "T",
+        without: DTypes::of(&[DType::BF16]),
+        opsets: 13..=15,
+        why: "the function body is ill-typed there: it uses Where, which learns bf16 only in 16",
+    }]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(0..=d.limits.max_rank)?;

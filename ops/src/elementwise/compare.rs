@@ -9,43 +9,23 @@ use crate::elementwise::binary::zip;
 use crate::family::Family;
 use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// An element-by-element comparison; the result is `bool`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compare(pub Comparison);
 
-const ALL: Allowed = &[(13, DTypes::ALL)];
-const NUMERIC: Allowed = &[(13, DTypes::NUMERIC)];
-/// bfloat16 joined in 16.
-const NUMERIC_16: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (16, DTypes::NUMERIC)];
-
-/// Each row: name, dtypes by opset. The rows stand in the order of [`Comparison`].
-macro_rules! table {
-    ($($name:ident: $types:expr;)*) => {
-
-        /// The rows of the registry.
-        const ROWS: &[(Comparison, Row)] = &[$((Comparison::$name, Row {
-            name: stringify!($name),
-            inputs: &[one("A", $types), one("B", $types)],
-            outputs: &[&[(13, DTypes::BOOL)]],
-            fields: &[],
-        }),)*];
-    };
-}
-
-table! {
-    Equal: ALL;
-    Less: NUMERIC;
-    LessOrEqual: NUMERIC_16;
-    Greater: NUMERIC;
-    GreaterOrEqual: NUMERIC_16;
-}
-
 impl Family for Compare {
     type Function = Comparison;
     type Over<D: Dim> = Compare;
-    const ROWS: &'static [(Comparison, Row)] = ROWS;
+    /// In the order of [`Comparison`].
+    const ROWS: &'static [(Comparison, Row)] = &[
+        (Comparison::Equal, Row::new("Equal")),
+        (Comparison::Less, Row::new("Less")),
+        (Comparison::LessOrEqual, Row::new("LessOrEqual")),
+        (Comparison::Greater, Row::new("Greater")),
+        (Comparison::GreaterOrEqual, Row::new("GreaterOrEqual")),
+    ];
 
     fn row(&self) -> usize {
         self.0 as usize
@@ -89,6 +69,7 @@ impl Operator for Compare {
 
 #[cfg(test)]
 mod tests {
+
     use super::*;
     use crate::testing::{run, tensor};
 
@@ -105,7 +86,7 @@ mod tests {
         for c in EVERY {
             assert_eq!(Compare::ROWS[Compare(c).row()].1.name, format!("{c:?}"));
         }
-        assert_eq!(ROWS.len(), EVERY.len());
+        assert_eq!(Compare::ROWS.len(), EVERY.len());
     }
 
     #[test]

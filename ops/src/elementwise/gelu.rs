@@ -2,7 +2,7 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::data::{Call, Data};
@@ -10,7 +10,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// Gelu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,11 +19,9 @@ pub struct Gelu {
     pub tanh: bool,
 }
 
-const T: Allowed = &[(20, DTypes::FLOATS)];
-
 impl Single for Gelu {
     type Over<D: Dim> = Gelu;
-    const ROW: Row = Row { name: "Gelu", inputs: &[one("X", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("Gelu");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;

@@ -1,6 +1,6 @@
 //! Mod: the remainder of a division, with the divisor's sign (Python's `%`) or the dividend's (C's `fmod`).
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -9,7 +9,7 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// Mod.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,11 +18,9 @@ pub struct Mod {
     pub fmod: bool,
 }
 
-const T: Allowed = &[(13, DTypes::NUMERIC)];
-
 impl Single for Mod {
     type Over<D: Dim> = Mod;
-    const ROW: Row = Row { name: "Mod", inputs: &[one("A", T), one("B", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("Mod");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let a = d.any(0..=d.limits.max_rank)?;

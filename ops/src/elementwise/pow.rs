@@ -1,6 +1,6 @@
 //! Pow: base to the power of an exponent, whose dtypes may differ.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -9,19 +9,15 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// Pow. The result has the dtype of the base.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pow;
 
-const BASE: Allowed = &[(13, DTypes::FLOATS.with(DType::I32).with(DType::I64))];
-const EXPONENT: Allowed = &[(13, DTypes::INTS.union(DTypes::IEEE_FLOATS)), (15, DTypes::NUMERIC)];
-
 impl Single for Pow {
     type Over<D: Dim> = Pow;
-    const ROW: Row =
-        Row { name: "Pow", inputs: &[one("X", BASE), one("Y", EXPONENT)], outputs: &[BASE], fields: &[] };
+    const ROW: Row = Row::new("Pow");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let base = d.any(0..=d.limits.max_rank)?;

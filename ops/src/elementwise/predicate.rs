@@ -1,6 +1,6 @@
 //! IsNaN and IsInf: which elements are not finite numbers.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Class};
 use crate::data::{Call, Data};
@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::family::Family;
 use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// A question about each element; the result is `bool`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,10 +24,6 @@ pub enum Predicate {
     },
 }
 
-const BOOL: Allowed = &[(13, DTypes::BOOL)];
-const NAN: Allowed = &[(13, DTypes::FLOATS)];
-const INF: Allowed = &[(13, DTypes::of(&[DType::F32, DType::F64])), (20, DTypes::FLOATS)];
-
 /// Which question, without its attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names are ONNX's")]
@@ -39,10 +35,8 @@ pub enum PredicateFn {
 impl Family for Predicate {
     type Function = PredicateFn;
     type Over<D: Dim> = Predicate;
-    const ROWS: &'static [(PredicateFn, Row)] = &[
-        (PredicateFn::IsNaN, Row { name: "IsNaN", inputs: &[one("X", NAN)], outputs: &[BOOL], fields: &[] }),
-        (PredicateFn::IsInf, Row { name: "IsInf", inputs: &[one("X", INF)], outputs: &[BOOL], fields: &[] }),
-    ];
+    const ROWS: &'static [(PredicateFn, Row)] =
+        &[(PredicateFn::IsNaN, Row::new("IsNaN")), (PredicateFn::IsInf, Row::new("IsInf"))];
 
     fn row(&self) -> usize {
         match self {

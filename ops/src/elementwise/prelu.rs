@@ -1,6 +1,6 @@
 //! PRelu: negative elements scaled by a learned slope.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
 use crate::data::{Call, Data};
@@ -9,19 +9,15 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// PRelu. The slope broadcasts to the shape of X, not the other way round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PRelu;
 
-const T_13: DTypes = DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::IEEE_FLOATS);
-const T: Allowed = &[(13, T_13), (16, T_13.with(DType::BF16))];
-
 impl Single for PRelu {
     type Over<D: Dim> = PRelu;
-    const ROW: Row =
-        Row { name: "PRelu", inputs: &[one("X", T), one("slope", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("PRelu");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(0..=d.limits.max_rank)?;
@@ -69,6 +65,8 @@ impl Operator for PRelu {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{outputs, run, tensor};
 

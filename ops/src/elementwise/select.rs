@@ -1,6 +1,6 @@
 //! Where: each element from one of two operands, as a condition says.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -9,23 +9,15 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// Where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Where;
 
-const CONDITION: Allowed = &[(13, DTypes::BOOL)];
-const T: Allowed = &[(13, DTypes::ALL.without(DType::BF16)), (16, DTypes::ALL)];
-
 impl Single for Where {
     type Over<D: Dim> = Where;
-    const ROW: Row = Row {
-        name: "Where",
-        inputs: &[one("condition", CONDITION), one("X", T), one("Y", T)],
-        outputs: &[T],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("Where");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let condition = d.any(0..=d.limits.max_rank)?;
@@ -80,6 +72,8 @@ impl Operator for Where {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{run, tensor};
 

@@ -1,6 +1,6 @@
 //! Shrink: elements moved towards zero by a bias, those within a threshold set to zero.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
 use crate::data::{Call, Data};
@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// Shrink: x + bias below -lambd, x - bias above lambd, else 0.
 ///
@@ -22,11 +22,9 @@ pub struct Shrink {
     pub lambd: f32,
 }
 
-const T: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16))];
-
 impl Single for Shrink {
     type Over<D: Dim> = Shrink;
-    const ROW: Row = Row { name: "Shrink", inputs: &[one("input", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("Shrink");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(0..=d.limits.max_rank)?;
@@ -91,6 +89,8 @@ impl Operator for Shrink {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{run, tensor};
 

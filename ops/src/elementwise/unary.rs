@@ -1,6 +1,6 @@
 //! Functions of one element whose result has the operand's dtype.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun, Step};
 use crate::data::{Call, Data};
@@ -8,25 +8,16 @@ use crate::draw::Draw;
 use crate::family::Family;
 use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// An element-by-element operator without attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unary(pub UnaryFn);
 
-/// f16, f32, f64 in every opset; bfloat16 joined in 22.
-const FLOATS_22: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-const FLOATS: Allowed = &[(13, DTypes::FLOATS)];
-const NUMERIC: Allowed = &[(13, DTypes::NUMERIC)];
-const SIGNED: Allowed = &[(13, DTypes::SIGNED_INTS.union(DTypes::FLOATS))];
-const RELU: Allowed = &[(13, DTypes::FLOATS), (14, DTypes::SIGNED_INTS.union(DTypes::FLOATS))];
-const HARD_SWISH: Allowed = &[(14, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-const MISH: Allowed = &[(18, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-
-/// Each row: name, dtypes by opset, the function on reals, the function on integers. A row whose dtypes exclude
+/// Each row: name, the function on reals, the function on integers. A row whose dtypes exclude
 /// one of the two kinds has the identity there, which no validated graph reaches.
 macro_rules! table {
-    ($($name:ident: $types:expr, |$a:pat_param, $x:pat_param| $real:expr, |$z:pat_param| $int:expr;)*) => {
+    ($($name:ident: |$a:pat_param, $x:pat_param| $real:expr, |$z:pat_param| $int:expr;)*) => {
         /// Which function.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(missing_docs, reason = "the names are ONNX's")]
@@ -48,53 +39,45 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        const ROWS: &[(UnaryFn, Row)] = &[$((UnaryFn::$name, Row {
-            name: stringify!($name),
-            inputs: &[one("X", $types)],
-            outputs: &[$types],
-            fields: &[],
-        }),)*];
+        const ROWS: &[(UnaryFn, Row)] = &[$((UnaryFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 
 table! {
-    Identity: &[(13, DTypes::ALL)], |_, x| x, |z| z;
-    Abs: NUMERIC, |a, x| a.abs(x), |z| z.abs();
-    Neg: SIGNED, |a, x| a.neg(x), |z| -z;
-    Sign: NUMERIC, |a, x| a.step(Step::Sign, x), |z| z.signum();
-    Floor: FLOATS, |a, x| a.step(Step::Floor, x), |z| z;
-    Ceil: FLOATS, |a, x| a.step(Step::Ceil, x), |z| z;
-    Round: FLOATS_22, |a, x| a.step(Step::Round, x), |z| z;
-    Relu: RELU, |a, x| a.max(x, a.real(0.0)), |z| z.max(0);
-    Reciprocal: FLOATS, |a, x| a.div(a.real(1.0), x), |z| z;
-    Sqrt: FLOATS, |a, x| a.call(Fun::Sqrt, x), |z| z;
-    Exp: FLOATS, |a, x| a.call(Fun::Exp, x), |z| z;
-    Log: FLOATS, |a, x| a.call(Fun::Log, x), |z| z;
-    Sin: FLOATS_22, |a, x| a.call(Fun::Sin, x), |z| z;
-    Cos: FLOATS_22, |a, x| a.call(Fun::Cos, x), |z| z;
-    Tan: FLOATS_22, |a, x| a.call(Fun::Tan, x), |z| z;
-    Asin: FLOATS_22, |a, x| a.call(Fun::Asin, x), |z| z;
-    Acos: FLOATS_22, |a, x| a.call(Fun::Acos, x), |z| z;
-    Atan: FLOATS_22, |a, x| a.call(Fun::Atan, x), |z| z;
-    Sinh: FLOATS_22, |a, x| a.call(Fun::Sinh, x), |z| z;
-    Cosh: FLOATS_22, |a, x| a.call(Fun::Cosh, x), |z| z;
-    Tanh: FLOATS, |a, x| a.call(Fun::Tanh, x), |z| z;
-    Asinh: FLOATS_22, |a, x| a.call(Fun::Asinh, x), |z| z;
-    Acosh: FLOATS_22, |a, x| a.call(Fun::Acosh, x), |z| z;
-    Atanh: FLOATS_22, |a, x| a.call(Fun::Atanh, x), |z| z;
-    Erf: NUMERIC_ERF, |a, x| a.call(Fun::Erf, x), |z| z;
-    Sigmoid: FLOATS, |a, x| a.call(Fun::Sigmoid, x), |z| z;
-    Softplus: FLOATS_22, |a, x| a.call(Fun::Softplus, x), |z| z;
+    Identity: |_, x| x, |z| z;
+    Abs: |a, x| a.abs(x), |z| z.abs();
+    Neg: |a, x| a.neg(x), |z| -z;
+    Sign: |a, x| a.step(Step::Sign, x), |z| z.signum();
+    Floor: |a, x| a.step(Step::Floor, x), |z| z;
+    Ceil: |a, x| a.step(Step::Ceil, x), |z| z;
+    Round: |a, x| a.step(Step::Round, x), |z| z;
+    Relu: |a, x| a.max(x, a.real(0.0)), |z| z.max(0);
+    Reciprocal: |a, x| a.div(a.real(1.0), x), |z| z;
+    Sqrt: |a, x| a.call(Fun::Sqrt, x), |z| z;
+    Exp: |a, x| a.call(Fun::Exp, x), |z| z;
+    Log: |a, x| a.call(Fun::Log, x), |z| z;
+    Sin: |a, x| a.call(Fun::Sin, x), |z| z;
+    Cos: |a, x| a.call(Fun::Cos, x), |z| z;
+    Tan: |a, x| a.call(Fun::Tan, x), |z| z;
+    Asin: |a, x| a.call(Fun::Asin, x), |z| z;
+    Acos: |a, x| a.call(Fun::Acos, x), |z| z;
+    Atan: |a, x| a.call(Fun::Atan, x), |z| z;
+    Sinh: |a, x| a.call(Fun::Sinh, x), |z| z;
+    Cosh: |a, x| a.call(Fun::Cosh, x), |z| z;
+    Tanh: |a, x| a.call(Fun::Tanh, x), |z| z;
+    Asinh: |a, x| a.call(Fun::Asinh, x), |z| z;
+    Acosh: |a, x| a.call(Fun::Acosh, x), |z| z;
+    Atanh: |a, x| a.call(Fun::Atanh, x), |z| z;
+    Erf: |a, x| a.call(Fun::Erf, x), |z| z;
+    Sigmoid: |a, x| a.call(Fun::Sigmoid, x), |z| z;
+    Softplus: |a, x| a.call(Fun::Softplus, x), |z| z;
     // x·tanh(ln(1 + eˣ))
-    Mish: MISH, |a, x| a.mul(x, a.call(Fun::Tanh, a.call(Fun::Softplus, x))), |z| z;
-    Softsign: FLOATS_22, |a, x| a.div(x, a.add(a.real(1.0), a.abs(x))), |z| z;
-    HardSwish: HARD_SWISH, |a, x| hard_swish(a, x), |z| z;
-    Not: &[(13, DTypes::BOOL)], |_, x| x, |z| i128::from(z == 0);
-    BitwiseNot: &[(18, DTypes::INTS)], |_, x| x, |z| !z;
+    Mish: |a, x| a.mul(x, a.call(Fun::Tanh, a.call(Fun::Softplus, x))), |z| z;
+    Softsign: |a, x| a.div(x, a.add(a.real(1.0), a.abs(x))), |z| z;
+    HardSwish: |a, x| hard_swish(a, x), |z| z;
+    Not: |_, x| x, |z| i128::from(z == 0);
+    BitwiseNot: |_, x| x, |z| !z;
 }
-
-/// ONNX also allows Erf on integers; no document says what it rounds to, so only the floats are taken.
-const NUMERIC_ERF: Allowed = FLOATS;
 
 /// HardSigmoid with the constants HardSwish uses: clamp(x/6 + 1/2, 0, 1). As a sum of products it covers both
 /// x·(1/6) + 1/2, as ONNX has it, and (x + 3)/6, as many implementations do. No float is 1/6, so that is a step too.

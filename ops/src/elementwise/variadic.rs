@@ -1,6 +1,6 @@
 //! Min, Max, Sum and Mean: one element from the elements at the same place of any number of operands.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -9,18 +9,15 @@ use crate::family::Family;
 use crate::lanes::{array, broadcast};
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Row, variadic};
+use crate::spec::Row;
 
 /// An element-by-element operator on one operand or more, with multidirectional broadcasting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variadic(pub VariadicFn);
 
-const NUMERIC: Allowed = &[(13, DTypes::NUMERIC)];
-const FLOATS: Allowed = &[(13, DTypes::FLOATS)];
-
-/// Each row: name, dtypes by opset.
+/// Each row: a name.
 macro_rules! table {
-    ($($name:ident: $types:expr;)*) => {
+    ($($name:ident;)*) => {
         /// Which function.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(missing_docs, reason = "the names are ONNX's")]
@@ -32,20 +29,15 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        const ROWS: &[(VariadicFn, Row)] = &[$((VariadicFn::$name, Row {
-            name: stringify!($name),
-            inputs: &[variadic("data_0", $types)],
-            outputs: &[$types],
-            fields: &[],
-        }),)*];
+        const ROWS: &[(VariadicFn, Row)] = &[$((VariadicFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 
 table! {
-    Min: NUMERIC;
-    Max: NUMERIC;
-    Sum: FLOATS;
-    Mean: FLOATS;
+    Min;
+    Max;
+    Sum;
+    Mean;
 }
 
 impl VariadicFn {

@@ -1,6 +1,6 @@
 //! Gemm: alpha·A'·B' + beta·C, where A' and B' are A and B or their transposes.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -12,7 +12,7 @@ use crate::lanes::array;
 use crate::linear::{int_dot, products};
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
-use crate::spec::{Allowed, Row, one, optional};
+use crate::spec::Row;
 
 /// Gemm. C broadcasts to the product.
 ///
@@ -30,17 +30,9 @@ pub struct Gemm {
     pub trans_b: bool,
 }
 
-const T: Allowed =
-    &[(13, DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::FLOATS))];
-
 impl Single for Gemm {
     type Over<D: Dim> = Gemm;
-    const ROW: Row = Row {
-        name: "Gemm",
-        inputs: &[one("A", T), one("B", T), optional("C", T)],
-        outputs: &[T],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("Gemm");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let a = d.any(2..=2)?;
@@ -176,6 +168,8 @@ impl Operator for Gemm {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{outputs, run, tensor};
 

@@ -1,6 +1,6 @@
 //! MatMul: matrix products as numpy has them, over any number of leading axes.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::{ArrayD, Axis};
 
 use crate::arith::Arith;
@@ -11,19 +11,16 @@ use crate::lanes::array;
 use crate::linear::{int_dot, products, real_dot};
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// MatMul of A `[…, M, K]` and B `[…, K, N]`, whose leading axes broadcast. A vector on the left is a row, one
 /// on the right a column; the axis it lacks is not in the result either.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MatMul;
 
-const T: Allowed =
-    &[(13, DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::FLOATS))];
-
 impl Single for MatMul {
     type Over<D: Dim> = MatMul;
-    const ROW: Row = Row { name: "MatMul", inputs: &[one("A", T), one("B", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("MatMul");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let ranks = 1..=d.limits.max_rank;
@@ -106,6 +103,8 @@ impl Operator for MatMul {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{outputs, run, tensor, values};
 

@@ -1,6 +1,6 @@
 //! Concat: several tensors one after the other along an axis.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::{ArrayD, Axis};
 
 use crate::arith::Arith;
@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, same_dtype};
-use crate::spec::{Row, variadic};
+use crate::spec::Row;
 
 /// Concat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,12 +20,7 @@ pub struct Concat {
 
 impl Single for Concat {
     type Over<D: Dim> = Concat;
-    const ROW: Row = Row {
-        name: "Concat",
-        inputs: &[variadic("inputs", &[(13, DTypes::ALL)])],
-        outputs: &[&[(13, DTypes::ALL)]],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("Concat");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let first = d.any(1..=d.limits.max_rank)?;

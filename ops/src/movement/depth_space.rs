@@ -1,6 +1,6 @@
 //! `DepthToSpace` and `SpaceToDepth`: blocks of an image's plane from its channels, and back.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -10,7 +10,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// `DepthToSpace` of `[N, C, H, W]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,11 +29,9 @@ pub struct SpaceToDepth<D = i64> {
     pub blocksize: D,
 }
 
-const T: Allowed = &[(13, DTypes::ALL)];
-
 impl Single for DepthToSpace {
     type Over<D: Dim> = DepthToSpace<D>;
-    const ROW: Row = Row { name: "DepthToSpace", inputs: &[one("input", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("DepthToSpace");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let blocksize = draw(d)?;
@@ -59,7 +57,7 @@ impl Single for DepthToSpace {
 
 impl Single for SpaceToDepth {
     type Over<D: Dim> = SpaceToDepth<D>;
-    const ROW: Row = Row { name: "SpaceToDepth", inputs: &[one("input", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("SpaceToDepth");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         draw(d).map(|blocksize| SpaceToDepth { blocksize })

@@ -1,6 +1,6 @@
 //! Expand: an operand broadcast with a shape.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
-use crate::spec::{Field, Place, Row, one};
+use crate::spec::{Row, list};
 
 /// Expand. The broadcasting is multidirectional: where `shape` says 1 or is shorter, the operand's size holds.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,12 +20,7 @@ pub struct Expand<D = i64> {
 
 impl Single for Expand {
     type Over<D: Dim> = Expand<D>;
-    const ROW: Row = Row {
-        name: "Expand",
-        inputs: &[one("input", &[(13, DTypes::ALL)])],
-        outputs: &[&[(13, DTypes::ALL)]],
-        fields: &[Field { name: "shape", places: &[(13, Place::List(1))] }],
-    };
+    const ROW: Row = Row::new("Expand").with(&[list("shape")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;

@@ -1,6 +1,6 @@
 //! `EyeLike`: ones on a diagonal, of a matrix' shape.
 
-use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attribute, Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -9,7 +9,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Row, at, one};
+use crate::spec::Row;
 
 /// `EyeLike`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,15 +20,13 @@ pub struct EyeLike {
     pub k: i64,
 }
 
-const T: Allowed = &[(13, DTypes::ALL.without(DType::BF16)), (22, DTypes::ALL)];
-
 impl Single for EyeLike {
     type Over<D: Dim> = EyeLike;
-    const ROW: Row = Row { name: "EyeLike", inputs: &[one("input", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("EyeLike");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(2..=2)?;
-        let allowed = at(T, d.limits.opset).unwrap_or(DTypes::NONE);
+        let allowed = d.results(0);
         let dtype = if d.chance(0.6) { Some(d.dtype(allowed)?) } else { None };
         Some(EyeLike { dtype, k: if d.chance(0.5) { d.int(-3, 3) } else { 0 } })
     }

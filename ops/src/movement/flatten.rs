@@ -1,6 +1,6 @@
 //! Flatten: the axes before one make the rows of a matrix, the others its columns.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Row, one};
+use crate::spec::Row;
 
 /// Flatten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,12 +20,7 @@ pub struct Flatten {
 
 impl Single for Flatten {
     type Over<D: Dim> = Flatten;
-    const ROW: Row = Row {
-        name: "Flatten",
-        inputs: &[one("input", &[(13, DTypes::ALL)])],
-        outputs: &[&[(13, DTypes::ALL)]],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("Flatten");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let rank = d.any(0..=d.limits.max_rank)?.rank() as i64;

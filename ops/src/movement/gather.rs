@@ -1,6 +1,6 @@
 //! Gather: slices of one operand along an axis, chosen by the other.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -10,7 +10,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// Gather. Negative indices count from the axis' end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,17 +19,9 @@ pub struct Gather {
     pub axis: i64,
 }
 
-/// The dtypes of indices.
-pub(super) const INDICES: Allowed = &[(13, DTypes::of(&[DType::I32, DType::I64]))];
-
 impl Single for Gather {
     type Over<D: Dim> = Gather;
-    const ROW: Row = Row {
-        name: "Gather",
-        inputs: &[one("data", &[(13, DTypes::ALL)]), one("indices", INDICES)],
-        outputs: &[&[(13, DTypes::ALL)]],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("Gather");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let most = d.limits.max_rank;
@@ -135,7 +127,7 @@ impl Operator for Gather {
 
 #[cfg(test)]
 mod tests {
-    use ir::Tensor;
+    use ir::{DType, Tensor};
 
     use super::*;
     use crate::testing::evaluate;

@@ -1,6 +1,6 @@
 //! `GatherElements`: for each index, the element at its own position but for one axis.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -8,10 +8,10 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::movement::gather::{INDICES, Pointed, in_range, point};
+use crate::movement::gather::{Pointed, in_range, point};
 use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Row, one};
+use crate::spec::Row;
 
 /// `GatherElements`. Negative indices count from the axis' end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,12 +22,7 @@ pub struct GatherElements {
 
 impl Single for GatherElements {
     type Over<D: Dim> = GatherElements;
-    const ROW: Row = Row {
-        name: "GatherElements",
-        inputs: &[one("data", &[(13, DTypes::ALL)]), one("indices", INDICES)],
-        outputs: &[&[(13, DTypes::ALL)]],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("GatherElements");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let rank = d.any(1..=d.limits.max_rank)?.rank();

@@ -11,7 +11,7 @@ use crate::family::Single;
 use crate::lanes::{array, move_last};
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Field, Place, Row, one};
+use crate::spec::{Row, scalar};
 
 /// OneHot. The operand `values` is the pair of the value elsewhere and the value at the index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,17 +22,9 @@ pub struct OneHot<D = i64> {
     pub axis: i64,
 }
 
-const INDEX: Allowed = &[(13, DTypes::INTS.union(DTypes::IEEE_FLOATS))];
-const VALUE: Allowed = &[(13, DTypes::ALL.without(DType::BF16))];
-
 impl Single for OneHot {
     type Over<D: Dim> = OneHot<D>;
-    const ROW: Row = Row {
-        name: "OneHot",
-        inputs: &[one("indices", INDEX), one("values", VALUE)],
-        outputs: &[VALUE],
-        fields: &[Field { name: "depth", places: &[(13, Place::Scalar(1))] }],
-    };
+    const ROW: Row = Row::new("OneHot").with(&[scalar("depth")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let most = d.limits.max_rank.checked_sub(1)?;

@@ -1,6 +1,6 @@
 //! Pad: elements added at the ends of axes, or taken away.
 
-use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attribute, Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -10,7 +10,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{self, Args, Reject, Rule, same_dtype};
-use crate::spec::{Field, Place, Row, one, optional};
+use crate::spec::{Row, list};
 
 /// What is added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,15 +78,7 @@ impl PadMode {
 
 impl Single for Pad {
     type Over<D: Dim> = Pad<D>;
-    const ROW: Row = Row {
-        name: "Pad",
-        inputs: &[one("data", &[(13, DTypes::ALL)]), optional("constant_value", &[(13, DTypes::ALL)])],
-        outputs: &[&[(13, DTypes::ALL)]],
-        fields: &[
-            Field { name: "pads", places: &[(13, Place::List(1))] },
-            Field { name: "axes", places: &[(13, Place::Absent), (18, Place::List(3))] },
-        ],
-    };
+    const ROW: Row = Row::new("Pad").with(&[list("pads"), list("axes")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(0..=d.limits.max_rank)?;

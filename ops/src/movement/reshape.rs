@@ -1,6 +1,6 @@
 //! Reshape: the same elements in row-major order under another shape.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Field, Place, Row, one};
+use crate::spec::{Row, list};
 
 /// Reshape. In `shape`, -1 (at most once) stands for what is left over and 0 for the operand's size on that
 /// axis, unless `allowzero` is set: then 0 is 0.
@@ -23,15 +23,7 @@ pub struct Reshape<D = i64> {
 
 impl Single for Reshape {
     type Over<D: Dim> = Reshape<D>;
-    const ROW: Row = Row {
-        name: "Reshape",
-        inputs: &[one("data", &[(13, DTypes::ALL)])],
-        outputs: &[&[(13, DTypes::ALL)]],
-        fields: &[
-            Field { name: "shape", places: &[(13, Place::List(1))] },
-            Field { name: "allowzero", places: &[(13, Place::Absent), (14, Place::Attribute)] },
-        ],
-    };
+    const ROW: Row = Row::new("Reshape").with(&[list("shape")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;

@@ -1,6 +1,6 @@
 //! `ReverseSequence`: the beginning of every sequence of a batch turned round.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -10,7 +10,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// `ReverseSequence`. One of the first two axes runs over the batch, the other over time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,16 +19,9 @@ pub struct ReverseSequence {
     pub batch_first: bool,
 }
 
-const T: Allowed = &[(13, DTypes::ALL.without(DType::BF16))];
-
 impl Single for ReverseSequence {
     type Over<D: Dim> = ReverseSequence;
-    const ROW: Row = Row {
-        name: "ReverseSequence",
-        inputs: &[one("input", T), one("sequence_lens", &[(13, DTypes::of(&[DType::I64]))])],
-        outputs: &[T],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("ReverseSequence");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(2..=d.limits.max_rank)?;
@@ -113,6 +106,8 @@ impl Operator for ReverseSequence {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{parse, run, tensor};
 

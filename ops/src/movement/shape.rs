@@ -1,6 +1,6 @@
 //! Shape and Size: what a tensor's type says, as a tensor.
 
-use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attribute, Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -9,7 +9,7 @@ use crate::family::Single;
 use crate::lanes::array;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Row, one};
+use crate::spec::Row;
 
 /// Shape: the sizes of the axes from `start` to before `end`. Both count from the end where negative and are then
 /// clamped to the axes there are.
@@ -25,20 +25,9 @@ pub struct Shape {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size;
 
-const T: Allowed = &[(13, DTypes::ALL)];
-const I64: Allowed = &[(13, DTypes::of(&[DType::I64]))];
-
 impl Single for Shape {
     type Over<D: Dim> = Shape;
-    const ROW: Row = Row {
-        name: "Shape",
-        inputs: &[one("data", T)],
-        outputs: &[I64],
-        fields: &[
-            Field { name: "start", places: &[(13, Place::Absent), (15, Place::Attribute)] },
-            Field { name: "end", places: &[(13, Place::Absent), (15, Place::Attribute)] },
-        ],
-    };
+    const ROW: Row = Row::new("Shape");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.limits.dtypes.contains(DType::I64).then_some(())?;
@@ -59,7 +48,7 @@ impl Single for Shape {
 
 impl Single for Size {
     type Over<D: Dim> = Size;
-    const ROW: Row = Row { name: "Size", inputs: &[one("data", T)], outputs: &[I64], fields: &[] };
+    const ROW: Row = Row::new("Size");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.limits.dtypes.contains(DType::I64).then_some(())?;

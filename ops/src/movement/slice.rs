@@ -1,6 +1,6 @@
 //! Slice: every step-th element between a start and an end, along some axes.
 
-use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attribute, Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -10,7 +10,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes};
-use crate::spec::{Field, Place, Row, one};
+use crate::spec::{Row, list};
 
 /// Slice. Negative starts and ends count from the axis' end; both are then clamped to what the axis has. Where
 /// a start or an end is not known yet, it is taken not to be negative.
@@ -35,17 +35,7 @@ struct Cut<D> {
 
 impl Single for Slice {
     type Over<D: Dim> = Slice<D>;
-    const ROW: Row = Row {
-        name: "Slice",
-        inputs: &[one("data", &[(13, DTypes::ALL)])],
-        outputs: &[&[(13, DTypes::ALL)]],
-        fields: &[
-            Field { name: "starts", places: &[(13, Place::List(1))] },
-            Field { name: "ends", places: &[(13, Place::List(2))] },
-            Field { name: "axes", places: &[(13, Place::List(3))] },
-            Field { name: "steps", places: &[(13, Place::List(4))] },
-        ],
-    };
+    const ROW: Row = Row::new("Slice").with(&[list("starts"), list("ends"), list("axes"), list("steps")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(0..=d.limits.max_rank)?;

@@ -1,6 +1,6 @@
 //! Split: one tensor cut along an axis into several.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::{ArrayD, Axis, Slice};
 
 use crate::arith::Arith;
@@ -9,10 +9,9 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Field, Place, Row, one};
+use crate::spec::{Deviation, Row, list};
 
-/// Split into parts of the sizes given. (ONNX's other form, into equal parts by count, is read as the sizes it
-/// amounts to.)
+/// Split into parts of the sizes given.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Split<D = i64> {
     /// The axis that is cut.
@@ -23,12 +22,10 @@ pub struct Split<D = i64> {
 
 impl Single for Split {
     type Over<D: Dim> = Split<D>;
-    const ROW: Row = Row {
-        name: "Split",
-        inputs: &[one("input", &[(13, DTypes::ALL)])],
-        outputs: &[&[(13, DTypes::ALL)]],
-        fields: &[Field { name: "split", places: &[(13, Place::List(1))] }],
-    };
+    const ROW: Row = Row::new("Split").with(&[list("split")]).but(&[Deviation::Attributes {
+        names: &["num_outputs"],
+        why: "equal parts by count are read as the sizes they amount to",
+    }]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;

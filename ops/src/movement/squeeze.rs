@@ -1,6 +1,6 @@
 //! Squeeze and Unsqueeze: axes of size 1 taken out or put in.
 
-use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attribute, Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes};
-use crate::spec::{Allowed, Field, Place, Row, one};
+use crate::spec::{Row, list};
 
 /// Squeeze.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,12 +25,9 @@ pub struct Unsqueeze {
     pub axes: Vec<i64>,
 }
 
-const T: Allowed = &[(13, DTypes::ALL)];
-const FIELDS: &[Field] = &[Field { name: "axes", places: &[(13, Place::List(1))] }];
-
 impl Single for Squeeze {
     type Over<D: Dim> = Squeeze;
-    const ROW: Row = Row { name: "Squeeze", inputs: &[one("data", T)], outputs: &[T], fields: FIELDS };
+    const ROW: Row = Row::new("Squeeze").with(&[list("axes")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = if d.wanted().is_none() && d.chance(0.7) {
@@ -72,7 +69,7 @@ impl Single for Squeeze {
 
 impl Single for Unsqueeze {
     type Over<D: Dim> = Unsqueeze;
-    const ROW: Row = Row { name: "Unsqueeze", inputs: &[one("data", T)], outputs: &[T], fields: FIELDS };
+    const ROW: Row = Row::new("Unsqueeze").with(&[list("axes")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let rank = d.rank(1..=d.limits.max_rank)?;

@@ -1,6 +1,6 @@
 //! Tile: copies of a tensor side by side.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -10,7 +10,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Field, Place, Row, one};
+use crate::spec::{Row, list};
 
 /// Tile.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,12 +21,7 @@ pub struct Tile<D = i64> {
 
 impl Single for Tile {
     type Over<D: Dim> = Tile<D>;
-    const ROW: Row = Row {
-        name: "Tile",
-        inputs: &[one("input", &[(13, DTypes::ALL)])],
-        outputs: &[&[(13, DTypes::ALL)]],
-        fields: &[Field { name: "repeats", places: &[(13, Place::List(1))] }],
-    };
+    const ROW: Row = Row::new("Tile").with(&[list("repeats")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let rank = d.any(0..=d.limits.max_rank)?.rank();

@@ -1,6 +1,6 @@
 //! Transpose: the same elements with the axes in another order.
 
-use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attribute, Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 use rand::seq::SliceRandom;
 
@@ -10,7 +10,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes};
-use crate::spec::{Row, one};
+use crate::spec::Row;
 
 /// Transpose. Axis `i` of the output is axis `perm[i]` of the operand.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,12 +21,7 @@ pub struct Transpose {
 
 impl Single for Transpose {
     type Over<D: Dim> = Transpose;
-    const ROW: Row = Row {
-        name: "Transpose",
-        inputs: &[one("data", &[(13, DTypes::ALL)])],
-        outputs: &[&[(13, DTypes::ALL)]],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("Transpose");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(0..=d.limits.max_rank)?;

@@ -1,6 +1,6 @@
 //! Trilu: the upper or lower triangle of matrices, zero elsewhere.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Row, one};
+use crate::spec::{Row, scalar};
 
 /// Trilu, on the last two axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,16 +20,9 @@ pub struct Trilu {
     pub k: i64,
 }
 
-const T: Allowed = &[(14, DTypes::ALL)];
-
 impl Single for Trilu {
     type Over<D: Dim> = Trilu;
-    const ROW: Row = Row {
-        name: "Trilu",
-        inputs: &[one("input", T)],
-        outputs: &[T],
-        fields: &[Field { name: "k", places: &[(14, Place::Scalar(1))] }],
-    };
+    const ROW: Row = Row::new("Trilu").with(&[scalar("k")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(2..=d.limits.max_rank)?;

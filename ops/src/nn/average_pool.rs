@@ -1,6 +1,6 @@
 //! `AveragePool`: the mean of the elements under a window.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -10,7 +10,7 @@ use crate::lanes::array;
 use crate::nn::window::{Window, padded_cells, taps};
 use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Row, one};
+use crate::spec::Row;
 
 /// `AveragePool` over X `[N, C, spatial…]`. The mean of a window that sees no element, which only dilations can
 /// bring about, is undefined.
@@ -24,16 +24,9 @@ pub struct AveragePool<D = i64> {
     pub count_include_pad: bool,
 }
 
-const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-
 impl Single for AveragePool {
     type Over<D: Dim> = AveragePool<D>;
-    const ROW: Row = Row {
-        name: "AveragePool",
-        inputs: &[one("X", T)],
-        outputs: &[T],
-        fields: &[Field { name: "dilations", places: &[(13, Place::Absent), (19, Place::Attribute)] }],
-    };
+    const ROW: Row = Row::new("AveragePool");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let n = d.any(3..=5)?.rank() - 2;

@@ -1,6 +1,6 @@
 //! `BatchNormalization`, as at inference: every channel standardised by the statistics given.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::data::{Call, Data};
@@ -10,7 +10,7 @@ use crate::lanes;
 use crate::nn::normalize::draw_epsilon;
 use crate::operator::{Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::{Allowed, Field, Place, Row, one};
+use crate::spec::{Deviation, Row};
 
 /// `BatchNormalization` of X `[N, C, …]`, or of X `[N]` as one channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -21,16 +21,12 @@ pub struct BatchNorm {
     pub momentum: f32,
 }
 
-const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (14, DTypes::FLOATS)];
-
 impl Single for BatchNorm {
     type Over<D: Dim> = BatchNorm;
-    const ROW: Row = Row {
-        name: "BatchNormalization",
-        inputs: &[one("X", T), one("scale", T), one("B", T), one("input_mean", T), one("input_var", T)],
-        outputs: &[T],
-        fields: &[Field { name: "training_mode", places: &[(13, Place::Absent), (14, Place::Attribute)] }],
-    };
+    const ROW: Row = Row::new("BatchNormalization").but(&[Deviation::Outputs {
+        first: 1,
+        why: "the others are of training, which this program does not do",
+    }]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;

@@ -1,6 +1,6 @@
 //! `InstanceNormalization` and `GroupNormalization`: an image's channels standardised, each alone or in groups.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -10,7 +10,7 @@ use crate::lanes::array;
 use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize, stash_dtype};
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// `InstanceNormalization` of X `[N, C, spatial…]`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,17 +30,9 @@ pub struct GroupNorm<D = i64> {
     pub stash: DType,
 }
 
-const INSTANCE: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-const GROUP: Allowed = &[(21, DTypes::FLOATS)];
-
 impl Single for InstanceNorm {
     type Over<D: Dim> = InstanceNorm;
-    const ROW: Row = Row {
-        name: "InstanceNormalization",
-        inputs: &[one("input", INSTANCE), one("scale", INSTANCE), one("B", INSTANCE)],
-        outputs: &[INSTANCE],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("InstanceNormalization");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         operands(d)?;
@@ -54,12 +46,7 @@ impl Single for InstanceNorm {
 
 impl Single for GroupNorm {
     type Over<D: Dim> = GroupNorm<D>;
-    const ROW: Row = Row {
-        name: "GroupNormalization",
-        inputs: &[one("X", GROUP), one("scale", GROUP), one("bias", GROUP)],
-        outputs: &[GROUP],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("GroupNormalization");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         operands(d)?;

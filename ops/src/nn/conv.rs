@@ -1,6 +1,6 @@
 //! Conv: cross-correlation over any number of spatial axes, in groups.
 
-use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attribute, Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Class};
 use crate::data::{Call, Data};
@@ -10,7 +10,7 @@ use crate::lanes::array;
 use crate::nn::window::{Window, taps};
 use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::{Allowed, Row, one, optional};
+use crate::spec::Row;
 
 /// Conv over X `[N, C, spatial…]` with W `[M, C / group, kernel…]` and an optional bias B `[M]`.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,16 +23,9 @@ pub struct Conv<D = i64> {
     pub kernel_shape: Option<Vec<D>>,
 }
 
-const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-
 impl Single for Conv {
     type Over<D: Dim> = Conv<D>;
-    const ROW: Row = Row {
-        name: "Conv",
-        inputs: &[one("X", T), one("W", T), optional("B", T)],
-        outputs: &[T],
-        fields: &[],
-    };
+    const ROW: Row = Row::new("Conv");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(3..=5)?;

@@ -1,6 +1,6 @@
 //! `LayerNormalization`: the trailing axes standardised, then scaled and shifted.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -10,7 +10,7 @@ use crate::lanes::{Lanes, array};
 use crate::nn::normalize::{draw_epsilon, some_elements, standardize, stash_dtype};
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
-use crate::spec::{Allowed, Field, Place, Row, one, optional};
+use crate::spec::{Row, outputs};
 
 /// `LayerNormalization` over the axes of X from `axis` on.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,17 +25,9 @@ pub struct LayerNorm {
     pub outputs: i64,
 }
 
-const T: Allowed = &[(17, DTypes::FLOATS)];
-const U: Allowed = &[(17, DTypes::of(&[DType::F32, DType::BF16]))];
-
 impl Single for LayerNorm {
     type Over<D: Dim> = LayerNorm;
-    const ROW: Row = Row {
-        name: "LayerNormalization",
-        inputs: &[one("X", T), one("Scale", T), optional("B", T)],
-        outputs: &[T, U, U],
-        fields: &[Field { name: "outputs", places: &[(17, Place::Outputs)] }],
-    };
+    const ROW: Row = Row::new("LayerNormalization").with(&[outputs("outputs")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
@@ -137,6 +129,7 @@ impl Operator for LayerNorm {
 
 #[cfg(test)]
 mod tests {
+
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
 

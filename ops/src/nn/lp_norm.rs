@@ -1,6 +1,6 @@
 //! `LpNormalization`: lanes divided by their norm.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison, Fun};
 use crate::data::{Call, Data};
@@ -9,7 +9,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// `LpNormalization`. A lane of zeros stays one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,11 +20,9 @@ pub struct LpNorm {
     pub taxicab: bool,
 }
 
-const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-
 impl Single for LpNorm {
     type Over<D: Dim> = LpNorm;
-    const ROW: Row = Row { name: "LpNormalization", inputs: &[one("input", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("LpNormalization");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;

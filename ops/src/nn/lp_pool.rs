@@ -1,6 +1,6 @@
 //! `LpPool`: the norm of the elements under a window.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::data::{Call, Data};
@@ -10,7 +10,7 @@ use crate::lanes::array;
 use crate::nn::window::{AutoPad, Window, taps};
 use crate::operator::{Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Row, one};
+use crate::spec::Row;
 
 /// `LpPool` over X `[N, C, spatial…]`. Padding is zeros, so a window that sees nothing else has the norm 0.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,19 +23,9 @@ pub struct LpPool<D = i64> {
     pub p: i64,
 }
 
-const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-
 impl Single for LpPool {
     type Over<D: Dim> = LpPool<D>;
-    const ROW: Row = Row {
-        name: "LpPool",
-        inputs: &[one("X", T)],
-        outputs: &[T],
-        fields: &[
-            Field { name: "ceil_mode", places: &[(13, Place::Absent), (18, Place::Attribute)] },
-            Field { name: "dilations", places: &[(13, Place::Absent), (18, Place::Attribute)] },
-        ],
-    };
+    const ROW: Row = Row::new("LpPool");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let n = d.any(3..=5)?.rank() - 2;

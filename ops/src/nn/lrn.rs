@@ -1,6 +1,6 @@
 //! LRN: every element divided by a power of the squares of its neighbours among the channels.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -9,7 +9,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// Local response normalisation of X `[N, C, spatial…]`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,11 +24,9 @@ pub struct Lrn {
     pub bias: f32,
 }
 
-const T: Allowed = &[(13, DTypes::FLOATS)];
-
 impl Single for Lrn {
     type Over<D: Dim> = Lrn;
-    const ROW: Row = Row { name: "LRN", inputs: &[one("X", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("LRN");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(3..=d.limits.max_rank)?;

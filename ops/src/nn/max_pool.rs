@@ -1,6 +1,6 @@
 //! `MaxPool`: the largest element under a window, and where it was.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
@@ -11,7 +11,7 @@ use crate::lanes::array;
 use crate::nn::window::{Tap, Window, taps};
 use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Row, one};
+use crate::spec::{Row, outputs};
 
 /// `MaxPool` over X `[N, C, spatial…]`. A window that sees no element, which only dilations can bring about, is
 /// undefined.
@@ -28,19 +28,9 @@ pub struct MaxPool<D = i64> {
     pub outputs: i64,
 }
 
-const T: Allowed = &[
-    (13, DTypes::IEEE_FLOATS.with(DType::I8).with(DType::U8)),
-    (22, DTypes::FLOATS.with(DType::I8).with(DType::U8)),
-];
-
 impl Single for MaxPool {
     type Over<D: Dim> = MaxPool<D>;
-    const ROW: Row = Row {
-        name: "MaxPool",
-        inputs: &[one("X", T)],
-        outputs: &[T, &[(13, DTypes::of(&[DType::I64]))]],
-        fields: &[Field { name: "outputs", places: &[(13, Place::Outputs)] }],
-    };
+    const ROW: Row = Row::new("MaxPool").with(&[outputs("outputs")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let n = d.any(3..=5)?.rank() - 2;

@@ -1,5 +1,6 @@
 //! `MeanVarianceNormalization`: mean 0 and variance 1 along some axes.
 
+use ir::graph::OPSETS;
 use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
@@ -9,7 +10,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{self, Args, Reject, Rule};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::{Deviation, Row};
 
 /// `MeanVarianceNormalization`. With no axes named, all are taken, as ONNX's definition by `ReduceMean` has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,14 +22,14 @@ pub struct MeanVariance {
 /// What ONNX's definition adds to the standard deviation.
 const EPSILON: f64 = 1e-9;
 
-/// The standard lists all floats, but its definition, a function body, exists for f32 alone: it adds ε, an f32
-/// constant, to a deviation of X's dtype.
-const T: Allowed = &[(13, DTypes::of(&[DType::F32]))];
-
 impl Single for MeanVariance {
     type Over<D: Dim> = MeanVariance;
-    const ROW: Row =
-        Row { name: "MeanVarianceNormalization", inputs: &[one("X", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("MeanVarianceNormalization").but(&[Deviation::DTypes {
+        of: "T",
+        without: DTypes::of(&[DType::F16, DType::BF16, DType::F64]),
+        opsets: OPSETS,
+        why: "the function body adds an f32 constant to a deviation of X's dtype, so that it exists for f32 alone",
+    }]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;

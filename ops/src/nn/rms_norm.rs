@@ -1,6 +1,6 @@
 //! `RMSNormalization`: the trailing axes divided by their root mean square, then scaled.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::data::{Call, Data};
@@ -11,7 +11,7 @@ use crate::lanes;
 use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements, stash_dtype};
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// `RMSNormalization` over the axes of X from `axis` on. The output has the dtype of the scale.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,12 +24,9 @@ pub struct RmsNorm {
     pub stash: DType,
 }
 
-const T: Allowed = &[(23, DTypes::FLOATS)];
-
 impl Single for RmsNorm {
     type Over<D: Dim> = RmsNorm;
-    const ROW: Row =
-        Row { name: "RMSNormalization", inputs: &[one("X", T), one("scale", T)], outputs: &[T], fields: &[] };
+    const ROW: Row = Row::new("RMSNormalization");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;

@@ -1,6 +1,6 @@
 //! Softmax, LogSoftmax and Hardmax along one axis.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Class, Fun};
 use crate::data::{Call, Data};
@@ -9,7 +9,7 @@ use crate::family::Family;
 use crate::lanes;
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// Softmax or one of its relatives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,8 +19,6 @@ pub struct Softmax {
     /// The axis along which the function is taken.
     pub axis: i64,
 }
-
-const T: Allowed = &[(13, DTypes::FLOATS)];
 
 /// Each row: name, what it is.
 macro_rules! table {
@@ -35,12 +33,7 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        const ROWS: &[(SoftmaxFn, Row)] = &[$((SoftmaxFn::$name, Row {
-            name: stringify!($name),
-            inputs: &[one("input", T)],
-            outputs: &[T],
-            fields: &[],
-        }),)*];
+        const ROWS: &[(SoftmaxFn, Row)] = &[$((SoftmaxFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 

@@ -9,7 +9,7 @@ use crate::family::Family;
 use crate::lanes;
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Row, one};
+use crate::spec::Row;
 
 /// ArgMax or ArgMin; the result is int64.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,8 +24,6 @@ pub struct Arg {
     pub select_last_index: bool,
 }
 
-const T: Allowed = &[(13, DTypes::NUMERIC)];
-
 /// Each row: function, ONNX name.
 macro_rules! table {
     ($($function:ident, $name:literal;)*) => {
@@ -35,12 +33,7 @@ macro_rules! table {
         pub enum ArgFn { $($function,)* }
 
         /// The rows of the registry.
-        const ROWS: &[(ArgFn, Row)] = &[$((ArgFn::$function, Row {
-            name: $name,
-            inputs: &[one("data", T)],
-            outputs: &[&[(13, DTypes::of(&[DType::I64]))]],
-            fields: &[],
-        }),)*];
+        const ROWS: &[(ArgFn, Row)] = &[$((ArgFn::$function, Row::new($name)),)*];
     };
 }
 

@@ -1,6 +1,6 @@
 //! CumSum: sums of the elements up to each place along an axis.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -9,7 +9,7 @@ use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Field, Place, Row, one};
+use crate::spec::{Row, scalar};
 
 /// CumSum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,18 +22,9 @@ pub struct CumSum {
     pub reverse: bool,
 }
 
-const WIDE_INTS: DTypes = DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]);
-const T: Allowed =
-    &[(13, WIDE_INTS.with(DType::F32).with(DType::F64)), (14, WIDE_INTS.union(DTypes::FLOATS))];
-
 impl Single for CumSum {
     type Over<D: Dim> = CumSum;
-    const ROW: Row = Row {
-        name: "CumSum",
-        inputs: &[one("x", T)],
-        outputs: &[T],
-        fields: &[Field { name: "axis", places: &[(13, Place::Scalar(1))] }],
-    };
+    const ROW: Row = Row::new("CumSum").with(&[scalar("axis")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
@@ -95,6 +86,8 @@ impl Operator for CumSum {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{run, tensor};
 

@@ -9,7 +9,7 @@ use crate::family::Family;
 use crate::lanes;
 use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{self, Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Row, one};
+use crate::spec::{Row, list};
 
 /// A Reduce operator.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,23 +25,9 @@ pub struct Reduce {
 }
 
 /// The dtypes of most reductions: 32- and 64-bit integers and all floats.
-const WIDE: DTypes = DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::FLOATS);
-const SUM: Allowed = &[(13, WIDE)];
-const MAX: Allowed = &[
-    (13, WIDE.with(DType::I8).with(DType::U8)),
-    (20, WIDE.with(DType::I8).with(DType::U8).with(DType::Bool)),
-];
-
-/// Where `axes` stands: ReduceSum had it as an operand first.
-const AXES_13: &[Field] = &[Field { name: "axes", places: &[(13, Place::List(1))] }];
-const AXES_18: &[Field] = &[
-    Field { name: "axes", places: &[(13, Place::Attribute), (18, Place::List(1))] },
-    Field { name: "noop_with_empty_axes", places: &[(13, Place::Absent), (18, Place::Attribute)] },
-];
-
-/// Each row: function, ONNX name, dtypes by opset, where the attributes stand.
+/// Each row: function, ONNX name.
 macro_rules! table {
-    ($($function:ident, $name:literal: $types:expr, $fields:expr;)*) => {
+    ($($function:ident, $name:literal;)*) => {
         /// How elements are combined.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(missing_docs, reason = "the names are ONNX's, without `Reduce`")]
@@ -53,26 +39,21 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        const ROWS: &[(ReduceFn, Row)] = &[$((ReduceFn::$function, Row {
-            name: $name,
-            inputs: &[one("data", $types)],
-            outputs: &[$types],
-            fields: $fields,
-        }),)*];
+        const ROWS: &[(ReduceFn, Row)] = &[$((ReduceFn::$function, Row::new($name).with(&[list("axes")])),)*];
     };
 }
 
 table! {
-    Sum, "ReduceSum": SUM, AXES_13;
-    Mean, "ReduceMean": SUM, AXES_18;
-    Max, "ReduceMax": MAX, AXES_18;
-    Min, "ReduceMin": MAX, AXES_18;
-    Prod, "ReduceProd": SUM, AXES_18;
-    SumSquare, "ReduceSumSquare": SUM, AXES_18;
-    L1, "ReduceL1": SUM, AXES_18;
-    L2, "ReduceL2": SUM, AXES_18;
-    LogSum, "ReduceLogSum": SUM, AXES_18;
-    LogSumExp, "ReduceLogSumExp": SUM, AXES_18;
+    Sum, "ReduceSum";
+    Mean, "ReduceMean";
+    Max, "ReduceMax";
+    Min, "ReduceMin";
+    Prod, "ReduceProd";
+    SumSquare, "ReduceSumSquare";
+    L1, "ReduceL1";
+    L2, "ReduceL2";
+    LogSum, "ReduceLogSum";
+    LogSumExp, "ReduceLogSumExp";
 }
 
 impl ReduceFn {

@@ -1,6 +1,6 @@
 //! TopK: the largest or smallest elements along an axis, and where they are.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
@@ -9,7 +9,7 @@ use crate::family::Single;
 use crate::lanes::{Lanes, array, move_last};
 use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Field, Place, Row, one};
+use crate::spec::{Row, single};
 
 /// TopK; of equal elements the one with the lower index comes first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,17 +24,9 @@ pub struct TopK<D = i64> {
     pub sorted: bool,
 }
 
-const T: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (24, DTypes::NUMERIC)];
-const INDEX: Allowed = &[(13, DTypes::of(&[DType::I64]))];
-
 impl Single for TopK {
     type Over<D: Dim> = TopK<D>;
-    const ROW: Row = Row {
-        name: "TopK",
-        inputs: &[one("X", T)],
-        outputs: &[T, INDEX],
-        fields: &[Field { name: "k", places: &[(13, Place::Single(1))] }],
-    };
+    const ROW: Row = Row::new("TopK").with(&[single("K", "k")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
