@@ -1,20 +1,17 @@
 //! What the list of operators is made of: payloads, each of them one operator or a uniform family.
 //!
-//! A payload knows nothing of the list. It says how one use of it is drawn and how it is read from attributes, and gives
-//! itself; the list makes an [`Op`](crate::Op) of that.
+//! A payload knows nothing of the list. It says how one use of it is drawn and gives itself; the list makes an
+//! [`Op`](crate::Op) of that.
 
-use ir::{Attributes, BadAttribute, Dim, Sym};
+use ir::Sym;
 
+use crate::attributes::Declared;
 use crate::draw::Draw;
 use crate::operator::Operator;
 use crate::spec::Row;
 
 /// Operators that share a payload, a row for each.
-pub trait Family: Operator {
-    /// Which of the operators; `()` where there is only one.
-    type Function: Copy + 'static;
-    /// The payload with sizes of another kind among its attributes; itself where there are none.
-    type Over<D: Dim>;
+pub trait Family: Operator + Declared {
     /// The operators.
     const ROWS: &'static [(Self::Function, Row)];
 
@@ -23,28 +20,18 @@ pub trait Family: Operator {
 
     /// Chooses an operator and its operands; `None` where the choice came to nothing.
     fn draw<'a>(function: Self::Function, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>>;
-
-    /// Builds the operator from its attributes.
-    fn parse(function: Self::Function, given: &Attributes) -> Result<Self, BadAttribute>;
 }
 
 /// An operator that is a family of its own.
-pub trait Single: Operator {
-    /// The payload with sizes of another kind among its attributes; itself where there are none.
-    type Over<D: Dim>;
+pub trait Single: Operator + Declared<Function = ()> {
     /// The operator.
     const ROW: Row;
 
     /// Chooses the operator's attributes and operands; `None` where the choice came to nothing.
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>>;
-
-    /// Builds the operator from its attributes.
-    fn parse(given: &Attributes) -> Result<Self, BadAttribute>;
 }
 
 impl<T: Single> Family for T {
-    type Function = ();
-    type Over<D: Dim> = T::Over<D>;
     const ROWS: &'static [((), Row)] = &[((), T::ROW)];
 
     fn row(&self) -> usize {
@@ -53,9 +40,5 @@ impl<T: Single> Family for T {
 
     fn draw<'a>((): (), d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         <T as Single>::draw(d)
-    }
-
-    fn parse((): (), given: &Attributes) -> Result<Self, BadAttribute> {
-        <T as Single>::parse(given)
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`operator`] | what an operator states about itself |
 //! | [`rule`] | type rules and how they are read |
+//! | [`attributes`] | one declaration of attributes, from which a payload follows |
 //! | [`arith`], [`data`] | the number systems in which a meaning is read, and tensors of such numbers |
 //! | [`plain`] | the plainest number system: values, without bounds |
 //! | [`schema`] | the operator schemas of ONNX itself, generated |
@@ -19,6 +20,7 @@
 //! standard says.
 
 pub mod arith;
+pub mod attributes;
 pub mod data;
 pub mod draw;
 pub mod elementwise;

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use ir::{Attributes, BadAttribute, Dim, Operation, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::{
@@ -67,11 +68,6 @@ macro_rules! operators {
         }
 
         impl Operator for Op {
-            fn attributes(&self) -> Attributes {
-                match self {
-                    $(Self::$name(o) => Operator::attributes(o),)*
-                }
-            }
             fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
                 match self {
                     $(Self::$name(o) => o.eval(c),)*
@@ -107,6 +103,13 @@ macro_rules! operators {
                 };
                 &REGISTRY[FIRST[family as usize] + row]
             }
+
+            /// The attributes; [`from_attributes`](Self::from_attributes) gives the operator back.
+            pub fn attributes(&self) -> Attributes {
+                match self {
+                    $(Self::$name(o) => Declared::attributes(o),)*
+                }
+            }
         }
 
         /// The families, numbered in the order of the list.
@@ -118,7 +121,7 @@ macro_rules! operators {
         const FAMILIES: &[Member] = &[$(Member {
             rows: || <$payload as Family>::ROWS.iter().map(|(_, row)| row).collect(),
             draw: |row, d| <$payload as Family>::draw(<$payload as Family>::ROWS[row].0, d).map(Op::$name),
-            parse: |row, given| <$payload as Family>::parse(<$payload as Family>::ROWS[row].0, given).map(Op::$name),
+            parse: |row, given| <$payload as Declared>::parse(<$payload as Family>::ROWS[row].0, given).map(Op::$name),
         },)*];
 
         const LENGTHS: &[usize] = &[$(<$payload as Family>::ROWS.len(),)*];
@@ -269,11 +272,11 @@ impl Operation for Op {
     }
 
     fn infer(&self, inputs: &[Option<&Type>]) -> Result<Vec<Type>, Reject> {
-        operator::infer(self, self.spec(), inputs)
+        operator::infer(self, &self.attributes(), self.spec(), inputs)
     }
 
     fn attributes(&self) -> Attributes {
-        Operator::attributes(self)
+        self.attributes()
     }
 
     fn parse(name: &str, attributes: &Attributes) -> Option<Result<Self, BadAttribute>> {

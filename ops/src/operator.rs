@@ -18,11 +18,6 @@ pub trait TypeRule<D: Dim> {
 
 /// Everything else that is true of an operator on every backend.
 pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
-    /// The attributes; [`Family::parse`](crate::family::Family::parse) gives the operator back.
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-    }
-
     /// The reference semantics: what the outputs are, in any number system.
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>>;
 
@@ -131,8 +126,13 @@ pub fn elements(ty: &Type) -> u64 {
 }
 
 /// The types of an operator's outputs on operands of these types. All is checked: numbers, the operands' dtypes, the rule.
-pub fn infer(op: &impl Operator, spec: &Spec, inputs: &[Option<&Type>]) -> Result<Vec<Type>, Reject> {
-    check_attributes(&op.attributes())?;
+pub fn infer(
+    op: &impl TypeRule<i64>,
+    attributes: &Attributes,
+    spec: &Spec,
+    inputs: &[Option<&Type>],
+) -> Result<Vec<Type>, Reject> {
+    check_attributes(attributes)?;
     check_operands(spec, inputs)?;
     let outputs = op.infer(Args(inputs), &mut Check)?;
     let too_large = outputs.iter().any(|t| t.span() > ir::dim::LIMIT || t.shape.iter().any(|&d| d < 0));

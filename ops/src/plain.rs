@@ -10,9 +10,7 @@ use ndarray::{ArrayD, IxDyn};
 
 use crate::arith::{Arith, Class, Comparison, Fun, Step};
 use crate::data::{Call, Data};
-use crate::operator::{Operator, infer};
-use crate::rule::Reject;
-use crate::spec::Spec;
+use crate::operator::Operator;
 
 /// Values without bounds. Undefined reals are NaN, undefined integers 0; nothing is undecidable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -252,20 +250,20 @@ pub fn settle(data: &mut Data<Plain>, dtype: DType) {
     }
 }
 
-/// The value of one operator on tensors: type rule, reference semantics, rounding.
-pub fn evaluate<O: Operator>(
-    op: &O,
-    spec: &Spec,
-    operands: &[Option<&Tensor>],
-) -> Result<Vec<Tensor>, Reject> {
+/// The value of one operator on tensors whose types its rule accepts, and which give outputs of these types.
+pub fn evaluate(op: &impl Operator, operands: &[Option<&Tensor>], outputs: &[Type]) -> Vec<Tensor> {
     let types: Vec<Option<Type>> = operands.iter().map(|t| t.map(Tensor::ty)).collect();
     let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
-    let outputs = infer(op, spec, &types)?;
     let data: Vec<Option<Data<Plain>>> = operands.iter().map(|t| t.map(load)).collect();
     let inputs: Vec<Option<&Data<Plain>>> = data.iter().map(Option::as_ref).collect();
-    let arith = Plain { dtype: working_dtype(&types, &outputs) };
-    let results = op.eval(&Call { arith: &arith, inputs: &inputs, types: &types, outputs: &outputs });
-    Ok(results.iter().zip(&outputs).map(|(data, ty)| store(data, ty)).collect())
+    let arith = Plain { dtype: working_dtype(&types, outputs) };
+    let results = op.eval(&Call { arith: &arith, inputs: &inputs, types: &types, outputs });
+    debug_assert_eq!(results.len(), outputs.len(), "the meaning has as many outputs as the type rule");
+    let store = |(data, ty): (&Data<Plain>, &Type)| {
+        debug_assert_eq!(data.shape(), ty.extents(), "the meaning has the shape that the type rule has");
+        store(data, ty)
+    };
+    results.iter().zip(outputs).map(store).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use ir::{Attributes, DType, Tensor, Type};
 
 use crate::family::Family;
+use crate::operator::infer;
 use crate::plain;
 use crate::rule::Reject;
 use crate::spec::Spec;
@@ -36,7 +37,10 @@ pub(crate) fn parse<F: Family>(name: &str, attributes: &Attributes) -> F {
 /// The outputs on operands, some of which may be absent.
 pub(crate) fn evaluate<F: Family>(op: &F, operands: &[Option<&Tensor>]) -> Result<Vec<Tensor>, Reject> {
     let spec = Spec::new(&F::ROWS[op.row()].1, 0);
-    plain::evaluate(op, &spec, operands)
+    let types: Vec<Option<Type>> = operands.iter().map(|t| t.map(Tensor::ty)).collect();
+    let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
+    let outputs = infer(op, &op.attributes(), &spec, &types)?;
+    Ok(plain::evaluate(op, operands, &outputs))
 }
 
 /// The outputs on operands that are all there.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ir::Choices;
 use ir::dim::{Arena, Expr};
-use ir::{DType, DTypes, Operation, Sym, Tensor, Type};
+use ir::{Attribute, DType, DTypes, Operation, Sym, Tensor, Type};
 use onnxsmith_ops::draw::{Draw, Goal, Limits, Operand};
 use onnxsmith_ops::plain::evaluate;
 use onnxsmith_ops::spec::{Arity, Deviation, Place};
@@ -181,7 +181,7 @@ fn drawn_operands_are_allowed() {
 fn attributes_parse_back() {
     for spec in registry() {
         for (opset, drawn) in draws(spec) {
-            let all = Operator::attributes(&drawn.op);
+            let all = drawn.op.attributes();
             assert_eq!(Op::from_attributes(spec, &all), Ok(drawn.op.clone()), "{}", spec.name);
             let written = all
                 .iter()
@@ -190,6 +190,45 @@ fn attributes_parse_back() {
                 .collect();
             assert_eq!(Op::from_attributes(spec, &written), Ok(drawn.op), "{} in opset {opset}", spec.name);
         }
+    }
+}
+
+/// What an operator takes for absent attributes is what the standard says, in every opset that has them.
+#[test]
+fn defaults_are_those_of_the_schemas() {
+    for spec in registry() {
+        let Some((_, drawn)) = draws(spec).next() else { continue };
+        let given = drawn.op.attributes();
+        let defaults = OPSETS.filter_map(|opset| schema::in_force(spec.name, opset)).flat_map(|schema| {
+            let defaults = schema.attributes.iter().filter_map(|attribute| match attribute.absence {
+                schema::Absence::Default(text) => Some((attribute, text)),
+                schema::Absence::Allowed | schema::Absence::Forbidden => None,
+            });
+            defaults.collect::<Vec<_>>()
+        });
+        for (attribute, text) in defaults.filter(|(attribute, _)| given.get(attribute.name).is_some()) {
+            let mut rest = given.clone();
+            rest.remove(attribute.name);
+            // Where two attributes only go together, neither is given.
+            let op = Op::from_attributes(spec, &rest).unwrap_or_else(|_| {
+                let both = ["batch_axis", "time_axis"];
+                both.map(|name| rest.remove(name));
+                Op::from_attributes(spec, &rest).expect("what has a default may be absent")
+            });
+            let all = op.attributes();
+            let is_default = all.get(attribute.name).is_some_and(|found| is_spelled(found, text));
+            assert!(is_default, "{}: {} is not {text}, but {all:?}", spec.name, attribute.name);
+        }
+    }
+}
+
+/// Whether a value is the one that the schemas spell so.
+fn is_spelled(value: &Attribute, text: &str) -> bool {
+    match value {
+        Attribute::Ints(list) => list.iter().map(i64::to_string).collect::<Vec<_>>().join(" ") == text,
+        Attribute::Name(name) => name == text,
+        Attribute::Float(number) => text.parse() == Ok(*number),
+        Attribute::Int(_) | Attribute::DType(_) => value.to_string() == text,
     }
 }
 
@@ -213,7 +252,7 @@ fn accepted_calls_evaluate_to_the_inferred_types() {
             let Ok(inferred) = Operation::infer(&drawn.op, &types) else { continue };
             accepted += 1;
             let operands: Vec<Option<&Tensor>> = operands.iter().map(Option::as_ref).collect();
-            let found = evaluate(&drawn.op, spec, &operands).expect("the rule accepted it a moment ago");
+            let found = evaluate(&drawn.op, &operands, &inferred);
             let found: Vec<Type> = found.iter().map(Tensor::ty).collect();
             assert_eq!(found, inferred, "{} on {types:?}", spec.name);
             for (i, ty) in inferred.iter().enumerate() {

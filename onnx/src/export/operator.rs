@@ -19,7 +19,7 @@ pub(super) fn write(
     let (spec, opset) = (op.spec(), writer.model.opset);
     let fail = |why: String| Error::invalid(format!("node %{} ({})", id.0, spec.name), why);
     check_opset(writer, id, op, opset).map_err(fail)?;
-    let attributes = Operator::attributes(op);
+    let attributes = op.attributes();
     check_absent(spec, op, &attributes, opset).map_err(fail)?;
 
     let written = attributes.iter().filter(|(name, _)| spec.place(name, opset) == Place::Attribute);

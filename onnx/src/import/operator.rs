@@ -223,7 +223,7 @@ fn split_sizes(
 
 /// Attributes that the model gives must mean something to the operator.
 fn check_understood(op: &Op, given: &Attributes) -> Result<(), Error> {
-    let understood = Operator::attributes(op);
+    let understood = op.attributes();
     let is_lost = |(name, value): &(&str, &Attribute)| {
         let is_empty = matches!(value, Attribute::Ints(list) if list.is_empty());
         let is_split = op.spec().name == "Split" && *name == "num_outputs";
@@ -315,5 +315,5 @@ fn evaluate(
             operands.push(Some(known.tensor.as_ref()));
         }
     }
-    Some((ops::plain::evaluate(op, op.spec(), &operands).ok()?, inputs))
+    Some((ops::plain::evaluate(op, &operands, outputs), inputs))
 }

@@ -3,6 +3,7 @@
 use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison, Fun};
+use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
@@ -86,9 +87,23 @@ fn exp_minus_one<A: Arith>(a: &A, x: A::R) -> A::R {
     a.either(a.sub(a.call(Fun::Exp, x), a.real(1.0)), || a.call(Fun::Expm1, x))
 }
 
-impl Family for Activation {
+impl Declared for Activation {
     type Function = ActivationFn;
     type Over<D: Dim> = Activation;
+
+    fn parse(function: ActivationFn, a: &Attributes) -> Result<Self, BadAttribute> {
+        let all = function.attributes().iter();
+        let parameters = all.map(|&(name, default)| a.get_float(name, default)).collect::<Result<_, _>>()?;
+        Ok(Activation { function, parameters })
+    }
+
+    fn attributes(&self) -> Attributes {
+        let names = self.function.attributes().iter().map(|(name, _)| name);
+        names.zip(&self.parameters).fold(Attributes::new(), |all, (name, &value)| all.float(name, value))
+    }
+}
+
+impl Family for Activation {
     const ROWS: &'static [(ActivationFn, Row)] = ROWS;
 
     fn row(&self) -> usize {
@@ -103,12 +118,6 @@ impl Family for Activation {
         let parameters = function.attributes().iter().map(parameter).collect::<Option<_>>()?;
         Some(Activation { function, parameters })
     }
-
-    fn parse(function: ActivationFn, a: &Attributes) -> Result<Self, BadAttribute> {
-        let all = function.attributes().iter();
-        let parameters = all.map(|&(name, default)| a.get_float(name, default)).collect::<Result<_, _>>()?;
-        Ok(Activation { function, parameters })
-    }
 }
 
 impl<D: Dim> TypeRule<D> for Activation {
@@ -122,11 +131,6 @@ impl<D: Dim> TypeRule<D> for Activation {
 }
 
 impl Operator for Activation {
-    fn attributes(&self) -> Attributes {
-        let names = self.function.attributes().iter().map(|(name, _)| name);
-        names.zip(&self.parameters).fold(Attributes::new(), |all, (name, &value)| all.float(name, value))
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![Data::Real(c.real(0).mapv(|x| self.function.real(c.arith, &self.parameters, x)))]
     }

@@ -1,9 +1,10 @@
 //! Functions of two elements whose result has the operands' dtype, with multidirectional broadcasting.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
@@ -12,9 +13,11 @@ use crate::operator::{Edge, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
-/// An element-by-element operator on two operands, without attributes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Binary(pub BinaryFn);
+attributes! {
+    /// An element-by-element operator on two operands, without attributes.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Binary(BinaryFn);
+}
 
 /// Each row: name, the function on reals, the function on integers (`None` where undefined).
 macro_rules! table {
@@ -60,8 +63,6 @@ table! {
 }
 
 impl Family for Binary {
-    type Function = BinaryFn;
-    type Over<D: Dim> = Binary;
     const ROWS: &'static [(BinaryFn, Row)] = ROWS;
 
     fn row(&self) -> usize {
@@ -72,10 +73,6 @@ impl Family for Binary {
         let a = d.any(0..=d.limits.max_rank)?;
         d.broadcast_with(a.dtype, &a)?;
         Some(Binary(function))
-    }
-
-    fn parse(function: BinaryFn, _: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Binary(function))
     }
 }
 

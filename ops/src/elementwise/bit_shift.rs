@@ -1,8 +1,9 @@
 //! BitShift: the bits of unsigned integers moved left or right by as many places as another operand says.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
@@ -11,11 +12,13 @@ use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
-/// BitShift.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BitShift {
-    /// Which way.
-    pub direction: Direction,
+attributes! {
+    /// BitShift.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct BitShift {
+        /// Which way.
+        pub direction: Direction as "direction" { "LEFT" => Direction::Left, "RIGHT" => Direction::Right },
+    }
 }
 
 /// Which way bits move.
@@ -38,7 +41,6 @@ impl Direction {
 }
 
 impl Single for BitShift {
-    type Over<D: Dim> = BitShift;
     const ROW: Row = Row::new("BitShift");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -46,23 +48,6 @@ impl Single for BitShift {
         d.broadcast_with(x.dtype, &x)?;
         let direction = d.choose(&[Direction::Left, Direction::Right])?;
         Some(BitShift { direction })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        let name = a.get_name("direction", "")?;
-        let direction = match name.as_str() {
-            "LEFT" => Direction::Left,
-            "RIGHT" => Direction::Right,
-            "" => return Err(BadAttribute::Missing("direction".to_owned())),
-            _ => {
-                return Err(BadAttribute::Value {
-                    name: "direction".to_owned(),
-                    value: name,
-                    wanted: "LEFT or RIGHT".to_owned(),
-                });
-            }
-        };
-        Ok(BitShift { direction })
     }
 }
 
@@ -75,10 +60,6 @@ impl<D: Dim> TypeRule<D> for BitShift {
 }
 
 impl Operator for BitShift {
-    fn attributes(&self) -> Attributes {
-        Attributes::new().name("direction", self.direction.name())
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (dtype, bits) = (c.dtype(0), 8 * c.dtype(0).size() as i128);
         let shift = |[x, places]: [i128; 2]| match self.direction {

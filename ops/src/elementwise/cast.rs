@@ -1,8 +1,9 @@
 //! Cast and CastLike: the same numbers in another dtype.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -10,16 +11,20 @@ use crate::operator::{Edge, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Deviation, Row};
 
-/// Cast: the dtype is an attribute.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cast {
-    /// The dtype of the result.
-    pub to: DType,
+attributes! {
+    /// Cast: the dtype is an attribute.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Cast {
+        /// The dtype of the result.
+        pub to: DType,
+    }
 }
 
-/// CastLike: the dtype is that of a second operand, whose elements do not matter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CastLike;
+attributes! {
+    /// CastLike: the dtype is that of a second operand, whose elements do not matter.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct CastLike;
+}
 
 const OF_EIGHT_BITS: &[Deviation] = &[Deviation::Attributes {
     names: &["saturate", "round_mode"],
@@ -27,31 +32,20 @@ const OF_EIGHT_BITS: &[Deviation] = &[Deviation::Attributes {
 }];
 
 impl Single for Cast {
-    type Over<D: Dim> = Cast;
     const ROW: Row = Row::new("Cast").but(OF_EIGHT_BITS);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         Some(Cast { to: draw(d)? })
     }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        let to = a.get_dtype("to")?.ok_or_else(|| BadAttribute::Missing("to".to_owned()))?;
-        Ok(Cast { to })
-    }
 }
 
 impl Single for CastLike {
-    type Over<D: Dim> = CastLike;
     const ROW: Row = Row::new("CastLike").but(OF_EIGHT_BITS);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let to = draw(d)?;
         d.of(to, 0..=d.limits.max_rank)?;
         Some(CastLike)
-    }
-
-    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(CastLike)
     }
 }
 
@@ -117,10 +111,6 @@ impl<D: Dim> TypeRule<D> for Cast {
 }
 
 impl Operator for Cast {
-    fn attributes(&self) -> Attributes {
-        Attributes::new().dtype("to", self.to)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![convert(c, self.to)]
     }

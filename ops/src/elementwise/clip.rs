@@ -1,9 +1,10 @@
 //! Clip: elements kept between a lower and an upper bound, either of which may be absent.
 
 use ir::dtype::FloatFormat;
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -11,13 +12,14 @@ use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Deviation, Row};
 
-/// Clip. The bounds are scalars. An absent bound does not bind, not even infinities: that is what the
-/// standard's function body says, where its prose names the largest finite number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Clip;
+attributes! {
+    /// Clip. The bounds are scalars. An absent bound does not bind, not even infinities: that is what the
+    /// standard's function body says, where its prose names the largest finite number.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Clip;
+}
 
 impl Single for Clip {
-    type Over<D: Dim> = Clip;
     const ROW: Row = Row::new("Clip").but(&[Deviation::DTypes {
         of: "T",
         without: DTypes::of(&[DType::BF16]),
@@ -37,10 +39,6 @@ impl Single for Clip {
             d.of(x.dtype, 0..=0)?;
         }
         Some(Clip)
-    }
-
-    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Clip)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Comparisons of two elements, with multidirectional broadcasting.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
@@ -11,13 +12,13 @@ use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
-/// An element-by-element comparison; the result is `bool`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Compare(pub Comparison);
+attributes! {
+    /// An element-by-element comparison; the result is `bool`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Compare(Comparison);
+}
 
 impl Family for Compare {
-    type Function = Comparison;
-    type Over<D: Dim> = Compare;
     /// In the order of [`Comparison`].
     const ROWS: &'static [(Comparison, Row)] = &[
         (Comparison::Equal, Row::new("Equal")),
@@ -37,10 +38,6 @@ impl Family for Compare {
         let a = d.one_of(dtypes, 0..=d.limits.max_rank)?;
         d.broadcast_with(a.dtype, &a)?;
         Some(Compare(function))
-    }
-
-    fn parse(function: Comparison, _: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Compare(function))
     }
 }
 

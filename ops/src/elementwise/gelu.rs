@@ -2,9 +2,10 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 
-use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -12,33 +13,21 @@ use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
-/// Gelu.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Gelu {
-    /// Whether `approximate` is `tanh` instead of `none`.
-    pub tanh: bool,
+attributes! {
+    /// Gelu.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Gelu {
+        /// Whether `approximate` is `tanh` instead of `none`.
+        pub tanh: bool as "approximate" { "none" => false, "tanh" => true } = false,
+    }
 }
 
 impl Single for Gelu {
-    type Over<D: Dim> = Gelu;
     const ROW: Row = Row::new("Gelu");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;
         Some(Gelu { tanh: d.chance(0.5) })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        let approximate = a.get_name("approximate", "none")?;
-        match approximate.as_str() {
-            "none" => Ok(Gelu { tanh: false }),
-            "tanh" => Ok(Gelu { tanh: true }),
-            _ => Err(BadAttribute::Value {
-                name: "approximate".to_owned(),
-                value: approximate,
-                wanted: "none or tanh".to_owned(),
-            }),
-        }
     }
 }
 
@@ -69,10 +58,6 @@ impl<D: Dim> TypeRule<D> for Gelu {
 }
 
 impl Operator for Gelu {
-    fn attributes(&self) -> Attributes {
-        Attributes::new().name("approximate", if self.tanh { "tanh" } else { "none" })
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![Data::Real(c.real(0).mapv(|x| self.real(c.arith, x, c.dtype(0))))]
     }

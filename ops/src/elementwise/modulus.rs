@@ -1,8 +1,9 @@
 //! Mod: the remainder of a division, with the divisor's sign (Python's `%`) or the dividend's (C's `fmod`).
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{BadAttribute, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
@@ -11,15 +12,16 @@ use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
-/// Mod.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Mod {
-    /// Whether the result has the dividend's sign instead of the divisor's; floats need it.
-    pub fmod: bool,
+attributes! {
+    /// Mod.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Mod {
+        /// Whether the result has the dividend's sign instead of the divisor's; floats need it.
+        pub fmod: bool = false,
+    }
 }
 
 impl Single for Mod {
-    type Over<D: Dim> = Mod;
     const ROW: Row = Row::new("Mod");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -27,10 +29,6 @@ impl Single for Mod {
         d.broadcast_with(a.dtype, &a)?;
         // The text of the newest version keeps `fmod` to floats; one of ONNX's own tests has it on integers.
         Some(Mod { fmod: a.dtype.is_float() })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Mod { fmod: a.get_flag("fmod", false)? })
     }
 }
 
@@ -60,10 +58,6 @@ impl<D: Dim> TypeRule<D> for Mod {
 }
 
 impl Operator for Mod {
-    fn attributes(&self) -> Attributes {
-        Attributes::new().flag("fmod", self.fmod)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape) = (c.arith, c.extents(0));
         vec![if c.is_real() {

@@ -1,8 +1,9 @@
 //! Pow: base to the power of an exponent, whose dtypes may differ.
 
-use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
@@ -11,12 +12,13 @@ use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
 use crate::spec::Row;
 
-/// Pow. The result has the dtype of the base.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pow;
+attributes! {
+    /// Pow. The result has the dtype of the base.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Pow;
+}
 
 impl Single for Pow {
-    type Over<D: Dim> = Pow;
     const ROW: Row = Row::new("Pow");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -26,10 +28,6 @@ impl Single for Pow {
         let dtype = if same { base.dtype } else { d.dtype(allowed)? };
         d.broadcast_with(dtype, &base)?;
         Some(Pow)
-    }
-
-    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Pow)
     }
 }
 

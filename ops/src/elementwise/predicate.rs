@@ -3,6 +3,7 @@
 use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Class};
+use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
@@ -32,9 +33,31 @@ pub enum PredicateFn {
     IsInf,
 }
 
-impl Family for Predicate {
+impl Declared for Predicate {
     type Function = PredicateFn;
     type Over<D: Dim> = Predicate;
+
+    fn parse(function: PredicateFn, a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(match function {
+            PredicateFn::IsNaN => Self::IsNaN,
+            PredicateFn::IsInf => Self::IsInf {
+                detect_negative: a.get_flag("detect_negative", true)?,
+                detect_positive: a.get_flag("detect_positive", true)?,
+            },
+        })
+    }
+
+    fn attributes(&self) -> Attributes {
+        match *self {
+            Self::IsNaN => Attributes::new(),
+            Self::IsInf { detect_negative, detect_positive } => Attributes::new()
+                .flag("detect_negative", detect_negative)
+                .flag("detect_positive", detect_positive),
+        }
+    }
+}
+
+impl Family for Predicate {
     const ROWS: &'static [(PredicateFn, Row)] =
         &[(PredicateFn::IsNaN, Row::new("IsNaN")), (PredicateFn::IsInf, Row::new("IsInf"))];
 
@@ -54,16 +77,6 @@ impl Family for Predicate {
             }
         })
     }
-
-    fn parse(function: PredicateFn, a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(match function {
-            PredicateFn::IsNaN => Self::IsNaN,
-            PredicateFn::IsInf => Self::IsInf {
-                detect_negative: a.get_flag("detect_negative", true)?,
-                detect_positive: a.get_flag("detect_positive", true)?,
-            },
-        })
-    }
 }
 
 impl<D: Dim> TypeRule<D> for Predicate {
@@ -73,15 +86,6 @@ impl<D: Dim> TypeRule<D> for Predicate {
 }
 
 impl Operator for Predicate {
-    fn attributes(&self) -> Attributes {
-        match *self {
-            Self::IsNaN => Attributes::new(),
-            Self::IsInf { detect_negative, detect_positive } => Attributes::new()
-                .flag("detect_negative", detect_negative)
-                .flag("detect_positive", detect_positive),
-        }
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
         let holds = |x: A::R| match *self {

@@ -1,8 +1,9 @@
 //! PRelu: negative elements scaled by a learned slope.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
@@ -11,12 +12,13 @@ use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
 
-/// PRelu. The slope broadcasts to the shape of X, not the other way round.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PRelu;
+attributes! {
+    /// PRelu. The slope broadcasts to the shape of X, not the other way round.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct PRelu;
+}
 
 impl Single for PRelu {
-    type Over<D: Dim> = PRelu;
     const ROW: Row = Row::new("PRelu");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -28,10 +30,6 @@ impl Single for PRelu {
             d.fresh(x.dtype, rank);
         }
         Some(PRelu)
-    }
-
-    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(PRelu)
     }
 }
 

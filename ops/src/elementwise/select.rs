@@ -1,8 +1,9 @@
 //! Where: each element from one of two operands, as a condition says.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
@@ -11,12 +12,13 @@ use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
-/// Where.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Where;
+attributes! {
+    /// Where.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Where;
+}
 
 impl Single for Where {
-    type Over<D: Dim> = Where;
     const ROW: Row = Row::new("Where");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -26,10 +28,6 @@ impl Single for Where {
         let x = d.broadcast_with(dtype, &condition)?;
         d.broadcast_with(dtype, if x.rank() < condition.rank() { &condition } else { &x })?;
         Some(Where)
-    }
-
-    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Where)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Shrink: elements moved towards zero by a bias, those within a threshold set to zero.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -10,20 +11,21 @@ use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
-/// Shrink: x + bias below -lambd, x - bias above lambd, else 0.
-///
-/// On integers both attributes are first cast to the dtype, as in the standard's function body. With whole
-/// numbers, which are the only ones drawn, every reading of the standard gives the same.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Shrink {
-    /// How far elements move.
-    pub bias: f32,
-    /// The threshold.
-    pub lambd: f32,
+attributes! {
+    /// Shrink: x + bias below -lambd, x - bias above lambd, else 0.
+    ///
+    /// On integers both attributes are first cast to the dtype, as in the standard's function body. With whole
+    /// numbers, which are the only ones drawn, every reading of the standard gives the same.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Shrink {
+        /// How far elements move.
+        pub bias: f32 = 0.0,
+        /// The threshold.
+        pub lambd: f32 = 0.5,
+    }
 }
 
 impl Single for Shrink {
-    type Over<D: Dim> = Shrink;
     const ROW: Row = Row::new("Shrink");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -37,10 +39,6 @@ impl Single for Shrink {
             Shrink { bias: d.int(0, lambd) as f32, lambd: lambd as f32 }
         };
         Some(shrink)
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Shrink { bias: a.get_float("bias", 0.0)?, lambd: a.get_float("lambd", 0.5)? })
     }
 }
 
@@ -70,10 +68,6 @@ impl<D: Dim> TypeRule<D> for Shrink {
 }
 
 impl Operator for Shrink {
-    fn attributes(&self) -> Attributes {
-        Attributes::new().float("bias", self.bias).float("lambd", self.lambd)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
         vec![match c.data(0) {

@@ -1,8 +1,9 @@
 //! Functions of one element whose result has the operand's dtype.
 
-use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun, Step};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
@@ -10,9 +11,11 @@ use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
-/// An element-by-element operator without attributes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unary(pub UnaryFn);
+attributes! {
+    /// An element-by-element operator without attributes.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Unary(UnaryFn);
+}
 
 /// Each row: name, the function on reals, the function on integers. A row whose dtypes exclude
 /// one of the two kinds has the identity there, which no validated graph reaches.
@@ -97,8 +100,6 @@ fn hard_swish<A: Arith>(a: &A, x: A::R) -> A::R {
 }
 
 impl Family for Unary {
-    type Function = UnaryFn;
-    type Over<D: Dim> = Unary;
     const ROWS: &'static [(UnaryFn, Row)] = ROWS;
 
     fn row(&self) -> usize {
@@ -107,10 +108,6 @@ impl Family for Unary {
 
     fn draw<'a>(function: UnaryFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank).map(|_| Unary(function))
-    }
-
-    fn parse(function: UnaryFn, _: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Unary(function))
     }
 }
 

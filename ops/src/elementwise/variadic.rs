@@ -1,8 +1,9 @@
 //! Min, Max, Sum and Mean: one element from the elements at the same place of any number of operands.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
@@ -11,9 +12,11 @@ use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
-/// An element-by-element operator on one operand or more, with multidirectional broadcasting.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Variadic(pub VariadicFn);
+attributes! {
+    /// An element-by-element operator on one operand or more, with multidirectional broadcasting.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Variadic(VariadicFn);
+}
 
 /// Each row: a name.
 macro_rules! table {
@@ -68,8 +71,6 @@ fn aligned<T: Copy>(shape: &[usize], operands: &[&ndarray::ArrayD<T>]) -> Vec<Ve
 }
 
 impl Family for Variadic {
-    type Function = VariadicFn;
-    type Over<D: Dim> = Variadic;
     const ROWS: &'static [(VariadicFn, Row)] = ROWS;
 
     fn row(&self) -> usize {
@@ -82,10 +83,6 @@ impl Family for Variadic {
             d.broadcast_with(first.dtype, &first)?;
         }
         Some(Variadic(function))
-    }
-
-    fn parse(function: VariadicFn, _: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Variadic(function))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Gemm: alpha·A'·B' + beta·C, where A' and B' are A and B or their transposes.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
@@ -14,24 +15,25 @@ use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
 
-/// Gemm. C broadcasts to the product.
-///
-/// On integers, alpha and beta are first cast to the dtype; the standard does not say how a fractional factor
-/// would round, so only whole ones are drawn there.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Gemm {
-    /// The factor of the product.
-    pub alpha: f32,
-    /// The factor of C.
-    pub beta: f32,
-    /// Whether A is transposed.
-    pub trans_a: bool,
-    /// Whether B is transposed.
-    pub trans_b: bool,
+attributes! {
+    /// Gemm. C broadcasts to the product.
+    ///
+    /// On integers, alpha and beta are first cast to the dtype; the standard does not say how a fractional factor
+    /// would round, so only whole ones are drawn there.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Gemm {
+        /// The factor of the product.
+        pub alpha: f32 = 1.0,
+        /// The factor of C.
+        pub beta: f32 = 1.0,
+        /// Whether A is transposed.
+        pub trans_a: bool as "transA" = false,
+        /// Whether B is transposed.
+        pub trans_b: bool as "transB" = false,
+    }
 }
 
 impl Single for Gemm {
-    type Over<D: Dim> = Gemm;
     const ROW: Row = Row::new("Gemm");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -53,15 +55,6 @@ impl Single for Gemm {
         let mut factor = || if d.chance(0.5) { Some(1.0) } else { d.choose(factors) };
         let (alpha, beta) = (factor()?, factor()?);
         Some(Gemm { alpha, beta, trans_a: d.chance(0.5), trans_b: d.chance(0.5) })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Gemm {
-            alpha: a.get_float("alpha", 1.0)?,
-            beta: a.get_float("beta", 1.0)?,
-            trans_a: a.get_flag("transA", false)?,
-            trans_b: a.get_flag("transB", false)?,
-        })
     }
 }
 
@@ -148,14 +141,6 @@ impl Gemm {
 }
 
 impl Operator for Gemm {
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .float("alpha", self.alpha)
-            .float("beta", self.beta)
-            .flag("transA", self.trans_a)
-            .flag("transB", self.trans_b)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![if c.is_real() { Data::Real(self.real(c)) } else { Data::Int(self.int(c)) }]
     }

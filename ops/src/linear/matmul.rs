@@ -1,9 +1,10 @@
 //! MatMul: matrix products as numpy has them, over any number of leading axes.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::{ArrayD, Axis};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -13,13 +14,14 @@ use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
-/// MatMul of A `[…, M, K]` and B `[…, K, N]`, whose leading axes broadcast. A vector on the left is a row, one
-/// on the right a column; the axis it lacks is not in the result either.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MatMul;
+attributes! {
+    /// MatMul of A `[…, M, K]` and B `[…, K, N]`, whose leading axes broadcast. A vector on the left is a row, one
+    /// on the right a column; the axis it lacks is not in the result either.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct MatMul;
+}
 
 impl Single for MatMul {
-    type Over<D: Dim> = MatMul;
     const ROW: Row = Row::new("MatMul");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -32,10 +34,6 @@ impl Single for MatMul {
             d.fresh(a.dtype, rank);
         }
         Some(MatMul)
-    }
-
-    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(MatMul)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Concat: several tensors one after the other along an axis.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::{ArrayD, Axis};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -11,15 +12,16 @@ use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, same_dtype};
 use crate::spec::Row;
 
-/// Concat.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Concat {
-    /// The axis along which the operands follow each other.
-    pub axis: i64,
+attributes! {
+    /// Concat.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Concat {
+        /// The axis along which the operands follow each other.
+        pub axis: i64,
+    }
 }
 
 impl Single for Concat {
-    type Over<D: Dim> = Concat;
     const ROW: Row = Row::new("Concat");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -31,10 +33,6 @@ impl Single for Concat {
             d.matching(first.dtype, &pattern)?;
         }
         Some(Concat { axis: spelled })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Concat { axis: a.get_int("axis", None)? })
     }
 }
 
@@ -70,10 +68,6 @@ impl Movement for Concat {
 impl Operator for Concat {
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

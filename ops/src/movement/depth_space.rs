@@ -1,9 +1,10 @@
 //! `DepthToSpace` and `SpaceToDepth`: blocks of an image's plane from its channels, and back.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -12,79 +13,47 @@ use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
-/// `DepthToSpace` of `[N, C, H, W]`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DepthToSpace<D = i64> {
-    /// The side of a block.
-    pub blocksize: D,
-    /// Whether the channel's number has the depth first and the place in the block last (CRD), not the other
-    /// way round (DCR).
-    pub depth_first: bool,
+attributes! {
+    /// `DepthToSpace` of `[N, C, H, W]`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct DepthToSpace<D> {
+        /// The side of a block.
+        pub blocksize: D as size,
+        /// Whether the channel's number has the depth first and the place in the block last (CRD), not the other
+        /// way round (DCR).
+        pub depth_first: bool as "mode" { "DCR" => false, "CRD" => true } = false,
+    }
 }
 
-/// `SpaceToDepth` of `[N, C, H, W]`; undoes `DepthToSpace` in DCR order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SpaceToDepth<D = i64> {
-    /// The side of a block.
-    pub blocksize: D,
+attributes! {
+    /// `SpaceToDepth` of `[N, C, H, W]`; undoes `DepthToSpace` in DCR order.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct SpaceToDepth<D> {
+        /// The side of a block.
+        pub blocksize: D as size,
+    }
 }
 
 impl Single for DepthToSpace {
-    type Over<D: Dim> = DepthToSpace<D>;
     const ROW: Row = Row::new("DepthToSpace");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let blocksize = draw(d)?;
         Some(DepthToSpace { blocksize, depth_first: d.chance(0.5) })
     }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        let mode = a.get_name("mode", "DCR")?;
-        let depth_first = match mode.as_str() {
-            "DCR" => false,
-            "CRD" => true,
-            _ => {
-                return Err(BadAttribute::Value {
-                    name: "mode".to_owned(),
-                    value: mode,
-                    wanted: "DCR or CRD".to_owned(),
-                });
-            }
-        };
-        Ok(DepthToSpace { blocksize: a.get_int("blocksize", None)?, depth_first })
-    }
 }
 
 impl Single for SpaceToDepth {
-    type Over<D: Dim> = SpaceToDepth<D>;
     const ROW: Row = Row::new("SpaceToDepth");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         draw(d).map(|blocksize| SpaceToDepth { blocksize })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(SpaceToDepth { blocksize: a.get_int("blocksize", None)? })
     }
 }
 
 fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Sym<'a>> {
     d.any(4..=4)?;
     Some(d.unknown(1, 4))
-}
-
-impl<D: Dim> DepthToSpace<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> DepthToSpace<E> {
-        DepthToSpace { blocksize: f(self.blocksize), depth_first: self.depth_first }
-    }
-}
-
-impl<D: Dim> SpaceToDepth<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> SpaceToDepth<E> {
-        SpaceToDepth { blocksize: f(self.blocksize) }
-    }
 }
 
 impl<D: Dim> TypeRule<D> for DepthToSpace<D> {
@@ -139,11 +108,6 @@ impl Operator for DepthToSpace {
         0
     }
 
-    fn attributes(&self) -> Attributes {
-        let mode = if self.depth_first { "CRD" } else { "DCR" };
-        Attributes::new().int("blocksize", self.blocksize).name("mode", mode)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         rearrange(self, c)
     }
@@ -154,10 +118,6 @@ impl Operator for SpaceToDepth {
         0
     }
 
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("blocksize", self.blocksize)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         rearrange(self, c)
     }
@@ -165,7 +125,7 @@ impl Operator for SpaceToDepth {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     use super::*;
     use crate::testing::{outputs, parse, run, tensor, values};

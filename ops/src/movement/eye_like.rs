@@ -1,8 +1,9 @@
 //! `EyeLike`: ones on a diagonal, of a matrix' shape.
 
-use ir::{Attribute, Attributes, BadAttribute, DType, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -11,17 +12,18 @@ use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
-/// `EyeLike`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EyeLike {
-    /// The dtype of the output; without it, the operand's.
-    pub dtype: Option<DType>,
-    /// Which diagonal: above the main one where positive, below where negative.
-    pub k: i64,
+attributes! {
+    /// `EyeLike`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct EyeLike {
+        /// Which diagonal: above the main one where positive, below where negative.
+        pub k: i64 = 0,
+        /// The dtype of the output; without it, the operand's.
+        pub dtype: Option<DType>,
+    }
 }
 
 impl Single for EyeLike {
-    type Over<D: Dim> = EyeLike;
     const ROW: Row = Row::new("EyeLike");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -29,10 +31,6 @@ impl Single for EyeLike {
         let allowed = d.results(0);
         let dtype = if d.chance(0.6) { Some(d.dtype(allowed)?) } else { None };
         Some(EyeLike { dtype, k: if d.chance(0.5) { d.int(-3, 3) } else { 0 } })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(EyeLike { dtype: a.get_dtype("dtype")?, k: a.get_int("k", Some(0))? })
     }
 }
 
@@ -48,14 +46,6 @@ impl Operator for EyeLike {
         0
     }
 
-    fn attributes(&self) -> Attributes {
-        let mut all = Attributes::new().int("k", self.k);
-        if let Some(dtype) = self.dtype {
-            all.set("dtype", Attribute::DType(dtype));
-        }
-        all
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let on = |at: &[usize]| at[0] as i64 + self.k == at[1] as i64;
         let shape = c.extents(0);
@@ -69,6 +59,8 @@ impl Operator for EyeLike {
 
 #[cfg(test)]
 mod tests {
+    use ir::Attributes;
+
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
 

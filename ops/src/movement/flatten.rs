@@ -1,9 +1,10 @@
 //! Flatten: the axes before one make the rows of a matrix, the others its columns.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -11,24 +12,21 @@ use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
-/// Flatten.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Flatten {
-    /// The first axis of the columns, from `-rank` to `rank`; `rank` itself makes one column.
-    pub axis: i64,
+attributes! {
+    /// Flatten.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Flatten {
+        /// The first axis of the columns, from `-rank` to `rank`; `rank` itself makes one column.
+        pub axis: i64 = 1,
+    }
 }
 
 impl Single for Flatten {
-    type Over<D: Dim> = Flatten;
     const ROW: Row = Row::new("Flatten");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let rank = d.any(0..=d.limits.max_rank)?.rank() as i64;
         Some(Flatten { axis: d.int(-rank, rank) })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Flatten { axis: a.get_int("axis", Some(1))? })
     }
 }
 
@@ -54,10 +52,6 @@ impl Movement for Flatten {
 impl Operator for Flatten {
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,9 +1,10 @@
 //! Gather: slices of one operand along an axis, chosen by the other.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -12,15 +13,16 @@ use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
-/// Gather. Negative indices count from the axis' end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Gather {
-    /// The axis that the indices point into.
-    pub axis: i64,
+attributes! {
+    /// Gather. Negative indices count from the axis' end.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Gather {
+        /// The axis that the indices point into.
+        pub axis: i64 = 0,
+    }
 }
 
 impl Single for Gather {
-    type Over<D: Dim> = Gather;
     const ROW: Row = Row::new("Gather");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -34,10 +36,6 @@ impl Single for Gather {
         let dtype = d.dtype(allowed)?;
         d.pinned(dtype, rank + 1 - data_rank);
         Some(Gather { axis })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Gather { axis: a.get_int("axis", Some(0))? })
     }
 }
 
@@ -105,10 +103,6 @@ impl Gather {
 impl Operator for Gather {
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,9 +1,10 @@
 //! `GatherElements`: for each index, the element at its own position but for one axis.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -13,15 +14,16 @@ use crate::operator::{Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
-/// `GatherElements`. Negative indices count from the axis' end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GatherElements {
-    /// The axis that the indices point into.
-    pub axis: i64,
+attributes! {
+    /// `GatherElements`. Negative indices count from the axis' end.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct GatherElements {
+        /// The axis that the indices point into.
+        pub axis: i64 = 0,
+    }
 }
 
 impl Single for GatherElements {
-    type Over<D: Dim> = GatherElements;
     const ROW: Row = Row::new("GatherElements");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -30,10 +32,6 @@ impl Single for GatherElements {
         let dtype = d.dtype(allowed)?;
         d.pinned(dtype, rank);
         Some(GatherElements { axis: d.axis(rank)? })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(GatherElements { axis: a.get_int("axis", Some(0))? })
     }
 }
 
@@ -79,10 +77,6 @@ impl Operator for GatherElements {
         0
     }
 
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
         vec![match c.data(0) {
@@ -99,7 +93,7 @@ impl Operator for GatherElements {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};

@@ -1,9 +1,10 @@
 //! OneHot: every index becomes a list with one value at its place and another value elsewhere.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::select::choose;
@@ -13,17 +14,18 @@ use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
 
-/// OneHot. The operand `values` is the pair of the value elsewhere and the value at the index.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct OneHot<D = i64> {
-    /// The length of the lists.
-    pub depth: D,
-    /// The axis of the result along which the lists lie.
-    pub axis: i64,
+attributes! {
+    /// OneHot. The operand `values` is the pair of the value elsewhere and the value at the index.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct OneHot<D> {
+        /// The length of the lists.
+        pub depth: D as size,
+        /// The axis of the result along which the lists lie.
+        pub axis: i64 = -1,
+    }
 }
 
 impl Single for OneHot {
-    type Over<D: Dim> = OneHot<D>;
     const ROW: Row = Row::new("OneHot").with(&[scalar("depth")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -41,17 +43,6 @@ impl Single for OneHot {
         d.fresh_like(dtype, vec![2.into()]);
         let depth = d.unknown(1, d.limits.max_dim);
         Some(OneHot { depth, axis: d.axis(indices.rank() + 1)? })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(OneHot { depth: a.get_int("depth", None)?, axis: a.get_int("axis", Some(-1))? })
-    }
-}
-
-impl<D: Dim> OneHot<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> OneHot<E> {
-        OneHot { depth: f(self.depth), axis: self.axis }
     }
 }
 
@@ -82,10 +73,6 @@ impl OneHot {
 impl Operator for OneHot {
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("depth", self.depth).int("axis", self.axis)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

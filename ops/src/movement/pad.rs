@@ -1,9 +1,10 @@
 //! Pad: elements added at the ends of axes, or taken away.
 
-use ir::{Attribute, Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -25,30 +26,28 @@ pub enum PadMode {
     Wrap,
 }
 
-/// Pad. Negative pads crop. Cropping comes first, so the other modes copy from what is left, and nothing can be
-/// cropped that is not there; ONNX leaves both open.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Pad<D = i64> {
-    /// What is added.
-    pub mode: PadMode,
-    /// How much is added before each axis of `axes`, then after each.
-    pub pads: Vec<D>,
-    /// The axes that are padded; without it, all.
-    pub axes: Option<Vec<i64>>,
+attributes! {
+    /// Pad. Negative pads crop. Cropping comes first, so the other modes copy from what is left, and nothing can be
+    /// cropped that is not there; ONNX leaves both open.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Pad<D> {
+        /// What is added.
+        pub mode: PadMode as "mode" {
+            "constant" => PadMode::Constant,
+            "reflect" => PadMode::Reflect,
+            "edge" => PadMode::Edge,
+            "wrap" => PadMode::Wrap,
+        } = PadMode::Constant,
+        /// How much is added before each axis of `axes`, then after each.
+        pub pads: Vec<D> as sizes,
+        /// The axes that are padded; without it, all.
+        pub axes: Option<Vec<i64>>,
+    }
 }
 
 impl PadMode {
     /// Every mode.
     pub const ALL: [Self; 4] = [Self::Constant, Self::Reflect, Self::Edge, Self::Wrap];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Constant => "constant",
-            Self::Reflect => "reflect",
-            Self::Edge => "edge",
-            Self::Wrap => "wrap",
-        }
-    }
 
     /// The first opset that has the mode.
     const fn since(self) -> u32 {
@@ -77,7 +76,6 @@ impl PadMode {
 }
 
 impl Single for Pad {
-    type Over<D: Dim> = Pad<D>;
     const ROW: Row = Row::new("Pad").with(&[list("pads"), list("axes")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -88,31 +86,15 @@ impl Single for Pad {
         if d.chance(if mode == PadMode::Constant { 0.6 } else { 0.1 }) {
             d.of(x.dtype, 0..=0)?;
         }
-        let axes = (d.limits.opset >= 18 && d.chance(0.5)).then(|| d.axes(x.rank(), 1));
+        let axes = (d.has("axes") && d.chance(0.5)).then(|| d.axes(x.rank(), 1));
         let count = axes.as_ref().map_or(x.rank(), Vec::len);
         let least = if d.chance(0.25) { -2 } else { 0 };
         let pads = (0..2 * count).map(|_| d.unknown(least, 3)).collect();
         Some(Pad { mode, pads, axes })
     }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        let name = a.get_name("mode", "constant")?;
-        let mode = PadMode::ALL.into_iter().find(|m| m.name() == name);
-        let mode = mode.ok_or_else(|| BadAttribute::Value {
-            name: "mode".to_owned(),
-            value: name,
-            wanted: "one of constant, reflect, edge, wrap".to_owned(),
-        })?;
-        Ok(Pad { mode, pads: a.need_ints("pads")?, axes: a.get_ints("axes")? })
-    }
 }
 
 impl<D: Dim> Pad<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Pad<E> {
-        Pad { mode: self.mode, pads: self.pads.iter().map(|&d| f(d)).collect(), axes: self.axes.clone() }
-    }
-
     /// What is added before and after each axis.
     pub fn by_axis(&self, rank: usize) -> Result<Vec<[D; 2]>, Reject> {
         let axes = match &self.axes {
@@ -176,14 +158,6 @@ impl Pad {
 impl Operator for Pad {
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        let mut all = Attributes::new().name("mode", self.mode.name()).ints("pads", &self.pads);
-        if let Some(axes) = &self.axes {
-            all.set("axes", Attribute::Ints(axes.clone()));
-        }
-        all
     }
 
     fn since(&self, _: &[Option<&Type>]) -> u32 {

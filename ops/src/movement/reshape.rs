@@ -1,9 +1,10 @@
 //! Reshape: the same elements in row-major order under another shape.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -11,18 +12,19 @@ use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, list};
 
-/// Reshape. In `shape`, -1 (at most once) stands for what is left over and 0 for the operand's size on that
-/// axis, unless `allowzero` is set: then 0 is 0.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Reshape<D = i64> {
-    /// The new shape.
-    pub shape: Vec<D>,
-    /// Whether 0 in `shape` means an empty axis.
-    pub allowzero: bool,
+attributes! {
+    /// Reshape. In `shape`, -1 (at most once) stands for what is left over and 0 for the operand's size on that
+    /// axis, unless `allowzero` is set: then 0 is 0.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Reshape<D> {
+        /// The new shape.
+        pub shape: Vec<D> as sizes,
+        /// Whether 0 in `shape` means an empty axis.
+        pub allowzero: bool = false,
+    }
 }
 
 impl Single for Reshape {
-    type Over<D: Dim> = Reshape<D>;
     const ROW: Row = Row::new("Reshape").with(&[list("shape")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -32,17 +34,6 @@ impl Single for Reshape {
         // Sizes from 1 up: a 0 would mean "as in the operand".
         let shape = (0..rank).map(|_| d.unknown(1, high)).collect();
         Some(Reshape { shape, allowzero: false })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Reshape { shape: a.need_ints("shape")?, allowzero: a.get_flag("allowzero", false)? })
-    }
-}
-
-impl<D: Dim> Reshape<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Reshape<E> {
-        Reshape { shape: self.shape.iter().map(|&d| f(d)).collect(), allowzero: self.allowzero }
     }
 }
 
@@ -86,10 +77,6 @@ impl Movement for Reshape {
 impl Operator for Reshape {
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().ints("shape", &self.shape).flag("allowzero", self.allowzero)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

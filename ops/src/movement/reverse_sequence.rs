@@ -4,6 +4,7 @@ use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -19,19 +20,11 @@ pub struct ReverseSequence {
     pub batch_first: bool,
 }
 
-impl Single for ReverseSequence {
+impl Declared for ReverseSequence {
+    type Function = ();
     type Over<D: Dim> = ReverseSequence;
-    const ROW: Row = Row::new("ReverseSequence");
 
-    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        d.any(2..=d.limits.max_rank)?;
-        let allowed = d.allowed();
-        let dtype = d.dtype(allowed)?;
-        d.pinned(dtype, 1);
-        Some(ReverseSequence { batch_first: d.chance(0.5) })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
+    fn parse((): (), a: &Attributes) -> Result<Self, BadAttribute> {
         match (a.get_int("batch_axis", Some(1))?, a.get_int("time_axis", Some(0))?) {
             (0, 1) => Ok(ReverseSequence { batch_first: true }),
             (1, 0) => Ok(ReverseSequence { batch_first: false }),
@@ -41,6 +34,23 @@ impl Single for ReverseSequence {
                 wanted: "one must be 0 and the other 1".to_owned(),
             }),
         }
+    }
+
+    fn attributes(&self) -> Attributes {
+        let (batch, time) = self.axes();
+        Attributes::new().int("batch_axis", batch as i64).int("time_axis", time as i64)
+    }
+}
+
+impl Single for ReverseSequence {
+    const ROW: Row = Row::new("ReverseSequence");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(2..=d.limits.max_rank)?;
+        let allowed = d.allowed();
+        let dtype = d.dtype(allowed)?;
+        d.pinned(dtype, 1);
+        Some(ReverseSequence { batch_first: d.chance(0.5) })
     }
 }
 
@@ -83,11 +93,6 @@ impl<D: Dim> TypeRule<D> for ReverseSequence {
 impl Operator for ReverseSequence {
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        let (batch, time) = self.axes();
-        Attributes::new().int("batch_axis", batch as i64).int("time_axis", time as i64)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

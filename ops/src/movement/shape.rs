@@ -1,62 +1,63 @@
 //! Shape and Size: what a tensor's type says, as a tensor.
 
-use ir::{Attribute, Attributes, BadAttribute, DType, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::operator::{Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule};
+use crate::rule::{Args, Reject, Rule, within_limit};
 use crate::spec::Row;
 
-/// Shape: the sizes of the axes from `start` to before `end`. Both count from the end where negative and are then
-/// clamped to the axes there are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
-    /// The first axis.
-    pub start: i64,
-    /// The axis to stop before; without it, all that follow.
-    pub end: Option<i64>,
+attributes! {
+    /// Shape: the sizes of the axes from `start` to before `end`. Both count from the end where negative and are then
+    /// clamped to the axes there are.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Shape {
+        /// The first axis.
+        pub start: i64 = 0,
+        /// The axis to stop before; without it, all that follow.
+        pub end: Option<i64>,
+    }
+    check Self::within_limit;
 }
 
-/// Size: the number of elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Size;
+impl Shape {
+    /// Numbers beyond any rank mean the same as the highest possible one.
+    #[allow(clippy::unnecessary_wraps, reason = "other checks fail")]
+    fn within_limit(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Self { start: within_limit(self.start), end: self.end.map(within_limit) })
+    }
+}
+
+attributes! {
+    /// Size: the number of elements.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Size;
+}
 
 impl Single for Shape {
-    type Over<D: Dim> = Shape;
     const ROW: Row = Row::new("Shape");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.limits.dtypes.contains(DType::I64).then_some(())?;
         let beyond = d.any(0..=d.limits.max_rank)?.rank() as i64 + 1;
-        let sliced = d.limits.opset >= 15 && d.chance(0.5);
+        let sliced = d.has("start") && d.chance(0.5);
         let start = if sliced { d.int(-beyond, beyond) } else { 0 };
         let end = (sliced && d.chance(0.7)).then(|| d.int(-beyond, beyond));
         Some(Shape { start, end })
     }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        // Numbers beyond any rank mean the same as the highest possible one.
-        let clamp = |v: i64| v.clamp(-ir::dim::LIMIT, ir::dim::LIMIT);
-        let end = a.get("end").map(|_| a.get_int("end", None)).transpose()?;
-        Ok(Shape { start: clamp(a.get_int("start", Some(0))?), end: end.map(clamp) })
-    }
 }
 
 impl Single for Size {
-    type Over<D: Dim> = Size;
     const ROW: Row = Row::new("Size");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.limits.dtypes.contains(DType::I64).then_some(())?;
         d.any(0..=d.limits.max_rank).map(|_| Size)
-    }
-
-    fn parse(_: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Size)
     }
 }
 
@@ -89,14 +90,6 @@ impl Operator for Shape {
         0
     }
 
-    fn attributes(&self) -> Attributes {
-        let mut all = Attributes::new().int("start", self.start);
-        if let Some(end) = self.end {
-            all.set("end", Attribute::Int(end));
-        }
-        all
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let shape = c.data(0).shape();
         let sizes = shape[self.axes(shape.len())].iter().map(|&size| c.arith.int(size as i128)).collect();
@@ -127,7 +120,7 @@ mod tests {
             let mut attributes = Attributes::new();
             for (name, value) in [("start", start), ("end", end)] {
                 if let Some(value) = value {
-                    attributes.set(name, Attribute::Int(value));
+                    attributes.set(name, ir::Attribute::Int(value));
                 }
             }
             run(parse::<Shape>("Shape", &attributes), &[&x])

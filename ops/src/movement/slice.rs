@@ -1,29 +1,49 @@
 //! Slice: every step-th element between a start and an end, along some axes.
 
-use ir::{Attribute, Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, axes};
+use crate::rule::{Args, Reject, Rule, axes, within_limit};
 use crate::spec::{Row, list};
 
-/// Slice. Negative starts and ends count from the axis' end; both are then clamped to what the axis has. Where
-/// a start or an end is not known yet, it is taken not to be negative.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Slice<D = i64> {
-    /// The first element, by entry of `axes`.
-    pub starts: Vec<D>,
-    /// The element to stop before, by entry of `axes`.
-    pub ends: Vec<D>,
-    /// The axes that are sliced; without it, the first ones.
-    pub axes: Option<Vec<i64>>,
-    /// The distance from one element to the next, by entry of `axes`, never 0; without it, 1.
-    pub steps: Option<Vec<i64>>,
+attributes! {
+    /// Slice. Negative starts and ends count from the axis' end; both are then clamped to what the axis has. Where
+    /// a start or an end is not known yet, it is taken not to be negative.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Slice<D> {
+        /// The first element, by entry of `axes`.
+        pub starts: Vec<D> as sizes,
+        /// The element to stop before, by entry of `axes`.
+        pub ends: Vec<D> as sizes,
+        /// The axes that are sliced; without it, the first ones.
+        pub axes: Option<Vec<i64>>,
+        /// The distance from one element to the next, by entry of `axes`, never 0; without it, 1.
+        pub steps: Option<Vec<i64>>,
+    }
+    check Self::checked;
+}
+
+impl Slice {
+    fn checked(mut self, _: &Attributes) -> Result<Self, BadAttribute> {
+        if self.steps.iter().flatten().any(|&step| step == 0) {
+            return Err(BadAttribute::Value {
+                name: "steps".to_owned(),
+                value: "0".to_owned(),
+                wanted: "positive or negative steps".to_owned(),
+            });
+        }
+        // Numbers beyond any axis, up to INT64_MAX, mean the same as the largest possible axis.
+        let numbers = self.starts.iter_mut().chain(&mut self.ends).chain(self.steps.iter_mut().flatten());
+        numbers.for_each(|number| *number = within_limit(*number));
+        Ok(self)
+    }
 }
 
 /// What is taken from one axis: `count` elements from `start` on, `step` apart.
@@ -34,7 +54,6 @@ struct Cut<D> {
 }
 
 impl Single for Slice {
-    type Over<D: Dim> = Slice<D>;
     const ROW: Row = Row::new("Slice").with(&[list("starts"), list("ends"), list("axes"), list("steps")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -61,37 +80,9 @@ impl Single for Slice {
         let steps = (stepped || d.chance(0.5)).then_some(steps);
         Some(Slice { starts, ends, axes, steps })
     }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        // Numbers beyond any axis, up to INT64_MAX, mean the same as the largest possible axis.
-        let clamp = |list: Vec<i64>| -> Vec<i64> {
-            list.into_iter().map(|v| v.clamp(-ir::dim::LIMIT, ir::dim::LIMIT)).collect()
-        };
-        let steps = a.get_ints("steps")?.map(clamp);
-        if steps.iter().flatten().any(|&s| s == 0) {
-            return Err(BadAttribute::Value {
-                name: "steps".to_owned(),
-                value: "0".to_owned(),
-                wanted: "positive or negative steps".to_owned(),
-            });
-        }
-        let (starts, ends) = (clamp(a.need_ints("starts")?), clamp(a.need_ints("ends")?));
-        Ok(Slice { starts, ends, axes: a.get_ints("axes")?, steps })
-    }
 }
 
 impl<D: Dim> Slice<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Slice<E> {
-        let mut all = |list: &[D]| list.iter().map(|&d| f(d)).collect();
-        Slice {
-            starts: all(&self.starts),
-            ends: all(&self.ends),
-            axes: self.axes.clone(),
-            steps: self.steps.clone(),
-        }
-    }
-
     /// What is taken from each axis of a shape.
     fn cuts(&self, r: &mut dyn Rule<D>, shape: &[D]) -> Result<Vec<Cut<D>>, Reject> {
         let wanted = self.starts.len();
@@ -160,16 +151,6 @@ impl Operator for Slice {
         0
     }
 
-    fn attributes(&self) -> Attributes {
-        let mut all = Attributes::new().ints("starts", &self.starts).ints("ends", &self.ends);
-        for (name, list) in [("axes", &self.axes), ("steps", &self.steps)] {
-            if let Some(list) = list {
-                all.set(name, Attribute::Ints(list.clone()));
-            }
-        }
-        all
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         rearrange(self, c)
     }
@@ -180,11 +161,12 @@ mod tests {
     use ir::{DType, Tensor};
 
     use super::*;
+    use crate::attributes::Declared;
     use crate::testing::evaluate;
 
     fn slice(shape: &[i64], attributes: &Attributes) -> (Vec<usize>, Vec<i128>) {
         let x = Tensor::from_i128_fn(&Type::new(DType::I32, shape), |i| i as i128);
-        let y = evaluate(&<Slice as Single>::parse(attributes).unwrap(), &[Some(&x)]).unwrap();
+        let y = evaluate(&Slice::parse((), attributes).unwrap(), &[Some(&x)]).unwrap();
         (y[0].shape().to_vec(), y[0].to_i128s())
     }
 

@@ -1,9 +1,10 @@
 //! Split: one tensor cut along an axis into several.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::{ArrayD, Axis, Slice};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -11,17 +12,18 @@ use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Deviation, Row, list};
 
-/// Split into parts of the sizes given.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Split<D = i64> {
-    /// The axis that is cut.
-    pub axis: i64,
-    /// The size of each part on that axis.
-    pub split: Vec<D>,
+attributes! {
+    /// Split into parts of the sizes given.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Split<D> {
+        /// The axis that is cut.
+        pub axis: i64 = 0,
+        /// The size of each part on that axis.
+        pub split: Vec<D> as sizes,
+    }
 }
 
 impl Single for Split {
-    type Over<D: Dim> = Split<D>;
     const ROW: Row = Row::new("Split").with(&[list("split")]).but(&[Deviation::Attributes {
         names: &["num_outputs"],
         why: "equal parts by count are read as the sizes they amount to",
@@ -33,17 +35,6 @@ impl Single for Split {
         let parts = d.int(1, 3);
         let split = (0..parts).map(|_| d.dim()).collect();
         Some(Split { axis, split })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Split { axis: a.get_int("axis", Some(0))?, split: a.need_ints("split")? })
-    }
-}
-
-impl<D: Dim> Split<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Split<E> {
-        Split { axis: self.axis, split: self.split.iter().map(|&d| f(d)).collect() }
     }
 }
 
@@ -82,10 +73,6 @@ impl Movement for Split {
 impl Operator for Split {
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis).ints("split", &self.split)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,9 +1,10 @@
 //! Squeeze and Unsqueeze: axes of size 1 taken out or put in.
 
-use ir::{Attribute, Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -11,22 +12,25 @@ use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes};
 use crate::spec::{Row, list};
 
-/// Squeeze.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Squeeze {
-    /// The axes to take out; without it, all of size 1.
-    pub axes: Option<Vec<i64>>,
+attributes! {
+    /// Squeeze.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Squeeze {
+        /// The axes to take out; without it, all of size 1.
+        pub axes: Option<Vec<i64>>,
+    }
 }
 
-/// Unsqueeze.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Unsqueeze {
-    /// Where the output has an added axis of size 1; negative axes count from the output's end.
-    pub axes: Vec<i64>,
+attributes! {
+    /// Unsqueeze.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Unsqueeze {
+        /// Where the output has an added axis of size 1; negative axes count from the output's end.
+        pub axes: Vec<i64>,
+    }
 }
 
 impl Single for Squeeze {
-    type Over<D: Dim> = Squeeze;
     const ROW: Row = Row::new("Squeeze").with(&[list("axes")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -61,14 +65,9 @@ impl Single for Squeeze {
         // Whether a list of no axes counts as provided the standard does not say, and tools disagree.
         (!chosen.is_empty()).then_some(Squeeze { axes: Some(chosen) })
     }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Squeeze { axes: a.get_ints("axes")? })
-    }
 }
 
 impl Single for Unsqueeze {
-    type Over<D: Dim> = Unsqueeze;
     const ROW: Row = Row::new("Unsqueeze").with(&[list("axes")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -81,10 +80,6 @@ impl Single for Unsqueeze {
         let operand = rank - axes.len();
         d.any(operand..=operand)?;
         Some(Unsqueeze { axes })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Unsqueeze { axes: a.need_ints("axes")? })
     }
 }
 
@@ -141,13 +136,6 @@ impl Operator for Squeeze {
         0
     }
 
-    fn attributes(&self) -> Attributes {
-        match &self.axes {
-            Some(axes) => Attributes::new().with("axes", Attribute::Ints(axes.clone())),
-            None => Attributes::new(),
-        }
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         rearrange(self, c)
     }
@@ -156,10 +144,6 @@ impl Operator for Squeeze {
 impl Operator for Unsqueeze {
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().ints("axes", &self.axes)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

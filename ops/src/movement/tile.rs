@@ -1,9 +1,10 @@
 //! Tile: copies of a tensor side by side.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -12,32 +13,22 @@ use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, list};
 
-/// Tile.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Tile<D = i64> {
-    /// How many copies follow each other along each axis.
-    pub repeats: Vec<D>,
+attributes! {
+    /// Tile.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Tile<D> {
+        /// How many copies follow each other along each axis.
+        pub repeats: Vec<D> as sizes,
+    }
 }
 
 impl Single for Tile {
-    type Over<D: Dim> = Tile<D>;
     const ROW: Row = Row::new("Tile").with(&[list("repeats")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let rank = d.any(0..=d.limits.max_rank)?.rank();
         let least = d.limits.min_dim;
         Some(Tile { repeats: (0..rank).map(|_| d.unknown(least, 4)).collect() })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Tile { repeats: a.need_ints("repeats")? })
-    }
-}
-
-impl<D: Dim> Tile<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Tile<E> {
-        Tile { repeats: self.repeats.iter().map(|&d| f(d)).collect() }
     }
 }
 
@@ -67,10 +58,6 @@ impl Operator for Tile {
         0
     }
 
-    fn attributes(&self) -> Attributes {
-        Attributes::new().ints("repeats", &self.repeats)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         rearrange(self, c)
     }
@@ -78,7 +65,7 @@ impl Operator for Tile {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};

@@ -1,10 +1,11 @@
 //! Transpose: the same elements with the axes in another order.
 
-use ir::{Attribute, Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 use rand::seq::SliceRandom;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -12,15 +13,31 @@ use crate::operator::{Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes};
 use crate::spec::Row;
 
-/// Transpose. Axis `i` of the output is axis `perm[i]` of the operand.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Transpose {
-    /// Every axis of the operand once; without it, the axes are reversed.
-    pub perm: Option<Vec<i64>>,
+attributes! {
+    /// Transpose. Axis `i` of the output is axis `perm[i]` of the operand.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Transpose {
+        /// Every axis of the operand once; without it, the axes are reversed.
+        pub perm: Option<Vec<i64>>,
+    }
+    check Self::checked;
+}
+
+impl Transpose {
+    /// Unlike other lists of axes, ONNX's `perm` does not count from the end.
+    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        match self.perm.iter().flatten().find(|&&axis| axis < 0) {
+            Some(axis) => Err(BadAttribute::Value {
+                name: "perm".to_owned(),
+                value: axis.to_string(),
+                wanted: "axes counted from 0".to_owned(),
+            }),
+            None => Ok(self),
+        }
+    }
 }
 
 impl Single for Transpose {
-    type Over<D: Dim> = Transpose;
     const ROW: Row = Row::new("Transpose");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -31,19 +48,6 @@ impl Single for Transpose {
             perm
         });
         Some(Transpose { perm })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        let perm = a.get_ints("perm")?;
-        // Unlike other lists of axes, ONNX's `perm` does not count from the end.
-        match perm.iter().flatten().find(|&&axis| axis < 0) {
-            Some(axis) => Err(BadAttribute::Value {
-                name: "perm".to_owned(),
-                value: axis.to_string(),
-                wanted: "axes counted from 0".to_owned(),
-            }),
-            None => Ok(Transpose { perm }),
-        }
     }
 }
 
@@ -80,13 +84,6 @@ impl Operator for Transpose {
         0
     }
 
-    fn attributes(&self) -> Attributes {
-        match &self.perm {
-            Some(perm) => Attributes::new().with("perm", Attribute::Ints(perm.clone())),
-            None => Attributes::new(),
-        }
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         rearrange(self, c)
     }
@@ -97,6 +94,7 @@ mod tests {
     use ir::{DType, Tensor};
 
     use super::*;
+    use crate::attributes::Declared;
     use crate::testing::evaluate;
 
     #[test]
@@ -110,6 +108,6 @@ mod tests {
         assert_eq!(y(Some(&[1, 2, 0])), Ok((vec![1, 3, 2], vec![0, 3, 1, 4, 2, 5])));
         assert_eq!(y(Some(&[1, 0, 2])), Ok((vec![1, 2, 3], vec![0, 1, 2, 3, 4, 5])));
         assert_eq!(y(Some(&[0, 0, 1])), Err(Reject::RepeatedAxis(0)));
-        assert!(Transpose::parse(&Attributes::new().ints("perm", &[-1])).is_err());
+        assert!(Transpose::parse((), &Attributes::new().ints("perm", &[-1])).is_err());
     }
 }

@@ -4,36 +4,41 @@ use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule};
+use crate::rule::{Args, Reject, Rule, within_limit};
 use crate::spec::{Row, scalar};
 
-/// Trilu, on the last two axes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Trilu {
-    /// Whether the upper triangle stays instead of the lower one.
-    pub upper: bool,
-    /// How many diagonals above the main one the triangle's edge lies; it belongs to the triangle.
-    pub k: i64,
+attributes! {
+    /// Trilu, on the last two axes.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Trilu {
+        /// Whether the upper triangle stays instead of the lower one.
+        pub upper: bool = true,
+        /// How many diagonals above the main one the triangle's edge lies; it belongs to the triangle.
+        pub k: i64 = 0,
+    }
+    check Self::within_limit;
+}
+
+impl Trilu {
+    /// No matrix has a diagonal beyond the limit, so every such number means the same.
+    #[allow(clippy::unnecessary_wraps, reason = "other checks fail")]
+    fn within_limit(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Self { k: within_limit(self.k), ..self })
+    }
 }
 
 impl Single for Trilu {
-    type Over<D: Dim> = Trilu;
     const ROW: Row = Row::new("Trilu").with(&[scalar("k")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(2..=d.limits.max_rank)?;
         let k = if d.chance(0.3) { 0 } else { d.int(-4, 4) };
         Some(Trilu { upper: d.chance(0.5), k })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        // No matrix has a diagonal beyond the limit, so every such number means the same.
-        let k = a.get_int("k", Some(0))?.clamp(-ir::dim::LIMIT, ir::dim::LIMIT);
-        Ok(Trilu { upper: a.get_flag("upper", true)?, k })
     }
 }
 
@@ -61,10 +66,6 @@ impl<D: Dim> TypeRule<D> for Trilu {
 impl Operator for Trilu {
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().flag("upper", self.upper).int("k", self.k)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -3,6 +3,7 @@
 use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -12,17 +13,29 @@ use crate::operator::{Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Deviation, Row};
 
-/// `BatchNormalization` of X `[N, C, …]`, or of X `[N]` as one channel.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct BatchNorm {
-    /// Added to the variance.
-    pub epsilon: f32,
-    /// How slowly running statistics change in training; without effect here.
-    pub momentum: f32,
+attributes! {
+    /// `BatchNormalization` of X `[N, C, …]`, or of X `[N]` as one channel.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct BatchNorm {
+        /// Added to the variance.
+        pub epsilon: f32 = 1e-5,
+        /// How slowly running statistics change in training; without effect here.
+        pub momentum: f32 = 0.9,
+    }
+    check Self::at_inference;
+}
+
+impl BatchNorm {
+    fn at_inference(self, given: &Attributes) -> Result<Self, BadAttribute> {
+        if given.get_flag("training_mode", false)? {
+            let (name, value) = ("training_mode".to_owned(), "1".to_owned());
+            return Err(BadAttribute::Unsupported { name, value });
+        }
+        Ok(self)
+    }
 }
 
 impl Single for BatchNorm {
-    type Over<D: Dim> = BatchNorm;
     const ROW: Row = Row::new("BatchNormalization").but(&[Deviation::Outputs {
         first: 1,
         why: "the others are of training, which this program does not do",
@@ -43,16 +56,6 @@ impl Single for BatchNorm {
         let momentum = d.choose(&[0.9, 0.99, 0.5])?;
         Some(BatchNorm { epsilon: draw_epsilon(d), momentum })
     }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        if a.get_flag("training_mode", false)? {
-            return Err(BadAttribute::Unsupported {
-                name: "training_mode".to_owned(),
-                value: "1".to_owned(),
-            });
-        }
-        Ok(BatchNorm { epsilon: a.get_float("epsilon", 1e-5)?, momentum: a.get_float("momentum", 0.9)? })
-    }
 }
 
 fn channels<D: Dim>(x: &Type<D>) -> D {
@@ -72,10 +75,6 @@ impl<D: Dim> TypeRule<D> for BatchNorm {
 }
 
 impl Operator for BatchNorm {
-    fn attributes(&self) -> Attributes {
-        Attributes::new().float("epsilon", self.epsilon).float("momentum", self.momentum)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let [scale, bias, mean, variance] = [1, 2, 3, 4].map(|i| c.real(i));

@@ -1,51 +1,50 @@
 //! `InstanceNormalization` and `GroupNormalization`: an image's channels standardised, each alone or in groups.
 
-use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize, stash_dtype};
+use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize};
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
-/// `InstanceNormalization` of X `[N, C, spatial…]`.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct InstanceNorm {
-    /// Added to the variance.
-    pub epsilon: f32,
+attributes! {
+    /// `InstanceNormalization` of X `[N, C, spatial…]`.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct InstanceNorm {
+        /// Added to the variance.
+        pub epsilon: f32 = 1e-5,
+    }
 }
 
-/// `GroupNormalization` of X `[N, C, spatial…]`, as it is since opset 21: scale and bias by channel.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct GroupNorm<D = i64> {
-    /// How many groups the channels fall into.
-    pub num_groups: D,
-    /// Added to the variance.
-    pub epsilon: f32,
-    /// The dtype of the standardisation: f32 or bf16.
-    pub stash: DType,
+attributes! {
+    /// `GroupNormalization` of X `[N, C, spatial…]`, as it is since opset 21: scale and bias by channel.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct GroupNorm<D> {
+        /// How many groups the channels fall into.
+        pub num_groups: D as size,
+        /// Added to the variance.
+        pub epsilon: f32 = 1e-5,
+        /// The dtype of the standardisation: f32 or bf16.
+        pub stash: DType as "stash_type" { 1 => DType::F32, 16 => DType::BF16 } = DType::F32,
+    }
 }
 
 impl Single for InstanceNorm {
-    type Over<D: Dim> = InstanceNorm;
     const ROW: Row = Row::new("InstanceNormalization");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         operands(d)?;
         Some(InstanceNorm { epsilon: draw_epsilon(d) })
     }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(InstanceNorm { epsilon: a.get_float("epsilon", 1e-5)? })
-    }
 }
 
 impl Single for GroupNorm {
-    type Over<D: Dim> = GroupNorm<D>;
     const ROW: Row = Row::new("GroupNormalization");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -53,12 +52,6 @@ impl Single for GroupNorm {
         let stash =
             if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
         Some(GroupNorm { num_groups: d.unknown(1, 8), epsilon: draw_epsilon(d), stash })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        let stash = stash_dtype(a.get_int("stash_type", Some(1))?)?;
-        let (num_groups, epsilon) = (a.get_int("num_groups", None)?, a.get_float("epsilon", 1e-5)?);
-        Ok(GroupNorm { num_groups, epsilon, stash })
     }
 }
 
@@ -68,13 +61,6 @@ fn operands(d: &mut Draw<'_, '_>) -> Option<()> {
         d.matching(x.dtype, &[Some(x.shape[1])])?;
     }
     Some(())
-}
-
-impl<D: Dim> GroupNorm<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> GroupNorm<E> {
-        GroupNorm { num_groups: f(self.num_groups), epsilon: self.epsilon, stash: self.stash }
-    }
 }
 
 fn infer<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {
@@ -125,10 +111,6 @@ impl<D: Dim> TypeRule<D> for GroupNorm<D> {
 }
 
 impl Operator for InstanceNorm {
-    fn attributes(&self) -> Attributes {
-        Attributes::new().float("epsilon", self.epsilon)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         eval(c, c.arith, 1, self.epsilon)
     }
@@ -139,13 +121,6 @@ impl Operator for InstanceNorm {
 }
 
 impl Operator for GroupNorm {
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .int("num_groups", self.num_groups)
-            .float("epsilon", self.epsilon)
-            .int("stash_type", if self.stash == DType::BF16 { 16 } else { 1 })
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let together = c.real(0).shape()[1] / self.num_groups as usize;
         eval(c, &c.arith.within(self.stash), together, self.epsilon)
@@ -158,6 +133,8 @@ impl Operator for GroupNorm {
 
 #[cfg(test)]
 mod tests {
+    use ir::Attributes;
+
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};
 

@@ -1,8 +1,9 @@
 //! Conv: cross-correlation over any number of spatial axes, in groups.
 
-use ir::{Attribute, Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::{Arith, Class};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -12,19 +13,20 @@ use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
-/// Conv over X `[N, C, spatial…]` with W `[M, C / group, kernel…]` and an optional bias B `[M]`.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Conv<D = i64> {
-    /// How the kernel slides.
-    pub window: Window<D>,
-    /// The number of groups that the channels fall into.
-    pub group: D,
-    /// The kernel's spatial shape, where it is stated; W has it in any case.
-    pub kernel_shape: Option<Vec<D>>,
+attributes! {
+    /// Conv over X `[N, C, spatial…]` with W `[M, C / group, kernel…]` and an optional bias B `[M]`.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Conv<D> {
+        /// How the kernel slides.
+        pub window: Window<D> as part,
+        /// The number of groups that the channels fall into.
+        pub group: D as size = 1,
+        /// The kernel's spatial shape, where it is stated; W has it in any case.
+        pub kernel_shape: Option<Vec<D>> as sizes,
+    }
 }
 
 impl Single for Conv {
-    type Over<D: Dim> = Conv<D>;
     const ROW: Row = Row::new("Conv");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -36,22 +38,6 @@ impl Single for Conv {
         let group = if d.chance(0.3) { d.unknown(1, 4) } else { 1.into() };
         let kernel_shape = d.chance(0.5).then(|| w.shape[2..].to_vec());
         Some(Conv { window: Window::draw(d, x.rank() - 2, true, false), group, kernel_shape })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        let (group, kernel_shape) = (a.get_int("group", Some(1))?, a.get_ints("kernel_shape")?);
-        Ok(Conv { window: Window::parse(a)?, group, kernel_shape })
-    }
-}
-
-impl<D: Dim> Conv<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Conv<E> {
-        Conv {
-            window: self.window.map(f),
-            group: f(self.group),
-            kernel_shape: self.kernel_shape.as_ref().map(|k| k.iter().map(|&d| f(d)).collect()),
-        }
     }
 }
 
@@ -78,14 +64,6 @@ impl<D: Dim> TypeRule<D> for Conv<D> {
 }
 
 impl Operator for Conv {
-    fn attributes(&self) -> Attributes {
-        let mut all = self.window.attributes().int("group", self.group);
-        if let Some(kernel) = &self.kernel_shape {
-            all.set("kernel_shape", Attribute::Ints(kernel.clone()));
-        }
-        all
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, y) = (c.arith, &c.outputs[0].shape);
         let (x, w) = (c.real(0).as_standard_layout(), c.real(1).as_standard_layout());
@@ -152,7 +130,7 @@ impl Operator for Conv {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};

@@ -1,8 +1,9 @@
 //! The global pools: one number from all elements of an image's channel.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
@@ -11,9 +12,11 @@ use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
-/// A pool over all spatial axes of X `[N, C, spatial…]`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GlobalPool(pub GlobalPoolFn);
+attributes! {
+    /// A pool over all spatial axes of X `[N, C, spatial…]`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct GlobalPool(GlobalPoolFn);
+}
 
 /// Each row: function and ONNX name.
 macro_rules! table {
@@ -39,8 +42,6 @@ table! {
 }
 
 impl Family for GlobalPool {
-    type Function = GlobalPoolFn;
-    type Over<D: Dim> = GlobalPool;
     const ROWS: &'static [(GlobalPoolFn, Row)] = ROWS;
 
     fn row(&self) -> usize {
@@ -49,10 +50,6 @@ impl Family for GlobalPool {
 
     fn draw<'a>(function: GlobalPoolFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(3..=d.limits.max_rank).map(|_| GlobalPool(function))
-    }
-
-    fn parse(function: GlobalPoolFn, _: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(GlobalPool(function))
     }
 }
 

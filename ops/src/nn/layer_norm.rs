@@ -3,30 +3,43 @@
 use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{Lanes, array};
-use crate::nn::normalize::{draw_epsilon, some_elements, standardize, stash_dtype};
+use crate::nn::normalize::{draw_epsilon, some_elements, standardize};
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
 use crate::spec::{Row, outputs};
 
-/// `LayerNormalization` over the axes of X from `axis` on.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LayerNorm {
-    /// The first axis of those that are standardised together.
-    pub axis: i64,
-    /// Added to the variance.
-    pub epsilon: f32,
-    /// The dtype of the first stage: f32 or bf16.
-    pub stash: DType,
-    /// How many outputs there are: Y, then Mean, then `InvStdDev`.
-    pub outputs: i64,
+attributes! {
+    /// `LayerNormalization` over the axes of X from `axis` on.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct LayerNorm {
+        /// The first axis of those that are standardised together.
+        pub axis: i64 = -1,
+        /// Added to the variance.
+        pub epsilon: f32 = 1e-5,
+        /// The dtype of the first stage: f32 or bf16.
+        pub stash: DType as "stash_type" { 1 => DType::F32, 16 => DType::BF16 } = DType::F32,
+        /// How many outputs there are: Y, then Mean, then `InvStdDev`.
+        pub outputs: i64 = 1,
+    }
+    check Self::checked;
+}
+
+impl LayerNorm {
+    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        if (1..=3).contains(&self.outputs) {
+            return Ok(self);
+        }
+        let (name, wanted) = ("outputs".to_owned(), "1, 2 or 3".to_owned());
+        Err(BadAttribute::Value { name, value: self.outputs.to_string(), wanted })
+    }
 }
 
 impl Single for LayerNorm {
-    type Over<D: Dim> = LayerNorm;
     const ROW: Row = Row::new("LayerNormalization").with(&[outputs("outputs")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -41,20 +54,6 @@ impl Single for LayerNorm {
             if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
         let outputs = if d.limits.dtypes.contains(stash) { d.choose(&[1, 1, 1, 1, 2, 3])? } else { 1 };
         Some(LayerNorm { axis: spelled, epsilon: draw_epsilon(d), stash, outputs })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        let outputs = a.get_int("outputs", Some(1))?;
-        if !(1..=3).contains(&outputs) {
-            return Err(BadAttribute::Value {
-                name: "outputs".to_owned(),
-                value: outputs.to_string(),
-                wanted: "1, 2 or 3".to_owned(),
-            });
-        }
-        let stash = stash_dtype(a.get_int("stash_type", Some(1))?)?;
-        let (axis, epsilon) = (a.get_int("axis", Some(-1))?, a.get_float("epsilon", 1e-5)?);
-        Ok(LayerNorm { axis, epsilon, stash, outputs })
     }
 }
 
@@ -88,15 +87,6 @@ impl<D: Dim> TypeRule<D> for LayerNorm {
 }
 
 impl Operator for LayerNorm {
-    fn attributes(&self) -> Attributes {
-        let stash = if self.stash == DType::BF16 { 16 } else { 1 };
-        Attributes::new()
-            .int("axis", self.axis)
-            .float("epsilon", self.epsilon)
-            .int("stash_type", stash)
-            .int("outputs", self.outputs)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let axis = axis(self.axis, x.ndim()).unwrap_or(0);

@@ -1,8 +1,9 @@
 //! `LpNormalization`: lanes divided by their norm.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -11,37 +12,23 @@ use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
-/// `LpNormalization`. A lane of zeros stays one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LpNorm {
-    /// The axis of the lanes.
-    pub axis: i64,
-    /// Whether the norm is Σ|x| (p = 1) and not √Σx² (p = 2).
-    pub taxicab: bool,
+attributes! {
+    /// `LpNormalization`. A lane of zeros stays one.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct LpNorm {
+        /// The axis of the lanes.
+        pub axis: i64 = -1,
+        /// Whether the norm is Σ|x| (p = 1) and not √Σx² (p = 2).
+        pub taxicab: bool as "p" { 1 => true, 2 => false } = false,
+    }
 }
 
 impl Single for LpNorm {
-    type Over<D: Dim> = LpNorm;
     const ROW: Row = Row::new("LpNormalization");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
         Some(LpNorm { axis: d.axis(x.rank())?, taxicab: d.chance(0.5) })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        let taxicab = match a.get_int("p", Some(2))? {
-            1 => true,
-            2 => false,
-            p => {
-                return Err(BadAttribute::Value {
-                    name: "p".to_owned(),
-                    value: p.to_string(),
-                    wanted: "1 or 2".to_owned(),
-                });
-            }
-        };
-        Ok(LpNorm { axis: a.get_int("axis", Some(-1))?, taxicab })
     }
 }
 
@@ -54,10 +41,6 @@ impl<D: Dim> TypeRule<D> for LpNorm {
 }
 
 impl Operator for LpNorm {
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis).int("p", if self.taxicab { 1 } else { 2 })
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let axis = axis(self.axis, x.ndim()).unwrap_or(0);
@@ -80,7 +63,7 @@ impl Operator for LpNorm {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     use super::*;
     use crate::testing::{parse, run, tensor};

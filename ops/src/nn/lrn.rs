@@ -1,8 +1,9 @@
 //! LRN: every element divided by a power of the squares of its neighbours among the channels.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -11,36 +12,28 @@ use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
-/// Local response normalisation of X `[N, C, spatial…]`.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Lrn {
-    /// How many neighbouring channels count, at least 1.
-    pub size: i64,
-    /// The weight of the squares.
-    pub alpha: f32,
-    /// The exponent.
-    pub beta: f32,
-    /// Added to the squares.
-    pub bias: f32,
+attributes! {
+    /// Local response normalisation of X `[N, C, spatial…]`.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Lrn {
+        /// How many neighbouring channels count, at least 1.
+        pub size: i64,
+        /// The weight of the squares.
+        pub alpha: f32 = 1e-4,
+        /// The exponent.
+        pub beta: f32 = 0.75,
+        /// Added to the squares.
+        pub bias: f32 = 1.0,
+    }
 }
 
 impl Single for Lrn {
-    type Over<D: Dim> = Lrn;
     const ROW: Row = Row::new("LRN");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(3..=d.limits.max_rank)?;
         let (alpha, beta) = (d.choose(&[1e-4, 0.1, 1.0])?, d.choose(&[0.75, 0.5, 1.0])?);
         Some(Lrn { size: d.int(1, 6), alpha, beta, bias: d.choose(&[1.0, 2.0])? })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Lrn {
-            size: a.get_int("size", None)?,
-            alpha: a.get_float("alpha", 1e-4)?,
-            beta: a.get_float("beta", 0.75)?,
-            bias: a.get_float("bias", 1.0)?,
-        })
     }
 }
 
@@ -52,14 +45,6 @@ impl<D: Dim> TypeRule<D> for Lrn {
 }
 
 impl Operator for Lrn {
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .int("size", self.size)
-            .float("alpha", self.alpha)
-            .float("beta", self.beta)
-            .float("bias", self.bias)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
         let weight = a.div(a.real(self.alpha.into()), a.real(self.size as f64));
@@ -84,7 +69,7 @@ impl Operator for Lrn {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};

@@ -1,9 +1,10 @@
 //! `MeanVarianceNormalization`: mean 0 and variance 1 along some axes.
 
 use ir::graph::OPSETS;
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -12,18 +13,19 @@ use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Deviation, Row};
 
-/// `MeanVarianceNormalization`. With no axes named, all are taken, as ONNX's definition by `ReduceMean` has it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MeanVariance {
-    /// The axes that are taken together.
-    pub axes: Vec<i64>,
+attributes! {
+    /// `MeanVarianceNormalization`. With no axes named, all are taken, as ONNX's definition by `ReduceMean` has it.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct MeanVariance {
+        /// The axes that are taken together.
+        pub axes: Vec<i64> = vec![0, 2, 3],
+    }
 }
 
 /// What ONNX's definition adds to the standard deviation.
 const EPSILON: f64 = 1e-9;
 
 impl Single for MeanVariance {
-    type Over<D: Dim> = MeanVariance;
     const ROW: Row = Row::new("MeanVarianceNormalization").but(&[Deviation::DTypes {
         of: "T",
         without: DTypes::of(&[DType::F16, DType::BF16, DType::F64]),
@@ -35,10 +37,6 @@ impl Single for MeanVariance {
         let x = d.any(1..=d.limits.max_rank)?;
         let usual = x.rank() == 4 && d.chance(0.5);
         Some(MeanVariance { axes: if usual { vec![0, 2, 3] } else { d.axes(x.rank(), 1) } })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(MeanVariance { axes: a.get_ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]) })
     }
 }
 
@@ -57,10 +55,6 @@ impl<D: Dim> TypeRule<D> for MeanVariance {
 }
 
 impl Operator for MeanVariance {
-    fn attributes(&self) -> Attributes {
-        Attributes::new().ints("axes", &self.axes)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let axes = self.indices(x.ndim()).unwrap_or_default();
@@ -84,6 +78,8 @@ impl Operator for MeanVariance {
 
 #[cfg(test)]
 mod tests {
+    use ir::Attributes;
+
     use approx::assert_abs_diff_eq;
 
     use super::*;

@@ -1,31 +1,33 @@
 //! `RMSNormalization`: the trailing axes divided by their root mean square, then scaled.
 
-use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::lanes;
-use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements, stash_dtype};
+use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements};
 use crate::operator::{Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to};
 use crate::spec::Row;
 
-/// `RMSNormalization` over the axes of X from `axis` on. The output has the dtype of the scale.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RmsNorm {
-    /// The first axis of those whose elements are taken together.
-    pub axis: i64,
-    /// Added to the mean square.
-    pub epsilon: f32,
-    /// The dtype of the first stage: f32 or bf16.
-    pub stash: DType,
+attributes! {
+    /// `RMSNormalization` over the axes of X from `axis` on. The output has the dtype of the scale.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct RmsNorm {
+        /// The first axis of those whose elements are taken together.
+        pub axis: i64 = -1,
+        /// Added to the mean square.
+        pub epsilon: f32 = 1e-5,
+        /// The dtype of the first stage: f32 or bf16.
+        pub stash: DType as "stash_type" { 1 => DType::F32, 16 => DType::BF16 } = DType::F32,
+    }
 }
 
 impl Single for RmsNorm {
-    type Over<D: Dim> = RmsNorm;
     const ROW: Row = Row::new("RMSNormalization");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -37,11 +39,6 @@ impl Single for RmsNorm {
         let stash =
             if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
         Some(RmsNorm { axis: spelled, epsilon: draw_epsilon(d), stash })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        let stash = stash_dtype(a.get_int("stash_type", Some(1))?)?;
-        Ok(RmsNorm { axis: a.get_int("axis", Some(-1))?, epsilon: a.get_float("epsilon", 1e-5)?, stash })
     }
 }
 
@@ -56,13 +53,6 @@ impl<D: Dim> TypeRule<D> for RmsNorm {
 }
 
 impl Operator for RmsNorm {
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .int("axis", self.axis)
-            .float("epsilon", self.epsilon)
-            .int("stash_type", if self.stash == DType::BF16 { 16 } else { 1 })
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         // `Normalized` goes back to X's dtype before the scale's dtype takes over.
@@ -84,6 +74,8 @@ impl Operator for RmsNorm {
 
 #[cfg(test)]
 mod tests {
+    use ir::Attributes;
+
     use approx::assert_abs_diff_eq;
 
     use super::*;

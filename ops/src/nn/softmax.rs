@@ -1,8 +1,9 @@
 //! Softmax, LogSoftmax and Hardmax along one axis.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::{Arith, Class, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
@@ -11,13 +12,13 @@ use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
-/// Softmax or one of its relatives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Softmax {
-    /// Which one.
-    pub function: SoftmaxFn,
-    /// The axis along which the function is taken.
-    pub axis: i64,
+attributes! {
+    /// Softmax or one of its relatives.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Softmax of SoftmaxFn {
+        /// The axis along which the function is taken.
+        pub axis: i64 = -1,
+    }
 }
 
 /// Each row: name, what it is.
@@ -77,8 +78,6 @@ fn hardmax<A: Arith>(a: &A, lane: &[A::R]) -> Vec<A::R> {
 }
 
 impl Family for Softmax {
-    type Function = SoftmaxFn;
-    type Over<D: Dim> = Softmax;
     const ROWS: &'static [(SoftmaxFn, Row)] = ROWS;
 
     fn row(&self) -> usize {
@@ -88,10 +87,6 @@ impl Family for Softmax {
     fn draw<'a>(function: SoftmaxFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
         Some(Softmax { function, axis: d.axis(x.rank())? })
-    }
-
-    fn parse(function: SoftmaxFn, a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Softmax { function, axis: a.get_int("axis", Some(-1))? })
     }
 }
 
@@ -104,10 +99,6 @@ impl<D: Dim> TypeRule<D> for Softmax {
 }
 
 impl Operator for Softmax {
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let x = c.real(0);
         let axis = axis(self.axis, x.ndim()).unwrap_or(0);

@@ -1,8 +1,9 @@
 //! ArgMax and ArgMin: where along an axis the largest or smallest element is.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
@@ -11,17 +12,17 @@ use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
-/// ArgMax or ArgMin; the result is int64.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Arg {
-    /// Which of the two.
-    pub function: ArgFn,
-    /// The axis to search along.
-    pub axis: i64,
-    /// Whether the axis stays, with size 1.
-    pub keepdims: bool,
-    /// Whether the last of equal elements counts instead of the first.
-    pub select_last_index: bool,
+attributes! {
+    /// ArgMax or ArgMin; the result is int64.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Arg of ArgFn {
+        /// The axis to search along.
+        pub axis: i64 = 0,
+        /// Whether the axis stays, with size 1.
+        pub keepdims: bool = true,
+        /// Whether the last of equal elements counts instead of the first.
+        pub select_last_index: bool = false,
+    }
 }
 
 /// Each row: function, ONNX name.
@@ -68,8 +69,6 @@ impl Arg {
 }
 
 impl Family for Arg {
-    type Function = ArgFn;
-    type Over<D: Dim> = Arg;
     const ROWS: &'static [(ArgFn, Row)] = ROWS;
 
     fn row(&self) -> usize {
@@ -89,15 +88,6 @@ impl Family for Arg {
         };
         Some(Arg { function, axis: d.axis(x.rank())?, keepdims, select_last_index: d.chance(0.3) })
     }
-
-    fn parse(function: ArgFn, a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Arg {
-            function,
-            axis: a.get_int("axis", Some(0))?,
-            keepdims: a.get_flag("keepdims", true)?,
-            select_last_index: a.get_flag("select_last_index", false)?,
-        })
-    }
 }
 
 impl<D: Dim> TypeRule<D> for Arg {
@@ -116,13 +106,6 @@ impl<D: Dim> TypeRule<D> for Arg {
 }
 
 impl Operator for Arg {
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .int("axis", self.axis)
-            .flag("keepdims", self.keepdims)
-            .flag("select_last_index", self.select_last_index)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let axis = axis(self.axis, c.data(0).shape().len()).unwrap_or(0);
         let shape = c.extents(0);

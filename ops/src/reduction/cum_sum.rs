@@ -1,8 +1,9 @@
 //! CumSum: sums of the elements up to each place along an axis.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -11,33 +12,26 @@ use crate::operator::{Edge, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
 
-/// CumSum.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CumSum {
-    /// The axis to sum along.
-    pub axis: i64,
-    /// Whether each place's own element is left out of its sum.
-    pub exclusive: bool,
-    /// Whether sums run from the end.
-    pub reverse: bool,
+attributes! {
+    /// CumSum.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct CumSum {
+        /// The axis to sum along.
+        pub axis: i64,
+        /// Whether each place's own element is left out of its sum.
+        pub exclusive: bool = false,
+        /// Whether sums run from the end.
+        pub reverse: bool = false,
+    }
 }
 
 impl Single for CumSum {
-    type Over<D: Dim> = CumSum;
     const ROW: Row = Row::new("CumSum").with(&[scalar("axis")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
         let axis = d.axis(x.rank())?;
         Some(CumSum { axis, exclusive: d.chance(0.5), reverse: d.chance(0.5) })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(CumSum {
-            axis: a.get_int("axis", None)?,
-            exclusive: a.get_flag("exclusive", false)?,
-            reverse: a.get_flag("reverse", false)?,
-        })
     }
 }
 
@@ -59,13 +53,6 @@ impl<D: Dim> TypeRule<D> for CumSum {
 }
 
 impl Operator for CumSum {
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .int("axis", self.axis)
-            .flag("exclusive", self.exclusive)
-            .flag("reverse", self.reverse)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, axis) = (c.arith, axis(self.axis, c.data(0).shape().len()).unwrap_or(0));
         // Every sum is formed anew: implementations scan in whatever order, so a chain would bound the wrong one.

@@ -1,8 +1,9 @@
 //! The Reduce operators: one number from all elements along some axes.
 
-use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Class, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
@@ -11,17 +12,17 @@ use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Row, list};
 
-/// A Reduce operator.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Reduce {
-    /// Which function combines the elements.
-    pub function: ReduceFn,
-    /// The axes to combine; none given means all, unless `noop_with_empty_axes`.
-    pub axes: Option<Vec<i64>>,
-    /// Whether the combined axes stay, with size 1.
-    pub keepdims: bool,
-    /// Whether no axes given means that no axis is combined.
-    pub noop_with_empty_axes: bool,
+attributes! {
+    /// A Reduce operator.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Reduce of ReduceFn {
+        /// The axes to combine; none given means all, unless `noop_with_empty_axes`.
+        pub axes: Option<Vec<i64>>,
+        /// Whether the combined axes stay, with size 1.
+        pub keepdims: bool = true,
+        /// Whether no axes given means that no axis is combined.
+        pub noop_with_empty_axes: bool = false,
+    }
 }
 
 /// The dtypes of most reductions: 32- and 64-bit integers and all floats.
@@ -139,8 +140,6 @@ impl Reduce {
 }
 
 impl Family for Reduce {
-    type Function = ReduceFn;
-    type Over<D: Dim> = Reduce;
     const ROWS: &'static [(ReduceFn, Row)] = ROWS;
 
     fn row(&self) -> usize {
@@ -152,15 +151,6 @@ impl Family for Reduce {
         let x = d.one_of(dtypes, 0..=d.limits.max_rank)?;
         let axes = if d.chance(0.8) { Some(d.axes(x.rank(), 1)).filter(|a| !a.is_empty()) } else { None };
         Some(Reduce { function, axes, keepdims: d.chance(0.5), noop_with_empty_axes: false })
-    }
-
-    fn parse(function: ReduceFn, a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(Reduce {
-            function,
-            axes: a.get_ints("axes")?,
-            keepdims: a.get_flag("keepdims", true)?,
-            noop_with_empty_axes: a.get_flag("noop_with_empty_axes", false)?,
-        })
     }
 }
 
@@ -185,14 +175,6 @@ impl<D: Dim> TypeRule<D> for Reduce {
 }
 
 impl Operator for Reduce {
-    fn attributes(&self) -> Attributes {
-        let mut all = Attributes::new();
-        if let Some(axes) = &self.axes {
-            all.set("axes", Attribute::Ints(axes.clone()));
-        }
-        all.flag("keepdims", self.keepdims).flag("noop_with_empty_axes", self.noop_with_empty_axes)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let axes = self.reduced(c.data(0).shape().len()).unwrap_or_default();
         let shape = c.extents(0);

@@ -1,8 +1,9 @@
 //! TopK: the largest or smallest elements along an axis, and where they are.
 
-use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
@@ -11,21 +12,22 @@ use crate::operator::{Edge, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, single};
 
-/// TopK; of equal elements the one with the lower index comes first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TopK<D = i64> {
-    /// How many elements.
-    pub k: D,
-    /// The axis to search along.
-    pub axis: i64,
-    /// Whether the largest are wanted instead of the smallest.
-    pub largest: bool,
-    /// Whether they come in order; otherwise ONNX leaves the order open.
-    pub sorted: bool,
+attributes! {
+    /// TopK; of equal elements the one with the lower index comes first.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct TopK<D> {
+        /// How many elements.
+        pub k: D as size,
+        /// The axis to search along.
+        pub axis: i64 = -1,
+        /// Whether the largest are wanted instead of the smallest.
+        pub largest: bool = true,
+        /// Whether they come in order; otherwise ONNX leaves the order open.
+        pub sorted: bool = true,
+    }
 }
 
 impl Single for TopK {
-    type Over<D: Dim> = TopK<D>;
     const ROW: Row = Row::new("TopK").with(&[single("K", "k")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -34,22 +36,6 @@ impl Single for TopK {
         let k = d.unknown(1, d.limits.max_dim);
         // Without an order there is little to compare, so that is drawn rarely.
         Some(TopK { k, axis, largest: d.chance(0.5), sorted: d.chance(0.95) })
-    }
-
-    fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        Ok(TopK {
-            k: a.get_int("k", None)?,
-            axis: a.get_int("axis", Some(-1))?,
-            largest: a.get_flag("largest", true)?,
-            sorted: a.get_flag("sorted", true)?,
-        })
-    }
-}
-
-impl<D: Dim> TopK<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> TopK<E> {
-        TopK { k: f(self.k), axis: self.axis, largest: self.largest, sorted: self.sorted }
     }
 }
 
@@ -128,14 +114,6 @@ fn descending<A: Arith>(a: &A, mut xs: Vec<A::R>) -> impl Iterator<Item = A::R> 
 }
 
 impl Operator for TopK {
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .int("k", self.k)
-            .int("axis", self.axis)
-            .flag("largest", self.largest)
-            .flag("sorted", self.sorted)
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
         let (values, indices) = match c.data(0) {
