@@ -25,7 +25,7 @@ use crate::nn::{
     AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, LpPool, Lrn,
     MaxPool, MeanVariance, RmsNorm, Softmax,
 };
-use crate::operator::{self, Edge, Hazard, Operator, TypeRule};
+use crate::operator::{self, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::reduction::{Arg, CumSum, Reduce, TopK};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, Spec};
@@ -68,6 +68,11 @@ macro_rules! operators {
         }
 
         impl Operator for Op {
+            fn facts(&self, x: &[Option<&Type>]) -> Facts {
+                match self {
+                    $(Self::$name(o) => o.facts(x),)*
+                }
+            }
             fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
                 match self {
                     $(Self::$name(o) => o.eval(c),)*

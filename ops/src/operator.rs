@@ -18,6 +18,9 @@ pub trait TypeRule<D: Dim> {
 
 /// Everything else that is true of an operator on every backend.
 pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
+    /// What holds between whole operands and results.
+    fn facts(&self, x: &[Option<&Type>]) -> Facts;
+
     /// The reference semantics: what the outputs are, in any number system.
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>>;
 
@@ -44,6 +47,43 @@ pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
     fn flops(&self, _x: &[Option<&Type>], y: &[Type]) -> u64 {
         y.iter().map(elements).fold(0, u64::saturating_add)
     }
+}
+
+/// What holds between whole operands and results, and can be tested. Every operator states each of them: what is
+/// forgotten would not be tested, and nobody would see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Facts {
+    /// What slices along the first axis have to do with each other.
+    pub batch: Batch,
+    /// An operand of which 2ᵏ times the elements give 2ᵏ times those of the result, exactly and in whatever order is
+    /// added, while nothing overflows or becomes denormal. `None` promises nothing.
+    pub linear: Option<usize>,
+}
+
+/// What the slices of the first operand along its first axis have to do with each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Batch {
+    /// Each makes a slice of the result along its first axis, with the same other operands.
+    Apart,
+    /// They may meet: nothing is promised.
+    Together,
+}
+
+impl Batch {
+    /// Apart where a condition holds.
+    pub const fn apart_if(holds: bool) -> Self {
+        if holds { Self::Apart } else { Self::Together }
+    }
+}
+
+impl Facts {
+    /// Nothing is promised.
+    pub const NONE: Self = Self { batch: Batch::Together, linear: None };
+}
+
+/// The rank of an operand; 0 of one that is absent.
+pub fn rank(x: &[Option<&Type>], operand: usize) -> usize {
+    x.get(operand).copied().flatten().map_or(0, Type::rank)
 }
 
 /// A condition on an operand under which an operator is defined.

@@ -211,8 +211,9 @@ fn defaults_are_those_of_the_schemas() {
             rest.remove(attribute.name);
             // Where two attributes only go together, neither is given.
             let op = Op::from_attributes(spec, &rest).unwrap_or_else(|_| {
-                let both = ["batch_axis", "time_axis"];
-                both.map(|name| rest.remove(name));
+                for name in ["batch_axis", "time_axis"] {
+                    rest.remove(name);
+                }
                 Op::from_attributes(spec, &rest).expect("what has a default may be absent")
             });
             let all = op.attributes();

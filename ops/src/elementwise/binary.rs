@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::{array, broadcast};
-use crate::operator::{Edge, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -85,6 +85,10 @@ impl<D: Dim> TypeRule<D> for Binary {
 }
 
 impl Operator for Binary {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: (self.0 == BinaryFn::Mul).then_some(0) }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let shape = c.extents(0);
         vec![if c.is_real() {
@@ -108,7 +112,13 @@ impl Operator for Binary {
                 });
                 smallest.into_iter().chain([Hazard::Zero { operand: 1 }]).collect()
             }
-            _ => Vec::new(),
+            BinaryFn::Add | BinaryFn::Sub | BinaryFn::Mul => Vec::new(),
+            BinaryFn::And
+            | BinaryFn::Or
+            | BinaryFn::Xor
+            | BinaryFn::BitwiseAnd
+            | BinaryFn::BitwiseOr
+            | BinaryFn::BitwiseXor => Vec::new(),
         }
     }
 
@@ -116,7 +126,12 @@ impl Operator for Binary {
         match self.0 {
             BinaryFn::Add | BinaryFn::Sub => vec![(0, Edge::Meets(1)), (0, Edge::Wide)],
             BinaryFn::Mul | BinaryFn::Div => vec![(0, Edge::Wide)],
-            _ => Vec::new(),
+            BinaryFn::And
+            | BinaryFn::Or
+            | BinaryFn::Xor
+            | BinaryFn::BitwiseAnd
+            | BinaryFn::BitwiseOr
+            | BinaryFn::BitwiseXor => Vec::new(),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::operator::{Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -60,6 +60,10 @@ impl<D: Dim> TypeRule<D> for BitShift {
 }
 
 impl Operator for BitShift {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (dtype, bits) = (c.dtype(0), 8 * c.dtype(0).size() as i128);
         let shift = |[x, places]: [i128; 2]| match self.direction {

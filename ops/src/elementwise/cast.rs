@@ -7,7 +7,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Edge, Hazard, Operator, TypeRule};
+use crate::operator::{Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Deviation, Row};
 
@@ -111,6 +111,10 @@ impl<D: Dim> TypeRule<D> for Cast {
 }
 
 impl Operator for Cast {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![convert(c, self.to)]
     }
@@ -132,6 +136,10 @@ impl<D: Dim> TypeRule<D> for CastLike {
 }
 
 impl Operator for CastLike {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![convert(c, c.dtype(1))]
     }

@@ -8,7 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Deviation, Row};
 
@@ -55,6 +55,10 @@ impl<D: Dim> TypeRule<D> for Clip {
 }
 
 impl Operator for Clip {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
         // The upper bound last: where the bounds cross, every element becomes the upper one.

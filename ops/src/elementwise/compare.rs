@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Family;
-use crate::operator::{Edge, Operator, TypeRule};
+use crate::operator::{Edge, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -50,6 +50,10 @@ impl<D: Dim> TypeRule<D> for Compare {
 }
 
 impl Operator for Compare {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape) = (c.arith, c.extents(0));
         vec![Data::Int(if c.is_real() {

@@ -9,7 +9,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -58,6 +58,10 @@ impl<D: Dim> TypeRule<D> for Gelu {
 }
 
 impl Operator for Gelu {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![Data::Real(c.real(0).mapv(|x| self.real(c.arith, x, c.dtype(0))))]
     }

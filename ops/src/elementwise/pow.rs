@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::operator::{Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
 use crate::spec::Row;
 
@@ -56,6 +56,10 @@ impl<D: Dim> TypeRule<D> for Pow {
 }
 
 impl Operator for Pow {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape, dtype) = (c.arith, c.extents(0), c.outputs[0].dtype);
         vec![match (c.data(0), c.data(1)) {

@@ -7,7 +7,7 @@ use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
-use crate::operator::{Edge, Operator, TypeRule};
+use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -86,6 +86,10 @@ impl<D: Dim> TypeRule<D> for Predicate {
 }
 
 impl Operator for Predicate {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
         let holds = |x: A::R| match *self {

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Edge, Operator, TypeRule};
+use crate::operator::{Edge, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -52,6 +52,10 @@ pub(crate) fn choose<A: Arith>(a: &A, condition: A::Z, x: A::Z, y: A::Z) -> A::Z
 }
 
 impl Operator for Where {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape, condition) = (c.arith, c.extents(0), c.int(0));
         vec![if let (Some(x), Some(y)) = (c.opt_real(1), c.opt_real(2)) {

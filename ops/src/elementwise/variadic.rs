@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::{array, broadcast};
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -95,6 +95,10 @@ impl<D: Dim> TypeRule<D> for Variadic {
 }
 
 impl Operator for Variadic {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape, count) = (c.arith, c.extents(0), c.inputs.len());
         vec![if c.is_real() {

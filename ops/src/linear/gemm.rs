@@ -11,7 +11,7 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::linear::{int_dot, products};
-use crate::operator::{Operator, TypeRule, elements};
+use crate::operator::{Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
 
@@ -141,6 +141,10 @@ impl Gemm {
 }
 
 impl Operator for Gemm {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![if c.is_real() { Data::Real(self.real(c)) } else { Data::Int(self.int(c)) }]
     }

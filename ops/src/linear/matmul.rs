@@ -10,7 +10,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::linear::{int_dot, products, real_dot};
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -80,6 +80,11 @@ fn multiply<T: Clone, U>(
 }
 
 impl Operator for MatMul {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        // A stack of matrices on the left meets one matrix on the right, or a vector.
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 2 && rank(x, 1) <= 2), linear: Some(0) }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape) = (c.arith, c.extents(0));
         vec![if c.is_real() {

@@ -8,7 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, same_dtype};
 use crate::spec::Row;
 
@@ -66,6 +66,10 @@ impl Movement for Concat {
 }
 
 impl Operator for Concat {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

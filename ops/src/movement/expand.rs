@@ -8,7 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Batch, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
 use crate::spec::{Row, list};
 
@@ -47,6 +47,10 @@ impl Movement for Expand {
 }
 
 impl Operator for Expand {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: Some(0) }
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -42,6 +42,10 @@ impl<D: Dim> TypeRule<D> for EyeLike {
 }
 
 impl Operator for EyeLike {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

@@ -8,7 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Batch, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -50,6 +50,10 @@ impl Movement for Flatten {
 }
 
 impl Operator for Flatten {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: Some(0) }
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

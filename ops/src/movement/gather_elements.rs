@@ -10,7 +10,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
 use crate::movement::gather::{Pointed, in_range, point};
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::operator::{Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
@@ -73,6 +73,10 @@ impl GatherElements {
 }
 
 impl Operator for GatherElements {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

@@ -10,7 +10,7 @@ use crate::draw::Draw;
 use crate::elementwise::select::choose;
 use crate::family::Single;
 use crate::lanes::{array, move_last};
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
 
@@ -71,6 +71,10 @@ impl OneHot {
 }
 
 impl Operator for OneHot {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{self, Args, Reject, Rule, same_dtype};
 use crate::spec::{Row, list};
 
@@ -156,6 +156,10 @@ impl Pad {
 }
 
 impl Operator for Pad {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::operator::{Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -91,6 +91,10 @@ impl<D: Dim> TypeRule<D> for ReverseSequence {
 }
 
 impl Operator for ReverseSequence {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

@@ -9,7 +9,7 @@ use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Batch, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes, within_limit};
 use crate::spec::{Row, list};
 
@@ -147,6 +147,10 @@ impl Movement for Slice {
 }
 
 impl Operator for Slice {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: Some(0) }
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

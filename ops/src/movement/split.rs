@@ -8,7 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Deviation, Row, list};
 
@@ -71,6 +71,10 @@ impl Movement for Split {
 }
 
 impl Operator for Split {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

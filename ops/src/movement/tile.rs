@@ -9,7 +9,7 @@ use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Batch, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, list};
 
@@ -54,6 +54,10 @@ impl Movement for Tile {
 }
 
 impl Operator for Tile {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: Some(0) }
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

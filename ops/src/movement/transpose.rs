@@ -9,7 +9,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Batch, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes};
 use crate::spec::Row;
 
@@ -80,6 +80,10 @@ impl Movement for Transpose {
 }
 
 impl Operator for Transpose {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: Some(0) }
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

@@ -8,7 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, within_limit};
 use crate::spec::{Row, scalar};
 
@@ -64,6 +64,10 @@ impl<D: Dim> TypeRule<D> for Trilu {
 }
 
 impl Operator for Trilu {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
     }

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::nn::pooling::{Pooling, undefined_if};
-use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -42,6 +42,10 @@ impl<D: Dim> TypeRule<D> for AveragePool<D> {
 }
 
 impl Operator for AveragePool {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+    }
+
     fn since(&self, x: &[Option<&Type>]) -> u32 {
         self.pool.since(x)
     }

@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
 use crate::nn::normalize::draw_epsilon;
-use crate::operator::{Hazard, Operator, TypeRule, elements};
+use crate::operator::{Batch, Facts, Hazard, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Deviation, Row};
 
@@ -75,6 +75,10 @@ impl<D: Dim> TypeRule<D> for BatchNorm {
 }
 
 impl Operator for BatchNorm {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let [scale, bias, mean, variance] = [1, 2, 3, 4].map(|i| c.real(i));

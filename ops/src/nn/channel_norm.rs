@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize};
-use crate::operator::{Operator, TypeRule, elements};
+use crate::operator::{Batch, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
@@ -111,6 +111,10 @@ impl<D: Dim> TypeRule<D> for GroupNorm<D> {
 }
 
 impl Operator for InstanceNorm {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         eval(c, c.arith, 1, self.epsilon)
     }
@@ -121,6 +125,10 @@ impl Operator for InstanceNorm {
 }
 
 impl Operator for GroupNorm {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let together = c.real(0).shape()[1] / self.num_groups as usize;
         eval(c, &c.arith.within(self.stash), together, self.epsilon)

@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::nn::window::{Window, taps};
-use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
@@ -64,6 +64,12 @@ impl<D: Dim> TypeRule<D> for Conv<D> {
 }
 
 impl Operator for Conv {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        // A bias is not scaled along.
+        let linear = (x.len() == 2).then_some(0);
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, y) = (c.arith, &c.outputs[0].shape);
         let (x, w) = (c.real(0).as_standard_layout(), c.real(1).as_standard_layout());

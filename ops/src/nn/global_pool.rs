@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -67,6 +67,10 @@ impl<D: Dim> TypeRule<D> for GlobalPool {
 }
 
 impl Operator for GlobalPool {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let spatial: Vec<usize> = (2..x.ndim()).collect();

@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{Lanes, array};
 use crate::nn::normalize::{draw_epsilon, some_elements, standardize};
-use crate::operator::{Operator, TypeRule, elements};
+use crate::operator::{Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
 use crate::spec::{Row, outputs};
 
@@ -87,6 +87,10 @@ impl<D: Dim> TypeRule<D> for LayerNorm {
 }
 
 impl Operator for LayerNorm {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let axis = axis(self.axis, x.ndim()).unwrap_or(0);

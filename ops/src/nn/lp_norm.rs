@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Operator, TypeRule, elements};
+use crate::operator::{Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
@@ -41,6 +41,10 @@ impl<D: Dim> TypeRule<D> for LpNorm {
 }
 
 impl Operator for LpNorm {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let axis = axis(self.axis, x.ndim()).unwrap_or(0);

@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::nn::pooling::{Pooling, View, undefined_if};
 use crate::nn::window::AutoPad;
-use crate::operator::{Hazard, Operator, TypeRule, elements};
+use crate::operator::{Batch, Facts, Hazard, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -73,6 +73,10 @@ impl LpPool {
 }
 
 impl Operator for LpPool {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+    }
+
     fn since(&self, x: &[Option<&Type>]) -> u32 {
         self.pool.since(x)
     }

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Operator, TypeRule, elements};
+use crate::operator::{Batch, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -45,6 +45,10 @@ impl<D: Dim> TypeRule<D> for Lrn {
 }
 
 impl Operator for Lrn {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
         let weight = a.div(a.real(self.alpha.into()), a.real(self.size as f64));

@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::nn::pooling::{Pooling, View, undefined_if};
 use crate::nn::window::Tap;
-use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, outputs};
 
@@ -78,6 +78,10 @@ fn column_major(mut row_major: usize, shape: &[usize]) -> usize {
 }
 
 impl Operator for MaxPool {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+    }
+
     fn since(&self, x: &[Option<&Type>]) -> u32 {
         self.pool.since(x)
     }

@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Operator, TypeRule, elements};
+use crate::operator::{Facts, Operator, TypeRule, elements};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Deviation, Row};
 
@@ -55,6 +55,10 @@ impl<D: Dim> TypeRule<D> for MeanVariance {
 }
 
 impl Operator for MeanVariance {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         let axes = self.indices(x.ndim()).unwrap_or_default();

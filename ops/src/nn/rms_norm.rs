@@ -10,7 +10,7 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::lanes;
 use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements};
-use crate::operator::{Operator, TypeRule, elements};
+use crate::operator::{Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to};
 use crate::spec::Row;
 
@@ -53,6 +53,10 @@ impl<D: Dim> TypeRule<D> for RmsNorm {
 }
 
 impl Operator for RmsNorm {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, x) = (c.arith, c.real(0));
         // `Normalized` goes back to X's dtype before the scale's dtype takes over.

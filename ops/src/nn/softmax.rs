@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
@@ -99,6 +99,12 @@ impl<D: Dim> TypeRule<D> for Softmax {
 }
 
 impl Operator for Softmax {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let rank = rank(x, 0);
+        let is_first = self.axis == 0 || self.axis == -(rank as i64);
+        Facts { batch: Batch::apart_if(rank >= 2 && !is_first), linear: None }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let x = c.real(0);
         let axis = axis(self.axis, x.ndim()).unwrap_or(0);

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
@@ -106,6 +106,10 @@ impl<D: Dim> TypeRule<D> for Arg {
 }
 
 impl Operator for Arg {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let axis = axis(self.axis, c.data(0).shape().len()).unwrap_or(0);
         let shape = c.extents(0);

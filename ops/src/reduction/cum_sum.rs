@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Edge, Operator, TypeRule};
+use crate::operator::{Edge, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
 
@@ -53,6 +53,10 @@ impl<D: Dim> TypeRule<D> for CumSum {
 }
 
 impl Operator for CumSum {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, axis) = (c.arith, axis(self.axis, c.data(0).shape().len()).unwrap_or(0));
         // Every sum is formed anew: implementations scan in whatever order, so a chain would bound the wrong one.

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Row, list};
 
@@ -175,6 +175,15 @@ impl<D: Dim> TypeRule<D> for Reduce {
 }
 
 impl Operator for Reduce {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        use ReduceFn as F;
+        let is_linear = match self.function {
+            F::Sum | F::Mean | F::Max | F::Min | F::L1 => true,
+            F::Prod | F::SumSquare | F::L2 | F::LogSum | F::LogSumExp => false,
+        };
+        Facts { batch: Batch::Together, linear: is_linear.then_some(0) }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let axes = self.reduced(c.data(0).shape().len()).unwrap_or_default();
         let shape = c.extents(0);
@@ -196,12 +205,14 @@ impl Operator for Reduce {
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let format = x[0].and_then(|t| t.dtype.float());
-        match (self.function, format) {
-            (ReduceFn::LogSum, Some(f)) => {
-                vec![Hazard::Perhaps { operand: 0, low: f.min_normal(), high: f.max_finite() }]
+        let Some(format) = x[0].and_then(|t| t.dtype.float()) else { return Vec::new() };
+        match self.function {
+            ReduceFn::LogSum => {
+                let (low, high) = (format.min_normal(), format.max_finite());
+                vec![Hazard::Perhaps { operand: 0, low, high }]
             }
-            _ => Vec::new(),
+            ReduceFn::Sum | ReduceFn::Mean | ReduceFn::Max | ReduceFn::Min | ReduceFn::Prod => Vec::new(),
+            ReduceFn::SumSquare | ReduceFn::L1 | ReduceFn::L2 | ReduceFn::LogSumExp => Vec::new(),
         }
     }
 

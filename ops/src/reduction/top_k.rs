@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{Lanes, array, move_last};
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, single};
 
@@ -114,6 +114,10 @@ fn descending<A: Arith>(a: &A, mut xs: Vec<A::R>) -> impl Iterator<Item = A::R> 
 }
 
 impl Operator for TopK {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
         let (values, indices) = match c.data(0) {
