@@ -99,7 +99,7 @@ impl<'s> Inserter<'s> {
         let arena = Arena::new();
         let withheld = self.settings.refused.withheld(spec, limits.opset);
         let mut draw = Draw::new(spec, rng, &limits, &arena, goal).without(withheld.to_vec());
-        let op = (spec.draw)(&mut draw)?;
+        let op = Op::draw(spec, &mut draw)?;
         let operands = draw.into_operands();
         let mut problem = Problem::new(&arena);
         let outputs = self.pose(&op, &operands, goal, &mut problem).ok()?;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ir::{DType, DTypes, Stream, Type};
 use ops::draw::Limits;
 use ops::spec::Arity;
-use ops::{Op, Operator, Spec};
+use ops::{Op, Spec};
 use rand::RngExt;
 
 use crate::budget::Budget;

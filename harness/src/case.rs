@@ -366,7 +366,7 @@ pub fn uses(model: &Model, wanted: impl Fn(&Spec) -> bool) -> Vec<(&'static Spec
     let mut uses = Vec::new();
     for (graph, node) in graphs.flat_map(|g| g.nodes.iter().map(move |n| (g, n))) {
         let NodeKind::Operator(op) = &node.kind else { continue };
-        let spec = ops::Operator::spec(op);
+        let spec = op.spec();
         if wanted(spec) {
             let operands: Vec<_> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
             uses.push((spec, Use::of(model.opset, op, &operands, &node.outputs)));

@@ -6,7 +6,7 @@ use onnxsmith_interp::{Evaluation, Profile, Taps, evaluate, judge};
 use ops::elementwise::{Binary, BinaryFn, Gelu, Unary, UnaryFn};
 use ops::linear::Gemm;
 use ops::nn::window::{AutoPad, Window};
-use ops::nn::{AveragePool, BatchNorm, Conv, LpPool, MaxPool, MeanVariance, Softmax, SoftmaxFn};
+use ops::nn::{AveragePool, BatchNorm, Conv, LpPool, MaxPool, MeanVariance, Pooling, Softmax, SoftmaxFn};
 use ops::reduction::{Reduce, ReduceFn};
 use ops::{Graph, Model, Op};
 use rand::RngExt;
@@ -201,7 +201,8 @@ fn reduce(function: ReduceFn) -> Op {
 
 #[test]
 fn the_largest_of_nan_alone_is_open() {
-    let pool = MaxPool { window: PLAIN, kernel_shape: vec![1], column_major: false, outputs: 1 };
+    let pool =
+        MaxPool { pool: Pooling { window: PLAIN, kernel_shape: vec![1] }, column_major: false, outputs: 1 };
     let x = [tensor(DType::F32, &[1, 1, 2], &[f64::NAN, f64::NEG_INFINITY])];
     assert_eq!(open(pool, &x), (0, 1));
     let column = [tensor(DType::F32, &[2, 1], &[f64::NAN, f64::NEG_INFINITY])];
@@ -265,22 +266,17 @@ fn a_stride_beyond_the_kernel_leaves_automatic_padding_open() {
             dilations: vec![dilation],
             ..PLAIN
         };
-        let pool =
-            MaxPool { window: window.clone(), kernel_shape: vec![kernel], column_major: false, outputs: 1 };
-        assert_eq!(open(pool, &x).0, wanted, "{window:?} {kernel}");
-        let kernel_shape = vec![kernel];
-        let mean = AveragePool {
-            window: window.clone(),
-            kernel_shape: kernel_shape.clone(),
-            count_include_pad: true,
-        };
+        let pool = Pooling { window: window.clone(), kernel_shape: vec![kernel] };
+        let max = MaxPool { pool: pool.clone(), column_major: false, outputs: 1 };
+        assert_eq!(open(max, &x).0, wanted, "{window:?} {kernel}");
+        let mean = AveragePool { pool: pool.clone(), count_include_pad: true };
         assert_eq!(open(mean, &x).0, wanted, "{window:?} {kernel}");
         let w = tensor(DType::F32, &[1, 1, kernel], &vec![1.0; kernel as usize]);
         let conv = Conv { window: window.clone(), group: 1, kernel_shape: None };
         assert_eq!(open(conv, &[x[0].clone(), w]).0, wanted, "{window:?} {kernel}");
         // Its text has no dilations there.
         let wanted = usize::from(wanted > 0 || dilation > 1);
-        assert_eq!(open(LpPool { window, kernel_shape, p: 2 }, &x).0, wanted, "{kernel}");
+        assert_eq!(open(LpPool { pool, p: 2 }, &x).0, wanted, "{kernel}");
     }
 }
 

@@ -7,7 +7,7 @@ use ir::dim::{Arena, Expr};
 use ir::{DTypes, Stream, Sym, Type, Value};
 use onnxsmith_interp::{Profile, Taps, evaluate, evaluate_plain, judge};
 use ops::draw::{Draw, Goal, Limits};
-use ops::{Graph, Model, Spec, registry};
+use ops::{Graph, Model, Op, Spec, registry};
 use values::{Budget, find_values};
 
 /// Operators whose sizes must satisfy equations that the least sizes do not.
@@ -31,7 +31,7 @@ fn drawn(spec: &'static Spec, opset: u32, seed: u64) -> Option<Model> {
     let arena = Arena::new();
     let mut rng = Choices::seeded(seed);
     let mut d = Draw::new(spec, &mut rng, &limits, &arena, Goal::Forward(&[]));
-    let op = (spec.draw)(&mut d)?;
+    let op = Op::draw(spec, &mut d)?;
     let operands = d.into_operands();
     let settle = |s: Sym<'_>| least(&arena, s).unwrap_or(2);
     let op = op.settle(&settle);

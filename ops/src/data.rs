@@ -99,9 +99,14 @@ impl<'a, A: Arith> Call<'a, A> {
         matches!(self.data(0), Data::Real(_))
     }
 
+    /// The type of an operand that is there.
+    pub fn ty(&self, i: usize) -> &'a Type {
+        self.types[i].expect("the type rule requires this operand")
+    }
+
     /// The dtype of an operand that is there.
     pub fn dtype(&self, i: usize) -> DType {
-        self.types[i].expect("the type rule requires this operand").dtype
+        self.ty(i).dtype
     }
 
     /// The extents of an output.

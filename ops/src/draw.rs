@@ -11,6 +11,8 @@ use ir::{DType, DTypes, Dim, Sym, Type};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
+use crate::spec::{Place, Spec};
+
 /// Bounds on what is drawn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
@@ -74,7 +76,7 @@ pub struct Draw<'r, 'a> {
     pub limits: &'r Limits,
     arena: &'a Arena<'a>,
     goal: Goal<'r>,
-    allowed: &'static crate::spec::Spec,
+    allowed: &'static Spec,
     withheld: Vec<DTypes>,
     operands: Vec<Option<Operand<'a>>>,
 }
@@ -82,7 +84,7 @@ pub struct Draw<'r, 'a> {
 impl<'r, 'a> Draw<'r, 'a> {
     /// A draw for one operator.
     pub fn new(
-        spec: &'static crate::spec::Spec,
+        spec: &'static Spec,
         rng: &'r mut Choices,
         limits: &'r Limits,
         arena: &'a Arena<'a>,
@@ -111,6 +113,16 @@ impl<'r, 'a> Draw<'r, 'a> {
             Some(withheld) => allowed.difference(*withheld),
             None => allowed,
         })
+    }
+
+    /// The dtypes that a result may have by the standard.
+    pub fn results(&self, output: usize) -> DTypes {
+        self.allowed.output_types(output, self.limits.opset)
+    }
+
+    /// Whether the opset has the attribute, in whatever form.
+    pub fn has(&self, attribute: &str) -> bool {
+        self.allowed.place(attribute, self.limits.opset) != Place::Absent
     }
 
     /// The next operand, of whatever allowed dtype and of a rank in the range.

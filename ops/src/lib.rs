@@ -4,11 +4,14 @@
 //! |---|---|
 //! | [`operator`] | what an operator states about itself |
 //! | [`rule`] | type rules and how they are read |
+//! | [`attributes`] | one declaration of attributes, from which a payload follows |
 //! | [`arith`], [`data`] | the number systems in which a meaning is read, and tensors of such numbers |
 //! | [`plain`] | the plainest number system: values, without bounds |
-//! | [`spec`] | how ONNX spells an operator, by version |
+//! | [`schema`] | the operator schemas of ONNX itself, generated |
+//! | [`spec`] | how this program spells an operator, by opset |
 //! | [`draw`] | choosing one use of an operator |
 //! | [`mod@footprint`] | what running a model takes: operations and memory |
+//! | [`family`] | what the list is made of: an operator, or several that share a payload |
 //! | [`list`] | the one list, from which [`Op`] is made |
 //! | [`lanes`] | walking tensors along some of their axes |
 //! | the families | one file per operator, or one table per uniform family |
@@ -17,9 +20,11 @@
 //! standard says.
 
 pub mod arith;
+pub mod attributes;
 pub mod data;
 pub mod draw;
 pub mod elementwise;
+pub mod family;
 pub mod footprint;
 pub mod lanes;
 pub mod linear;
@@ -30,6 +35,7 @@ pub mod operator;
 pub mod plain;
 pub mod reduction;
 pub mod rule;
+pub mod schema;
 pub mod spec;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -38,6 +44,6 @@ pub use arith::Arith;
 pub use data::{Call, Data};
 pub use footprint::Footprint;
 pub use list::{Graph, Model, Op, find, registry};
-pub use operator::{Edge, Hazard, Operator, TypeRule};
+pub use operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule};
 pub use rule::{Args, Check, Reject, Rule};
 pub use spec::Spec;

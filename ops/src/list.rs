@@ -3,14 +3,19 @@
 //! `operators!` turns it into the [`Op`] enum and its dispatch. A backend matches on [`Op`] without a wildcard,
 //! so a new line here does not compile until every backend has answered for it.
 
-use ir::{Attribute, Attributes, BadAttribute, Dim, Operation, Sym, Type};
+use std::sync::LazyLock;
+
+use ir::{Attributes, BadAttribute, Dim, Operation, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::Declared;
 use crate::data::{Call, Data};
+use crate::draw::Draw;
 use crate::elementwise::{
     Activation, Binary, BitShift, Cast, CastLike, Clip, Compare, Gelu, Mod, PRelu, Pow, Predicate, Shrink,
     Unary, Variadic, Where,
 };
+use crate::family::Family;
 use crate::linear::{Gemm, MatMul};
 use crate::movement::{
     Concat, DepthToSpace, Expand, EyeLike, Flatten, Gather, GatherElements, OneHot, Pad, Reshape,
@@ -20,15 +25,15 @@ use crate::nn::{
     AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, LpPool, Lrn,
     MaxPool, MeanVariance, RmsNorm, Softmax,
 };
-use crate::operator::{Edge, Hazard, Operator, TypeRule};
+use crate::operator::{self, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::reduction::{Arg, CumSum, Reduce, TopK};
-use crate::rule::{Args, Check, Reject, Rule};
-use crate::spec::Spec;
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Row, Spec};
 
 /// Declares [`Op`] and what dispatches over it. `Name(Payload)` is an operator without sizes among its
 /// attributes; `Name(Payload<D>)` has some, so its payload is generic over the kind of dimension.
 macro_rules! operators {
-    ($($name:ident($payload:ident $(<$d:ident>)?) from $($specs:path),+;)*) => {
+    ($($name:ident($payload:ident $(<$d:ident>)?);)*) => {
         /// An operator with its attributes. `Op<Sym>` is one whose sizes are not known yet.
         #[derive(Clone, PartialEq, Debug)]
         #[allow(missing_docs, reason = "each variant is documented at its payload")]
@@ -63,14 +68,9 @@ macro_rules! operators {
         }
 
         impl Operator for Op {
-            fn spec(&self) -> &'static Spec {
+            fn facts(&self, x: &[Option<&Type>]) -> Facts {
                 match self {
-                    $(Self::$name(o) => o.spec(),)*
-                }
-            }
-            fn attributes(&self) -> Attributes {
-                match self {
-                    $(Self::$name(o) => Operator::attributes(o),)*
+                    $(Self::$name(o) => o.facts(x),)*
                 }
             }
             fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -100,11 +100,36 @@ macro_rules! operators {
             }
         }
 
-        /// Every operator's row, in the order of the list.
-        pub fn registry() -> impl Iterator<Item = &'static Spec> {
-            static FAMILIES: &[&[Spec]] = &[$($($specs),+),*];
-            FAMILIES.iter().copied().flatten()
+        impl Op {
+            /// The operator's entry in the registry.
+            pub fn spec(&self) -> &'static Spec {
+                let (family, row) = match self {
+                    $(Self::$name(o) => (Position::$name, o.row()),)*
+                };
+                &REGISTRY[FIRST[family as usize] + row]
+            }
+
+            /// The attributes; [`from_attributes`](Self::from_attributes) gives the operator back.
+            pub fn attributes(&self) -> Attributes {
+                match self {
+                    $(Self::$name(o) => Declared::attributes(o),)*
+                }
+            }
         }
+
+        /// The families, numbered in the order of the list.
+        #[derive(Clone, Copy)]
+        enum Position {
+            $($name,)*
+        }
+
+        const FAMILIES: &[Member] = &[$(Member {
+            rows: || <$payload as Family>::ROWS.iter().map(|(_, row)| row).collect(),
+            draw: |row, d| <$payload as Family>::draw(<$payload as Family>::ROWS[row].0, d).map(Op::$name),
+            parse: |row, given| <$payload as Declared>::parse(<$payload as Family>::ROWS[row].0, given).map(Op::$name),
+        },)*];
+
+        const LENGTHS: &[usize] = &[$(<$payload as Family>::ROWS.len(),)*];
     };
     (@from $name:ident $payload:ident) => {
         impl<D: Dim> From<$payload> for Op<D> {
@@ -125,63 +150,63 @@ macro_rules! operators {
 }
 
 operators! {
-    Unary(Unary) from crate::elementwise::unary::SPECS;
-    Binary(Binary) from crate::elementwise::binary::SPECS;
-    Mod(Mod) from crate::elementwise::modulus::SPECS;
-    Pow(Pow) from crate::elementwise::pow::SPECS;
-    BitShift(BitShift) from crate::elementwise::bit_shift::SPECS;
-    PRelu(PRelu) from crate::elementwise::prelu::SPECS;
-    Variadic(Variadic) from crate::elementwise::variadic::SPECS;
-    Compare(Compare) from crate::elementwise::compare::SPECS;
-    Predicate(Predicate) from crate::elementwise::predicate::SPECS;
-    Where(Where) from crate::elementwise::select::SPECS;
-    Clip(Clip) from crate::elementwise::clip::SPECS;
-    Cast(Cast) from crate::elementwise::cast::SPECS;
-    CastLike(CastLike) from crate::elementwise::cast::LIKE_SPECS;
-    Activation(Activation) from crate::elementwise::activation::SPECS;
-    Gelu(Gelu) from crate::elementwise::gelu::SPECS;
-    Shrink(Shrink) from crate::elementwise::shrink::SPECS;
-    Reshape(Reshape<D>) from crate::movement::reshape::SPECS;
-    Split(Split<D>) from crate::movement::split::SPECS;
-    Transpose(Transpose) from crate::movement::transpose::SPECS;
-    Concat(Concat) from crate::movement::concat::SPECS;
-    Slice(Slice<D>) from crate::movement::slice::SPECS;
-    Pad(Pad<D>) from crate::movement::pad::SPECS;
-    Expand(Expand<D>) from crate::movement::expand::SPECS;
-    Squeeze(Squeeze) from crate::movement::squeeze::SQUEEZE;
-    Unsqueeze(Unsqueeze) from crate::movement::squeeze::UNSQUEEZE;
-    Flatten(Flatten) from crate::movement::flatten::SPECS;
-    Gather(Gather) from crate::movement::gather::SPECS;
-    Trilu(Trilu) from crate::movement::trilu::SPECS;
-    OneHot(OneHot<D>) from crate::movement::one_hot::SPECS;
-    GatherElements(GatherElements) from crate::movement::gather_elements::SPECS;
-    Tile(Tile<D>) from crate::movement::tile::SPECS;
-    DepthToSpace(DepthToSpace<D>) from crate::movement::depth_space::TO_SPACE;
-    SpaceToDepth(SpaceToDepth<D>) from crate::movement::depth_space::TO_DEPTH;
-    ReverseSequence(ReverseSequence) from crate::movement::reverse_sequence::SPECS;
-    EyeLike(EyeLike) from crate::movement::eye_like::SPECS;
-    Shape(Shape) from crate::movement::shape::SHAPE;
-    Size(Size) from crate::movement::shape::SIZE;
-    MatMul(MatMul) from crate::linear::matmul::SPECS;
-    Gemm(Gemm) from crate::linear::gemm::SPECS;
-    Reduce(Reduce) from crate::reduction::reduce::SPECS;
-    Arg(Arg) from crate::reduction::arg::SPECS;
-    CumSum(CumSum) from crate::reduction::cum_sum::SPECS;
-    TopK(TopK<D>) from crate::reduction::top_k::SPECS;
-    Conv(Conv<D>) from crate::nn::conv::SPECS;
-    MaxPool(MaxPool<D>) from crate::nn::max_pool::SPECS;
-    AveragePool(AveragePool<D>) from crate::nn::average_pool::SPECS;
-    LpPool(LpPool<D>) from crate::nn::lp_pool::SPECS;
-    GlobalPool(GlobalPool) from crate::nn::global_pool::SPECS;
-    BatchNorm(BatchNorm) from crate::nn::batch_norm::SPECS;
-    LayerNorm(LayerNorm) from crate::nn::layer_norm::SPECS;
-    InstanceNorm(InstanceNorm) from crate::nn::channel_norm::INSTANCE_SPECS;
-    GroupNorm(GroupNorm<D>) from crate::nn::channel_norm::GROUP_SPECS;
-    RmsNorm(RmsNorm) from crate::nn::rms_norm::SPECS;
-    LpNorm(LpNorm) from crate::nn::lp_norm::SPECS;
-    MeanVariance(MeanVariance) from crate::nn::mean_variance::SPECS;
-    Lrn(Lrn) from crate::nn::lrn::SPECS;
-    Softmax(Softmax) from crate::nn::softmax::SPECS;
+    Unary(Unary);
+    Binary(Binary);
+    Mod(Mod);
+    Pow(Pow);
+    BitShift(BitShift);
+    PRelu(PRelu);
+    Variadic(Variadic);
+    Compare(Compare);
+    Predicate(Predicate);
+    Where(Where);
+    Clip(Clip);
+    Cast(Cast);
+    CastLike(CastLike);
+    Activation(Activation);
+    Gelu(Gelu);
+    Shrink(Shrink);
+    Reshape(Reshape<D>);
+    Split(Split<D>);
+    Transpose(Transpose);
+    Concat(Concat);
+    Slice(Slice<D>);
+    Pad(Pad<D>);
+    Expand(Expand<D>);
+    Squeeze(Squeeze);
+    Unsqueeze(Unsqueeze);
+    Flatten(Flatten);
+    Gather(Gather);
+    Trilu(Trilu);
+    OneHot(OneHot<D>);
+    GatherElements(GatherElements);
+    Tile(Tile<D>);
+    DepthToSpace(DepthToSpace<D>);
+    SpaceToDepth(SpaceToDepth<D>);
+    ReverseSequence(ReverseSequence);
+    EyeLike(EyeLike);
+    Shape(Shape);
+    Size(Size);
+    MatMul(MatMul);
+    Gemm(Gemm);
+    Reduce(Reduce);
+    Arg(Arg);
+    CumSum(CumSum);
+    TopK(TopK<D>);
+    Conv(Conv<D>);
+    MaxPool(MaxPool<D>);
+    AveragePool(AveragePool<D>);
+    LpPool(LpPool<D>);
+    GlobalPool(GlobalPool);
+    BatchNorm(BatchNorm);
+    LayerNorm(LayerNorm);
+    InstanceNorm(InstanceNorm);
+    GroupNorm(GroupNorm<D>);
+    RmsNorm(RmsNorm);
+    LpNorm(LpNorm);
+    MeanVariance(MeanVariance);
+    Lrn(Lrn);
+    Softmax(Softmax);
 }
 
 /// A graph of these operators.
@@ -189,9 +214,59 @@ pub type Graph = ir::Graph<Op>;
 /// A model of these operators.
 pub type Model = ir::Model<Op>;
 
-/// The row of the operator with that ONNX name.
+/// A family, as the list has it. Its operators are known by the position of their row.
+struct Member {
+    rows: fn() -> Vec<&'static Row>,
+    draw: for<'r, 'a> fn(usize, &mut Draw<'r, 'a>) -> Option<Op<Sym<'a>>>,
+    parse: fn(usize, &Attributes) -> Result<Op, BadAttribute>,
+}
+
+/// Where the rows of each family begin in the registry.
+const FIRST: [usize; LENGTHS.len()] = {
+    let mut first = [0; LENGTHS.len()];
+    let mut family = 1;
+    while family < LENGTHS.len() {
+        first[family] = first[family - 1] + LENGTHS[family - 1];
+        family += 1;
+    }
+    first
+};
+
+static REGISTRY: LazyLock<Vec<Spec>> = LazyLock::new(|| {
+    let rows = FAMILIES.iter().flat_map(|family| (family.rows)());
+    rows.enumerate().map(|(position, row)| Spec::new(row, position)).collect()
+});
+
+/// Every operator, in the order of the list.
+pub fn registry() -> impl Iterator<Item = &'static Spec> {
+    REGISTRY.iter()
+}
+
+/// The operator with that ONNX name.
 pub fn find(name: &str) -> Option<&'static Spec> {
     registry().find(|s| s.name == name)
+}
+
+/// The family that an operator belongs to, and the position of its row there.
+fn member(spec: &Spec) -> (&'static Member, usize) {
+    let family = FIRST.partition_point(|&first| first <= spec.position) - 1;
+    (&FAMILIES[family], spec.position - FIRST[family])
+}
+
+impl Op {
+    /// Builds an operator from its attributes.
+    pub fn from_attributes(spec: &Spec, given: &Attributes) -> Result<Self, BadAttribute> {
+        let (family, row) = member(spec);
+        (family.parse)(row, given)
+    }
+}
+
+impl<'a> Op<Sym<'a>> {
+    /// Chooses an operator and its operands; `None` where the choice came to nothing.
+    pub fn draw(spec: &Spec, d: &mut Draw<'_, 'a>) -> Option<Self> {
+        let (family, row) = member(spec);
+        (family.draw)(row, d)
+    }
 }
 
 impl Operation for Op {
@@ -202,45 +277,14 @@ impl Operation for Op {
     }
 
     fn infer(&self, inputs: &[Option<&Type>]) -> Result<Vec<Type>, Reject> {
-        check_attributes(&Operator::attributes(self))?;
-        check_operands(self.spec(), inputs)?;
-        let outputs = TypeRule::infer(self, Args(inputs), &mut Check)?;
-        let too_large = outputs.iter().any(|t| t.span() > ir::dim::LIMIT || t.shape.iter().any(|&d| d < 0));
-        if too_large { Err(Reject::Overflow) } else { Ok(outputs) }
+        operator::infer(self, &self.attributes(), self.spec(), inputs)
     }
 
     fn attributes(&self) -> Attributes {
-        Operator::attributes(self)
+        self.attributes()
     }
 
     fn parse(name: &str, attributes: &Attributes) -> Option<Result<Self, BadAttribute>> {
-        find(name).map(|spec| (spec.parse)(attributes))
+        find(name).map(|spec| Self::from_attributes(spec, attributes))
     }
-}
-
-/// Numbers beyond [`ir::dim::LIMIT`] are refused before a rule calculates with them.
-fn check_attributes(attributes: &Attributes) -> Result<(), Reject> {
-    let fits = |v: &i64| v.unsigned_abs() <= ir::dim::LIMIT as u64;
-    let all_fit = attributes.iter().all(|(_, value)| match value {
-        Attribute::Int(v) => fits(v),
-        Attribute::Ints(v) => v.iter().all(fits),
-        Attribute::Float(_) | Attribute::Name(_) | Attribute::DType(_) => true,
-    });
-    if all_fit { Ok(()) } else { Err(Reject::Overflow) }
-}
-
-fn check_operands(spec: &Spec, inputs: &[Option<&Type>]) -> Result<(), Reject> {
-    if inputs.len() > spec.most_inputs() {
-        return Err(Reject::TooMany { given: inputs.len(), most: spec.most_inputs() });
-    }
-    for (operand, ty) in inputs.iter().enumerate() {
-        let allowed = spec.input_types(operand, u32::MAX);
-        match ty {
-            Some(ty) if !allowed.contains(ty.dtype) => {
-                return Err(Reject::DType { operand, found: ty.dtype, allowed });
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }

@@ -1,10 +1,10 @@
 //! What every operator states about itself.
 
-use ir::{Attributes, DType, Dim, Type};
+use ir::{Attribute, Attributes, DType, Dim, Type};
 
 use crate::arith::Arith;
 use crate::data::{Call, Data};
-use crate::rule::{Args, Reject, Rule};
+use crate::rule::{Args, Check, Reject, Rule};
 use crate::spec::Spec;
 
 /// The shape and type relation of an operator, for dimensions of any kind.
@@ -18,13 +18,8 @@ pub trait TypeRule<D: Dim> {
 
 /// Everything else that is true of an operator on every backend.
 pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
-    /// The row of the registry this operator belongs to.
-    fn spec(&self) -> &'static Spec;
-
-    /// The attributes; [`Spec::parse`] gives the operator back.
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-    }
+    /// What holds between whole operands and results.
+    fn facts(&self, x: &[Option<&Type>]) -> Facts;
 
     /// The reference semantics: what the outputs are, in any number system.
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>>;
@@ -52,6 +47,43 @@ pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
     fn flops(&self, _x: &[Option<&Type>], y: &[Type]) -> u64 {
         y.iter().map(elements).fold(0, u64::saturating_add)
     }
+}
+
+/// What holds between whole operands and results, and can be tested. Every operator states each of them: what is
+/// forgotten would not be tested, and nobody would see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Facts {
+    /// What slices along the first axis have to do with each other.
+    pub batch: Batch,
+    /// An operand of which 2ᵏ times the elements give 2ᵏ times those of the result, exactly and in whatever order is
+    /// added, while nothing overflows or becomes denormal. `None` promises nothing.
+    pub linear: Option<usize>,
+}
+
+/// What the slices of the first operand along its first axis have to do with each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Batch {
+    /// Each makes a slice of the result along its first axis, with the same other operands.
+    Apart,
+    /// They may meet: nothing is promised.
+    Together,
+}
+
+impl Batch {
+    /// Apart where a condition holds.
+    pub const fn apart_if(holds: bool) -> Self {
+        if holds { Self::Apart } else { Self::Together }
+    }
+}
+
+impl Facts {
+    /// Nothing is promised.
+    pub const NONE: Self = Self { batch: Batch::Together, linear: None };
+}
+
+/// The rank of an operand; 0 of one that is absent.
+pub fn rank(x: &[Option<&Type>], operand: usize) -> usize {
+    x.get(operand).copied().flatten().map_or(0, Type::rank)
 }
 
 /// A condition on an operand under which an operator is defined.
@@ -131,4 +163,45 @@ impl Edge {
 /// The number of elements of a type.
 pub fn elements(ty: &Type) -> u64 {
     ty.count().max(0) as u64
+}
+
+/// The types of an operator's outputs on operands of these types. All is checked: numbers, the operands' dtypes, the rule.
+pub fn infer(
+    op: &impl TypeRule<i64>,
+    attributes: &Attributes,
+    spec: &Spec,
+    inputs: &[Option<&Type>],
+) -> Result<Vec<Type>, Reject> {
+    check_attributes(attributes)?;
+    check_operands(spec, inputs)?;
+    let outputs = op.infer(Args(inputs), &mut Check)?;
+    let too_large = outputs.iter().any(|t| t.span() > ir::dim::LIMIT || t.shape.iter().any(|&d| d < 0));
+    if too_large { Err(Reject::Overflow) } else { Ok(outputs) }
+}
+
+/// Numbers beyond [`ir::dim::LIMIT`] are refused before a rule calculates with them.
+fn check_attributes(attributes: &Attributes) -> Result<(), Reject> {
+    let fits = |v: &i64| v.unsigned_abs() <= ir::dim::LIMIT as u64;
+    let all_fit = attributes.iter().all(|(_, value)| match value {
+        Attribute::Int(v) => fits(v),
+        Attribute::Ints(v) => v.iter().all(fits),
+        Attribute::Float(_) | Attribute::Name(_) | Attribute::DType(_) => true,
+    });
+    if all_fit { Ok(()) } else { Err(Reject::Overflow) }
+}
+
+fn check_operands(spec: &Spec, inputs: &[Option<&Type>]) -> Result<(), Reject> {
+    if inputs.len() > spec.most_inputs() {
+        return Err(Reject::TooMany { given: inputs.len(), most: spec.most_inputs() });
+    }
+    for (operand, ty) in inputs.iter().enumerate() {
+        let allowed = spec.input_types(operand, u32::MAX);
+        match ty {
+            Some(ty) if !allowed.contains(ty.dtype) => {
+                return Err(Reject::DType { operand, found: ty.dtype, allowed });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }

@@ -171,6 +171,11 @@ pub fn axis(axis: i64, rank: usize) -> Result<usize, Reject> {
     if (0..rank as i64).contains(&index) { Ok(index as usize) } else { Err(Reject::Axis { axis, rank }) }
 }
 
+/// A number that means the same as the largest or the smallest that there may be, where it is beyond.
+pub fn within_limit(number: i64) -> i64 {
+    number.clamp(-ir::dim::LIMIT, ir::dim::LIMIT)
+}
+
 /// The axes as indices, in the order given; each may be named once.
 pub fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>, Reject> {
     let mut out = Vec::with_capacity(list.len());

@@ -1,10 +1,12 @@
 //! Short spellings for the table tests beside the operators.
 
-use ir::{Attributes, DType, Operation, Tensor, Type};
+use ir::{Attributes, DType, Tensor, Type};
 
-use crate::list::Op;
-use crate::plain::evaluate;
+use crate::family::Family;
+use crate::operator::infer;
+use crate::plain;
 use crate::rule::Reject;
+use crate::spec::Spec;
 
 /// A tensor from literal values.
 pub(crate) fn tensor(dtype: DType, shape: &[i64], values: &[f64]) -> Tensor {
@@ -26,17 +28,28 @@ pub(crate) fn values(tensor: &Tensor) -> Vec<f64> {
     }
 }
 
-/// The operator of that name with these attributes.
-pub(crate) fn parse(name: &str, attributes: &Attributes) -> Op {
-    <Op as Operation>::parse(name, attributes).expect("a known name").expect("legal attributes")
+/// The operator of that name, one of the family's, with these attributes.
+pub(crate) fn parse<F: Family>(name: &str, attributes: &Attributes) -> F {
+    let (function, _) = F::ROWS.iter().find(|(_, row)| row.name == name).expect("a name of the family's");
+    F::parse(*function, attributes).expect("legal attributes")
+}
+
+/// The outputs on operands, some of which may be absent.
+pub(crate) fn evaluate<F: Family>(op: &F, operands: &[Option<&Tensor>]) -> Result<Vec<Tensor>, Reject> {
+    let spec = Spec::new(&F::ROWS[op.row()].1, 0);
+    let types: Vec<Option<Type>> = operands.iter().map(|t| t.map(Tensor::ty)).collect();
+    let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
+    let outputs = infer(op, &op.attributes(), &spec, &types)?;
+    Ok(plain::evaluate(op, operands, &outputs))
 }
 
 /// The outputs on operands that are all there.
-pub(crate) fn outputs(op: impl Into<Op>, operands: &[&Tensor]) -> Result<Vec<Tensor>, Reject> {
-    evaluate(&op.into(), &operands.iter().copied().map(Some).collect::<Vec<_>>())
+#[allow(clippy::needless_pass_by_value, reason = "a test makes an operator for one call")]
+pub(crate) fn outputs(op: impl Family, operands: &[&Tensor]) -> Result<Vec<Tensor>, Reject> {
+    evaluate(&op, &operands.iter().copied().map(Some).collect::<Vec<_>>())
 }
 
 /// The elements of the first output on operands that are all there.
-pub(crate) fn run(op: impl Into<Op>, operands: &[&Tensor]) -> Vec<f64> {
+pub(crate) fn run(op: impl Family, operands: &[&Tensor]) -> Vec<f64> {
     values(&outputs(op, operands).expect("a well-typed call")[0])
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use ir::Choices;
 use ir::dim::{Arena, Expr};
-use ir::{DType, DTypes, Operation, Sym, Tensor, Type};
+use ir::{Attribute, DType, DTypes, Operation, Sym, Tensor, Type};
 use onnxsmith_ops::draw::{Draw, Goal, Limits, Operand};
 use onnxsmith_ops::plain::evaluate;
-use onnxsmith_ops::spec::{Arity, Place};
-use onnxsmith_ops::{Op, Operator, Spec, registry};
+use onnxsmith_ops::spec::{Arity, Deviation, Place};
+use onnxsmith_ops::{Op, Operator, Spec, registry, schema};
 
 const OPSETS: std::ops::RangeInclusive<u32> = 13..=26;
 
@@ -44,7 +44,7 @@ fn draw(spec: &'static Spec, opset: u32, seed: u64, goal: Goal<'_>) -> Option<Dr
     let arena = Arena::new();
     let mut rng = Choices::seeded(seed);
     let mut d = Draw::new(spec, &mut rng, &limits, &arena, goal);
-    let op = (spec.draw)(&mut d)?;
+    let op = Op::draw(spec, &mut d)?;
     let settle = |s: Sym<'_>| settle(&arena, seed as i64 / 2 % 3, s);
     let ty =
         |o: Operand<'_>| Type::new(o.ty.dtype, o.ty.shape.iter().map(|&s| settle(s)).collect::<Vec<_>>());
@@ -89,16 +89,16 @@ fn tables_by_opset_ascend() {
         assert!(table.iter().all(|e| OPSETS.contains(&e.0)), "{what} names an unknown opset");
     }
     for spec in registry() {
-        spec.inputs.iter().for_each(|p| check(&format!("{}'s {}", spec.name, p.name), p.types));
+        spec.inputs.iter().for_each(|p| check(&format!("{}'s {}", spec.name, p.name), &p.types));
         spec.outputs.iter().for_each(|t| check(&format!("{}'s outputs", spec.name), t));
-        spec.fields.iter().for_each(|f| check(&format!("{}'s {}", spec.name, f.name), f.places));
+        spec.fields.iter().for_each(|f| check(&format!("{}'s {}", spec.name, f.name), &f.places));
     }
 }
 
 #[test]
 fn ports_only_gain_dtypes_and_required_ones_come_first() {
     for spec in registry() {
-        for port in spec.inputs {
+        for port in &spec.inputs {
             for pair in port.types.windows(2) {
                 assert_eq!(pair[0].1.union(pair[1].1), pair[1].1, "{}'s {}", spec.name, port.name);
             }
@@ -108,6 +108,31 @@ fn ports_only_gain_dtypes_and_required_ones_come_first() {
         assert!(!arities[required..].contains(&Arity::One), "{}", spec.name);
         let variadic = arities.iter().position(|&a| a == Arity::Variadic);
         assert!(variadic.is_none_or(|i| i + 1 == arities.len()), "{}", spec.name);
+    }
+}
+
+/// A deviation that no longer deviates has outlived its reason.
+#[test]
+fn every_deviation_is_one_from_the_schema() {
+    let lists = |ty: &str, d: DTypes, all: &[schema::Parameter]| {
+        all.iter().any(|p| p.ty == ty && p.dtypes.intersection(d) == d)
+    };
+    for spec in registry() {
+        let held = OPSETS.filter_map(|opset| Some((opset, schema::in_force(spec.name, opset)?)));
+        let held: Vec<_> = held.collect();
+        for deviation in spec.deviations {
+            let deviates = match deviation {
+                Deviation::DTypes { of, without, opsets, .. } => held
+                    .iter()
+                    .filter(|(opset, _)| opsets.contains(opset))
+                    .all(|(_, schema)| lists(of, *without, &schema.inputs)),
+                Deviation::Attributes { names, .. } => names
+                    .iter()
+                    .all(|name| held.iter().any(|(_, s)| s.attributes.iter().any(|a| a.name == *name))),
+                Deviation::Outputs { first, .. } => held.iter().any(|(_, s)| s.outputs.len() > *first),
+            };
+            assert!(deviates, "{}: {deviation:?}", spec.name);
+        }
     }
 }
 
@@ -156,15 +181,55 @@ fn drawn_operands_are_allowed() {
 fn attributes_parse_back() {
     for spec in registry() {
         for (opset, drawn) in draws(spec) {
-            let all = Operator::attributes(&drawn.op);
-            assert_eq!((spec.parse)(&all), Ok(drawn.op.clone()), "{}", spec.name);
+            let all = drawn.op.attributes();
+            assert_eq!(Op::from_attributes(spec, &all), Ok(drawn.op.clone()), "{}", spec.name);
             let written = all
                 .iter()
                 .filter(|(name, _)| spec.place(name, opset) != Place::Absent)
                 .map(|(name, value)| (name.to_owned(), value.clone()))
                 .collect();
-            assert_eq!((spec.parse)(&written), Ok(drawn.op), "{} in opset {opset}", spec.name);
+            assert_eq!(Op::from_attributes(spec, &written), Ok(drawn.op), "{} in opset {opset}", spec.name);
         }
+    }
+}
+
+/// What an operator takes for absent attributes is what the standard says, in every opset that has them.
+#[test]
+fn defaults_are_those_of_the_schemas() {
+    for spec in registry() {
+        let Some((_, drawn)) = draws(spec).next() else { continue };
+        let given = drawn.op.attributes();
+        let defaults = OPSETS.filter_map(|opset| schema::in_force(spec.name, opset)).flat_map(|schema| {
+            let defaults = schema.attributes.iter().filter_map(|attribute| match attribute.absence {
+                schema::Absence::Default(text) => Some((attribute, text)),
+                schema::Absence::Allowed | schema::Absence::Forbidden => None,
+            });
+            defaults.collect::<Vec<_>>()
+        });
+        for (attribute, text) in defaults.filter(|(attribute, _)| given.get(attribute.name).is_some()) {
+            let mut rest = given.clone();
+            rest.remove(attribute.name);
+            // Where two attributes only go together, neither is given.
+            let op = Op::from_attributes(spec, &rest).unwrap_or_else(|_| {
+                for name in ["batch_axis", "time_axis"] {
+                    rest.remove(name);
+                }
+                Op::from_attributes(spec, &rest).expect("what has a default may be absent")
+            });
+            let all = op.attributes();
+            let is_default = all.get(attribute.name).is_some_and(|found| is_spelled(found, text));
+            assert!(is_default, "{}: {} is not {text}, but {all:?}", spec.name, attribute.name);
+        }
+    }
+}
+
+/// Whether a value is the one that the schemas spell so.
+fn is_spelled(value: &Attribute, text: &str) -> bool {
+    match value {
+        Attribute::Ints(list) => list.iter().map(i64::to_string).collect::<Vec<_>>().join(" ") == text,
+        Attribute::Name(name) => name == text,
+        Attribute::Float(number) => text.parse() == Ok(*number),
+        Attribute::Int(_) | Attribute::DType(_) => value.to_string() == text,
     }
 }
 
@@ -188,7 +253,7 @@ fn accepted_calls_evaluate_to_the_inferred_types() {
             let Ok(inferred) = Operation::infer(&drawn.op, &types) else { continue };
             accepted += 1;
             let operands: Vec<Option<&Tensor>> = operands.iter().map(Option::as_ref).collect();
-            let found = evaluate(&drawn.op, &operands).expect("the rule accepted it a moment ago");
+            let found = evaluate(&drawn.op, &operands, &inferred);
             let found: Vec<Type> = found.iter().map(Tensor::ty).collect();
             assert_eq!(found, inferred, "{} on {types:?}", spec.name);
             for (i, ty) in inferred.iter().enumerate() {

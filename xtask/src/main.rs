@@ -14,6 +14,7 @@ mod modules;
 mod node_suite;
 mod pairs;
 mod program;
+mod schema;
 mod survive;
 mod values;
 
@@ -37,6 +38,13 @@ enum Task {
     /// Generate the Rust types of ONNX's messages from onnx/proto/onnx.proto
     Codegen {
         /// Change nothing; fail if the checked-in file is stale
+        #[arg(long)]
+        check: bool,
+    },
+    /// Write ops/src/schema/schemas.txt from the operator schemas of the onnx package in .venv (scripts/python-env makes it)
+    Schema {
+        /// Change nothing; fail if the checked-in file is stale. Without .venv there is nothing to compare with: that passes,
+        /// and says so
         #[arg(long)]
         check: bool,
     },
@@ -97,6 +105,7 @@ enum Task {
 fn main() -> Result<ExitCode> {
     let done = match Cli::parse().task {
         Task::Codegen { check } => codegen::run(Mode::of(check)),
+        Task::Schema { check } => schema::run(Mode::of(check)),
         Task::Docs { check } => docs::run(Mode::of(check)),
         Task::Corpus(arguments) => corpus::run(&arguments),
         Task::Engines { tests, on, program } => engines::run(&tests, &on, program.as_deref()),

@@ -15,14 +15,16 @@ fn op(name: &str, attributes: &Attributes) -> Op {
 fn check(name: &str, attributes: &Attributes, inputs: &[Option<&Tensor>], tolerance: f64) -> Option<()> {
     let gpu = gpu()?;
     let op = op(name, attributes);
-    let expected = match ops::plain::evaluate(&op, inputs) {
-        Ok(expected) => expected,
+    let given: Vec<Option<Type>> = inputs.iter().map(|t| t.map(Tensor::ty)).collect();
+    let given: Vec<Option<&Type>> = given.iter().map(Option::as_ref).collect();
+    let types = match Operation::infer(&op, &given) {
+        Ok(types) => types,
         Err(ops::Reject::DType { .. }) => return None,
         Err(e) => panic!("{name}: {e}"),
     };
+    let expected = ops::plain::evaluate(&op, inputs, &types);
     let uploaded: Vec<_> = inputs.iter().map(|t| t.map(|t| up(gpu, t))).collect();
     let operands: Vec<_> = uploaded.iter().map(Option::as_ref).collect();
-    let types: Vec<Type> = expected.iter().map(Tensor::ty).collect();
     let got = match gpu.operator(&op, &operands, &types) {
         Ok(got) => got,
         Err(GpuError::Unsupported { .. }) if inputs.iter().flatten().any(|t| t.dtype().size() == 8) => {

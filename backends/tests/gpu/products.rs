@@ -3,7 +3,7 @@ use onnxsmith_backends::wgpu::GpuError;
 use ops::Op;
 use ops::linear::{Gemm, MatMul};
 use ops::nn::window::{AutoPad, Window as Slide};
-use ops::nn::{AveragePool, Conv, MaxPool};
+use ops::nn::{AveragePool, Conv, MaxPool, Pooling};
 
 use crate::{apply, apply_to, assert_close, down, gpu, integers, tensor, typed, up, wave};
 
@@ -136,17 +136,17 @@ impl Window {
         }
     }
 
-    fn kernel_shape(&self) -> Vec<i64> {
-        self.kernel.iter().map(|&v| v as i64).collect()
+    fn pool(&self) -> Pooling {
+        let kernel_shape = self.kernel.iter().map(|&v| v as i64).collect();
+        Pooling { window: self.slide(), kernel_shape }
     }
 
     fn max(&self) -> Op {
-        let (window, kernel_shape) = (self.slide(), self.kernel_shape());
-        MaxPool { window, kernel_shape, column_major: false, outputs: 1 }.into()
+        MaxPool { pool: self.pool(), column_major: false, outputs: 1 }.into()
     }
 
     fn average(&self, count_include_pad: bool) -> Op {
-        AveragePool { window: self.slide(), kernel_shape: self.kernel_shape(), count_include_pad }.into()
+        AveragePool { pool: self.pool(), count_include_pad }.into()
     }
 
     fn conv(&self, groups: usize) -> Conv {

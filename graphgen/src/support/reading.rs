@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use ir::{Attribute, Attributes, DType, Dim, Sym, Type};
-use ops::{Op, Operator};
+use ops::Op;
 
 use super::form::Subject;
 
@@ -45,7 +45,7 @@ impl Use {
     /// A use whose sizes are known.
     pub fn of(opset: u32, op: &Op, operands: &[Option<&Type>], outputs: &[Type]) -> Self {
         let changed = changed(operands.first().copied().flatten(), outputs.first());
-        Self::new(opset, operands, outputs, Some(changed), Operator::attributes(op))
+        Self::new(opset, operands, outputs, Some(changed), op.attributes())
     }
 
     /// A use whose sizes are not known yet.
@@ -55,7 +55,7 @@ impl Use {
         operands: &[Option<&Type<Sym<'a>>>],
         outputs: &[Type<Sym<'a>>],
     ) -> Self {
-        let read = |size: i64| Operator::attributes(&op.settle(&|s: Sym<'_>| Dim::known(s).unwrap_or(size)));
+        let read = |size: i64| op.settle(&|s: Sym<'_>| Dim::known(s).unwrap_or(size)).attributes();
         let [low, high] = EXTREMES.map(read);
         Self { otherwise: Some(high), ..Self::new(opset, operands, outputs, None, low) }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{NodeId, NodeKind, Tensor, Value};
-use ops::{Graph, Model, Operator};
+use ops::{Graph, Model};
 
 use super::{operator, value_info};
 use crate::names::{self, ALIAS, FUNCTION_DOMAIN, Names};

@@ -19,7 +19,7 @@ pub(super) fn write(
     let (spec, opset) = (op.spec(), writer.model.opset);
     let fail = |why: String| Error::invalid(format!("node %{} ({})", id.0, spec.name), why);
     check_opset(writer, id, op, opset).map_err(fail)?;
-    let attributes = Operator::attributes(op);
+    let attributes = op.attributes();
     check_absent(spec, op, &attributes, opset).map_err(fail)?;
 
     let written = attributes.iter().filter(|(name, _)| spec.place(name, opset) == Place::Attribute);
@@ -83,7 +83,7 @@ fn check_absent(spec: &Spec, op: &Op, attributes: &Attributes, opset: u32) -> Re
     let is_absent = |name: &str| spec.place(name, opset) == Place::Absent;
     let mut written = attributes.clone();
     attributes.iter().filter(|(name, _)| is_absent(name)).for_each(|(name, _)| _ = written.remove(name));
-    if written == *attributes || (spec.parse)(&written).as_ref() == Ok(op) {
+    if written == *attributes || Op::from_attributes(spec, &written).as_ref() == Ok(op) {
         return Ok(());
     }
     let lost: Vec<&str> = attributes.iter().map(|(name, _)| name).filter(|name| is_absent(name)).collect();

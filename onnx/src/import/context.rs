@@ -181,7 +181,12 @@ pub trait Evaluator {
 pub struct Reference;
 
 impl Evaluator for Reference {
-    fn evaluate(&self, op: &Op, operands: &[Option<&Tensor>], _: &[Type]) -> Result<Vec<Tensor>, String> {
-        ops::plain::evaluate(op, operands).map_err(|e| e.to_string())
+    fn evaluate(
+        &self,
+        op: &Op,
+        operands: &[Option<&Tensor>],
+        outputs: &[Type],
+    ) -> Result<Vec<Tensor>, String> {
+        Ok(ops::plain::evaluate(op, operands, outputs))
     }
 }

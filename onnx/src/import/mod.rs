@@ -46,7 +46,7 @@ mod sequence;
 mod standard;
 mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{Tensor, Type};
 use ops::Model;
@@ -84,7 +84,7 @@ impl Default for Options<'_> {
 }
 
 /// The names of the attributes that an operator of ONNX's default domain has in any opset from 13 on.
-pub fn attributes(operator: &str) -> &'static [&'static str] {
+pub fn attributes(operator: &str) -> BTreeSet<&'static str> {
     standard::attributes(operator)
 }
 

@@ -55,7 +55,7 @@ fn add<'p>(
     if spec.name == "Split" {
         split_sizes(&mut attributes, types.first().copied().flatten(), node.outputs.len(), opset)?;
     }
-    let op = (spec.parse)(&attributes).map_err(|e| bad_attribute(&e))?;
+    let op = Op::from_attributes(spec, &attributes).map_err(|e| bad_attribute(&e))?;
     check_understood(&op, &written)?;
     check_dtypes(opset, spec, &types)?;
     let outputs = Operation::infer(&op, &types).map_err(|e| reject(&e))?;
@@ -205,7 +205,7 @@ fn split_sizes(
 
 /// Attributes that the model gives must mean something to the operator.
 fn check_understood(op: &Op, given: &Attributes) -> Result<(), Error> {
-    let understood = Operator::attributes(op);
+    let understood = op.attributes();
     let is_lost = |(name, value): &(&str, &Attribute)| {
         let is_empty = matches!(value, Attribute::Ints(list) if list.is_empty());
         let is_split = op.spec().name == "Split" && *name == "num_outputs";

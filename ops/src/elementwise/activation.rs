@@ -1,13 +1,15 @@
 //! Activation functions with parameters, as ONNX float attributes.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison, Fun};
+use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::family::Family;
+use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
 /// An element-by-element operator on floats whose attributes are all numbers.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,14 +20,9 @@ pub struct Activation {
     pub parameters: Vec<f32>,
 }
 
-const FLOATS_16: Allowed = &[(13, DTypes::IEEE_FLOATS), (16, DTypes::FLOATS)];
-const FLOATS_22: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-const F32: Allowed = &[(13, DTypes::of(&[DType::F32]))];
-const FLOATS_24: Allowed = &[(24, DTypes::FLOATS)];
-
-/// Each row: name, dtypes by opset, attributes with their defaults, the function.
+/// Each row: name, attributes with their defaults, the function.
 macro_rules! table {
-    ($($name:ident: $types:expr, [$($attribute:ident = $default:expr),+],
+    ($($name:ident: [$($attribute:ident = $default:expr),+],
        |$a:pat_param, $x:pat_param| $real:expr;)*) => {
         /// Which function.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -55,37 +52,30 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
-            name: stringify!($name),
-            inputs: &[one("X", $types)],
-            outputs: &[$types],
-            fields: &[],
-            draw: |d| draw(ActivationFn::$name, d).map(Into::into),
-            parse: |a| parse(ActivationFn::$name, a).map(Into::into),
-        },)*];
+        const ROWS: &[(ActivationFn, Row)] = &[$((ActivationFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 
 table! {
-    LeakyRelu: FLOATS_16, [alpha = 0.01], |a, x| a.select(negative(a, x), a.mul(alpha, x), x);
-    Elu: FLOATS_22, [alpha = 1.0],
+    LeakyRelu: [alpha = 0.01], |a, x| a.select(negative(a, x), a.mul(alpha, x), x);
+    Elu: [alpha = 1.0],
         |a, x| a.select(negative(a, x), a.mul(alpha, exp_minus_one(a, x)), x);
-    Selu: FLOATS_22, [alpha = 1.673_263_2, gamma = 1.050_701],
+    Selu: [alpha = 1.673_263_2, gamma = 1.050_701],
         |a, x| {
             let expanded = a.sub(a.mul(alpha, a.call(Fun::Exp, x)), alpha);
             let below = a.either(expanded, || a.mul(alpha, exp_minus_one(a, x)));
             a.mul(gamma, a.select(a.compare(Comparison::Greater, x, a.real(0.0)), x, below))
         };
-    Celu: F32, [alpha = 1.0],
+    Celu: [alpha = 1.0],
         |a, x| {
             let curve = a.mul(alpha, exp_minus_one(a, a.div(x, alpha)));
             a.add(a.max(a.real(0.0), x), a.min(a.real(0.0), curve))
         };
-    HardSigmoid: FLOATS_22, [alpha = 0.2, beta = 0.5],
+    HardSigmoid: [alpha = 0.2, beta = 0.5],
         |a, x| a.max(a.real(0.0), a.min(a.real(1.0), a.add(a.mul(alpha, x), beta)));
-    ThresholdedRelu: FLOATS_22, [alpha = 1.0],
+    ThresholdedRelu: [alpha = 1.0],
         |a, x| a.select(a.compare(Comparison::Greater, x, alpha), x, a.real(0.0));
-    Swish: FLOATS_24, [alpha = 1.0], |a, x| a.mul(x, a.call(Fun::Sigmoid, a.mul(alpha, x)));
+    Swish: [alpha = 1.0], |a, x| a.mul(x, a.call(Fun::Sigmoid, a.mul(alpha, x)));
 }
 
 fn negative<A: Arith>(a: &A, x: A::R) -> A::Z {
@@ -97,19 +87,37 @@ fn exp_minus_one<A: Arith>(a: &A, x: A::R) -> A::R {
     a.either(a.sub(a.call(Fun::Exp, x), a.real(1.0)), || a.call(Fun::Expm1, x))
 }
 
-fn draw(function: ActivationFn, d: &mut Draw<'_, '_>) -> Option<Activation> {
-    d.any(0..=d.limits.max_rank)?;
-    let parameter = |&(_, default): &(&str, f32)| {
-        if d.chance(0.5) { Some(default) } else { d.choose(&[-0.5, 0.1, 0.25, 1.0, 1.5, 2.0]) }
-    };
-    let parameters = function.attributes().iter().map(parameter).collect::<Option<_>>()?;
-    Some(Activation { function, parameters })
+impl Declared for Activation {
+    type Function = ActivationFn;
+    type Over<D: Dim> = Activation;
+
+    fn parse(function: ActivationFn, a: &Attributes) -> Result<Self, BadAttribute> {
+        let all = function.attributes().iter();
+        let parameters = all.map(|&(name, default)| a.get_float(name, default)).collect::<Result<_, _>>()?;
+        Ok(Activation { function, parameters })
+    }
+
+    fn attributes(&self) -> Attributes {
+        let names = self.function.attributes().iter().map(|(name, _)| name);
+        names.zip(&self.parameters).fold(Attributes::new(), |all, (name, &value)| all.float(name, value))
+    }
 }
 
-fn parse(function: ActivationFn, a: &Attributes) -> Result<Activation, BadAttribute> {
-    let all = function.attributes().iter();
-    let parameters = all.map(|&(name, default)| a.get_float(name, default)).collect::<Result<_, _>>()?;
-    Ok(Activation { function, parameters })
+impl Family for Activation {
+    const ROWS: &'static [(ActivationFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.function as usize
+    }
+
+    fn draw<'a>(function: ActivationFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(0..=d.limits.max_rank)?;
+        let parameter = |&(_, default): &(&str, f32)| {
+            if d.chance(0.5) { Some(default) } else { d.choose(&[-0.5, 0.1, 0.25, 1.0, 1.5, 2.0]) }
+        };
+        let parameters = function.attributes().iter().map(parameter).collect::<Option<_>>()?;
+        Some(Activation { function, parameters })
+    }
 }
 
 impl<D: Dim> TypeRule<D> for Activation {
@@ -123,13 +131,8 @@ impl<D: Dim> TypeRule<D> for Activation {
 }
 
 impl Operator for Activation {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.function as usize]
-    }
-
-    fn attributes(&self) -> Attributes {
-        let names = self.function.attributes().iter().map(|(name, _)| name);
-        names.zip(&self.parameters).fold(Attributes::new(), |all, (name, &value)| all.float(name, value))
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -147,6 +150,8 @@ impl Operator for Activation {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use approx::abs_diff_eq;
 
     use super::*;
@@ -166,7 +171,8 @@ mod tests {
             ("ThresholdedRelu", Attributes::new().float("alpha", 2.0), [0., 0., 0.]),
             ("Swish", Attributes::new(), [-1.0 / (1.0 + 1f64.exp()), 0., 2.0 / (1.0 + (-2f64).exp())]),
         ] {
-            for (found, wanted) in run(parse(name, &attributes), &[&x]).into_iter().zip(wanted) {
+            for (found, wanted) in run(parse::<Activation>(name, &attributes), &[&x]).into_iter().zip(wanted)
+            {
                 assert!(abs_diff_eq!(found, wanted, epsilon = 1e-15), "{name}: {found} instead of {wanted}");
             }
         }
@@ -175,7 +181,7 @@ mod tests {
     #[test]
     fn celu_has_its_slope_in_the_exponent() {
         let x = tensor(DType::F32, &[2], &[-1., 100.]);
-        let celu = parse("Celu", &Attributes::new().float("alpha", 0.5));
+        let celu = parse::<Activation>("Celu", &Attributes::new().float("alpha", 0.5));
         assert_eq!(run(celu, &[&x]), [f64::from((0.5 * ((-2f64).exp() - 1.0)) as f32), 100.]);
     }
 }

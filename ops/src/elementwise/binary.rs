@@ -1,37 +1,27 @@
 //! Functions of two elements whose result has the operands' dtype, with multidirectional broadcasting.
 
-use ir::{DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Family;
 use crate::lanes::{array, broadcast};
-use crate::operator::{Edge, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// An element-by-element operator on two operands, without attributes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Binary(pub BinaryFn);
+attributes! {
+    /// An element-by-element operator on two operands, without attributes.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Binary(BinaryFn);
+}
 
-/// Four-byte and wider integers and all floats; the narrow integers joined in 14.
-const NUMERIC_14: Allowed = &[
-    (
-        13,
-        DTypes::NUMERIC
-            .without(ir::DType::I8)
-            .without(ir::DType::I16)
-            .without(ir::DType::U8)
-            .without(ir::DType::U16),
-    ),
-    (14, DTypes::NUMERIC),
-];
-const BOOL: Allowed = &[(13, DTypes::BOOL)];
-const INTS_18: Allowed = &[(18, DTypes::INTS)];
-
-/// Each row: name, dtypes by opset, the function on reals, the function on integers (`None` where undefined).
+/// Each row: name, the function on reals, the function on integers (`None` where undefined).
 macro_rules! table {
-    ($($name:ident: $types:expr, |$a:pat_param, $x:pat_param, $y:pat_param| $real:expr,
+    ($($name:ident: |$a:pat_param, $x:pat_param, $y:pat_param| $real:expr,
        |$p:pat_param, $q:pat_param| $int:expr;)*) => {
         /// Which function.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -54,33 +44,36 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
-            name: stringify!($name),
-            inputs: &[one("A", $types), one("B", $types)],
-            outputs: &[$types],
-            fields: &[],
-            draw: |d| {
-                let a = d.any(0..=d.limits.max_rank)?;
-                d.broadcast_with(a.dtype, &a)?;
-                Some(Binary(BinaryFn::$name).into())
-            },
-            parse: |_| Ok(Binary(BinaryFn::$name).into()),
-        },)*];
+        const ROWS: &[(BinaryFn, Row)] = &[$((BinaryFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 
 table! {
-    Add: NUMERIC_14, |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q));
-    Sub: NUMERIC_14, |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q));
-    Mul: NUMERIC_14, |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q));
+    Add: |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q));
+    Sub: |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q));
+    Mul: |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q));
     // Integer division truncates, as in C; ONNX leaves division by zero undefined.
-    Div: NUMERIC_14, |a, x, y| a.div(x, y), |p, q| p.checked_div(q);
-    And: BOOL, |_, x, _| x, |p, q| Some(p & q);
-    Or: BOOL, |_, x, _| x, |p, q| Some(p | q);
-    Xor: BOOL, |_, x, _| x, |p, q| Some(p ^ q);
-    BitwiseAnd: INTS_18, |_, x, _| x, |p, q| Some(p & q);
-    BitwiseOr: INTS_18, |_, x, _| x, |p, q| Some(p | q);
-    BitwiseXor: INTS_18, |_, x, _| x, |p, q| Some(p ^ q);
+    Div: |a, x, y| a.div(x, y), |p, q| p.checked_div(q);
+    And: |_, x, _| x, |p, q| Some(p & q);
+    Or: |_, x, _| x, |p, q| Some(p | q);
+    Xor: |_, x, _| x, |p, q| Some(p ^ q);
+    BitwiseAnd: |_, x, _| x, |p, q| Some(p & q);
+    BitwiseOr: |_, x, _| x, |p, q| Some(p | q);
+    BitwiseXor: |_, x, _| x, |p, q| Some(p ^ q);
+}
+
+impl Family for Binary {
+    const ROWS: &'static [(BinaryFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.0 as usize
+    }
+
+    fn draw<'a>(function: BinaryFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let a = d.any(0..=d.limits.max_rank)?;
+        d.broadcast_with(a.dtype, &a)?;
+        Some(Binary(function))
+    }
 }
 
 impl<D: Dim> TypeRule<D> for Binary {
@@ -92,8 +85,8 @@ impl<D: Dim> TypeRule<D> for Binary {
 }
 
 impl Operator for Binary {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.0 as usize]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: (self.0 == BinaryFn::Mul).then_some(0) }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -119,7 +112,13 @@ impl Operator for Binary {
                 });
                 smallest.into_iter().chain([Hazard::Zero { operand: 1 }]).collect()
             }
-            _ => Vec::new(),
+            BinaryFn::Add | BinaryFn::Sub | BinaryFn::Mul => Vec::new(),
+            BinaryFn::And
+            | BinaryFn::Or
+            | BinaryFn::Xor
+            | BinaryFn::BitwiseAnd
+            | BinaryFn::BitwiseOr
+            | BinaryFn::BitwiseXor => Vec::new(),
         }
     }
 
@@ -127,7 +126,12 @@ impl Operator for Binary {
         match self.0 {
             BinaryFn::Add | BinaryFn::Sub => vec![(0, Edge::Meets(1)), (0, Edge::Wide)],
             BinaryFn::Mul | BinaryFn::Div => vec![(0, Edge::Wide)],
-            _ => Vec::new(),
+            BinaryFn::And
+            | BinaryFn::Or
+            | BinaryFn::Xor
+            | BinaryFn::BitwiseAnd
+            | BinaryFn::BitwiseOr
+            | BinaryFn::BitwiseXor => Vec::new(),
         }
     }
 }
@@ -144,4 +148,24 @@ pub fn zip<T: Copy, U: Copy, V>(
 ) -> ArrayD<V> {
     let (x, y) = (broadcast(x, shape), broadcast(y, shape));
     array(shape, x.iter().zip(y.iter()).map(|(&x, &y)| f(x, y)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+    use crate::testing::{run, tensor};
+
+    #[test]
+    fn integers_wrap_at_the_store() {
+        let scalar = |v| tensor(DType::I8, &[], &[v]);
+        assert_eq!(run(Binary(BinaryFn::Add), &[&scalar(127.), &scalar(1.)]), [-128.]);
+    }
+
+    #[test]
+    fn reals_round_once_at_the_store() {
+        let scalar = |v| tensor(DType::F32, &[], &[v]);
+        assert_eq!(run(Binary(BinaryFn::Div), &[&scalar(1.), &scalar(3.)]), [f64::from(1.0f32 / 3.0)]);
+    }
 }

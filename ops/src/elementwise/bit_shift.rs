@@ -1,21 +1,24 @@
 //! BitShift: the bits of unsigned integers moved left or right by as many places as another operand says.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::list::Op;
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::family::Single;
+use crate::operator::{Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// BitShift.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BitShift {
-    /// Which way.
-    pub direction: Direction,
+attributes! {
+    /// BitShift.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct BitShift {
+        /// Which way.
+        pub direction: Direction as "direction" { "LEFT" => Direction::Left, "RIGHT" => Direction::Right },
+    }
 }
 
 /// Which way bits move.
@@ -37,40 +40,15 @@ impl Direction {
     }
 }
 
-const T: Allowed = &[(13, DTypes::UNSIGNED_INTS)];
+impl Single for BitShift {
+    const ROW: Row = Row::new("BitShift");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "BitShift",
-    inputs: &[one("X", T), one("Y", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(0..=d.limits.max_rank)?;
-    d.broadcast_with(x.dtype, &x)?;
-    let direction = d.choose(&[Direction::Left, Direction::Right])?;
-    Some(BitShift { direction }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let name = a.get_name("direction", "")?;
-    let direction = match name.as_str() {
-        "LEFT" => Direction::Left,
-        "RIGHT" => Direction::Right,
-        "" => return Err(BadAttribute::Missing("direction".to_owned())),
-        _ => {
-            return Err(BadAttribute::Value {
-                name: "direction".to_owned(),
-                value: name,
-                wanted: "LEFT or RIGHT".to_owned(),
-            });
-        }
-    };
-    Ok(BitShift { direction }.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(0..=d.limits.max_rank)?;
+        d.broadcast_with(x.dtype, &x)?;
+        let direction = d.choose(&[Direction::Left, Direction::Right])?;
+        Some(BitShift { direction })
+    }
 }
 
 impl<D: Dim> TypeRule<D> for BitShift {
@@ -82,12 +60,8 @@ impl<D: Dim> TypeRule<D> for BitShift {
 }
 
 impl Operator for BitShift {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().name("direction", self.direction.name())
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

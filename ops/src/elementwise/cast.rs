@@ -1,52 +1,53 @@
 //! Cast and CastLike: the same numbers in another dtype.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::list::Op;
-use crate::operator::{Edge, Hazard, Operator, TypeRule};
+use crate::family::Single;
+use crate::operator::{Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Deviation, Row};
 
-/// Cast: the dtype is an attribute.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cast {
-    /// The dtype of the result.
-    pub to: DType,
+attributes! {
+    /// Cast: the dtype is an attribute.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Cast {
+        /// The dtype of the result.
+        pub to: DType,
+    }
 }
 
-/// CastLike: the dtype is that of a second operand, whose elements do not matter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CastLike;
+attributes! {
+    /// CastLike: the dtype is that of a second operand, whose elements do not matter.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct CastLike;
+}
 
-const T: Allowed = &[(13, DTypes::ALL)];
-const T_15: Allowed = &[(15, DTypes::ALL)];
-
-/// The row of Cast. `saturate` and `round_mode` concern only the 8-bit floats, so whatever they say is
-/// accepted and nothing is written.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Cast",
-    inputs: &[one("input", T)],
-    outputs: &[T],
-    fields: &[],
-    draw: draw_cast,
-    parse: |a| {
-        let to = a.get_dtype("to")?.ok_or_else(|| BadAttribute::Missing("to".to_owned()))?;
-        Ok(Cast { to }.into())
-    },
+const OF_EIGHT_BITS: &[Deviation] = &[Deviation::Attributes {
+    names: &["saturate", "round_mode"],
+    why: "they concern only the 8-bit floats: whatever they say is accepted, and nothing is written",
 }];
 
-/// The row of CastLike.
-pub static LIKE_SPECS: &[Spec] = &[Spec {
-    name: "CastLike",
-    inputs: &[one("input", T_15), one("target_type", T_15)],
-    outputs: &[T_15],
-    fields: &[],
-    draw: draw_cast_like,
-    parse: |_| Ok(CastLike.into()),
-}];
+impl Single for Cast {
+    const ROW: Row = Row::new("Cast").but(OF_EIGHT_BITS);
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        Some(Cast { to: draw(d)? })
+    }
+}
+
+impl Single for CastLike {
+    const ROW: Row = Row::new("CastLike").but(OF_EIGHT_BITS);
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let to = draw(d)?;
+        d.of(to, 0..=d.limits.max_rank)?;
+        Some(CastLike)
+    }
+}
 
 /// The operand and the dtype to cast it to.
 fn draw(d: &mut Draw<'_, '_>) -> Option<DType> {
@@ -61,16 +62,6 @@ fn draw(d: &mut Draw<'_, '_>) -> Option<DType> {
     let from = d.choose(&allowed)?;
     d.of(from, ranks)?;
     Some(wanted.dtype)
-}
-
-fn draw_cast<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    Some(Cast { to: draw(d)? }.into())
-}
-
-fn draw_cast_like<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let to = draw(d)?;
-    d.of(to, 0..=d.limits.max_rank)?;
-    Some(CastLike.into())
 }
 
 /// The elements as numbers of another dtype.
@@ -120,12 +111,8 @@ impl<D: Dim> TypeRule<D> for Cast {
 }
 
 impl Operator for Cast {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().dtype("to", self.to)
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -149,8 +136,8 @@ impl<D: Dim> TypeRule<D> for CastLike {
 }
 
 impl Operator for CastLike {
-    fn spec(&self) -> &'static Spec {
-        &LIKE_SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,47 +1,45 @@
 //! Clip: elements kept between a lower and an upper bound, either of which may be absent.
 
 use ir::dtype::FloatFormat;
-use ir::{DType, DTypes, Dim, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::list::Op;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::family::Single;
+use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::{Allowed, Spec, one, optional};
+use crate::spec::{Deviation, Row};
 
-/// Clip. The bounds are scalars. An absent bound does not bind, not even infinities: that is what the
-/// standard's function body says, where its prose names the largest finite number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Clip;
+attributes! {
+    /// Clip. The bounds are scalars. An absent bound does not bind, not even infinities: that is what the
+    /// standard's function body says, where its prose names the largest finite number.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Clip;
+}
 
-/// The standard lists bf16 from opset 13 on, but until 16 its function body is ill-typed there: it uses Where,
-/// which learns bf16 only then.
-const T: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (16, DTypes::NUMERIC)];
+impl Single for Clip {
+    const ROW: Row = Row::new("Clip").but(&[Deviation::DTypes {
+        of: "T",
+        without: DTypes::of(&[DType::BF16]),
+        opsets: 13..=15,
+        why: "the function body is ill-typed there: it uses Where, which learns bf16 only in 16",
+    }]);
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Clip",
-    inputs: &[one("input", T), optional("min", T), optional("max", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse: |_| Ok(Clip.into()),
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(0..=d.limits.max_rank)?;
-    let (min, max) = (d.chance(0.75), d.chance(0.75));
-    if min {
-        d.of(x.dtype, 0..=0)?;
-    } else if max {
-        d.absent();
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(0..=d.limits.max_rank)?;
+        let (min, max) = (d.chance(0.75), d.chance(0.75));
+        if min {
+            d.of(x.dtype, 0..=0)?;
+        } else if max {
+            d.absent();
+        }
+        if max {
+            d.of(x.dtype, 0..=0)?;
+        }
+        Some(Clip)
     }
-    if max {
-        d.of(x.dtype, 0..=0)?;
-    }
-    Some(Clip.into())
 }
 
 impl<D: Dim> TypeRule<D> for Clip {
@@ -57,8 +55,8 @@ impl<D: Dim> TypeRule<D> for Clip {
 }
 
 impl Operator for Clip {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -105,7 +103,7 @@ impl Operator for Clip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plain::evaluate;
+    use crate::testing::evaluate;
     use crate::testing::{outputs, run, tensor, values};
     use ir::DType;
 
@@ -116,7 +114,7 @@ mod tests {
         assert_eq!(run(Clip, &[&x, &low, &high]), [-1., 1., 0.5]);
         assert_eq!(run(Clip, &[&x, &high, &low]), [-1., -1., -1.]);
         assert_eq!(run(Clip, &[&x, &low]), [-1., f64::INFINITY, 0.5]);
-        let upper = evaluate(&Clip.into(), &[Some(&x), None, Some(&high)]).unwrap();
+        let upper = evaluate(&Clip, &[Some(&x), None, Some(&high)]).unwrap();
         assert_eq!(values(&upper[0]), [-2., 1., 0.5]);
         let list = tensor(DType::F32, &[1], &[0.]);
         assert!(matches!(outputs(Clip, &[&x, &list]), Err(Reject::Rank { operand: 1, .. })));

@@ -1,50 +1,44 @@
 //! Comparisons of two elements, with multidirectional broadcasting.
 
-use ir::{DType, DTypes, Dim, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
+use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::operator::{Edge, Operator, TypeRule};
+use crate::family::Family;
+use crate::operator::{Edge, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// An element-by-element comparison; the result is `bool`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Compare(pub Comparison);
-
-const ALL: Allowed = &[(13, DTypes::ALL)];
-const NUMERIC: Allowed = &[(13, DTypes::NUMERIC)];
-/// bfloat16 joined in 16.
-const NUMERIC_16: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (16, DTypes::NUMERIC)];
-
-/// Each row: name, dtypes by opset. The rows stand in the order of [`Comparison`].
-macro_rules! table {
-    ($($name:ident: $types:expr;)*) => {
-        /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
-            name: stringify!($name),
-            inputs: &[one("A", $types), one("B", $types)],
-            outputs: &[&[(13, DTypes::BOOL)]],
-            fields: &[],
-            draw: |d| {
-                // A wanted `bool` is the result's; it says nothing of the operands.
-                let dtypes = if d.chance(0.8) { DTypes::NUMERIC } else { DTypes::ALL };
-                let a = d.one_of(dtypes, 0..=d.limits.max_rank)?;
-                d.broadcast_with(a.dtype, &a)?;
-                Some(Compare(Comparison::$name).into())
-            },
-            parse: |_| Ok(Compare(Comparison::$name).into()),
-        },)*];
-    };
+attributes! {
+    /// An element-by-element comparison; the result is `bool`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Compare(Comparison);
 }
 
-table! {
-    Equal: ALL;
-    Less: NUMERIC;
-    LessOrEqual: NUMERIC_16;
-    Greater: NUMERIC;
-    GreaterOrEqual: NUMERIC_16;
+impl Family for Compare {
+    /// In the order of [`Comparison`].
+    const ROWS: &'static [(Comparison, Row)] = &[
+        (Comparison::Equal, Row::new("Equal")),
+        (Comparison::Less, Row::new("Less")),
+        (Comparison::LessOrEqual, Row::new("LessOrEqual")),
+        (Comparison::Greater, Row::new("Greater")),
+        (Comparison::GreaterOrEqual, Row::new("GreaterOrEqual")),
+    ];
+
+    fn row(&self) -> usize {
+        self.0 as usize
+    }
+
+    fn draw<'a>(function: Comparison, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        // A wanted `bool` is the result's; it says nothing of the operands.
+        let dtypes = if d.chance(0.8) { DTypes::NUMERIC } else { DTypes::ALL };
+        let a = d.one_of(dtypes, 0..=d.limits.max_rank)?;
+        d.broadcast_with(a.dtype, &a)?;
+        Some(Compare(function))
+    }
 }
 
 impl<D: Dim> TypeRule<D> for Compare {
@@ -56,8 +50,8 @@ impl<D: Dim> TypeRule<D> for Compare {
 }
 
 impl Operator for Compare {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.0 as usize]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -76,6 +70,7 @@ impl Operator for Compare {
 
 #[cfg(test)]
 mod tests {
+
     use super::*;
     use crate::testing::{run, tensor};
 
@@ -90,9 +85,9 @@ mod tests {
     #[test]
     fn rows_stand_in_the_order_of_the_enum() {
         for c in EVERY {
-            assert_eq!(Compare(c).spec().name, format!("{c:?}"));
+            assert_eq!(Compare::ROWS[Compare(c).row()].1.name, format!("{c:?}"));
         }
-        assert_eq!(SPECS.len(), EVERY.len());
+        assert_eq!(Compare::ROWS.len(), EVERY.len());
     }
 
     #[test]

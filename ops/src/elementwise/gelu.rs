@@ -2,44 +2,32 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::list::Op;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::family::Single;
+use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// Gelu.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Gelu {
-    /// Whether `approximate` is `tanh` instead of `none`.
-    pub tanh: bool,
+attributes! {
+    /// Gelu.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Gelu {
+        /// Whether `approximate` is `tanh` instead of `none`.
+        pub tanh: bool as "approximate" { "none" => false, "tanh" => true } = false,
+    }
 }
 
-const T: Allowed = &[(20, DTypes::FLOATS)];
+impl Single for Gelu {
+    const ROW: Row = Row::new("Gelu");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] =
-    &[Spec { name: "Gelu", inputs: &[one("X", T)], outputs: &[T], fields: &[], draw, parse }];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.any(0..=d.limits.max_rank)?;
-    Some(Gelu { tanh: d.chance(0.5) }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let approximate = a.get_name("approximate", "none")?;
-    match approximate.as_str() {
-        "none" => Ok(Gelu { tanh: false }.into()),
-        "tanh" => Ok(Gelu { tanh: true }.into()),
-        _ => Err(BadAttribute::Value {
-            name: "approximate".to_owned(),
-            value: approximate,
-            wanted: "none or tanh".to_owned(),
-        }),
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(0..=d.limits.max_rank)?;
+        Some(Gelu { tanh: d.chance(0.5) })
     }
 }
 
@@ -70,12 +58,8 @@ impl<D: Dim> TypeRule<D> for Gelu {
 }
 
 impl Operator for Gelu {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().name("approximate", if self.tanh { "tanh" } else { "none" })
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,38 +1,35 @@
 //! Mod: the remainder of a division, with the divisor's sign (Python's `%`) or the dividend's (C's `fmod`).
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{BadAttribute, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::list::Op;
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::family::Single;
+use crate::operator::{Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// Mod.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Mod {
-    /// Whether the result has the dividend's sign instead of the divisor's; floats need it.
-    pub fmod: bool,
+attributes! {
+    /// Mod.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Mod {
+        /// Whether the result has the dividend's sign instead of the divisor's; floats need it.
+        pub fmod: bool = false,
+    }
 }
 
-const T: Allowed = &[(13, DTypes::NUMERIC)];
+impl Single for Mod {
+    const ROW: Row = Row::new("Mod");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] =
-    &[Spec { name: "Mod", inputs: &[one("A", T), one("B", T)], outputs: &[T], fields: &[], draw, parse }];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let a = d.any(0..=d.limits.max_rank)?;
-    d.broadcast_with(a.dtype, &a)?;
-    // The text of the newest version keeps `fmod` to floats; one of ONNX's own tests has it on integers.
-    Some(Mod { fmod: a.dtype.is_float() }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Mod { fmod: a.get_flag("fmod", false)? }.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let a = d.any(0..=d.limits.max_rank)?;
+        d.broadcast_with(a.dtype, &a)?;
+        // The text of the newest version keeps `fmod` to floats; one of ONNX's own tests has it on integers.
+        Some(Mod { fmod: a.dtype.is_float() })
+    }
 }
 
 impl Mod {
@@ -61,12 +58,8 @@ impl<D: Dim> TypeRule<D> for Mod {
 }
 
 impl Operator for Mod {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().flag("fmod", self.fmod)
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,40 +1,34 @@
 //! Pow: base to the power of an exponent, whose dtypes may differ.
 
-use ir::{DType, DTypes, Dim, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::list::Op;
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::family::Single;
+use crate::operator::{Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// Pow. The result has the dtype of the base.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pow;
+attributes! {
+    /// Pow. The result has the dtype of the base.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Pow;
+}
 
-const BASE: Allowed = &[(13, DTypes::FLOATS.with(DType::I32).with(DType::I64))];
-const EXPONENT: Allowed = &[(13, DTypes::INTS.union(DTypes::IEEE_FLOATS)), (15, DTypes::NUMERIC)];
+impl Single for Pow {
+    const ROW: Row = Row::new("Pow");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Pow",
-    inputs: &[one("X", BASE), one("Y", EXPONENT)],
-    outputs: &[BASE],
-    fields: &[],
-    draw,
-    parse: |_| Ok(Pow.into()),
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let base = d.any(0..=d.limits.max_rank)?;
-    let allowed = d.allowed();
-    let same = allowed.contains(base.dtype) && d.chance(0.6);
-    let dtype = if same { base.dtype } else { d.dtype(allowed)? };
-    d.broadcast_with(dtype, &base)?;
-    Some(Pow.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let base = d.any(0..=d.limits.max_rank)?;
+        let allowed = d.allowed();
+        let same = allowed.contains(base.dtype) && d.chance(0.6);
+        let dtype = if same { base.dtype } else { d.dtype(allowed)? };
+        d.broadcast_with(dtype, &base)?;
+        Some(Pow)
+    }
 }
 
 /// base^exponent modulo 2^128, so that the dtype's wrapping gives the exact power's low bits; `None` for a
@@ -62,8 +56,8 @@ impl<D: Dim> TypeRule<D> for Pow {
 }
 
 impl Operator for Pow {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,14 +1,15 @@
 //! IsNaN and IsInf: which elements are not finite numbers.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Class};
+use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::list::Op;
-use crate::operator::{Edge, Operator, TypeRule};
+use crate::family::Family;
+use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
 /// A question about each element; the result is `bool`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,42 +25,26 @@ pub enum Predicate {
     },
 }
 
-const BOOL: Allowed = &[(13, DTypes::BOOL)];
-const NAN: Allowed = &[(13, DTypes::FLOATS)];
-const INF: Allowed = &[(13, DTypes::of(&[DType::F32, DType::F64])), (20, DTypes::FLOATS)];
-
-/// The rows of the registry.
-pub static SPECS: &[Spec] = &[
-    Spec {
-        name: "IsNaN",
-        inputs: &[one("X", NAN)],
-        outputs: &[BOOL],
-        fields: &[],
-        draw: |d| d.any(0..=d.limits.max_rank).map(|_| Predicate::IsNaN.into()),
-        parse: |_| Ok(Predicate::IsNaN.into()),
-    },
-    Spec { name: "IsInf", inputs: &[one("X", INF)], outputs: &[BOOL], fields: &[], draw, parse },
-];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.any(0..=d.limits.max_rank)?;
-    Some(Predicate::IsInf { detect_negative: d.chance(0.7), detect_positive: d.chance(0.7) }.into())
+/// Which question, without its attributes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the names are ONNX's")]
+pub enum PredicateFn {
+    IsNaN,
+    IsInf,
 }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let detect_negative = a.get_flag("detect_negative", true)?;
-    Ok(Predicate::IsInf { detect_negative, detect_positive: a.get_flag("detect_positive", true)? }.into())
-}
+impl Declared for Predicate {
+    type Function = PredicateFn;
+    type Over<D: Dim> = Predicate;
 
-impl<D: Dim> TypeRule<D> for Predicate {
-    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        Ok(vec![x.need(0)?.with_dtype(DType::Bool)])
-    }
-}
-
-impl Operator for Predicate {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[usize::from(*self != Self::IsNaN)]
+    fn parse(function: PredicateFn, a: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(match function {
+            PredicateFn::IsNaN => Self::IsNaN,
+            PredicateFn::IsInf => Self::IsInf {
+                detect_negative: a.get_flag("detect_negative", true)?,
+                detect_positive: a.get_flag("detect_positive", true)?,
+            },
+        })
     }
 
     fn attributes(&self) -> Attributes {
@@ -69,6 +54,40 @@ impl Operator for Predicate {
                 .flag("detect_negative", detect_negative)
                 .flag("detect_positive", detect_positive),
         }
+    }
+}
+
+impl Family for Predicate {
+    const ROWS: &'static [(PredicateFn, Row)] =
+        &[(PredicateFn::IsNaN, Row::new("IsNaN")), (PredicateFn::IsInf, Row::new("IsInf"))];
+
+    fn row(&self) -> usize {
+        match self {
+            Self::IsNaN => 0,
+            Self::IsInf { .. } => 1,
+        }
+    }
+
+    fn draw<'a>(function: PredicateFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(0..=d.limits.max_rank)?;
+        Some(match function {
+            PredicateFn::IsNaN => Self::IsNaN,
+            PredicateFn::IsInf => {
+                Self::IsInf { detect_negative: d.chance(0.7), detect_positive: d.chance(0.7) }
+            }
+        })
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Predicate {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        Ok(vec![x.need(0)?.with_dtype(DType::Bool)])
+    }
+}
+
+impl Operator for Predicate {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

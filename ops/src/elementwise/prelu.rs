@@ -1,42 +1,36 @@
 //! PRelu: negative elements scaled by a learned slope.
 
-use ir::{DType, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::list::Op;
-use crate::operator::{Edge, Operator, TypeRule};
+use crate::family::Single;
+use crate::operator::{Edge, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// PRelu. The slope broadcasts to the shape of X, not the other way round.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PRelu;
+attributes! {
+    /// PRelu. The slope broadcasts to the shape of X, not the other way round.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct PRelu;
+}
 
-const T_13: DTypes = DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::IEEE_FLOATS);
-const T: Allowed = &[(13, T_13), (16, T_13.with(DType::BF16))];
+impl Single for PRelu {
+    const ROW: Row = Row::new("PRelu");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "PRelu",
-    inputs: &[one("X", T), one("slope", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse: |_| Ok(PRelu.into()),
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(0..=d.limits.max_rank)?;
-    if d.chance(0.5) {
-        d.broadcast_with(x.dtype, &x)?;
-    } else {
-        let rank = d.rank(0..=x.rank())?;
-        d.fresh(x.dtype, rank);
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(0..=d.limits.max_rank)?;
+        if d.chance(0.5) {
+            d.broadcast_with(x.dtype, &x)?;
+        } else {
+            let rank = d.rank(0..=x.rank())?;
+            d.fresh(x.dtype, rank);
+        }
+        Some(PRelu)
     }
-    Some(PRelu.into())
 }
 
 impl<D: Dim> TypeRule<D> for PRelu {
@@ -49,8 +43,8 @@ impl<D: Dim> TypeRule<D> for PRelu {
 }
 
 impl Operator for PRelu {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -73,6 +67,8 @@ impl Operator for PRelu {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{outputs, run, tensor};
 

@@ -1,40 +1,34 @@
 //! Where: each element from one of two operands, as a condition says.
 
-use ir::{DType, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
-use crate::list::Op;
-use crate::operator::{Edge, Operator, TypeRule};
+use crate::family::Single;
+use crate::operator::{Edge, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// Where.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Where;
+attributes! {
+    /// Where.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Where;
+}
 
-const CONDITION: Allowed = &[(13, DTypes::BOOL)];
-const T: Allowed = &[(13, DTypes::ALL.without(DType::BF16)), (16, DTypes::ALL)];
+impl Single for Where {
+    const ROW: Row = Row::new("Where");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Where",
-    inputs: &[one("condition", CONDITION), one("X", T), one("Y", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse: |_| Ok(Where.into()),
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let condition = d.any(0..=d.limits.max_rank)?;
-    let allowed = d.allowed();
-    let dtype = d.dtype(allowed)?;
-    let x = d.broadcast_with(dtype, &condition)?;
-    d.broadcast_with(dtype, if x.rank() < condition.rank() { &condition } else { &x })?;
-    Some(Where.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let condition = d.any(0..=d.limits.max_rank)?;
+        let allowed = d.allowed();
+        let dtype = d.dtype(allowed)?;
+        let x = d.broadcast_with(dtype, &condition)?;
+        d.broadcast_with(dtype, if x.rank() < condition.rank() { &condition } else { &x })?;
+        Some(Where)
+    }
 }
 
 impl<D: Dim> TypeRule<D> for Where {
@@ -58,8 +52,8 @@ pub(crate) fn choose<A: Arith>(a: &A, condition: A::Z, x: A::Z, y: A::Z) -> A::Z
 }
 
 impl Operator for Where {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -80,6 +74,8 @@ impl Operator for Where {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{run, tensor};
 

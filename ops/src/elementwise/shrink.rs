@@ -1,48 +1,45 @@
 //! Shrink: elements moved towards zero by a bias, those within a threshold set to zero.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule, elements};
+use crate::family::Single;
+use crate::operator::{Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// Shrink: x + bias below -lambd, x - bias above lambd, else 0.
-///
-/// On integers both attributes are first cast to the dtype, as in the standard's function body. With whole
-/// numbers, which are the only ones drawn, every reading of the standard gives the same.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Shrink {
-    /// How far elements move.
-    pub bias: f32,
-    /// The threshold.
-    pub lambd: f32,
+attributes! {
+    /// Shrink: x + bias below -lambd, x - bias above lambd, else 0.
+    ///
+    /// On integers both attributes are first cast to the dtype, as in the standard's function body. With whole
+    /// numbers, which are the only ones drawn, every reading of the standard gives the same.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Shrink {
+        /// How far elements move.
+        pub bias: f32 = 0.0,
+        /// The threshold.
+        pub lambd: f32 = 0.5,
+    }
 }
 
-const T: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16))];
+impl Single for Shrink {
+    const ROW: Row = Row::new("Shrink");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] =
-    &[Spec { name: "Shrink", inputs: &[one("input", T)], outputs: &[T], fields: &[], draw, parse }];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(0..=d.limits.max_rank)?;
-    let shrink = if x.dtype.is_float() {
-        let (bias, lambd) = (d.choose(&[0.0, 0.25, 1.5, -1.0])?, d.choose(&[0.5, 0.0, 0.1, 1.5])?);
-        Shrink { bias, lambd }
-    } else {
-        // A bias within the threshold: an unsigned element cannot move beyond zero.
-        let lambd = d.int(0, 3);
-        Shrink { bias: d.int(0, lambd) as f32, lambd: lambd as f32 }
-    };
-    Some(shrink.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Shrink { bias: a.get_float("bias", 0.0)?, lambd: a.get_float("lambd", 0.5)? }.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(0..=d.limits.max_rank)?;
+        let shrink = if x.dtype.is_float() {
+            let (bias, lambd) = (d.choose(&[0.0, 0.25, 1.5, -1.0])?, d.choose(&[0.5, 0.0, 0.1, 1.5])?);
+            Shrink { bias, lambd }
+        } else {
+            // A bias within the threshold: an unsigned element cannot move beyond zero.
+            let lambd = d.int(0, 3);
+            Shrink { bias: d.int(0, lambd) as f32, lambd: lambd as f32 }
+        };
+        Some(shrink)
+    }
 }
 
 impl Shrink {
@@ -71,12 +68,8 @@ impl<D: Dim> TypeRule<D> for Shrink {
 }
 
 impl Operator for Shrink {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().float("bias", self.bias).float("lambd", self.lambd)
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -94,6 +87,8 @@ impl Operator for Shrink {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{run, tensor};
 

@@ -1,30 +1,28 @@
 //! Functions of one element whose result has the operand's dtype.
 
-use ir::{DType, DTypes, Dim, Type};
+use ir::dtype::FloatFormat;
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun, Step};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
-use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
+use crate::draw::Draw;
+use crate::family::Family;
+use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// An element-by-element operator without attributes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unary(pub UnaryFn);
+attributes! {
+    /// An element-by-element operator without attributes.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Unary(UnaryFn);
+}
 
-/// f16, f32, f64 in every opset; bfloat16 joined in 22.
-const FLOATS_22: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-const FLOATS: Allowed = &[(13, DTypes::FLOATS)];
-const NUMERIC: Allowed = &[(13, DTypes::NUMERIC)];
-const SIGNED: Allowed = &[(13, DTypes::SIGNED_INTS.union(DTypes::FLOATS))];
-const RELU: Allowed = &[(13, DTypes::FLOATS), (14, DTypes::SIGNED_INTS.union(DTypes::FLOATS))];
-const HARD_SWISH: Allowed = &[(14, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-const MISH: Allowed = &[(18, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-
-/// Each row: name, dtypes by opset, the function on reals, the function on integers. A row whose dtypes exclude
+/// Each row: name, the function on reals, the function on integers, its domain, whether it is linear, and its edges. A row whose dtypes exclude
 /// one of the two kinds has the identity there, which no validated graph reaches.
 macro_rules! table {
-    ($($name:ident: $types:expr, |$a:pat_param, $x:pat_param| $real:expr, |$z:pat_param| $int:expr;)*) => {
+    ($($name:ident: |$a:pat_param, $x:pat_param| $real:expr, |$z:pat_param| $int:expr,
+       $domain:ident, $linear:ident, [$($edge:ident),*];)*) => {
         /// Which function.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(missing_docs, reason = "the names are ONNX's")]
@@ -43,58 +41,106 @@ macro_rules! table {
             pub fn int(self, z: i128) -> i128 {
                 match self { $(Self::$name => { let $z = z; $int })* }
             }
+
+            /// What is outside of the function's domain, or overflows, in a float format.
+            fn hazard(self, format: FloatFormat) -> Option<Hazard> {
+                match self { $(Self::$name => $domain(format),)* }
+            }
+
+            /// Whether twice the element gives twice the result, and so for every power of two.
+            const fn is_linear(self) -> bool {
+                match self { $(Self::$name => $linear,)* }
+            }
+
+            /// Floats on which implementations part.
+            const fn edges(self) -> &'static [Edge] {
+                match self { $(Self::$name => &[$(Edge::$edge),*],)* }
+            }
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
-            name: stringify!($name),
-            inputs: &[one("X", $types)],
-            outputs: &[$types],
-            fields: &[],
-            draw: |d| d.any(0..=d.limits.max_rank).map(|_| Unary(UnaryFn::$name).into()),
-            parse: |_| Ok(Unary(UnaryFn::$name).into()),
-        },)*];
+        const ROWS: &[(UnaryFn, Row)] = &[$((UnaryFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 
 table! {
-    Identity: &[(13, DTypes::ALL)], |_, x| x, |z| z;
-    Abs: NUMERIC, |a, x| a.abs(x), |z| z.abs();
-    Neg: SIGNED, |a, x| a.neg(x), |z| -z;
-    Sign: NUMERIC, |a, x| a.step(Step::Sign, x), |z| z.signum();
-    Floor: FLOATS, |a, x| a.step(Step::Floor, x), |z| z;
-    Ceil: FLOATS, |a, x| a.step(Step::Ceil, x), |z| z;
-    Round: FLOATS_22, |a, x| a.step(Step::Round, x), |z| z;
-    Relu: RELU, |a, x| a.max(x, a.real(0.0)), |z| z.max(0);
-    Reciprocal: FLOATS, |a, x| a.div(a.real(1.0), x), |z| z;
-    Sqrt: FLOATS, |a, x| a.call(Fun::Sqrt, x), |z| z;
-    Exp: FLOATS, |a, x| a.call(Fun::Exp, x), |z| z;
-    Log: FLOATS, |a, x| a.call(Fun::Log, x), |z| z;
-    Sin: FLOATS_22, |a, x| a.call(Fun::Sin, x), |z| z;
-    Cos: FLOATS_22, |a, x| a.call(Fun::Cos, x), |z| z;
-    Tan: FLOATS_22, |a, x| a.call(Fun::Tan, x), |z| z;
-    Asin: FLOATS_22, |a, x| a.call(Fun::Asin, x), |z| z;
-    Acos: FLOATS_22, |a, x| a.call(Fun::Acos, x), |z| z;
-    Atan: FLOATS_22, |a, x| a.call(Fun::Atan, x), |z| z;
-    Sinh: FLOATS_22, |a, x| a.call(Fun::Sinh, x), |z| z;
-    Cosh: FLOATS_22, |a, x| a.call(Fun::Cosh, x), |z| z;
-    Tanh: FLOATS, |a, x| a.call(Fun::Tanh, x), |z| z;
-    Asinh: FLOATS_22, |a, x| a.call(Fun::Asinh, x), |z| z;
-    Acosh: FLOATS_22, |a, x| a.call(Fun::Acosh, x), |z| z;
-    Atanh: FLOATS_22, |a, x| a.call(Fun::Atanh, x), |z| z;
-    Erf: NUMERIC_ERF, |a, x| a.call(Fun::Erf, x), |z| z;
-    Sigmoid: FLOATS, |a, x| a.call(Fun::Sigmoid, x), |z| z;
-    Softplus: FLOATS_22, |a, x| a.call(Fun::Softplus, x), |z| z;
+    Identity: |_, x| x, |z| z, everywhere, LINEAR, [NonFinite, Limits];
+    Abs: |a, x| a.abs(x), |z| z.abs(), everywhere, LINEAR, [NonFinite, Limits];
+    Neg: |a, x| a.neg(x), |z| -z, everywhere, LINEAR, [NonFinite, Limits];
+    Sign: |a, x| a.step(Step::Sign, x), |z| z.signum(), everywhere, CURVED, [NonFinite, Limits];
+    Floor: |a, x| a.step(Step::Floor, x), |z| z, everywhere, CURVED, [NonFinite];
+    Ceil: |a, x| a.step(Step::Ceil, x), |z| z, everywhere, CURVED, [NonFinite];
+    Round: |a, x| a.step(Step::Round, x), |z| z, everywhere, CURVED, [NonFinite];
+    Relu: |a, x| a.max(x, a.real(0.0)), |z| z.max(0), everywhere, LINEAR, [NonFinite, Limits];
+    Reciprocal: |a, x| a.div(a.real(1.0), x), |z| z, but_zero, CURVED, [];
+    Sqrt: |a, x| a.call(Fun::Sqrt, x), |z| z, from_zero, CURVED, [NonFinite];
+    Exp: |a, x| a.call(Fun::Exp, x), |z| z, exponents, CURVED, [NonFinite];
+    Log: |a, x| a.call(Fun::Log, x), |z| z, normal, CURVED, [];
+    Sin: |a, x| a.call(Fun::Sin, x), |z| z, everywhere, CURVED, [];
+    Cos: |a, x| a.call(Fun::Cos, x), |z| z, everywhere, CURVED, [];
+    Tan: |a, x| a.call(Fun::Tan, x), |z| z, everywhere, CURVED, [];
+    Asin: |a, x| a.call(Fun::Asin, x), |z| z, unit, CURVED, [];
+    Acos: |a, x| a.call(Fun::Acos, x), |z| z, unit, CURVED, [];
+    Atan: |a, x| a.call(Fun::Atan, x), |z| z, everywhere, CURVED, [Saturation];
+    Sinh: |a, x| a.call(Fun::Sinh, x), |z| z, hyperbolic, CURVED, [];
+    Cosh: |a, x| a.call(Fun::Cosh, x), |z| z, hyperbolic, CURVED, [];
+    Tanh: |a, x| a.call(Fun::Tanh, x), |z| z, everywhere, CURVED, [Saturation];
+    Asinh: |a, x| a.call(Fun::Asinh, x), |z| z, everywhere, CURVED, [Saturation];
+    Acosh: |a, x| a.call(Fun::Acosh, x), |z| z, from_one, CURVED, [];
+    Atanh: |a, x| a.call(Fun::Atanh, x), |z| z, within_unit, CURVED, [];
+    Erf: |a, x| a.call(Fun::Erf, x), |z| z, everywhere, CURVED, [Saturation];
+    Sigmoid: |a, x| a.call(Fun::Sigmoid, x), |z| z, everywhere, CURVED, [Saturation];
+    Softplus: |a, x| a.call(Fun::Softplus, x), |z| z, everywhere, CURVED, [Saturation];
     // x·tanh(ln(1 + eˣ))
-    Mish: MISH, |a, x| a.mul(x, a.call(Fun::Tanh, a.call(Fun::Softplus, x))), |z| z;
-    Softsign: FLOATS_22, |a, x| a.div(x, a.add(a.real(1.0), a.abs(x))), |z| z;
-    HardSwish: HARD_SWISH, |a, x| hard_swish(a, x), |z| z;
-    Not: &[(13, DTypes::BOOL)], |_, x| x, |z| i128::from(z == 0);
-    BitwiseNot: &[(18, DTypes::INTS)], |_, x| x, |z| !z;
+    Mish: |a, x| a.mul(x, a.call(Fun::Tanh, a.call(Fun::Softplus, x))), |z| z, everywhere, CURVED, [Saturation];
+    Softsign: |a, x| a.div(x, a.add(a.real(1.0), a.abs(x))), |z| z, everywhere, CURVED, [Saturation];
+    HardSwish: |a, x| hard_swish(a, x), |z| z, everywhere, CURVED, [Saturation];
+    Not: |_, x| x, |z| i128::from(z == 0), everywhere, CURVED, [];
+    BitwiseNot: |_, x| x, |z| !z, everywhere, CURVED, [];
 }
 
-/// ONNX also allows Erf on integers; no document says what it rounds to, so only the floats are taken.
-const NUMERIC_ERF: Allowed = FLOATS;
+const LINEAR: bool = true;
+const CURVED: bool = false;
+
+fn outside(low: f64, high: f64) -> Option<Hazard> {
+    Some(Hazard::Outside { operand: 0, low, high })
+}
+
+fn everywhere(_: FloatFormat) -> Option<Hazard> {
+    None
+}
+
+fn but_zero(_: FloatFormat) -> Option<Hazard> {
+    Some(Hazard::Zero { operand: 0 })
+}
+
+fn from_zero(format: FloatFormat) -> Option<Hazard> {
+    outside(0.0, format.max_finite())
+}
+
+fn normal(format: FloatFormat) -> Option<Hazard> {
+    outside(format.min_normal(), format.max_finite())
+}
+
+fn exponents(format: FloatFormat) -> Option<Hazard> {
+    outside(-format.max_finite(), libm::log(format.max_finite()))
+}
+
+fn hyperbolic(format: FloatFormat) -> Option<Hazard> {
+    outside(-libm::log(format.max_finite()), libm::log(format.max_finite()))
+}
+
+fn unit(_: FloatFormat) -> Option<Hazard> {
+    outside(-1.0, 1.0)
+}
+
+fn from_one(format: FloatFormat) -> Option<Hazard> {
+    outside(1.0, format.max_finite())
+}
+
+fn within_unit(format: FloatFormat) -> Option<Hazard> {
+    outside(-1.0 + format.epsilon(), 1.0 - format.epsilon())
+}
 
 /// HardSigmoid with the constants HardSwish uses: clamp(x/6 + 1/2, 0, 1). As a sum of products it covers both
 /// x·(1/6) + 1/2, as ONNX has it, and (x + 3)/6, as many implementations do. No float is 1/6, so that is a step too.
@@ -113,6 +159,18 @@ fn hard_swish<A: Arith>(a: &A, x: A::R) -> A::R {
     })
 }
 
+impl Family for Unary {
+    const ROWS: &'static [(UnaryFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.0 as usize
+    }
+
+    fn draw<'a>(function: UnaryFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(0..=d.limits.max_rank).map(|_| Unary(function))
+    }
+}
+
 impl<D: Dim> TypeRule<D> for Unary {
     fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         Ok(vec![x.need(0)?.clone()])
@@ -120,10 +178,6 @@ impl<D: Dim> TypeRule<D> for Unary {
 }
 
 impl Operator for Unary {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.0 as usize]
-    }
-
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let dtype = c.dtype(0);
         let int = |z| match self.0 {
@@ -141,43 +195,18 @@ impl Operator for Unary {
         if self.0 == UnaryFn::Identity { 0 } else { elements(&y[0]) }
     }
 
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: self.0.is_linear().then_some(0) }
+    }
+
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        // Without an operand, as f32 has it.
         let dtype = x[0].map_or(DType::F32, |t| t.dtype);
-        let Some(format) = dtype.float() else { return Vec::new() };
-        let (max, tiny) = (format.max_finite(), format.min_normal());
-        let range = |low, high| vec![Hazard::Outside { operand: 0, low, high }];
-        match self.0 {
-            UnaryFn::Reciprocal => vec![Hazard::Zero { operand: 0 }],
-            UnaryFn::Sqrt => range(0.0, max),
-            UnaryFn::Log => range(tiny, max),
-            UnaryFn::Exp => range(-max, libm::log(max)),
-            UnaryFn::Sinh | UnaryFn::Cosh => range(-libm::log(max), libm::log(max)),
-            UnaryFn::Asin | UnaryFn::Acos => range(-1.0, 1.0),
-            UnaryFn::Acosh => range(1.0, max),
-            UnaryFn::Atanh => range(-1.0 + format.epsilon(), 1.0 - format.epsilon()),
-            _ => Vec::new(),
-        }
+        dtype.float().and_then(|format| self.0.hazard(format)).into_iter().collect()
     }
 
     fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        use UnaryFn as F;
-        if !x[0].is_some_and(|t| t.dtype.is_float()) {
-            return Vec::new();
-        }
-        let edges: &[Edge] = match self.0 {
-            F::Identity | F::Abs | F::Neg | F::Relu | F::Sign => &[Edge::NonFinite, Edge::Limits],
-            F::Sqrt | F::Exp | F::Floor | F::Ceil | F::Round => &[Edge::NonFinite],
-            F::Tanh
-            | F::Erf
-            | F::Sigmoid
-            | F::Softplus
-            | F::Mish
-            | F::Softsign
-            | F::HardSwish
-            | F::Atan
-            | F::Asinh => &[Edge::Saturation],
-            _ => &[],
-        };
-        edges.iter().map(|&edge| (0, edge)).collect()
+        let is_float = x[0].is_some_and(|t| t.dtype.is_float());
+        self.0.edges().iter().filter(|_| is_float).map(|&edge| (0, edge)).collect()
     }
 }

@@ -1,24 +1,26 @@
 //! Min, Max, Sum and Mean: one element from the elements at the same place of any number of operands.
 
-use ir::{DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Family;
 use crate::lanes::{array, broadcast};
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, variadic};
+use crate::spec::Row;
 
-/// An element-by-element operator on one operand or more, with multidirectional broadcasting.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Variadic(pub VariadicFn);
+attributes! {
+    /// An element-by-element operator on one operand or more, with multidirectional broadcasting.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Variadic(VariadicFn);
+}
 
-const NUMERIC: Allowed = &[(13, DTypes::NUMERIC)];
-const FLOATS: Allowed = &[(13, DTypes::FLOATS)];
-
-/// Each row: name, dtypes by opset.
+/// Each row: a name.
 macro_rules! table {
-    ($($name:ident: $types:expr;)*) => {
+    ($($name:ident;)*) => {
         /// Which function.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(missing_docs, reason = "the names are ONNX's")]
@@ -30,28 +32,15 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
-            name: stringify!($name),
-            inputs: &[variadic("data_0", $types)],
-            outputs: &[$types],
-            fields: &[],
-            draw: |d| {
-                let first = d.any(0..=d.limits.max_rank)?;
-                for _ in 1..d.int(1, 4) {
-                    d.broadcast_with(first.dtype, &first)?;
-                }
-                Some(Variadic(VariadicFn::$name).into())
-            },
-            parse: |_| Ok(Variadic(VariadicFn::$name).into()),
-        },)*];
+        const ROWS: &[(VariadicFn, Row)] = &[$((VariadicFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 
 table! {
-    Min: NUMERIC;
-    Max: NUMERIC;
-    Sum: FLOATS;
-    Mean: FLOATS;
+    Min;
+    Max;
+    Sum;
+    Mean;
 }
 
 impl VariadicFn {
@@ -81,6 +70,22 @@ fn aligned<T: Copy>(shape: &[usize], operands: &[&ndarray::ArrayD<T>]) -> Vec<Ve
     places
 }
 
+impl Family for Variadic {
+    const ROWS: &'static [(VariadicFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.0 as usize
+    }
+
+    fn draw<'a>(function: VariadicFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let first = d.any(0..=d.limits.max_rank)?;
+        for _ in 1..d.int(1, 4) {
+            d.broadcast_with(first.dtype, &first)?;
+        }
+        Some(Variadic(function))
+    }
+}
+
 impl<D: Dim> TypeRule<D> for Variadic {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let operands = x.all()?;
@@ -90,8 +95,8 @@ impl<D: Dim> TypeRule<D> for Variadic {
 }
 
 impl Operator for Variadic {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.0 as usize]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,77 +1,61 @@
 //! Gemm: alpha·A'·B' + beta·C, where A' and B' are A and B or their transposes.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
+use crate::family::Single;
 use crate::lanes::array;
 use crate::linear::{int_dot, products};
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule, elements};
+use crate::operator::{Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
-use crate::spec::{Allowed, Spec, one, optional};
+use crate::spec::Row;
 
-/// Gemm. C broadcasts to the product.
-///
-/// On integers, alpha and beta are first cast to the dtype; the standard does not say how a fractional factor
-/// would round, so only whole ones are drawn there.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Gemm {
-    /// The factor of the product.
-    pub alpha: f32,
-    /// The factor of C.
-    pub beta: f32,
-    /// Whether A is transposed.
-    pub trans_a: bool,
-    /// Whether B is transposed.
-    pub trans_b: bool,
+attributes! {
+    /// Gemm. C broadcasts to the product.
+    ///
+    /// On integers, alpha and beta are first cast to the dtype; the standard does not say how a fractional factor
+    /// would round, so only whole ones are drawn there.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Gemm {
+        /// The factor of the product.
+        pub alpha: f32 = 1.0,
+        /// The factor of C.
+        pub beta: f32 = 1.0,
+        /// Whether A is transposed.
+        pub trans_a: bool as "transA" = false,
+        /// Whether B is transposed.
+        pub trans_b: bool as "transB" = false,
+    }
 }
 
-const T: Allowed =
-    &[(13, DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::FLOATS))];
+impl Single for Gemm {
+    const ROW: Row = Row::new("Gemm");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Gemm",
-    inputs: &[one("A", T), one("B", T), optional("C", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let a = d.any(2..=2)?;
-    if d.chance(0.3) {
-        d.of(a.dtype, 2..=2)?;
-    } else {
-        d.fresh(a.dtype, 2);
-    }
-    if d.chance(0.7) {
-        if d.chance(0.2) {
-            d.of(a.dtype, 0..=2)?;
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let a = d.any(2..=2)?;
+        if d.chance(0.3) {
+            d.of(a.dtype, 2..=2)?;
         } else {
-            let rank = d.rank(0..=2)?;
-            d.fresh(a.dtype, rank);
+            d.fresh(a.dtype, 2);
         }
+        if d.chance(0.7) {
+            if d.chance(0.2) {
+                d.of(a.dtype, 0..=2)?;
+            } else {
+                let rank = d.rank(0..=2)?;
+                d.fresh(a.dtype, rank);
+            }
+        }
+        let factors: &[f32] = if a.dtype.is_float() { &[0.5, 0.1, 2.0, -1.0, 0.0] } else { &[2.0, 3.0, 0.0] };
+        let mut factor = || if d.chance(0.5) { Some(1.0) } else { d.choose(factors) };
+        let (alpha, beta) = (factor()?, factor()?);
+        Some(Gemm { alpha, beta, trans_a: d.chance(0.5), trans_b: d.chance(0.5) })
     }
-    let factors: &[f32] = if a.dtype.is_float() { &[0.5, 0.1, 2.0, -1.0, 0.0] } else { &[2.0, 3.0, 0.0] };
-    let mut factor = || if d.chance(0.5) { Some(1.0) } else { d.choose(factors) };
-    let (alpha, beta) = (factor()?, factor()?);
-    Some(Gemm { alpha, beta, trans_a: d.chance(0.5), trans_b: d.chance(0.5) }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Gemm {
-        alpha: a.get_float("alpha", 1.0)?,
-        beta: a.get_float("beta", 1.0)?,
-        trans_a: a.get_flag("transA", false)?,
-        trans_b: a.get_flag("transB", false)?,
-    }
-    .into())
 }
 
 impl<D: Dim> TypeRule<D> for Gemm {
@@ -157,16 +141,8 @@ impl Gemm {
 }
 
 impl Operator for Gemm {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .float("alpha", self.alpha)
-            .float("beta", self.beta)
-            .flag("transA", self.trans_a)
-            .flag("transB", self.trans_b)
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -181,6 +157,8 @@ impl Operator for Gemm {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{outputs, run, tensor};
 

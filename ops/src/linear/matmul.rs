@@ -1,46 +1,40 @@
 //! MatMul: matrix products as numpy has them, over any number of leading axes.
 
-use ir::{DType, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::{ArrayD, Axis};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::array;
 use crate::linear::{int_dot, products, real_dot};
-use crate::list::Op;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// MatMul of A `[…, M, K]` and B `[…, K, N]`, whose leading axes broadcast. A vector on the left is a row, one
-/// on the right a column; the axis it lacks is not in the result either.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MatMul;
+attributes! {
+    /// MatMul of A `[…, M, K]` and B `[…, K, N]`, whose leading axes broadcast. A vector on the left is a row, one
+    /// on the right a column; the axis it lacks is not in the result either.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct MatMul;
+}
 
-const T: Allowed =
-    &[(13, DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::FLOATS))];
+impl Single for MatMul {
+    const ROW: Row = Row::new("MatMul");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "MatMul",
-    inputs: &[one("A", T), one("B", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse: |_| Ok(MatMul.into()),
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let ranks = 1..=d.limits.max_rank;
-    let a = d.any(ranks.clone())?;
-    if d.chance(0.3) {
-        d.of(a.dtype, ranks)?;
-    } else {
-        let rank = d.rank(ranks)?;
-        d.fresh(a.dtype, rank);
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let ranks = 1..=d.limits.max_rank;
+        let a = d.any(ranks.clone())?;
+        if d.chance(0.3) {
+            d.of(a.dtype, ranks)?;
+        } else {
+            let rank = d.rank(ranks)?;
+            d.fresh(a.dtype, rank);
+        }
+        Some(MatMul)
     }
-    Some(MatMul.into())
 }
 
 impl<D: Dim> TypeRule<D> for MatMul {
@@ -86,8 +80,9 @@ fn multiply<T: Clone, U>(
 }
 
 impl Operator for MatMul {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        // A stack of matrices on the left meets one matrix on the right, or a vector.
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 2 && rank(x, 1) <= 2), linear: Some(0) }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -111,6 +106,8 @@ impl Operator for MatMul {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{outputs, run, tensor, values};
 

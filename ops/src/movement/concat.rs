@@ -1,46 +1,39 @@
 //! Concat: several tensors one after the other along an axis.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::{ArrayD, Axis};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::family::Single;
+use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, same_dtype};
-use crate::spec::{Spec, variadic};
+use crate::spec::Row;
 
-/// Concat.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Concat {
-    /// The axis along which the operands follow each other.
-    pub axis: i64,
-}
-
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Concat",
-    inputs: &[variadic("inputs", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let first = d.any(1..=d.limits.max_rank)?;
-    let spelled = d.axis(first.rank())?;
-    let mut pattern: Vec<_> = first.shape.iter().map(|&size| Some(size)).collect();
-    pattern[axis(spelled, first.rank()).ok()?] = None;
-    for _ in 0..d.int(0, 3) {
-        d.matching(first.dtype, &pattern)?;
+attributes! {
+    /// Concat.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Concat {
+        /// The axis along which the operands follow each other.
+        pub axis: i64,
     }
-    Some(Concat { axis: spelled }.into())
 }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Concat { axis: a.get_int("axis", None)? }.into())
+impl Single for Concat {
+    const ROW: Row = Row::new("Concat");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let first = d.any(1..=d.limits.max_rank)?;
+        let spelled = d.axis(first.rank())?;
+        let mut pattern: Vec<_> = first.shape.iter().map(|&size| Some(size)).collect();
+        pattern[axis(spelled, first.rank()).ok()?] = None;
+        for _ in 0..d.int(0, 3) {
+            d.matching(first.dtype, &pattern)?;
+        }
+        Some(Concat { axis: spelled })
+    }
 }
 
 impl<D: Dim> TypeRule<D> for Concat {
@@ -73,16 +66,12 @@ impl Movement for Concat {
 }
 
 impl Operator for Concat {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,92 +1,59 @@
 //! `DepthToSpace` and `SpaceToDepth`: blocks of an image's plane from its channels, and back.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// `DepthToSpace` of `[N, C, H, W]`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DepthToSpace<D = i64> {
-    /// The side of a block.
-    pub blocksize: D,
-    /// Whether the channel's number has the depth first and the place in the block last (CRD), not the other
-    /// way round (DCR).
-    pub depth_first: bool,
+attributes! {
+    /// `DepthToSpace` of `[N, C, H, W]`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct DepthToSpace<D> {
+        /// The side of a block.
+        pub blocksize: D as size,
+        /// Whether the channel's number has the depth first and the place in the block last (CRD), not the other
+        /// way round (DCR).
+        pub depth_first: bool as "mode" { "DCR" => false, "CRD" => true } = false,
+    }
 }
 
-/// `SpaceToDepth` of `[N, C, H, W]`; undoes `DepthToSpace` in DCR order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SpaceToDepth<D = i64> {
-    /// The side of a block.
-    pub blocksize: D,
+attributes! {
+    /// `SpaceToDepth` of `[N, C, H, W]`; undoes `DepthToSpace` in DCR order.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct SpaceToDepth<D> {
+        /// The side of a block.
+        pub blocksize: D as size,
+    }
 }
 
-const T: Allowed = &[(13, DTypes::ALL)];
+impl Single for DepthToSpace {
+    const ROW: Row = Row::new("DepthToSpace");
 
-/// The row of `DepthToSpace` in the registry.
-pub static TO_SPACE: &[Spec] = &[Spec {
-    name: "DepthToSpace",
-    inputs: &[one("input", T)],
-    outputs: &[T],
-    fields: &[],
-    draw: |d| {
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let blocksize = draw(d)?;
-        Some(DepthToSpace { blocksize, depth_first: d.chance(0.5) }.into())
-    },
-    parse: parse_to_space,
-}];
+        Some(DepthToSpace { blocksize, depth_first: d.chance(0.5) })
+    }
+}
 
-/// The row of `SpaceToDepth` in the registry.
-pub static TO_DEPTH: &[Spec] = &[Spec {
-    name: "SpaceToDepth",
-    inputs: &[one("input", T)],
-    outputs: &[T],
-    fields: &[],
-    draw: |d| draw(d).map(|blocksize| SpaceToDepth { blocksize }.into()),
-    parse: |a| Ok(SpaceToDepth { blocksize: a.get_int("blocksize", None)? }.into()),
-}];
+impl Single for SpaceToDepth {
+    const ROW: Row = Row::new("SpaceToDepth");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        draw(d).map(|blocksize| SpaceToDepth { blocksize })
+    }
+}
 
 fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Sym<'a>> {
     d.any(4..=4)?;
     Some(d.unknown(1, 4))
-}
-
-fn parse_to_space(a: &Attributes) -> Result<Op, BadAttribute> {
-    let mode = a.get_name("mode", "DCR")?;
-    let depth_first = match mode.as_str() {
-        "DCR" => false,
-        "CRD" => true,
-        _ => {
-            return Err(BadAttribute::Value {
-                name: "mode".to_owned(),
-                value: mode,
-                wanted: "DCR or CRD".to_owned(),
-            });
-        }
-    };
-    Ok(DepthToSpace { blocksize: a.get_int("blocksize", None)?, depth_first }.into())
-}
-
-impl<D: Dim> DepthToSpace<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> DepthToSpace<E> {
-        DepthToSpace { blocksize: f(self.blocksize), depth_first: self.depth_first }
-    }
-}
-
-impl<D: Dim> SpaceToDepth<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> SpaceToDepth<E> {
-        SpaceToDepth { blocksize: f(self.blocksize) }
-    }
 }
 
 impl<D: Dim> TypeRule<D> for DepthToSpace<D> {
@@ -137,17 +104,12 @@ impl Movement for SpaceToDepth {
 }
 
 impl Operator for DepthToSpace {
-    fn spec(&self) -> &'static Spec {
-        &TO_SPACE[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        let mode = if self.depth_first { "CRD" } else { "DCR" };
-        Attributes::new().int("blocksize", self.blocksize).name("mode", mode)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -156,16 +118,12 @@ impl Operator for DepthToSpace {
 }
 
 impl Operator for SpaceToDepth {
-    fn spec(&self) -> &'static Spec {
-        &TO_DEPTH[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("blocksize", self.blocksize)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -175,7 +133,7 @@ impl Operator for SpaceToDepth {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     use super::*;
     use crate::testing::{outputs, parse, run, tensor, values};
@@ -184,14 +142,17 @@ mod tests {
     fn both_orders_and_the_way_back() {
         let x = tensor(DType::I8, &[1, 8, 1, 1], &[0., 1., 2., 3., 4., 5., 6., 7.]);
         let block = Attributes::new().int("blocksize", 2);
-        let dcr = outputs(parse("DepthToSpace", &block), &[&x]).unwrap();
+        let dcr = outputs(parse::<DepthToSpace>("DepthToSpace", &block), &[&x]).unwrap();
         assert_eq!(
             (dcr[0].shape(), values(&dcr[0])),
             (&[1, 2, 2, 2][..], vec![0., 2., 4., 6., 1., 3., 5., 7.])
         );
-        let crd = parse("DepthToSpace", &block.clone().name("mode", "CRD"));
+        let crd = parse::<DepthToSpace>("DepthToSpace", &block.clone().name("mode", "CRD"));
         assert_eq!(run(crd, &[&x]), [0., 1., 2., 3., 4., 5., 6., 7.]);
-        assert_eq!(run(parse("SpaceToDepth", &block), &[&dcr[0]]), values(&x));
-        assert!(outputs(parse("DepthToSpace", &Attributes::new().int("blocksize", 3)), &[&x]).is_err());
+        assert_eq!(run(parse::<SpaceToDepth>("SpaceToDepth", &block), &[&dcr[0]]), values(&x));
+        assert!(
+            outputs(parse::<DepthToSpace>("DepthToSpace", &Attributes::new().int("blocksize", 3)), &[&x])
+                .is_err()
+        );
     }
 }

@@ -1,47 +1,33 @@
 //! Expand: an operand broadcast with a shape.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::family::Single;
+use crate::operator::{Batch, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
-use crate::spec::{Field, Place, Spec, one};
+use crate::spec::{Row, list};
 
-/// Expand. The broadcasting is multidirectional: where `shape` says 1 or is shorter, the operand's size holds.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Expand<D = i64> {
-    /// The shape to broadcast with.
-    pub shape: Vec<D>,
+attributes! {
+    /// Expand. The broadcasting is multidirectional: where `shape` says 1 or is shorter, the operand's size holds.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Expand<D> {
+        /// The shape to broadcast with.
+        pub shape: Vec<D> as sizes,
+    }
 }
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Expand",
-    inputs: &[one("input", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[Field { name: "shape", places: &[(13, Place::List(1))] }],
-    draw,
-    parse,
-}];
+impl Single for Expand {
+    const ROW: Row = Row::new("Expand").with(&[list("shape")]);
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.any(0..=d.limits.max_rank)?;
-    let rank = d.rank(0..=d.limits.max_rank)?;
-    Some(Expand { shape: (0..rank).map(|_| d.dim()).collect() }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Expand { shape: a.need_ints("shape")? }.into())
-}
-
-impl<D: Dim> Expand<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Expand<E> {
-        Expand { shape: self.shape.iter().map(|&d| f(d)).collect() }
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(0..=d.limits.max_rank)?;
+        let rank = d.rank(0..=d.limits.max_rank)?;
+        Some(Expand { shape: (0..rank).map(|_| d.dim()).collect() })
     }
 }
 
@@ -61,16 +47,12 @@ impl Movement for Expand {
 }
 
 impl Operator for Expand {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: Some(0) }
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().ints("shape", &self.shape)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,40 +1,37 @@
 //! `EyeLike`: ones on a diagonal, of a matrix' shape.
 
-use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, at, one};
+use crate::spec::Row;
 
-/// `EyeLike`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EyeLike {
-    /// The dtype of the output; without it, the operand's.
-    pub dtype: Option<DType>,
-    /// Which diagonal: above the main one where positive, below where negative.
-    pub k: i64,
+attributes! {
+    /// `EyeLike`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct EyeLike {
+        /// Which diagonal: above the main one where positive, below where negative.
+        pub k: i64 = 0,
+        /// The dtype of the output; without it, the operand's.
+        pub dtype: Option<DType>,
+    }
 }
 
-const T: Allowed = &[(13, DTypes::ALL.without(DType::BF16)), (22, DTypes::ALL)];
+impl Single for EyeLike {
+    const ROW: Row = Row::new("EyeLike");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] =
-    &[Spec { name: "EyeLike", inputs: &[one("input", T)], outputs: &[T], fields: &[], draw, parse }];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.any(2..=2)?;
-    let allowed = at(T, d.limits.opset).unwrap_or(DTypes::NONE);
-    let dtype = if d.chance(0.6) { Some(d.dtype(allowed)?) } else { None };
-    Some(EyeLike { dtype, k: if d.chance(0.5) { d.int(-3, 3) } else { 0 } }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(EyeLike { dtype: a.get_dtype("dtype")?, k: a.get_int("k", Some(0))? }.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(2..=2)?;
+        let allowed = d.results(0);
+        let dtype = if d.chance(0.6) { Some(d.dtype(allowed)?) } else { None };
+        Some(EyeLike { dtype, k: if d.chance(0.5) { d.int(-3, 3) } else { 0 } })
+    }
 }
 
 impl<D: Dim> TypeRule<D> for EyeLike {
@@ -45,20 +42,12 @@ impl<D: Dim> TypeRule<D> for EyeLike {
 }
 
 impl Operator for EyeLike {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        let mut all = Attributes::new().int("k", self.k);
-        if let Some(dtype) = self.dtype {
-            all.set("dtype", Attribute::DType(dtype));
-        }
-        all
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -74,6 +63,8 @@ impl Operator for EyeLike {
 
 #[cfg(test)]
 mod tests {
+    use ir::Attributes;
+
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
 
@@ -81,7 +72,7 @@ mod tests {
     fn the_diagonal_and_the_dtype_are_chosen() {
         let x = tensor(DType::F32, &[2, 3], &[9.; 6]);
         let eye = |attributes: &Attributes| {
-            let y = outputs(parse("EyeLike", attributes), &[&x]).unwrap().remove(0);
+            let y = outputs(parse::<EyeLike>("EyeLike", attributes), &[&x]).unwrap().remove(0);
             (y.dtype(), values(&y))
         };
         assert_eq!(eye(&Attributes::new()), (DType::F32, vec![1., 0., 0., 0., 1., 0.]));

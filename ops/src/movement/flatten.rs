@@ -1,40 +1,33 @@
 //! Flatten: the axes before one make the rows of a matrix, the others its columns.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::family::Single;
+use crate::operator::{Batch, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Spec, one};
+use crate::spec::Row;
 
-/// Flatten.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Flatten {
-    /// The first axis of the columns, from `-rank` to `rank`; `rank` itself makes one column.
-    pub axis: i64,
+attributes! {
+    /// Flatten.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Flatten {
+        /// The first axis of the columns, from `-rank` to `rank`; `rank` itself makes one column.
+        pub axis: i64 = 1,
+    }
 }
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Flatten",
-    inputs: &[one("input", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[],
-    draw,
-    parse,
-}];
+impl Single for Flatten {
+    const ROW: Row = Row::new("Flatten");
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let rank = d.any(0..=d.limits.max_rank)?.rank() as i64;
-    Some(Flatten { axis: d.int(-rank, rank) }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Flatten { axis: a.get_int("axis", Some(1))? }.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let rank = d.any(0..=d.limits.max_rank)?.rank() as i64;
+        Some(Flatten { axis: d.int(-rank, rank) })
+    }
 }
 
 impl<D: Dim> TypeRule<D> for Flatten {
@@ -57,16 +50,12 @@ impl Movement for Flatten {
 }
 
 impl Operator for Flatten {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: Some(0) }
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -76,15 +65,16 @@ impl Operator for Flatten {
 
 #[cfg(test)]
 mod tests {
-    use ir::{DType, Operation};
+    use ir::{DType, Tensor};
 
     use super::*;
+    use crate::testing::outputs;
 
     #[test]
     fn every_axis_from_minus_rank_to_rank() {
         let shape = |axis, shape: &[i64]| {
-            let op: Op = Flatten { axis }.into();
-            Operation::infer(&op, &[Some(&Type::new(DType::F32, shape))]).map(|mut t| t.remove(0).shape)
+            let x = Tensor::from_f64_fn(&Type::new(DType::F32, shape), |i| i as f64);
+            outputs(Flatten { axis }, &[&x]).map(|y| y[0].ty().shape)
         };
         for (axis, rows, columns) in
             [(-3, 1, 30), (-2, 2, 15), (-1, 6, 5), (0, 1, 30), (1, 2, 15), (3, 30, 1)]

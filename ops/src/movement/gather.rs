@@ -1,52 +1,42 @@
 //! Gather: slices of one operand along an axis, chosen by the other.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::operator::{Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// Gather. Negative indices count from the axis' end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Gather {
-    /// The axis that the indices point into.
-    pub axis: i64,
+attributes! {
+    /// Gather. Negative indices count from the axis' end.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Gather {
+        /// The axis that the indices point into.
+        pub axis: i64 = 0,
+    }
 }
 
-/// The dtypes of indices.
-pub(super) const INDICES: Allowed = &[(13, DTypes::of(&[DType::I32, DType::I64]))];
+impl Single for Gather {
+    const ROW: Row = Row::new("Gather");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Gather",
-    inputs: &[one("data", &[(13, DTypes::ALL)]), one("indices", INDICES)],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let most = d.limits.max_rank;
-    let rank = d.rank(0..=most)?;
-    // The output has the axes of both operands but one.
-    let data_rank = d.int(1, most.min(rank + 1).max(1) as i64) as usize;
-    let data = d.any(data_rank..=data_rank)?;
-    let axis = d.axis(data.rank())?;
-    let allowed = d.allowed();
-    let dtype = d.dtype(allowed)?;
-    d.pinned(dtype, rank + 1 - data_rank);
-    Some(Gather { axis }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Gather { axis: a.get_int("axis", Some(0))? }.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let most = d.limits.max_rank;
+        let rank = d.rank(0..=most)?;
+        // The output has the axes of both operands but one.
+        let data_rank = d.int(1, most.min(rank + 1).max(1) as i64) as usize;
+        let data = d.any(data_rank..=data_rank)?;
+        let axis = d.axis(data.rank())?;
+        let allowed = d.allowed();
+        let dtype = d.dtype(allowed)?;
+        d.pinned(dtype, rank + 1 - data_rank);
+        Some(Gather { axis })
+    }
 }
 
 /// What an index points to: an element, or nothing that can be said.
@@ -111,16 +101,12 @@ impl Gather {
 }
 
 impl Operator for Gather {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -139,14 +125,14 @@ impl Operator for Gather {
 
 #[cfg(test)]
 mod tests {
-    use ir::Tensor;
+    use ir::{DType, Tensor};
 
     use super::*;
-    use crate::plain::evaluate;
+    use crate::testing::evaluate;
 
     fn gather(axis: i64, shape: &[i64], indices: &Tensor) -> Result<(Vec<usize>, Vec<i128>), Reject> {
         let x = Tensor::from_i128_fn(&Type::new(DType::I32, shape), |i| i as i128 + 1);
-        let y = evaluate(&Gather { axis }.into(), &[Some(&x), Some(indices)])?.remove(0);
+        let y = evaluate(&Gather { axis }, &[Some(&x), Some(indices)])?.remove(0);
         Ok((y.shape().to_vec(), y.to_i128s()))
     }
 

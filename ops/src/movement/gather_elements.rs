@@ -1,45 +1,38 @@
 //! `GatherElements`: for each index, the element at its own position but for one axis.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::movement::gather::{INDICES, Pointed, in_range, point};
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::movement::gather::{Pointed, in_range, point};
+use crate::operator::{Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Spec, one};
+use crate::spec::Row;
 
-/// `GatherElements`. Negative indices count from the axis' end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GatherElements {
-    /// The axis that the indices point into.
-    pub axis: i64,
+attributes! {
+    /// `GatherElements`. Negative indices count from the axis' end.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct GatherElements {
+        /// The axis that the indices point into.
+        pub axis: i64 = 0,
+    }
 }
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "GatherElements",
-    inputs: &[one("data", &[(13, DTypes::ALL)]), one("indices", INDICES)],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[],
-    draw,
-    parse,
-}];
+impl Single for GatherElements {
+    const ROW: Row = Row::new("GatherElements");
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let rank = d.any(1..=d.limits.max_rank)?.rank();
-    let allowed = d.allowed();
-    let dtype = d.dtype(allowed)?;
-    d.pinned(dtype, rank);
-    Some(GatherElements { axis: d.axis(rank)? }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(GatherElements { axis: a.get_int("axis", Some(0))? }.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let rank = d.any(1..=d.limits.max_rank)?.rank();
+        let allowed = d.allowed();
+        let dtype = d.dtype(allowed)?;
+        d.pinned(dtype, rank);
+        Some(GatherElements { axis: d.axis(rank)? })
+    }
 }
 
 impl<D: Dim> TypeRule<D> for GatherElements {
@@ -80,16 +73,12 @@ impl GatherElements {
 }
 
 impl Operator for GatherElements {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -108,7 +97,7 @@ impl Operator for GatherElements {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};
@@ -117,7 +106,7 @@ mod tests {
     fn the_examples_of_the_specification() {
         let x = tensor(DType::F32, &[3, 3], &[1., 2., 3., 4., 5., 6., 7., 8., 9.]);
         let indices = tensor(DType::I32, &[2, 3], &[1., -1., 0., 2., 0., 0.]);
-        let gather = |axis| parse("GatherElements", &Attributes::new().int("axis", axis));
+        let gather = |axis| parse::<GatherElements>("GatherElements", &Attributes::new().int("axis", axis));
         assert_eq!(run(gather(0), &[&x, &indices]), [4., 8., 3., 7., 2., 3.]);
         assert_eq!(run(gather(-1), &[&x, &indices]), [2., 3., 1., 6., 4., 4.]);
         let wide = tensor(DType::I32, &[1, 4], &[0.; 4]);

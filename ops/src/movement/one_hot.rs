@@ -1,65 +1,48 @@
 //! OneHot: every index becomes a list with one value at its place and another value elsewhere.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::select::choose;
+use crate::family::Single;
 use crate::lanes::{array, move_last};
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Row, scalar};
 
-/// OneHot. The operand `values` is the pair of the value elsewhere and the value at the index.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct OneHot<D = i64> {
-    /// The length of the lists.
-    pub depth: D,
-    /// The axis of the result along which the lists lie.
-    pub axis: i64,
+attributes! {
+    /// OneHot. The operand `values` is the pair of the value elsewhere and the value at the index.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct OneHot<D> {
+        /// The length of the lists.
+        pub depth: D as size,
+        /// The axis of the result along which the lists lie.
+        pub axis: i64 = -1,
+    }
 }
 
-const INDEX: Allowed = &[(13, DTypes::INTS.union(DTypes::IEEE_FLOATS))];
-const VALUE: Allowed = &[(13, DTypes::ALL.without(DType::BF16))];
+impl Single for OneHot {
+    const ROW: Row = Row::new("OneHot").with(&[scalar("depth")]);
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "OneHot",
-    inputs: &[one("indices", INDEX), one("values", VALUE)],
-    outputs: &[VALUE],
-    fields: &[Field { name: "depth", places: &[(13, Place::Scalar(1))] }],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let most = d.limits.max_rank.checked_sub(1)?;
-    // The result has one axis more than the indices, and the values' dtype.
-    let ranks = match d.wanted().map(Type::rank) {
-        Some(rank) => rank.checked_sub(1).filter(|&r| r > 0)?..=rank - 1,
-        // ONNX's shape inference asks for at least one axis.
-        None => 1..=most,
-    };
-    let dtypes = if d.chance(0.8) { DTypes::INTS } else { DTypes::ALL };
-    let indices = d.one_of(dtypes, ranks)?;
-    let allowed = d.allowed();
-    let dtype = d.dtype(allowed)?;
-    d.fresh_like(dtype, vec![2.into()]);
-    let depth = d.unknown(1, d.limits.max_dim);
-    Some(OneHot { depth, axis: d.axis(indices.rank() + 1)? }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(OneHot { depth: a.get_int("depth", None)?, axis: a.get_int("axis", Some(-1))? }.into())
-}
-
-impl<D: Dim> OneHot<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> OneHot<E> {
-        OneHot { depth: f(self.depth), axis: self.axis }
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let most = d.limits.max_rank.checked_sub(1)?;
+        // The result has one axis more than the indices, and the values' dtype.
+        let ranks = match d.wanted().map(Type::rank) {
+            Some(rank) => rank.checked_sub(1).filter(|&r| r > 0)?..=rank - 1,
+            // ONNX's shape inference asks for at least one axis.
+            None => 1..=most,
+        };
+        let dtypes = if d.chance(0.8) { DTypes::INTS } else { DTypes::ALL };
+        let indices = d.one_of(dtypes, ranks)?;
+        let allowed = d.allowed();
+        let dtype = d.dtype(allowed)?;
+        d.fresh_like(dtype, vec![2.into()]);
+        let depth = d.unknown(1, d.limits.max_dim);
+        Some(OneHot { depth, axis: d.axis(indices.rank() + 1)? })
     }
 }
 
@@ -88,16 +71,12 @@ impl OneHot {
 }
 
 impl Operator for OneHot {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("depth", self.depth).int("axis", self.axis)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,16 +1,17 @@
 //! Pad: elements added at the ends of axes, or taken away.
 
-use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{self, Args, Reject, Rule, same_dtype};
-use crate::spec::{Field, Place, Spec, one, optional};
+use crate::spec::{Row, list};
 
 /// What is added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,30 +26,28 @@ pub enum PadMode {
     Wrap,
 }
 
-/// Pad. Negative pads crop. Cropping comes first, so the other modes copy from what is left, and nothing can be
-/// cropped that is not there; ONNX leaves both open.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Pad<D = i64> {
-    /// What is added.
-    pub mode: PadMode,
-    /// How much is added before each axis of `axes`, then after each.
-    pub pads: Vec<D>,
-    /// The axes that are padded; without it, all.
-    pub axes: Option<Vec<i64>>,
+attributes! {
+    /// Pad. Negative pads crop. Cropping comes first, so the other modes copy from what is left, and nothing can be
+    /// cropped that is not there; ONNX leaves both open.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Pad<D> {
+        /// What is added.
+        pub mode: PadMode as "mode" {
+            "constant" => PadMode::Constant,
+            "reflect" => PadMode::Reflect,
+            "edge" => PadMode::Edge,
+            "wrap" => PadMode::Wrap,
+        } = PadMode::Constant,
+        /// How much is added before each axis of `axes`, then after each.
+        pub pads: Vec<D> as sizes,
+        /// The axes that are padded; without it, all.
+        pub axes: Option<Vec<i64>>,
+    }
 }
 
 impl PadMode {
     /// Every mode.
     pub const ALL: [Self; 4] = [Self::Constant, Self::Reflect, Self::Edge, Self::Wrap];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Constant => "constant",
-            Self::Reflect => "reflect",
-            Self::Edge => "edge",
-            Self::Wrap => "wrap",
-        }
-    }
 
     /// The first opset that has the mode.
     const fn since(self) -> u32 {
@@ -76,51 +75,26 @@ impl PadMode {
     }
 }
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Pad",
-    inputs: &[one("data", &[(13, DTypes::ALL)]), optional("constant_value", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[
-        Field { name: "pads", places: &[(13, Place::List(1))] },
-        Field { name: "axes", places: &[(13, Place::Absent), (18, Place::List(3))] },
-    ],
-    draw,
-    parse,
-}];
+impl Single for Pad {
+    const ROW: Row = Row::new("Pad").with(&[list("pads"), list("axes")]);
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(0..=d.limits.max_rank)?;
-    let modes: Vec<PadMode> = PadMode::ALL.into_iter().filter(|m| m.since() <= d.limits.opset).collect();
-    let mode = d.choose(&modes)?;
-    // The operand is legal but without effect in the other modes.
-    if d.chance(if mode == PadMode::Constant { 0.6 } else { 0.1 }) {
-        d.of(x.dtype, 0..=0)?;
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(0..=d.limits.max_rank)?;
+        let modes: Vec<PadMode> = PadMode::ALL.into_iter().filter(|m| m.since() <= d.limits.opset).collect();
+        let mode = d.choose(&modes)?;
+        // The operand is legal but without effect in the other modes.
+        if d.chance(if mode == PadMode::Constant { 0.6 } else { 0.1 }) {
+            d.of(x.dtype, 0..=0)?;
+        }
+        let axes = (d.has("axes") && d.chance(0.5)).then(|| d.axes(x.rank(), 1));
+        let count = axes.as_ref().map_or(x.rank(), Vec::len);
+        let least = if d.chance(0.25) { -2 } else { 0 };
+        let pads = (0..2 * count).map(|_| d.unknown(least, 3)).collect();
+        Some(Pad { mode, pads, axes })
     }
-    let axes = (d.limits.opset >= 18 && d.chance(0.5)).then(|| d.axes(x.rank(), 1));
-    let count = axes.as_ref().map_or(x.rank(), Vec::len);
-    let least = if d.chance(0.25) { -2 } else { 0 };
-    let pads = (0..2 * count).map(|_| d.unknown(least, 3)).collect();
-    Some(Pad { mode, pads, axes }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let name = a.get_name("mode", "constant")?;
-    let mode = PadMode::ALL.into_iter().find(|m| m.name() == name);
-    let mode = mode.ok_or_else(|| BadAttribute::Value {
-        name: "mode".to_owned(),
-        value: name,
-        wanted: "one of constant, reflect, edge, wrap".to_owned(),
-    })?;
-    Ok(Pad { mode, pads: a.need_ints("pads")?, axes: a.get_ints("axes")? }.into())
 }
 
 impl<D: Dim> Pad<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Pad<E> {
-        Pad { mode: self.mode, pads: self.pads.iter().map(|&d| f(d)).collect(), axes: self.axes.clone() }
-    }
-
     /// What is added before and after each axis.
     pub fn by_axis(&self, rank: usize) -> Result<Vec<[D; 2]>, Reject> {
         let axes = match &self.axes {
@@ -182,20 +156,12 @@ impl Pad {
 }
 
 impl Operator for Pad {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        let mut all = Attributes::new().name("mode", self.mode.name()).ints("pads", &self.pads);
-        if let Some(axes) = &self.axes {
-            all.set("axes", Attribute::Ints(axes.clone()));
-        }
-        all
     }
 
     fn since(&self, _: &[Option<&Type>]) -> u32 {
@@ -222,7 +188,7 @@ mod tests {
     use ir::{DType, Tensor};
 
     use super::*;
-    use crate::plain::evaluate;
+    use crate::testing::evaluate;
 
     fn row(size: i64) -> Tensor {
         Tensor::from_i128_fn(&Type::new(DType::I32, [size]), |i| i as i128)
@@ -230,7 +196,7 @@ mod tests {
 
     fn pad(mode: PadMode, size: i64, before: i64, after: i64) -> Vec<i128> {
         let pad = Pad { mode, pads: vec![before, after], axes: None };
-        evaluate(&pad.into(), &[Some(&row(size))]).unwrap()[0].to_i128s()
+        evaluate(&pad, &[Some(&row(size))]).unwrap()[0].to_i128s()
     }
 
     #[test]
@@ -254,7 +220,7 @@ mod tests {
         assert_eq!(pad(PadMode::Edge, 3, -1, 2), [1, 2, 2, 2]);
         assert_eq!(pad(PadMode::Wrap, 3, 1, -1), [1, 0, 1]);
         let all = Pad { mode: PadMode::Constant, pads: vec![-3, 3], axes: None };
-        assert!(evaluate(&all.into(), &[Some(&row(2))]).is_err());
+        assert!(evaluate(&all, &[Some(&row(2))]).is_err());
     }
 
     #[test]
@@ -262,9 +228,9 @@ mod tests {
         let x = Tensor::from_i128_fn(&Type::new(DType::U8, [1, 2]), |i| i as i128 + 1);
         let nine = Tensor::from_i128_fn(&Type::new(DType::U8, []), |_| 9);
         let pad = Pad { mode: PadMode::Constant, pads: vec![1, 0], axes: Some(vec![-2]) };
-        let y = evaluate(&pad.into(), &[Some(&x), Some(&nine)]).unwrap();
+        let y = evaluate(&pad, &[Some(&x), Some(&nine)]).unwrap();
         assert_eq!((y[0].shape(), y[0].to_i128s()), (&[2, 2][..], vec![9, 9, 1, 2]));
         let empty = Pad { mode: PadMode::Edge, pads: vec![1, 0], axes: None };
-        assert!(evaluate(&empty.into(), &[Some(&row(0))]).is_err());
+        assert!(evaluate(&empty, &[Some(&row(0))]).is_err());
     }
 }

@@ -1,16 +1,17 @@
 //! `ReverseSequence`: the beginning of every sequence of a batch turned round.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::operator::{Hazard, Operator, TypeRule};
+use crate::operator::{Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
 /// `ReverseSequence`. One of the first two axes runs over the batch, the other over time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,35 +20,37 @@ pub struct ReverseSequence {
     pub batch_first: bool,
 }
 
-const T: Allowed = &[(13, DTypes::ALL.without(DType::BF16))];
+impl Declared for ReverseSequence {
+    type Function = ();
+    type Over<D: Dim> = ReverseSequence;
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "ReverseSequence",
-    inputs: &[one("input", T), one("sequence_lens", &[(13, DTypes::of(&[DType::I64]))])],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse,
-}];
+    fn parse((): (), a: &Attributes) -> Result<Self, BadAttribute> {
+        match (a.get_int("batch_axis", Some(1))?, a.get_int("time_axis", Some(0))?) {
+            (0, 1) => Ok(ReverseSequence { batch_first: true }),
+            (1, 0) => Ok(ReverseSequence { batch_first: false }),
+            (batch, time) => Err(BadAttribute::Value {
+                name: "batch_axis".to_owned(),
+                value: format!("{batch} with time_axis {time}"),
+                wanted: "one must be 0 and the other 1".to_owned(),
+            }),
+        }
+    }
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.any(2..=d.limits.max_rank)?;
-    let allowed = d.allowed();
-    let dtype = d.dtype(allowed)?;
-    d.pinned(dtype, 1);
-    Some(ReverseSequence { batch_first: d.chance(0.5) }.into())
+    fn attributes(&self) -> Attributes {
+        let (batch, time) = self.axes();
+        Attributes::new().int("batch_axis", batch as i64).int("time_axis", time as i64)
+    }
 }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    match (a.get_int("batch_axis", Some(1))?, a.get_int("time_axis", Some(0))?) {
-        (0, 1) => Ok(ReverseSequence { batch_first: true }.into()),
-        (1, 0) => Ok(ReverseSequence { batch_first: false }.into()),
-        (batch, time) => Err(BadAttribute::Value {
-            name: "batch_axis".to_owned(),
-            value: format!("{batch} with time_axis {time}"),
-            wanted: "one must be 0 and the other 1".to_owned(),
-        }),
+impl Single for ReverseSequence {
+    const ROW: Row = Row::new("ReverseSequence");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(2..=d.limits.max_rank)?;
+        let allowed = d.allowed();
+        let dtype = d.dtype(allowed)?;
+        d.pinned(dtype, 1);
+        Some(ReverseSequence { batch_first: d.chance(0.5) })
     }
 }
 
@@ -88,17 +91,12 @@ impl<D: Dim> TypeRule<D> for ReverseSequence {
 }
 
 impl Operator for ReverseSequence {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        let (batch, time) = self.axes();
-        Attributes::new().int("batch_axis", batch as i64).int("time_axis", time as i64)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -117,6 +115,8 @@ impl Operator for ReverseSequence {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{parse, run, tensor};
 
@@ -125,10 +125,13 @@ mod tests {
         let x = tensor(DType::F32, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
         let batch_first = Attributes::new().int("batch_axis", 0).int("time_axis", 1);
         let lengths = tensor(DType::I64, &[2], &[2., 3.]);
-        assert_eq!(run(parse("ReverseSequence", &batch_first), &[&x, &lengths]), [2., 1., 3., 6., 5., 4.]);
+        assert_eq!(
+            run(parse::<ReverseSequence>("ReverseSequence", &batch_first), &[&x, &lengths]),
+            [2., 1., 3., 6., 5., 4.]
+        );
         let lengths = tensor(DType::I64, &[3], &[0., 1., 2.]);
         assert_eq!(
-            run(parse("ReverseSequence", &Attributes::new()), &[&x, &lengths]),
+            run(parse::<ReverseSequence>("ReverseSequence", &Attributes::new()), &[&x, &lengths]),
             [1., 2., 6., 4., 5., 3.]
         );
     }

@@ -1,73 +1,64 @@
 //! Shape and Size: what a tensor's type says, as a tensor.
 
-use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::array;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::operator::{Facts, Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule, within_limit};
+use crate::spec::Row;
 
-/// Shape: the sizes of the axes from `start` to before `end`. Both count from the end where negative and are then
-/// clamped to the axes there are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
-    /// The first axis.
-    pub start: i64,
-    /// The axis to stop before; without it, all that follow.
-    pub end: Option<i64>,
+attributes! {
+    /// Shape: the sizes of the axes from `start` to before `end`. Both count from the end where negative and are then
+    /// clamped to the axes there are.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Shape {
+        /// The first axis.
+        pub start: i64 = 0,
+        /// The axis to stop before; without it, all that follow.
+        pub end: Option<i64>,
+    }
+    check Self::within_limit;
 }
 
-/// Size: the number of elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Size;
+impl Shape {
+    /// Numbers beyond any rank mean the same as the highest possible one.
+    #[allow(clippy::unnecessary_wraps, reason = "other checks fail")]
+    fn within_limit(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Self { start: within_limit(self.start), end: self.end.map(within_limit) })
+    }
+}
 
-const T: Allowed = &[(13, DTypes::ALL)];
-const I64: Allowed = &[(13, DTypes::of(&[DType::I64]))];
+attributes! {
+    /// Size: the number of elements.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Size;
+}
 
-/// The row of Shape in the registry.
-pub static SHAPE: &[Spec] = &[Spec {
-    name: "Shape",
-    inputs: &[one("data", T)],
-    outputs: &[I64],
-    fields: &[
-        Field { name: "start", places: &[(13, Place::Absent), (15, Place::Attribute)] },
-        Field { name: "end", places: &[(13, Place::Absent), (15, Place::Attribute)] },
-    ],
-    draw,
-    parse,
-}];
+impl Single for Shape {
+    const ROW: Row = Row::new("Shape");
 
-/// The row of Size in the registry.
-pub static SIZE: &[Spec] = &[Spec {
-    name: "Size",
-    inputs: &[one("data", T)],
-    outputs: &[I64],
-    fields: &[],
-    draw: |d| {
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.limits.dtypes.contains(DType::I64).then_some(())?;
-        d.any(0..=d.limits.max_rank).map(|_| Size.into())
-    },
-    parse: |_| Ok(Size.into()),
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.limits.dtypes.contains(DType::I64).then_some(())?;
-    let beyond = d.any(0..=d.limits.max_rank)?.rank() as i64 + 1;
-    let sliced = d.limits.opset >= 15 && d.chance(0.5);
-    let start = if sliced { d.int(-beyond, beyond) } else { 0 };
-    let end = (sliced && d.chance(0.7)).then(|| d.int(-beyond, beyond));
-    Some(Shape { start, end }.into())
+        let beyond = d.any(0..=d.limits.max_rank)?.rank() as i64 + 1;
+        let sliced = d.has("start") && d.chance(0.5);
+        let start = if sliced { d.int(-beyond, beyond) } else { 0 };
+        let end = (sliced && d.chance(0.7)).then(|| d.int(-beyond, beyond));
+        Some(Shape { start, end })
+    }
 }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    // Numbers beyond any rank mean the same as the highest possible one.
-    let clamp = |v: i64| v.clamp(-ir::dim::LIMIT, ir::dim::LIMIT);
-    let end = a.get("end").map(|_| a.get_int("end", None)).transpose()?;
-    Ok(Shape { start: clamp(a.get_int("start", Some(0))?), end: end.map(clamp) }.into())
+impl Single for Size {
+    const ROW: Row = Row::new("Size");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.limits.dtypes.contains(DType::I64).then_some(())?;
+        d.any(0..=d.limits.max_rank).map(|_| Size)
+    }
 }
 
 impl Shape {
@@ -95,20 +86,12 @@ impl<D: Dim> TypeRule<D> for Size {
 }
 
 impl Operator for Shape {
-    fn spec(&self) -> &'static Spec {
-        &SHAPE[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        let mut all = Attributes::new().int("start", self.start);
-        if let Some(end) = self.end {
-            all.set("end", Attribute::Int(end));
-        }
-        all
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -119,8 +102,8 @@ impl Operator for Shape {
 }
 
 impl Operator for Size {
-    fn spec(&self) -> &'static Spec {
-        &SIZE[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
@@ -145,10 +128,10 @@ mod tests {
             let mut attributes = Attributes::new();
             for (name, value) in [("start", start), ("end", end)] {
                 if let Some(value) = value {
-                    attributes.set(name, Attribute::Int(value));
+                    attributes.set(name, ir::Attribute::Int(value));
                 }
             }
-            run(parse("Shape", &attributes), &[&x])
+            run(parse::<Shape>("Shape", &attributes), &[&x])
         };
         assert_eq!(shape(None, None), [2., 0., 4.]);
         assert_eq!(shape(Some(-1), None), [4.]);

@@ -1,29 +1,49 @@
 //! Slice: every step-th element between a start and an end, along some axes.
 
-use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, axes};
-use crate::spec::{Field, Place, Spec, one};
+use crate::operator::{Batch, Facts, Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule, axes, within_limit};
+use crate::spec::{Row, list};
 
-/// Slice. Negative starts and ends count from the axis' end; both are then clamped to what the axis has. Where
-/// a start or an end is not known yet, it is taken not to be negative.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Slice<D = i64> {
-    /// The first element, by entry of `axes`.
-    pub starts: Vec<D>,
-    /// The element to stop before, by entry of `axes`.
-    pub ends: Vec<D>,
-    /// The axes that are sliced; without it, the first ones.
-    pub axes: Option<Vec<i64>>,
-    /// The distance from one element to the next, by entry of `axes`, never 0; without it, 1.
-    pub steps: Option<Vec<i64>>,
+attributes! {
+    /// Slice. Negative starts and ends count from the axis' end; both are then clamped to what the axis has. Where
+    /// a start or an end is not known yet, it is taken not to be negative.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Slice<D> {
+        /// The first element, by entry of `axes`.
+        pub starts: Vec<D> as sizes,
+        /// The element to stop before, by entry of `axes`.
+        pub ends: Vec<D> as sizes,
+        /// The axes that are sliced; without it, the first ones.
+        pub axes: Option<Vec<i64>>,
+        /// The distance from one element to the next, by entry of `axes`, never 0; without it, 1.
+        pub steps: Option<Vec<i64>>,
+    }
+    check Self::checked;
+}
+
+impl Slice {
+    fn checked(mut self, _: &Attributes) -> Result<Self, BadAttribute> {
+        if self.steps.iter().flatten().any(|&step| step == 0) {
+            return Err(BadAttribute::Value {
+                name: "steps".to_owned(),
+                value: "0".to_owned(),
+                wanted: "positive or negative steps".to_owned(),
+            });
+        }
+        // Numbers beyond any axis, up to INT64_MAX, mean the same as the largest possible axis.
+        let numbers = self.starts.iter_mut().chain(&mut self.ends).chain(self.steps.iter_mut().flatten());
+        numbers.for_each(|number| *number = within_limit(*number));
+        Ok(self)
+    }
 }
 
 /// What is taken from one axis: `count` elements from `start` on, `step` apart.
@@ -33,74 +53,36 @@ struct Cut<D> {
     count: D,
 }
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Slice",
-    inputs: &[one("data", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[
-        Field { name: "starts", places: &[(13, Place::List(1))] },
-        Field { name: "ends", places: &[(13, Place::List(2))] },
-        Field { name: "axes", places: &[(13, Place::List(3))] },
-        Field { name: "steps", places: &[(13, Place::List(4))] },
-    ],
-    draw,
-    parse,
-}];
+impl Single for Slice {
+    const ROW: Row = Row::new("Slice").with(&[list("starts"), list("ends"), list("axes"), list("steps")]);
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(0..=d.limits.max_rank)?;
-    let axes = d.chance(0.7).then(|| d.axes(x.rank(), 1));
-    let count = axes.as_ref().map_or(x.rank(), Vec::len);
-    let most = d.limits.max_dim;
-    let stepped = d.chance(0.5);
-    let steps: Vec<i64> =
-        (0..count).map(|_| if stepped { d.choose(&[1, 2, 3, -1, -2, -3]).unwrap_or(1) } else { 1 }).collect();
-    let (mut starts, mut ends) = (Vec::new(), Vec::new());
-    for &step in &steps {
-        let (low, high) = (d.unknown(0, most), d.unknown(0, most + 2));
-        let (start, end) = if step > 0 { (low, high) } else { (high, low) };
-        starts.push(if d.chance(0.2) { d.int(-most, -1).into() } else { start });
-        ends.push(match d.int(0, 9) {
-            // Beyond whatever the axis has: how exporters spell "to the end".
-            0 => (ir::dim::LIMIT * step.signum()).into(),
-            1 => d.int(-most, -1).into(),
-            _ => end,
-        });
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(0..=d.limits.max_rank)?;
+        let axes = d.chance(0.7).then(|| d.axes(x.rank(), 1));
+        let count = axes.as_ref().map_or(x.rank(), Vec::len);
+        let most = d.limits.max_dim;
+        let stepped = d.chance(0.5);
+        let steps: Vec<i64> = (0..count)
+            .map(|_| if stepped { d.choose(&[1, 2, 3, -1, -2, -3]).unwrap_or(1) } else { 1 })
+            .collect();
+        let (mut starts, mut ends) = (Vec::new(), Vec::new());
+        for &step in &steps {
+            let (low, high) = (d.unknown(0, most), d.unknown(0, most + 2));
+            let (start, end) = if step > 0 { (low, high) } else { (high, low) };
+            starts.push(if d.chance(0.2) { d.int(-most, -1).into() } else { start });
+            ends.push(match d.int(0, 9) {
+                // Beyond whatever the axis has: how exporters spell "to the end".
+                0 => (ir::dim::LIMIT * step.signum()).into(),
+                1 => d.int(-most, -1).into(),
+                _ => end,
+            });
+        }
+        let steps = (stepped || d.chance(0.5)).then_some(steps);
+        Some(Slice { starts, ends, axes, steps })
     }
-    let steps = (stepped || d.chance(0.5)).then_some(steps);
-    Some(Slice { starts, ends, axes, steps }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    // Numbers beyond any axis, up to INT64_MAX, mean the same as the largest possible axis.
-    let clamp = |list: Vec<i64>| -> Vec<i64> {
-        list.into_iter().map(|v| v.clamp(-ir::dim::LIMIT, ir::dim::LIMIT)).collect()
-    };
-    let steps = a.get_ints("steps")?.map(clamp);
-    if steps.iter().flatten().any(|&s| s == 0) {
-        return Err(BadAttribute::Value {
-            name: "steps".to_owned(),
-            value: "0".to_owned(),
-            wanted: "positive or negative steps".to_owned(),
-        });
-    }
-    let (starts, ends) = (clamp(a.need_ints("starts")?), clamp(a.need_ints("ends")?));
-    Ok(Slice { starts, ends, axes: a.get_ints("axes")?, steps }.into())
 }
 
 impl<D: Dim> Slice<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Slice<E> {
-        let mut all = |list: &[D]| list.iter().map(|&d| f(d)).collect();
-        Slice {
-            starts: all(&self.starts),
-            ends: all(&self.ends),
-            axes: self.axes.clone(),
-            steps: self.steps.clone(),
-        }
-    }
-
     /// What is taken from each axis of a shape.
     fn cuts(&self, r: &mut dyn Rule<D>, shape: &[D]) -> Result<Vec<Cut<D>>, Reject> {
         let wanted = self.starts.len();
@@ -165,22 +147,12 @@ impl Movement for Slice {
 }
 
 impl Operator for Slice {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: Some(0) }
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        let mut all = Attributes::new().ints("starts", &self.starts).ints("ends", &self.ends);
-        for (name, list) in [("axes", &self.axes), ("steps", &self.steps)] {
-            if let Some(list) = list {
-                all.set(name, Attribute::Ints(list.clone()));
-            }
-        }
-        all
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -193,11 +165,12 @@ mod tests {
     use ir::{DType, Tensor};
 
     use super::*;
-    use crate::plain::evaluate;
+    use crate::attributes::Declared;
+    use crate::testing::evaluate;
 
     fn slice(shape: &[i64], attributes: &Attributes) -> (Vec<usize>, Vec<i128>) {
         let x = Tensor::from_i128_fn(&Type::new(DType::I32, shape), |i| i as i128);
-        let y = evaluate(&parse(attributes).unwrap(), &[Some(&x)]).unwrap();
+        let y = evaluate(&Slice::parse((), attributes).unwrap(), &[Some(&x)]).unwrap();
         (y[0].shape().to_vec(), y[0].to_i128s())
     }
 

@@ -1,52 +1,40 @@
 //! Split: one tensor cut along an axis into several.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::{ArrayD, Axis, Slice};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::family::Single;
+use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Field, Place, Spec, one};
+use crate::spec::{Deviation, Row, list};
 
-/// Split into parts of the sizes given. (ONNX's other form, into equal parts by count, is read as the sizes it
-/// amounts to.)
-#[derive(Clone, PartialEq, Debug)]
-pub struct Split<D = i64> {
-    /// The axis that is cut.
-    pub axis: i64,
-    /// The size of each part on that axis.
-    pub split: Vec<D>,
+attributes! {
+    /// Split into parts of the sizes given.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Split<D> {
+        /// The axis that is cut.
+        pub axis: i64 = 0,
+        /// The size of each part on that axis.
+        pub split: Vec<D> as sizes,
+    }
 }
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Split",
-    inputs: &[one("input", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[Field { name: "split", places: &[(13, Place::List(1))] }],
-    draw,
-    parse,
-}];
+impl Single for Split {
+    const ROW: Row = Row::new("Split").with(&[list("split")]).but(&[Deviation::Attributes {
+        names: &["num_outputs"],
+        why: "equal parts by count are read as the sizes they amount to",
+    }]);
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    let axis = d.axis(x.rank())?;
-    let parts = d.int(1, 3);
-    let split = (0..parts).map(|_| d.dim()).collect();
-    Some(Split { axis, split }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Split { axis: a.get_int("axis", Some(0))?, split: a.need_ints("split")? }.into())
-}
-
-impl<D: Dim> Split<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Split<E> {
-        Split { axis: self.axis, split: self.split.iter().map(|&d| f(d)).collect() }
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        let axis = d.axis(x.rank())?;
+        let parts = d.int(1, 3);
+        let split = (0..parts).map(|_| d.dim()).collect();
+        Some(Split { axis, split })
     }
 }
 
@@ -83,16 +71,12 @@ impl Movement for Split {
 }
 
 impl Operator for Split {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis).ints("split", &self.split)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

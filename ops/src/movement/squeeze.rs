@@ -1,96 +1,86 @@
 //! Squeeze and Unsqueeze: axes of size 1 taken out or put in.
 
-use ir::{Attribute, Attributes, DTypes, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::family::Single;
+use crate::operator::{Batch, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Row, list};
 
-/// Squeeze.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Squeeze {
-    /// The axes to take out; without it, all of size 1.
-    pub axes: Option<Vec<i64>>,
-}
-
-/// Unsqueeze.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Unsqueeze {
-    /// Where the output has an added axis of size 1; negative axes count from the output's end.
-    pub axes: Vec<i64>,
-}
-
-const T: Allowed = &[(13, DTypes::ALL)];
-const FIELDS: &[Field] = &[Field { name: "axes", places: &[(13, Place::List(1))] }];
-
-/// The row of Squeeze in the registry.
-pub static SQUEEZE: &[Spec] = &[Spec {
-    name: "Squeeze",
-    inputs: &[one("data", T)],
-    outputs: &[T],
-    fields: FIELDS,
-    draw: draw_squeeze,
-    parse: |a| Ok(Squeeze { axes: a.get_ints("axes")? }.into()),
-}];
-
-/// The row of Unsqueeze in the registry.
-pub static UNSQUEEZE: &[Spec] = &[Spec {
-    name: "Unsqueeze",
-    inputs: &[one("data", T)],
-    outputs: &[T],
-    fields: FIELDS,
-    draw: draw_unsqueeze,
-    parse: |a| Ok(Unsqueeze { axes: a.need_ints("axes")? }.into()),
-}];
-
-fn draw_squeeze<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<Sym<'a>>> {
-    let x = if d.wanted().is_none() && d.chance(0.7) {
-        d.any(0..=d.limits.max_rank)?
-    } else {
-        // Some axes are 1 from the start: without `axes` it must be known which go.
-        let kept = d.rank(0..=d.limits.max_rank)?;
-        let mut shape: Vec<_> = (0..kept).map(|_| d.dim()).collect();
-        for _ in 0..d.int(0, (d.limits.max_rank - kept).min(2) as i64) {
-            let at = d.int(0, shape.len() as i64) as usize;
-            shape.insert(at, 1.into());
-        }
-        let allowed = d.allowed();
-        let dtype = d.dtype(allowed)?;
-        d.fresh_like(dtype, shape)
-    };
-    if d.chance(0.3) {
-        return Some(Squeeze { axes: None }.into());
+attributes! {
+    /// Squeeze.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Squeeze {
+        /// The axes to take out; without it, all of size 1.
+        pub axes: Option<Vec<i64>>,
     }
-    let rank = x.rank() as i64;
-    let mut chosen = Vec::new();
-    for (axis, size) in (0..).zip(&x.shape) {
-        let removable = match size.known() {
-            Some(size) => size == 1 && d.chance(0.8),
-            None => d.wanted().is_none() && d.chance(0.2),
+}
+
+attributes! {
+    /// Unsqueeze.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Unsqueeze {
+        /// Where the output has an added axis of size 1; negative axes count from the output's end.
+        pub axes: Vec<i64>,
+    }
+}
+
+impl Single for Squeeze {
+    const ROW: Row = Row::new("Squeeze").with(&[list("axes")]);
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = if d.wanted().is_none() && d.chance(0.7) {
+            d.any(0..=d.limits.max_rank)?
+        } else {
+            // Some axes are 1 from the start: without `axes` it must be known which go.
+            let kept = d.rank(0..=d.limits.max_rank)?;
+            let mut shape: Vec<_> = (0..kept).map(|_| d.dim()).collect();
+            for _ in 0..d.int(0, (d.limits.max_rank - kept).min(2) as i64) {
+                let at = d.int(0, shape.len() as i64) as usize;
+                shape.insert(at, 1.into());
+            }
+            let allowed = d.allowed();
+            let dtype = d.dtype(allowed)?;
+            d.fresh_like(dtype, shape)
         };
-        if removable {
-            chosen.push(if d.chance(0.3) { axis - rank } else { axis });
+        if d.chance(0.3) {
+            return Some(Squeeze { axes: None });
         }
+        let rank = x.rank() as i64;
+        let mut chosen = Vec::new();
+        for (axis, size) in (0..).zip(&x.shape) {
+            let removable = match size.known() {
+                Some(size) => size == 1 && d.chance(0.8),
+                None => d.wanted().is_none() && d.chance(0.2),
+            };
+            if removable {
+                chosen.push(if d.chance(0.3) { axis - rank } else { axis });
+            }
+        }
+        // Whether a list of no axes counts as provided the standard does not say, and tools disagree.
+        (!chosen.is_empty()).then_some(Squeeze { axes: Some(chosen) })
     }
-    // Whether a list of no axes counts as provided the standard does not say, and tools disagree.
-    (!chosen.is_empty()).then(|| Squeeze { axes: Some(chosen) }.into())
 }
 
-fn draw_unsqueeze<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<Sym<'a>>> {
-    let rank = d.rank(1..=d.limits.max_rank)?;
-    let mut axes = d.axes(rank, 0);
-    // The order in which they are named means nothing.
-    if d.chance(0.2) {
-        axes.reverse();
+impl Single for Unsqueeze {
+    const ROW: Row = Row::new("Unsqueeze").with(&[list("axes")]);
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let rank = d.rank(1..=d.limits.max_rank)?;
+        let mut axes = d.axes(rank, 0);
+        // The order in which they are named means nothing.
+        if d.chance(0.2) {
+            axes.reverse();
+        }
+        let operand = rank - axes.len();
+        d.any(operand..=operand)?;
+        Some(Unsqueeze { axes })
     }
-    let operand = rank - axes.len();
-    d.any(operand..=operand)?;
-    Some(Unsqueeze { axes }.into())
 }
 
 impl<D: Dim> TypeRule<D> for Squeeze {
@@ -142,19 +132,12 @@ impl Movement for Unsqueeze {
 }
 
 impl Operator for Squeeze {
-    fn spec(&self) -> &'static Spec {
-        &SQUEEZE[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: Some(0) }
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        match &self.axes {
-            Some(axes) => Attributes::new().with("axes", Attribute::Ints(axes.clone())),
-            None => Attributes::new(),
-        }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -163,16 +146,12 @@ impl Operator for Squeeze {
 }
 
 impl Operator for Unsqueeze {
-    fn spec(&self) -> &'static Spec {
-        &UNSQUEEZE[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: Some(0) }
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().ints("axes", &self.axes)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -182,12 +161,15 @@ impl Operator for Unsqueeze {
 
 #[cfg(test)]
 mod tests {
-    use ir::{DType, Operation};
+    use ir::{DType, Tensor};
 
     use super::*;
+    use crate::family::Family;
+    use crate::testing::outputs;
 
-    fn shape(op: impl Into<Op>, shape: &[i64]) -> Result<Vec<i64>, Reject> {
-        Ok(Operation::infer(&op.into(), &[Some(&Type::new(DType::Bool, shape))])?.remove(0).shape)
+    fn shape(op: impl Family, shape: &[i64]) -> Result<Vec<i64>, Reject> {
+        let x = Tensor::from_i128_fn(&Type::new(DType::Bool, shape), |_| 1);
+        Ok(outputs(op, &[&x])?[0].ty().shape)
     }
 
     #[test]

@@ -1,48 +1,34 @@
 //! Tile: copies of a tensor side by side.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::operator::{Batch, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Field, Place, Spec, one};
+use crate::spec::{Row, list};
 
-/// Tile.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Tile<D = i64> {
-    /// How many copies follow each other along each axis.
-    pub repeats: Vec<D>,
+attributes! {
+    /// Tile.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Tile<D> {
+        /// How many copies follow each other along each axis.
+        pub repeats: Vec<D> as sizes,
+    }
 }
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Tile",
-    inputs: &[one("input", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[Field { name: "repeats", places: &[(13, Place::List(1))] }],
-    draw,
-    parse,
-}];
+impl Single for Tile {
+    const ROW: Row = Row::new("Tile").with(&[list("repeats")]);
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let rank = d.any(0..=d.limits.max_rank)?.rank();
-    let least = d.limits.min_dim;
-    Some(Tile { repeats: (0..rank).map(|_| d.unknown(least, 4)).collect() }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Tile { repeats: a.need_ints("repeats")? }.into())
-}
-
-impl<D: Dim> Tile<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Tile<E> {
-        Tile { repeats: self.repeats.iter().map(|&d| f(d)).collect() }
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let rank = d.any(0..=d.limits.max_rank)?.rank();
+        let least = d.limits.min_dim;
+        Some(Tile { repeats: (0..rank).map(|_| d.unknown(least, 4)).collect() })
     }
 }
 
@@ -68,16 +54,12 @@ impl Movement for Tile {
 }
 
 impl Operator for Tile {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: Some(0) }
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().ints("repeats", &self.repeats)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -87,7 +69,7 @@ impl Operator for Tile {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};
@@ -95,7 +77,7 @@ mod tests {
     #[test]
     fn copies_follow_each_other() {
         let x = tensor(DType::U8, &[2, 2], &[1., 2., 3., 4.]);
-        let tile = |repeats: &[i64]| parse("Tile", &Attributes::new().ints("repeats", repeats));
+        let tile = |repeats: &[i64]| parse::<Tile>("Tile", &Attributes::new().ints("repeats", repeats));
         assert_eq!(run(tile(&[1, 2]), &[&x]), [1., 2., 1., 2., 3., 4., 3., 4.]);
         assert_eq!(run(tile(&[2, 1]), &[&x]), [1., 2., 3., 4., 1., 2., 3., 4.]);
         assert_eq!(outputs(tile(&[0, 3]), &[&x]).unwrap()[0].shape(), [0, 6]);

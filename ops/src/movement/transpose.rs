@@ -1,54 +1,53 @@
 //! Transpose: the same elements with the axes in another order.
 
-use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 use rand::seq::SliceRandom;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
+use crate::family::Single;
+use crate::operator::{Batch, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes};
-use crate::spec::{Spec, one};
+use crate::spec::Row;
 
-/// Transpose. Axis `i` of the output is axis `perm[i]` of the operand.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Transpose {
-    /// Every axis of the operand once; without it, the axes are reversed.
-    pub perm: Option<Vec<i64>>,
+attributes! {
+    /// Transpose. Axis `i` of the output is axis `perm[i]` of the operand.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Transpose {
+        /// Every axis of the operand once; without it, the axes are reversed.
+        pub perm: Option<Vec<i64>>,
+    }
+    check Self::checked;
 }
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Transpose",
-    inputs: &[one("data", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
-    fields: &[],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(0..=d.limits.max_rank)?;
-    let perm = d.chance(0.8).then(|| {
-        let mut perm: Vec<i64> = (0..x.rank() as i64).collect();
-        perm.shuffle(d.rng);
-        perm
-    });
-    Some(Transpose { perm }.into())
+impl Transpose {
+    /// Unlike other lists of axes, ONNX's `perm` does not count from the end.
+    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        match self.perm.iter().flatten().find(|&&axis| axis < 0) {
+            Some(axis) => Err(BadAttribute::Value {
+                name: "perm".to_owned(),
+                value: axis.to_string(),
+                wanted: "axes counted from 0".to_owned(),
+            }),
+            None => Ok(self),
+        }
+    }
 }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let perm = a.get_ints("perm")?;
-    // Unlike other lists of axes, ONNX's `perm` does not count from the end.
-    match perm.iter().flatten().find(|&&axis| axis < 0) {
-        Some(axis) => Err(BadAttribute::Value {
-            name: "perm".to_owned(),
-            value: axis.to_string(),
-            wanted: "axes counted from 0".to_owned(),
-        }),
-        None => Ok(Transpose { perm }.into()),
+impl Single for Transpose {
+    const ROW: Row = Row::new("Transpose");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(0..=d.limits.max_rank)?;
+        let perm = d.chance(0.8).then(|| {
+            let mut perm: Vec<i64> = (0..x.rank() as i64).collect();
+            perm.shuffle(d.rng);
+            perm
+        });
+        Some(Transpose { perm })
     }
 }
 
@@ -81,19 +80,12 @@ impl Movement for Transpose {
 }
 
 impl Operator for Transpose {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::Together, linear: Some(0) }
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        match &self.perm {
-            Some(perm) => Attributes::new().with("perm", Attribute::Ints(perm.clone())),
-            None => Attributes::new(),
-        }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -106,19 +98,20 @@ mod tests {
     use ir::{DType, Tensor};
 
     use super::*;
-    use crate::plain::evaluate;
+    use crate::attributes::Declared;
+    use crate::testing::evaluate;
 
     #[test]
     fn perm_names_the_operands_axes() {
         let x = Tensor::from_i128_fn(&Type::new(DType::I8, [2, 1, 3]), |i| i as i128);
         let y = |perm: Option<&[i64]>| {
             let op = Transpose { perm: perm.map(<[i64]>::to_vec) };
-            evaluate(&op.into(), &[Some(&x)]).map(|y| (y[0].shape().to_vec(), y[0].to_i128s()))
+            evaluate(&op, &[Some(&x)]).map(|y| (y[0].shape().to_vec(), y[0].to_i128s()))
         };
         assert_eq!(y(None), Ok((vec![3, 1, 2], vec![0, 3, 1, 4, 2, 5])));
         assert_eq!(y(Some(&[1, 2, 0])), Ok((vec![1, 3, 2], vec![0, 3, 1, 4, 2, 5])));
         assert_eq!(y(Some(&[1, 0, 2])), Ok((vec![1, 2, 3], vec![0, 1, 2, 3, 4, 5])));
         assert_eq!(y(Some(&[0, 0, 1])), Err(Reject::RepeatedAxis(0)));
-        assert!(parse(&Attributes::new().ints("perm", &[-1])).is_err());
+        assert!(Transpose::parse((), &Attributes::new().ints("perm", &[-1])).is_err());
     }
 }

@@ -1,47 +1,45 @@
 //! Trilu: the upper or lower triangle of matrices, zero elsewhere.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::family::Single;
+use crate::operator::{Facts, Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule, within_limit};
+use crate::spec::{Row, scalar};
 
-/// Trilu, on the last two axes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Trilu {
-    /// Whether the upper triangle stays instead of the lower one.
-    pub upper: bool,
-    /// How many diagonals above the main one the triangle's edge lies; it belongs to the triangle.
-    pub k: i64,
+attributes! {
+    /// Trilu, on the last two axes.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Trilu {
+        /// Whether the upper triangle stays instead of the lower one.
+        pub upper: bool = true,
+        /// How many diagonals above the main one the triangle's edge lies; it belongs to the triangle.
+        pub k: i64 = 0,
+    }
+    check Self::within_limit;
 }
 
-const T: Allowed = &[(14, DTypes::ALL)];
-
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Trilu",
-    inputs: &[one("input", T)],
-    outputs: &[T],
-    fields: &[Field { name: "k", places: &[(14, Place::Scalar(1))] }],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.any(2..=d.limits.max_rank)?;
-    let k = if d.chance(0.3) { 0 } else { d.int(-4, 4) };
-    Some(Trilu { upper: d.chance(0.5), k }.into())
+impl Trilu {
+    /// No matrix has a diagonal beyond the limit, so every such number means the same.
+    #[allow(clippy::unnecessary_wraps, reason = "other checks fail")]
+    fn within_limit(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Self { k: within_limit(self.k), ..self })
+    }
 }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    // No matrix has a diagonal beyond the limit, so every such number means the same.
-    let k = a.get_int("k", Some(0))?.clamp(-ir::dim::LIMIT, ir::dim::LIMIT);
-    Ok(Trilu { upper: a.get_flag("upper", true)?, k }.into())
+impl Single for Trilu {
+    const ROW: Row = Row::new("Trilu").with(&[scalar("k")]);
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(2..=d.limits.max_rank)?;
+        let k = if d.chance(0.3) { 0 } else { d.int(-4, 4) };
+        Some(Trilu { upper: d.chance(0.5), k })
+    }
 }
 
 impl Trilu {
@@ -66,16 +64,12 @@ impl<D: Dim> TypeRule<D> for Trilu {
 }
 
 impl Operator for Trilu {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
         0
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().flag("upper", self.upper).int("k", self.k)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -100,7 +94,7 @@ mod tests {
         assert_eq!(y(false, 0), [1., 0., 0., 4., 5., 0.]);
         assert_eq!(y(true, 1), [0., 2., 3., 0., 0., 6.]);
         assert_eq!(y(false, -1), [0., 0., 0., 4., 0., 0.]);
-        let far = parse("Trilu", &Attributes::new().int("k", i64::MIN).flag("upper", true));
+        let far = parse::<Trilu>("Trilu", &Attributes::new().int("k", i64::MIN).flag("upper", true));
         assert_eq!(run(far, &[&x]), [1., 2., 3., 4., 5., 6.]);
     }
 }

@@ -1,59 +1,61 @@
 //! `BatchNormalization`, as at inference: every channel standardised by the statistics given.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
 use crate::nn::normalize::draw_epsilon;
-use crate::operator::{Hazard, Operator, TypeRule, elements};
+use crate::operator::{Batch, Facts, Hazard, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Deviation, Row};
 
-/// `BatchNormalization` of X `[N, C, …]`, or of X `[N]` as one channel.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct BatchNorm {
-    /// Added to the variance.
-    pub epsilon: f32,
-    /// How slowly running statistics change in training; without effect here.
-    pub momentum: f32,
+attributes! {
+    /// `BatchNormalization` of X `[N, C, …]`, or of X `[N]` as one channel.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct BatchNorm {
+        /// Added to the variance.
+        pub epsilon: f32 = 1e-5,
+        /// How slowly running statistics change in training; without effect here.
+        pub momentum: f32 = 0.9,
+    }
+    check Self::at_inference;
 }
 
-const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (14, DTypes::FLOATS)];
-
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "BatchNormalization",
-    inputs: &[one("X", T), one("scale", T), one("B", T), one("input_mean", T), one("input_var", T)],
-    outputs: &[T],
-    fields: &[Field { name: "training_mode", places: &[(13, Place::Absent), (14, Place::Attribute)] }],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    let channels = [Some(channels(&x))];
-    // The three groups of operands came to have dtypes of their own: the statistics in 14, the others in 15.
-    let mut dtype = |since: u32| {
-        let allowed = d.allowed();
-        if d.limits.opset >= since && d.chance(0.1) { d.dtype(allowed) } else { Some(x.dtype) }
-    };
-    let (parameters, statistics) = (dtype(15)?, dtype(14)?);
-    for dtype in [parameters, parameters, statistics, statistics] {
-        d.matching(dtype, &channels)?;
+impl BatchNorm {
+    fn at_inference(self, given: &Attributes) -> Result<Self, BadAttribute> {
+        if given.get_flag("training_mode", false)? {
+            let (name, value) = ("training_mode".to_owned(), "1".to_owned());
+            return Err(BadAttribute::Unsupported { name, value });
+        }
+        Ok(self)
     }
-    let momentum = d.choose(&[0.9, 0.99, 0.5])?;
-    Some(BatchNorm { epsilon: draw_epsilon(d), momentum }.into())
 }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    if a.get_flag("training_mode", false)? {
-        return Err(BadAttribute::Unsupported { name: "training_mode".to_owned(), value: "1".to_owned() });
+impl Single for BatchNorm {
+    const ROW: Row = Row::new("BatchNormalization").but(&[Deviation::Outputs {
+        first: 1,
+        why: "the others are of training, which this program does not do",
+    }]);
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        let channels = [Some(channels(&x))];
+        // The three groups of operands came to have dtypes of their own: the statistics in 14, the others in 15.
+        let mut dtype = |since: u32| {
+            let allowed = d.allowed();
+            if d.limits.opset >= since && d.chance(0.1) { d.dtype(allowed) } else { Some(x.dtype) }
+        };
+        let (parameters, statistics) = (dtype(15)?, dtype(14)?);
+        for dtype in [parameters, parameters, statistics, statistics] {
+            d.matching(dtype, &channels)?;
+        }
+        let momentum = d.choose(&[0.9, 0.99, 0.5])?;
+        Some(BatchNorm { epsilon: draw_epsilon(d), momentum })
     }
-    Ok(BatchNorm { epsilon: a.get_float("epsilon", 1e-5)?, momentum: a.get_float("momentum", 0.9)? }.into())
 }
 
 fn channels<D: Dim>(x: &Type<D>) -> D {
@@ -73,12 +75,8 @@ impl<D: Dim> TypeRule<D> for BatchNorm {
 }
 
 impl Operator for BatchNorm {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().float("epsilon", self.epsilon).float("momentum", self.momentum)
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -124,7 +122,7 @@ mod tests {
         let parameter = |values: &[f64]| tensor(DType::F32, &[2], values);
         let (scale, bias) = (parameter(&[2., 3.]), parameter(&[0., 1.]));
         let (mean, variance) = (parameter(&[1., 3.]), parameter(&[4., 0.25]));
-        let op = parse("BatchNormalization", &Attributes::new().float("epsilon", 0.0));
+        let op = parse::<BatchNorm>("BatchNormalization", &Attributes::new().float("epsilon", 0.0));
         assert_eq!(run(op, &[&x, &scale, &bias, &mean, &variance]), [0., 1., 1., 7.]);
     }
 
@@ -132,8 +130,8 @@ mod tests {
     fn one_axis_is_one_channel_and_statistics_may_differ_in_dtype() {
         let x = tensor(DType::F16, &[3], &[1., 2., 3.]);
         let (one, two) = (tensor(DType::F32, &[1], &[1.]), tensor(DType::F64, &[1], &[2.]));
-        let op = parse("BatchNormalization", &Attributes::new().float("epsilon", 2.0));
-        assert_eq!(run(op.clone(), &[&x, &one, &one, &two, &two]), [0.5, 1., 1.5]);
+        let op = parse::<BatchNorm>("BatchNormalization", &Attributes::new().float("epsilon", 2.0));
+        assert_eq!(run(op, &[&x, &one, &one, &two, &two]), [0.5, 1., 1.5]);
         assert!(outputs(op, &[&x, &one, &two, &two, &two]).is_err());
     }
 }

@@ -1,60 +1,59 @@
 //! `InstanceNormalization` and `GroupNormalization`: an image's channels standardised, each alone or in groups.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::array;
-use crate::list::Op;
-use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize, stash_dtype};
-use crate::operator::{Operator, TypeRule, elements};
+use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize};
+use crate::operator::{Batch, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// `InstanceNormalization` of X `[N, C, spatial…]`.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct InstanceNorm {
-    /// Added to the variance.
-    pub epsilon: f32,
+attributes! {
+    /// `InstanceNormalization` of X `[N, C, spatial…]`.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct InstanceNorm {
+        /// Added to the variance.
+        pub epsilon: f32 = 1e-5,
+    }
 }
 
-/// `GroupNormalization` of X `[N, C, spatial…]`, as it is since opset 21: scale and bias by channel.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct GroupNorm<D = i64> {
-    /// How many groups the channels fall into.
-    pub num_groups: D,
-    /// Added to the variance.
-    pub epsilon: f32,
-    /// The dtype of the standardisation: f32 or bf16.
-    pub stash: DType,
+attributes! {
+    /// `GroupNormalization` of X `[N, C, spatial…]`, as it is since opset 21: scale and bias by channel.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct GroupNorm<D> {
+        /// How many groups the channels fall into.
+        pub num_groups: D as size,
+        /// Added to the variance.
+        pub epsilon: f32 = 1e-5,
+        /// The dtype of the standardisation: f32 or bf16.
+        pub stash: DType as "stash_type" { 1 => DType::F32, 16 => DType::BF16 } = DType::F32,
+    }
 }
 
-const INSTANCE: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-const GROUP: Allowed = &[(21, DTypes::FLOATS)];
+impl Single for InstanceNorm {
+    const ROW: Row = Row::new("InstanceNormalization");
 
-/// The row of `InstanceNormalization` in the registry.
-pub static INSTANCE_SPECS: &[Spec] = &[Spec {
-    name: "InstanceNormalization",
-    inputs: &[one("input", INSTANCE), one("scale", INSTANCE), one("B", INSTANCE)],
-    outputs: &[INSTANCE],
-    fields: &[],
-    draw: |d| {
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         operands(d)?;
-        Some(InstanceNorm { epsilon: draw_epsilon(d) }.into())
-    },
-    parse: |a| Ok(InstanceNorm { epsilon: a.get_float("epsilon", 1e-5)? }.into()),
-}];
+        Some(InstanceNorm { epsilon: draw_epsilon(d) })
+    }
+}
 
-/// The row of `GroupNormalization` in the registry.
-pub static GROUP_SPECS: &[Spec] = &[Spec {
-    name: "GroupNormalization",
-    inputs: &[one("X", GROUP), one("scale", GROUP), one("bias", GROUP)],
-    outputs: &[GROUP],
-    fields: &[],
-    draw: draw_group,
-    parse: parse_group,
-}];
+impl Single for GroupNorm {
+    const ROW: Row = Row::new("GroupNormalization");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        operands(d)?;
+        let stash =
+            if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+        Some(GroupNorm { num_groups: d.unknown(1, 8), epsilon: draw_epsilon(d), stash })
+    }
+}
 
 fn operands(d: &mut Draw<'_, '_>) -> Option<()> {
     let x = d.any(3..=d.limits.max_rank)?;
@@ -62,25 +61,6 @@ fn operands(d: &mut Draw<'_, '_>) -> Option<()> {
         d.matching(x.dtype, &[Some(x.shape[1])])?;
     }
     Some(())
-}
-
-fn draw_group<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<Sym<'a>>> {
-    operands(d)?;
-    let stash = if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
-    Some(GroupNorm { num_groups: d.unknown(1, 8), epsilon: draw_epsilon(d), stash }.into())
-}
-
-fn parse_group(a: &Attributes) -> Result<Op, BadAttribute> {
-    let stash = stash_dtype(a.get_int("stash_type", Some(1))?)?;
-    let (num_groups, epsilon) = (a.get_int("num_groups", None)?, a.get_float("epsilon", 1e-5)?);
-    Ok(GroupNorm { num_groups, epsilon, stash }.into())
-}
-
-impl<D: Dim> GroupNorm<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> GroupNorm<E> {
-        GroupNorm { num_groups: f(self.num_groups), epsilon: self.epsilon, stash: self.stash }
-    }
 }
 
 fn infer<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {
@@ -131,12 +111,8 @@ impl<D: Dim> TypeRule<D> for GroupNorm<D> {
 }
 
 impl Operator for InstanceNorm {
-    fn spec(&self) -> &'static Spec {
-        &INSTANCE_SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().float("epsilon", self.epsilon)
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -149,15 +125,8 @@ impl Operator for InstanceNorm {
 }
 
 impl Operator for GroupNorm {
-    fn spec(&self) -> &'static Spec {
-        &GROUP_SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .int("num_groups", self.num_groups)
-            .float("epsilon", self.epsilon)
-            .int("stash_type", if self.stash == DType::BF16 { 16 } else { 1 })
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -172,6 +141,8 @@ impl Operator for GroupNorm {
 
 #[cfg(test)]
 mod tests {
+    use ir::Attributes;
+
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};
 
@@ -180,17 +151,20 @@ mod tests {
         let x = tensor(DType::F32, &[1, 2, 2], &[1., 3., 4., 8.]);
         let (scale, bias) = (tensor(DType::F32, &[2], &[1., 2.]), tensor(DType::F32, &[2], &[0., 1.]));
         let exact = Attributes::new().float("epsilon", 0.0);
-        let alone = parse("InstanceNormalization", &exact);
-        assert_eq!(run(alone.clone(), &[&x, &scale, &bias]), [-1., 1., -1., 3.]);
-        let two = parse("GroupNormalization", &exact.clone().int("num_groups", 2));
+        let alone = parse::<InstanceNorm>("InstanceNormalization", &exact);
+        assert_eq!(run(alone, &[&x, &scale, &bias]), [-1., 1., -1., 3.]);
+        let two = parse::<GroupNorm>("GroupNormalization", &exact.clone().int("num_groups", 2));
         assert_eq!(run(two, &[&x, &scale, &bias]), [-1., 1., -1., 3.]);
         // Mean 4; variance (9 + 1 + 0 + 16) / 4 = 6.5, ε makes it 9.
-        let one = parse("GroupNormalization", &Attributes::new().float("epsilon", 2.5).int("num_groups", 1));
+        let one = parse::<GroupNorm>(
+            "GroupNormalization",
+            &Attributes::new().float("epsilon", 2.5).int("num_groups", 1),
+        );
         assert_eq!(
             run(one, &[&x, &scale, &bias]),
             [-1., -1. / 3., 1., 11. / 3.].map(|v: f64| f64::from(v as f32))
         );
-        let uneven = parse("GroupNormalization", &exact.int("num_groups", 3));
+        let uneven = parse::<GroupNorm>("GroupNormalization", &exact.int("num_groups", 3));
         assert!(outputs(uneven, &[&x, &scale, &bias]).is_err());
     }
 }

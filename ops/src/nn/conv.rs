@@ -1,64 +1,43 @@
 //! Conv: cross-correlation over any number of spatial axes, in groups.
 
-use ir::{Attribute, Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::{Arith, Class};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::array;
-use crate::list::Op;
 use crate::nn::window::{Window, taps};
-use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::{Allowed, Spec, one, optional};
+use crate::spec::Row;
 
-/// Conv over X `[N, C, spatial…]` with W `[M, C / group, kernel…]` and an optional bias B `[M]`.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Conv<D = i64> {
-    /// How the kernel slides.
-    pub window: Window<D>,
-    /// The number of groups that the channels fall into.
-    pub group: D,
-    /// The kernel's spatial shape, where it is stated; W has it in any case.
-    pub kernel_shape: Option<Vec<D>>,
-}
-
-const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "Conv",
-    inputs: &[one("X", T), one("W", T), optional("B", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(3..=5)?;
-    let w = d.fresh(x.dtype, x.rank());
-    if d.chance(0.5) {
-        d.fresh_like(x.dtype, vec![w.shape[0]]);
+attributes! {
+    /// Conv over X `[N, C, spatial…]` with W `[M, C / group, kernel…]` and an optional bias B `[M]`.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Conv<D> {
+        /// How the kernel slides.
+        pub window: Window<D> as part,
+        /// The number of groups that the channels fall into.
+        pub group: D as size = 1,
+        /// The kernel's spatial shape, where it is stated; W has it in any case.
+        pub kernel_shape: Option<Vec<D>> as sizes,
     }
-    let group = if d.chance(0.3) { d.unknown(1, 4) } else { 1.into() };
-    let kernel_shape = d.chance(0.5).then(|| w.shape[2..].to_vec());
-    Some(Conv { window: Window::draw(d, x.rank() - 2, true, false), group, kernel_shape }.into())
 }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let (group, kernel_shape) = (a.get_int("group", Some(1))?, a.get_ints("kernel_shape")?);
-    Ok(Conv { window: Window::parse(a)?, group, kernel_shape }.into())
-}
+impl Single for Conv {
+    const ROW: Row = Row::new("Conv");
 
-impl<D: Dim> Conv<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Conv<E> {
-        Conv {
-            window: self.window.map(f),
-            group: f(self.group),
-            kernel_shape: self.kernel_shape.as_ref().map(|k| k.iter().map(|&d| f(d)).collect()),
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(3..=5)?;
+        let w = d.fresh(x.dtype, x.rank());
+        if d.chance(0.5) {
+            d.fresh_like(x.dtype, vec![w.shape[0]]);
         }
+        let group = if d.chance(0.3) { d.unknown(1, 4) } else { 1.into() };
+        let kernel_shape = d.chance(0.5).then(|| w.shape[2..].to_vec());
+        Some(Conv { window: Window::draw(d, x.rank() - 2, true, false), group, kernel_shape })
     }
 }
 
@@ -85,16 +64,10 @@ impl<D: Dim> TypeRule<D> for Conv<D> {
 }
 
 impl Operator for Conv {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        let mut all = self.window.attributes().int("group", self.group);
-        if let Some(kernel) = &self.kernel_shape {
-            all.set("kernel_shape", Attribute::Ints(kernel.clone()));
-        }
-        all
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        // A bias is not scaled along.
+        let linear = (x.len() == 2).then_some(0);
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -158,5 +131,22 @@ impl Operator for Conv {
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
         vec![(0, Edge::Stall)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{Attributes, DType};
+
+    use super::*;
+    use crate::testing::{outputs, parse, tensor, values};
+
+    #[test]
+    fn conv_pads_strides_and_groups() {
+        let attributes = Attributes::new().int("group", 2).ints("strides", &[2]).ints("pads", &[1, 0]);
+        let x = tensor(DType::F32, &[1, 2, 4], &[1., 2., 3., 4., 10., 20., 30., 40.]);
+        let w = tensor(DType::F32, &[2, 1, 2], &[1., 10., 1., -1.]);
+        let y = outputs(parse::<Conv>("Conv", &attributes), &[&x, &w]).unwrap().remove(0);
+        assert_eq!((y.shape(), values(&y)), (&[1, 2, 2][..], vec![10., 32., -10., -10.]));
     }
 }

@@ -1,19 +1,22 @@
 //! The global pools: one number from all elements of an image's channel.
 
-use ir::{DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// A pool over all spatial axes of X `[N, C, spatial…]`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GlobalPool(pub GlobalPoolFn);
-
-const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
+attributes! {
+    /// A pool over all spatial axes of X `[N, C, spatial…]`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct GlobalPool(GlobalPoolFn);
+}
 
 /// Each row: function and ONNX name.
 macro_rules! table {
@@ -29,20 +32,25 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
-            name: $name,
-            inputs: &[one("X", T)],
-            outputs: &[T],
-            fields: &[],
-            draw: |d| d.any(3..=d.limits.max_rank).map(|_| GlobalPool(GlobalPoolFn::$function).into()),
-            parse: |_| Ok(GlobalPool(GlobalPoolFn::$function).into()),
-        },)*];
+        const ROWS: &[(GlobalPoolFn, Row)] = &[$((GlobalPoolFn::$function, Row::new($name)),)*];
     };
 }
 
 table! {
     Average, "GlobalAveragePool";
     Max, "GlobalMaxPool";
+}
+
+impl Family for GlobalPool {
+    const ROWS: &'static [(GlobalPoolFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.0 as usize
+    }
+
+    fn draw<'a>(function: GlobalPoolFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(3..=d.limits.max_rank).map(|_| GlobalPool(function))
+    }
 }
 
 impl<D: Dim> TypeRule<D> for GlobalPool {
@@ -59,8 +67,8 @@ impl<D: Dim> TypeRule<D> for GlobalPool {
 }
 
 impl Operator for GlobalPool {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.0 as usize]
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,54 +1,60 @@
 //! `LayerNormalization`: the trailing axes standardised, then scaled and shifted.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::{Lanes, array};
-use crate::list::Op;
-use crate::nn::normalize::{draw_epsilon, some_elements, standardize, stash_dtype};
-use crate::operator::{Operator, TypeRule, elements};
+use crate::nn::normalize::{draw_epsilon, some_elements, standardize};
+use crate::operator::{Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
-use crate::spec::{Allowed, Field, Place, Spec, one, optional};
+use crate::spec::{Row, outputs};
 
-/// `LayerNormalization` over the axes of X from `axis` on.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LayerNorm {
-    /// The first axis of those that are standardised together.
-    pub axis: i64,
-    /// Added to the variance.
-    pub epsilon: f32,
-    /// The dtype of the first stage: f32 or bf16.
-    pub stash: DType,
-    /// How many outputs there are: Y, then Mean, then `InvStdDev`.
-    pub outputs: i64,
+attributes! {
+    /// `LayerNormalization` over the axes of X from `axis` on.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct LayerNorm {
+        /// The first axis of those that are standardised together.
+        pub axis: i64 = -1,
+        /// Added to the variance.
+        pub epsilon: f32 = 1e-5,
+        /// The dtype of the first stage: f32 or bf16.
+        pub stash: DType as "stash_type" { 1 => DType::F32, 16 => DType::BF16 } = DType::F32,
+        /// How many outputs there are: Y, then Mean, then `InvStdDev`.
+        pub outputs: i64 = 1,
+    }
+    check Self::checked;
 }
 
-const T: Allowed = &[(17, DTypes::FLOATS)];
-const U: Allowed = &[(17, DTypes::of(&[DType::F32, DType::BF16]))];
-
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "LayerNormalization",
-    inputs: &[one("X", T), one("Scale", T), optional("B", T)],
-    outputs: &[T, U, U],
-    fields: &[Field { name: "outputs", places: &[(17, Place::Outputs)] }],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    let spelled = d.axis(x.rank())?;
-    let first = axis(spelled, x.rank()).ok()?;
-    draw_scale(d, &x, first)?;
-    if d.chance(0.6) {
-        draw_scale(d, &x, first)?;
+impl LayerNorm {
+    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        if (1..=3).contains(&self.outputs) {
+            return Ok(self);
+        }
+        let (name, wanted) = ("outputs".to_owned(), "1, 2 or 3".to_owned());
+        Err(BadAttribute::Value { name, value: self.outputs.to_string(), wanted })
     }
-    let stash = if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
-    let outputs = if d.limits.dtypes.contains(stash) { d.choose(&[1, 1, 1, 1, 2, 3])? } else { 1 };
-    Some(LayerNorm { axis: spelled, epsilon: draw_epsilon(d), stash, outputs }.into())
+}
+
+impl Single for LayerNorm {
+    const ROW: Row = Row::new("LayerNormalization").with(&[outputs("outputs")]);
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        let spelled = d.axis(x.rank())?;
+        let first = axis(spelled, x.rank()).ok()?;
+        draw_scale(d, &x, first)?;
+        if d.chance(0.6) {
+            draw_scale(d, &x, first)?;
+        }
+        let stash =
+            if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+        let outputs = if d.limits.dtypes.contains(stash) { d.choose(&[1, 1, 1, 1, 2, 3])? } else { 1 };
+        Some(LayerNorm { axis: spelled, epsilon: draw_epsilon(d), stash, outputs })
+    }
 }
 
 /// The scale or the bias: an element for each of a lane, or a single one. The prose says that others broadcast too,
@@ -61,20 +67,6 @@ fn draw_scale<'a>(d: &mut Draw<'_, 'a>, x: &Type<Sym<'a>>, first: usize) -> Opti
         vec![Some(1.into()); d.int(0, axes.len() as i64) as usize]
     };
     d.matching(x.dtype, &shape).map(|_| ())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let outputs = a.get_int("outputs", Some(1))?;
-    if !(1..=3).contains(&outputs) {
-        return Err(BadAttribute::Value {
-            name: "outputs".to_owned(),
-            value: outputs.to_string(),
-            wanted: "1, 2 or 3".to_owned(),
-        });
-    }
-    let stash = stash_dtype(a.get_int("stash_type", Some(1))?)?;
-    let (axis, epsilon) = (a.get_int("axis", Some(-1))?, a.get_float("epsilon", 1e-5)?);
-    Ok(LayerNorm { axis, epsilon, stash, outputs }.into())
 }
 
 impl<D: Dim> TypeRule<D> for LayerNorm {
@@ -95,17 +87,8 @@ impl<D: Dim> TypeRule<D> for LayerNorm {
 }
 
 impl Operator for LayerNorm {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        let stash = if self.stash == DType::BF16 { 16 } else { 1 };
-        Attributes::new()
-            .int("axis", self.axis)
-            .float("epsilon", self.epsilon)
-            .int("stash_type", stash)
-            .int("outputs", self.outputs)
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -140,6 +123,7 @@ impl Operator for LayerNorm {
 
 #[cfg(test)]
 mod tests {
+
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
 
@@ -148,7 +132,7 @@ mod tests {
         let x = tensor(DType::F32, &[2, 1, 2], &[1., 3., -5., 5.]);
         let (scale, bias) = (tensor(DType::F32, &[2], &[1., 10.]), tensor(DType::F32, &[], &[2.]));
         let plain = Attributes::new().float("epsilon", 0.0).int("outputs", 3).int("axis", -2);
-        let y = outputs(parse("LayerNormalization", &plain), &[&x, &scale, &bias]).unwrap();
+        let y = outputs(parse::<LayerNorm>("LayerNormalization", &plain), &[&x, &scale, &bias]).unwrap();
         assert_eq!(values(&y[0]), [1., 12., 1., 12.]);
         assert_eq!((y[1].shape(), values(&y[1])), (&[2, 1, 1][..], vec![2., 0.]));
         assert_eq!(values(&y[2]), [1., f64::from(0.2f32)]);
@@ -160,12 +144,12 @@ mod tests {
         let one_output = Attributes::new();
         let two = Attributes::new().int("outputs", 2).int("stash_type", 16);
         let dtypes = |a: &Attributes| {
-            let y = outputs(parse("LayerNormalization", a), &[&x, &x]).unwrap();
+            let y = outputs(parse::<LayerNorm>("LayerNormalization", a), &[&x, &x]).unwrap();
             y.iter().map(ir::Tensor::dtype).collect::<Vec<_>>()
         };
         assert_eq!(dtypes(&one_output), [DType::F16]);
         assert_eq!(dtypes(&two), [DType::F16, DType::BF16]);
         let wide = tensor(DType::F16, &[2, 2], &[0.; 4]);
-        assert!(outputs(parse("LayerNormalization", &one_output), &[&x, &wide]).is_err());
+        assert!(outputs(parse::<LayerNorm>("LayerNormalization", &one_output), &[&x, &wide]).is_err());
     }
 }

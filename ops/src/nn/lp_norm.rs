@@ -1,49 +1,35 @@
 //! `LpNormalization`: lanes divided by their norm.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule, elements};
+use crate::operator::{Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// `LpNormalization`. A lane of zeros stays one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LpNorm {
-    /// The axis of the lanes.
-    pub axis: i64,
-    /// Whether the norm is Σ|x| (p = 1) and not √Σx² (p = 2).
-    pub taxicab: bool,
+attributes! {
+    /// `LpNormalization`. A lane of zeros stays one.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct LpNorm {
+        /// The axis of the lanes.
+        pub axis: i64 = -1,
+        /// Whether the norm is Σ|x| (p = 1) and not √Σx² (p = 2).
+        pub taxicab: bool as "p" { 1 => true, 2 => false } = false,
+    }
 }
 
-const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
+impl Single for LpNorm {
+    const ROW: Row = Row::new("LpNormalization");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] =
-    &[Spec { name: "LpNormalization", inputs: &[one("input", T)], outputs: &[T], fields: &[], draw, parse }];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    Some(LpNorm { axis: d.axis(x.rank())?, taxicab: d.chance(0.5) }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let taxicab = match a.get_int("p", Some(2))? {
-        1 => true,
-        2 => false,
-        p => {
-            return Err(BadAttribute::Value {
-                name: "p".to_owned(),
-                value: p.to_string(),
-                wanted: "1 or 2".to_owned(),
-            });
-        }
-    };
-    Ok(LpNorm { axis: a.get_int("axis", Some(-1))?, taxicab }.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        Some(LpNorm { axis: d.axis(x.rank())?, taxicab: d.chance(0.5) })
+    }
 }
 
 impl<D: Dim> TypeRule<D> for LpNorm {
@@ -55,12 +41,8 @@ impl<D: Dim> TypeRule<D> for LpNorm {
 }
 
 impl Operator for LpNorm {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis).int("p", if self.taxicab { 1 } else { 2 })
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -85,7 +67,7 @@ impl Operator for LpNorm {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     use super::*;
     use crate::testing::{parse, run, tensor};
@@ -94,8 +76,8 @@ mod tests {
     fn both_norms_and_a_lane_of_zeros() {
         let x = tensor(DType::F64, &[2, 2], &[3., 0., -4., 0.]);
         let columns = Attributes::new().int("axis", 0);
-        assert_eq!(run(parse("LpNormalization", &columns), &[&x]), [0.6, 0., -0.8, 0.]);
-        let taxicab = parse("LpNormalization", &columns.int("p", 1));
+        assert_eq!(run(parse::<LpNorm>("LpNormalization", &columns), &[&x]), [0.6, 0., -0.8, 0.]);
+        let taxicab = parse::<LpNorm>("LpNormalization", &columns.int("p", 1));
         assert_eq!(run(taxicab, &[&x]), [3. / 7., 0., -4. / 7., 0.]);
     }
 }

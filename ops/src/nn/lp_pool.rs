@@ -1,90 +1,63 @@
 //! `LpPool`: the norm of the elements under a window.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::lanes::array;
-use crate::list::Op;
-use crate::nn::window::{AutoPad, Window, taps};
-use crate::operator::{Hazard, Operator, TypeRule, elements};
+use crate::family::Single;
+use crate::nn::pooling::{Pooling, View, undefined_if};
+use crate::nn::window::AutoPad;
+use crate::operator::{Batch, Facts, Hazard, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::Row;
 
-/// `LpPool` over X `[N, C, spatial…]`. Padding is zeros, so a window that sees nothing else has the norm 0.
-#[derive(Clone, PartialEq, Debug)]
-pub struct LpPool<D = i64> {
-    /// How the kernel slides.
-    pub window: Window<D>,
-    /// The size of the kernel on each spatial axis.
-    pub kernel_shape: Vec<D>,
-    /// The norm is (Σ|x|ᵖ)^(1/p); at least 1.
-    pub p: i64,
-}
-
-const T: Allowed = &[(13, DTypes::IEEE_FLOATS), (22, DTypes::FLOATS)];
-
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "LpPool",
-    inputs: &[one("X", T)],
-    outputs: &[T],
-    fields: &[
-        Field { name: "ceil_mode", places: &[(13, Place::Absent), (18, Place::Attribute)] },
-        Field { name: "dilations", places: &[(13, Place::Absent), (18, Place::Attribute)] },
-    ],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let n = d.any(3..=5)?.rank() - 2;
-    let since_18 = d.limits.opset >= 18;
-    let mut window = Window::draw(d, n, since_18, since_18);
-    if !since_18 {
-        window.dilations.clear();
+attributes! {
+    /// `LpPool` over X `[N, C, spatial…]`. Padding is zeros, so a window that sees nothing else has the norm 0.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct LpPool<D> {
+        /// How the kernel slides, and its size.
+        pub pool: Pooling<D> as part,
+        /// The norm is (Σ|x|ᵖ)^(1/p); at least 1.
+        pub p: i64 = 2,
     }
-    let kernel_shape = (0..n).map(|_| d.unknown(1, 4)).collect();
-    Some(LpPool { window, kernel_shape, p: d.choose(&[1, 2, 2, 3])? }.into())
+    check Self::checked;
 }
 
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let p = a.get_int("p", Some(2))?;
-    if p < 1 {
-        let (name, wanted) = ("p".to_owned(), "1 or more".to_owned());
-        return Err(BadAttribute::Value { name, value: p.to_string(), wanted });
-    }
-    Ok(LpPool { window: Window::parse(a)?, kernel_shape: a.need_ints("kernel_shape")?, p }.into())
-}
-
-impl<D: Dim> LpPool<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> LpPool<E> {
-        LpPool {
-            window: self.window.map(f),
-            kernel_shape: self.kernel_shape.iter().map(|&d| f(d)).collect(),
-            p: self.p,
+impl LpPool {
+    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        if self.p >= 1 {
+            return Ok(self);
         }
+        let (name, wanted) = ("p".to_owned(), "1 or more".to_owned());
+        Err(BadAttribute::Value { name, value: self.p.to_string(), wanted })
+    }
+}
+
+impl Single for LpPool {
+    const ROW: Row = Row::new("LpPool");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let pool = Pooling::draw(d)?;
+        Some(LpPool { pool, p: d.choose(&[1, 2, 2, 3])? })
     }
 }
 
 impl<D: Dim> TypeRule<D> for LpPool<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let x = x.ranked(0, 3..=usize::from(u8::MAX))?;
-        let mut shape = x.shape[..2].to_vec();
-        shape.extend(self.window.positions(r, &x.shape[2..], &self.kernel_shape)?);
-        Ok(vec![Type::new(x.dtype, shape)])
+        Ok(vec![self.pool.infer(x, r)?])
     }
 }
 
 impl LpPool {
     /// Whether the standard leaves open which cells the windows see: its text for this operator takes the kernel without
     /// its dilations when it pads automatically, and then promises as many positions as with them.
-    fn is_open(&self, input: &[i64]) -> bool {
-        let is_same = matches!(self.window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower);
-        let is_dilated = self.window.dilations.iter().zip(&self.kernel_shape).any(|(&d, &k)| d > 1 && k > 1);
-        (is_same && is_dilated) || self.window.is_open(input, &self.kernel_shape)
+    fn is_open(&self, x: &Type) -> bool {
+        let Pooling { window, kernel_shape } = &self.pool;
+        let is_same = matches!(window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower);
+        let is_dilated = window.dilations.iter().zip(kernel_shape).any(|(&d, &k)| d > 1 && k > 1);
+        (is_same && is_dilated) || self.pool.is_open(x)
     }
 
     fn norm<A: Arith>(&self, a: &A, xs: impl Iterator<Item = A::R>) -> A::R {
@@ -100,43 +73,27 @@ impl LpPool {
 }
 
 impl Operator for LpPool {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        self.window
-            .attributes()
-            .flag("ceil_mode", self.window.ceil_mode)
-            .ints("kernel_shape", &self.kernel_shape)
-            .int("p", self.p)
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
     }
 
     fn since(&self, x: &[Option<&Type>]) -> u32 {
-        self.window.since(x, &self.kernel_shape)
+        self.pool.since(x)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let (kernel, output) = (&self.kernel_shape, &c.outputs[0].shape[2..]);
-        let input: Vec<i64> = c.real(0).shape()[2..].iter().map(|&d| d as i64).collect();
-        let cells = taps(&self.window.axes(&input, kernel), &input, kernel, output);
         let x: Vec<A::R> = c.real(0).iter().copied().collect();
-        let area = i64::product(&input).max(1) as usize;
-        let norms = x.chunks_exact(area).flat_map(|image| {
-            cells.iter().map(|taps| self.norm(c.arith, taps.iter().map(|t| image[t.input])))
-        });
-        let norms = Data::Real(array(&c.extents(0), norms.collect()));
-        vec![if self.is_open(&input) { norms.unspecified(c.arith) } else { norms }]
+        let norm = |v: View<'_>| self.norm(c.arith, v.taps.iter().map(|t| x[v.image + t.input]));
+        let norms = Data::Real(self.pool.each(c, norm));
+        vec![if self.is_open(c.ty(0)) { norms.unspecified(c.arith) } else { norms }]
     }
 
     fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        let cells = i64::product(&self.kernel_shape).max(0) as u64;
-        elements(&y[0]).saturating_mul(2 * cells + 1)
+        elements(&y[0]).saturating_mul(2 * self.pool.cells() + 1)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let is_open = x.first().is_some_and(|x| x.is_some_and(|x| self.is_open(&x.shape[2..])));
-        is_open.then_some(Hazard::Always).into_iter().collect()
+        undefined_if(x, |x| self.is_open(x))
     }
 }
 
@@ -146,12 +103,13 @@ mod tests {
     use ir::{DType, Tensor};
 
     use super::*;
-    use crate::plain::evaluate;
+    use crate::attributes::Declared;
+    use crate::testing::evaluate;
 
     /// `LpPool` of -1, -2, -3 … in one row.
     fn pool(size: i64, attributes: &Attributes) -> Vec<f64> {
         let x = Tensor::from_f64_fn(&Type::new(DType::F64, [1, 1, size]), |i| -1.0 - i as f64);
-        evaluate(&parse(attributes).unwrap(), &[Some(&x)]).unwrap()[0].to_f64s()
+        evaluate(&LpPool::parse((), attributes).unwrap(), &[Some(&x)]).unwrap()[0].to_f64s()
     }
 
     #[test]
@@ -161,7 +119,7 @@ mod tests {
         assert_eq!(pool(3, &pairs.clone().int("p", 1)), [3.0, 5.0]);
         let cubes = pool(3, &pairs.clone().int("p", 3));
         assert_abs_diff_eq!(cubes[..], [9f64.cbrt(), 35f64.cbrt()][..], epsilon = 1e-12);
-        assert!(parse(&pairs.int("p", 0)).is_err());
+        assert!(LpPool::parse((), &pairs.int("p", 0)).is_err());
     }
 
     #[test]

@@ -1,49 +1,40 @@
 //! LRN: every element divided by a power of the squares of its neighbours among the channels.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule, elements};
+use crate::operator::{Batch, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// Local response normalisation of X `[N, C, spatial…]`.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Lrn {
-    /// How many neighbouring channels count, at least 1.
-    pub size: i64,
-    /// The weight of the squares.
-    pub alpha: f32,
-    /// The exponent.
-    pub beta: f32,
-    /// Added to the squares.
-    pub bias: f32,
-}
-
-const T: Allowed = &[(13, DTypes::FLOATS)];
-
-/// The row of the registry.
-pub static SPECS: &[Spec] =
-    &[Spec { name: "LRN", inputs: &[one("X", T)], outputs: &[T], fields: &[], draw, parse }];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    d.any(3..=d.limits.max_rank)?;
-    let (alpha, beta) = (d.choose(&[1e-4, 0.1, 1.0])?, d.choose(&[0.75, 0.5, 1.0])?);
-    Some(Lrn { size: d.int(1, 6), alpha, beta, bias: d.choose(&[1.0, 2.0])? }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(Lrn {
-        size: a.get_int("size", None)?,
-        alpha: a.get_float("alpha", 1e-4)?,
-        beta: a.get_float("beta", 0.75)?,
-        bias: a.get_float("bias", 1.0)?,
+attributes! {
+    /// Local response normalisation of X `[N, C, spatial…]`.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct Lrn {
+        /// How many neighbouring channels count, at least 1.
+        pub size: i64,
+        /// The weight of the squares.
+        pub alpha: f32 = 1e-4,
+        /// The exponent.
+        pub beta: f32 = 0.75,
+        /// Added to the squares.
+        pub bias: f32 = 1.0,
     }
-    .into())
+}
+
+impl Single for Lrn {
+    const ROW: Row = Row::new("LRN");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(3..=d.limits.max_rank)?;
+        let (alpha, beta) = (d.choose(&[1e-4, 0.1, 1.0])?, d.choose(&[0.75, 0.5, 1.0])?);
+        Some(Lrn { size: d.int(1, 6), alpha, beta, bias: d.choose(&[1.0, 2.0])? })
+    }
 }
 
 impl<D: Dim> TypeRule<D> for Lrn {
@@ -54,16 +45,8 @@ impl<D: Dim> TypeRule<D> for Lrn {
 }
 
 impl Operator for Lrn {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .int("size", self.size)
-            .float("alpha", self.alpha)
-            .float("beta", self.beta)
-            .float("bias", self.bias)
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -90,7 +73,7 @@ impl Operator for Lrn {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
+    use ir::{Attributes, DType};
 
     use super::*;
     use crate::testing::{outputs, parse, run, tensor};
@@ -100,7 +83,7 @@ mod tests {
         let x = tensor(DType::F64, &[1, 4, 1], &[1., 2., 3., 4.]);
         let plain = |size| {
             let a = Attributes::new().int("size", size).float("alpha", size as f32);
-            parse("LRN", &a.float("beta", 1.0).float("bias", 0.0))
+            parse::<Lrn>("LRN", &a.float("beta", 1.0).float("bias", 0.0))
         };
         assert_eq!(run(plain(1), &[&x]), [1., 1. / 2., 1. / 3., 1. / 4.]);
         assert_eq!(run(plain(2), &[&x]), [1. / 5., 2. / 13., 3. / 25., 4. / 16.]);

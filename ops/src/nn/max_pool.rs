@@ -1,119 +1,65 @@
 //! `MaxPool`: the largest element under a window, and where it was.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
-use ndarray::ArrayD;
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
-use crate::lanes::array;
-use crate::list::Op;
-use crate::nn::window::{Tap, Window, taps};
-use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
+use crate::family::Single;
+use crate::nn::pooling::{Pooling, View, undefined_if};
+use crate::nn::window::Tap;
+use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Row, outputs};
 
-/// `MaxPool` over X `[N, C, spatial…]`. A window that sees no element, which only dilations can bring about, is
-/// undefined.
-#[derive(Clone, PartialEq, Debug)]
-pub struct MaxPool<D = i64> {
-    /// How the kernel slides.
-    pub window: Window<D>,
-    /// The size of the kernel on each spatial axis.
-    pub kernel_shape: Vec<D>,
-    /// Whether the second output numbers the elements of an image with the first spatial axis running fastest.
-    /// Images are numbered in row-major order in any case: the standard speaks of one image only.
-    pub column_major: bool,
-    /// How many outputs there are; the second one says where in X each element was.
-    pub outputs: i64,
-}
-
-const T: Allowed = &[
-    (13, DTypes::IEEE_FLOATS.with(DType::I8).with(DType::U8)),
-    (22, DTypes::FLOATS.with(DType::I8).with(DType::U8)),
-];
-
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "MaxPool",
-    inputs: &[one("X", T)],
-    outputs: &[T, &[(13, DTypes::of(&[DType::I64]))]],
-    fields: &[Field { name: "outputs", places: &[(13, Place::Outputs)] }],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let n = d.any(3..=5)?.rank() - 2;
-    let window = Window::draw(d, n, true, true);
-    let kernel_shape = (0..n).map(|_| d.unknown(1, 4)).collect();
-    // With equal elements it is open which one is pointed to, so the second output is kept rare.
-    let outputs = if d.limits.dtypes.contains(DType::I64) && d.chance(0.15) { 2 } else { 1 };
-    Some(MaxPool { window, kernel_shape, column_major: outputs == 2 && d.chance(0.5), outputs }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let outputs = a.get_int("outputs", Some(1))?;
-    if !(1..=2).contains(&outputs) {
-        return Err(BadAttribute::Value {
-            name: "outputs".to_owned(),
-            value: outputs.to_string(),
-            wanted: "1 or 2".to_owned(),
-        });
+attributes! {
+    /// `MaxPool` over X `[N, C, spatial…]`. A window that sees no element, which only dilations can bring about, is
+    /// undefined.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct MaxPool<D> {
+        /// How the kernel slides, and its size.
+        pub pool: Pooling<D> as part,
+        /// Whether the second output numbers the elements of an image with the first spatial axis running fastest.
+        /// Images are numbered in row-major order in any case: the standard speaks of one image only.
+        pub column_major: bool as "storage_order" = false,
+        /// How many outputs there are; the second one says where in X each element was.
+        pub outputs: i64 = 1,
     }
-    Ok(MaxPool {
-        window: Window::parse(a)?,
-        kernel_shape: a.need_ints("kernel_shape")?,
-        column_major: a.get_flag("storage_order", false)?,
-        outputs,
-    }
-    .into())
+    check Self::checked;
 }
 
-impl<D: Dim> MaxPool<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> MaxPool<E> {
-        MaxPool {
-            window: self.window.map(f),
-            kernel_shape: self.kernel_shape.iter().map(|&d| f(d)).collect(),
-            column_major: self.column_major,
-            outputs: self.outputs,
+impl MaxPool {
+    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        if (1..=2).contains(&self.outputs) {
+            return Ok(self);
         }
+        let (name, wanted) = ("outputs".to_owned(), "1 or 2".to_owned());
+        Err(BadAttribute::Value { name, value: self.outputs.to_string(), wanted })
+    }
+}
+
+impl Single for MaxPool {
+    const ROW: Row = Row::new("MaxPool").with(&[outputs("outputs")]);
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let pool = Pooling::draw(d)?;
+        // With equal elements it is open which one is pointed to, so the second output is kept rare.
+        let outputs = if d.limits.dtypes.contains(DType::I64) && d.chance(0.15) { 2 } else { 1 };
+        Some(MaxPool { pool, column_major: outputs == 2 && d.chance(0.5), outputs })
     }
 }
 
 impl<D: Dim> TypeRule<D> for MaxPool<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let x = x.ranked(0, 3..=usize::from(u8::MAX))?;
-        let mut shape = x.shape[..2].to_vec();
-        shape.extend(self.window.positions(r, &x.shape[2..], &self.kernel_shape)?);
-        self.window.reach_in(r, &self.kernel_shape)?;
-        let mut outputs = vec![Type::new(x.dtype, shape.clone())];
-        if self.outputs == 2 {
-            outputs.push(Type::new(DType::I64, shape));
-        }
-        Ok(outputs)
+        let y = self.pool.infer(x, r)?;
+        self.pool.reach_in(r)?;
+        let places = (self.outputs == 2).then(|| y.with_dtype(DType::I64));
+        Ok(std::iter::once(y).chain(places).collect())
     }
-}
-
-/// One output position of one image: where the image starts in X and what the window sees of it.
-struct View<'a> {
-    image: usize,
-    taps: &'a [Tap],
 }
 
 impl MaxPool {
-    /// An element for each output position.
-    fn each<U>(&self, c: &Call<'_, impl Arith>, mut f: impl FnMut(View<'_>) -> U) -> ArrayD<U> {
-        let (x, y) = (c.data(0).shape(), &c.outputs[0].shape);
-        let input: Vec<i64> = x[2..].iter().map(|&d| d as i64).collect();
-        let cells = taps(&self.window.axes(&input, &self.kernel_shape), &input, &self.kernel_shape, &y[2..]);
-        let area: usize = x[2..].iter().product();
-        let images = (0..x[0] * x[1]).map(|i| i * area);
-        let views = images.flat_map(|image| cells.iter().map(move |taps| View { image, taps }));
-        array(&c.extents(0), views.map(&mut f).collect())
-    }
-
     /// The number that the second output gives an element.
     fn number(&self, view: &View<'_>, tap: &Tap, spatial: &[usize]) -> i128 {
         let within = if self.column_major { column_major(tap.input, spatial) } else { tap.input };
@@ -132,21 +78,12 @@ fn column_major(mut row_major: usize, shape: &[usize]) -> usize {
 }
 
 impl Operator for MaxPool {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        self.window
-            .attributes()
-            .flag("ceil_mode", self.window.ceil_mode)
-            .ints("kernel_shape", &self.kernel_shape)
-            .flag("storage_order", self.column_major)
-            .int("outputs", self.outputs)
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
     }
 
     fn since(&self, x: &[Option<&Type>]) -> u32 {
-        self.window.since(x, &self.kernel_shape)
+        self.pool.since(x)
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -158,7 +95,7 @@ impl Operator for MaxPool {
                 let seen = |v: &View<'_>| v.taps.iter().map(|t| x[v.image + t.input]).collect::<Vec<_>>();
                 // From −∞ on, as implementations go: where NaN may lose, it may lose alone.
                 let lowest = a.real(f64::NEG_INFINITY);
-                let largest = self.each(c, |v| match seen(&v).as_slice() {
+                let largest = self.pool.each(c, |v| match seen(&v).as_slice() {
                     [] => a.undefined_real(),
                     seen => seen.iter().fold(lowest, |x, &y| a.max(x, y)),
                 });
@@ -168,12 +105,12 @@ impl Operator for MaxPool {
                         v.taps.get(usize::try_from(i).ok()?).map(|tap| self.number(&v, tap, spatial))
                     }),
                 };
-                (Data::Real(largest), (self.outputs == 2).then(|| self.each(c, place)))
+                (Data::Real(largest), (self.outputs == 2).then(|| self.pool.each(c, place)))
             }
             Data::Int(x) => {
                 let x: Vec<A::Z> = x.iter().copied().collect();
                 let larger = |x, y| a.exact([x, y], |[x, y]| Some(x.max(y)));
-                let largest = self.each(c, |v| {
+                let largest = self.pool.each(c, |v| {
                     v.taps
                         .iter()
                         .map(|t| x[v.image + t.input])
@@ -191,27 +128,22 @@ impl Operator for MaxPool {
                     }
                     best.map_or_else(|| a.undefined_int(), |(_, tap)| a.int(self.number(&v, tap, spatial)))
                 };
-                (Data::Int(largest), (self.outputs == 2).then(|| self.each(c, place)))
+                (Data::Int(largest), (self.outputs == 2).then(|| self.pool.each(c, place)))
             }
         };
         let outputs = std::iter::once(largest).chain(place.map(Data::Int));
-        let input: Vec<i64> = spatial.iter().map(|&d| d as i64).collect();
-        if self.window.is_open(&input, &self.kernel_shape) {
+        if self.pool.is_open(c.ty(0)) {
             return outputs.map(|data| data.unspecified(a)).collect();
         }
         outputs.collect()
     }
 
     fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        let cells = i64::product(&self.kernel_shape).max(0) as u64;
-        elements(&y[0]).saturating_mul(cells)
+        elements(&y[0]).saturating_mul(self.pool.cells())
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let Some(Some(x)) = x.first() else { return Vec::new() };
-        let (input, kernel) = (&x.shape[2..], &self.kernel_shape);
-        let is_undefined = self.window.misses(input, kernel) || self.window.is_open(input, kernel);
-        is_undefined.then_some(Hazard::Always).into_iter().collect()
+        undefined_if(x, |x| self.pool.misses(x) || self.pool.is_open(x))
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
@@ -224,14 +156,15 @@ mod tests {
     use ir::Tensor;
 
     use super::*;
-    use crate::plain::evaluate;
+    use crate::attributes::Declared;
+    use crate::testing::evaluate;
 
     type Shaped = (Vec<usize>, Vec<i128>);
 
     /// `MaxPool` of 1, 2, 3 … in the shape given.
     fn pool(shape: &[i64], attributes: &Attributes) -> Result<Vec<Shaped>, Reject> {
         let x = Tensor::from_i128_fn(&Type::new(DType::I8, shape), |i| i as i128 + 1);
-        let y = evaluate(&parse(attributes).unwrap(), &[Some(&x)])?;
+        let y = evaluate(&MaxPool::parse((), attributes).unwrap(), &[Some(&x)])?;
         Ok(y.iter().map(|y| (y.shape().to_vec(), y.to_i128s())).collect())
     }
 
@@ -269,7 +202,7 @@ mod tests {
         let over = kernel(&[2]).ints("dilations", &[2]).ints("pads", &[1, 1]);
         assert_eq!(pool(&[1, 1, 1], &over).unwrap()[0].1, [0]);
         let hazards = |size| {
-            let op = crate::testing::parse("MaxPool", &over);
+            let op = crate::testing::parse::<MaxPool>("MaxPool", &over);
             op.hazards(&[Some(&Type::new(DType::I8, [1, 1, size]))])
         };
         assert_eq!((hazards(1), hazards(2)), (vec![Hazard::Always], vec![]));

@@ -1,48 +1,43 @@
 //! `MeanVarianceNormalization`: mean 0 and variance 1 along some axes.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::graph::OPSETS;
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::operator::{Operator, TypeRule, elements};
+use crate::operator::{Facts, Operator, TypeRule, elements};
 use crate::rule::{self, Args, Reject, Rule};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::{Deviation, Row};
 
-/// `MeanVarianceNormalization`. With no axes named, all are taken, as ONNX's definition by `ReduceMean` has it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MeanVariance {
-    /// The axes that are taken together.
-    pub axes: Vec<i64>,
+attributes! {
+    /// `MeanVarianceNormalization`. With no axes named, all are taken, as ONNX's definition by `ReduceMean` has it.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct MeanVariance {
+        /// The axes that are taken together.
+        pub axes: Vec<i64> = vec![0, 2, 3],
+    }
 }
 
 /// What ONNX's definition adds to the standard deviation.
 const EPSILON: f64 = 1e-9;
 
-/// The standard lists all floats, but its definition, a function body, exists for f32 alone: it adds ε, an f32
-/// constant, to a deviation of X's dtype.
-const T: Allowed = &[(13, DTypes::of(&[DType::F32]))];
+impl Single for MeanVariance {
+    const ROW: Row = Row::new("MeanVarianceNormalization").but(&[Deviation::DTypes {
+        of: "T",
+        without: DTypes::of(&[DType::F16, DType::BF16, DType::F64]),
+        opsets: OPSETS,
+        why: "the function body adds an f32 constant to a deviation of X's dtype, so that it exists for f32 alone",
+    }]);
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "MeanVarianceNormalization",
-    inputs: &[one("X", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    let usual = x.rank() == 4 && d.chance(0.5);
-    Some(MeanVariance { axes: if usual { vec![0, 2, 3] } else { d.axes(x.rank(), 1) } }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(MeanVariance { axes: a.get_ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]) }.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        let usual = x.rank() == 4 && d.chance(0.5);
+        Some(MeanVariance { axes: if usual { vec![0, 2, 3] } else { d.axes(x.rank(), 1) } })
+    }
 }
 
 impl MeanVariance {
@@ -60,12 +55,8 @@ impl<D: Dim> TypeRule<D> for MeanVariance {
 }
 
 impl Operator for MeanVariance {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().ints("axes", &self.axes)
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -91,6 +82,8 @@ impl Operator for MeanVariance {
 
 #[cfg(test)]
 mod tests {
+    use ir::Attributes;
+
     use approx::assert_abs_diff_eq;
 
     use super::*;
@@ -99,9 +92,9 @@ mod tests {
     #[test]
     fn every_channel_by_default() {
         let x = tensor(DType::F32, &[2, 2, 1, 1], &[1., 0.1, 3., 0.1]);
-        let op = parse("MeanVarianceNormalization", &Attributes::new());
+        let op = parse::<MeanVariance>("MeanVarianceNormalization", &Attributes::new());
         assert_eq!(run(op, &[&x]), [-1., 0., 1., 0.]);
-        let all = parse("MeanVarianceNormalization", &Attributes::new().ints("axes", &[]));
+        let all = parse::<MeanVariance>("MeanVarianceNormalization", &Attributes::new().ints("axes", &[]));
         let sum: f64 = run(all, &[&x]).iter().sum();
         assert_abs_diff_eq!(sum, 0.0, epsilon = 1e-6);
     }

@@ -1,6 +1,6 @@
 //! What the normalisations share: a lane brought to mean 0 and variance 1, channels' parameters, draws.
 
-use ir::{BadAttribute, DType, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::draw::Draw;
@@ -27,19 +27,6 @@ pub(super) fn standardize<A: Arith>(a: &A, lane: &[A::R], epsilon: f32) -> Stand
 /// One of the values of ε in use.
 pub(super) fn draw_epsilon(d: &mut Draw<'_, '_>) -> f32 {
     d.choose(&[1e-5, 1e-5, 1e-3, 0.1]).unwrap_or(1e-5)
-}
-
-/// The dtype that ONNX's `stash_type` numbers: that of the first stage, and of what it leaves as outputs.
-pub(super) fn stash_dtype(stash_type: i64) -> Result<DType, BadAttribute> {
-    match stash_type {
-        1 => Ok(DType::F32),
-        16 => Ok(DType::BF16),
-        _ => Err(BadAttribute::Value {
-            name: "stash_type".to_owned(),
-            value: stash_type.to_string(),
-            wanted: "1 (f32) or 16 (bf16)".to_owned(),
-        }),
-    }
 }
 
 /// A parameter that broadcasts to the axes of `x` from `axis` on: mostly all of them.

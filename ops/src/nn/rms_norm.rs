@@ -1,54 +1,45 @@
 //! `RMSNormalization`: the trailing axes divided by their root mean square, then scaled.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements, stash_dtype};
-use crate::operator::{Operator, TypeRule, elements};
+use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements};
+use crate::operator::{Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// `RMSNormalization` over the axes of X from `axis` on. The output has the dtype of the scale.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RmsNorm {
-    /// The first axis of those whose elements are taken together.
-    pub axis: i64,
-    /// Added to the mean square.
-    pub epsilon: f32,
-    /// The dtype of the first stage: f32 or bf16.
-    pub stash: DType,
+attributes! {
+    /// `RMSNormalization` over the axes of X from `axis` on. The output has the dtype of the scale.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct RmsNorm {
+        /// The first axis of those whose elements are taken together.
+        pub axis: i64 = -1,
+        /// Added to the mean square.
+        pub epsilon: f32 = 1e-5,
+        /// The dtype of the first stage: f32 or bf16.
+        pub stash: DType as "stash_type" { 1 => DType::F32, 16 => DType::BF16 } = DType::F32,
+    }
 }
 
-const T: Allowed = &[(23, DTypes::FLOATS)];
+impl Single for RmsNorm {
+    const ROW: Row = Row::new("RMSNormalization");
 
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "RMSNormalization",
-    inputs: &[one("X", T), one("scale", T)],
-    outputs: &[T],
-    fields: &[],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    let spelled = d.axis(x.rank())?;
-    // The standard has a dtype for the scale and the output, another one for X. But its function body multiplies
-    // X's with the scale's, and its shape inference gives the output X's: they hold only where the two are equal.
-    draw_parameter(d, x.dtype, &x, axis(spelled, x.rank()).ok()?)?;
-    let stash = if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
-    Some(RmsNorm { axis: spelled, epsilon: draw_epsilon(d), stash }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    let stash = stash_dtype(a.get_int("stash_type", Some(1))?)?;
-    Ok(RmsNorm { axis: a.get_int("axis", Some(-1))?, epsilon: a.get_float("epsilon", 1e-5)?, stash }.into())
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        let spelled = d.axis(x.rank())?;
+        // The standard has a dtype for the scale and the output, another one for X. But its function body multiplies
+        // X's with the scale's, and its shape inference gives the output X's: they hold only where the two are equal.
+        draw_parameter(d, x.dtype, &x, axis(spelled, x.rank()).ok()?)?;
+        let stash =
+            if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+        Some(RmsNorm { axis: spelled, epsilon: draw_epsilon(d), stash })
+    }
 }
 
 impl<D: Dim> TypeRule<D> for RmsNorm {
@@ -62,15 +53,8 @@ impl<D: Dim> TypeRule<D> for RmsNorm {
 }
 
 impl Operator for RmsNorm {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .int("axis", self.axis)
-            .float("epsilon", self.epsilon)
-            .int("stash_type", if self.stash == DType::BF16 { 16 } else { 1 })
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -94,6 +78,8 @@ impl Operator for RmsNorm {
 
 #[cfg(test)]
 mod tests {
+    use ir::Attributes;
+
     use approx::assert_abs_diff_eq;
 
     use super::*;
@@ -103,7 +89,7 @@ mod tests {
     fn lanes_are_divided_by_their_root_mean_square() {
         let x = tensor(DType::F16, &[2, 2], &[1., 7., 0., 0.]);
         let scale = tensor(DType::F32, &[2], &[5., 10.]);
-        let op = parse("RMSNormalization", &Attributes::new());
+        let op = parse::<RmsNorm>("RMSNormalization", &Attributes::new());
         // ε is too small to be seen in f16 next to 25, and keeps 0 / 0 away.
         let y = outputs(op, &[&x, &scale]).unwrap();
         assert_eq!(y[0].dtype(), DType::F32);

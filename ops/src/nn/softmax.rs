@@ -1,25 +1,25 @@
 //! Softmax, LogSoftmax and Hardmax along one axis.
 
-use ir::{Attributes, BadAttribute, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::{Arith, Class, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// Softmax or one of its relatives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Softmax {
-    /// Which one.
-    pub function: SoftmaxFn,
-    /// The axis along which the function is taken.
-    pub axis: i64,
+attributes! {
+    /// Softmax or one of its relatives.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Softmax of SoftmaxFn {
+        /// The axis along which the function is taken.
+        pub axis: i64 = -1,
+    }
 }
-
-const T: Allowed = &[(13, DTypes::FLOATS)];
 
 /// Each row: name, what it is.
 macro_rules! table {
@@ -34,14 +34,7 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
-            name: stringify!($name),
-            inputs: &[one("input", T)],
-            outputs: &[T],
-            fields: &[],
-            draw: |d| draw(SoftmaxFn::$name, d).map(Into::into),
-            parse: |a| parse(SoftmaxFn::$name, a).map(Into::into),
-        },)*];
+        const ROWS: &[(SoftmaxFn, Row)] = &[$((SoftmaxFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 
@@ -52,15 +45,6 @@ table! {
     LogSoftmax;
     /// 1 at the first of the largest elements, 0 elsewhere.
     Hardmax;
-}
-
-fn draw(function: SoftmaxFn, d: &mut Draw<'_, '_>) -> Option<Softmax> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    Some(Softmax { function, axis: d.axis(x.rank())? })
-}
-
-fn parse(function: SoftmaxFn, a: &Attributes) -> Result<Softmax, BadAttribute> {
-    Ok(Softmax { function, axis: a.get_int("axis", Some(-1))? })
 }
 
 impl SoftmaxFn {
@@ -93,6 +77,19 @@ fn hardmax<A: Arith>(a: &A, lane: &[A::R]) -> Vec<A::R> {
     (0..lane.len()).map(|i| a.select(hit(i), a.real(1.0), a.real(0.0))).collect()
 }
 
+impl Family for Softmax {
+    const ROWS: &'static [(SoftmaxFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.function as usize
+    }
+
+    fn draw<'a>(function: SoftmaxFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        Some(Softmax { function, axis: d.axis(x.rank())? })
+    }
+}
+
 impl<D: Dim> TypeRule<D> for Softmax {
     fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
@@ -102,12 +99,10 @@ impl<D: Dim> TypeRule<D> for Softmax {
 }
 
 impl Operator for Softmax {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.function as usize]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new().int("axis", self.axis)
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let rank = rank(x, 0);
+        let is_first = self.axis == 0 || self.axis == -(rank as i64);
+        Facts { batch: Batch::apart_if(rank >= 2 && !is_first), linear: None }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

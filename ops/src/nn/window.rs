@@ -3,6 +3,7 @@
 use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::Dimension;
 
+use crate::attributes::{self, Part};
 use crate::draw::Draw;
 use crate::rule::{Check, Reject, Rule};
 
@@ -19,18 +20,13 @@ pub enum AutoPad {
     Valid,
 }
 
-impl AutoPad {
-    const NAMES: [(Self, &'static str); 4] = [
-        (Self::NotSet, "NOTSET"),
-        (Self::SameUpper, "SAME_UPPER"),
-        (Self::SameLower, "SAME_LOWER"),
-        (Self::Valid, "VALID"),
-    ];
-
-    fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(a, _)| *a == self).map_or("NOTSET", |(_, n)| n)
-    }
-}
+/// ONNX's names.
+const AUTO_PADS: &[(&str, AutoPad)] = &[
+    ("NOTSET", AutoPad::NotSet),
+    ("SAME_UPPER", AutoPad::SameUpper),
+    ("SAME_LOWER", AutoPad::SameLower),
+    ("VALID", AutoPad::Valid),
+];
 
 /// A window over n spatial axes. An empty list of strides or dilations means 1 everywhere, of pads 0.
 #[derive(Clone, PartialEq, Debug)]
@@ -171,36 +167,32 @@ impl<'a> Window<Sym<'a>> {
     }
 }
 
-impl Window {
-    /// The window's attributes as ONNX spells them, without `ceil_mode` and `kernel_shape`.
-    pub fn attributes(&self) -> Attributes {
-        let mut all = Attributes::new().name("auto_pad", self.auto_pad.name());
-        for (name, list) in [("strides", &self.strides), ("dilations", &self.dilations), ("pads", &self.pads)]
-        {
-            if !list.is_empty() {
-                all = all.ints(name, list);
-            }
-        }
-        all
-    }
-
-    /// The window from an operator's attributes.
-    pub fn parse(a: &Attributes) -> Result<Self, BadAttribute> {
-        let name = a.get_name("auto_pad", "NOTSET")?;
-        let auto_pad = AutoPad::NAMES.iter().find(|(_, n)| *n == name).map(|(a, _)| *a);
+/// `ceil_mode` is written by those alone that have it.
+impl Part for Window {
+    fn read(given: &Attributes) -> Result<Self, BadAttribute> {
+        let sizes = |name| attributes::read(given, name, Some(Vec::new()));
         Ok(Self {
-            auto_pad: auto_pad.ok_or_else(|| BadAttribute::Value {
-                name: "auto_pad".to_owned(),
-                value: name,
-                wanted: "one of NOTSET, SAME_UPPER, SAME_LOWER, VALID".to_owned(),
-            })?,
-            strides: a.get_ints("strides")?.unwrap_or_default(),
-            dilations: a.get_ints("dilations")?.unwrap_or_default(),
-            pads: a.get_ints("pads")?.unwrap_or_default(),
-            ceil_mode: a.get_flag("ceil_mode", false)?,
+            auto_pad: attributes::read_choice(given, "auto_pad", AUTO_PADS, Some(AutoPad::NotSet))?,
+            strides: sizes("strides")?,
+            dilations: sizes("dilations")?,
+            pads: sizes("pads")?,
+            ceil_mode: attributes::read(given, "ceil_mode", Some(false))?,
         })
     }
 
+    fn write(&self, all: &mut Attributes) {
+        attributes::write_choice(all, "auto_pad", &self.auto_pad, AUTO_PADS);
+        for (name, sizes) in
+            [("strides", &self.strides), ("dilations", &self.dilations), ("pads", &self.pads)]
+        {
+            if !sizes.is_empty() {
+                attributes::write(all, name, sizes);
+            }
+        }
+    }
+}
+
+impl Window {
     /// The first opset in which pooling X, the first operand, has as many positions as here. Until 22 the standard
     /// counts in `ceil_mode` also positions that start in the padding at the end, on which nothing is defined.
     pub fn since(&self, x: &[Option<&Type>], kernel: &[i64]) -> u32 {

@@ -1,29 +1,29 @@
 //! ArgMax and ArgMin: where along an axis the largest or smallest element is.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Spec, one};
+use crate::spec::Row;
 
-/// ArgMax or ArgMin; the result is int64.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Arg {
-    /// Which of the two.
-    pub function: ArgFn,
-    /// The axis to search along.
-    pub axis: i64,
-    /// Whether the axis stays, with size 1.
-    pub keepdims: bool,
-    /// Whether the last of equal elements counts instead of the first.
-    pub select_last_index: bool,
+attributes! {
+    /// ArgMax or ArgMin; the result is int64.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Arg of ArgFn {
+        /// The axis to search along.
+        pub axis: i64 = 0,
+        /// Whether the axis stays, with size 1.
+        pub keepdims: bool = true,
+        /// Whether the last of equal elements counts instead of the first.
+        pub select_last_index: bool = false,
+    }
 }
-
-const T: Allowed = &[(13, DTypes::NUMERIC)];
 
 /// Each row: function, ONNX name.
 macro_rules! table {
@@ -34,43 +34,13 @@ macro_rules! table {
         pub enum ArgFn { $($function,)* }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
-            name: $name,
-            inputs: &[one("data", T)],
-            outputs: &[&[(13, DTypes::of(&[DType::I64]))]],
-            fields: &[],
-            draw: |d| draw(ArgFn::$function, d).map(Into::into),
-            parse: |a| parse(ArgFn::$function, a).map(Into::into),
-        },)*];
+        const ROWS: &[(ArgFn, Row)] = &[$((ArgFn::$function, Row::new($name)),)*];
     };
 }
 
 table! {
     Max, "ArgMax";
     Min, "ArgMin";
-}
-
-fn draw(function: ArgFn, d: &mut Draw<'_, '_>) -> Option<Arg> {
-    let keepdims = d.chance(0.5);
-    let wanted = d.wanted().map(ir::Type::rank);
-    let x = match wanted {
-        // The rank that leaves the wanted one; any dtype, as the result's says nothing of the operand's.
-        Some(rank) if d.chance(0.8) => {
-            let rank = rank + usize::from(!keepdims);
-            d.one_of(DTypes::ALL, rank.max(1)..=rank.max(1))?
-        }
-        _ => d.any(1..=d.limits.max_rank)?,
-    };
-    Some(Arg { function, axis: d.axis(x.rank())?, keepdims, select_last_index: d.chance(0.3) })
-}
-
-fn parse(function: ArgFn, a: &Attributes) -> Result<Arg, BadAttribute> {
-    Ok(Arg {
-        function,
-        axis: a.get_int("axis", Some(0))?,
-        keepdims: a.get_flag("keepdims", true)?,
-        select_last_index: a.get_flag("select_last_index", false)?,
-    })
 }
 
 impl Arg {
@@ -98,6 +68,28 @@ impl Arg {
     }
 }
 
+impl Family for Arg {
+    const ROWS: &'static [(ArgFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.function as usize
+    }
+
+    fn draw<'a>(function: ArgFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let keepdims = d.chance(0.5);
+        let wanted = d.wanted().map(ir::Type::rank);
+        let x = match wanted {
+            // The rank that leaves the wanted one; any dtype, as the result's says nothing of the operand's.
+            Some(rank) if d.chance(0.8) => {
+                let rank = rank + usize::from(!keepdims);
+                d.one_of(DTypes::ALL, rank.max(1)..=rank.max(1))?
+            }
+            _ => d.any(1..=d.limits.max_rank)?,
+        };
+        Some(Arg { function, axis: d.axis(x.rank())?, keepdims, select_last_index: d.chance(0.3) })
+    }
+}
+
 impl<D: Dim> TypeRule<D> for Arg {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let mut shape = x.need(0)?.shape.clone();
@@ -114,15 +106,8 @@ impl<D: Dim> TypeRule<D> for Arg {
 }
 
 impl Operator for Arg {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.function as usize]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .int("axis", self.axis)
-            .flag("keepdims", self.keepdims)
-            .flag("select_last_index", self.select_last_index)
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,54 +1,38 @@
 //! CumSum: sums of the elements up to each place along an axis.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes;
-use crate::list::Op;
-use crate::operator::{Edge, Operator, TypeRule};
+use crate::operator::{Edge, Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Row, scalar};
 
-/// CumSum.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CumSum {
-    /// The axis to sum along.
-    pub axis: i64,
-    /// Whether each place's own element is left out of its sum.
-    pub exclusive: bool,
-    /// Whether sums run from the end.
-    pub reverse: bool,
-}
-
-const WIDE_INTS: DTypes = DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]);
-const T: Allowed =
-    &[(13, WIDE_INTS.with(DType::F32).with(DType::F64)), (14, WIDE_INTS.union(DTypes::FLOATS))];
-
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "CumSum",
-    inputs: &[one("x", T)],
-    outputs: &[T],
-    fields: &[Field { name: "axis", places: &[(13, Place::Scalar(1))] }],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    let axis = d.axis(x.rank())?;
-    Some(CumSum { axis, exclusive: d.chance(0.5), reverse: d.chance(0.5) }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(CumSum {
-        axis: a.get_int("axis", None)?,
-        exclusive: a.get_flag("exclusive", false)?,
-        reverse: a.get_flag("reverse", false)?,
+attributes! {
+    /// CumSum.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct CumSum {
+        /// The axis to sum along.
+        pub axis: i64,
+        /// Whether each place's own element is left out of its sum.
+        pub exclusive: bool = false,
+        /// Whether sums run from the end.
+        pub reverse: bool = false,
     }
-    .into())
+}
+
+impl Single for CumSum {
+    const ROW: Row = Row::new("CumSum").with(&[scalar("axis")]);
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        let axis = d.axis(x.rank())?;
+        Some(CumSum { axis, exclusive: d.chance(0.5), reverse: d.chance(0.5) })
+    }
 }
 
 impl CumSum {
@@ -69,15 +53,8 @@ impl<D: Dim> TypeRule<D> for CumSum {
 }
 
 impl Operator for CumSum {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .int("axis", self.axis)
-            .flag("exclusive", self.exclusive)
-            .flag("reverse", self.reverse)
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -100,6 +77,8 @@ impl Operator for CumSum {
 
 #[cfg(test)]
 mod tests {
+    use ir::DType;
+
     use super::*;
     use crate::testing::{run, tensor};
 

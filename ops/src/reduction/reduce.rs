@@ -1,46 +1,34 @@
 //! The Reduce operators: one number from all elements along some axes.
 
-use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Class, Fun};
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Edge, Hazard, Operator, TypeRule, elements};
+use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements};
 use crate::rule::{self, Args, Reject, Rule};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Row, list};
 
-/// A Reduce operator.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Reduce {
-    /// Which function combines the elements.
-    pub function: ReduceFn,
-    /// The axes to combine; none given means all, unless `noop_with_empty_axes`.
-    pub axes: Option<Vec<i64>>,
-    /// Whether the combined axes stay, with size 1.
-    pub keepdims: bool,
-    /// Whether no axes given means that no axis is combined.
-    pub noop_with_empty_axes: bool,
+attributes! {
+    /// A Reduce operator.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Reduce of ReduceFn {
+        /// The axes to combine; none given means all, unless `noop_with_empty_axes`.
+        pub axes: Option<Vec<i64>>,
+        /// Whether the combined axes stay, with size 1.
+        pub keepdims: bool = true,
+        /// Whether no axes given means that no axis is combined.
+        pub noop_with_empty_axes: bool = false,
+    }
 }
 
 /// The dtypes of most reductions: 32- and 64-bit integers and all floats.
-const WIDE: DTypes = DTypes::of(&[DType::I32, DType::I64, DType::U32, DType::U64]).union(DTypes::FLOATS);
-const SUM: Allowed = &[(13, WIDE)];
-const MAX: Allowed = &[
-    (13, WIDE.with(DType::I8).with(DType::U8)),
-    (20, WIDE.with(DType::I8).with(DType::U8).with(DType::Bool)),
-];
-
-/// Where `axes` stands: ReduceSum had it as an operand first.
-const AXES_13: &[Field] = &[Field { name: "axes", places: &[(13, Place::List(1))] }];
-const AXES_18: &[Field] = &[
-    Field { name: "axes", places: &[(13, Place::Attribute), (18, Place::List(1))] },
-    Field { name: "noop_with_empty_axes", places: &[(13, Place::Absent), (18, Place::Attribute)] },
-];
-
-/// Each row: function, ONNX name, dtypes by opset, where the attributes stand.
+/// Each row: function, ONNX name.
 macro_rules! table {
-    ($($function:ident, $name:literal: $types:expr, $fields:expr;)*) => {
+    ($($function:ident, $name:literal;)*) => {
         /// How elements are combined.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(missing_docs, reason = "the names are ONNX's, without `Reduce`")]
@@ -52,28 +40,21 @@ macro_rules! table {
         }
 
         /// The rows of the registry.
-        pub static SPECS: &[Spec] = &[$(Spec {
-            name: $name,
-            inputs: &[one("data", $types)],
-            outputs: &[$types],
-            fields: $fields,
-            draw: |d| draw(ReduceFn::$function, d).map(Into::into),
-            parse: |a| parse(ReduceFn::$function, a).map(Into::into),
-        },)*];
+        const ROWS: &[(ReduceFn, Row)] = &[$((ReduceFn::$function, Row::new($name).with(&[list("axes")])),)*];
     };
 }
 
 table! {
-    Sum, "ReduceSum": SUM, AXES_13;
-    Mean, "ReduceMean": SUM, AXES_18;
-    Max, "ReduceMax": MAX, AXES_18;
-    Min, "ReduceMin": MAX, AXES_18;
-    Prod, "ReduceProd": SUM, AXES_18;
-    SumSquare, "ReduceSumSquare": SUM, AXES_18;
-    L1, "ReduceL1": SUM, AXES_18;
-    L2, "ReduceL2": SUM, AXES_18;
-    LogSum, "ReduceLogSum": SUM, AXES_18;
-    LogSumExp, "ReduceLogSumExp": SUM, AXES_18;
+    Sum, "ReduceSum";
+    Mean, "ReduceMean";
+    Max, "ReduceMax";
+    Min, "ReduceMin";
+    Prod, "ReduceProd";
+    SumSquare, "ReduceSumSquare";
+    L1, "ReduceL1";
+    L2, "ReduceL2";
+    LogSum, "ReduceLogSum";
+    LogSumExp, "ReduceLogSumExp";
 }
 
 impl ReduceFn {
@@ -145,22 +126,6 @@ fn log_sum_exp<A: Arith>(a: &A, xs: &[A::R]) -> A::R {
     a.add(a.call(Fun::Log, sum), top)
 }
 
-fn draw(function: ReduceFn, d: &mut Draw<'_, '_>) -> Option<Reduce> {
-    let dtypes = if function.only_real() { DTypes::FLOATS } else { DTypes::ALL };
-    let x = d.one_of(dtypes, 0..=d.limits.max_rank)?;
-    let axes = if d.chance(0.8) { Some(d.axes(x.rank(), 1)).filter(|a| !a.is_empty()) } else { None };
-    Some(Reduce { function, axes, keepdims: d.chance(0.5), noop_with_empty_axes: false })
-}
-
-fn parse(function: ReduceFn, a: &Attributes) -> Result<Reduce, BadAttribute> {
-    Ok(Reduce {
-        function,
-        axes: a.get_ints("axes")?,
-        keepdims: a.get_flag("keepdims", true)?,
-        noop_with_empty_axes: a.get_flag("noop_with_empty_axes", false)?,
-    })
-}
-
 impl Reduce {
     /// The axes that are combined, as ascending indices.
     pub fn reduced(&self, rank: usize) -> Result<Vec<usize>, Reject> {
@@ -171,6 +136,21 @@ impl Reduce {
         };
         axes.sort_unstable();
         Ok(axes)
+    }
+}
+
+impl Family for Reduce {
+    const ROWS: &'static [(ReduceFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.function as usize
+    }
+
+    fn draw<'a>(function: ReduceFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let dtypes = if function.only_real() { DTypes::FLOATS } else { DTypes::ALL };
+        let x = d.one_of(dtypes, 0..=d.limits.max_rank)?;
+        let axes = if d.chance(0.8) { Some(d.axes(x.rank(), 1)).filter(|a| !a.is_empty()) } else { None };
+        Some(Reduce { function, axes, keepdims: d.chance(0.5), noop_with_empty_axes: false })
     }
 }
 
@@ -195,16 +175,13 @@ impl<D: Dim> TypeRule<D> for Reduce {
 }
 
 impl Operator for Reduce {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[self.function as usize]
-    }
-
-    fn attributes(&self) -> Attributes {
-        let mut all = Attributes::new();
-        if let Some(axes) = &self.axes {
-            all.set("axes", Attribute::Ints(axes.clone()));
-        }
-        all.flag("keepdims", self.keepdims).flag("noop_with_empty_axes", self.noop_with_empty_axes)
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        use ReduceFn as F;
+        let is_linear = match self.function {
+            F::Sum | F::Mean | F::Max | F::Min | F::L1 => true,
+            F::Prod | F::SumSquare | F::L2 | F::LogSum | F::LogSumExp => false,
+        };
+        Facts { batch: Batch::Together, linear: is_linear.then_some(0) }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -228,12 +205,14 @@ impl Operator for Reduce {
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let format = x[0].and_then(|t| t.dtype.float());
-        match (self.function, format) {
-            (ReduceFn::LogSum, Some(f)) => {
-                vec![Hazard::Perhaps { operand: 0, low: f.min_normal(), high: f.max_finite() }]
+        let Some(format) = x[0].and_then(|t| t.dtype.float()) else { return Vec::new() };
+        match self.function {
+            ReduceFn::LogSum => {
+                let (low, high) = (format.min_normal(), format.max_finite());
+                vec![Hazard::Perhaps { operand: 0, low, high }]
             }
-            _ => Vec::new(),
+            ReduceFn::Sum | ReduceFn::Mean | ReduceFn::Max | ReduceFn::Min | ReduceFn::Prod => Vec::new(),
+            ReduceFn::SumSquare | ReduceFn::L1 | ReduceFn::L2 | ReduceFn::LogSumExp => Vec::new(),
         }
     }
 

@@ -1,64 +1,41 @@
 //! TopK: the largest or smallest elements along an axis, and where they are.
 
-use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
+use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::family::Single;
 use crate::lanes::{Lanes, array, move_last};
-use crate::list::Op;
-use crate::operator::{Edge, Operator, TypeRule, elements};
+use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, axis};
-use crate::spec::{Allowed, Field, Place, Spec, one};
+use crate::spec::{Row, single};
 
-/// TopK; of equal elements the one with the lower index comes first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TopK<D = i64> {
-    /// How many elements.
-    pub k: D,
-    /// The axis to search along.
-    pub axis: i64,
-    /// Whether the largest are wanted instead of the smallest.
-    pub largest: bool,
-    /// Whether they come in order; otherwise ONNX leaves the order open.
-    pub sorted: bool,
-}
-
-const T: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (24, DTypes::NUMERIC)];
-const INDEX: Allowed = &[(13, DTypes::of(&[DType::I64]))];
-
-/// The row of the registry.
-pub static SPECS: &[Spec] = &[Spec {
-    name: "TopK",
-    inputs: &[one("X", T)],
-    outputs: &[T, INDEX],
-    fields: &[Field { name: "k", places: &[(13, Place::Single(1))] }],
-    draw,
-    parse,
-}];
-
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
-    let x = d.any(1..=d.limits.max_rank)?;
-    let axis = d.axis(x.rank())?;
-    let k = d.unknown(1, d.limits.max_dim);
-    // Without an order there is little to compare, so that is drawn rarely.
-    Some(TopK { k, axis, largest: d.chance(0.5), sorted: d.chance(0.95) }.into())
-}
-
-fn parse(a: &Attributes) -> Result<Op, BadAttribute> {
-    Ok(TopK {
-        k: a.get_int("k", None)?,
-        axis: a.get_int("axis", Some(-1))?,
-        largest: a.get_flag("largest", true)?,
-        sorted: a.get_flag("sorted", true)?,
+attributes! {
+    /// TopK; of equal elements the one with the lower index comes first.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct TopK<D> {
+        /// How many elements.
+        pub k: D as size,
+        /// The axis to search along.
+        pub axis: i64 = -1,
+        /// Whether the largest are wanted instead of the smallest.
+        pub largest: bool = true,
+        /// Whether they come in order; otherwise ONNX leaves the order open.
+        pub sorted: bool = true,
     }
-    .into())
 }
 
-impl<D: Dim> TopK<D> {
-    /// This operator with its sizes in another number system.
-    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> TopK<E> {
-        TopK { k: f(self.k), axis: self.axis, largest: self.largest, sorted: self.sorted }
+impl Single for TopK {
+    const ROW: Row = Row::new("TopK").with(&[single("K", "k")]);
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        let axis = d.axis(x.rank())?;
+        let k = d.unknown(1, d.limits.max_dim);
+        // Without an order there is little to compare, so that is drawn rarely.
+        Some(TopK { k, axis, largest: d.chance(0.5), sorted: d.chance(0.95) })
     }
 }
 
@@ -137,16 +114,8 @@ fn descending<A: Arith>(a: &A, mut xs: Vec<A::R>) -> impl Iterator<Item = A::R> 
 }
 
 impl Operator for TopK {
-    fn spec(&self) -> &'static Spec {
-        &SPECS[0]
-    }
-
-    fn attributes(&self) -> Attributes {
-        Attributes::new()
-            .int("k", self.k)
-            .int("axis", self.axis)
-            .flag("largest", self.largest)
-            .flag("sorted", self.sorted)
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -1,12 +1,12 @@
 //! The batch split: an operator on a batch, as the same operator on two parts of it.
 //!
-//! For each of these operators a slice of the result along the first axis depends on that slice of the first operand
-//! alone. The shapes are others, so that a runtime may cut a product into other blocks, and then sums are rounded in
+//! Of an operator that keeps its [`Batch`] apart, a slice of the result along the first axis depends on that slice of the
+//! first operand alone. The shapes are others, so that a runtime may cut a product into other blocks, and then sums are rounded in
 //! another order: only bounds hold.
 
-use ir::{Node, Stream, Value};
+use ir::{Stream, Type, Value};
 use ops::movement::{Concat, Split};
-use ops::{Graph, Op};
+use ops::{Batch, Operator};
 use rand::RngExt;
 
 use super::arithmetic::instead;
@@ -17,7 +17,8 @@ pub(super) fn batch_split(subject: &Subject, stream: Stream) -> Option<Subject> 
     let cut = stream.child("cut");
     instead(subject, stream, |copy, id, op| {
         let node = copy.old().node(id);
-        if !is_parallel(op, copy.old(), node) {
+        let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| copy.old().ty(v))).collect();
+        if op.facts(&types).batch == Batch::Together {
             return None;
         }
         let operands = copy.operands(&node.inputs)?;
@@ -38,31 +39,4 @@ pub(super) fn batch_split(subject: &Subject, stream: Stream) -> Option<Subject> 
         }
         copy.push(Concat { axis: 0 }, &results)
     })
-}
-
-/// Whether slices along the first axis of the first operand do not meet.
-fn is_parallel(op: &Op, graph: &Graph, node: &Node<Op>) -> bool {
-    let rank = |operand: usize| {
-        let value = node.inputs.get(operand).copied().flatten();
-        value.map_or(0, |v| graph.ty(v).rank())
-    };
-    match op {
-        Op::Unary(_)
-        | Op::Predicate(_)
-        | Op::Activation(_)
-        | Op::Gelu(_)
-        | Op::Conv(_)
-        | Op::MaxPool(_)
-        | Op::AveragePool(_)
-        | Op::LpPool(_)
-        | Op::GlobalPool(_)
-        | Op::BatchNorm(_)
-        | Op::InstanceNorm(_)
-        | Op::GroupNorm(_)
-        | Op::Lrn(_) => rank(0) >= 1,
-        // A stack of matrices on the left meets one matrix on the right, or a vector.
-        Op::MatMul(_) => rank(0) >= 2 && rank(1) <= 2,
-        Op::Softmax(op) => rank(0) >= 2 && op.axis != 0 && op.axis != -(rank(0) as i64),
-        _ => false,
-    }
 }

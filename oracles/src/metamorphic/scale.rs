@@ -12,9 +12,7 @@ use interp::Taps;
 use ir::rewrite::Rewrite;
 use ir::{DType, Node, Stream, Tensor, Type, Value};
 use ops::elementwise::binary::{Binary, BinaryFn};
-use ops::elementwise::unary::{Unary, UnaryFn};
-use ops::reduction::reduce::ReduceFn;
-use ops::{Graph, Op};
+use ops::{Graph, Op, Operator};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
@@ -97,33 +95,13 @@ fn linear_nodes(subject: &Subject) -> Option<Vec<(u32, usize)>> {
     Some(candidates.into_iter().filter(is_chosen).collect())
 }
 
-/// The operand in which a node is linear.
+/// The operand in which a node is linear, if it has no other part in it.
 fn linear_operand(graph: &Graph, node: &Node<Op>) -> Option<usize> {
-    let first = node.inputs.first().copied().flatten()?;
     let ir::NodeKind::Operator(op) = &node.kind else { return None };
-    let is_wide = matches!(graph.ty(first).dtype, DType::F32 | DType::F64);
-    let is_alone = node.inputs.iter().skip(1).all(|v| *v != Some(first));
-    let is_linear = match op {
-        Op::Unary(Unary(f)) => matches!(f, UnaryFn::Neg | UnaryFn::Abs | UnaryFn::Relu | UnaryFn::Identity),
-        Op::Binary(Binary(f)) => *f == BinaryFn::Mul,
-        Op::Reduce(op) => {
-            matches!(
-                op.function,
-                ReduceFn::Sum | ReduceFn::Mean | ReduceFn::Max | ReduceFn::Min | ReduceFn::L1
-            )
-        }
-        // A bias is not scaled along.
-        Op::Conv(_) => node.inputs.len() == 2,
-        Op::MatMul(_)
-        | Op::Transpose(_)
-        | Op::Reshape(_)
-        | Op::Flatten(_)
-        | Op::Squeeze(_)
-        | Op::Unsqueeze(_)
-        | Op::Expand(_)
-        | Op::Slice(_)
-        | Op::Tile(_) => true,
-        _ => false,
-    };
-    (is_wide && is_alone && is_linear && node.outputs.len() == 1).then_some(0)
+    let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+    let operand = op.facts(&types).linear?;
+    let value = node.inputs.get(operand).copied().flatten()?;
+    let is_wide = matches!(graph.ty(value).dtype, DType::F32 | DType::F64);
+    let is_alone = node.inputs.iter().filter(|v| **v == Some(value)).count() == 1;
+    (is_wide && is_alone && node.outputs.len() == 1).then_some(operand)
 }

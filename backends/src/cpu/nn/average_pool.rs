@@ -17,7 +17,7 @@ fn average_pool<T: Float>(op: &AveragePool, c: &Call<'_>) -> Outputs {
     if shape.len() < 2 || output.len() != shape.len() {
         return Err(CpuError::Invalid("it has no images"));
     }
-    let sliding = Sliding::new(&op.window, &shape[2..], &sizes(&op.kernel_shape), &output[2..])?;
+    let sliding = Sliding::new(&op.pool.window, &shape[2..], &sizes(&op.pool.kernel_shape), &output[2..])?;
     let cells = sliding.meetings();
     let (area, positions): (usize, usize) = (shape[2..].iter().product(), output[2..].iter().product());
     let mut counts = vec![0; positions];

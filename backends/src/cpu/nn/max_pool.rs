@@ -27,7 +27,8 @@ fn max_pool<T: Numeric>(op: &MaxPool, c: &Call<'_>) -> Outputs {
         return Err(CpuError::Invalid("it has no images"));
     }
     let spatial = &shape[2..];
-    let cells = Sliding::new(&op.window, spatial, &sizes(&op.kernel_shape), &output[2..])?.meetings();
+    let cells =
+        Sliding::new(&op.pool.window, spatial, &sizes(&op.pool.kernel_shape), &output[2..])?.meetings();
     let (area, positions): (usize, usize) = (spatial.iter().product(), output[2..].iter().product());
     let (mut values, mut indices) = (Vec::new(), Vec::new());
     for (i, image) in x.chunks_exact(area.max(1)).enumerate() {

@@ -29,7 +29,7 @@ impl Kernel for AveragePool {
 
     fn run(&self, c: &Call<'_>) -> Outputs {
         let x = c.get(0)?;
-        let window = Window::new(&self.window, &self.kernel_shape, x, c.output()?);
+        let window = Window::new(&self.pool.window, &self.pool.kernel_shape, x, c.output()?);
         one(average(c, x, &window, self.count_include_pad))
     }
 }

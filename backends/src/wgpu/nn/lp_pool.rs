@@ -29,7 +29,7 @@ impl Kernel for LpPool {
 
     fn run(&self, c: &Call<'_>) -> Outputs {
         let x = c.get(0)?;
-        let window = Window::new(&self.window, &self.kernel_shape, x, c.output()?);
+        let window = Window::new(&self.pool.window, &self.pool.kernel_shape, x, c.output()?);
         let [power, norm] = if self.p == 1 { ["magnitude", "itself"] } else { ["square", "root"] };
         let number = Element::Number(x.dtype());
         let shader = Shader::new(c.name, BODY, x.dtype(), number).reads("x", number);

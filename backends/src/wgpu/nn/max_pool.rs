@@ -26,7 +26,7 @@ impl Kernel for MaxPool {
 
     fn run(&self, c: &Call<'_>) -> Outputs {
         let x = c.get(0)?;
-        let window = Window::new(&self.window, &self.kernel_shape, x, c.output()?);
+        let window = Window::new(&self.pool.window, &self.pool.kernel_shape, x, c.output()?);
         window.check(c, x)?;
         let number = Element::Number(x.dtype());
         let params = Pool { window: window.geometry(&x.shape()[2..]), channels: x.shape()[1] as u32 };

@@ -3,7 +3,7 @@
 use ir::{DType, Tensor};
 use ops::Op;
 use ops::nn::window::{AutoPad, Window};
-use ops::nn::{AveragePool, Conv, MaxPool};
+use ops::nn::{AveragePool, Conv, MaxPool, Pooling};
 
 use crate::faults::Fault;
 use crate::faults::node::{Node, Outputs, along, resized};
@@ -83,7 +83,7 @@ pub(super) const FAULTS: &[Fault] = &[
         operator: "MaxPool",
         does: "leaves the last, overhanging positions of ceil_mode unwritten",
         kernel: |n| match n.op {
-            Op::MaxPool(op) => without_overhang(n, &op.window, &op.kernel_shape),
+            Op::MaxPool(op) => without_overhang(n, &op.pool),
             _ => None,
         },
     },
@@ -124,14 +124,14 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "average-pool-ignores-strides",
         operator: "AveragePool",
         does: "moves on by 1 whatever the stride",
-        kernel: |n| average_pool(n, |op| op.window.strides.fill(1)),
+        kernel: |n| average_pool(n, |op| op.pool.window.strides.fill(1)),
     },
     Fault {
         name: "average-pool-ignores-ceil-mode",
         operator: "AveragePool",
         does: "leaves the last, overhanging positions of ceil_mode unwritten",
         kernel: |n| match n.op {
-            Op::AveragePool(op) => without_overhang(n, &op.window, &op.kernel_shape),
+            Op::AveragePool(op) => without_overhang(n, &op.pool),
             _ => None,
         },
     },
@@ -163,7 +163,7 @@ fn conv(n: &Node<'_>, change: impl Fn(&mut Window)) -> Outputs {
 fn max_pool(n: &Node<'_>, change: impl Fn(&mut Window)) -> Outputs {
     let Op::MaxPool(op) = n.op else { return None };
     let mut op: MaxPool = op.clone();
-    change(&mut op.window);
+    change(&mut op.pool.window);
     n.instead(op)
 }
 
@@ -180,7 +180,7 @@ fn exchange_pads(window: &mut Window) {
 }
 
 /// The right outputs, but zeros at the positions where the window overhangs the padded input.
-fn without_overhang(n: &Node<'_>, window: &Window, kernel: &[i64]) -> Outputs {
+fn without_overhang(n: &Node<'_>, Pooling { window, kernel_shape }: &Pooling) -> Outputs {
     if !window.ceil_mode || window.auto_pad != AutoPad::NotSet {
         return None;
     }
@@ -189,7 +189,7 @@ fn without_overhang(n: &Node<'_>, window: &Window, kernel: &[i64]) -> Outputs {
     let mut outputs: Vec<Tensor> = n.right()?;
     for (i, &size) in input.iter().enumerate() {
         let pads = listed(&window.pads, i, 0) + listed(&window.pads, input.len() + i, 0);
-        let span = (kernel[i] - 1) * listed(&window.dilations, i, 1) + 1;
+        let span = (kernel_shape[i] - 1) * listed(&window.dilations, i, 1) + 1;
         let whole = ((size as i64 + pads - span) / listed(&window.strides, i, 1) + 1) as usize;
         for y in &mut outputs {
             let positions = y.shape()[2 + i];

@@ -1,0 +1,44 @@
+//! What the list of operators is made of: payloads, each of them one operator or a uniform family.
+//!
+//! A payload knows nothing of the list. It says how one use of it is drawn and gives itself; the list makes an
+//! [`Op`](crate::Op) of that.
+
+use ir::Sym;
+
+use crate::attributes::Declared;
+use crate::draw::Draw;
+use crate::operator::Operator;
+use crate::spec::Row;
+
+/// Operators that share a payload, a row for each.
+pub trait Family: Operator + Declared {
+    /// The operators.
+    const ROWS: &'static [(Self::Function, Row)];
+
+    /// The position of this operator's row.
+    fn row(&self) -> usize;
+
+    /// Chooses an operator and its operands; `None` where the choice came to nothing.
+    fn draw<'a>(function: Self::Function, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>>;
+}
+
+/// An operator that is a family of its own.
+pub trait Single: Operator + Declared<Function = ()> {
+    /// The operator.
+    const ROW: Row;
+
+    /// Chooses the operator's attributes and operands; `None` where the choice came to nothing.
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>>;
+}
+
+impl<T: Single> Family for T {
+    const ROWS: &'static [((), Row)] = &[((), T::ROW)];
+
+    fn row(&self) -> usize {
+        0
+    }
+
+    fn draw<'a>((): (), d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        <T as Single>::draw(d)
+    }
+}

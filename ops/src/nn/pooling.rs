@@ -1,0 +1,130 @@
+//! What the pools share: a kernel that slides over X `[N, C, spatial…]` and sees each channel alone.
+
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ndarray::ArrayD;
+
+use crate::arith::Arith;
+use crate::attributes::{self, Part};
+use crate::data::Call;
+use crate::draw::Draw;
+use crate::lanes::array;
+use crate::nn::window::{Tap, Window, padded_cells, taps};
+use crate::operator::Hazard;
+use crate::rule::{Args, Reject, Rule};
+
+/// A window of a stated size.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pooling<D = i64> {
+    /// How the kernel slides.
+    pub window: Window<D>,
+    /// The size of the kernel on each spatial axis.
+    pub kernel_shape: Vec<D>,
+}
+
+/// One output position of one channel of an image: what the window sees of it.
+pub struct View<'a> {
+    /// Where the channel starts among the elements of X.
+    pub image: usize,
+    /// Which position it is, in row-major order.
+    pub position: usize,
+    /// The cells on the input, their elements counted from where the channel starts.
+    pub taps: &'a [Tap],
+}
+
+impl Part for Pooling {
+    fn read(given: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Self {
+            window: Window::read(given)?,
+            kernel_shape: attributes::read(given, "kernel_shape", None)?,
+        })
+    }
+
+    fn write(&self, all: &mut Attributes) {
+        self.window.write(all);
+        attributes::write(all, "ceil_mode", &self.window.ceil_mode);
+        attributes::write(all, "kernel_shape", &self.kernel_shape);
+    }
+}
+
+impl<D: Dim> Pooling<D> {
+    /// This window with its sizes in another number system.
+    pub fn map<E: Dim>(&self, f: &mut dyn FnMut(D) -> E) -> Pooling<E> {
+        let window = self.window.map(f);
+        Pooling { window, kernel_shape: self.kernel_shape.iter().map(|&size| f(size)).collect() }
+    }
+
+    /// The type of the elements that the windows give.
+    pub fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {
+        let x = x.ranked(0, 3..=usize::from(u8::MAX))?;
+        let mut shape = x.shape[..2].to_vec();
+        shape.extend(self.window.positions(r, &x.shape[2..], &self.kernel_shape)?);
+        Ok(Type::new(x.dtype, shape))
+    }
+
+    /// Requires every window to reach into the input: for pools that have nothing to say of padding alone.
+    pub fn reach_in(&self, r: &mut dyn Rule<D>) -> Result<(), Reject> {
+        self.window.reach_in(r, &self.kernel_shape)
+    }
+}
+
+impl<'a> Pooling<Sym<'a>> {
+    /// X, and a window over it. What the opset has no attribute for stays at its default.
+    pub fn draw(d: &mut Draw<'_, 'a>) -> Option<Self> {
+        let axes = d.any(3..=5)?.rank() - 2;
+        let can_dilate = d.has("dilations");
+        let mut window = Window::draw(d, axes, can_dilate, d.has("ceil_mode"));
+        if !can_dilate {
+            window.dilations.clear();
+        }
+        let kernel_shape = (0..axes).map(|_| d.unknown(1, 4)).collect();
+        Some(Self { window, kernel_shape })
+    }
+}
+
+impl Pooling {
+    /// The number of cells of the kernel.
+    pub fn cells(&self) -> u64 {
+        i64::product(&self.kernel_shape).max(0) as u64
+    }
+
+    /// The first opset in which pooling X, the first operand, has as many positions as here.
+    pub fn since(&self, x: &[Option<&Type>]) -> u32 {
+        self.window.since(x, &self.kernel_shape)
+    }
+
+    /// Whether the standard leaves open which cells of X the windows see.
+    pub fn is_open(&self, x: &Type) -> bool {
+        self.window.is_open(&x.shape[2..], &self.kernel_shape)
+    }
+
+    /// Whether some window sees no element of X.
+    pub fn misses(&self, x: &Type) -> bool {
+        self.window.misses(&x.shape[2..], &self.kernel_shape)
+    }
+
+    /// For each position, the cells on X or on its padding.
+    pub fn padded_cells(&self, x: &Type, y: &Type) -> Vec<usize> {
+        let (input, output) = (&x.shape[2..], &y.shape[2..]);
+        padded_cells(&self.window.axes(input, &self.kernel_shape), input, &self.kernel_shape, output)
+    }
+
+    /// An element for each output position.
+    pub fn each<U>(&self, c: &Call<'_, impl Arith>, mut f: impl FnMut(View<'_>) -> U) -> ArrayD<U> {
+        let x = c.ty(0);
+        let (input, output) = (&x.shape[2..], &c.outputs[0].shape[2..]);
+        let seen = taps(&self.window.axes(input, &self.kernel_shape), input, &self.kernel_shape, output);
+        let area = i64::product(input) as usize;
+        let mut items = Vec::with_capacity(c.outputs[0].count().max(0) as usize);
+        for channel in 0..i64::product(&x.shape[..2]) as usize {
+            let views = seen.iter().enumerate();
+            items.extend(views.map(|(position, taps)| f(View { image: channel * area, position, taps })));
+        }
+        array(&c.extents(0), items)
+    }
+}
+
+/// A hazard where a condition holds of X, the first operand.
+pub fn undefined_if(x: &[Option<&Type>], holds: impl Fn(&Type) -> bool) -> Vec<Hazard> {
+    let is_undefined = x.first().copied().flatten().is_some_and(holds);
+    is_undefined.then_some(Hazard::Always).into_iter().collect()
+}
