@@ -74,7 +74,7 @@ impl Default for Settings {
         Self {
             opset: *ir::graph::OPSETS.end(),
             nodes: 10,
-            operators: ops::registry().map(|s| s.name).collect(),
+            operators: ops::drawn().map(|s| s.name).collect(),
             refused: Refused::new(),
             dtypes: DTypes::ALL,
             wanted: DTypes::ALL,
@@ -133,7 +133,7 @@ impl Settings {
     }
 
     fn available_in(&self, opset: u32) -> impl Iterator<Item = &'static Spec> {
-        ops::registry()
+        ops::drawn()
             .filter(move |s| s.since() <= opset && self.operators.contains(s.name))
             .filter(move |s| self.usable(s, opset) && self.is_wanted(s, opset))
             .filter(move |s| !self.refused.bars(s, opset, self.dtypes))

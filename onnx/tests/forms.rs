@@ -421,3 +421,54 @@ fn a_node_of_a_body_is_taken_away() {
     assert_eq!(run(&model, &inputs)[0], [1.0], "w is v, so nothing is doubled");
     assert_eq!(program.nodes(), 5);
 }
+
+/// The elements of x that are not zero, and what comes behind them in another shape: their number is known when they are.
+fn compressing() -> ModelProto {
+    let nodes = vec![
+        node("NonZero", &["x"], &["places"]),
+        node("Squeeze", &["places", "first"], &["at"]),
+        node("Gather", &["x", "at"], &["kept"]),
+        node("Shape", &["kept"], &["length"]),
+        with(node("Concat", &["length", "one"], &["shape"]), vec![int("axis", 0)]),
+        node("Reshape", &["kept", "shape"], &["y"]),
+    ];
+    let mut model = model(&[("x", DType::F32)], nodes, &["y"]);
+    let list = |value: i64| Tensor::from_i128_fn(&Type::new(DType::I64, [1]), |_| value.into());
+    let graph = model.graph.as_mut().unwrap();
+    graph.initializer =
+        vec![onnx::tensor::to_proto("first", &list(0)), onnx::tensor::to_proto("one", &list(1))];
+    model
+}
+
+#[test]
+fn a_number_that_only_values_tell_is_found() {
+    let inputs = [("x", floats(&[0.0, 5.0, -0.0, 7.0]))];
+    assert_eq!(run(&compressing(), &inputs), [[5.0, 7.0]]);
+    let imported = specialise(&compressing(), &inputs).unwrap();
+    let graph = &imported.model.graph;
+    assert_eq!(graph.ty(graph.outputs[0].value).shape, [2, 1]);
+    let written = imported.model.to_string();
+    assert!(written.contains("NonZero(%0) {count = 2} given (%"), "{written}");
+    // Which elements are zero is what the number was read from, and the shape of what follows was read from that.
+    let reshape = graph.node(graph.outputs[0].value.node);
+    assert_eq!(reshape.given.len(), 1, "{written}");
+    assert_eq!(run(&compressing(), &[("x", floats(&[0.0]))]), [[]]);
+}
+
+#[test]
+fn a_number_that_is_undecidable_opens_what_follows() {
+    // Whether sin(π) is 0 depends on how exact it is; sin(1) is not 0 in any case.
+    let pi = f64::from(std::f32::consts::PI);
+    let mut model = compressing();
+    let graph = model.graph.as_mut().unwrap();
+    graph.node.insert(0, node("Sin", &["angle"], &["x"]));
+    graph.input[0] = any("angle", DType::F32);
+    let is_open = |angle: f64| {
+        let inputs = [("angle", floats(&[angle]))];
+        let model = specialise(&model, &inputs).unwrap().model;
+        let tensors = [inputs[0].1.clone()];
+        let taps = interp::Taps::Outputs;
+        interp::evaluate(&model, &tensors, &interp::Profile::WGSL, taps).unwrap().outputs[0].is_open
+    };
+    assert!(is_open(pi) && !is_open(1.0));
+}

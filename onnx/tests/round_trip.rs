@@ -55,7 +55,7 @@ fn the_same_model_gives_the_same_bytes() {
 /// Every single operator, many times over, in the oldest and the newest opset that has it.
 #[test]
 fn every_operator() {
-    for spec in ops::registry() {
+    for spec in ops::drawn() {
         for opset in [spec.since(), 26] {
             for seed in 0..8 {
                 let operators = [spec.name].into();

@@ -43,7 +43,7 @@ pub(crate) mod testing;
 pub use arith::Arith;
 pub use data::{Call, Data};
 pub use footprint::Footprint;
-pub use list::{Graph, Model, Op, find, registry};
+pub use list::{Graph, Model, Op, drawn, find, registry};
 pub use operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule};
 pub use rule::{Args, Check, Reject, Rule};
 pub use spec::Spec;

@@ -18,7 +18,7 @@ use crate::elementwise::{
 use crate::family::Family;
 use crate::linear::{Gemm, MatMul};
 use crate::movement::{
-    Concat, DepthToSpace, Expand, EyeLike, Flatten, Gather, GatherElements, OneHot, Pad, Reshape,
+    Concat, DepthToSpace, Expand, EyeLike, Flatten, Gather, GatherElements, NonZero, OneHot, Pad, Reshape,
     ReverseSequence, Shape, Size, Slice, SpaceToDepth, Split, Squeeze, Tile, Transpose, Trilu, Unsqueeze,
 };
 use crate::nn::{
@@ -185,6 +185,7 @@ operators! {
     SpaceToDepth(SpaceToDepth<D>);
     ReverseSequence(ReverseSequence);
     EyeLike(EyeLike);
+    NonZero(NonZero<D>);
     Shape(Shape);
     Size(Size);
     MatMul(MatMul);
@@ -240,6 +241,11 @@ static REGISTRY: LazyLock<Vec<Spec>> = LazyLock::new(|| {
 /// Every operator, in the order of the list.
 pub fn registry() -> impl Iterator<Item = &'static Spec> {
     REGISTRY.iter()
+}
+
+/// The operators that are drawn.
+pub fn drawn() -> impl Iterator<Item = &'static Spec> {
+    registry().filter(|spec| spec.undrawn.is_none())
 }
 
 /// The operator with that ONNX name.

@@ -20,6 +20,8 @@ pub struct Row {
     pub written: &'static [Written],
     /// Where we keep to less than the standard allows.
     pub deviations: &'static [Deviation],
+    /// Why the generator does not draw it, if it does not.
+    pub undrawn: Option<&'static str>,
 }
 
 /// An attribute of ours that ONNX writes as something else.
@@ -36,6 +38,11 @@ pub enum Written {
     },
     /// As the number of outputs a node has.
     Outputs {
+        /// Our name for the attribute.
+        attribute: &'static str,
+    },
+    /// Nowhere: only the values of operands tell it.
+    Found {
         /// Our name for the attribute.
         attribute: &'static str,
     },
@@ -102,10 +109,15 @@ pub const fn outputs(attribute: &'static str) -> Written {
     Written::Outputs { attribute }
 }
 
+/// An attribute that only the values of operands tell.
+pub const fn found(attribute: &'static str) -> Written {
+    Written::Found { attribute }
+}
+
 impl Row {
     /// An operator as the schemas have it.
     pub const fn new(name: &'static str) -> Self {
-        Self { name, written: &[], deviations: &[] }
+        Self { name, written: &[], deviations: &[], undrawn: None }
     }
 
     /// This operator, some of its attributes written as something else.
@@ -118,6 +130,12 @@ impl Row {
     #[must_use]
     pub const fn but(self, deviations: &'static [Deviation]) -> Self {
         Self { deviations, ..self }
+    }
+
+    /// This operator, which the generator does not draw.
+    #[must_use]
+    pub const fn undrawn(self, why: &'static str) -> Self {
+        Self { undrawn: Some(why), ..self }
     }
 }
 
@@ -134,6 +152,8 @@ pub struct Spec {
     pub fields: Vec<Field>,
     /// Where we keep to less than the standard allows.
     pub deviations: &'static [Deviation],
+    /// Why the generator does not draw it, if it does not.
+    pub undrawn: Option<&'static str>,
     /// The first opset of ours that has the operator.
     since: u32,
     /// Where the operator stands in the registry.
@@ -182,6 +202,8 @@ pub enum Place {
     Absent,
     /// Nowhere: an integer that is the number of outputs a node has, trailing unnamed ones left out.
     Outputs,
+    /// Nowhere: only the values of operands tell it.
+    Found,
 }
 
 /// The entry of a table by opset that holds in `opset`.
@@ -214,7 +236,7 @@ impl Row {
         let is_attribute = |name: &str| {
             self.written.iter().any(|written| match written {
                 Written::Operand { operand, .. } => *operand == name,
-                Written::Outputs { .. } => false,
+                Written::Outputs { .. } | Written::Found { .. } => false,
             })
         };
         schema.inputs.iter().filter(move |parameter| !is_attribute(parameter.name))
@@ -270,6 +292,7 @@ impl Row {
                 (attribute, self.by_opset(|_, schema| Some(place(schema, operand, attribute, form))))
             }
             Written::Outputs { attribute } => (attribute, self.by_opset(|_, _| Some(Place::Outputs))),
+            Written::Found { attribute } => (attribute, self.by_opset(|_, _| Some(Place::Found))),
         });
         let mut fields: Vec<Field> = written.map(|(name, places)| Field { name, places }).collect();
         for name in OPSETS.filter_map(|opset| self.definition(opset)).flat_map(attributes) {
@@ -310,6 +333,7 @@ impl Spec {
             outputs: row.outputs(),
             fields: row.fields(),
             deviations: row.deviations,
+            undrawn: row.undrawn,
             since: OPSETS.into_iter().find(|&opset| row.definition(opset).is_some()).unwrap_or(*OPSETS.end()),
             position,
         }

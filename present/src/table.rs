@@ -29,7 +29,7 @@ const DRAWS: u64 = 150;
 
 /// Every operator, by name.
 pub fn rows() -> Vec<Row> {
-    let mut rows: Vec<Row> = ops::registry().map(row).collect();
+    let mut rows: Vec<Row> = ops::drawn().map(row).collect();
     rows.sort_by_key(|r| r.operator);
     rows
 }

@@ -107,6 +107,7 @@ pub fn run_node(op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result
         Op::ReverseSequence(op) => movement::reverse_sequence::run(*op, c),
         Op::EyeLike(op) => movement::eye_like::run(*op, c),
         Op::Shape(op) => movement::shape::shape(*op, c),
+        Op::NonZero(_) => movement::non_zero::run(c),
         Op::Size(_) => movement::shape::size(c),
         Op::MatMul(_) => linear::matmul::run(c),
         Op::Gemm(op) => linear::gemm::run(*op, c),

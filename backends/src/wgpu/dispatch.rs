@@ -48,6 +48,7 @@ fn kernel(op: &Op) -> &dyn Kernel {
         Op::ReverseSequence(op) => op,
         Op::EyeLike(op) => op,
         Op::Shape(op) => op,
+        Op::NonZero(op) => op,
         Op::Size(op) => op,
         Op::MatMul(op) => op,
         Op::Gemm(op) => op,

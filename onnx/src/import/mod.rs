@@ -16,6 +16,7 @@
 //! | `operator` | one operator |
 //! | `function` | functions, typed for each use or written out |
 //! | `forms`, `control`, `sequence` | branches, loops, sequences and optionals, written out |
+//! | `read` | reading from values |
 //! | `known` | values that are known before the model is run |
 //! | `origin` | which node of the program a node of the graph comes from |
 //! | `declared` | what the model says about types |
@@ -42,6 +43,7 @@ mod nodes;
 mod operator;
 mod order;
 mod origin;
+mod read;
 mod sequence;
 mod standard;
 mod walk;

@@ -2,10 +2,11 @@
 
 use ir::{Attribute, Attributes, BadAttribute, DType, NodeKind, Operation, Type, Value};
 use ops::spec::{Arity, Place};
-use ops::{Op, Operator, Reject, Spec};
+use ops::{Op, Reject, Spec};
 
 use super::attribute;
 use super::context::Context;
+use super::forms::apply;
 use super::standard;
 use super::walk::{Walk, too_many_outputs};
 use crate::Error;
@@ -71,7 +72,7 @@ fn check_name(spec: &Spec, name: &str, context: &Context<'_>) -> Result<(), Erro
         }
         (_, Some(why)) => why,
         (Place::Attribute, None) => return Ok(()),
-        (Place::Absent | Place::Outputs, None) => {
+        (Place::Absent | Place::Outputs | Place::Found, None) => {
             "the operator has no such attribute in this opset".to_owned()
         }
     };
@@ -136,7 +137,30 @@ fn operands<'p>(
         }
         attributes.set(field.name, Attribute::Int(named as i64));
     }
+    for field in spec.fields.iter().filter(|f| spec.place(f.name, opset) == Place::Found) {
+        let (count, from) = count(walk, &inputs).map_err(|e| e.inside(format!("`{}`", field.name)))?;
+        attributes.set(field.name, Attribute::Int(count));
+        given.extend(from);
+    }
     Ok(Operands { inputs, given })
+}
+
+/// The number of elements of the first operand that are not zero: the one thing so far that an attribute is and that only
+/// values tell. What it was read from is not the operand but which of its elements are zero: an element may be off and
+/// still be none.
+fn count(walk: &mut Walk<'_, '_>, inputs: &[Option<Value>]) -> Result<(i64, Option<Value>), Error> {
+    let x = inputs.first().copied().flatten().ok_or_else(|| reject(&Reject::Missing(0)))?;
+    let (mut tensor, mut from) = walk.read_value(x, "operand 0".to_owned())?;
+    if from.is_some() && tensor.dtype() != DType::Bool {
+        let truth = apply(walk, "Cast", &Attributes::new().dtype("to", DType::Bool), &[x], &[])?[0];
+        (tensor, from) = walk.read_value(truth, "operand 0".to_owned())?;
+    }
+    let count = if tensor.dtype().is_float() {
+        tensor.to_f64s().into_iter().filter(|&x| x != 0.0).count()
+    } else {
+        tensor.to_i128s().into_iter().filter(|&z| z != 0).count()
+    };
+    Ok((count as i64, from))
 }
 
 /// The attribute that an operand's value amounts to, and the value to name as what it was read from.

@@ -10,7 +10,7 @@ use ops::Graph;
 use super::context::Context;
 use super::declared::Declared;
 use super::frame::{Bound, Frame};
-use super::known::{self, Inputs, Knowledge, Known};
+use super::known::{Inputs, Knowledge, Known};
 use super::order;
 use super::origin::{Inside, Origin, Path};
 use crate::Error;
@@ -339,42 +339,6 @@ impl<'p, 'c> Walk<'p, 'c> {
         };
         let what = format!("value `{}`", self.frame.scope.name(id));
         Error::invalid(what, format!("it is {is}, where a tensor must be"))
-    }
-
-    /// The elements of a value of the program, where they are known, and the value to name as what they were read
-    /// from: that is there where they depend on the model's inputs.
-    pub(super) fn known(&mut self, id: ValueId) -> Result<Option<(Known, Option<Value>)>, Error> {
-        match self.frame.get(id)?.clone() {
-            Bound::Static(tensor) => Ok(Some((Known { tensor, inputs: Inputs::default() }, None))),
-            Bound::Tensor(value) => {
-                let known = known::elements(self.context, &self.graph, &mut self.knowledge, value)?;
-                Ok(known.map(|known| {
-                    let from = (!known.inputs.is_empty()).then_some(value);
-                    (known, from)
-                }))
-            }
-            bound @ (Bound::Sequence(_) | Bound::Nothing(_) | Bound::Absent) => {
-                Err(self.not_a_tensor(id, &bound))
-            }
-        }
-    }
-
-    /// The elements of a value that something is read from, which the inputs must tell.
-    pub(super) fn read(&mut self, id: ValueId) -> Result<(Arc<Tensor>, Option<Value>), Error> {
-        let known = self.known(id)?;
-        let Some((Known { tensor, inputs }, from)) = known else {
-            let what = format!("value `{}`", self.frame.scope.name(id));
-            return Err(Error::unsupported(
-                what,
-                "it must be known before the model is run, but is computed",
-            ));
-        };
-        for input in inputs.iter() {
-            if !self.context.specialised.contains(input) {
-                self.context.specialised.push(input.clone());
-            }
-        }
-        Ok((tensor, from))
     }
 
     /// Walks over a function's scope with this graph, and comes back to the one at hand.

@@ -6,6 +6,7 @@ pub(crate) mod expand;
 pub(crate) mod eye_like;
 pub(crate) mod gather;
 pub(crate) mod gather_elements;
+pub(crate) mod non_zero;
 pub(crate) mod one_hot;
 pub(crate) mod pad;
 pub(crate) mod reshape;

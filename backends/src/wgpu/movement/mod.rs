@@ -6,6 +6,7 @@ mod expand;
 mod eye_like;
 mod gather;
 mod gather_elements;
+mod non_zero;
 mod one_hot;
 mod pad;
 mod reshape;

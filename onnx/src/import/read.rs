@@ -1,0 +1,51 @@
+//! Reading from values: what decides a branch, a count or a shape.
+
+use std::sync::Arc;
+
+use ir::{Tensor, Value};
+
+use super::frame::Bound;
+use super::known::{self, Inputs, Known};
+use super::walk::Walk;
+use crate::Error;
+use crate::program::ValueId;
+
+/// Elements that something was read from, and the value to name as that: it is there where they depend on the model's
+/// inputs.
+pub(super) type Read = (Arc<Tensor>, Option<Value>);
+
+impl Walk<'_, '_> {
+    /// The elements of a value of the program that something is read from, which the inputs must tell.
+    pub(super) fn read(&mut self, id: ValueId) -> Result<Read, Error> {
+        let what = format!("value `{}`", self.frame.scope.name(id));
+        match self.frame.get(id)?.clone() {
+            Bound::Static(tensor) => Ok((tensor, None)),
+            Bound::Tensor(value) => self.read_value(value, what),
+            bound @ (Bound::Sequence(_) | Bound::Nothing(_) | Bound::Absent) => {
+                Err(self.not_a_tensor(id, &bound))
+            }
+        }
+    }
+
+    /// The elements of a value of the graph that something is read from. `what` names it where the inputs do not tell it.
+    pub(super) fn read_value(&mut self, value: Value, what: String) -> Result<Read, Error> {
+        let known = known::elements(self.context, &self.graph, &mut self.knowledge, value)?;
+        let Some(Known { tensor, inputs }) = known else {
+            return Err(Error::unsupported(
+                what,
+                "it must be known before the model is run, but is computed",
+            ));
+        };
+        self.note(&inputs);
+        Ok((tensor, (!inputs.is_empty()).then_some(value)))
+    }
+
+    /// Notes that something was read from inputs of the model.
+    fn note(&mut self, inputs: &Inputs) {
+        for input in inputs.iter() {
+            if !self.context.specialised.contains(input) {
+                self.context.specialised.push(input.clone());
+            }
+        }
+    }
+}

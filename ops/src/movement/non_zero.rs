@@ -1,0 +1,107 @@
+//! `NonZero`: where the elements are that are not zero.
+
+use ir::{DType, Dim, Sym, Type};
+
+use crate::arith::{Arith, Comparison};
+use crate::attributes::attributes;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes::array;
+use crate::operator::{Edge, Facts, Operator, TypeRule};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Row, found};
+
+attributes! {
+    /// `NonZero` of X of any rank: an i64 tensor `[rank, count]` with a column for each element that is not zero, in
+    /// row-major order, which holds its place. NaN is not zero. Of a scalar there is no place to tell, but there are as many
+    /// columns. See <https://onnx.ai/onnx/operators/onnx__NonZero.html>.
+    ///
+    /// How many there are, only the values tell: here that is an attribute, which ONNX writes nowhere. The values of X must
+    /// have so many elements that are not zero; for others, nothing is defined.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct NonZero<D> {
+        /// How many elements are not zero.
+        pub count: D as size,
+    }
+}
+
+impl Single for NonZero {
+    const ROW: Row = Row::new("NonZero")
+        .with(&[found("count")])
+        .undrawn("a count that is drawn would have to be kept by the search for values");
+
+    fn draw<'a>(_: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        None
+    }
+}
+
+impl<D: Dim> TypeRule<D> for NonZero<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        r.le(self.count, x.count())?;
+        Ok(vec![Type::new(DType::I64, [D::from(x.rank() as i64), self.count])])
+    }
+}
+
+impl Operator for NonZero {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let a = c.arith;
+        let zeros: Vec<Option<i128>> = match c.data(0) {
+            Data::Real(x) => {
+                x.iter().map(|&x| a.peek(a.compare(Comparison::Equal, x, a.real(0.0)))).collect()
+            }
+            Data::Int(x) => x.iter().map(|&z| a.peek(z).map(|z| i128::from(z == 0))).collect(),
+        };
+        let places: Vec<usize> = (0..zeros.len()).filter(|&i| zeros[i] == Some(0)).collect();
+        let shape = c.data(0).shape();
+        let is_sure = zeros.iter().all(Option::is_some);
+        let index = |axis: usize, place: usize| {
+            let inner: usize = shape[axis + 1..].iter().product();
+            place / inner % shape[axis]
+        };
+        let columns = self.count.max(0) as usize;
+        let element = |at: usize| match (is_sure, places.len() == columns) {
+            (true, true) => a.int(index(at / columns, places[at % columns]) as i128),
+            (true, false) => a.undefined_int(),
+            (false, _) => a.unknown_int(),
+        };
+        vec![Data::Int(array(&c.extents(0), (0..shape.len() * columns).map(element).collect()))]
+    }
+
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
+    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+        let is_float = x[0].is_some_and(|t| t.dtype.is_float());
+        if is_float { vec![(0, Edge::NonFinite), (0, Edge::Zeros), (0, Edge::Denormals)] } else { Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, run, tensor};
+
+    #[test]
+    fn every_place_is_a_column() {
+        let x = tensor(DType::F32, &[2, 3], &[0., 1., 0., -0., f64::NAN, 2.]);
+        assert_eq!(run(NonZero { count: 3 }, &[&x]), [0., 1., 1., 1., 1., 2.]);
+        let z = tensor(DType::I64, &[3], &[0., 7., -1.]);
+        assert_eq!(run(NonZero { count: 2 }, &[&z]), [1., 2.]);
+    }
+
+    #[test]
+    fn nothing_and_a_scalar_have_no_places() {
+        let none = outputs(NonZero { count: 0 }, &[&tensor(DType::F32, &[2, 0], &[])]).unwrap();
+        assert_eq!(none[0].shape(), [2, 0]);
+        let one = outputs(NonZero { count: 1 }, &[&tensor(DType::F32, &[], &[3.])]).unwrap();
+        assert_eq!(one[0].shape(), [0, 1]);
+        assert!(outputs(NonZero { count: 2 }, &[&tensor(DType::F32, &[], &[3.])]).is_err());
+    }
+}
