@@ -71,6 +71,7 @@ impl Operator for Compare {
 #[cfg(test)]
 mod tests {
 
+
     use super::*;
     use crate::testing::{run, tensor};
 

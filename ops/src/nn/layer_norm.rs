@@ -124,6 +124,7 @@ impl Operator for LayerNorm {
 #[cfg(test)]
 mod tests {
 
+
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
 
