@@ -71,7 +71,6 @@ impl Operator for Compare {
 #[cfg(test)]
 mod tests {
 
-
     use super::*;
     use crate::testing::{run, tensor};
 

@@ -15,6 +15,8 @@ use crate::spec::Row;
 
 attributes! {
     /// Where.
+    ///
+    /// ONNX: [Where](https://onnx.ai/onnx/operators/onnx__Where.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Where;
 }

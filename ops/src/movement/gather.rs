@@ -16,6 +16,8 @@ use crate::spec::Row;
 
 attributes! {
     /// Gather. Negative indices count from the axis' end.
+    ///
+    /// ONNX: [Gather](https://onnx.ai/onnx/operators/onnx__Gather.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Gather {
         /// The axis that the indices point into.
@@ -25,6 +27,8 @@ attributes! {
 
 attributes! {
     /// `GatherElements`. Negative indices count from the axis' end.
+    ///
+    /// ONNX: [GatherElements](https://onnx.ai/onnx/operators/onnx__GatherElements.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct GatherElements {
         /// The axis that the indices point into.

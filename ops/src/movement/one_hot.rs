@@ -15,6 +15,8 @@ use crate::spec::{Row, scalar};
 
 attributes! {
     /// OneHot. The operand `values` is the pair of the value elsewhere and the value at the index.
+    ///
+    /// ONNX: [OneHot](https://onnx.ai/onnx/operators/onnx__OneHot.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct OneHot<D> {
         /// The length of the lists.

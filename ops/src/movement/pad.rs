@@ -29,6 +29,8 @@ pub enum PadMode {
 attributes! {
     /// Pad. Negative pads crop. Cropping comes first, so the other modes copy from what is left, and nothing can be
     /// cropped that is not there; ONNX leaves both open.
+    ///
+    /// ONNX: [Pad](https://onnx.ai/onnx/operators/onnx__Pad.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Pad<D> {
         /// What is added.

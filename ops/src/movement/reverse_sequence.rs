@@ -14,6 +14,8 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 /// `ReverseSequence`. One of the first two axes runs over the batch, the other over time.
+///
+/// ONNX: [ReverseSequence](https://onnx.ai/onnx/operators/onnx__ReverseSequence.html).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReverseSequence {
     /// Whether time is axis 1 and the batch axis 0.

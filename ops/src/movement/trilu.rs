@@ -14,6 +14,8 @@ use crate::spec::{Row, scalar};
 
 attributes! {
     /// Trilu, on the last two axes.
+    ///
+    /// ONNX: [Trilu](https://onnx.ai/onnx/operators/onnx__Trilu.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Trilu {
         /// Whether the upper triangle stays instead of the lower one.
