@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{DType, DTypes, Stream, Type};
-use ops::draw::Limits;
+use ops::draw::{Limits, Taste};
 use ops::spec::Arity;
 use ops::{Op, Spec};
 use rand::RngExt;
@@ -15,6 +15,18 @@ use rand::RngExt;
 use crate::budget::Budget;
 use crate::policy::DENSE;
 use crate::support::{Refused, Use};
+
+/// What draws lean towards: values that exist, so that nodes are connected; what is wanted, so that few draws are thrown away;
+/// f32, which every engine has.
+const TASTE: Taste = Taste {
+    live_of_any: 0.85,
+    live_of_one: 0.6,
+    rank_of_other: 0.5,
+    wanted_rank: 0.75,
+    wanted_dtype: 0.9,
+    f32: 0.5,
+    from_end: 0.3,
+};
 
 /// Bounds on generated graphs.
 #[derive(Clone, PartialEq, Debug)]
@@ -174,6 +186,7 @@ impl Settings {
             max_rank: self.max_rank,
             min_dim,
             max_dim: self.max_dim,
+            taste: TASTE,
         }
     }
 }

@@ -6,7 +6,7 @@ use ir::Choices;
 use ir::dim::{Arena, Expr};
 use ir::{DTypes, Stream, Sym, Type, Value};
 use onnxsmith_interp::{Profile, Taps, evaluate, evaluate_plain, judge};
-use ops::draw::{Draw, Goal, Limits};
+use ops::draw::{Draw, Goal, Limits, Taste};
 use ops::{Graph, Model, Op, Spec};
 use values::{Budget, find_values};
 
@@ -26,8 +26,15 @@ fn least(arena: &Arena<'_>, sym: Sym<'_>) -> Option<i64> {
 
 /// A model of one drawn operator, every operand a variable. `None` where the least sizes do not fit together.
 fn drawn(spec: &'static Spec, opset: u32, seed: u64) -> Option<Model> {
-    let limits =
-        Limits { opset, dtypes: DTypes::ALL, wanted: DTypes::ALL, max_rank: 4, min_dim: 2, max_dim: 6 };
+    let limits = Limits {
+        opset,
+        dtypes: DTypes::ALL,
+        wanted: DTypes::ALL,
+        max_rank: 4,
+        min_dim: 2,
+        max_dim: 6,
+        taste: Taste::EVEN,
+    };
     let arena = Arena::new();
     let mut rng = Choices::seeded(seed);
     let mut d = Draw::new(spec, &mut rng, &limits, &arena, Goal::Forward(&[]));

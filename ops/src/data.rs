@@ -115,6 +115,113 @@ impl<'a, A: Arith> Call<'a, A> {
     }
 }
 
+/// Reals or integers, as an operator sees them that is the same for both: it moves elements and chooses among them.
+pub trait Kind<A: Arith> {
+    /// A number of this kind.
+    type Number: Copy;
+
+    /// 0.
+    fn zero(a: &A) -> Self::Number;
+    /// One that cannot be decided.
+    fn unknown(a: &A) -> Self::Number;
+    /// One that is not defined.
+    fn undefined(a: &A) -> Self::Number;
+    /// `x` where the condition is not 0, else `y`.
+    fn choose(a: &A, condition: A::Z, x: Self::Number, y: Self::Number) -> Self::Number;
+    /// An operand of this kind that may be absent.
+    fn operand<'a>(c: &Call<'a, A>, i: usize) -> Option<&'a ArrayD<Self::Number>>;
+    /// A tensor of this kind.
+    fn data(elements: ArrayD<Self::Number>) -> Data<A>;
+}
+
+/// The elements of floating-point tensors.
+pub struct Reals;
+
+/// The elements of integer and `bool` tensors.
+pub struct Integers;
+
+impl<A: Arith> Kind<A> for Reals {
+    type Number = A::R;
+
+    fn zero(a: &A) -> A::R {
+        a.real(0.0)
+    }
+
+    fn unknown(a: &A) -> A::R {
+        a.unknown_real()
+    }
+
+    fn undefined(a: &A) -> A::R {
+        a.undefined_real()
+    }
+
+    fn choose(a: &A, condition: A::Z, x: A::R, y: A::R) -> A::R {
+        a.select(condition, x, y)
+    }
+
+    fn operand<'a>(c: &Call<'a, A>, i: usize) -> Option<&'a ArrayD<A::R>> {
+        c.opt_real(i)
+    }
+
+    fn data(elements: ArrayD<A::R>) -> Data<A> {
+        Data::Real(elements)
+    }
+}
+
+impl<A: Arith> Kind<A> for Integers {
+    type Number = A::Z;
+
+    fn zero(a: &A) -> A::Z {
+        a.int(0)
+    }
+
+    fn unknown(a: &A) -> A::Z {
+        a.unknown_int()
+    }
+
+    fn undefined(a: &A) -> A::Z {
+        a.undefined_int()
+    }
+
+    /// Not even an undecidable condition makes a difference where both are the same.
+    fn choose(a: &A, condition: A::Z, x: A::Z, y: A::Z) -> A::Z {
+        match a.peek(condition) {
+            Some(0) => y,
+            Some(_) => x,
+            None => match (a.peek(x), a.peek(y)) {
+                (Some(p), Some(q)) if p == q => x,
+                _ => a.unknown_int(),
+            },
+        }
+    }
+
+    fn operand<'a>(c: &Call<'a, A>, i: usize) -> Option<&'a ArrayD<A::Z>> {
+        c.opt_int(i)
+    }
+
+    fn data(elements: ArrayD<A::Z>) -> Data<A> {
+        Data::Int(elements)
+    }
+}
+
+/// A meaning that is the same for reals and for integers.
+pub trait EitherKind {
+    /// The output, as numbers of the kind that `operand` has.
+    fn elements<A: Arith, K: Kind<A>>(
+        &self,
+        c: &Call<'_, A>,
+        operand: &ArrayD<K::Number>,
+    ) -> ArrayD<K::Number>;
+}
+
+/// Runs an operator on the kind of numbers that its operand `i` has.
+pub fn of_either_kind<A: Arith>(op: &impl EitherKind, c: &Call<'_, A>, i: usize) -> Vec<Data<A>> {
+    vec![match c.data(i) {
+        Data::Real(x) => Reals::data(op.elements::<A, Reals>(c, x)),
+        Data::Int(x) => Integers::data(op.elements::<A, Integers>(c, x)),
+    }]
+}
+
 /// A rearrangement of elements that does not look at them: the same for every element type.
 pub trait Movement {
     /// The outputs, made of copies of the operands' elements.

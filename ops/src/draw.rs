@@ -4,6 +4,8 @@
 //! inserting forward (operands may be values that exist) or backward (all operands are fresh and the output is
 //! wanted) is not the operator's business: it shows only in what the answers lean towards. A draw that does not
 //! fit is thrown away, so an operator needs no inverse.
+//!
+//! What is likely is no truth about operators. How much answers lean is the generator's [`Taste`].
 
 use ir::Choices;
 use ir::dim::Arena;
@@ -13,8 +15,8 @@ use rand::seq::IndexedRandom;
 
 use crate::spec::{Place, Spec};
 
-/// Bounds on what is drawn.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Bounds on what is drawn, and what it leans towards.
+#[derive(Clone, PartialEq, Debug)]
 pub struct Limits {
     /// The operator set version: decides which dtypes an operand may have.
     pub opset: u32,
@@ -28,6 +30,40 @@ pub struct Limits {
     pub min_dim: i64,
     /// The largest dimension of a fresh operand.
     pub max_dim: i64,
+    /// What is likely within the bounds.
+    pub taste: Taste,
+}
+
+/// How often a draw leans one way where it could go another: probabilities.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Taste {
+    /// An operand is a value that exists, where one of some dtypes will do.
+    pub live_of_any: f64,
+    /// An operand is a value that exists, where the dtype or the shape is asked for.
+    pub live_of_one: f64,
+    /// A new operand that broadcasts with another has its rank.
+    pub rank_of_other: f64,
+    /// A rank is that of the wanted output.
+    pub wanted_rank: f64,
+    /// A dtype is that of the wanted output.
+    pub wanted_dtype: f64,
+    /// A dtype is f32, where it may be.
+    pub f32: f64,
+    /// An axis is spelled from the end.
+    pub from_end: f64,
+}
+
+impl Taste {
+    /// One way as often as the other.
+    pub const EVEN: Self = Self {
+        live_of_any: 0.5,
+        live_of_one: 0.5,
+        rank_of_other: 0.5,
+        wanted_rank: 0.5,
+        wanted_dtype: 0.5,
+        f32: 0.5,
+        from_end: 0.5,
+    };
 }
 
 impl Limits {
@@ -139,7 +175,7 @@ impl<'r, 'a> Draw<'r, 'a> {
     ) -> Option<Type<Sym<'a>>> {
         let dtypes = dtypes.intersection(self.allowed());
         if let Goal::Forward(live) = self.goal
-            && self.chance(0.85)
+            && self.chance(self.limits.taste.live_of_any)
             && let Some(i) = self.pick_live(live, |t| dtypes.contains(t.dtype) && ranks.contains(&t.rank()))
         {
             return Some(self.live(i));
@@ -160,14 +196,15 @@ impl<'r, 'a> Draw<'r, 'a> {
             return None;
         }
         if let Goal::Forward(live) = self.goal
-            && self.chance(0.6)
+            && self.chance(self.limits.taste.live_of_one)
             && let Some(i) =
                 self.pick_live(live, |t| t.dtype == dtype && may_broadcast(&t.shape, &like.shape))
         {
             return Some(self.live(i));
         }
         let most = self.limits.max_rank;
-        let rank = if self.chance(0.5) { like.rank() } else { self.rank(0..=most)? };
+        let rank =
+            if self.chance(self.limits.taste.rank_of_other) { like.rank() } else { self.rank(0..=most)? };
         Some(self.fresh(dtype, rank))
     }
 
@@ -178,7 +215,7 @@ impl<'r, 'a> Draw<'r, 'a> {
         }
         let fits = |t: &Type| t.dtype == dtype && may_match(&t.shape, shape);
         if let Goal::Forward(live) = self.goal
-            && self.chance(0.6)
+            && self.chance(self.limits.taste.live_of_one)
             && let Some(i) = self.pick_live(live, fits)
         {
             return Some(self.live(i));
@@ -227,7 +264,7 @@ impl<'r, 'a> Draw<'r, 'a> {
         }
         if let Some(wanted) = self.wanted()
             && (low..=high).contains(&wanted.rank())
-            && self.chance(0.75)
+            && self.chance(self.limits.taste.wanted_rank)
         {
             return Some(wanted.rank());
         }
@@ -241,12 +278,12 @@ impl<'r, 'a> Draw<'r, 'a> {
         let set = self.limits.in_use(set);
         if let Some(wanted) = self.wanted()
             && set.contains(wanted.dtype)
-            && self.chance(0.9)
+            && self.chance(self.limits.taste.wanted_dtype)
         {
             return Some(wanted.dtype);
         }
         let floats = set.intersection(DTypes::of(&[DType::F32]));
-        if !floats.is_empty() && self.chance(0.5) {
+        if !floats.is_empty() && self.chance(self.limits.taste.f32) {
             return Some(DType::F32);
         }
         let all: Vec<DType> = set.iter().collect();
@@ -291,7 +328,7 @@ impl<'r, 'a> Draw<'r, 'a> {
     }
 
     fn spell_axis(&mut self, axis: i64, rank: usize) -> i64 {
-        if self.chance(0.3) { axis - rank as i64 } else { axis }
+        if self.chance(self.limits.taste.from_end) { axis - rank as i64 } else { axis }
     }
 
     fn pick_live(&mut self, live: &[&Type], fits: impl Fn(&Type) -> bool) -> Option<usize> {

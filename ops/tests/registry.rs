@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ir::Choices;
 use ir::dim::{Arena, Expr};
 use ir::{Attribute, DType, DTypes, Operation, Sym, Tensor, Type};
-use onnxsmith_ops::draw::{Draw, Goal, Limits, Operand};
+use onnxsmith_ops::draw::{Draw, Goal, Limits, Operand, Taste};
 use onnxsmith_ops::plain::evaluate;
 use onnxsmith_ops::spec::{Arity, Deviation, Place};
 use onnxsmith_ops::{Op, Operator, Spec, registry, schema};
@@ -40,6 +40,7 @@ fn draw(spec: &'static Spec, opset: u32, seed: u64, goal: Goal<'_>) -> Option<Dr
         max_rank: 5,
         min_dim: (seed % 2) as i64,
         max_dim: 8,
+        taste: Taste::EVEN,
     };
     let arena = Arena::new();
     let mut rng = Choices::seeded(seed);

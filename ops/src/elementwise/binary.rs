@@ -112,8 +112,10 @@ impl Operator for Binary {
                 });
                 smallest.into_iter().chain([Hazard::Zero { operand: 1 }]).collect()
             }
-            BinaryFn::Add | BinaryFn::Sub | BinaryFn::Mul => Vec::new(),
-            BinaryFn::And
+            BinaryFn::Add
+            | BinaryFn::Sub
+            | BinaryFn::Mul
+            | BinaryFn::And
             | BinaryFn::Or
             | BinaryFn::Xor
             | BinaryFn::BitwiseAnd

@@ -14,6 +14,8 @@ use crate::spec::Row;
 
 attributes! {
     /// BitShift.
+    ///
+    /// ONNX: [BitShift](https://onnx.ai/onnx/operators/onnx__BitShift.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct BitShift {
         /// Which way.

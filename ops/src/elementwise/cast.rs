@@ -13,6 +13,8 @@ use crate::spec::{Deviation, Row};
 
 attributes! {
     /// Cast: the dtype is an attribute.
+    ///
+    /// ONNX: [Cast](https://onnx.ai/onnx/operators/onnx__Cast.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Cast {
         /// The dtype of the result.
@@ -22,6 +24,8 @@ attributes! {
 
 attributes! {
     /// CastLike: the dtype is that of a second operand, whose elements do not matter.
+    ///
+    /// ONNX: [CastLike](https://onnx.ai/onnx/operators/onnx__CastLike.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct CastLike;
 }

@@ -15,6 +15,8 @@ use crate::spec::{Deviation, Row};
 attributes! {
     /// Clip. The bounds are scalars. An absent bound does not bind, not even infinities: that is what the
     /// standard's function body says, where its prose names the largest finite number.
+    ///
+    /// ONNX: [Clip](https://onnx.ai/onnx/operators/onnx__Clip.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Clip;
 }

@@ -15,6 +15,8 @@ use crate::spec::Row;
 
 attributes! {
     /// Gelu.
+    ///
+    /// ONNX: [Gelu](https://onnx.ai/onnx/operators/onnx__Gelu.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Gelu {
         /// Whether `approximate` is `tanh` instead of `none`.

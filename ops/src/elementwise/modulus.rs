@@ -14,6 +14,8 @@ use crate::spec::Row;
 
 attributes! {
     /// Mod.
+    ///
+    /// ONNX: [Mod](https://onnx.ai/onnx/operators/onnx__Mod.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Mod {
         /// Whether the result has the dividend's sign instead of the divisor's; floats need it.

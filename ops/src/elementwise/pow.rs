@@ -14,6 +14,8 @@ use crate::spec::Row;
 
 attributes! {
     /// Pow. The result has the dtype of the base.
+    ///
+    /// ONNX: [Pow](https://onnx.ai/onnx/operators/onnx__Pow.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Pow;
 }

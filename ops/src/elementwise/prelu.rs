@@ -14,6 +14,8 @@ use crate::spec::Row;
 
 attributes! {
     /// PRelu. The slope broadcasts to the shape of X, not the other way round.
+    ///
+    /// ONNX: [PRelu](https://onnx.ai/onnx/operators/onnx__PRelu.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct PRelu;
 }

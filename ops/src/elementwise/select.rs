@@ -1,10 +1,11 @@
 //! Where: each element from one of two operands, as a condition says.
 
 use ir::{Dim, Sym, Type};
+use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
-use crate::data::{Call, Data};
+use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
@@ -14,6 +15,8 @@ use crate::spec::Row;
 
 attributes! {
     /// Where.
+    ///
+    /// ONNX: [Where](https://onnx.ai/onnx/operators/onnx__Where.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Where;
 }
@@ -39,15 +42,11 @@ impl<D: Dim> TypeRule<D> for Where {
     }
 }
 
-/// One of two integers; not even an undecidable condition makes a difference where they are the same.
-pub(crate) fn choose<A: Arith>(a: &A, condition: A::Z, x: A::Z, y: A::Z) -> A::Z {
-    match a.peek(condition) {
-        Some(0) => y,
-        Some(_) => x,
-        None => match (a.peek(x), a.peek(y)) {
-            (Some(p), Some(q)) if p == q => x,
-            _ => a.unknown_int(),
-        },
+impl EitherKind for Where {
+    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
+        let (shape, y) = (c.extents(0), K::operand(c, 2).expect("the type rule requires one dtype of both"));
+        let pairs = zip(&shape, x, y, |x, y| (x, y));
+        zip(&shape, c.int(0), &pairs, |condition, (x, y)| K::choose(c.arith, condition, x, y))
     }
 }
 
@@ -57,14 +56,7 @@ impl Operator for Where {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let (a, shape, condition) = (c.arith, c.extents(0), c.int(0));
-        vec![if let (Some(x), Some(y)) = (c.opt_real(1), c.opt_real(2)) {
-            let pairs = zip(&shape, x, y, |x, y| (x, y));
-            Data::Real(zip(&shape, condition, &pairs, |z, (x, y)| a.select(z, x, y)))
-        } else {
-            let pairs = zip(&shape, c.int(1), c.int(2), |x, y| (x, y));
-            Data::Int(zip(&shape, condition, &pairs, |z, (x, y)| choose(a, z, x, y)))
-        }]
+        of_either_kind(self, c, 1)
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

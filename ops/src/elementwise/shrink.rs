@@ -16,6 +16,8 @@ attributes! {
     ///
     /// On integers both attributes are first cast to the dtype, as in the standard's function body. With whole
     /// numbers, which are the only ones drawn, every reading of the standard gives the same.
+    ///
+    /// ONNX: [Shrink](https://onnx.ai/onnx/operators/onnx__Shrink.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct Shrink {
         /// How far elements move.

@@ -42,9 +42,9 @@ macro_rules! table {
                 match self { $(Self::$name => { let $z = z; $int })* }
             }
 
-            /// What is outside of the function's domain, or overflows, in a float format.
-            fn hazard(self, format: FloatFormat) -> Option<Hazard> {
-                match self { $(Self::$name => $domain(format),)* }
+            /// Where the function is defined and does not overflow.
+            const fn domain(self) -> Domain {
+                match self { $(Self::$name => Domain::$domain,)* }
             }
 
             /// Whether twice the element gives twice the result, and so for every power of two.
@@ -64,82 +64,79 @@ macro_rules! table {
 }
 
 table! {
-    Identity: |_, x| x, |z| z, everywhere, LINEAR, [NonFinite, Limits];
-    Abs: |a, x| a.abs(x), |z| z.abs(), everywhere, LINEAR, [NonFinite, Limits];
-    Neg: |a, x| a.neg(x), |z| -z, everywhere, LINEAR, [NonFinite, Limits];
-    Sign: |a, x| a.step(Step::Sign, x), |z| z.signum(), everywhere, CURVED, [NonFinite, Limits];
-    Floor: |a, x| a.step(Step::Floor, x), |z| z, everywhere, CURVED, [NonFinite];
-    Ceil: |a, x| a.step(Step::Ceil, x), |z| z, everywhere, CURVED, [NonFinite];
-    Round: |a, x| a.step(Step::Round, x), |z| z, everywhere, CURVED, [NonFinite];
-    Relu: |a, x| a.max(x, a.real(0.0)), |z| z.max(0), everywhere, LINEAR, [NonFinite, Limits];
-    Reciprocal: |a, x| a.div(a.real(1.0), x), |z| z, but_zero, CURVED, [];
-    Sqrt: |a, x| a.call(Fun::Sqrt, x), |z| z, from_zero, CURVED, [NonFinite];
-    Exp: |a, x| a.call(Fun::Exp, x), |z| z, exponents, CURVED, [NonFinite];
-    Log: |a, x| a.call(Fun::Log, x), |z| z, normal, CURVED, [];
-    Sin: |a, x| a.call(Fun::Sin, x), |z| z, everywhere, CURVED, [];
-    Cos: |a, x| a.call(Fun::Cos, x), |z| z, everywhere, CURVED, [];
-    Tan: |a, x| a.call(Fun::Tan, x), |z| z, everywhere, CURVED, [];
-    Asin: |a, x| a.call(Fun::Asin, x), |z| z, unit, CURVED, [];
-    Acos: |a, x| a.call(Fun::Acos, x), |z| z, unit, CURVED, [];
-    Atan: |a, x| a.call(Fun::Atan, x), |z| z, everywhere, CURVED, [Saturation];
-    Sinh: |a, x| a.call(Fun::Sinh, x), |z| z, hyperbolic, CURVED, [];
-    Cosh: |a, x| a.call(Fun::Cosh, x), |z| z, hyperbolic, CURVED, [];
-    Tanh: |a, x| a.call(Fun::Tanh, x), |z| z, everywhere, CURVED, [Saturation];
-    Asinh: |a, x| a.call(Fun::Asinh, x), |z| z, everywhere, CURVED, [Saturation];
-    Acosh: |a, x| a.call(Fun::Acosh, x), |z| z, from_one, CURVED, [];
-    Atanh: |a, x| a.call(Fun::Atanh, x), |z| z, within_unit, CURVED, [];
-    Erf: |a, x| a.call(Fun::Erf, x), |z| z, everywhere, CURVED, [Saturation];
-    Sigmoid: |a, x| a.call(Fun::Sigmoid, x), |z| z, everywhere, CURVED, [Saturation];
-    Softplus: |a, x| a.call(Fun::Softplus, x), |z| z, everywhere, CURVED, [Saturation];
+    Identity: |_, x| x, |z| z, Everywhere, LINEAR, [NonFinite, Limits];
+    Abs: |a, x| a.abs(x), |z| z.abs(), Everywhere, LINEAR, [NonFinite, Limits];
+    Neg: |a, x| a.neg(x), |z| -z, Everywhere, LINEAR, [NonFinite, Limits];
+    Sign: |a, x| a.step(Step::Sign, x), |z| z.signum(), Everywhere, CURVED, [NonFinite, Limits];
+    Floor: |a, x| a.step(Step::Floor, x), |z| z, Everywhere, CURVED, [NonFinite];
+    Ceil: |a, x| a.step(Step::Ceil, x), |z| z, Everywhere, CURVED, [NonFinite];
+    Round: |a, x| a.step(Step::Round, x), |z| z, Everywhere, CURVED, [NonFinite];
+    Relu: |a, x| a.max(x, a.real(0.0)), |z| z.max(0), Everywhere, LINEAR, [NonFinite, Limits];
+    Reciprocal: |a, x| a.div(a.real(1.0), x), |z| z, ButZero, CURVED, [];
+    Sqrt: |a, x| a.call(Fun::Sqrt, x), |z| z, FromZero, CURVED, [NonFinite];
+    Exp: |a, x| a.call(Fun::Exp, x), |z| z, Exponents, CURVED, [NonFinite];
+    Log: |a, x| a.call(Fun::Log, x), |z| z, Normal, CURVED, [];
+    Sin: |a, x| a.call(Fun::Sin, x), |z| z, Everywhere, CURVED, [];
+    Cos: |a, x| a.call(Fun::Cos, x), |z| z, Everywhere, CURVED, [];
+    Tan: |a, x| a.call(Fun::Tan, x), |z| z, Everywhere, CURVED, [];
+    Asin: |a, x| a.call(Fun::Asin, x), |z| z, Unit, CURVED, [];
+    Acos: |a, x| a.call(Fun::Acos, x), |z| z, Unit, CURVED, [];
+    Atan: |a, x| a.call(Fun::Atan, x), |z| z, Everywhere, CURVED, [Saturation];
+    Sinh: |a, x| a.call(Fun::Sinh, x), |z| z, Hyperbolic, CURVED, [];
+    Cosh: |a, x| a.call(Fun::Cosh, x), |z| z, Hyperbolic, CURVED, [];
+    Tanh: |a, x| a.call(Fun::Tanh, x), |z| z, Everywhere, CURVED, [Saturation];
+    Asinh: |a, x| a.call(Fun::Asinh, x), |z| z, Everywhere, CURVED, [Saturation];
+    Acosh: |a, x| a.call(Fun::Acosh, x), |z| z, FromOne, CURVED, [];
+    Atanh: |a, x| a.call(Fun::Atanh, x), |z| z, WithinUnit, CURVED, [];
+    Erf: |a, x| a.call(Fun::Erf, x), |z| z, Everywhere, CURVED, [Saturation];
+    Sigmoid: |a, x| a.call(Fun::Sigmoid, x), |z| z, Everywhere, CURVED, [Saturation];
+    Softplus: |a, x| a.call(Fun::Softplus, x), |z| z, Everywhere, CURVED, [Saturation];
     // x·tanh(ln(1 + eˣ))
-    Mish: |a, x| a.mul(x, a.call(Fun::Tanh, a.call(Fun::Softplus, x))), |z| z, everywhere, CURVED, [Saturation];
-    Softsign: |a, x| a.div(x, a.add(a.real(1.0), a.abs(x))), |z| z, everywhere, CURVED, [Saturation];
-    HardSwish: |a, x| hard_swish(a, x), |z| z, everywhere, CURVED, [Saturation];
-    Not: |_, x| x, |z| i128::from(z == 0), everywhere, CURVED, [];
-    BitwiseNot: |_, x| x, |z| !z, everywhere, CURVED, [];
+    Mish: |a, x| a.mul(x, a.call(Fun::Tanh, a.call(Fun::Softplus, x))), |z| z, Everywhere, CURVED, [Saturation];
+    Softsign: |a, x| a.div(x, a.add(a.real(1.0), a.abs(x))), |z| z, Everywhere, CURVED, [Saturation];
+    HardSwish: |a, x| hard_swish(a, x), |z| z, Everywhere, CURVED, [Saturation];
+    Not: |_, x| x, |z| i128::from(z == 0), Everywhere, CURVED, [];
+    BitwiseNot: |_, x| x, |z| !z, Everywhere, CURVED, [];
 }
 
 const LINEAR: bool = true;
 const CURVED: bool = false;
 
-fn outside(low: f64, high: f64) -> Option<Hazard> {
-    Some(Hazard::Outside { operand: 0, low, high })
+/// Where a function is defined and does not overflow.
+#[derive(Clone, Copy)]
+enum Domain {
+    Everywhere,
+    ButZero,
+    FromZero,
+    /// Positive, and no denormal.
+    Normal,
+    /// Up to the largest exponent of e.
+    Exponents,
+    /// Up to it, and down to its negative.
+    Hyperbolic,
+    Unit,
+    WithinUnit,
+    FromOne,
 }
 
-fn everywhere(_: FloatFormat) -> Option<Hazard> {
-    None
-}
-
-fn but_zero(_: FloatFormat) -> Option<Hazard> {
-    Some(Hazard::Zero { operand: 0 })
-}
-
-fn from_zero(format: FloatFormat) -> Option<Hazard> {
-    outside(0.0, format.max_finite())
-}
-
-fn normal(format: FloatFormat) -> Option<Hazard> {
-    outside(format.min_normal(), format.max_finite())
-}
-
-fn exponents(format: FloatFormat) -> Option<Hazard> {
-    outside(-format.max_finite(), libm::log(format.max_finite()))
-}
-
-fn hyperbolic(format: FloatFormat) -> Option<Hazard> {
-    outside(-libm::log(format.max_finite()), libm::log(format.max_finite()))
-}
-
-fn unit(_: FloatFormat) -> Option<Hazard> {
-    outside(-1.0, 1.0)
-}
-
-fn from_one(format: FloatFormat) -> Option<Hazard> {
-    outside(1.0, format.max_finite())
-}
-
-fn within_unit(format: FloatFormat) -> Option<Hazard> {
-    outside(-1.0 + format.epsilon(), 1.0 - format.epsilon())
+impl Domain {
+    /// The hazard outside of the domain, in a float format.
+    fn hazard(self, format: FloatFormat) -> Option<Hazard> {
+        let (most, exponent) = (format.max_finite(), libm::log(format.max_finite()));
+        let inner = 1.0 - format.epsilon();
+        let (low, high) = match self {
+            Self::Everywhere => return None,
+            Self::ButZero => return Some(Hazard::Zero { operand: 0 }),
+            Self::FromZero => (0.0, most),
+            Self::Normal => (format.min_normal(), most),
+            Self::Exponents => (-most, exponent),
+            Self::Hyperbolic => (-exponent, exponent),
+            Self::Unit => (-1.0, 1.0),
+            Self::WithinUnit => (-inner, inner),
+            Self::FromOne => (1.0, most),
+        };
+        Some(Hazard::Outside { operand: 0, low, high })
+    }
 }
 
 /// HardSigmoid with the constants HardSwish uses: clamp(x/6 + 1/2, 0, 1). As a sum of products it covers both
@@ -202,7 +199,7 @@ impl Operator for Unary {
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         // Without an operand, as f32 has it.
         let dtype = x[0].map_or(DType::F32, |t| t.dtype);
-        dtype.float().and_then(|format| self.0.hazard(format)).into_iter().collect()
+        dtype.float().and_then(|format| self.0.domain().hazard(format)).into_iter().collect()
     }
 
     fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {

@@ -20,6 +20,8 @@ attributes! {
     ///
     /// On integers, alpha and beta are first cast to the dtype; the standard does not say how a fractional factor
     /// would round, so only whole ones are drawn there.
+    ///
+    /// ONNX: [Gemm](https://onnx.ai/onnx/operators/onnx__Gemm.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct Gemm {
         /// The factor of the product.

@@ -17,6 +17,8 @@ use crate::spec::Row;
 attributes! {
     /// MatMul of A `[…, M, K]` and B `[…, K, N]`, whose leading axes broadcast. A vector on the left is a row, one
     /// on the right a column; the axis it lacks is not in the result either.
+    ///
+    /// ONNX: [MatMul](https://onnx.ai/onnx/operators/onnx__MatMul.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct MatMul;
 }

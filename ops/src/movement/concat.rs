@@ -14,6 +14,8 @@ use crate::spec::Row;
 
 attributes! {
     /// Concat.
+    ///
+    /// ONNX: [Concat](https://onnx.ai/onnx/operators/onnx__Concat.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Concat {
         /// The axis along which the operands follow each other.

@@ -15,6 +15,8 @@ use crate::spec::Row;
 
 attributes! {
     /// `DepthToSpace` of `[N, C, H, W]`.
+    ///
+    /// ONNX: [DepthToSpace](https://onnx.ai/onnx/operators/onnx__DepthToSpace.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct DepthToSpace<D> {
         /// The side of a block.
@@ -27,6 +29,8 @@ attributes! {
 
 attributes! {
     /// `SpaceToDepth` of `[N, C, H, W]`; undoes `DepthToSpace` in DCR order.
+    ///
+    /// ONNX: [SpaceToDepth](https://onnx.ai/onnx/operators/onnx__SpaceToDepth.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct SpaceToDepth<D> {
         /// The side of a block.

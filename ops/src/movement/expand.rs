@@ -14,6 +14,8 @@ use crate::spec::{Row, list};
 
 attributes! {
     /// Expand. The broadcasting is multidirectional: where `shape` says 1 or is shorter, the operand's size holds.
+    ///
+    /// ONNX: [Expand](https://onnx.ai/onnx/operators/onnx__Expand.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Expand<D> {
         /// The shape to broadcast with.

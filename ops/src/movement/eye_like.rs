@@ -14,6 +14,8 @@ use crate::spec::Row;
 
 attributes! {
     /// `EyeLike`.
+    ///
+    /// ONNX: [EyeLike](https://onnx.ai/onnx/operators/onnx__EyeLike.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct EyeLike {
         /// Which diagonal: above the main one where positive, below where negative.

@@ -14,6 +14,8 @@ use crate::spec::Row;
 
 attributes! {
     /// Flatten.
+    ///
+    /// ONNX: [Flatten](https://onnx.ai/onnx/operators/onnx__Flatten.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Flatten {
         /// The first axis of the columns, from `-rank` to `rank`; `rank` itself makes one column.

@@ -1,22 +1,36 @@
-//! Gather: slices of one operand along an axis, chosen by the other.
+//! Gather and `GatherElements`: elements of one operand that indices, the other operand, point to along an axis. Negative
+//! indices count from the axis' end; one out of range is undefined.
 
 use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
-use crate::data::{Call, Data};
+use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Facts, Hazard, Operator, TypeRule};
-use crate::rule::{Args, Reject, Rule, axis};
+use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
     /// Gather. Negative indices count from the axis' end.
+    ///
+    /// ONNX: [Gather](https://onnx.ai/onnx/operators/onnx__Gather.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Gather {
+        /// The axis that the indices point into.
+        pub axis: i64 = 0,
+    }
+}
+
+attributes! {
+    /// `GatherElements`. Negative indices count from the axis' end.
+    ///
+    /// ONNX: [GatherElements](https://onnx.ai/onnx/operators/onnx__GatherElements.html).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct GatherElements {
         /// The axis that the indices point into.
         pub axis: i64 = 0,
     }
@@ -39,36 +53,22 @@ impl Single for Gather {
     }
 }
 
-/// What an index points to: an element, or nothing that can be said.
-pub(super) enum Pointed {
-    /// The element at this position.
-    At(usize),
-    /// One of the elements, but which one is undecidable.
-    Unknown,
-    /// None: the index is out of range.
-    Undefined,
-}
+impl Single for GatherElements {
+    const ROW: Row = Row::new("GatherElements");
 
-/// Reads an index into an axis of `size`.
-pub(super) fn point<A: Arith>(a: &A, index: A::Z, size: usize) -> Pointed {
-    let Some(index) = a.peek(index) else { return Pointed::Unknown };
-    let from_start = if index < 0 { index + size as i128 } else { index };
-    if (0..size as i128).contains(&from_start) {
-        Pointed::At(from_start as usize)
-    } else {
-        Pointed::Undefined
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let rank = d.any(1..=d.limits.max_rank)?.rank();
+        let allowed = d.allowed();
+        let dtype = d.dtype(allowed)?;
+        d.pinned(dtype, rank);
+        Some(GatherElements { axis: d.axis(rank)? })
     }
-}
-
-/// The hazard of indices at operand `i` into an axis of `size`.
-pub(super) fn in_range(operand: usize, size: i64) -> Hazard {
-    Hazard::Outside { operand, low: -size as f64, high: (size - 1) as f64 }
 }
 
 impl<D: Dim> TypeRule<D> for Gather {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (data, indices) = (x.need(0)?, x.need(1)?);
-        let axis = axis(self.axis, data.rank())?;
+        let axis = rule::axis(self.axis, data.rank())?;
         // No index points into an empty axis.
         r.le(indices.count(), data.shape[axis] * D::from(ir::dim::LIMIT))?;
         let mut shape = data.shape[..axis].to_vec();
@@ -78,25 +78,86 @@ impl<D: Dim> TypeRule<D> for Gather {
     }
 }
 
-impl Gather {
-    fn gather<A: Arith, T: Copy>(
-        self,
-        c: &Call<'_, A>,
-        x: &ArrayD<T>,
-        unknown: T,
-        undefined: T,
-    ) -> ArrayD<T> {
-        let indices = c.int(1);
-        let axis = axis(self.axis, x.ndim()).unwrap_or(0);
-        lanes::build(&c.extents(0), |at| {
-            let (before, rest) = at.split_at(axis);
-            let (which, after) = rest.split_at(indices.ndim());
-            match point(c.arith, indices[which], x.shape()[axis]) {
-                Pointed::At(i) => x[[before, &[i], after].concat().as_slice()],
-                Pointed::Unknown => unknown,
-                Pointed::Undefined => undefined,
+impl<D: Dim> TypeRule<D> for GatherElements {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let data = x.need(0)?;
+        let along = rule::axis(self.axis, data.rank())?;
+        let indices = x.ranked(1, data.rank()..=data.rank())?;
+        for (a, (&index, &size)) in indices.shape.iter().zip(&data.shape).enumerate() {
+            if a != along {
+                r.le(index, size)?;
             }
-        })
+        }
+        // No index points into an empty axis.
+        r.le(indices.count(), data.shape[along] * D::from(ir::dim::LIMIT))?;
+        Ok(vec![indices.with_dtype(data.dtype)])
+    }
+}
+
+/// What an index points to: an element, or nothing that can be said.
+enum Pointed {
+    /// The element at this position.
+    At(usize),
+    /// One of the elements, but which one is undecidable.
+    Unknown,
+    /// None: the index is out of range.
+    Undefined,
+}
+
+/// Reads an index into an axis of `size`.
+fn point<A: Arith>(a: &A, index: A::Z, size: usize) -> Pointed {
+    let Some(index) = a.peek(index) else { return Pointed::Unknown };
+    let from_start = if index < 0 { index + size as i128 } else { index };
+    if (0..size as i128).contains(&from_start) {
+        Pointed::At(from_start as usize)
+    } else {
+        Pointed::Undefined
+    }
+}
+
+/// Indices, at operand 1, point into an axis of the first operand.
+fn in_range(x: &[Option<&Type>], axis: i64) -> Vec<Hazard> {
+    let size = x[0].and_then(|t| Some(t.shape[rule::axis(axis, t.rank()).ok()?]));
+    let hazard = |size: i64| Hazard::Outside { operand: 1, low: -size as f64, high: (size - 1) as f64 };
+    size.map(hazard).into_iter().collect()
+}
+
+/// The elements that indices point to. For a place of the output, `index` says where its index stands, and `source` where an
+/// element is that it points to.
+fn gather<A: Arith, K: Kind<A>>(
+    c: &Call<'_, A>,
+    x: &ArrayD<K::Number>,
+    axis: usize,
+    index: impl Fn(&[usize]) -> &[usize],
+    source: impl Fn(&[usize], usize) -> Vec<usize>,
+) -> ArrayD<K::Number> {
+    lanes::build(&c.extents(0), |at| match point(c.arith, c.int(1)[index(at)], x.shape()[axis]) {
+        Pointed::At(i) => x[source(at, i).as_slice()],
+        Pointed::Unknown => K::unknown(c.arith),
+        Pointed::Undefined => K::undefined(c.arith),
+    })
+}
+
+impl EitherKind for Gather {
+    /// The axes of the indices stand for the axis that they point into.
+    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
+        let axis = rule::axis(self.axis, x.ndim()).unwrap_or(0);
+        let after = axis + c.int(1).ndim();
+        let source = |at: &[usize], i| [&at[..axis], &[i], &at[after..]].concat();
+        gather::<A, K>(c, x, axis, |at| &at[axis..after], source)
+    }
+}
+
+impl EitherKind for GatherElements {
+    /// Each index stands for itself: the element is at its own position but for the axis.
+    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
+        let axis = rule::axis(self.axis, x.ndim()).unwrap_or(0);
+        let source = |at: &[usize], i| {
+            let mut source = at.to_vec();
+            source[axis] = i;
+            source
+        };
+        gather::<A, K>(c, x, axis, |at| at, source)
     }
 }
 
@@ -110,25 +171,38 @@ impl Operator for Gather {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let a = c.arith;
-        vec![match c.data(0) {
-            Data::Real(x) => Data::Real(self.gather(c, x, a.unknown_real(), a.undefined_real())),
-            Data::Int(x) => Data::Int(self.gather(c, x, a.unknown_int(), a.undefined_int())),
-        }]
+        of_either_kind(self, c, 0)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let size = x[0].and_then(|t| Some(t.shape[axis(self.axis, t.rank()).ok()?]));
-        size.map(|size| in_range(1, size)).into_iter().collect()
+        in_range(x, self.axis)
+    }
+}
+
+impl Operator for GatherElements {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts::NONE
+    }
+
+    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
+        0
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        of_either_kind(self, c, 0)
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        in_range(x, self.axis)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ir::{DType, Tensor};
+    use ir::{Attributes, DType, Tensor};
 
     use super::*;
-    use crate::testing::evaluate;
+    use crate::testing::{evaluate, outputs, parse, run, tensor};
 
     fn gather(axis: i64, shape: &[i64], indices: &Tensor) -> Result<(Vec<usize>, Vec<i128>), Reject> {
         let x = Tensor::from_i128_fn(&Type::new(DType::I32, shape), |i| i as i128 + 1);
@@ -152,5 +226,17 @@ mod tests {
         assert_eq!(gather(0, &[3], &indices(&[2], &[3, -4])), Ok((vec![2], vec![0, 0])));
         assert!(gather(0, &[0, 2], &indices(&[1], &[0])).is_err());
         assert_eq!(gather(0, &[0, 2], &indices(&[0], &[])), Ok((vec![0, 2], vec![])));
+    }
+
+    #[test]
+    fn gather_elements_gives_the_examples_of_the_specification() {
+        let x = tensor(DType::F32, &[3, 3], &[1., 2., 3., 4., 5., 6., 7., 8., 9.]);
+        let indices = tensor(DType::I32, &[2, 3], &[1., -1., 0., 2., 0., 0.]);
+        let gather = |axis| parse::<GatherElements>("GatherElements", &Attributes::new().int("axis", axis));
+        assert_eq!(run(gather(0), &[&x, &indices]), [4., 8., 3., 7., 2., 3.]);
+        assert_eq!(run(gather(-1), &[&x, &indices]), [2., 3., 1., 6., 4., 4.]);
+        let wide = tensor(DType::I32, &[1, 4], &[0.; 4]);
+        assert!(outputs(gather(0), &[&x, &wide]).is_err());
+        assert_eq!(run(gather(1), &[&x, &wide]), [1.; 4]);
     }
 }

@@ -5,9 +5,8 @@ use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
-use crate::data::{Call, Data};
+use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
-use crate::elementwise::select::choose;
 use crate::family::Single;
 use crate::lanes::{array, move_last};
 use crate::operator::{Facts, Operator, TypeRule};
@@ -16,6 +15,8 @@ use crate::spec::{Row, scalar};
 
 attributes! {
     /// OneHot. The operand `values` is the pair of the value elsewhere and the value at the index.
+    ///
+    /// ONNX: [OneHot](https://onnx.ai/onnx/operators/onnx__OneHot.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct OneHot<D> {
         /// The length of the lists.
@@ -57,15 +58,24 @@ impl<D: Dim> TypeRule<D> for OneHot<D> {
     }
 }
 
-impl OneHot {
-    /// One list for each index, put together along the axis; `pick` chooses a value as the condition says.
-    fn lists<A: Arith, T: Clone>(self, a: &A, indices: &ArrayD<A::Z>, pick: impl Fn(A::Z) -> T) -> ArrayD<T> {
-        let depth = i128::from(self.depth);
+impl EitherKind for OneHot {
+    /// One list for each index, put together along the axis.
+    fn elements<A: Arith, K: Kind<A>>(
+        &self,
+        c: &Call<'_, A>,
+        values: &ArrayD<K::Number>,
+    ) -> ArrayD<K::Number> {
+        let (a, depth) = (c.arith, i128::from(self.depth));
+        let indices = match c.data(0) {
+            Data::Real(x) => &x.mapv(|x| a.truncate(x, DType::I64)),
+            Data::Int(x) => x,
+        };
         // A negative index counts from the end; one out of range is nowhere.
         let hit = |index, place| a.exact([index], |[z]| Some((z == place || z + depth == place).into()));
         let items = indices.iter().flat_map(|&z| (0..depth).map(move |place| (z, place)));
+        let pick = |(z, place)| K::choose(a, hit(z, place), values[[1]], values[[0]]);
         let shape = [indices.shape(), &[self.depth as usize]].concat();
-        let lists = array(&shape, items.map(|(z, place)| pick(hit(z, place))).collect());
+        let lists = array(&shape, items.map(pick).collect());
         move_last(lists, axis(self.axis, shape.len()).unwrap_or(0))
     }
 }
@@ -80,15 +90,7 @@ impl Operator for OneHot {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let a = c.arith;
-        let indices = match c.data(0) {
-            Data::Real(x) => &x.mapv(|x| a.truncate(x, DType::I64)),
-            Data::Int(x) => x,
-        };
-        vec![match c.data(1) {
-            Data::Real(v) => Data::Real(self.lists(a, indices, |hit| a.select(hit, v[[1]], v[[0]]))),
-            Data::Int(v) => Data::Int(self.lists(a, indices, |hit| choose(a, hit, v[[1]], v[[0]]))),
-        }]
+        of_either_kind(self, c, 1)
     }
 }
 

@@ -5,7 +5,7 @@ use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
-use crate::data::{Call, Data};
+use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
@@ -29,6 +29,8 @@ pub enum PadMode {
 attributes! {
     /// Pad. Negative pads crop. Cropping comes first, so the other modes copy from what is left, and nothing can be
     /// cropped that is not there; ONNX leaves both open.
+    ///
+    /// ONNX: [Pad](https://onnx.ai/onnx/operators/onnx__Pad.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Pad<D> {
         /// What is added.
@@ -137,8 +139,10 @@ impl<D: Dim> TypeRule<D> for Pad<D> {
     }
 }
 
-impl Pad {
-    fn pad<T: Clone>(&self, x: &ArrayD<T>, constant: &T, y: &Type) -> ArrayD<T> {
+impl EitherKind for Pad {
+    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
+        let constant = K::operand(c, 1).and_then(|value| value.first().copied());
+        let constant = constant.unwrap_or_else(|| K::zero(c.arith));
         let by_axis = self.by_axis(x.ndim()).unwrap_or_default();
         let source = |axis: usize, at: usize| {
             let [before, after] = by_axis[axis];
@@ -147,10 +151,10 @@ impl Pad {
             // What was cropped before lies in front of it.
             Some((from - before.min(0)) as usize)
         };
-        lanes::build(&y.extents(), |at| {
+        lanes::build(&c.extents(0), |at| {
             let from: Option<Vec<usize>> =
                 at.iter().enumerate().map(|(axis, &at)| source(axis, at)).collect();
-            from.map_or_else(|| constant.clone(), |from| x[from.as_slice()].clone())
+            from.map_or(constant, |from| x[from.as_slice()])
         })
     }
 }
@@ -169,17 +173,7 @@ impl Operator for Pad {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let y = &c.outputs[0];
-        vec![match c.data(0) {
-            Data::Real(x) => {
-                let constant = c.opt_real(1).and_then(|v| v.first().copied());
-                Data::Real(self.pad(x, &constant.unwrap_or_else(|| c.arith.real(0.0)), y))
-            }
-            Data::Int(x) => {
-                let constant = c.opt_int(1).and_then(|v| v.first().copied());
-                Data::Int(self.pad(x, &constant.unwrap_or_else(|| c.arith.int(0)), y))
-            }
-        }]
+        of_either_kind(self, c, 0)
     }
 }
 

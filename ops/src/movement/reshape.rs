@@ -15,6 +15,8 @@ use crate::spec::{Row, list};
 attributes! {
     /// Reshape. In `shape`, -1 (at most once) stands for what is left over and 0 for the operand's size on that
     /// axis, unless `allowzero` is set: then 0 is 0.
+    ///
+    /// ONNX: [Reshape](https://onnx.ai/onnx/operators/onnx__Reshape.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Reshape<D> {
         /// The new shape.

@@ -5,7 +5,7 @@ use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::attributes::Declared;
-use crate::data::{Call, Data};
+use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
@@ -14,6 +14,8 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 /// `ReverseSequence`. One of the first two axes runs over the batch, the other over time.
+///
+/// ONNX: [ReverseSequence](https://onnx.ai/onnx/operators/onnx__ReverseSequence.html).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReverseSequence {
     /// Whether time is axis 1 and the batch axis 0.
@@ -59,19 +61,17 @@ impl ReverseSequence {
     const fn axes(self) -> (usize, usize) {
         if self.batch_first { (0, 1) } else { (1, 0) }
     }
+}
 
-    fn reverse<A: Arith, T: Copy>(
-        self,
-        c: &Call<'_, A>,
-        x: &ArrayD<T>,
-        unknown: T,
-        undefined: T,
-    ) -> ArrayD<T> {
+impl EitherKind for ReverseSequence {
+    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
         let (batch, time) = self.axes();
         lanes::build(x.shape(), |at| {
-            let Some(length) = c.arith.peek(c.int(1)[[at[batch]].as_slice()]) else { return unknown };
+            let Some(length) = c.arith.peek(c.int(1)[[at[batch]].as_slice()]) else {
+                return K::unknown(c.arith);
+            };
             if !(0..=x.shape()[time] as i128).contains(&length) {
-                return undefined;
+                return K::undefined(c.arith);
             }
             let (length, mut source) = (length as usize, at.to_vec());
             if at[time] < length {
@@ -100,11 +100,7 @@ impl Operator for ReverseSequence {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let a = c.arith;
-        vec![match c.data(0) {
-            Data::Real(x) => Data::Real(self.reverse(c, x, a.unknown_real(), a.undefined_real())),
-            Data::Int(x) => Data::Int(self.reverse(c, x, a.unknown_int(), a.undefined_int())),
-        }]
+        of_either_kind(self, c, 0)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -15,6 +15,8 @@ use crate::spec::Row;
 attributes! {
     /// Shape: the sizes of the axes from `start` to before `end`. Both count from the end where negative and are then
     /// clamped to the axes there are.
+    ///
+    /// ONNX: [Shape](https://onnx.ai/onnx/operators/onnx__Shape.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Shape {
         /// The first axis.
@@ -35,6 +37,8 @@ impl Shape {
 
 attributes! {
     /// Size: the number of elements.
+    ///
+    /// ONNX: [Size](https://onnx.ai/onnx/operators/onnx__Size.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Size;
 }

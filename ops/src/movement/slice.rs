@@ -16,6 +16,8 @@ use crate::spec::{Row, list};
 attributes! {
     /// Slice. Negative starts and ends count from the axis' end; both are then clamped to what the axis has. Where
     /// a start or an end is not known yet, it is taken not to be negative.
+    ///
+    /// ONNX: [Slice](https://onnx.ai/onnx/operators/onnx__Slice.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Slice<D> {
         /// The first element, by entry of `axes`.

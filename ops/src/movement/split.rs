@@ -14,6 +14,8 @@ use crate::spec::{Deviation, Row, list};
 
 attributes! {
     /// Split into parts of the sizes given.
+    ///
+    /// ONNX: [Split](https://onnx.ai/onnx/operators/onnx__Split.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Split<D> {
         /// The axis that is cut.

@@ -14,6 +14,8 @@ use crate::spec::{Row, list};
 
 attributes! {
     /// Squeeze.
+    ///
+    /// ONNX: [Squeeze](https://onnx.ai/onnx/operators/onnx__Squeeze.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Squeeze {
         /// The axes to take out; without it, all of size 1.
@@ -23,6 +25,8 @@ attributes! {
 
 attributes! {
     /// Unsqueeze.
+    ///
+    /// ONNX: [Unsqueeze](https://onnx.ai/onnx/operators/onnx__Unsqueeze.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Unsqueeze {
         /// Where the output has an added axis of size 1; negative axes count from the output's end.

@@ -15,6 +15,8 @@ use crate::spec::{Row, list};
 
 attributes! {
     /// Tile.
+    ///
+    /// ONNX: [Tile](https://onnx.ai/onnx/operators/onnx__Tile.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Tile<D> {
         /// How many copies follow each other along each axis.

@@ -15,6 +15,8 @@ use crate::spec::Row;
 
 attributes! {
     /// Transpose. Axis `i` of the output is axis `perm[i]` of the operand.
+    ///
+    /// ONNX: [Transpose](https://onnx.ai/onnx/operators/onnx__Transpose.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Transpose {
         /// Every axis of the operand once; without it, the axes are reversed.

@@ -5,7 +5,7 @@ use ndarray::ArrayD;
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
-use crate::data::{Call, Data};
+use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Facts, Operator, TypeRule};
@@ -14,6 +14,8 @@ use crate::spec::{Row, scalar};
 
 attributes! {
     /// Trilu, on the last two axes.
+    ///
+    /// ONNX: [Trilu](https://onnx.ai/onnx/operators/onnx__Trilu.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Trilu {
         /// Whether the upper triangle stays instead of the lower one.
@@ -42,15 +44,15 @@ impl Single for Trilu {
     }
 }
 
-impl Trilu {
-    fn triangle<T: Copy>(self, x: &ArrayD<T>, zero: T) -> ArrayD<T> {
+impl EitherKind for Trilu {
+    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
         let (rows, columns) = (x.ndim() - 2, x.ndim() - 1);
         let mut out = x.clone();
         for (place, item) in out.indexed_iter_mut() {
             let diagonal = place[columns] as i64 - place[rows] as i64;
             let outside = if self.upper { diagonal < self.k } else { diagonal > self.k };
             if outside {
-                *item = zero;
+                *item = K::zero(c.arith);
             }
         }
         out
@@ -73,10 +75,7 @@ impl Operator for Trilu {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![match c.data(0) {
-            Data::Real(x) => Data::Real(self.triangle(x, c.arith.real(0.0))),
-            Data::Int(x) => Data::Int(self.triangle(x, c.arith.int(0))),
-        }]
+        of_either_kind(self, c, 0)
     }
 }
 

@@ -15,6 +15,8 @@ use crate::spec::Row;
 attributes! {
     /// `AveragePool` over X `[N, C, spatial…]`. The mean of a window that sees no element, which only dilations can
     /// bring about, is undefined.
+    ///
+    /// ONNX: [AveragePool](https://onnx.ai/onnx/operators/onnx__AveragePool.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct AveragePool<D> {
         /// How the kernel slides, and its size.

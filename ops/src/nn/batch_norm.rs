@@ -15,6 +15,8 @@ use crate::spec::{Deviation, Row};
 
 attributes! {
     /// `BatchNormalization` of X `[N, C, …]`, or of X `[N]` as one channel.
+    ///
+    /// ONNX: [BatchNormalization](https://onnx.ai/onnx/operators/onnx__BatchNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct BatchNorm {
         /// Added to the variance.

@@ -15,6 +15,8 @@ use crate::spec::Row;
 
 attributes! {
     /// `InstanceNormalization` of X `[N, C, spatial…]`.
+    ///
+    /// ONNX: [InstanceNormalization](https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct InstanceNorm {
         /// Added to the variance.
@@ -24,6 +26,8 @@ attributes! {
 
 attributes! {
     /// `GroupNormalization` of X `[N, C, spatial…]`, as it is since opset 21: scale and bias by channel.
+    ///
+    /// ONNX: [GroupNormalization](https://onnx.ai/onnx/operators/onnx__GroupNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct GroupNorm<D> {
         /// How many groups the channels fall into.

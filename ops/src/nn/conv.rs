@@ -15,6 +15,8 @@ use crate::spec::Row;
 
 attributes! {
     /// Conv over X `[N, C, spatial…]` with W `[M, C / group, kernel…]` and an optional bias B `[M]`.
+    ///
+    /// ONNX: [Conv](https://onnx.ai/onnx/operators/onnx__Conv.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct Conv<D> {
         /// How the kernel slides.

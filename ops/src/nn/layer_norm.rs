@@ -15,6 +15,8 @@ use crate::spec::{Row, outputs};
 
 attributes! {
     /// `LayerNormalization` over the axes of X from `axis` on.
+    ///
+    /// ONNX: [LayerNormalization](https://onnx.ai/onnx/operators/onnx__LayerNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct LayerNorm {
         /// The first axis of those that are standardised together.

@@ -14,6 +14,8 @@ use crate::spec::Row;
 
 attributes! {
     /// `LpNormalization`. A lane of zeros stays one.
+    ///
+    /// ONNX: [LpNormalization](https://onnx.ai/onnx/operators/onnx__LpNormalization.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct LpNorm {
         /// The axis of the lanes.

@@ -15,6 +15,8 @@ use crate::spec::Row;
 
 attributes! {
     /// `LpPool` over X `[N, C, spatial…]`. Padding is zeros, so a window that sees nothing else has the norm 0.
+    ///
+    /// ONNX: [LpPool](https://onnx.ai/onnx/operators/onnx__LpPool.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct LpPool<D> {
         /// How the kernel slides, and its size.

@@ -14,6 +14,8 @@ use crate::spec::Row;
 
 attributes! {
     /// Local response normalisation of X `[N, C, spatial…]`.
+    ///
+    /// ONNX: [LRN](https://onnx.ai/onnx/operators/onnx__LRN.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct Lrn {
         /// How many neighbouring channels count, at least 1.

@@ -16,6 +16,8 @@ use crate::spec::{Row, outputs};
 attributes! {
     /// `MaxPool` over X `[N, C, spatial…]`. A window that sees no element, which only dilations can bring about, is
     /// undefined.
+    ///
+    /// ONNX: [MaxPool](https://onnx.ai/onnx/operators/onnx__MaxPool.html).
     #[derive(Clone, PartialEq, Debug)]
     pub struct MaxPool<D> {
         /// How the kernel slides, and its size.

@@ -15,6 +15,8 @@ use crate::spec::{Deviation, Row};
 
 attributes! {
     /// `MeanVarianceNormalization`. With no axes named, all are taken, as ONNX's definition by `ReduceMean` has it.
+    ///
+    /// ONNX: [MeanVarianceNormalization](https://onnx.ai/onnx/operators/onnx__MeanVarianceNormalization.html).
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct MeanVariance {
         /// The axes that are taken together.

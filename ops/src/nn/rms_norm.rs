@@ -16,6 +16,8 @@ use crate::spec::Row;
 
 attributes! {
     /// `RMSNormalization` over the axes of X from `axis` on. The output has the dtype of the scale.
+    ///
+    /// ONNX: [RMSNormalization](https://onnx.ai/onnx/operators/onnx__RMSNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct RmsNorm {
         /// The first axis of those whose elements are taken together.

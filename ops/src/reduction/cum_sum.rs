@@ -14,6 +14,8 @@ use crate::spec::{Row, scalar};
 
 attributes! {
     /// CumSum.
+    ///
+    /// ONNX: [CumSum](https://onnx.ai/onnx/operators/onnx__CumSum.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct CumSum {
         /// The axis to sum along.

@@ -211,8 +211,15 @@ impl Operator for Reduce {
                 let (low, high) = (format.min_normal(), format.max_finite());
                 vec![Hazard::Perhaps { operand: 0, low, high }]
             }
-            ReduceFn::Sum | ReduceFn::Mean | ReduceFn::Max | ReduceFn::Min | ReduceFn::Prod => Vec::new(),
-            ReduceFn::SumSquare | ReduceFn::L1 | ReduceFn::L2 | ReduceFn::LogSumExp => Vec::new(),
+            ReduceFn::Sum
+            | ReduceFn::Mean
+            | ReduceFn::Max
+            | ReduceFn::Min
+            | ReduceFn::Prod
+            | ReduceFn::SumSquare
+            | ReduceFn::L1
+            | ReduceFn::L2
+            | ReduceFn::LogSumExp => Vec::new(),
         }
     }
 

@@ -14,6 +14,8 @@ use crate::spec::{Row, single};
 
 attributes! {
     /// TopK; of equal elements the one with the lower index comes first.
+    ///
+    /// ONNX: [TopK](https://onnx.ai/onnx/operators/onnx__TopK.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct TopK<D> {
         /// How many elements.

@@ -374,3 +374,6 @@ impl Spec {
         field.map_or(Place::Attribute, |f| at(&f.places, opset).unwrap_or(Place::Attribute))
     }
 }
+
+#[cfg(test)]
+mod tests;
