@@ -27,7 +27,7 @@ fn least(arena: &Arena<'_>, sym: Sym<'_>) -> Option<i64> {
 /// A model of one drawn operator, every operand a variable. `None` where the least sizes do not fit together.
 fn drawn(spec: &'static Spec, opset: u32, seed: u64) -> Option<Model> {
     let limits =
-        Limits { opset, dtypes: DTypes::ALL, wanted: DTypes::ALL, max_rank: 4, min_dim: 2, max_dim: 6 };
+        Limits { opset, dtypes: DTypes::IR4, wanted: DTypes::IR4, max_rank: 4, min_dim: 2, max_dim: 6 };
     let arena = Arena::new();
     let mut rng = Choices::seeded(seed);
     let mut d = Draw::new(spec, &mut rng, &limits, &arena, Goal::Forward(&[]));

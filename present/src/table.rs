@@ -78,7 +78,7 @@ fn uses(spec: &'static Spec, dtype: DType, opset: u32) -> Vec<Use> {
         .filter_map(|(dtypes, draw)| {
             let operators = [spec.name].into();
             let settings =
-                Settings { opset, dtypes, operators, nodes: 1, function: 0.0, ..Settings::default() };
+                Settings { opset, dtypes, wanted: dtypes, operators, nodes: 1, function: 0.0, ..Settings::default() };
             let graph = graphgen::generate(&settings, &Weights, Stream::new(draw)).model.graph;
             graph.nodes.iter().find_map(|node| {
                 let NodeKind::Operator(op) = &node.kind else { return None };

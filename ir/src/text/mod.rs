@@ -60,7 +60,7 @@ mod print;
 pub(crate) use print::{attributes, name, quoted};
 
 use crate::attr::BadAttribute;
-use crate::tensor::WrongSize;
+use crate::tensor::WrongCount;
 use crate::{DType, dtype::UnknownDType};
 
 /// A text that is not the text form of a model, with the place where that shows.
@@ -108,7 +108,7 @@ pub enum Problem {
     DType(#[from] UnknownDType),
     /// A constant has more or fewer elements than its type.
     #[error(transparent)]
-    Elements(#[from] WrongSize),
+    Elements(#[from] WrongCount),
     /// A call names a function that is not defined before it.
     #[error("there is no function {0:?} before this call")]
     UnknownFunction(String),

@@ -151,13 +151,17 @@ impl<'a> Parser<'a> {
     }
 
     fn elements(&mut self, ty: &Type) -> Parsed<Tensor> {
+        dispatch!(ty.dtype, T => self.elements_of::<T>(ty))
+    }
+
+    fn elements_of<T: Element>(&mut self, ty: &Type) -> Parsed<Tensor> {
         let at = self.at;
-        let mut bytes = Vec::new();
+        let mut elements = Vec::new();
         self.list('{', '}', |p| {
-            dispatch!(ty.dtype, T => p.element::<T>()?.put(&mut bytes));
+            elements.push(p.element::<T>()?);
             Ok(())
         })?;
-        Tensor::from_bytes(ty, &bytes).map_err(|e| self.lexer.error(at, e.into()))
+        Tensor::from_elements(&ty.shape, elements).map_err(|e| self.lexer.error(at, e.into()))
     }
 
     fn callee<O>(&mut self, functions: &[Function<O>]) -> Parsed<FunctionId> {

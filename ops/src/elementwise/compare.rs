@@ -13,7 +13,7 @@ use crate::spec::{Allowed, Spec, one};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compare(pub Comparison);
 
-const ALL: Allowed = &[(13, DTypes::ALL)];
+const ALL: Allowed = &[(13, DTypes::IR4)];
 const NUMERIC: Allowed = &[(13, DTypes::NUMERIC)];
 /// bfloat16 joined in 16.
 const NUMERIC_16: Allowed = &[(13, DTypes::NUMERIC.without(DType::BF16)), (16, DTypes::NUMERIC)];
@@ -29,7 +29,7 @@ macro_rules! table {
             fields: &[],
             draw: |d| {
                 // A wanted `bool` is the result's; it says nothing of the operands.
-                let dtypes = if d.chance(0.8) { DTypes::NUMERIC } else { DTypes::ALL };
+                let dtypes = if d.chance(0.8) { DTypes::NUMERIC } else { DTypes::IR4 };
                 let a = d.one_of(dtypes, 0..=d.limits.max_rank)?;
                 d.broadcast_with(a.dtype, &a)?;
                 Some(Compare(Comparison::$name).into())

@@ -16,7 +16,7 @@ use crate::spec::{Allowed, Spec, one};
 pub struct Where;
 
 const CONDITION: Allowed = &[(13, DTypes::BOOL)];
-const T: Allowed = &[(13, DTypes::ALL.without(DType::BF16)), (16, DTypes::ALL)];
+const T: Allowed = &[(13, DTypes::IR4.without(DType::BF16)), (16, DTypes::IR4)];
 
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {

@@ -58,7 +58,7 @@ macro_rules! table {
 }
 
 table! {
-    Identity: &[(13, DTypes::ALL)], |_, x| x, |z| z;
+    Identity: &[(13, DTypes::IR4)], |_, x| x, |z| z;
     Abs: NUMERIC, |a, x| a.abs(x), |z| z.abs();
     Neg: SIGNED, |a, x| a.neg(x), |z| -z;
     Sign: NUMERIC, |a, x| a.step(Step::Sign, x), |z| z.signum();

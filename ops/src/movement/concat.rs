@@ -21,8 +21,8 @@ pub struct Concat {
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
     name: "Concat",
-    inputs: &[variadic("inputs", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
+    inputs: &[variadic("inputs", &[(13, DTypes::IR4)])],
+    outputs: &[&[(13, DTypes::IR4)]],
     fields: &[],
     draw,
     parse,

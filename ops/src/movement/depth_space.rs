@@ -29,7 +29,7 @@ pub struct SpaceToDepth<D = i64> {
     pub blocksize: D,
 }
 
-const T: Allowed = &[(13, DTypes::ALL)];
+const T: Allowed = &[(13, DTypes::IR4)];
 
 /// The row of `DepthToSpace` in the registry.
 pub static TO_SPACE: &[Spec] = &[Spec {

@@ -21,8 +21,8 @@ pub struct Expand<D = i64> {
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
     name: "Expand",
-    inputs: &[one("input", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
+    inputs: &[one("input", &[(13, DTypes::IR4)])],
+    outputs: &[&[(13, DTypes::IR4)]],
     fields: &[Field { name: "shape", places: &[(13, Place::List(1))] }],
     draw,
     parse,

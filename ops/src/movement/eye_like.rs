@@ -20,7 +20,7 @@ pub struct EyeLike {
     pub k: i64,
 }
 
-const T: Allowed = &[(13, DTypes::ALL.without(DType::BF16)), (22, DTypes::ALL)];
+const T: Allowed = &[(13, DTypes::IR4.without(DType::BF16)), (22, DTypes::IR4)];
 
 /// The row of the registry.
 pub static SPECS: &[Spec] =

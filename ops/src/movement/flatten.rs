@@ -21,8 +21,8 @@ pub struct Flatten {
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
     name: "Flatten",
-    inputs: &[one("input", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
+    inputs: &[one("input", &[(13, DTypes::IR4)])],
+    outputs: &[&[(13, DTypes::IR4)]],
     fields: &[],
     draw,
     parse,

@@ -25,8 +25,8 @@ pub(super) const INDICES: Allowed = &[(13, DTypes::of(&[DType::I32, DType::I64])
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
     name: "Gather",
-    inputs: &[one("data", &[(13, DTypes::ALL)]), one("indices", INDICES)],
-    outputs: &[&[(13, DTypes::ALL)]],
+    inputs: &[one("data", &[(13, DTypes::IR4)]), one("indices", INDICES)],
+    outputs: &[&[(13, DTypes::IR4)]],
     fields: &[],
     draw,
     parse,

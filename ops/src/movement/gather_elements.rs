@@ -23,8 +23,8 @@ pub struct GatherElements {
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
     name: "GatherElements",
-    inputs: &[one("data", &[(13, DTypes::ALL)]), one("indices", INDICES)],
-    outputs: &[&[(13, DTypes::ALL)]],
+    inputs: &[one("data", &[(13, DTypes::IR4)]), one("indices", INDICES)],
+    outputs: &[&[(13, DTypes::IR4)]],
     fields: &[],
     draw,
     parse,

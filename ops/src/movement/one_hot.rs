@@ -23,7 +23,7 @@ pub struct OneHot<D = i64> {
 }
 
 const INDEX: Allowed = &[(13, DTypes::INTS.union(DTypes::IEEE_FLOATS))];
-const VALUE: Allowed = &[(13, DTypes::ALL.without(DType::BF16))];
+const VALUE: Allowed = &[(13, DTypes::IR4.without(DType::BF16))];
 
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
@@ -43,7 +43,7 @@ fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Op<ir::Sym<'a>>> {
         // ONNX's shape inference asks for at least one axis.
         None => 1..=most,
     };
-    let dtypes = if d.chance(0.8) { DTypes::INTS } else { DTypes::ALL };
+    let dtypes = if d.chance(0.8) { DTypes::INTS } else { DTypes::IR4 };
     let indices = d.one_of(dtypes, ranks)?;
     let allowed = d.allowed();
     let dtype = d.dtype(allowed)?;

@@ -79,8 +79,8 @@ impl PadMode {
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
     name: "Pad",
-    inputs: &[one("data", &[(13, DTypes::ALL)]), optional("constant_value", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
+    inputs: &[one("data", &[(13, DTypes::IR4)]), optional("constant_value", &[(13, DTypes::IR4)])],
+    outputs: &[&[(13, DTypes::IR4)]],
     fields: &[
         Field { name: "pads", places: &[(13, Place::List(1))] },
         Field { name: "axes", places: &[(13, Place::Absent), (18, Place::List(3))] },

@@ -24,8 +24,8 @@ pub struct Reshape<D = i64> {
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
     name: "Reshape",
-    inputs: &[one("data", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
+    inputs: &[one("data", &[(13, DTypes::IR4)])],
+    outputs: &[&[(13, DTypes::IR4)]],
     fields: &[
         Field { name: "shape", places: &[(13, Place::List(1))] },
         Field { name: "allowzero", places: &[(13, Place::Absent), (14, Place::Attribute)] },

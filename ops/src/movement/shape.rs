@@ -25,7 +25,7 @@ pub struct Shape {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size;
 
-const T: Allowed = &[(13, DTypes::ALL)];
+const T: Allowed = &[(13, DTypes::IR4)];
 const I64: Allowed = &[(13, DTypes::of(&[DType::I64]))];
 
 /// The row of Shape in the registry.

@@ -36,8 +36,8 @@ struct Cut<D> {
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
     name: "Slice",
-    inputs: &[one("data", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
+    inputs: &[one("data", &[(13, DTypes::IR4)])],
+    outputs: &[&[(13, DTypes::IR4)]],
     fields: &[
         Field { name: "starts", places: &[(13, Place::List(1))] },
         Field { name: "ends", places: &[(13, Place::List(2))] },

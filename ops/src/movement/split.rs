@@ -24,8 +24,8 @@ pub struct Split<D = i64> {
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
     name: "Split",
-    inputs: &[one("input", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
+    inputs: &[one("input", &[(13, DTypes::IR4)])],
+    outputs: &[&[(13, DTypes::IR4)]],
     fields: &[Field { name: "split", places: &[(13, Place::List(1))] }],
     draw,
     parse,

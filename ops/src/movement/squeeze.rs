@@ -25,7 +25,7 @@ pub struct Unsqueeze {
     pub axes: Vec<i64>,
 }
 
-const T: Allowed = &[(13, DTypes::ALL)];
+const T: Allowed = &[(13, DTypes::IR4)];
 const FIELDS: &[Field] = &[Field { name: "axes", places: &[(13, Place::List(1))] }];
 
 /// The row of Squeeze in the registry.

@@ -22,8 +22,8 @@ pub struct Tile<D = i64> {
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
     name: "Tile",
-    inputs: &[one("input", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
+    inputs: &[one("input", &[(13, DTypes::IR4)])],
+    outputs: &[&[(13, DTypes::IR4)]],
     fields: &[Field { name: "repeats", places: &[(13, Place::List(1))] }],
     draw,
     parse,

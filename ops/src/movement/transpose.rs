@@ -22,8 +22,8 @@ pub struct Transpose {
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
     name: "Transpose",
-    inputs: &[one("data", &[(13, DTypes::ALL)])],
-    outputs: &[&[(13, DTypes::ALL)]],
+    inputs: &[one("data", &[(13, DTypes::IR4)])],
+    outputs: &[&[(13, DTypes::IR4)]],
     fields: &[],
     draw,
     parse,

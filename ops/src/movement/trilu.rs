@@ -20,7 +20,7 @@ pub struct Trilu {
     pub k: i64,
 }
 
-const T: Allowed = &[(14, DTypes::ALL)];
+const T: Allowed = &[(14, DTypes::IR4)];
 
 /// The row of the registry.
 pub static SPECS: &[Spec] = &[Spec {
