@@ -14,7 +14,8 @@ pub(super) fn stored<A: Arith>(a: &A, x: A::R, from: DType, conversion: Conversi
     let x = if has_more_digits { a.within(DType::F32).round(x) } else { x };
     let y = a.step(Step::Convert(conversion), x);
     match (conversion.format.extent, conversion.format.specials) {
-        (Extent::PositiveNormals, _) => power_of_two(a, x, y, conversion),
+        // The ends of the format are numbers of f64, though not of every dtype that is converted from.
+        (Extent::PositiveNormals, _) => power_of_two(&a.within(DType::F64), x, y, conversion),
         // The page of the type says that a NaN becomes the largest number, the test of Cast that it becomes a zero.
         (Extent::Full, Specials::None) => {
             let most = conversion.format.max_finite();
