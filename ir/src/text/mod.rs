@@ -42,7 +42,9 @@
 //! operands = "(" [operand {"," operand}] ")"
 //! operand  = value | "_"
 //! value    = "%"integer["."integer]
-//! attribute = name "=" (integer | float | string | dtype | "[" [integer {"," integer}] "]")
+//! attribute = name "=" (integer | float | string | dtype | tensor | list)
+//! list     = "[" [integer {"," integer}] "]" | "[" float {"," float} "]" | "[" string {"," string} "]"
+//!          | ("floats" | "strings") "[" "]"                       a list without elements does not tell of what
 //! type     = dtype "[" [integer {"," integer}] "]"
 //! name     = identifier | string
 //! ```
@@ -58,6 +60,10 @@ mod parse;
 mod print;
 
 pub(crate) use print::{attributes, name, quoted};
+
+/// What stands before an attribute's empty list of floats, and of strings.
+const FLOATS: &str = "floats";
+const STRINGS: &str = "strings";
 
 use crate::attr::BadAttribute;
 use crate::tensor::WrongCount;

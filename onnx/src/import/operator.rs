@@ -52,7 +52,7 @@ fn add<'p>(
     let mut attributes = Attributes::new();
     for proto in given {
         check_name(spec, proto.name(), body.context)?;
-        if let Some(value) = attribute::read(proto)? {
+        if let Some(value) = attribute::read(proto, body.context.options.external)? {
             attributes.set(proto.name(), value);
         }
     }
