@@ -25,8 +25,12 @@ fn rten(evidence: &Evidence, version: &str) -> Option<String> {
             // What rten reads a model's tensors of these dtypes as.
             DType::Bool | DType::I64 => DType::I32,
             DType::F16 | DType::F64 => DType::F32,
-            DType::I16 | DType::U16 | DType::U32 | DType::U64 | DType::BF16 => return None,
-            DType::I4
+            DType::I16
+            | DType::U16
+            | DType::U32
+            | DType::U64
+            | DType::BF16
+            | DType::I4
             | DType::U4
             | DType::I2
             | DType::U2

@@ -45,9 +45,15 @@ impl Class {
             DType::U2 | DType::U4 | DType::U8 | DType::U16 | DType::U32 => Self::Uint,
             DType::I64 => Self::Long,
             DType::U64 => Self::Ulong,
-            DType::F16 | DType::BF16 | DType::F32 => Self::Float,
-            DType::F8E4M3FN | DType::F8E4M3FNUZ | DType::F8E5M2 | DType::F8E5M2FNUZ => Self::Float,
-            DType::F8E8M0 | DType::F4E2M1 => Self::Float,
+            DType::F16
+            | DType::BF16
+            | DType::F32
+            | DType::F8E4M3FN
+            | DType::F8E4M3FNUZ
+            | DType::F8E5M2
+            | DType::F8E5M2FNUZ
+            | DType::F8E8M0
+            | DType::F4E2M1 => Self::Float,
             DType::F64 => Self::Double,
         }
     }
