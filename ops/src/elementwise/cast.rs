@@ -203,8 +203,8 @@ fn convert<A: Arith>(c: &Call<'_, A>, to: DType, rounding: Rounding) -> Data<A> 
     }
 }
 
-/// Where a float becomes an integer, what lies outside of the integer's range is undefined; so is what is no power of two, if
-/// nothing else is left.
+/// Where a float becomes an integer, what lies outside of the integer's range is undefined. Where there are only powers of two,
+/// what lies outside of theirs is, but for two pairs of attributes.
 fn hazards(x: &[Option<&Type>], to: DType) -> Vec<Hazard> {
     let from_float = x[0].is_some_and(|t| t.dtype.is_float());
     match (to.kind(), to.int_range()) {
