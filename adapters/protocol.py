@@ -36,7 +36,19 @@ DTYPES = {
         "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
     }.items()
 }  # fmt: skip
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
+# What a runner names besides in `dtypes` if its runtime takes arrays of ml_dtypes.
+NARROW = {
+    name: np.dtype(dtype)
+    for name, dtype in {
+        "i4": ml_dtypes.int4, "u4": ml_dtypes.uint4, "i2": ml_dtypes.int2, "u2": ml_dtypes.uint2,
+        "f8e4m3fn": ml_dtypes.float8_e4m3fn, "f8e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
+        "f8e5m2": ml_dtypes.float8_e5m2, "f8e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
+        "f8e8m0": ml_dtypes.float8_e8m0fnu, "f4e2m1": ml_dtypes.float4_e2m1fn,
+    }.items()
+}  # fmt: skip
+# The bits of elements of which several share a byte, the first in the lowest bits. An array gives each a byte.
+SHARING = {"i4": 4, "u4": 4, "f4e2m1": 4, "i2": 2, "u2": 2}
+NAMES = {dtype: name for name, dtype in (DTYPES | NARROW).items()}
 
 
 class Unsupported(Exception):
@@ -90,7 +102,12 @@ def run(request, levels, model, inputs, load, lacks):
 
 def array(blob, data):
     """The array that a blob of a request is; writeable, as some runtimes insist."""
-    return np.frombuffer(bytearray(data), DTYPES[blob["dtype"]]).reshape(blob["shape"])
+    dtype, shape = (DTYPES | NARROW)[blob["dtype"]], blob["shape"]
+    if bits := SHARING.get(blob["dtype"]):
+        places = [np.frombuffer(data, np.uint8) >> place & (1 << bits) - 1 for place in range(0, 8, bits)]
+        codes = np.stack(places, axis=-1).reshape(-1)[: int(np.prod(shape, dtype=np.int64))]
+        return np.ascontiguousarray(codes).view(dtype).reshape(shape)
+    return np.frombuffer(bytearray(data), dtype).reshape(shape)
 
 
 def blob(name, value):
@@ -101,8 +118,16 @@ def blob(name, value):
     value = np.asarray(value, order="C")
     if value.dtype not in NAMES:
         raise Unsupported(f"output `{name}` has dtype {value.dtype}")
-    data = value.tobytes()
-    return {"name": name, "dtype": NAMES[value.dtype], "shape": list(value.shape), "bytes": len(data)}, data
+    dtype = NAMES[value.dtype]
+    data = together(value, SHARING[dtype]) if dtype in SHARING else value.tobytes()
+    return {"name": name, "dtype": dtype, "shape": list(value.shape), "bytes": len(data)}, data
+
+
+def together(value, bits):
+    """The bytes of elements of which several share one."""
+    codes = value.reshape(-1).view(np.uint8) & (1 << bits) - 1
+    codes = np.pad(codes, (0, -codes.size % (8 // bits))).reshape(-1, 8 // bits)
+    return sum(codes[:, i] << i * bits for i in range(8 // bits)).astype(np.uint8).tobytes()
 
 
 def send(frames, header, blobs=()):

@@ -63,7 +63,7 @@ fn a_judge_with_numpy_alone_finds_one_element_that_is_off() {
             continue;
         }
         let (ty, mut bytes) = (output.tensor.ty(), output.tensor.to_bytes());
-        bytes[element * ty.dtype.size()] ^= 1;
+        bytes[element * ty.dtype.whole_bytes()] ^= 1;
         let off = ir::Tensor::from_bytes(&ty, &bytes).expect("as many bytes");
         let file = at.join("outputs").join(&name).join(format!("interp-reference/output_{i}.pb"));
         fs::write(&file, onnx::tensor::encode(&output.name, &off)).expect("it is written");

@@ -81,6 +81,9 @@ pub struct Grown {
     pub max_elements: Option<i64>,
 }
 
+/// The dtypes that models are made of. The narrower ones, which few operators take, are read and run but not drawn.
+pub const DRAWN: DTypes = DTypes::IR4;
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -88,8 +91,8 @@ impl Default for Settings {
             nodes: 10,
             operators: ops::drawn().map(|s| s.name).collect(),
             refused: Refused::new(),
-            dtypes: DTypes::ALL,
-            wanted: DTypes::ALL,
+            dtypes: DRAWN,
+            wanted: DRAWN,
             wanted_on: BTreeMap::new(),
             max_rank: 5,
             max_dim: 8,
@@ -118,7 +121,7 @@ impl Settings {
             let is_needed = |name: &str| self.budget.flops.is_filled() && DENSE.contains(&name);
             let operators = self.operators.iter().copied();
             let kept = operators.filter(|name| rng.random_bool(keep) || is_needed(name)).collect();
-            let dtypes: DTypes = DType::ALL.into_iter().filter(|_| rng.random_bool(0.6)).collect();
+            let dtypes: DTypes = DRAWN.iter().filter(|_| rng.random_bool(0.6)).collect();
             let dtypes = dtypes.intersection(self.wanted);
             let dtypes = if self.wanted.contains(DType::F32) { dtypes.with(DType::F32) } else { dtypes };
             let fewer = Self { operators: kept, wanted: dtypes, ..self.clone() };

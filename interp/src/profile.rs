@@ -189,7 +189,7 @@ fn is_half(d: DType) -> bool {
 
 /// The distance from 1 to the next number, as the absolute floor of formulas that add 1 on the way.
 fn epsilon(d: DType) -> f64 {
-    d.float().map_or(0.0, ir::dtype::FloatFormat::epsilon)
+    d.float().map_or(0.0, ir::format::FloatFormat::epsilon)
 }
 
 fn tight(f: Fun, d: DType) -> Accuracy {

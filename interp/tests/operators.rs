@@ -28,8 +28,8 @@ fn least(arena: &Arena<'_>, sym: Sym<'_>) -> Option<i64> {
 fn drawn(spec: &'static Spec, opset: u32, seed: u64) -> Option<Model> {
     let limits = Limits {
         opset,
-        dtypes: DTypes::ALL,
-        wanted: DTypes::ALL,
+        dtypes: DTypes::IR4,
+        wanted: DTypes::IR4,
         max_rank: 4,
         min_dim: 2,
         max_dim: 6,

@@ -1,8 +1,9 @@
 //! Named attribute values, the form in which operators' attributes are written down.
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::DType;
+use crate::{DType, Tensor};
 
 /// The value of an attribute.
 #[derive(Clone, PartialEq, Debug)]
@@ -13,8 +14,14 @@ pub enum Attribute {
     Ints(Vec<i64>),
     /// A single-precision number, as ONNX stores float attributes.
     Float(f32),
-    /// A name from a fixed list, such as `auto_pad`'s.
+    /// A list of such numbers.
+    Floats(Vec<f32>),
+    /// A string: mostly a name from a fixed list, such as `auto_pad`'s.
     Name(String),
+    /// A list of strings.
+    Strings(Vec<String>),
+    /// A tensor.
+    Tensor(Arc<Tensor>),
     /// An element type.
     DType(DType),
 }
@@ -95,6 +102,24 @@ impl Attributes {
     #[must_use]
     pub fn float(self, name: &str, value: f32) -> Self {
         self.with(name, Attribute::Float(value))
+    }
+
+    /// These attributes with one more list of floats.
+    #[must_use]
+    pub fn floats(self, name: &str, value: &[f32]) -> Self {
+        self.with(name, Attribute::Floats(value.to_vec()))
+    }
+
+    /// These attributes with one more list of strings.
+    #[must_use]
+    pub fn strings(self, name: &str, value: &[String]) -> Self {
+        self.with(name, Attribute::Strings(value.to_vec()))
+    }
+
+    /// These attributes with one more tensor.
+    #[must_use]
+    pub fn tensor(self, name: &str, value: &Arc<Tensor>) -> Self {
+        self.with(name, Attribute::Tensor(value.clone()))
     }
 
     /// These attributes with one more name.
@@ -183,6 +208,33 @@ impl Attributes {
         }
     }
 
+    /// A list of floats, `None` if absent.
+    pub fn get_floats(&self, name: &str) -> Result<Option<Vec<f32>>, BadAttribute> {
+        match self.get(name) {
+            Some(Attribute::Floats(v)) => Ok(Some(v.clone())),
+            Some(_) => Err(kind(name, "a list of floats")),
+            None => Ok(None),
+        }
+    }
+
+    /// A list of strings, `None` if absent.
+    pub fn get_strings(&self, name: &str) -> Result<Option<Vec<String>>, BadAttribute> {
+        match self.get(name) {
+            Some(Attribute::Strings(v)) => Ok(Some(v.clone())),
+            Some(_) => Err(kind(name, "a list of strings")),
+            None => Ok(None),
+        }
+    }
+
+    /// A tensor, `None` if absent.
+    pub fn get_tensor(&self, name: &str) -> Result<Option<Arc<Tensor>>, BadAttribute> {
+        match self.get(name) {
+            Some(Attribute::Tensor(v)) => Ok(Some(v.clone())),
+            Some(_) => Err(kind(name, "a tensor")),
+            None => Ok(None),
+        }
+    }
+
     /// A name, or the default.
     pub fn get_name(&self, name: &str, default: &str) -> Result<String, BadAttribute> {
         match self.get(name) {
@@ -220,7 +272,10 @@ impl fmt::Display for Attribute {
             Self::Int(v) => write!(f, "{v}"),
             Self::Ints(v) => write!(f, "{v:?}"),
             Self::Float(v) => write!(f, "{v:?}"),
+            Self::Floats(v) => write!(f, "{v:?}"),
             Self::Name(v) => write!(f, "{v:?}"),
+            Self::Strings(v) => write!(f, "{v:?}"),
+            Self::Tensor(v) => write!(f, "{v}"),
             Self::DType(v) => write!(f, "{v}"),
         }
     }

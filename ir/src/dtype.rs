@@ -3,7 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::format::FloatFormat;
+
 /// The element type of a tensor, in ONNX's terms.
+///
+/// ONNX's complex numbers are not among them: no operator of the default domain computes with them, so there would be
+/// nothing to test.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "the names are the definition")]
@@ -21,11 +26,34 @@ pub enum DType {
     BF16,
     F32,
     F64,
+    I4,
+    U4,
+    I2,
+    U2,
+    F8E4M3FN,
+    F8E4M3FNUZ,
+    F8E5M2,
+    F8E5M2FNUZ,
+    F8E8M0,
+    F4E2M1,
+}
+
+/// What the codes of an element type stand for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Truth values: 0 is false.
+    Bool,
+    /// Integers in two's complement.
+    Signed,
+    /// Integers from 0 on.
+    Unsigned,
+    /// The numbers of a floating-point format.
+    Float(FloatFormat),
 }
 
 impl DType {
     /// Every element type, in declaration order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 23] = [
         Self::Bool,
         Self::I8,
         Self::I16,
@@ -39,6 +67,16 @@ impl DType {
         Self::BF16,
         Self::F32,
         Self::F64,
+        Self::I4,
+        Self::U4,
+        Self::I2,
+        Self::U2,
+        Self::F8E4M3FN,
+        Self::F8E4M3FNUZ,
+        Self::F8E5M2,
+        Self::F8E5M2FNUZ,
+        Self::F8E8M0,
+        Self::F4E2M1,
     ];
 
     /// The short name used in text forms, reports and on the command line.
@@ -57,43 +95,93 @@ impl DType {
             Self::BF16 => "bf16",
             Self::F32 => "f32",
             Self::F64 => "f64",
+            Self::I4 => "i4",
+            Self::U4 => "u4",
+            Self::I2 => "i2",
+            Self::U2 => "u2",
+            Self::F8E4M3FN => "f8e4m3fn",
+            Self::F8E4M3FNUZ => "f8e4m3fnuz",
+            Self::F8E5M2 => "f8e5m2",
+            Self::F8E5M2FNUZ => "f8e5m2fnuz",
+            Self::F8E8M0 => "f8e8m0",
+            Self::F4E2M1 => "f4e2m1",
         }
     }
 
-    /// The size of one element in bytes, as ONNX's `raw_data` stores it.
-    pub const fn size(self) -> usize {
+    /// The width of one element in bits, as ONNX's `raw_data` stores it: elements of less than a byte lie beside each
+    /// other, the first in the lowest bits.
+    pub const fn bits(self) -> u32 {
         match self {
-            Self::Bool | Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 | Self::F16 | Self::BF16 => 2,
-            Self::I32 | Self::U32 | Self::F32 => 4,
-            Self::I64 | Self::U64 | Self::F64 => 8,
+            Self::I2 | Self::U2 => 2,
+            Self::I4 | Self::U4 | Self::F4E2M1 => 4,
+            Self::Bool
+            | Self::I8
+            | Self::U8
+            | Self::F8E4M3FN
+            | Self::F8E4M3FNUZ
+            | Self::F8E5M2
+            | Self::F8E5M2FNUZ
+            | Self::F8E8M0 => 8,
+            Self::I16 | Self::U16 | Self::F16 | Self::BF16 => 16,
+            Self::I32 | Self::U32 | Self::F32 => 32,
+            Self::I64 | Self::U64 | Self::F64 => 64,
+        }
+    }
+
+    /// The bytes of an element that stands alone: elements of less than a byte take a whole one each.
+    pub const fn whole_bytes(self) -> usize {
+        self.bits().div_ceil(8) as usize
+    }
+
+    /// What the codes of this type stand for.
+    #[inline]
+    pub const fn kind(self) -> Kind {
+        match self {
+            Self::Bool => Kind::Bool,
+            Self::I2 | Self::I4 | Self::I8 | Self::I16 | Self::I32 | Self::I64 => Kind::Signed,
+            Self::U2 | Self::U4 | Self::U8 | Self::U16 | Self::U32 | Self::U64 => Kind::Unsigned,
+            Self::F16 => Kind::Float(FloatFormat::F16),
+            Self::BF16 => Kind::Float(FloatFormat::BF16),
+            Self::F32 => Kind::Float(FloatFormat::F32),
+            Self::F64 => Kind::Float(FloatFormat::F64),
+            Self::F8E4M3FN => Kind::Float(FloatFormat::F8E4M3FN),
+            Self::F8E4M3FNUZ => Kind::Float(FloatFormat::F8E4M3FNUZ),
+            Self::F8E5M2 => Kind::Float(FloatFormat::F8E5M2),
+            Self::F8E5M2FNUZ => Kind::Float(FloatFormat::F8E5M2FNUZ),
+            Self::F8E8M0 => Kind::Float(FloatFormat::F8E8M0),
+            Self::F4E2M1 => Kind::Float(FloatFormat::F4E2M1),
         }
     }
 
     /// Whether this is a floating-point type.
+    #[inline]
     pub const fn is_float(self) -> bool {
-        DTypes::FLOATS.contains(self)
+        matches!(self.kind(), Kind::Float(_))
     }
 
     /// Whether this is an integer type; `bool` is not.
     pub const fn is_int(self) -> bool {
-        DTypes::INTS.contains(self)
+        matches!(self.kind(), Kind::Signed | Kind::Unsigned)
     }
 
     /// Whether negative values exist; false for `bool`.
     pub const fn is_signed(self) -> bool {
-        DTypes::SIGNED_INTS.union(DTypes::FLOATS).contains(self)
+        match self.kind() {
+            Kind::Signed => true,
+            Kind::Bool | Kind::Unsigned => false,
+            Kind::Float(format) => format.has_sign(),
+        }
     }
 
     /// The smallest and largest value of an integer type (`bool` counts as 0..=1); `None` for floats.
     #[inline]
     pub const fn int_range(self) -> Option<(i128, i128)> {
-        let bits = 8 * self.size() as u32;
-        match self {
-            Self::Bool => Some((0, 1)),
-            Self::I8 | Self::I16 | Self::I32 | Self::I64 => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
-            Self::U8 | Self::U16 | Self::U32 | Self::U64 => Some((0, (1 << bits) - 1)),
-            Self::F16 | Self::BF16 | Self::F32 | Self::F64 => None,
+        let bits = self.bits();
+        match self.kind() {
+            Kind::Bool => Some((0, 1)),
+            Kind::Signed => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
+            Kind::Unsigned => Some((0, (1 << bits) - 1)),
+            Kind::Float(_) => None,
         }
     }
 
@@ -101,102 +189,23 @@ impl DType {
     /// value becomes 1 in `bool`. Float types return the value unchanged.
     #[inline]
     pub const fn wrap(self, v: i128) -> i128 {
-        match self {
-            Self::Bool => (v != 0) as i128,
-            Self::I8 => v as i8 as i128,
-            Self::I16 => v as i16 as i128,
-            Self::I32 => v as i32 as i128,
-            Self::I64 => v as i64 as i128,
-            Self::U8 => v as u8 as i128,
-            Self::U16 => v as u16 as i128,
-            Self::U32 => v as u32 as i128,
-            Self::U64 => v as u64 as i128,
-            Self::F16 | Self::BF16 | Self::F32 | Self::F64 => v,
+        let unused = i128::BITS - self.bits();
+        match self.kind() {
+            Kind::Bool => (v != 0) as i128,
+            Kind::Signed => v << unused >> unused,
+            Kind::Unsigned => ((v as u128) << unused >> unused) as i128,
+            Kind::Float(_) => v,
         }
     }
 
     /// The format of a floating-point type; `None` for the others.
     #[inline]
     pub const fn float(self) -> Option<FloatFormat> {
-        match self {
-            Self::F16 => Some(FloatFormat::F16),
-            Self::BF16 => Some(FloatFormat::BF16),
-            Self::F32 => Some(FloatFormat::F32),
-            Self::F64 => Some(FloatFormat::F64),
-            _ => None,
+        match self.kind() {
+            Kind::Float(format) => Some(format),
+            Kind::Bool | Kind::Signed | Kind::Unsigned => None,
         }
     }
-}
-
-/// A binary floating-point format in the terms of IEEE 754.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FloatFormat {
-    /// Significant bits, the hidden one included (p).
-    pub precision: i32,
-    /// The exponent of the largest finite number (emax); emin is `1 - emax`.
-    pub max_exponent: i32,
-}
-
-impl FloatFormat {
-    /// IEEE 754's binary16.
-    pub const F16: Self = Self { precision: 11, max_exponent: 15 };
-    /// The upper half of binary32.
-    pub const BF16: Self = Self { precision: 8, max_exponent: 127 };
-    /// IEEE 754's binary32.
-    pub const F32: Self = Self { precision: 24, max_exponent: 127 };
-    /// IEEE 754's binary64.
-    pub const F64: Self = Self { precision: 53, max_exponent: 1023 };
-
-    /// The distance from 1 to the next number above it: 2^(1-p).
-    #[inline]
-    pub fn epsilon(self) -> f64 {
-        exp2i(1 - self.precision)
-    }
-
-    /// The smallest positive normal number: 2^emin.
-    #[inline]
-    pub fn min_normal(self) -> f64 {
-        exp2i(1 - self.max_exponent)
-    }
-
-    /// The largest finite number: (2 - 2^(1-p))·2^emax.
-    #[inline]
-    pub fn max_finite(self) -> f64 {
-        (2.0 - self.epsilon()) * exp2i(self.max_exponent)
-    }
-
-    /// The spacing of numbers around `x` (one ULP): 2^(max(e, emin) - p + 1) where 2^e ≤ |x| < 2^(e+1).
-    /// The spacing at 0 and among the denormals is the smallest denormal; NaN and infinities give infinity.
-    #[inline]
-    pub fn ulp(self, x: f64) -> f64 {
-        if !x.is_finite() {
-            return f64::INFINITY;
-        }
-        let exponent = exponent_of(x).max(1 - self.max_exponent);
-        exp2i(exponent - self.precision + 1)
-    }
-}
-
-/// 2^e, exact for every `e` that `f64` can hold, denormals included.
-#[inline]
-pub(crate) fn exp2i(e: i32) -> f64 {
-    match e {
-        1024.. => f64::INFINITY,
-        -1022..=1023 => f64::from_bits(((e + 1023) as u64) << 52),
-        -1074..=-1023 => f64::from_bits(1u64 << (e + 1074)),
-        _ => 0.0,
-    }
-}
-
-/// ⌊log2 |x|⌋ of a finite number; `i32::MIN / 2` for zero.
-#[inline]
-pub(crate) fn exponent_of(x: f64) -> i32 {
-    let bits = x.abs().to_bits();
-    if bits == 0 {
-        return i32::MIN / 2;
-    }
-    let biased = (bits >> 52) as i32;
-    if biased == 0 { -1011 - bits.leading_zeros() as i32 } else { biased - 1023 }
 }
 
 impl fmt::Display for DType {
@@ -207,7 +216,7 @@ impl fmt::Display for DType {
 
 /// The name is not one of [`DType::ALL`].
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown dtype `{0}`; known are bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64")]
+#[error("unknown dtype `{0}`; known are {known}", known = DTypes::IR13)]
 pub struct UnknownDType(pub String);
 
 impl FromStr for DType {
@@ -219,27 +228,40 @@ impl FromStr for DType {
 
 /// A set of element types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct DTypes(u16);
+pub struct DTypes(u32);
 
 impl DTypes {
     /// No type.
     pub const NONE: Self = Self(0);
-    /// Every type.
-    pub const ALL: Self = Self::of(&DType::ALL);
     /// `bool` alone.
     pub const BOOL: Self = Self::of(&[DType::Bool]);
     /// i8, i16, i32, i64.
     pub const SIGNED_INTS: Self = Self::of(&[DType::I8, DType::I16, DType::I32, DType::I64]);
     /// u8, u16, u32, u64.
     pub const UNSIGNED_INTS: Self = Self::of(&[DType::U8, DType::U16, DType::U32, DType::U64]);
-    /// Signed and unsigned integers.
+    /// The integers that operators compute with: signed and unsigned ones of 8 bits and more.
     pub const INTS: Self = Self::SIGNED_INTS.union(Self::UNSIGNED_INTS);
     /// f16, f32, f64: ONNX's `float` types before bfloat16 joined them.
     pub const IEEE_FLOATS: Self = Self::of(&[DType::F16, DType::F32, DType::F64]);
-    /// f16, bf16, f32, f64.
+    /// The floats that operators compute with: f16, bf16, f32, f64.
     pub const FLOATS: Self = Self::IEEE_FLOATS.with(DType::BF16);
-    /// Integers and floats, not `bool`.
+    /// Integers and floats that operators compute with, not `bool`.
     pub const NUMERIC: Self = Self::INTS.union(Self::FLOATS);
+
+    /// The types of ONNX's IR version 4, which most operators move as of opset 13: `bool` and what operators compute with.
+    /// Strings and complex numbers, which that version has as well, are left out.
+    pub const IR4: Self = Self::NUMERIC.union(Self::BOOL);
+    /// Those of IR version 9: the 8-bit floats join.
+    pub const IR9: Self =
+        Self::IR4.union(Self::of(&[DType::F8E4M3FN, DType::F8E4M3FNUZ, DType::F8E5M2, DType::F8E5M2FNUZ]));
+    /// Those of IR version 10: the 4-bit integers join.
+    pub const IR10: Self = Self::IR9.with(DType::I4).with(DType::U4);
+    /// Those of IR version 11: the 4-bit float joins.
+    pub const IR11: Self = Self::IR10.with(DType::F4E2M1);
+    /// Those of IR version 12: the powers of two join.
+    pub const IR12: Self = Self::IR11.with(DType::F8E8M0);
+    /// Those of IR version 13: the 2-bit integers join.
+    pub const IR13: Self = Self::IR12.with(DType::I2).with(DType::U2);
 
     /// The set of the listed types.
     pub const fn of(list: &[DType]) -> Self {
@@ -335,32 +357,29 @@ mod tests {
     }
 
     #[test]
-    fn formats_agree_with_the_standard_library_and_half() {
-        let f32_format = DType::F32.float().unwrap();
-        assert_eq!(f32_format.max_finite(), f64::from(f32::MAX));
-        assert_eq!(f32_format.min_normal(), f64::from(f32::MIN_POSITIVE));
-        assert_eq!(f32_format.epsilon(), f64::from(f32::EPSILON));
-        assert_eq!(DType::F64.float().unwrap().max_finite(), f64::MAX);
-        assert_eq!(DType::F16.float().unwrap().max_finite(), half::f16::MAX.to_f64());
-        assert_eq!(DType::BF16.float().unwrap().min_normal(), half::bf16::MIN_POSITIVE.to_f64());
-    }
-
-    #[test]
-    fn ulp_is_the_gap_to_the_next_number() {
-        let f = DType::F32.float().unwrap();
-        for x in [1.0f32, 1.5, 2.0, 3.0e-39, 1e-45, 1e30, 0.1] {
-            assert_eq!(f.ulp(f64::from(x)), f64::from(x.next_up()) - f64::from(x), "{x}");
-        }
-        assert_eq!(f.ulp(0.0), f64::from(f32::from_bits(1)));
-        assert_eq!(DType::F64.float().unwrap().ulp(5e-324), 5e-324);
-    }
-
-    #[test]
     fn wrapping_is_two_complement() {
         assert_eq!(DType::I8.wrap(128), -128);
         assert_eq!(DType::U8.wrap(-1), 255);
         assert_eq!(DType::U64.wrap(-1), u64::MAX as i128);
         assert_eq!(DType::Bool.wrap(7), 1);
+        assert_eq!([DType::I4, DType::U4, DType::I2, DType::U2].map(|d| d.wrap(-9)), [7, 7, -1, 3]);
+        assert_eq!((DType::I2.int_range(), DType::U4.int_range()), (Some((-2, 1)), Some((0, 15))));
         assert_eq!(DType::I64.int_range(), Some((i64::MIN as i128, i64::MAX as i128)));
+    }
+
+    #[test]
+    fn a_float_is_as_wide_as_its_format() {
+        for d in DType::ALL {
+            assert!(d.float().is_none_or(|format| format.bits() as u32 == d.bits()), "{d}");
+        }
+    }
+
+    #[test]
+    fn the_versions_of_the_standard_end_with_every_type() {
+        assert_eq!(DTypes::IR13, DType::ALL.into_iter().collect());
+        assert_eq!(
+            [DTypes::IR4, DTypes::IR9, DTypes::IR10, DTypes::IR11, DTypes::IR12].map(DTypes::len),
+            [13, 17, 19, 20, 21]
+        );
     }
 }

@@ -3,13 +3,15 @@
 //! | module | holds |
 //! |---|---|
 //! | [`dtype`] | element types and sets of them |
+//! | [`mod@format`] | the numbers that each float type has, as data |
+//! | [`narrow`] | elements that Rust has no type for |
 //! | [`attr`] | named attribute values |
 //! | [`dim`] | the arithmetic of dimensions, concrete (`i64`) and symbolic ([`dim::Sym`]) |
 //! | [`ty`] | tensor types |
 //! | [`tensor`] | concrete tensors |
 //! | [`mod@inline`] | replacing calls by the functions' bodies |
 //! | [`mod@outline`] | moving nodes into a function |
-//! | [`round`] | one correctly rounded conversion from `f64` to each float type |
+//! | [`round`] | one correctly rounded conversion from `f64` to each float type, saturating or not |
 //! | [`graph`] | graphs, functions, models; [`Model::validate`] holds every structural rule |
 //! | [`cone`] | the part of a graph that a value depends on |
 //! | [`ports`] | something for every value of a graph |
@@ -30,8 +32,10 @@ pub mod dataflow;
 pub mod dim;
 pub mod dtype;
 pub mod execute;
+pub mod format;
 pub mod graph;
 pub mod inline;
+pub mod narrow;
 pub mod outline;
 pub mod ports;
 pub mod rewrite;

@@ -3,10 +3,92 @@
 //! `half`'s `from_f64` goes through `f32` and rounds twice, which is off by one unit for about one value in a
 //! thousand near a tie; everything in this workspace that stores a float goes through here instead.
 
-use crate::dtype::{DType, FloatFormat, exp2i, exponent_of};
+use crate::dtype::DType;
+use crate::format::{Extent, FloatFormat, Specials, exp2i, exponent_of};
 
-/// Rounds to the nearest number of `dtype`, ties to even; overflow gives infinity, NaN stays NaN.
-/// Non-float types return the value unchanged.
+/// Which of the two neighbours a number between them becomes: ONNX's `round_mode`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RoundMode {
+    /// The nearer one, and of two equally near ones that with an even mantissa. Between powers of two, which have no
+    /// mantissa, that is the larger one.
+    Nearest,
+    /// The one farther from zero.
+    Up,
+    /// The one nearer to zero.
+    Down,
+}
+
+/// What a number becomes that is beyond the largest one after rounding: ONNX's `saturate`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Overflow {
+    /// The largest number. So does an infinity, and what is below the smallest where there is no zero becomes that one.
+    Saturate,
+    /// An infinity, or where the format has none a NaN, or where it has no NaN the largest number.
+    Escape,
+}
+
+/// A way of converting numbers to a format.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Conversion {
+    /// The format.
+    pub format: FloatFormat,
+    /// What becomes of numbers between two of the format.
+    pub mode: RoundMode,
+    /// What becomes of numbers beyond its largest.
+    pub overflow: Overflow,
+}
+
+impl Conversion {
+    /// The usual one: to nearest, ties to even, and overflow is not hidden.
+    pub const fn to(format: FloatFormat) -> Self {
+        Self { format, mode: RoundMode::Nearest, overflow: Overflow::Escape }
+    }
+
+    /// The number of the format that `v` becomes, rounded once.
+    pub fn of(self, v: f64) -> f64 {
+        let rounded = scaled(self.format, v, |quotient| match self.mode {
+            RoundMode::Nearest => quotient.round_ties_even(),
+            RoundMode::Up if quotient < 0.0 => quotient.floor(),
+            RoundMode::Up => quotient.ceil(),
+            RoundMode::Down => quotient.trunc(),
+        });
+        self.within(rounded)
+    }
+
+    /// A number of the format's precision, NaN or an infinity, as one that the format has.
+    fn within(self, v: f64) -> f64 {
+        if v.is_nan() {
+            return if self.format.has_nan() { v } else { 0.0 };
+        }
+        if v.abs() > self.format.max_finite() {
+            return self.beyond_the_largest().copysign(v);
+        }
+        match (self.format.extent, self.format.specials) {
+            (Extent::PositiveNormals, _) if v < self.format.min_normal() => self.below_the_smallest(v),
+            (_, Specials::NegativeZero) if v == 0.0 => 0.0,
+            _ => v,
+        }
+    }
+
+    fn beyond_the_largest(self) -> f64 {
+        match (self.overflow, self.format.specials) {
+            (Overflow::Saturate, _) | (Overflow::Escape, Specials::None) => self.format.max_finite(),
+            (Overflow::Escape, Specials::Exponent) => f64::INFINITY,
+            (Overflow::Escape, Specials::AllOnes | Specials::NegativeZero) => f64::NAN,
+        }
+    }
+
+    /// What a number becomes that is too small for a format without denormals and zero.
+    fn below_the_smallest(self, v: f64) -> f64 {
+        match self.overflow {
+            Overflow::Saturate if v >= 0.0 => self.format.min_normal(),
+            Overflow::Saturate | Overflow::Escape => f64::NAN,
+        }
+    }
+}
+
+/// Rounds to the nearest number of `dtype`, ties to even; overflow gives infinity, NaN stays NaN, both as far as the type
+/// has them ([`Overflow::Escape`]). Non-float types return the value unchanged.
 #[inline]
 pub fn round_to(dtype: DType, v: f64) -> f64 {
     match dtype.float() {
@@ -22,18 +104,25 @@ pub fn round_to_format(format: FloatFormat, v: f64) -> f64 {
     match format {
         FloatFormat::F64 => v,
         FloatFormat::F32 => f64::from(v as f32),
-        _ => round_by_scaling(format, v),
+        _ => Conversion::to(format).of(v),
     }
 }
 
-fn round_by_scaling(format: FloatFormat, v: f64) -> f64 {
+/// Rounds to the precision of a format, ties to even, whether the format has a number so large or not.
+#[inline]
+pub fn round_to_precision(format: FloatFormat, v: f64) -> f64 {
+    scaled(format, v, f64::round_ties_even)
+}
+
+/// Rounds a number as `round` does to integers where the format's numbers are the integers.
+#[inline]
+fn scaled(format: FloatFormat, v: f64, round: impl Fn(f64) -> f64) -> f64 {
     if !v.is_finite() || v == 0.0 {
         return v;
     }
-    let quantum = exp2i(exponent_of(v).max(1 - format.max_exponent) - format.precision + 1);
+    let quantum = exp2i(exponent_of(v).max(format.min_exponent()) - format.mantissa_bits);
     // Scaling by a power of two is exact here: the quotient has at most 53 significant bits.
-    let rounded = (v / quantum).round_ties_even() * quantum;
-    if rounded.abs() > format.max_finite() { f64::INFINITY.copysign(v) } else { rounded }
+    round(v / quantum) * quantum
 }
 
 /// `v` rounded once to `f16`.
@@ -74,7 +163,7 @@ mod tests {
         let special =
             [0.0, -0.0, 1e-45, 7e-46, 1e-38, f64::from(f32::MAX), 3.402_823_6e38, 1e39, f64::INFINITY];
         for v in bits.map(f64::from_bits).filter(|v| !v.is_nan()).chain(special) {
-            let by_scaling = round_by_scaling(FloatFormat::F32, v);
+            let by_scaling = Conversion::to(FloatFormat::F32).of(v);
             assert_eq!(by_scaling.to_bits(), round_to(DType::F32, v).to_bits(), "{v:e}");
         }
     }

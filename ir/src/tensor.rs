@@ -1,8 +1,14 @@
 //! Concrete tensors: one `ndarray` array per element type.
+//!
+//! In memory every element has a place of its own. Bytes are as ONNX's `raw_data` has them: elements of less than a byte lie
+//! beside each other, the first in the lowest bits, and only the last byte may be filled in part.
+
+use std::borrow::Cow;
 
 use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn};
 
+use crate::narrow::{F4E2M1, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0, I2, I4, U2, U4};
 use crate::round::{to_bf16, to_f16};
 use crate::{DType, Type};
 
@@ -23,6 +29,16 @@ pub enum Tensor {
     BF16(ArrayD<bf16>),
     F32(ArrayD<f32>),
     F64(ArrayD<f64>),
+    I4(ArrayD<I4>),
+    U4(ArrayD<U4>),
+    I2(ArrayD<I2>),
+    U2(ArrayD<U2>),
+    F8E4M3FN(ArrayD<F8E4M3FN>),
+    F8E4M3FNUZ(ArrayD<F8E4M3FNUZ>),
+    F8E5M2(ArrayD<F8E5M2>),
+    F8E5M2FNUZ(ArrayD<F8E5M2FNUZ>),
+    F8E8M0(ArrayD<F8E8M0>),
+    F4E2M1(ArrayD<F4E2M1>),
 }
 
 /// Runs the same expression on the array inside a [`Tensor`], whatever its element type.
@@ -31,20 +47,15 @@ pub enum Tensor {
 #[macro_export]
 macro_rules! each_tensor {
     ($tensor:expr, $array:ident => $body:expr) => {
+        $crate::each_tensor!(
+            $tensor, $array => $body;
+            Bool I8 I16 I32 I64 U8 U16 U32 U64 F16 BF16 F32 F64
+            I4 U4 I2 U2 F8E4M3FN F8E4M3FNUZ F8E5M2 F8E5M2FNUZ F8E8M0 F4E2M1
+        )
+    };
+    ($tensor:expr, $array:ident => $body:expr; $($variant:ident)*) => {
         match $tensor {
-            $crate::Tensor::Bool($array) => $body,
-            $crate::Tensor::I8($array) => $body,
-            $crate::Tensor::I16($array) => $body,
-            $crate::Tensor::I32($array) => $body,
-            $crate::Tensor::I64($array) => $body,
-            $crate::Tensor::U8($array) => $body,
-            $crate::Tensor::U16($array) => $body,
-            $crate::Tensor::U32($array) => $body,
-            $crate::Tensor::U64($array) => $body,
-            $crate::Tensor::F16($array) => $body,
-            $crate::Tensor::BF16($array) => $body,
-            $crate::Tensor::F32($array) => $body,
-            $crate::Tensor::F64($array) => $body,
+            $($crate::Tensor::$variant($array) => $body,)*
         }
     };
 }
@@ -57,9 +68,9 @@ pub trait Element: Copy + PartialEq + Send + Sync + std::fmt::Debug + 'static {
     fn wrap(array: ArrayD<Self>) -> Tensor;
     /// The array inside, if the tensor has this element type.
     fn of(tensor: &Tensor) -> Option<&ArrayD<Self>>;
-    /// Appends the little-endian bytes of the element.
+    /// Appends the little-endian bytes of the element; one of less than a byte takes a whole one.
     fn put(self, out: &mut Vec<u8>);
-    /// Reads an element from exactly `DTYPE.size()` little-endian bytes.
+    /// Reads an element from exactly `DTYPE.whole_bytes()` little-endian bytes.
     fn get(bytes: &[u8]) -> Option<Self>;
     /// The value as `f64`: exact for every float type, rounded for 64-bit integers.
     fn to_f64(self) -> f64;
@@ -122,6 +133,24 @@ elements! {
     f64, F64, f64::from_le_bytes, f64::to_le_bytes, |v| v, |v| v, |v| v as i128, |v| v as f64;
 }
 
+macro_rules! narrow_elements {
+    (integers $($name:ident)*) => {
+        elements! {$(
+            $name, $name, |[b]: [u8; 1]| $name::from_code(b), |v: $name| [v.code()],
+            |v: $name| f64::from(v.get()), $name::saturating, |v: $name| i128::from(v.get()), $name::wrapping;
+        )*}
+    };
+    (floats $($name:ident)*) => {
+        elements! {$(
+            $name, $name, |[b]: [u8; 1]| $name::from_code(b), |v: $name| [v.code()],
+            $name::to_f64, $name::from_f64, |v: $name| v.to_f64() as i128, |v| $name::from_f64(v as f64);
+        )*}
+    };
+}
+
+narrow_elements!(integers I4 U4 I2 U2);
+narrow_elements!(floats F8E4M3FN F8E4M3FNUZ F8E5M2 F8E5M2FNUZ F8E8M0 F4E2M1);
+
 /// The number of bytes does not fit the type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a tensor {ty} needs {needed} bytes of data but has {given}")]
@@ -132,6 +161,16 @@ pub struct WrongSize {
     pub needed: u64,
     /// The bytes at hand.
     pub given: u64,
+}
+
+/// The number of elements does not fit the type.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a tensor {ty} has {} elements but {given} are given", ty.count())]
+pub struct WrongCount {
+    /// The type the elements were meant for.
+    pub ty: Type,
+    /// How many there are.
+    pub given: usize,
 }
 
 impl Tensor {
@@ -187,11 +226,24 @@ impl Tensor {
         dispatch!(ty.dtype, T => build::<T>(ty, f))
     }
 
-    /// A tensor from row-major little-endian bytes, as ONNX's `raw_data` holds them.
+    /// A tensor from its elements in row-major order.
+    pub fn from_elements<T: Element>(shape: &[i64], elements: Vec<T>) -> Result<Self, WrongCount> {
+        let ty = Type::new(T::DTYPE, shape);
+        let given = elements.len();
+        if shape.iter().any(|&d| d < 0) || usize::try_from(ty.count()) != Ok(given) {
+            return Err(WrongCount { ty, given });
+        }
+        ArrayD::from_shape_vec(IxDyn(&ty.extents()), elements)
+            .map(T::wrap)
+            .map_err(|_| WrongCount { ty, given })
+    }
+
+    /// A tensor from row-major little-endian bytes, as ONNX's `raw_data` holds them. What the last byte holds more than
+    /// elements is passed over.
     pub fn from_bytes(ty: &Type, bytes: &[u8]) -> Result<Self, WrongSize> {
         fn build<T: Element>(ty: &Type, bytes: &[u8]) -> Option<Tensor> {
-            let mut elements = Vec::with_capacity(bytes.len() / T::DTYPE.size());
-            for element in bytes.chunks_exact(T::DTYPE.size()) {
+            let mut elements = Vec::with_capacity(bytes.len() / T::DTYPE.whole_bytes());
+            for element in bytes.chunks_exact(T::DTYPE.whole_bytes()) {
                 elements.push(T::get(element)?);
             }
             ArrayD::from_shape_vec(IxDyn(&ty.extents()), elements).ok().map(T::wrap)
@@ -200,15 +252,16 @@ impl Tensor {
         if ty.shape.iter().any(|&d| d < 0) || ty.bytes() != bytes.len() as u64 {
             return Err(wrong());
         }
-        dispatch!(ty.dtype, T => build::<T>(ty, bytes)).ok_or_else(wrong)
+        let bytes = apart(ty, bytes);
+        dispatch!(ty.dtype, T => build::<T>(ty, &bytes)).ok_or_else(wrong)
     }
 
-    /// The elements in row-major order as little-endian bytes.
+    /// The elements in row-major order as little-endian bytes. Unused bits of the last byte are 0.
     pub fn to_bytes(&self) -> Vec<u8> {
         fn bytes<T: Element>(array: &ArrayD<T>) -> Vec<u8> {
-            let mut out = Vec::with_capacity(array.len() * T::DTYPE.size());
+            let mut out = Vec::with_capacity(array.len() * T::DTYPE.whole_bytes());
             array.iter().for_each(|v| v.put(&mut out));
-            out
+            together(T::DTYPE.bits(), out)
         }
         each_tensor!(self, a => bytes(a))
     }
@@ -230,6 +283,25 @@ impl Tensor {
     }
 }
 
+/// Elements of less than a byte, taken out of the bytes that several of them share. Others are left as they are.
+fn apart<'b>(ty: &Type, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+    let bits = ty.dtype.bits();
+    if bits >= u8::BITS {
+        return Cow::Borrowed(bytes);
+    }
+    let places = |&byte: &u8| (0..u8::BITS).step_by(bits as usize).map(move |place| byte >> place);
+    bytes.iter().flat_map(places).take(ty.count() as usize).collect()
+}
+
+/// The reverse of [`apart`]: the first of several elements in the lowest bits of a byte.
+fn together(bits: u32, elements: Vec<u8>) -> Vec<u8> {
+    if bits >= u8::BITS {
+        return elements;
+    }
+    let byte = |shared: &[u8]| shared.iter().rev().fold(0, |byte, element| byte << bits | element);
+    elements.chunks((u8::BITS / bits) as usize).map(byte).collect()
+}
+
 /// Equality is bit for bit: a NaN equals the same NaN, +0 differs from -0.
 impl PartialEq for Tensor {
     fn eq(&self, other: &Self) -> bool {
@@ -245,59 +317,22 @@ impl Eq for Tensor {}
 #[macro_export]
 macro_rules! dispatch {
     ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::dispatch!(
+            $dtype, $T => $body;
+            Bool = bool, I8 = i8, I16 = i16, I32 = i32, I64 = i64, U8 = u8, U16 = u16, U32 = u32, U64 = u64,
+            F16 = $crate::tensor::F16, BF16 = $crate::tensor::BF16, F32 = f32, F64 = f64,
+            I4 = $crate::narrow::I4, U4 = $crate::narrow::U4, I2 = $crate::narrow::I2, U2 = $crate::narrow::U2,
+            F8E4M3FN = $crate::narrow::F8E4M3FN, F8E4M3FNUZ = $crate::narrow::F8E4M3FNUZ,
+            F8E5M2 = $crate::narrow::F8E5M2, F8E5M2FNUZ = $crate::narrow::F8E5M2FNUZ,
+            F8E8M0 = $crate::narrow::F8E8M0, F4E2M1 = $crate::narrow::F4E2M1
+        )
+    };
+    ($dtype:expr, $T:ident => $body:expr; $($variant:ident = $rust:ty),*) => {
         match $dtype {
-            $crate::DType::Bool => {
-                type $T = bool;
+            $($crate::DType::$variant => {
+                type $T = $rust;
                 $body
-            }
-            $crate::DType::I8 => {
-                type $T = i8;
-                $body
-            }
-            $crate::DType::I16 => {
-                type $T = i16;
-                $body
-            }
-            $crate::DType::I32 => {
-                type $T = i32;
-                $body
-            }
-            $crate::DType::I64 => {
-                type $T = i64;
-                $body
-            }
-            $crate::DType::U8 => {
-                type $T = u8;
-                $body
-            }
-            $crate::DType::U16 => {
-                type $T = u16;
-                $body
-            }
-            $crate::DType::U32 => {
-                type $T = u32;
-                $body
-            }
-            $crate::DType::U64 => {
-                type $T = u64;
-                $body
-            }
-            $crate::DType::F16 => {
-                type $T = $crate::tensor::F16;
-                $body
-            }
-            $crate::DType::BF16 => {
-                type $T = $crate::tensor::BF16;
-                $body
-            }
-            $crate::DType::F32 => {
-                type $T = f32;
-                $body
-            }
-            $crate::DType::F64 => {
-                type $T = f64;
-                $body
-            }
+            })*
         }
     };
 }
@@ -321,6 +356,23 @@ mod tests {
                 assert_eq!(Tensor::from_bytes(&ty, &t.to_bytes()), Ok(t));
             }
         }
+    }
+
+    #[test]
+    fn elements_of_less_than_a_byte_share_it_from_the_lowest_bits_on() {
+        let i4s = Tensor::from_i128_fn(&Type::new(DType::I4, [3]), |i| [1, -2, 7][i]);
+        assert_eq!(i4s.to_bytes(), [0xe1, 0x07]);
+        let u2s = Tensor::from_i128_fn(&Type::new(DType::U2, [5]), |i| [3, 0, 2, 1, 2][i]);
+        assert_eq!(u2s.to_bytes(), [0b0110_0011, 0b10]);
+        // What pads the last byte says nothing.
+        assert_eq!(Tensor::from_bytes(&u2s.ty(), &[0b0110_0011, 0b0101_0110]), Ok(u2s));
+    }
+
+    #[test]
+    fn the_elements_must_be_as_many_as_the_type_has() {
+        assert!(Tensor::from_elements(&[2, 1], vec![1u8, 2]).is_ok());
+        assert_eq!(Tensor::from_elements(&[2, 2], vec![1u8]).unwrap_err().given, 1);
+        assert!(Tensor::from_elements::<u8>(&[-1, 0], vec![]).is_err());
     }
 
     #[test]

@@ -43,9 +43,10 @@ impl Type {
         Type { dtype: self.dtype, shape: self.shape.iter().map(|&d| D::from(d)).collect() }
     }
 
-    /// How many bytes the elements take when stored densely.
+    /// How many bytes the elements take when stored densely, as ONNX's `raw_data` has them.
     pub fn bytes(&self) -> u64 {
-        (self.count().max(0) as u64).saturating_mul(self.dtype.size() as u64)
+        let bits = u128::from(self.count().max(0) as u64) * u128::from(self.dtype.bits());
+        u64::try_from(bits.div_ceil(u128::from(u8::BITS))).unwrap_or(u64::MAX)
     }
 
     /// The product of the axes that are not empty: the most elements that a part of the shape has.

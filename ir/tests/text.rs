@@ -3,7 +3,9 @@
 mod tiny;
 
 use onnxsmith_ir::text::{ParseError, Problem};
-use onnxsmith_ir::{DType, Function, FunctionId, Graph, Model, NodeId, NodeKind, Tensor, Type, Value};
+use onnxsmith_ir::{
+    Attribute, Attributes, DType, Function, FunctionId, Graph, Model, NodeId, NodeKind, Tensor, Type, Value,
+};
 use proptest::prelude::*;
 use tiny::Tiny;
 
@@ -157,6 +159,59 @@ fn tensor() -> impl Strategy<Value = Tensor> {
     })
 }
 
+fn attribute() -> impl Strategy<Value = Attribute> {
+    // A NaN is not equal to itself; those of tensors are compared by their bits.
+    let float = any::<f32>().prop_filter("a number", |v| !v.is_nan());
+    prop_oneof![
+        any::<i64>().prop_map(Attribute::Int),
+        prop::collection::vec(any::<i64>(), 0..3).prop_map(Attribute::Ints),
+        float.clone().prop_map(Attribute::Float),
+        prop::collection::vec(float, 0..3).prop_map(Attribute::Floats),
+        any::<String>().prop_map(Attribute::Name),
+        prop::collection::vec(any::<String>(), 0..3).prop_map(Attribute::Strings),
+        tensor().prop_map(|tensor| Attribute::Tensor(tensor.into())),
+        prop::sample::select(DType::ALL.to_vec()).prop_map(Attribute::DType),
+    ]
+}
+
+/// A graph of one operator with these attributes.
+fn note(attributes: Attributes) -> Model<Tiny> {
+    let mut graph = Graph::new();
+    graph.operator(Tiny::Note(attributes), &[]).expect("it takes no operands");
+    Model::new(17, graph)
+}
+
+proptest! {
+    #[test]
+    fn attributes_of_every_kind_round_trip(all in prop::collection::vec(attribute(), 0..4)) {
+        let named = all.into_iter().enumerate().map(|(i, value)| (format!("a{i}"), value));
+        let model = note(named.collect());
+        prop_assert_eq!(parse(&model.to_string()), Ok(model));
+    }
+}
+
+fn lists() -> Attributes {
+    Attributes::new()
+        .ints("a", &[])
+        .floats("b", &[])
+        .strings("c", &[])
+        .floats("d", &[1.0, f32::INFINITY, -0.5])
+        .strings("e", &["x".to_owned(), "\"".to_owned()])
+        .tensor("f", &Tensor::from_i128_fn(&Type::new(DType::I4, [2]), |i| i as i128).into())
+}
+
+#[test]
+fn lists_say_what_they_are_lists_of() {
+    let text = note(lists()).to_string();
+    let written =
+        r#"{a = [], b = floats [], c = strings [], d = [1.0, inf, -0.5], e = ["x", "\""], f = i4[2] {0, 1}}"#;
+    assert!(text.contains(written), "{text}");
+    assert_eq!(parse(&text), Ok(note(lists())));
+    for wrong in ["[1, 2.0]", "[\"x\", 1]", "[1, \"x\"]", "floats [1.0]", "f32[2] {1.0}", "f32[1]", "["] {
+        assert!(parse(&text.replace("floats []", wrong)).is_err(), "{wrong}");
+    }
+}
+
 /// The text with some bytes overwritten, removed or doubled, or pieces of it moved about.
 fn mutated() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
@@ -193,15 +248,17 @@ fn mutated() -> impl Strategy<Value = String> {
         "\n",
     ]);
     let edit = (any::<prop::sample::Index>(), 0usize..12, pieces);
-    prop::collection::vec(edit, 1..4).prop_map(|edits| {
-        let mut text: Vec<char> = everything().to_string().chars().collect();
-        for (at, removed, piece) in edits {
-            let at = at.index(text.len());
-            let end = (at + removed).min(text.len());
-            text.splice(at..end, piece.chars());
-        }
-        text.into_iter().collect()
-    })
+    (prop::sample::select(vec![everything(), note(lists())]), prop::collection::vec(edit, 1..4)).prop_map(
+        |(model, edits)| {
+            let mut text: Vec<char> = model.to_string().chars().collect();
+            for (at, removed, piece) in edits {
+                let at = at.index(text.len());
+                let end = (at + removed).min(text.len());
+                text.splice(at..end, piece.chars());
+            }
+            text.into_iter().collect()
+        },
+    )
 }
 
 /// The text with one number replaced by another: many of these still parse, and build something odd.

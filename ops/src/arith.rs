@@ -7,6 +7,7 @@
 //! made of, and the accuracy of each step is data of a backend's profile. See `docs/decisions/one-meaning.md`.
 
 use ir::DType;
+use ir::round::Conversion;
 
 /// A function of one real variable that a math library offers; its accuracy is stated by accuracy profiles.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -50,6 +51,8 @@ pub enum Step {
     Trunc,
     /// -1, 0 or 1; NaN stays NaN.
     Sign,
+    /// To a number of a format that operators do not compute in.
+    Convert(Conversion),
 }
 
 impl Fun {
@@ -95,6 +98,7 @@ impl Step {
             Self::Trunc => x.trunc(),
             Self::Sign if x == 0.0 || x.is_nan() => x,
             Self::Sign => x.signum(),
+            Self::Convert(conversion) => conversion.of(x),
         }
     }
 }

@@ -185,7 +185,12 @@ fn check_attributes(attributes: &Attributes) -> Result<(), Reject> {
     let all_fit = attributes.iter().all(|(_, value)| match value {
         Attribute::Int(v) => fits(v),
         Attribute::Ints(v) => v.iter().all(fits),
-        Attribute::Float(_) | Attribute::Name(_) | Attribute::DType(_) => true,
+        Attribute::Float(_)
+        | Attribute::Floats(_)
+        | Attribute::Name(_)
+        | Attribute::Strings(_)
+        | Attribute::Tensor(_)
+        | Attribute::DType(_) => true,
     });
     if all_fit { Ok(()) } else { Err(Reject::Overflow) }
 }

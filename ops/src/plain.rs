@@ -5,7 +5,7 @@
 //! of the reference is correctly rounded in `f64` or one ULP off it, and no double-double type is needed.
 
 use ir::round::round_to;
-use ir::{DType, Tensor, Type};
+use ir::{DType, DTypes, Tensor, Type};
 use ndarray::{ArrayD, IxDyn};
 
 use crate::arith::{Arith, Class, Comparison, Fun, Step};
@@ -236,10 +236,11 @@ pub fn store(data: &Data<Plain>, ty: &Type) -> Tensor {
     }
 }
 
-/// The float dtype in which a node calculates: that of its first output, or else of its first operand.
+/// The float dtype in which a node calculates: that of its first output, or else of its first operand. Floats that are only
+/// stored do not count.
 pub fn working_dtype(types: &[Option<&Type>], outputs: &[Type]) -> DType {
     let all = outputs.iter().chain(types.iter().copied().flatten()).map(|t| t.dtype);
-    all.into_iter().find(|d| d.is_float()).unwrap_or(DType::I64)
+    all.into_iter().find(|&d| DTypes::FLOATS.contains(d)).unwrap_or(DType::I64)
 }
 
 /// Rounds or wraps every element to the dtype, as storing it does.

@@ -78,8 +78,15 @@ fn uses(spec: &'static Spec, dtype: DType, opset: u32) -> Vec<Use> {
     draws
         .filter_map(|(dtypes, draw)| {
             let operators = [spec.name].into();
-            let settings =
-                Settings { opset, dtypes, operators, nodes: 1, function: 0.0, ..Settings::default() };
+            let settings = Settings {
+                opset,
+                dtypes,
+                wanted: dtypes,
+                operators,
+                nodes: 1,
+                function: 0.0,
+                ..Settings::default()
+            };
             let graph = graphgen::generate(&settings, &Weights, Stream::new(draw)).model.graph;
             graph.nodes.iter().find_map(|node| {
                 let NodeKind::Operator(op) = &node.kind else { return None };

@@ -86,7 +86,7 @@ fn real(goal: Goal, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> 
             sign * pick(rng, &far).min(format.max_finite())
         }
         Goal::Edge(Edge::Stall) => {
-            let unit = f64::from(format.precision).exp2();
+            let unit = f64::from(format.precision()).exp2();
             if rng.random_bool(0.125) { unit } else { 1.0 }
         }
         Goal::Edge(Edge::Alike) => pick(rng, &[1.5, 1.5, -2.0]),
@@ -102,7 +102,9 @@ fn real(goal: Goal, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> 
             // Halfway between two numbers of the narrower dtype, or next to it.
             near(below + target.ulp(below) / 2.0, rng.random_range(-1..=1))
         }
-        Goal::Edge(Edge::Wide) => sign * (f64::from(format.precision).exp2() + rng.random_range(0..4) as f64),
+        Goal::Edge(Edge::Wide) => {
+            sign * (f64::from(format.precision()).exp2() + rng.random_range(0..4) as f64)
+        }
     }
 }
 

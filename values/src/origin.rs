@@ -283,6 +283,10 @@ impl Arith for Origins<'_> {
                 Step::Sign => 0.0,
                 Step::Round => x.value.floor() + 0.5,
                 Step::Floor | Step::Ceil | Step::Trunc => x.value.round(),
+                Step::Convert(conversion) => {
+                    let near = conversion.of(x.value);
+                    near + (conversion.format.ulp(near) / 2.0).copysign(x.value - near)
+                }
             },
         );
         self.step_from(f.value(x.value), x.place, Undo::Nothing)

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 
-use ir::{DType, Tensor, Type};
+use ir::{DType, DTypes, Tensor, Type};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -159,6 +159,9 @@ pub struct Description {
     pub written: Vec<String>,
 }
 
+/// The dtypes that the protocol has had from the start.
+const FIRST: DTypes = DTypes::IR4;
+
 /// What follows the level where the optimised model is to be written and read again before it runs.
 pub const WRITTEN: &str = "+written";
 
@@ -166,6 +169,12 @@ impl Description {
     /// The dtype that `dtype` is calculated in; `None` where the engine does not accept it.
     pub fn computes_in(&self, dtype: DType) -> Option<DType> {
         self.dtypes.get(dtype.name())?.parse().ok()
+    }
+
+    /// Whether the worker can read and write tensors of a dtype. The first ones of the protocol all do, whether the engine
+    /// accepts them or not; of those that came later a worker may not have heard.
+    pub fn has_heard_of(&self, dtype: DType) -> bool {
+        FIRST.contains(dtype) || self.dtypes.contains_key(dtype.name())
     }
 }
 

@@ -50,6 +50,29 @@ fn fault(argument: &str, model: &str, limits: Limits) -> (Fault, String) {
 }
 
 #[test]
+fn a_worker_is_sent_no_dtype_that_it_may_not_have_heard_of() {
+    let narrow = |dtype| [("x".to_owned(), Tensor::from_f64_fn(&Type::new(dtype, [3]), |i| i as f64))];
+    let (i4s, f64s) = (narrow(DType::I4), narrow(DType::F64));
+    let (i4, f64) = ([("x".to_owned(), DType::I4)], [("x".to_owned(), DType::F64)]);
+    let case = |inputs, outputs| Case { model: b"echo", level: "none", inputs, outputs };
+    // It names f32 alone, and dies of whatever it is sent.
+    let mut worker = Worker::start(spec("mute"), limits()).unwrap();
+    let process = worker.process_id();
+    for case in [case(&i4s, &[]), case(&[], &i4), case(&i4s, &i4)] {
+        let run = worker.run(&case).unwrap();
+        assert!(matches!(run.outcome, Outcome::Unsupported { .. }), "{:?}", run.outcome);
+    }
+    assert_eq!(worker.process_id(), process);
+    // Those of the first days are sent in any case.
+    let runs = worker.run_all(&[case(&i4s, &i4), case(&f64s, &f64), case(&[], &i4)]).unwrap();
+    let refused = runs.iter().map(|run| matches!(run.outcome, Outcome::Unsupported { .. }));
+    assert_eq!(refused.collect::<Vec<_>>(), [true, false, true]);
+    // Who names it is sent it.
+    let mut worker = Worker::start(spec("echo"), limits()).unwrap();
+    assert_eq!(worker.run(&case(&i4s, &i4)).unwrap().outcome, Outcome::Outputs(i4s.to_vec()));
+}
+
+#[test]
 fn clean_answers_keep_the_process() {
     let mut worker = Worker::start(spec("echo"), limits()).unwrap();
     assert_eq!(worker.description().engine, "chaos");

@@ -1,6 +1,6 @@
 //! Our GPU kernels as an engine.
 
-use ir::{DType, Tensor};
+use ir::{DType, DTypes, Tensor};
 use ops::Model;
 
 use super::models::Runner;
@@ -36,7 +36,7 @@ fn has(capabilities: Capabilities, dtype: DType) -> bool {
 impl Runner for GpuRunner {
     fn describe(&self) -> Description {
         let capabilities = self.gpu.capabilities();
-        let dtypes = DType::ALL.into_iter().filter(|&d| has(capabilities, d));
+        let dtypes = DTypes::IR4.iter().filter(|&d| has(capabilities, d));
         Description {
             engine: NAME.to_owned(),
             version: format!("{} on {}", env!("CARGO_PKG_VERSION"), self.gpu.info()),

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use half::{bf16, f16};
-use ir::{DType, Tensor};
+use ir::{DType, DTypes, Tensor};
 use ndarray::ArrayD;
 use oxionnx::{OnnxError, OptLevel, SessionBuilder, TensorStorage, TypedTensor};
 
@@ -35,7 +35,7 @@ impl Engine for Oxionnx {
         Description {
             engine: "oxionnx".into(),
             version: VERSION.into(),
-            dtypes: DType::ALL.into_iter().map(|d| (d.name().into(), computes_in(d).name().into())).collect(),
+            dtypes: DTypes::IR4.iter().map(|d| (d.name().into(), computes_in(d).name().into())).collect(),
             // It checks no model's opset.
             opset: None,
             levels: LEVELS.iter().map(|(name, _)| (*name).to_owned()).collect(),
@@ -52,8 +52,8 @@ impl Engine for Oxionnx {
             .with_parallel_execution(false)
             .load_from_bytes(case.model)
             .map_err(|e| error(&e, EngineError::Load))?;
-        let inputs: HashMap<&str, TypedTensor> =
-            case.inputs.iter().map(|(name, t)| (name.as_str(), native(t))).collect();
+        let inputs = case.inputs.iter().map(|(name, t)| Ok((name.as_str(), native(name, t)?)));
+        let inputs = inputs.collect::<Result<HashMap<&str, TypedTensor>, EngineError>>()?;
         let mut outputs = session.run_typed(&inputs).map_err(|e| error(&e, EngineError::Run))?;
         let wanted = case.outputs.iter().map(|(name, _)| {
             let output = outputs.remove(name);
@@ -76,7 +76,7 @@ fn error(error: &OnnxError, otherwise: fn(String) -> EngineError) -> EngineError
     }
 }
 
-fn native(tensor: &Tensor) -> TypedTensor {
+fn native(name: &str, tensor: &Tensor) -> Result<TypedTensor, EngineError> {
     fn vec<T: Copy>(array: &ArrayD<T>) -> Vec<T> {
         array.iter().copied().collect()
     }
@@ -94,8 +94,20 @@ fn native(tensor: &Tensor) -> TypedTensor {
         Tensor::BF16(a) => TensorStorage::BF16(a.iter().map(|v| v.to_bits()).collect()),
         Tensor::F32(a) => TensorStorage::F32(vec(a)),
         Tensor::F64(a) => TensorStorage::F64(vec(a)),
+        Tensor::I4(_)
+        | Tensor::U4(_)
+        | Tensor::I2(_)
+        | Tensor::U2(_)
+        | Tensor::F8E4M3FN(_)
+        | Tensor::F8E4M3FNUZ(_)
+        | Tensor::F8E5M2(_)
+        | Tensor::F8E5M2FNUZ(_)
+        | Tensor::F8E8M0(_)
+        | Tensor::F4E2M1(_) => {
+            return Err(EngineError::Unsupported(format!("input `{name}` is {}", tensor.dtype())));
+        }
     };
-    TypedTensor { storage, shape: tensor.shape().to_vec() }
+    Ok(TypedTensor { storage, shape: tensor.shape().to_vec() })
 }
 
 /// An output, whatever its dtype: a wrong one must be seen.

@@ -74,7 +74,21 @@ const fn stand_in(dtype: DType) -> Option<DType> {
         DType::I8 | DType::U8 | DType::I32 | DType::F32 => Some(dtype),
         DType::Bool | DType::I64 => Some(DType::I32),
         DType::F16 | DType::F64 => Some(DType::F32),
-        DType::I16 | DType::U16 | DType::U32 | DType::U64 | DType::BF16 => None,
+        DType::I16
+        | DType::U16
+        | DType::U32
+        | DType::U64
+        | DType::BF16
+        | DType::I4
+        | DType::U4
+        | DType::I2
+        | DType::U2
+        | DType::F8E4M3FN
+        | DType::F8E4M3FNUZ
+        | DType::F8E5M2
+        | DType::F8E5M2FNUZ
+        | DType::F8E8M0
+        | DType::F4E2M1 => None,
     }
 }
 

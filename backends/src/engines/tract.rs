@@ -169,9 +169,19 @@ const fn datum(dtype: DType) -> Option<DatumType> {
         DType::U32 => Some(DatumType::U32),
         DType::U64 => Some(DatumType::U64),
         DType::F16 => Some(DatumType::F16),
-        DType::BF16 => None,
         DType::F32 => Some(DatumType::F32),
         DType::F64 => Some(DatumType::F64),
+        DType::BF16
+        | DType::I4
+        | DType::U4
+        | DType::I2
+        | DType::U2
+        | DType::F8E4M3FN
+        | DType::F8E4M3FNUZ
+        | DType::F8E5M2
+        | DType::F8E5M2FNUZ
+        | DType::F8E8M0
+        | DType::F4E2M1 => None,
     }
 }
 

@@ -5,8 +5,9 @@ use ir::Type;
 use ops::Op;
 
 use super::device::{Gpu, GpuError};
-use super::kernel::{Call, Kernel};
+use super::kernel::{Call, Kernel, NOT_STORED};
 use super::record::GpuTensor;
+use super::wgsl::is_stored;
 use crate::support::Support;
 
 /// The operator's own file.
@@ -78,6 +79,9 @@ fn kernel(op: &Op) -> &dyn Kernel {
 /// and 64-bit types is in its [`Capabilities`](super::Capabilities), and what exceeds its limits is an error when it
 /// happens.
 pub fn support(op: &Op, inputs: &[Option<&Type>]) -> Support {
+    if inputs.iter().flatten().any(|x| !is_stored(x.dtype)) {
+        return Support::No(NOT_STORED);
+    }
     match inputs.first().copied().flatten() {
         Some(x) => kernel(op).support(x, inputs),
         None => Support::No("its first operand is absent"),

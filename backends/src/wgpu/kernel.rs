@@ -83,6 +83,9 @@ pub(super) fn one(output: Result<GpuTensor, GpuError>) -> Outputs {
 pub(super) const ARITHMETIC_ONLY: &str =
     "drivers compute + - * / sqrt and comparisons of f64, and this needs more";
 
+/// No kernel reads or writes the types of 8 bits and less that operators do not compute with.
+pub(super) const NOT_STORED: &str = "devices hold no tensors of this dtype";
+
 /// The answer for a dtype that an operator has kernels for, or has not.
 pub(super) fn answer(has: bool, dtype: DType) -> Support {
     match (has, dtype) {

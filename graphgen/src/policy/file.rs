@@ -27,7 +27,7 @@ use super::pattern::{Pattern, PatternError, most_like, nearest, operator};
 use super::{Policy, Weights};
 use crate::amount;
 use crate::budget::Span;
-use crate::settings::Settings;
+use crate::settings::{DRAWN, Settings};
 
 /// What is asked for. What is `None` or empty is as it is by default.
 #[derive(Clone, Default, PartialEq, Debug)]
@@ -166,8 +166,8 @@ pub fn asked(text: &str) -> Result<Asked, String> {
 
 /// A dtype's name.
 pub fn dtype(text: &str) -> Result<DType, String> {
-    let known = || DType::ALL.map(DType::name).join(", ");
-    text.parse().map_err(|_| format!("there is no dtype `{text}`; there are {}", known()))
+    let found = text.parse().ok().filter(|&dtype| DRAWN.contains(dtype));
+    found.ok_or_else(|| format!("there is no dtype `{text}`; there are {DRAWN}"))
 }
 
 /// A version of ONNX's default operator set.

@@ -135,7 +135,9 @@ fn changed(from: Option<&Type>, to: Option<&Type>) -> Reading {
 fn whole(attribute: &Attribute) -> Reading {
     match attribute {
         Attribute::Int(v) => Reading::Number(*v),
-        Attribute::Ints(_) => Reading::List,
+        Attribute::Ints(_) | Attribute::Floats(_) | Attribute::Strings(_) | Attribute::Tensor(_) => {
+            Reading::List
+        }
         Attribute::Float(v) => Reading::Word(format!("{v:?}").into()),
         Attribute::Name(name) => Reading::Word(name.clone().into()),
         Attribute::DType(dtype) => Reading::Word(dtype.name().into()),
@@ -146,6 +148,12 @@ fn whole(attribute: &Attribute) -> Reading {
 fn list(attribute: &Attribute, of: impl Fn(&[i64]) -> Option<i64>) -> Reading {
     match attribute {
         Attribute::Ints(list) => of(list).map_or(Reading::Absent, Reading::Number),
-        Attribute::Int(_) | Attribute::Float(_) | Attribute::Name(_) | Attribute::DType(_) => Reading::Absent,
+        Attribute::Int(_)
+        | Attribute::Float(_)
+        | Attribute::Floats(_)
+        | Attribute::Name(_)
+        | Attribute::Strings(_)
+        | Attribute::Tensor(_)
+        | Attribute::DType(_) => Reading::Absent,
     }
 }

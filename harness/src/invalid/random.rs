@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use graphgen::Settings;
+use graphgen::{DRAWN, Settings};
 use ir::{DType, Stream, Tensor, Type};
 use onnx::export::value_info;
 use onnx::proto::attribute_proto::AttributeType;
@@ -174,9 +174,10 @@ fn attribute(rng: &mut impl Rng, name: &str) -> AttributeProto {
 fn declare_outputs(proto: &mut ModelProto, model: Option<&Model>, stream: Stream) {
     let Some(graph) = &mut proto.graph else { return };
     let rng = &mut stream.rng();
+    let dtypes: Vec<DType> = DRAWN.iter().collect();
     for (i, output) in graph.output.iter_mut().enumerate() {
         let known = model.and_then(|m| Some(m.graph.ty(m.graph.outputs.get(i)?.value).clone()));
-        let any = || Type::new(*DType::ALL.choose(rng).unwrap_or(&DType::F32), [1]);
+        let any = || Type::new(dtypes.choose(rng).copied().unwrap_or(DType::F32), [1]);
         *output = value_info(output.name(), &known.unwrap_or_else(any));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use graphgen::support::{Fact, Form, Subject, Test, Use};
-use graphgen::{Refused, Settings, Weights};
+use graphgen::{DRAWN, Refused, Settings, Weights};
 use interp::{Profile, Taps};
 use ir::{DType, DTypes, NodeKind, Stream, Tensor, Type};
 use ops::{Model, Spec};
@@ -57,7 +57,7 @@ impl Wanted {
         // Whatever draws know of themselves need not be drawn in vain.
         for fact in form.facts() {
             if let (Subject::DType(operand), Test::OneOf(wanted)) = (&fact.subject, &fact.test) {
-                let others = DType::ALL.into_iter().filter(|d| !wanted.contains(d.name())).collect();
+                let others = DRAWN.iter().filter(|d| !wanted.contains(d.name())).collect();
                 let other = words(Subject::DType(*operand), others);
                 self.settings.refused.insert(self.spec.name, [other].into_iter().collect());
             }

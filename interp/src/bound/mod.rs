@@ -15,7 +15,7 @@ mod sums;
 mod transform;
 
 use ir::DType;
-use ir::dtype::FloatFormat;
+use ir::format::FloatFormat;
 use ir::round::round_to_format;
 
 pub use ball::{Ball, State, Terms, Whole};

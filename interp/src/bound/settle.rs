@@ -1,13 +1,13 @@
 //! What storing an element in a tensor does to its ball, and reading it for a step in another dtype.
 
 use ir::DType;
-use ir::dtype::FloatFormat;
+use ir::format::FloatFormat;
 use ir::round::round_to_format;
 
 use super::{Ball, Bound, State, TWICE_ROUNDED, Whole};
 
-/// The precision of f16, the larger of the two formats that count as half.
-const F16_PRECISION: i32 = 11;
+/// The width of the formats that count as half.
+const HALF: i32 = 16;
 
 /// The least number of the format that is not below `x`.
 fn ceiling(format: FloatFormat, x: f64) -> f64 {
@@ -17,7 +17,7 @@ fn ceiling(format: FloatFormat, x: f64) -> f64 {
 
 /// The number of the format next above one of its numbers.
 fn above(format: FloatFormat, x: f64) -> f64 {
-    if format.precision == 53 {
+    if format == FloatFormat::F64 {
         return x.next_up();
     }
     let ulp = format.ulp(x);
@@ -53,7 +53,7 @@ impl Bound<'_> {
 
     /// Whether elements of a format may be kept in a wider one between operators.
     pub fn widens(&self, format: FloatFormat) -> bool {
-        self.profile.widens_halves && format.precision <= F16_PRECISION
+        self.profile.widens_halves && format.bits() == HALF
     }
 
     /// The integer as a tensor of a dtype holds it: its low bits, unless the profile leaves that open.
@@ -79,7 +79,9 @@ impl Bound<'_> {
             x
         };
         let (low, high) = (ceiling(format, x.low()), -ceiling(format, -x.high()));
-        if low.abs().max(high.abs()) > format.max_finite() {
+        let is_within = |v: f64| v.abs() <= format.max_finite();
+        // Beyond the largest may be NaN, which no comparison finds.
+        if !is_within(low) || !is_within(high) {
             return Ball { value, error: f64::INFINITY, ..x };
         }
         let error = (high - value).max(value - low).max(0.0);

@@ -204,11 +204,11 @@ impl Bound<'_> {
     /// Whether all multiples of 2^grain up to a size are numbers of the working dtype.
     pub(super) fn is_grid(&self, size: f64, grain: i32) -> bool {
         let least = if self.profile.flush_to_zero {
-            1 - self.format.max_exponent
+            self.format.min_exponent()
         } else {
-            2 - self.format.max_exponent - self.format.precision
+            self.format.min_exponent() - self.format.mantissa_bits
         };
-        grain >= least && size < 2f64.powi(grain.min(1023)) * 2f64.powi(self.format.precision)
+        grain >= least && size < 2f64.powi(grain.min(1023)) * 2f64.powi(self.format.precision())
     }
 
     /// A product in whatever order. Partial products over- and underflow on their way: the bound assumes that an
@@ -267,6 +267,6 @@ impl Bound<'_> {
             digits *= x.value.abs() / 2f64.powi(low);
             least += low.min(0);
         }
-        digits < 2f64.powi(self.format.precision) && least >= 1 - self.format.max_exponent
+        digits < 2f64.powi(self.format.precision()) && least >= self.format.min_exponent()
     }
 }

@@ -24,7 +24,7 @@ pub(super) enum Token<'a> {
 const MARKS: &str = "{}[]():,=@";
 
 /// Cuts a text into tokens.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,

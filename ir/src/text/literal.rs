@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::DType;
+use crate::round::round_to_precision;
 use crate::tensor::Element;
 
 /// An element as it is written.
@@ -46,23 +47,23 @@ pub(super) fn read<T: Element>(text: &str) -> Option<T> {
     }
 }
 
-/// Only `inf` is infinite: a number that is too large for the type is a mistake.
+/// Only `inf` is infinite: a number that is too large for the type is a mistake. So is one that the type has no neighbour of
+/// on one side, and an infinity where there is none.
 fn finite_or_spelled<T: Element>(text: &str, v: f64) -> Option<T> {
-    let spelled = matches!(text, "inf" | "-inf");
+    let format = T::DTYPE.float()?;
     let rounded = T::from_f64(v);
-    (spelled || rounded.to_f64().is_finite()).then_some(rounded)
+    let found = rounded.to_f64();
+    let is_within = round_to_precision(format, v).abs() <= format.max_finite() && found.is_finite();
+    let is_spelled = matches!(text, "inf" | "-inf") && found.is_infinite();
+    (is_spelled || is_within).then_some(rounded)
 }
 
 /// The NaN with these bits, `None` if they are no NaN.
 pub(super) fn from_nan_bits<T: Element>(bits: u64) -> Option<T> {
-    let (used, unused) = split(bits, T::DTYPE.size());
-    let element = T::get(&used)?;
-    (unused && element.to_f64().is_nan()).then_some(element)
-}
-
-fn split(bits: u64, size: usize) -> (Vec<u8>, bool) {
     let bytes = bits.to_le_bytes();
-    (bytes[..size].to_vec(), bytes[size..].iter().all(|&b| b == 0))
+    let (used, unused) = bytes.split_at(T::DTYPE.whole_bytes());
+    let element = T::get(used)?;
+    (unused.iter().all(|&b| b == 0) && element.to_f64().is_nan()).then_some(element)
 }
 
 fn bits<T: Element>(v: T) -> u64 {

@@ -42,7 +42,9 @@
 //! operands = "(" [operand {"," operand}] ")"
 //! operand  = value | "_"
 //! value    = "%"integer["."integer]
-//! attribute = name "=" (integer | float | string | dtype | "[" [integer {"," integer}] "]")
+//! attribute = name "=" (integer | float | string | dtype | tensor | list)
+//! list     = "[" [integer {"," integer}] "]" | "[" float {"," float} "]" | "[" string {"," string} "]"
+//!          | ("floats" | "strings") "[" "]"                       a list without elements does not tell of what
 //! type     = dtype "[" [integer {"," integer}] "]"
 //! name     = identifier | string
 //! ```
@@ -59,8 +61,12 @@ mod print;
 
 pub(crate) use print::{attributes, name, quoted};
 
+/// What stands before an attribute's empty list of floats, and of strings.
+const FLOATS: &str = "floats";
+const STRINGS: &str = "strings";
+
 use crate::attr::BadAttribute;
-use crate::tensor::WrongSize;
+use crate::tensor::WrongCount;
 use crate::{DType, dtype::UnknownDType};
 
 /// A text that is not the text form of a model, with the place where that shows.
@@ -108,7 +114,7 @@ pub enum Problem {
     DType(#[from] UnknownDType),
     /// A constant has more or fewer elements than its type.
     #[error(transparent)]
-    Elements(#[from] WrongSize),
+    Elements(#[from] WrongCount),
     /// A call names a function that is not defined before it.
     #[error("there is no function {0:?} before this call")]
     UnknownFunction(String),

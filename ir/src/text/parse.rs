@@ -14,7 +14,7 @@ use crate::{DType, Function, FunctionId, Graph, Model, NodeId, NodeKind, Operati
 
 use super::lex::{Lexer, Token};
 use super::literal::{from_nan_bits, read};
-use super::{ParseError, Problem};
+use super::{FLOATS, ParseError, Problem, STRINGS};
 
 impl<O: Operation> FromStr for Model<O> {
     type Err = ParseError;
@@ -38,6 +38,11 @@ impl FromStr for Tensor {
 /// The function that a call by this name means: the last one of that name.
 pub(super) fn resolve<O>(name: &str, functions: &[Function<O>]) -> Option<FunctionId> {
     functions.iter().rposition(|f| f.name == name).map(|i| FunctionId(i as u32))
+}
+
+/// Whether a number has digits alone: what is a float has something else, too.
+fn is_integer(number: &str) -> bool {
+    number.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit())
 }
 
 /// A text and the token at hand.
@@ -158,13 +163,17 @@ impl<'a> Parser<'a> {
     }
 
     fn elements(&mut self, ty: &Type) -> Parsed<Tensor> {
+        dispatch!(ty.dtype, T => self.elements_of::<T>(ty))
+    }
+
+    fn elements_of<T: Element>(&mut self, ty: &Type) -> Parsed<Tensor> {
         let at = self.at;
-        let mut bytes = Vec::new();
+        let mut elements = Vec::new();
         self.list('{', '}', |p| {
-            dispatch!(ty.dtype, T => p.element::<T>()?.put(&mut bytes));
+            elements.push(p.element::<T>()?);
             Ok(())
         })?;
-        Tensor::from_bytes(ty, &bytes).map_err(|e| self.lexer.error(at, e.into()))
+        Tensor::from_elements(&ty.shape, elements).map_err(|e| self.lexer.error(at, e.into()))
     }
 
     fn callee<O>(&mut self, functions: &[Function<O>]) -> Parsed<FunctionId> {
@@ -219,19 +228,52 @@ impl<'a> Parser<'a> {
     fn attribute(&mut self) -> Parsed<Attribute> {
         match &self.token {
             Token::Quoted(_) => Ok(Attribute::Name(self.string("")?.into_owned())),
-            Token::Mark('[') => Ok(Attribute::Ints(self.integers()?)),
+            Token::Mark('[') => self.attribute_list(),
             Token::Word("nan" | "inf") => self.element().map(Attribute::Float),
+            Token::Word(FLOATS) => self.no_items().map(|()| Attribute::Floats(Vec::new())),
+            Token::Word(STRINGS) => self.no_items().map(|()| Attribute::Strings(Vec::new())),
             Token::Word(word) => {
-                let dtype = word.parse().map_err(|e: UnknownDType| self.error(e.into()))?;
+                let dtype: DType = word.parse().map_err(|e: UnknownDType| self.error(e.into()))?;
                 self.advance()?;
-                Ok(Attribute::DType(dtype))
+                match self.token {
+                    Token::Mark('[') => self.tensor(dtype).map(|tensor| Attribute::Tensor(tensor.into())),
+                    _ => Ok(Attribute::DType(dtype)),
+                }
             }
-            Token::Number(n) if n.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit()) => {
-                self.element().map(Attribute::Int)
-            }
+            Token::Number(n) if is_integer(n) => self.element().map(Attribute::Int),
             Token::Number(_) => self.element().map(Attribute::Float),
-            _ => Err(self.unexpected("an integer, a float, a string, a dtype or a list of integers")),
+            _ => Err(self.unexpected("an integer, a float, a string, a dtype, a tensor or a list")),
         }
+    }
+
+    /// A list of whatever its first element is one of; of integers if it has none.
+    fn attribute_list(&mut self) -> Parsed<Attribute> {
+        match self.lexer.clone().next()?.1 {
+            Token::Quoted(_) => {
+                let mut all = Vec::new();
+                self.list('[', ']', |p| {
+                    all.push(p.string("a string")?.into_owned());
+                    Ok(())
+                })?;
+                Ok(Attribute::Strings(all))
+            }
+            Token::Number(n) if is_integer(n) => self.numbers().map(Attribute::Ints),
+            Token::Number(_) | Token::Word("nan" | "inf") => self.numbers().map(Attribute::Floats),
+            _ => self.numbers().map(Attribute::Ints),
+        }
+    }
+
+    /// The empty list behind a word that says of what it is one.
+    fn no_items(&mut self) -> Parsed<()> {
+        self.advance()?;
+        self.mark('[')?;
+        self.mark(']')
+    }
+
+    /// A tensor from its shape on.
+    fn tensor(&mut self, dtype: DType) -> Parsed<Tensor> {
+        let ty = Type::new(dtype, self.integers()?);
+        self.elements(&ty)
     }
 
     fn ty(&mut self) -> Parsed<Type> {
@@ -242,9 +284,13 @@ impl<'a> Parser<'a> {
     }
 
     fn integers(&mut self) -> Parsed<Vec<i64>> {
+        self.numbers()
+    }
+
+    fn numbers<T: Element>(&mut self) -> Parsed<Vec<T>> {
         let mut all = Vec::new();
         self.list('[', ']', |p| {
-            all.push(p.element::<i64>()?);
+            all.push(p.element::<T>()?);
             Ok(())
         })?;
         Ok(all)

@@ -10,6 +10,7 @@ use crate::{
 
 use super::lex::is_identifier;
 use super::literal::Literal;
+use super::{FLOATS, STRINGS};
 
 /// Constants break their lines before this column.
 const WIDTH: usize = 110;
@@ -110,7 +111,13 @@ fn attribute(value: &Attribute) -> impl Display {
         Attribute::Int(v) => write!(f, "{v}"),
         Attribute::Ints(v) => write!(f, "[{}]", separated(|| v)),
         Attribute::Float(v) => write!(f, "{}", Literal(*v)),
+        // An empty list alone does not tell of what.
+        Attribute::Floats(v) if v.is_empty() => write!(f, "{FLOATS} []"),
+        Attribute::Floats(v) => write!(f, "[{}]", separated(|| v.iter().copied().map(Literal))),
         Attribute::Name(v) => write!(f, "{}", quoted(v)),
+        Attribute::Strings(v) if v.is_empty() => write!(f, "{STRINGS} []"),
+        Attribute::Strings(v) => write!(f, "[{}]", separated(|| v.iter().map(|text| quoted(text)))),
+        Attribute::Tensor(v) => write!(f, "{v}"),
         Attribute::DType(v) => write!(f, "{v}"),
     })
 }

@@ -12,6 +12,8 @@ pub(crate) enum Tiny {
     Split { parts: i64 },
     /// One operand, unchanged; an attribute of every kind.
     Tune { sizes: Vec<i64>, scale: f32, mode: String, to: DType },
+    /// No operands and no outputs; whatever attributes it is given.
+    Note(Attributes),
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -34,6 +36,7 @@ impl Operation for Tiny {
             Self::Clip => "Clip",
             Self::Split { .. } => "Split",
             Self::Tune { .. } => "Tune",
+            Self::Note(_) => "Note",
         }
     }
 
@@ -51,6 +54,7 @@ impl Operation for Tiny {
                 }
                 _ => Err(Refused),
             },
+            (Self::Note(_), []) => Ok(Vec::new()),
             _ => Err(Refused),
         }
     }
@@ -64,6 +68,7 @@ impl Operation for Tiny {
                 .float("scale", *scale)
                 .name("the mode", mode)
                 .dtype("to", *to),
+            Self::Note(all) => all.clone(),
         }
     }
 
@@ -81,6 +86,7 @@ impl Operation for Tiny {
             "Clip" => Ok(Self::Clip),
             "Split" => given.get_int("num_outputs", None).map(|parts| Self::Split { parts }),
             "Tune" => tune(),
+            "Note" => Ok(Self::Note(given.clone())),
             _ => return None,
         })
     }

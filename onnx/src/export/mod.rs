@@ -5,7 +5,7 @@
 //! an Identity node, marked by its name (see [`crate::names`]): elsewhere in ONNX a value has only one name.
 
 mod body;
-mod operator;
+pub(crate) mod operator;
 
 use ir::Type;
 use ops::Model;

@@ -101,7 +101,8 @@ fn constant(value: &Attribute, place: Place) -> Option<Tensor> {
     Some(Tensor::from_i128_fn(&Type::new(ir::DType::I64, shape), |i| i128::from(list[i])))
 }
 
-fn attribute(name: &str, value: &Attribute) -> AttributeProto {
+/// The message of an attribute.
+pub(crate) fn attribute(name: &str, value: &Attribute) -> AttributeProto {
     let empty = AttributeProto { name: Some(name.to_owned()), ..Default::default() };
     let of = |kind: AttributeType| Some(kind as i32);
     match value {
@@ -111,8 +112,19 @@ fn attribute(name: &str, value: &Attribute) -> AttributeProto {
         }
         Attribute::Ints(v) => AttributeProto { r#type: of(AttributeType::Ints), ints: v.clone(), ..empty },
         Attribute::Float(v) => AttributeProto { r#type: of(AttributeType::Float), f: Some(*v), ..empty },
+        Attribute::Floats(v) => {
+            AttributeProto { r#type: of(AttributeType::Floats), floats: v.clone(), ..empty }
+        }
         Attribute::Name(v) => {
             AttributeProto { r#type: of(AttributeType::String), s: Some(v.clone().into_bytes()), ..empty }
+        }
+        Attribute::Strings(v) => {
+            let strings = v.iter().map(|text| text.clone().into_bytes()).collect();
+            AttributeProto { r#type: of(AttributeType::Strings), strings, ..empty }
+        }
+        Attribute::Tensor(v) => {
+            let t = Some(tensor::to_proto("", v));
+            AttributeProto { r#type: of(AttributeType::Tensor), t, ..empty }
         }
     }
 }

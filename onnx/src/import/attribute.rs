@@ -13,7 +13,7 @@ use crate::{Error, tensor};
 const DTYPE_ATTRIBUTES: [&str; 4] = ["to", "dtype", "output_dtype", "output_datatype"];
 
 /// The value of an attribute; `None` where it says the same as leaving it out.
-pub(super) fn read(proto: &AttributeProto) -> Result<Option<Attribute>, Error> {
+pub(super) fn read(proto: &AttributeProto, external: External<'_>) -> Result<Option<Attribute>, Error> {
     let kind = check_kind(proto)?;
     let unsupported = || {
         let kind = kind.as_str_name();
@@ -30,8 +30,25 @@ pub(super) fn read(proto: &AttributeProto) -> Result<Option<Attribute>, Error> {
         AttributeType::Int => Attribute::Int(proto.i()),
         AttributeType::Ints => Attribute::Ints(proto.ints.clone()),
         AttributeType::Float => Attribute::Float(proto.f()),
-        AttributeType::String => Attribute::Name(text(proto)?),
-        _ => return unsupported(),
+        AttributeType::Floats => Attribute::Floats(proto.floats.clone()),
+        AttributeType::String => Attribute::Name(text(proto, proto.s())?),
+        AttributeType::Strings => {
+            let texts = proto.strings.iter().map(|bytes| text(proto, bytes));
+            Attribute::Strings(texts.collect::<Result<_, _>>()?)
+        }
+        AttributeType::Tensor => {
+            let absent = || Error::invalid(what(proto), "it has no value");
+            let read = tensor::from_proto(proto.t.as_ref().ok_or_else(absent)?, external);
+            Attribute::Tensor(read.map_err(|e| e.inside(what(proto)))?.into())
+        }
+        AttributeType::Undefined
+        | AttributeType::Graph
+        | AttributeType::SparseTensor
+        | AttributeType::TypeProto
+        | AttributeType::Tensors
+        | AttributeType::Graphs
+        | AttributeType::SparseTensors
+        | AttributeType::TypeProtos => return unsupported(),
     }))
 }
 
@@ -66,8 +83,8 @@ fn what(proto: &AttributeProto) -> String {
     format!("attribute `{}`", proto.name())
 }
 
-fn text(proto: &AttributeProto) -> Result<String, Error> {
-    String::from_utf8(proto.s().to_vec()).map_err(|_| Error::invalid(what(proto), "it is not UTF-8"))
+fn text(proto: &AttributeProto, bytes: &[u8]) -> Result<String, Error> {
+    String::from_utf8(bytes.to_vec()).map_err(|_| Error::invalid(what(proto), "it is not UTF-8"))
 }
 
 /// The type of an attribute, which must not have values of another.
@@ -98,5 +115,42 @@ fn check_kind(proto: &AttributeProto) -> Result<AttributeType, Error> {
             format!("its type is {}, but it has a value of type {}", kind.as_str_name(), other.as_str_name()),
         )),
         None => Ok(kind),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::operator::attribute;
+
+    #[test]
+    fn attributes_of_every_kind_come_back() {
+        let tensor: Tensor = "f8e5m2[3] {-inf, 0.5, 1.0}".parse().unwrap();
+        let texts = ["x".to_owned(), String::new(), "é".to_owned()].to_vec();
+        for value in [
+            Attribute::Int(-1),
+            Attribute::Ints(vec![1, 2]),
+            Attribute::Float(0.5),
+            Attribute::Floats(vec![0.5, f32::INFINITY]),
+            Attribute::Floats(Vec::new()),
+            Attribute::Name("x".to_owned()),
+            Attribute::Strings(texts),
+            Attribute::Strings(Vec::new()),
+            Attribute::Tensor(tensor.into()),
+        ] {
+            assert_eq!(read(&attribute("alpha", &value), External::Refuse).unwrap(), Some(value));
+        }
+        let to = Attribute::DType(DType::U2);
+        assert_eq!(read(&attribute("to", &to), External::Refuse).unwrap(), Some(to));
+    }
+
+    #[test]
+    fn strings_are_utf_8_and_tensors_are_there() {
+        let texts = attribute("alpha", &Attribute::Strings(vec!["x".to_owned()]));
+        let broken = AttributeProto { strings: vec![vec![0xff]], ..texts };
+        assert!(matches!(read(&broken, External::Refuse), Err(Error::Invalid { .. })));
+        let tensor = attribute("alpha", &Attribute::Tensor(Arc::new("f32[] {1.0}".parse().unwrap())));
+        let absent = AttributeProto { t: None, ..tensor };
+        assert!(matches!(read(&absent, External::Refuse), Err(Error::Invalid { .. })));
     }
 }

@@ -45,7 +45,7 @@ fn add<'p>(
     let mut attributes = Attributes::new();
     for proto in written {
         check_name(spec, proto.name(), walk.context)?;
-        if let Some(value) = attribute::read(proto)? {
+        if let Some(value) = attribute::read(proto, walk.context.options.external)? {
             attributes.set(proto.name(), value);
         }
     }

@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use prost::Message as _;
 
 use ir::tensor::Element;
-use ir::{DType, Tensor, Type};
+use ir::{DType, DTypes, Tensor, Type};
 use ndarray::{ArrayD, IxDyn};
 
 use crate::Error;
@@ -35,6 +35,16 @@ pub const fn code_of(dtype: DType) -> i32 {
         DType::BF16 => DataType::Bfloat16,
         DType::F32 => DataType::Float,
         DType::F64 => DataType::Double,
+        DType::I4 => DataType::Int4,
+        DType::U4 => DataType::Uint4,
+        DType::I2 => DataType::Int2,
+        DType::U2 => DataType::Uint2,
+        DType::F8E4M3FN => DataType::Float8e4m3fn,
+        DType::F8E4M3FNUZ => DataType::Float8e4m3fnuz,
+        DType::F8E5M2 => DataType::Float8e5m2,
+        DType::F8E5M2FNUZ => DataType::Float8e5m2fnuz,
+        DType::F8E8M0 => DataType::Float8e8m0,
+        DType::F4E2M1 => DataType::Float4e2m1,
     };
     code as i32
 }
@@ -48,7 +58,7 @@ pub fn dtype_of(code: i32) -> Result<DType, Error> {
         Ok(DataType::Undefined) => Err(Error::invalid("element type 0", "it is not defined")),
         Ok(known) => Err(Error::unsupported(
             format!("element type {}", known.as_str_name()),
-            "tensors hold bool, i8 to i64, u8 to u64, f16, bf16, f32 or f64",
+            format!("tensors hold {}", DTypes::IR13),
         )),
         Err(_) => Err(Error::invalid(format!("element type {code}"), "ONNX defines no such code")),
     }
@@ -94,8 +104,8 @@ fn declared_type(proto: &TensorProto) -> Result<Type, Error> {
         return Err(Error::invalid(shape(), "a dimension is negative"));
     }
     // A zero among the dims makes any size small, but the other strides must be representable all the same.
-    let strides =
-        proto.dims.iter().filter(|&&d| d != 0).try_fold(dtype.size() as i64, |n, &d| n.checked_mul(d));
+    let mut extents = proto.dims.iter().filter(|&&d| d != 0);
+    let strides = extents.try_fold(dtype.whole_bytes() as i64, |n, &d| n.checked_mul(d));
     if strides.is_none_or(|n| isize::try_from(n).is_err()) {
         return Err(Error::invalid(shape(), "the number of elements overflows"));
     }
@@ -174,7 +184,17 @@ impl Field {
             | DType::U8
             | DType::U16
             | DType::F16
-            | DType::BF16 => Self::Int32,
+            | DType::BF16
+            | DType::I4
+            | DType::U4
+            | DType::I2
+            | DType::U2
+            | DType::F8E4M3FN
+            | DType::F8E4M3FNUZ
+            | DType::F8E5M2
+            | DType::F8E5M2FNUZ
+            | DType::F8E8M0
+            | DType::F4E2M1 => Self::Int32,
         }
     }
 
@@ -218,7 +238,28 @@ fn typed(ty: &Type, proto: &TensorProto) -> Result<Tensor, Error> {
         DType::Bool => elements(ty, &proto.int32_data, |&v| (v >> 1 == 0).then_some(v == 1)),
         DType::F16 => elements(ty, &proto.int32_data, |&v| u16::try_from(v).ok().map(f16::from_bits)),
         DType::BF16 => elements(ty, &proto.int32_data, |&v| u16::try_from(v).ok().map(bf16::from_bits)),
+        DType::I4
+        | DType::U4
+        | DType::I2
+        | DType::U2
+        | DType::F8E4M3FN
+        | DType::F8E4M3FNUZ
+        | DType::F8E5M2
+        | DType::F8E5M2FNUZ
+        | DType::F8E8M0
+        | DType::F4E2M1 => bytes(ty, &proto.int32_data),
     }
+}
+
+/// A tensor from the bytes of its elements, one in each integer: as many elements as fit share it, as in `raw_data`.
+fn bytes(ty: &Type, stored: &[i32]) -> Result<Tensor, Error> {
+    let place = Field::of(ty.dtype).name();
+    let byte = |&v: &i32| {
+        let why =
+            || Error::invalid(place, format!("{v} is no byte, as tensors of type {} hold here", ty.dtype));
+        u8::try_from(v).map_err(|_| why())
+    };
+    raw(ty, &stored.iter().map(byte).collect::<Result<Vec<_>, _>>()?, place)
 }
 
 /// A tensor from one value of a typed field per element. `convert` refuses what the dtype cannot hold.

@@ -4,7 +4,7 @@ use prost::Message;
 use super::*;
 
 fn samples() -> impl Iterator<Item = Tensor> {
-    let shapes = [vec![], vec![0], vec![2, 0, 3], vec![2, 3]];
+    let shapes = [vec![], vec![0], vec![2, 0, 3], vec![2, 3], vec![5]];
     DType::ALL.into_iter().flat_map(move |dtype| shapes.clone().map(|shape| Type::new(dtype, shape))).map(
         |ty| {
             Tensor::from_i128_fn(&ty, |i| {
@@ -25,6 +25,9 @@ fn in_typed_fields(tensor: &Tensor) -> TensorProto {
         Tensor::U32(_) | Tensor::U64(_) => p.uint64_data = ints().map(|v| v as u64).collect(),
         Tensor::F16(a) => p.int32_data = a.iter().map(|v| i32::from(v.to_bits())).collect(),
         Tensor::BF16(a) => p.int32_data = a.iter().map(|v| i32::from(v.to_bits())).collect(),
+        _ if !DTypes::IR4.contains(tensor.dtype()) => {
+            p.int32_data = tensor.to_bytes().into_iter().map(i32::from).collect();
+        }
         _ => p.int32_data = ints().map(|v| v as i32).collect(),
     }
     p
@@ -65,13 +68,26 @@ fn codes_round_trip_and_the_rest_are_told_apart() {
         assert_eq!(dtype_of(code_of(dtype)).unwrap(), dtype);
     }
     assert_eq!(code_of(DType::F32), 1);
-    for code in
-        [DataType::String, DataType::Complex64, DataType::Float8e4m3fn, DataType::Int4, DataType::Uint2]
-    {
+    for code in [DataType::String, DataType::Complex64, DataType::Complex128] {
         assert!(matches!(dtype_of(code as i32), Err(Error::Unsupported { .. })), "{code:?}");
     }
     for code in [0, -1, 99, i32::MAX] {
         assert!(matches!(dtype_of(code), Err(Error::Invalid { .. })), "{code}");
+    }
+}
+
+#[test]
+fn elements_of_less_than_a_byte_share_it_in_every_field() {
+    let tensor: Tensor = "i4[5] {1, -2, 7, -8, -1}".parse().unwrap();
+    let bytes = vec![0xe1, 0x87, 0x0f];
+    assert_eq!(to_proto("t", &tensor).raw_data(), bytes);
+    let proto = |int32_data| TensorProto { raw_data: None, int32_data, ..to_proto("t", &tensor) };
+    // What pads the last byte says nothing.
+    for last in [0x0f, 0xff] {
+        assert_eq!(read_back(&proto(vec![0xe1, 0x87, last])).unwrap(), tensor);
+    }
+    for wrong in [vec![0xe1, 0x87], vec![1, 0xe, 7, 8, 0xf], vec![0xe1, 0x87, 0x0f, 0]] {
+        assert!(is_invalid(&proto(wrong)));
     }
 }
 
@@ -117,6 +133,10 @@ fn values_outside_the_dtype_are_invalid() {
         (DType::U16, -1, 65536),
         (DType::F16, -1, 65536),
         (DType::BF16, -1, 65536),
+        (DType::F8E5M2, -1, 256),
+        // A byte that further elements could share.
+        (DType::I4, -1, 256),
+        (DType::U2, -1, 256),
     ];
     for (dtype, below, above) in ranges {
         for (value, valid) in [(below, false), (below + 1, true), (above - 1, true), (above, false)] {

@@ -1,6 +1,6 @@
 //! Rules about declared types.
 
-use ir::DType;
+use ir::DTypes;
 
 use super::site::{Edit, Site, edit};
 use super::{Checker, Rule, Source};
@@ -69,7 +69,7 @@ fn tensor_type(info: &mut ValueInfoProto) -> Option<&mut type_proto::Tensor> {
 fn change_dtype(site: &mut Site, info: &mut ValueInfoProto) -> Option<Edit> {
     let name = format!("`{}`", info.name());
     let ty = tensor_type(info)?;
-    let others = DType::ALL.into_iter().filter(|&d| Some(tensor::code_of(d)) != ty.elem_type);
+    let others = DTypes::IR4.iter().filter(|&d| Some(tensor::code_of(d)) != ty.elem_type);
     let dtype = site.choose(others.collect())?;
     ty.elem_type = Some(tensor::code_of(dtype));
     Some(edit(&name, format!("{name} is declared {dtype}")))

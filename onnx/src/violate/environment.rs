@@ -155,7 +155,7 @@ fn initializer_size(site: &mut Site) -> Option<Edit> {
     let longer = site.coin();
     let tensor = &mut site.graph.initializer[at];
     let name = tensor.name().to_owned();
-    let size = tensor::dtype_of(tensor.data_type()).ok()?.size();
+    let size = tensor::dtype_of(tensor.data_type()).ok()?.whole_bytes();
     let bytes = tensor.raw_data.get_or_insert_default();
     // Empty data is no data, which is another rule.
     let is_longer = longer || bytes.len() <= size;

@@ -3,7 +3,7 @@
 //! Which operators tie which operands together stands here once more, from the operators' schemas: with the type
 //! rules of `ops` as the source, a mistake in them would break and hide the same rule.
 
-use ir::{DType, Type};
+use ir::{DTypes, Type};
 use ops::Spec;
 use ops::spec::Arity;
 
@@ -121,7 +121,7 @@ fn operand_dtype(site: &mut Site) -> Option<Edit> {
     let opset = site.opset;
     let forbidden = |(operand, spec): &(Operand, &'static Spec)| {
         let allowed = spec.input_types(operand.port, opset);
-        DType::ALL.into_iter().filter(|&d| !allowed.contains(d)).collect::<Vec<_>>()
+        DTypes::IR4.difference(allowed).iter().collect::<Vec<_>>()
     };
     let places = site.operands().into_iter().map(|place| (place.0, forbidden(&place)));
     let (operand, dtypes) = site.choose(places.filter(|(_, dtypes)| !dtypes.is_empty()).collect())?;

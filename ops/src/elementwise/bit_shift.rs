@@ -67,7 +67,7 @@ impl Operator for BitShift {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let (dtype, bits) = (c.dtype(0), 8 * c.dtype(0).size() as i128);
+        let (dtype, bits) = (c.dtype(0), c.dtype(0).bits() as i128);
         let shift = |[x, places]: [i128; 2]| match self.direction {
             // ONNX does not say what a shift by the full width or more gives, and hardware differs.
             _ if !(0..bits).contains(&places) => None,
@@ -78,7 +78,7 @@ impl Operator for BitShift {
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let bits = x.get(1).copied().flatten().map_or(8, |t| 8 * t.dtype.size());
+        let bits = x.get(1).copied().flatten().map_or(8, |t| t.dtype.bits());
         vec![Hazard::Outside { operand: 1, low: 0.0, high: bits as f64 - 1.0 }]
     }
 }

@@ -1,25 +1,34 @@
 //! Cast and CastLike: the same numbers in another dtype.
 
-use ir::{DType, DTypes, Dim, Sym, Type};
+mod narrow;
+
+use ir::dtype::Kind;
+use ir::format::{Extent, FloatFormat};
+use ir::round::{Conversion, Overflow, RoundMode};
+use ir::{Attribute, Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
-use crate::attributes::attributes;
+use crate::attributes::{Part, attributes};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::operator::{Edge, Facts, Hazard, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Deviation, Row};
+use crate::spec::Row;
 
 attributes! {
-    /// Cast: the dtype is an attribute.
+    /// Cast: the dtype is an attribute. Where `saturate` and `round_mode` do not concern the dtype, whatever they say is
+    /// accepted and nothing is written; so they are written only in opsets that have them.
     ///
     /// ONNX: [Cast](https://onnx.ai/onnx/operators/onnx__Cast.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Cast {
         /// The dtype of the result.
         pub to: DType,
+        /// How numbers that it lacks become some that it has; the default where that is not for attributes to say.
+        pub rounding: Rounding as part,
     }
+    check Self::as_far_as_it_concerns;
 }
 
 attributes! {
@@ -27,30 +36,104 @@ attributes! {
     ///
     /// ONNX: [CastLike](https://onnx.ai/onnx/operators/onnx__CastLike.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    pub struct CastLike;
+    pub struct CastLike {
+        /// How numbers that the dtype lacks become some that it has.
+        pub rounding: Rounding as part,
+    }
 }
 
-const OF_EIGHT_BITS: &[Deviation] = &[Deviation::Attributes {
-    names: &["saturate", "round_mode"],
-    why: "they concern only the 8-bit floats: whatever they say is accepted, and nothing is written",
-}];
+/// What attributes say of casts to floats of 8 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rounding {
+    /// What becomes of numbers beyond the largest one: `saturate`.
+    pub overflow: Overflow,
+    /// What becomes of numbers between two powers of two where there is nothing else: `round_mode`.
+    pub round_mode: RoundMode,
+}
+
+impl Cast {
+    /// A cast to a dtype, as it is without further attributes.
+    pub const fn to(to: DType) -> Self {
+        Self { to, rounding: Rounding::DEFAULT }
+    }
+
+    #[allow(clippy::unnecessary_wraps, reason = "other checks fail")]
+    fn as_far_as_it_concerns(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        Ok(Self { rounding: self.rounding.of(self.to), ..self })
+    }
+}
 
 impl Single for Cast {
-    const ROW: Row = Row::new("Cast").but(OF_EIGHT_BITS);
+    const ROW: Row = Row::new("Cast").narrow();
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        Some(Cast { to: draw(d)? })
+        Some(Cast::to(draw(d)?))
     }
 }
 
 impl Single for CastLike {
-    const ROW: Row = Row::new("CastLike").but(OF_EIGHT_BITS);
+    const ROW: Row = Row::new("CastLike").narrow();
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let to = draw(d)?;
         d.of(to, 0..=d.limits.max_rank)?;
-        Some(CastLike)
+        Some(CastLike { rounding: Rounding::DEFAULT })
     }
+}
+
+impl Rounding {
+    /// What holds without attributes.
+    pub const DEFAULT: Self = Self { overflow: Overflow::Saturate, round_mode: RoundMode::Up };
+
+    const MODES: [(&'static str, RoundMode); 3] =
+        [("up", RoundMode::Up), ("down", RoundMode::Down), ("nearest", RoundMode::Nearest)];
+
+    /// What of it concerns a dtype.
+    fn of(self, to: DType) -> Self {
+        match to.float() {
+            Some(format) if format.extent == Extent::PositiveNormals => self,
+            Some(format) if format.bits() == 8 => Self { round_mode: Self::DEFAULT.round_mode, ..self },
+            Some(_) | None => Self::DEFAULT,
+        }
+    }
+
+    /// The conversion to a narrow format: only powers of two are rounded otherwise than to nearest.
+    fn conversion(self, format: FloatFormat) -> Conversion {
+        let mode = match format.extent {
+            Extent::PositiveNormals => self.round_mode,
+            Extent::Full => RoundMode::Nearest,
+        };
+        Conversion { format, mode, overflow: self.overflow }
+    }
+}
+
+impl Part for Rounding {
+    fn read(given: &Attributes) -> Result<Self, BadAttribute> {
+        let name = given.get_name("round_mode", "up")?;
+        let (_, round_mode) = Self::MODES.into_iter().find(|(known, _)| *known == name).ok_or_else(|| {
+            let wanted = "it is up, down or nearest".to_owned();
+            BadAttribute::Value { name: "round_mode".to_owned(), value: name, wanted }
+        })?;
+        let overflow = if given.get_flag("saturate", true)? { Overflow::Saturate } else { Overflow::Escape };
+        Ok(Self { overflow, round_mode })
+    }
+
+    fn write(&self, all: &mut Attributes) {
+        if self.overflow != Self::DEFAULT.overflow {
+            all.set("saturate", Attribute::Int(i64::from(self.overflow == Overflow::Saturate)));
+        }
+        match Self::MODES.into_iter().find(|(_, mode)| *mode == self.round_mode) {
+            Some((name, mode)) if mode != Self::DEFAULT.round_mode => {
+                all.set("round_mode", Attribute::Name(name.to_owned()));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether there are tables for casts to the type: floats of 8 bits and less.
+fn is_narrow(to: DType) -> bool {
+    to.is_float() && to.bits() <= 8
 }
 
 /// The operand and the dtype to cast it to.
@@ -58,7 +141,7 @@ fn draw(d: &mut Draw<'_, '_>) -> Option<DType> {
     let ranks = 0..=d.limits.max_rank;
     let Some(wanted) = d.wanted() else {
         let x = d.any(ranks)?;
-        let others = d.limits.in_use(DTypes::ALL).without(x.dtype);
+        let others = d.limits.in_use(DTypes::IR13).without(x.dtype);
         return if others.is_empty() { Some(x.dtype) } else { d.dtype(others) };
     };
     // Asking for any operand would lean to the wanted dtype, but the operand's is free.
@@ -69,31 +152,48 @@ fn draw(d: &mut Draw<'_, '_>) -> Option<DType> {
 }
 
 /// The elements as numbers of another dtype.
-fn convert<A: Arith>(c: &Call<'_, A>, to: DType) -> Data<A> {
-    let a = c.arith;
-    match c.data(0) {
-        Data::Real(x) if to.is_float() => Data::Real(x.clone()),
-        Data::Real(x) if to == DType::Bool => {
+fn convert<A: Arith>(c: &Call<'_, A>, to: DType, rounding: Rounding) -> Data<A> {
+    let (a, from) = (c.arith, c.dtype(0));
+    match (c.data(0), to.kind()) {
+        (Data::Real(x), Kind::Float(format)) if is_narrow(to) => {
+            let conversion = rounding.conversion(format);
+            Data::Real(x.mapv(|x| narrow::stored(a, x, from, conversion)))
+        }
+        (Data::Int(x), Kind::Float(format)) if is_narrow(to) => {
+            let conversion = rounding.conversion(format);
+            Data::Real(x.mapv(|z| narrow::stored(a, a.convert(z), from, conversion)))
+        }
+        (Data::Real(x), Kind::Float(_)) => Data::Real(x.clone()),
+        (Data::Int(x), Kind::Float(_)) => Data::Real(x.mapv(|z| a.convert(z))),
+        (Data::Real(x), Kind::Bool) => {
             // Everything but zero is true, NaN included.
             let is_zero = |x| a.compare(Comparison::Equal, x, a.real(0.0));
             Data::Int(x.mapv(|x| a.exact([is_zero(x)], |[zero]| Some(1 - zero))))
         }
-        Data::Real(x) => Data::Int(x.mapv(|x| a.truncate(x, to))),
-        Data::Int(x) if to.is_float() => Data::Real(x.mapv(|z| a.convert(z))),
+        (Data::Real(x), Kind::Signed | Kind::Unsigned) if to.bits() < 8 => {
+            Data::Int(x.mapv(|x| narrow::truncated(a, x, to)))
+        }
+        (Data::Real(x), Kind::Signed | Kind::Unsigned) => Data::Int(x.mapv(|x| a.truncate(x, to))),
         // Integers wrap when they are stored: the standard discards the bits that do not fit.
-        Data::Int(x) => Data::Int(x.mapv(|z| a.exact([z], |[z]| Some(to.wrap(z))))),
+        (Data::Int(x), Kind::Bool | Kind::Signed | Kind::Unsigned) => {
+            Data::Int(x.mapv(|z| a.exact([z], |[z]| Some(to.wrap(z)))))
+        }
     }
 }
 
-/// Where a float becomes an integer, what lies outside of the integer's range is undefined.
+/// Where a float becomes an integer, what lies outside of the integer's range is undefined. Where there are only powers of two,
+/// what lies outside of theirs is, but for two pairs of attributes.
 fn hazards(x: &[Option<&Type>], to: DType) -> Vec<Hazard> {
     let from_float = x[0].is_some_and(|t| t.dtype.is_float());
-    match to.int_range() {
-        Some((low, high)) if from_float && to != DType::Bool => {
+    match (to.kind(), to.int_range()) {
+        (Kind::Signed | Kind::Unsigned, Some((low, high))) if from_float => {
             // The largest `f64` within: the largest 64-bit integers round up to one outside.
             let above = high as f64;
             let high = if above as i128 > high { above.next_down() } else { above };
             vec![Hazard::Outside { operand: 0, low: low as f64, high }]
+        }
+        (Kind::Float(format), _) if format.extent == Extent::PositiveNormals => {
+            vec![Hazard::Outside { operand: 0, low: format.min_normal(), high: format.max_finite() }]
         }
         _ => Vec::new(),
     }
@@ -120,7 +220,7 @@ impl Operator for Cast {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![convert(c, self.to)]
+        vec![convert(c, self.to, self.rounding)]
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
@@ -145,7 +245,7 @@ impl Operator for CastLike {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![convert(c, c.dtype(1))]
+        vec![convert(c, c.dtype(1), self.rounding)]
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
@@ -160,17 +260,22 @@ impl Operator for CastLike {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attributes::Declared;
     use crate::testing::{outputs, run, tensor};
+
+    const LIKE: CastLike = CastLike { rounding: Rounding::DEFAULT };
 
     #[test]
     fn every_pair_of_dtypes_keeps_small_numbers() {
         for from in DType::ALL {
             for to in DType::ALL {
-                let x = tensor(from, &[2], &[0., 1.]);
-                let y = &outputs(Cast { to }, &[&x]).unwrap()[0];
-                assert_eq!((y.dtype(), run(Cast { to }, &[&x])), (to, vec![0., 1.]), "{from} to {to}");
-                let like = tensor(to, &[], &[0.]);
-                assert_eq!(outputs(CastLike, &[&x, &like]).unwrap()[0], *y);
+                // A type of powers of two has no 0.
+                let numbers = if [from, to].contains(&DType::F8E8M0) { [1., 1.] } else { [0., 1.] };
+                let x = tensor(from, &[2], &numbers);
+                let y = &outputs(Cast::to(to), &[&x]).unwrap()[0];
+                assert_eq!((y.dtype(), run(Cast::to(to), &[&x])), (to, numbers.to_vec()), "{from} to {to}");
+                let like = tensor(to, &[], &[1.]);
+                assert_eq!(outputs(LIKE, &[&x, &like]).unwrap()[0], *y);
             }
         }
     }
@@ -178,12 +283,12 @@ mod tests {
     #[test]
     fn floats_truncate_integers_wrap_and_truth_is_not_zero() {
         let x = tensor(DType::F32, &[4], &[-1.9, 0.4, f64::NAN, -0.0]);
-        assert_eq!(run(Cast { to: DType::Bool }, &[&x]), [1., 1., 1., 0.]);
-        assert_eq!(run(Cast { to: DType::I8 }, &[&x])[..2], [-1., 0.]);
+        assert_eq!(run(Cast::to(DType::Bool), &[&x]), [1., 1., 1., 0.]);
+        assert_eq!(run(Cast::to(DType::I8), &[&x])[..2], [-1., 0.]);
         let z = tensor(DType::I32, &[2], &[256., -1.]);
-        assert_eq!(run(Cast { to: DType::U8 }, &[&z]), [0., 255.]);
-        assert_eq!(run(Cast { to: DType::Bool }, &[&z]), [1., 1.]);
-        assert_eq!(run(Cast { to: DType::BF16 }, &[&tensor(DType::I32, &[], &[257.])]), [256.]);
+        assert_eq!(run(Cast::to(DType::U8), &[&z]), [0., 255.]);
+        assert_eq!(run(Cast::to(DType::Bool), &[&z]), [1., 1.]);
+        assert_eq!(run(Cast::to(DType::BF16), &[&tensor(DType::I32, &[], &[257.])]), [256.]);
     }
 
     #[test]
@@ -191,10 +296,28 @@ mod tests {
         let f64s = Type::new(DType::F64, []);
         for to in DTypes::INTS.iter() {
             let (least, most) = to.int_range().unwrap();
-            let Hazard::Outside { low, high, .. } = (Cast { to }).hazards(&[Some(&f64s)])[0] else {
-                panic!()
-            };
+            let Hazard::Outside { low, high, .. } = Cast::to(to).hazards(&[Some(&f64s)])[0] else { panic!() };
             assert!(low as i128 == least && high as i128 <= most && high.next_up() as i128 >= most, "{to}");
         }
+    }
+
+    #[test]
+    fn attributes_are_written_where_they_say_something() {
+        let attributes = |text: &str| Declared::attributes(&Cast::parse((), &text_attributes(text)).unwrap());
+        let default = text_attributes("f8e4m3fn 1 up");
+        assert_eq!(attributes("f8e4m3fn 1 up"), Attributes::new().dtype("to", DType::F8E4M3FN));
+        assert_eq!(attributes("f8e8m0 0 down"), text_attributes("f8e8m0 0 down"));
+        assert_eq!(
+            attributes("f8e5m2 0 down"),
+            Attributes::new().dtype("to", DType::F8E5M2).flag("saturate", false)
+        );
+        assert_eq!(attributes("f32 0 down"), Attributes::new().dtype("to", DType::F32));
+        assert!(CastLike::parse((), &default.name("round_mode", "sideways")).is_err());
+    }
+
+    fn text_attributes(text: &str) -> Attributes {
+        let words: Vec<&str> = text.split(' ').collect();
+        let to = Attributes::new().dtype("to", words[0].parse().unwrap());
+        to.flag("saturate", words[1] == "1").name("round_mode", words[2])
     }
 }

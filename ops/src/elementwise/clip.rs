@@ -1,6 +1,6 @@
 //! Clip: elements kept between a lower and an upper bound, either of which may be absent.
 
-use ir::dtype::FloatFormat;
+use ir::format::FloatFormat;
 use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::Arith;

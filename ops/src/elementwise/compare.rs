@@ -34,7 +34,7 @@ impl Family for Compare {
 
     fn draw<'a>(function: Comparison, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         // A wanted `bool` is the result's; it says nothing of the operands.
-        let dtypes = if d.chance(0.8) { DTypes::NUMERIC } else { DTypes::ALL };
+        let dtypes = if d.chance(0.8) { DTypes::NUMERIC } else { DTypes::IR4 };
         let a = d.one_of(dtypes, 0..=d.limits.max_rank)?;
         d.broadcast_with(a.dtype, &a)?;
         Some(Compare(function))

@@ -94,7 +94,7 @@ impl Operator for Pow {
             }
             (None, false) => {
                 // Beyond the width, every base but -1, 0 and 1 overflows.
-                let width = 8.0 * base.size() as f64;
+                let width = f64::from(base.bits());
                 vec![Hazard::Outside { operand: 1, low: 0.0, high: width - 1.0 }]
             }
         }

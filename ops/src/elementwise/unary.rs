@@ -1,6 +1,6 @@
 //! Functions of one element whose result has the operand's dtype.
 
-use ir::dtype::FloatFormat;
+use ir::format::FloatFormat;
 use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun, Step};

@@ -37,7 +37,7 @@ impl Single for OneHot {
             // ONNX's shape inference asks for at least one axis.
             None => 1..=most,
         };
-        let dtypes = if d.chance(0.8) { DTypes::INTS } else { DTypes::ALL };
+        let dtypes = if d.chance(0.8) { DTypes::INTS } else { DTypes::IR4 };
         let indices = d.one_of(dtypes, ranks)?;
         let allowed = d.allowed();
         let dtype = d.dtype(allowed)?;

@@ -82,7 +82,7 @@ impl Family for Arg {
             // The rank that leaves the wanted one; any dtype, as the result's says nothing of the operand's.
             Some(rank) if d.chance(0.8) => {
                 let rank = rank + usize::from(!keepdims);
-                d.one_of(DTypes::ALL, rank.max(1)..=rank.max(1))?
+                d.one_of(DTypes::IR4, rank.max(1)..=rank.max(1))?
             }
             _ => d.any(1..=d.limits.max_rank)?,
         };

@@ -22,6 +22,9 @@ pub struct Row {
     pub deviations: &'static [Deviation],
     /// Why the generator does not draw it, if it does not.
     pub undrawn: Option<&'static str>,
+    /// Whether it has a meaning here for 8-bit floats and what is narrower still. Few operators have one so far, though the
+    /// standard lets many move such elements.
+    pub has_narrow: bool,
 }
 
 /// An attribute of ours that ONNX writes as something else.
@@ -117,7 +120,7 @@ pub const fn found(attribute: &'static str) -> Written {
 impl Row {
     /// An operator as the schemas have it.
     pub const fn new(name: &'static str) -> Self {
-        Self { name, written: &[], deviations: &[], undrawn: None }
+        Self { name, written: &[], deviations: &[], undrawn: None, has_narrow: false }
     }
 
     /// This operator, some of its attributes written as something else.
@@ -130,6 +133,12 @@ impl Row {
     #[must_use]
     pub const fn but(self, deviations: &'static [Deviation]) -> Self {
         Self { deviations, ..self }
+    }
+
+    /// This operator with all dtypes that the standard allows, 8-bit floats and narrower ones included.
+    #[must_use]
+    pub const fn narrow(self) -> Self {
+        Self { has_narrow: true, ..self }
     }
 
     /// This operator, which the generator does not draw.
@@ -244,7 +253,9 @@ impl Row {
 
     /// The dtypes that an operand or a result may have.
     fn dtypes(&self, opset: u32, parameter: &Parameter) -> DTypes {
-        self.deviations.iter().fold(parameter.dtypes, |allowed, deviation| match deviation {
+        let known =
+            if self.has_narrow { parameter.dtypes } else { parameter.dtypes.intersection(DTypes::IR4) };
+        self.deviations.iter().fold(known, |allowed, deviation| match deviation {
             Deviation::DTypes { of, without, opsets, .. }
                 if *of == parameter.ty && opsets.contains(&opset) =>
             {

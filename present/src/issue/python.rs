@@ -12,8 +12,11 @@ use crate::evidence::{Evidence, elements};
 /// The program.
 pub(super) fn program(evidence: &Evidence) -> String {
     let mut text = format!("# {}\nimport base64\n\n", headline(&evidence.finding));
-    let imports =
-        if evidence.inputs().any(|(_, t)| t.dtype() == DType::BF16) { "import ml_dtypes\n" } else { "" };
+    let imports = if evidence.inputs().any(|(_, t)| numpy(t.dtype()).starts_with("ml_dtypes")) {
+        "import ml_dtypes\n"
+    } else {
+        ""
+    };
     let _ = write!(text, "{imports}import numpy as np\nimport onnxruntime as ort\n\n");
     if evidence.case.model.len() <= SMALL_MODEL {
         let _ =
@@ -85,14 +88,16 @@ fn wrapped(text: &str) -> String {
 /// An array: of literals where they are few, of bytes where they are many.
 fn array(tensor: &Tensor) -> String {
     let (dtype, shape) = (numpy(tensor.dtype()), tensor.shape());
-    if tensor.len() > SMALL_TENSOR {
+    // In memory, NumPy gives every element a byte, and ONNX does not.
+    let shares_bytes = tensor.dtype().bits() < u8::BITS;
+    if tensor.len() > SMALL_TENSOR && !shares_bytes {
         let bytes = STANDARD.encode(tensor.to_bytes());
         return format!(
             "np.frombuffer(base64.b64decode(\n{}    ), dtype={dtype}).reshape({shape:?})",
             wrapped(&bytes)
         );
     }
-    let values = elements(tensor, SMALL_TENSOR).into_iter().map(|v| match v.as_str() {
+    let values = elements(tensor, tensor.len()).into_iter().map(|v| match v.as_str() {
         "true" => "True".to_owned(),
         "false" => "False".to_owned(),
         "inf" => "np.inf".to_owned(),
@@ -119,6 +124,16 @@ fn numpy(dtype: DType) -> &'static str {
         DType::BF16 => "ml_dtypes.bfloat16",
         DType::F32 => "np.float32",
         DType::F64 => "np.float64",
+        DType::I4 => "ml_dtypes.int4",
+        DType::U4 => "ml_dtypes.uint4",
+        DType::I2 => "ml_dtypes.int2",
+        DType::U2 => "ml_dtypes.uint2",
+        DType::F8E4M3FN => "ml_dtypes.float8_e4m3fn",
+        DType::F8E4M3FNUZ => "ml_dtypes.float8_e4m3fnuz",
+        DType::F8E5M2 => "ml_dtypes.float8_e5m2",
+        DType::F8E5M2FNUZ => "ml_dtypes.float8_e5m2fnuz",
+        DType::F8E8M0 => "ml_dtypes.float8_e8m0fnu",
+        DType::F4E2M1 => "ml_dtypes.float4_e2m1fn",
     }
 }
 

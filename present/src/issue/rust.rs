@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ir::{DType, Tensor};
+use ir::{DType, DTypes, Tensor};
 
 use super::{MODEL, SMALL_MODEL, headline};
 use crate::evidence::Evidence;
@@ -25,7 +25,21 @@ fn rten(evidence: &Evidence, version: &str) -> Option<String> {
             // What rten reads a model's tensors of these dtypes as.
             DType::Bool | DType::I64 => DType::I32,
             DType::F16 | DType::F64 => DType::F32,
-            DType::I16 | DType::U16 | DType::U32 | DType::U64 | DType::BF16 => return None,
+            DType::I16
+            | DType::U16
+            | DType::U32
+            | DType::U64
+            | DType::BF16
+            | DType::I4
+            | DType::U4
+            | DType::I2
+            | DType::U2
+            | DType::F8E4M3FN
+            | DType::F8E4M3FNUZ
+            | DType::F8E5M2
+            | DType::F8E5M2FNUZ
+            | DType::F8E8M0
+            | DType::F4E2M1 => return None,
         };
         let (shape, values) = (shape(tensor), values(tensor, dtype)?);
         let _ = writeln!(
@@ -61,7 +75,9 @@ fn tract(evidence: &Evidence, version: &str) -> Option<String> {
     };
     let mut inputs = String::new();
     for (name, tensor) in evidence.inputs() {
-        if matches!(tensor.dtype(), DType::F16 | DType::BF16) {
+        // What Rust has literals of.
+        let plain = DTypes::IR4.without(DType::F16).without(DType::BF16);
+        if !plain.contains(tensor.dtype()) {
             return None;
         }
         let (shape, values) = (shape(tensor), values(tensor, tensor.dtype())?);

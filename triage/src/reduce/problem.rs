@@ -132,7 +132,9 @@ fn in_attributes(graph: &Graph) -> impl Iterator<Item = Scalar> {
         Attribute::Int(v) => vec![Scalar::Int((*v).into())],
         Attribute::Ints(list) => list.iter().map(|&v| Scalar::Int(v.into())).collect(),
         Attribute::Float(v) => vec![Scalar::Real((*v).into())],
-        Attribute::Name(_) | Attribute::DType(_) => Vec::new(),
+        Attribute::Floats(list) => list.iter().map(|&v| Scalar::Real(v.into())).collect(),
+        Attribute::Tensor(tensor) => scalars(tensor),
+        Attribute::Name(_) | Attribute::Strings(_) | Attribute::DType(_) => Vec::new(),
     };
     operators(graph).flat_map(move |op| {
         let all = Operation::attributes(op);

@@ -3,7 +3,7 @@
 //! Everything returns `None` where a fault does not apply to a node.
 
 use backends::cpu::run_node;
-use ir::dtype::FloatFormat;
+use ir::format::FloatFormat;
 use ir::round::round_to_format;
 use ir::{DType, Tensor, Type};
 use ops::Op;
@@ -195,7 +195,7 @@ pub(crate) fn each(x: &Tensor, f: impl Fn(f64) -> f64) -> Tensor {
 
 /// A number rounded to so many significant bits.
 pub(crate) fn keep_bits(v: f64, bits: i32) -> f64 {
-    round_to_format(FloatFormat { precision: bits, max_exponent: 1023 }, v)
+    round_to_format(FloatFormat { mantissa_bits: bits - 1, ..FloatFormat::F64 }, v)
 }
 
 /// The tensor whose slice `i` of the `n` along an axis is slice `from(i, n)` of another; zeros where there is none.
@@ -212,7 +212,7 @@ pub(crate) fn resized(
     from: impl Fn(usize) -> Option<usize>,
 ) -> Option<Tensor> {
     let n = *x.shape().get(axis)?;
-    let slice = x.shape()[axis + 1..].iter().product::<usize>() * x.dtype().size();
+    let slice = x.shape()[axis + 1..].iter().product::<usize>() * x.dtype().whole_bytes();
     let bytes = x.to_bytes();
     let mut moved = Vec::new();
     for lane in bytes.chunks((slice * n).max(1)) {

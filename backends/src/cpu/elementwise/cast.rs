@@ -1,17 +1,21 @@
 //! Cast and CastLike, by way of the widest type of the operand's kind.
 //!
-//! Floats become integers by truncation, what lies outside saturates and NaN becomes 0; integers wrap; whatever
-//! is not zero, NaN included, is true.
+//! Floats become integers by truncation, what lies outside saturates and NaN becomes 0, but integers of less than 8 bits wrap;
+//! integers wrap; whatever is not zero, NaN included, is true. Of floats of 8 bits and less, the attributes say what they do
+//! with what they lack; a NaN becomes 0 in the one without.
 
 use half::{bf16, f16};
 use ir::DType;
+use ir::narrow::{F4E2M1, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0, I2, I4, U2, U4};
+use ir::round::{Conversion, Overflow, RoundMode};
 use ir::tensor::Element;
+use ops::elementwise::Rounding;
 
 use crate::cpu::call::Call;
 use crate::cpu::error::Outputs;
 
-pub(crate) fn run(to: DType, c: &Call<'_>) -> Outputs {
-    ir::dispatch!(c.dtype(0)?, T => ir::dispatch!(to, U => c.map::<T, U>(|x| U::narrow(x.widen()))))
+pub(crate) fn run(to: DType, rounding: Rounding, c: &Call<'_>) -> Outputs {
+    ir::dispatch!(c.dtype(0)?, T => ir::dispatch!(to, U => c.map::<T, U>(|x| U::narrow(x.widen(), rounding))))
 }
 
 /// An element that can be widened without loss.
@@ -22,7 +26,7 @@ trait Widen: Element {
 
 /// An element that a wide number can become.
 trait Narrow<W>: Element {
-    fn narrow(v: W) -> Self;
+    fn narrow(v: W, rounding: Rounding) -> Self;
 }
 
 macro_rules! widen {
@@ -47,46 +51,117 @@ widen! {
     bf16 => f64, bf16::to_f64;
     f32 => f64, f64::from;
     f64 => f64, f64::from;
+    I4 => i64, |x: I4| x.get().into();
+    U4 => i64, |x: U4| x.get().into();
+    I2 => i64, |x: I2| x.get().into();
+    U2 => i64, |x: U2| x.get().into();
+    F8E4M3FN => f64, F8E4M3FN::to_f64;
+    F8E4M3FNUZ => f64, F8E4M3FNUZ::to_f64;
+    F8E5M2 => f64, F8E5M2::to_f64;
+    F8E5M2FNUZ => f64, F8E5M2FNUZ::to_f64;
+    F8E8M0 => f64, F8E8M0::to_f64;
+    F4E2M1 => f64, F4E2M1::to_f64;
+}
+
+/// The nearest number of a float of 8 bits or less, or what the attributes say instead.
+fn shortened<T: Element>(v: f64, rounding: Rounding) -> T {
+    let Some(format) = T::DTYPE.float() else { return T::from_f64(v) };
+    let Rounding { overflow, round_mode } = rounding;
+    if T::DTYPE != DType::F8E8M0 {
+        return T::from_f64(Conversion { format, mode: RoundMode::Nearest, overflow }.of(v));
+    }
+    // Cast's table asks whether the number is beyond the ends, and not what it is rounded to.
+    let is_within = (format.min_normal()..=format.max_finite()).contains(&v);
+    let is_lost = overflow == Overflow::Escape && !is_within;
+    T::from_f64(if is_lost { f64::NAN } else { Conversion { format, mode: round_mode, overflow }.of(v) })
 }
 
 macro_rules! narrow {
     ($($wide:ident),* => $t:ident) => {$(
         impl Narrow<$wide> for $t {
-            fn narrow(v: $wide) -> Self { v as Self }
+            fn narrow(v: $wide, _: Rounding) -> Self { v as Self }
         }
     )*};
     (halves $($t:ident),*) => {$(
         impl Narrow<u64> for $t {
-            fn narrow(v: u64) -> Self { Element::from_f64(v as f64) }
+            fn narrow(v: u64, _: Rounding) -> Self { Element::from_f64(v as f64) }
         }
         impl Narrow<i64> for $t {
-            fn narrow(v: i64) -> Self { Element::from_f64(v as f64) }
+            fn narrow(v: i64, _: Rounding) -> Self { Element::from_f64(v as f64) }
         }
         impl Narrow<f64> for $t {
-            fn narrow(v: f64) -> Self { Element::from_f64(v) }
+            fn narrow(v: f64, _: Rounding) -> Self { Element::from_f64(v) }
+        }
+    )*};
+    (shorter $($t:ident),*) => {$(
+        impl Narrow<u64> for $t {
+            fn narrow(v: u64, rounding: Rounding) -> Self { shortened(v as f64, rounding) }
+        }
+        impl Narrow<i64> for $t {
+            fn narrow(v: i64, rounding: Rounding) -> Self { shortened(v as f64, rounding) }
+        }
+        impl Narrow<f64> for $t {
+            fn narrow(v: f64, rounding: Rounding) -> Self { shortened(v, rounding) }
+        }
+    )*};
+    (few_bits $($t:ident),*) => {$(
+        impl Narrow<u64> for $t {
+            fn narrow(v: u64, _: Rounding) -> Self { Self::wrapping(v.into()) }
+        }
+        impl Narrow<i64> for $t {
+            fn narrow(v: i64, _: Rounding) -> Self { Self::wrapping(v.into()) }
+        }
+        impl Narrow<f64> for $t {
+            fn narrow(v: f64, _: Rounding) -> Self { Self::wrapping((v as i64).into()) }
         }
     )*};
     (bool $($wide:ident = $zero:literal),*) => {$(
         impl Narrow<$wide> for bool {
-            fn narrow(v: $wide) -> Self { v != $zero }
+            fn narrow(v: $wide, _: Rounding) -> Self { v != $zero }
         }
     )*};
     (each $($t:ident),*) => { $(narrow!(u64, i64, f64 => $t);)* };
 }
 narrow!(each u8, u16, u32, u64, i8, i16, i32, i64, f32, f64);
 narrow!(halves f16, bf16);
+narrow!(shorter F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0, F4E2M1);
+narrow!(few_bits I4, U4, I2, U2);
 narrow!(bool u64 = 0, i64 = 0, f64 = 0.0);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn cast<W, T: Narrow<W>>(v: W) -> T {
+        T::narrow(v, Rounding::DEFAULT)
+    }
+
     #[test]
     fn what_does_not_fit() {
-        assert_eq!([i8::narrow(300.7), i8::narrow(-300.0), i8::narrow(f64::NAN)], [127, -128, 0]);
-        assert_eq!((u8::narrow(-1i64), i8::narrow(200u64), i64::narrow(u64::MAX)), (255, -56, -1));
-        assert!(bool::narrow(f64::NAN) && !bool::narrow(-0.0) && bool::narrow(256i64));
-        assert_eq!(f32::narrow((1i64 << 60) + 1), (1i64 << 60) as f32);
-        assert_eq!(f16::narrow(1e6), f16::INFINITY);
+        assert_eq!([300.7, -300.0, f64::NAN].map(cast::<f64, i8>), [127, -128, 0]);
+        assert_eq!((cast::<_, u8>(-1i64), cast::<_, i8>(200u64), cast::<_, i64>(u64::MAX)), (255, -56, -1));
+        assert!(cast::<_, bool>(f64::NAN) && !cast::<_, bool>(-0.0) && cast::<_, bool>(256i64));
+        assert_eq!(cast::<_, f32>((1i64 << 60) + 1), (1i64 << 60) as f32);
+        assert_eq!(cast::<_, f16>(1e6), f16::INFINITY);
+    }
+
+    #[test]
+    fn attributes_say_what_short_floats_do_with_what_they_lack() {
+        let most = cast::<_, F8E4M3FN>(1e9).to_f64();
+        assert_eq!((most, cast::<_, F8E5M2FNUZ>(f64::NEG_INFINITY).to_f64()), (448.0, -57344.0));
+        let escape = Rounding { overflow: Overflow::Escape, round_mode: RoundMode::Nearest };
+        assert!(F8E4M3FN::narrow(1e9, escape).to_f64().is_nan());
+        assert_eq!(F8E5M2::narrow(-1e9, escape).to_f64(), f64::NEG_INFINITY);
+        assert_eq!(cast::<_, F8E8M0>(0.0).code(), 0);
+        let lost = [0.0, 2f64.powi(-127) * 0.75, 2f64.powi(127) * 1.25, f64::INFINITY];
+        assert_eq!(lost.map(|v| F8E8M0::narrow(v, escape).code()), [0xff; 4]);
+        assert_eq!((cast::<_, F8E8M0>(5.0).to_f64(), F8E8M0::narrow(5.0, escape).to_f64()), (8.0, 4.0));
+    }
+
+    #[test]
+    fn integers_of_few_bits_wrap() {
+        assert_eq!([-9.5, 7.9, 16.0].map(|v| cast::<_, I4>(v).get()), [7, 7, 0]);
+        assert_eq!([-1i64, 17].map(|v| cast::<_, U4>(v).get()), [15, 1]);
+        assert_eq!([2i64, -3].map(|v| cast::<_, I2>(v).get()), [-2, 1]);
     }
 }

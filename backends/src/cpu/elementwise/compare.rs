@@ -1,13 +1,18 @@
 //! Comparisons: nothing holds of NaN.
 
+use ir::DType;
 use ir::tensor::Element;
 use ops::arith::Comparison;
 
 use crate::cpu::call::Call;
+use crate::cpu::element::dispatch_number;
 use crate::cpu::error::Outputs;
 
 pub(crate) fn run(comparison: Comparison, c: &Call<'_>) -> Outputs {
-    ir::dispatch!(c.dtype(0)?, T => compare::<T>(comparison, c))
+    match c.dtype(0)? {
+        DType::Bool => compare::<bool>(comparison, c),
+        number => dispatch_number!(number, T => compare::<T>(comparison, c)),
+    }
 }
 
 fn compare<T: Element + PartialOrd>(comparison: Comparison, c: &Call<'_>) -> Outputs {

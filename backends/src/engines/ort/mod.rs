@@ -12,7 +12,7 @@ use ::ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ::ort::session::{Session, SessionInputValue};
 use ::ort::value::{DynTensorValueType, DynValue, PrimitiveTensorElementType, TensorElementType, TensorRef};
 use ::ort::{Error, ErrorCode};
-use ir::{DType, Tensor, Type, each_tensor};
+use ir::{DType, DTypes, Tensor, Type};
 use ndarray::ArrayD;
 use ops::Model;
 
@@ -92,7 +92,7 @@ impl Engine for Ort {
         Description {
             engine: NAME.into(),
             version: self.version.clone(),
-            dtypes: DType::ALL.into_iter().map(|d| (d.name().into(), d.name().into())).collect(),
+            dtypes: DTypes::IR4.iter().map(|d| (d.name().into(), d.name().into())).collect(),
             opset: self.opset.map(i64::from),
             levels: LEVELS.map(|(name, _)| name.to_owned()).into(),
             written: LEVELS.map(|(name, _)| name.to_owned()).into(),
@@ -113,7 +113,7 @@ impl Engine for Ort {
         };
         let mut session = session.map_err(|e| failure(&e, EngineError::Load))?;
         let run = |e: Error| failure(&e, EngineError::Run);
-        let inputs = case.inputs.iter().map(|(name, t)| Ok((name.as_str(), value(t).map_err(run)?)));
+        let inputs = case.inputs.iter().map(|(name, t)| Ok((name.as_str(), value(name, t)?)));
         let inputs = inputs.collect::<Result<Vec<_>, EngineError>>()?;
         let outputs = session.run(inputs).map_err(run)?;
         let wanted = case.outputs.iter().map(|(name, _)| {
@@ -138,14 +138,40 @@ fn failure(error: &Error, otherwise: fn(String) -> EngineError) -> EngineError {
 }
 
 /// A view of a tensor; nothing is copied.
-fn value(tensor: &Tensor) -> Result<SessionInputValue<'_>, Error> {
-    fn view<T>(array: &ArrayD<T>) -> Result<SessionInputValue<'_>, Error>
+fn value<'t>(name: &str, tensor: &'t Tensor) -> Result<SessionInputValue<'t>, EngineError> {
+    fn view<T>(array: &ArrayD<T>) -> Result<SessionInputValue<'_>, EngineError>
     where
         T: PrimitiveTensorElementType + Clone + std::fmt::Debug + 'static,
     {
-        Ok(TensorRef::from_array_view(array.view())?.into())
+        let view = TensorRef::from_array_view(array.view()).map_err(|e| failure(&e, EngineError::Run))?;
+        Ok(view.into())
     }
-    each_tensor!(tensor, array => view(array))
+    match tensor {
+        Tensor::Bool(a) => view(a),
+        Tensor::I8(a) => view(a),
+        Tensor::I16(a) => view(a),
+        Tensor::I32(a) => view(a),
+        Tensor::I64(a) => view(a),
+        Tensor::U8(a) => view(a),
+        Tensor::U16(a) => view(a),
+        Tensor::U32(a) => view(a),
+        Tensor::U64(a) => view(a),
+        Tensor::F16(a) => view(a),
+        Tensor::BF16(a) => view(a),
+        Tensor::F32(a) => view(a),
+        Tensor::F64(a) => view(a),
+        // The runtime has some of them, but `ort` has no Rust type for their elements.
+        Tensor::I4(_)
+        | Tensor::U4(_)
+        | Tensor::I2(_)
+        | Tensor::U2(_)
+        | Tensor::F8E4M3FN(_)
+        | Tensor::F8E4M3FNUZ(_)
+        | Tensor::F8E5M2(_)
+        | Tensor::F8E5M2FNUZ(_)
+        | Tensor::F8E8M0(_)
+        | Tensor::F4E2M1(_) => Err(EngineError::Unsupported(format!("input `{name}` is {}", tensor.dtype()))),
+    }
 }
 
 /// The dtype that an element type of ONNX Runtime's is.

@@ -10,15 +10,15 @@ use ops::elementwise::{Cast, CastLike};
 use super::map::Map;
 use crate::support::Support;
 use crate::wgpu::device::{Gpu, GpuError};
-use crate::wgpu::kernel::{Call, Kernel, Outputs, one};
+use crate::wgpu::kernel::{Call, Kernel, NOT_STORED, Outputs, one};
 use crate::wgpu::record::GpuTensor;
-use crate::wgpu::wgsl::{Body, Class, Constant, body};
+use crate::wgpu::wgsl::{Body, Class, Constant, body, is_stored};
 
 const BODY: Body<()> = body!((), "cast.wgsl");
 
 impl Kernel for Cast {
     fn support(&self, _: &Type, _: &[Option<&Type>]) -> Support {
-        Support::Yes
+        if is_stored(self.to) { Support::Yes } else { Support::No(NOT_STORED) }
     }
 
     fn run(&self, c: &Call<'_>) -> Outputs {

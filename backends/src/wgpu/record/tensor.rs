@@ -6,7 +6,8 @@
 use ir::{DType, Tensor, Type};
 
 use crate::wgpu::device::{Gpu, GpuError};
-use crate::wgpu::wgsl::stored_size;
+use crate::wgpu::kernel::NOT_STORED;
+use crate::wgpu::wgsl::{is_stored, stored_size};
 
 /// A tensor in device memory, contiguous and row-major. Clones and reshapes share the memory, which no kernel
 /// overwrites once the tensor is made.
@@ -77,6 +78,9 @@ impl Gpu {
     fn create(&self, dtype: DType, shape: &[usize], data: Option<&[u8]>) -> Result<GpuTensor, GpuError> {
         let what =
             || format!("a tensor {}", Type::new(dtype, shape.iter().map(|&d| d as i64).collect::<Vec<_>>()));
+        if !is_stored(dtype) {
+            return Err(GpuError::Unsupported { kernel: what(), why: NOT_STORED.to_owned() });
+        }
         let limit = self.limits.max_buffer_size.min(self.limits.max_storage_buffer_binding_size);
         let needed =
             count(shape).and_then(|n| n.checked_mul(stored_size(dtype))).map_or(u64::MAX, |n| n as u64);

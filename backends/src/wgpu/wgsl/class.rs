@@ -9,10 +9,13 @@
 //! | bf16, f32 | `f32` | `f32`, bf16 rounded likewise |
 //! | f64 | itself | itself |
 //!
+//! There are no tensors of the narrower types on a device ([`is_stored`]); what they would be computed with is said for
+//! completeness.
+//!
 //! `f32` computes + − × ÷ and square roots of 11- and 8-bit significands to more than twice their width plus two bits,
 //! so rounding its result once more is rounding the exact result once.
 
-use ir::DType;
+use ir::{DType, DTypes};
 
 /// The WGSL type a dtype is computed with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,11 +41,19 @@ impl Class {
     pub(crate) fn of(dtype: DType) -> Self {
         match dtype {
             DType::Bool => Self::Bool,
-            DType::I8 | DType::I16 | DType::I32 => Self::Int,
-            DType::U8 | DType::U16 | DType::U32 => Self::Uint,
+            DType::I2 | DType::I4 | DType::I8 | DType::I16 | DType::I32 => Self::Int,
+            DType::U2 | DType::U4 | DType::U8 | DType::U16 | DType::U32 => Self::Uint,
             DType::I64 => Self::Long,
             DType::U64 => Self::Ulong,
-            DType::F16 | DType::BF16 | DType::F32 => Self::Float,
+            DType::F16
+            | DType::BF16
+            | DType::F32
+            | DType::F8E4M3FN
+            | DType::F8E4M3FNUZ
+            | DType::F8E5M2
+            | DType::F8E5M2FNUZ
+            | DType::F8E8M0
+            | DType::F4E2M1 => Self::Float,
             DType::F64 => Self::Double,
         }
     }
@@ -85,11 +96,16 @@ pub(crate) fn accumulator(dtype: DType) -> DType {
     }
 }
 
+/// Whether tensors of the dtype can be in device memory.
+pub(crate) fn is_stored(dtype: DType) -> bool {
+    DTypes::IR4.contains(dtype)
+}
+
 /// The bytes one element takes on the device.
 pub(crate) fn stored_size(dtype: DType) -> usize {
     match dtype {
         DType::F16 => 2,
-        _ => dtype.size().max(4),
+        _ => dtype.whole_bytes().max(4),
     }
 }
 
@@ -132,7 +148,7 @@ impl Element {
     pub(super) fn load(self, place: &str) -> String {
         match self {
             Self::Number(DType::F16) => format!("f32({place})"),
-            Self::Low(dtype) if dtype.size() == 8 => format!("{place}.x"),
+            Self::Low(dtype) if dtype.bits() == 64 => format!("{place}.x"),
             Self::Number(_) | Self::Bits(_) | Self::Low(_) => place.to_owned(),
         }
     }
@@ -147,7 +163,7 @@ impl Element {
             Self::Number(DType::U16) => format!("({value} & 0xffffu)"),
             Self::Number(DType::F16) => format!("f16(round_f16({value}))"),
             Self::Number(DType::BF16) => format!("round_bf16({value})"),
-            Self::Low(dtype) if dtype.size() == 8 => format!("vec2<u32>({value}, 0u)"),
+            Self::Low(dtype) if dtype.bits() == 64 => format!("vec2<u32>({value}, 0u)"),
             Self::Number(_) | Self::Bits(_) | Self::Low(_) => value.to_owned(),
         }
     }

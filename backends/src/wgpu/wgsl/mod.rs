@@ -26,7 +26,7 @@ mod library;
 mod params;
 mod shader;
 
-pub(crate) use class::{Class, Element, accumulator, stored_size};
+pub(crate) use class::{Class, Element, accumulator, is_stored, stored_size};
 pub(crate) use params::{
     Body, Field, Param, body, every_declared_name_is_read, every_name_read_is_declared, params,
 };

@@ -45,7 +45,11 @@ fn simpler(op: &Op) -> impl Iterator<Item = Op> {
             Attribute::Float(v) => {
                 others.extend([0.0, 1.0, v.trunc()].into_iter().filter_map(|v| other(Attribute::Float(v))));
             }
-            Attribute::Name(_) | Attribute::DType(_) => {}
+            Attribute::Floats(_)
+            | Attribute::Name(_)
+            | Attribute::Strings(_)
+            | Attribute::Tensor(_)
+            | Attribute::DType(_) => {}
         }
     }
     others.into_iter()

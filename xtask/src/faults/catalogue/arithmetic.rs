@@ -108,7 +108,7 @@ pub(super) const FAULTS: &[Fault] = &[
         does: "shifts right as if numbers were signed",
         kernel: |n| {
             let Op::BitShift(BitShift { direction: Direction::Right }) = n.op else { return None };
-            let bits = 8 * n.dtype()?.size() as u32;
+            let bits = n.dtype()?.bits();
             n.zip_integers(|x, by| {
                 let unused = 128 - bits;
                 let extended = (x << unused) >> unused;

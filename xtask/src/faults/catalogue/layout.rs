@@ -181,7 +181,7 @@ fn transpose_inversely(n: &Node<'_>) -> Outputs {
 fn without_odd_tail(x: &Tensor) -> Option<Tensor> {
     let mut bytes = x.to_bytes();
     if x.len() % 2 == 1 {
-        let kept = bytes.len() - x.dtype().size();
+        let kept = bytes.len() - x.dtype().whole_bytes();
         bytes[kept..].fill(0);
     }
     Tensor::from_bytes(&x.ty(), &bytes).ok()
