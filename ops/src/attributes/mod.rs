@@ -47,7 +47,7 @@ pub trait Declared: Sized {
     fn attributes(&self) -> Attributes;
 }
 
-/// Attributes that several operators share. What is sizes among them is `D`.
+/// Attributes that several operators share. One with sizes is generic over them and has a `map`, as a payload has.
 pub trait Part: Sized {
     /// Reads them.
     fn read(given: &Attributes) -> Result<Self, BadAttribute>;
