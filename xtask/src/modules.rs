@@ -26,6 +26,7 @@ const CRATES: &[(&str, &str)] = &[
     ("triage", "### triage\n"),
     ("campaign", "### campaign\n"),
     ("present", "### present\n"),
+    ("conformance", "### conformance\n"),
 ];
 
 /// Fails if a module is not named.
