@@ -27,6 +27,8 @@ const CRATES: &[(&str, &str)] = &[
     ("campaign", "### campaign\n"),
     ("present", "### present\n"),
     ("conformance", "### conformance\n"),
+    ("faultbench", "### faultbench and xtask\n"),
+    ("xtask", "### faultbench and xtask\n"),
 ];
 
 /// Fails if a module is not named.

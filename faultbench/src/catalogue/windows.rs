@@ -5,8 +5,8 @@ use ops::Op;
 use ops::nn::window::{AutoPad, Window};
 use ops::nn::{AveragePool, Conv, MaxPool};
 
-use crate::faults::Fault;
-use crate::faults::node::{Node, Outputs, along, resized};
+use crate::Fault;
+use crate::node::{Node, Outputs, along, resized};
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {

@@ -26,11 +26,13 @@ use serde_json::{Value, json};
 use triage::folder::About;
 use triage::known::Known;
 
-use super::kernels::target;
-use super::{Fault, catalogue};
+use crate::kernels::target;
+use crate::{Fault, catalogue};
 
 /// What the groups are worth.
-struct Results {
+pub struct Results {
+    cases: u64,
+    seed: u64,
     faults: Vec<&'static Fault>,
     findings: usize,
     /// The findings that no fault alone explains.
@@ -55,15 +57,9 @@ struct Explained {
     faults: Vec<&'static Fault>,
 }
 
-/// Plants `count` faults at once and reports what becomes of the findings.
-pub(crate) fn run(count: usize, cases: u64, seed: u64, as_json: bool) -> Result<()> {
-    let results = campaign(&draw(count, seed)?, cases, seed)?;
-    if as_json {
-        println!("{}", json(&results, cases, seed));
-    } else {
-        print!("{}", text(&results));
-    }
-    Ok(())
+/// Plants `count` faults at once, and runs a campaign of so many cases.
+pub fn run(count: usize, cases: u64, seed: u64) -> Result<Results> {
+    campaign(&draw(count, seed)?, cases, seed)
 }
 
 /// Faults in different operators.
@@ -115,6 +111,8 @@ fn campaign(faults: &[&'static Fault], cases: u64, seed: u64) -> Result<Results>
         members[group_of[finding.signature.as_str()]].push(finding);
     }
     Ok(Results {
+        cases,
+        seed,
         faults: faults.to_vec(),
         findings: explained.len(),
         unexplained: explained.iter().filter(|f| f.faults.is_empty()).count(),
@@ -216,13 +214,14 @@ impl Results {
     }
 }
 
-fn json(results: &Results, cases: u64, seed: u64) -> Value {
+/// One JSON object.
+pub fn json(results: &Results) -> Value {
     let group =
         |g: &Judged| json!({ "title": g.title, "fault": g.fault, "findings": g.findings, "right": g.right });
     json!({
         "faults": results.faults.iter().map(|f| f.name).collect::<Vec<_>>(),
-        "cases": cases,
-        "seed": seed,
+        "cases": results.cases,
+        "seed": results.seed,
         "findings": results.findings,
         "unexplained": results.unexplained,
         "signatures": results.signatures,
@@ -235,7 +234,8 @@ fn json(results: &Results, cases: u64, seed: u64) -> Value {
     })
 }
 
-fn text(results: &Results) -> String {
+/// A few lines: the totals, and each group.
+pub fn text(results: &Results) -> String {
     let share = 100.0 * results.right() as f64 / results.findings.max(1) as f64;
     let mut text = format!(
         "{} faults, {} findings of {} signatures in {} clusters\n{} clusters are pure, {} faults have one; {share:.2} % of \

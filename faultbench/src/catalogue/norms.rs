@@ -5,8 +5,8 @@ use ir::round::round_to;
 use ops::Op;
 use ops::nn::{GroupNorm, InstanceNorm, LayerNorm, LpNorm, Lrn, Softmax};
 
-use crate::faults::Fault;
-use crate::faults::node::{Node, Outputs, along, each, lanes, resolve};
+use crate::Fault;
+use crate::node::{Node, Outputs, along, each, lanes, resolve};
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {

@@ -4,8 +4,8 @@ use ir::Tensor;
 use ops::Op;
 use ops::movement::{DepthToSpace, Pad, PadMode, Shape, Transpose};
 
-use crate::faults::Fault;
-use crate::faults::node::{Node, Outputs, along, column_major, reshaped, resized, resolve};
+use crate::Fault;
+use crate::node::{Node, Outputs, along, column_major, reshaped, resized, resolve};
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {

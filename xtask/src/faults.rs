@@ -1,57 +1,9 @@
-//! `cargo xtask faults`: the oracle of oracles. Kernels with one planted fault each, which a campaign must find and
-//! name, and the same kernels without a fault, in which it must find nothing.
-//!
-//! A missed fault says that generation, value search, bounds or blame have a hole; a finding without a fault says
-//! that a bound is too narrow or a kernel wrong. The same runs are also judged with the fixed tolerances that are
-//! usual, so that bounds and constants stand side by side.
-//!
-//! | module | holds |
-//! |---|---|
-//! | [`catalogue`] | the faults, a file per family of operators |
-//! | [`node`] | what the faulty kernels are made of: the right kernels, on other operands or with other results |
-//! | [`kernels`] | the CPU's kernels but for one |
-//! | [`judges`] | bounds, and constants |
-//! | [`mod@bench`] | trying every fault on the same cases |
-//! | [`clusters`] | many faults in one campaign: is there one group of findings for each? |
-//! | [`reduction`] | reducing the cases on which faults are found |
-//! | [`report`] | the results as JSON, as a page, in a few lines |
-
-mod bench;
-mod catalogue;
-mod clusters;
-mod judges;
-mod kernels;
-mod node;
-mod reduction;
-mod report;
+//! `cargo xtask faults`: the command line of the fault bench.
 
 use anyhow::{Result, ensure};
-use ir::Tensor;
+use faultbench::{Fault, Plan, bench, catalogue, clusters, report};
 
 use crate::checked_in::{Mode, root, settle};
-use bench::Plan;
-use node::Node;
-
-/// A kernel that is wrong on some nodes of its operator; `None` leaves a node to the right kernel.
-type Wrong = fn(&Node<'_>) -> Option<Vec<Tensor>>;
-
-/// A kernel that differs from the right one in one thing.
-pub(crate) struct Fault {
-    /// What it is called on the command line.
-    name: &'static str,
-    /// The operator it is in, by ONNX name.
-    operator: &'static str,
-    /// What it does.
-    does: &'static str,
-    kernel: Wrong,
-}
-
-impl Fault {
-    /// Whether this is its name, or that of its operator.
-    fn is_called(&self, name: &str) -> bool {
-        [self.name, self.operator].contains(&name)
-    }
-}
 
 /// What the command line asks for.
 #[derive(clap::Args)]
@@ -82,7 +34,7 @@ pub(crate) struct Arguments {
 /// Runs the bench and reports.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(count) = arguments.clusters {
-        return clusters::run(count, arguments.cases, arguments.seed, arguments.json);
+        return clustered(count, arguments);
     }
     for name in &arguments.only {
         let is_known = catalogue::all().any(|fault| fault.is_called(name));
@@ -111,4 +63,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         print!("{}", report::text(&results));
         Ok(())
     }
+}
+
+/// Plants many faults at once, and says what becomes of the findings.
+fn clustered(count: usize, arguments: &Arguments) -> Result<()> {
+    let results = clusters::run(count, arguments.cases, arguments.seed)?;
+    if arguments.json {
+        println!("{}", clusters::json(&results));
+    } else {
+        print!("{}", clusters::text(&results));
+    }
+    Ok(())
 }

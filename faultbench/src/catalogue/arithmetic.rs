@@ -5,8 +5,8 @@ use ir::round::round_to;
 use ops::Op;
 use ops::elementwise::{Binary, BinaryFn, BitShift, Direction, Mod};
 
-use crate::faults::Fault;
-use crate::faults::node::{Node, Outputs, along, as_signed};
+use crate::Fault;
+use crate::node::{Node, Outputs, along, as_signed};
 
 /// The integers that an f32 does not hold.
 const WIDE: &[DType] = &[DType::I32, DType::I64, DType::U32, DType::U64];

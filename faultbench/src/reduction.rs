@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use triage::reduce::{Budget, Plan, Problem, Reduced, reduce_problems};
 
-use super::Fault;
-use super::bench::Tried;
-use super::kernels::target;
+use crate::Fault;
+use crate::bench::Tried;
+use crate::kernels::target;
 
 /// What a person takes in at a glance: so many nodes and elements at most.
 const SMALL: (usize, u64) = (3, 64);
@@ -89,8 +89,8 @@ pub(crate) fn text(faults: &[Tried]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::faults::bench::{self, Plan};
-    use crate::faults::catalogue;
+    use crate::bench::{self, Plan};
+    use crate::catalogue;
 
     #[test]
     fn faults_in_sizes_axes_and_attributes_come_down_to_one_small_node() {

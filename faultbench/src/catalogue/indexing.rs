@@ -4,8 +4,8 @@ use ir::Tensor;
 use ops::Op;
 use ops::movement::{EyeLike, Gather, GatherElements, Trilu};
 
-use crate::faults::Fault;
-use crate::faults::node::{along, reshaped, resolve};
+use crate::Fault;
+use crate::node::{along, reshaped, resolve};
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {

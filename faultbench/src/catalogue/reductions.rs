@@ -5,8 +5,8 @@ use ir::{DType, Tensor};
 use ops::Op;
 use ops::reduction::{Arg, ArgFn, CumSum, Reduce, ReduceFn, TopK};
 
-use crate::faults::Fault;
-use crate::faults::node::{Node, Outputs, along, as_signed, column_major, each, lanes, only, resolve};
+use crate::Fault;
+use crate::node::{Node, Outputs, along, as_signed, column_major, each, lanes, only, resolve};
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {

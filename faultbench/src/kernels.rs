@@ -8,8 +8,8 @@ use interp::Profile;
 use ir::{Operation, Tensor, Type};
 use ops::Op;
 
-use super::Fault;
-use super::node::Node;
+use crate::Fault;
+use crate::node::Node;
 
 /// The kernels with faults, at most one of which is in an operator.
 struct Kernels(Vec<&'static Fault>);

@@ -4,8 +4,8 @@ use ir::DType;
 use ops::Op;
 use ops::linear::Gemm;
 
-use crate::faults::Fault;
-use crate::faults::node::{Node, Outputs, along, only};
+use crate::Fault;
+use crate::node::{Node, Outputs, along, only};
 
 /// The integers that an f32 does not hold.
 const WIDE: &[DType] = &[DType::I32, DType::I64, DType::U32, DType::U64];

@@ -29,7 +29,7 @@ const FAMILIES: [&[Fault]; 9] = [
 ];
 
 /// Every fault.
-pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
+pub fn all() -> impl Iterator<Item = &'static Fault> {
     FAMILIES.into_iter().flatten()
 }
 

@@ -16,25 +16,27 @@ use harness::{Case, Maker, Target, case};
 use interp::{Judged, Profile, Taps};
 use triage::blame::blame;
 
-use super::Fault;
-use super::judges::{JUDGES, Opinion, ask};
-use super::kernels::target;
-use super::reduction::{self, Smallest};
+use crate::Fault;
+use crate::judges::{JUDGES, Opinion, ask};
+use crate::kernels::target;
+use crate::reduction::{self, Smallest};
 
 /// Which cases the faults are tried on.
-pub(crate) struct Plan {
-    pub(crate) seed: u64,
-    pub(crate) cases: u64,
+pub struct Plan {
+    /// The seed of the cases.
+    pub seed: u64,
+    /// How many cases each fault may take to be found.
+    pub cases: u64,
     /// The number of operators in a graph.
-    pub(crate) nodes: usize,
+    pub nodes: usize,
     /// The most elements of a tensor; `None` for the default.
-    pub(crate) max_elements: Option<i64>,
+    pub max_elements: Option<i64>,
     /// Whether the cases on which faults are found are reduced.
-    pub(crate) reduce: bool,
+    pub reduce: bool,
 }
 
 /// What came of all faults.
-pub(crate) struct Results {
+pub struct Results {
     pub(crate) seed: u64,
     pub(crate) cases: u64,
     pub(crate) faults: Vec<Tried>,
@@ -116,7 +118,7 @@ impl Prepared {
 }
 
 /// Tries the faults on the cases of a plan.
-pub(crate) fn run(plan: &Plan, faults: &[&'static Fault]) -> Result<Results> {
+pub fn run(plan: &Plan, faults: &[&'static Fault]) -> Result<Results> {
     let maker = maker(plan);
     let trials: Vec<Trial> = faults.iter().map(|fault| Trial::new(fault)).collect();
     let threads = thread::available_parallelism().map_or(1, NonZero::get) as u64;
@@ -226,7 +228,7 @@ pub(crate) fn found(faults: &[Tried]) -> [usize; JUDGES] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::faults::catalogue;
+    use crate::catalogue;
 
     /// Small graphs of small tensors have every shape class that large ones have, and cost less.
     const SMALL: Plan = Plan { seed: 0, cases: 700, nodes: 10, max_elements: Some(256), reduce: false };

@@ -5,8 +5,8 @@ use ir::round::round_to;
 use ops::Op;
 use ops::elementwise::{Activation, ActivationFn, Gelu};
 
-use crate::faults::Fault;
-use crate::faults::node::{Node, Outputs, keep_bits};
+use crate::Fault;
+use crate::node::{Node, Outputs, keep_bits};
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {

@@ -6,8 +6,8 @@ use ir::{DType, Tensor, Type};
 use ops::arith::Comparison;
 use ops::elementwise::{Compare, Unary, UnaryFn};
 
-use crate::faults::Fault;
-use crate::faults::node::{Node, Outputs, along, as_signed, each};
+use crate::Fault;
+use crate::node::{Node, Outputs, along, as_signed, each};
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::bench::{Results, Tried, found};
-use super::judges::{FIXED, JUDGES};
-use super::reduction;
+use crate::bench::{Results, Tried, found};
+use crate::judges::{FIXED, JUDGES};
+use crate::reduction;
 
 /// The generated page.
-pub(crate) const PAGE: &str = "docs/faults.md";
+pub const PAGE: &str = "docs/faults.md";
 
 /// One JSON object.
-pub(crate) fn json(results: &Results) -> Value {
+pub fn json(results: &Results) -> Value {
     let found = found(&results.faults);
     let by_tolerance: Map<String, Value> = FIXED
         .iter()
@@ -53,7 +53,7 @@ fn one(tried: &Tried) -> Value {
 }
 
 /// A few lines: the totals, and what was missed.
-pub(crate) fn text(results: &Results) -> String {
+pub fn text(results: &Results) -> String {
     let mut text = String::new();
     let count = results.faults.len();
     for (judge, found) in found(&results.faults).into_iter().enumerate() {
@@ -84,7 +84,7 @@ fn judge_name(judge: usize) -> &'static str {
 }
 
 /// The page.
-pub(crate) fn markdown(results: &Results) -> String {
+pub fn markdown(results: &Results) -> String {
     let (count, cases, seed) = (results.faults.len(), results.cases, results.seed);
     let mut page = format!(
         "\
