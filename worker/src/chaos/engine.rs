@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ir::{Tensor, Type};
 
-use super::mouth::Mouth;
+use super::reply::Replies;
 use super::{Misbehaviour, Plan};
 use crate::protocol::FrameError;
 use crate::serve::{catch_panics, serve_on};
@@ -32,7 +32,7 @@ struct Chaos<'a> {
     choice: Choice<'a>,
     right: &'a mut dyn Engine,
     pause: Duration,
-    /// What the mouth is to do with the next answer.
+    /// What is to be done with the next reply.
     next: Rc<Cell<Option<Misbehaviour>>>,
 }
 
@@ -46,9 +46,9 @@ pub fn serve_with(right: &mut dyn Engine, choice: Choice<'_>, pause: Duration) -
     let (input, output) = sys::claim_stdio()?;
     catch_panics();
     let next = Rc::new(Cell::new(None));
-    let mouth = Mouth::new(output, Rc::clone(&next), pause);
+    let replies = Replies::new(output, Rc::clone(&next), pause);
     let mut chaos = Chaos { choice, right, pause, next };
-    serve_on(&mut chaos, Duration::ZERO, input, mouth)
+    serve_on(&mut chaos, Duration::ZERO, input, replies)
 }
 
 impl Engine for Chaos<'_> {
@@ -74,7 +74,7 @@ impl Engine for Chaos<'_> {
 }
 
 impl Chaos<'_> {
-    /// Does what is to be done before the answer; the rest is the mouth's.
+    /// Does what is to be done before the answer; the rest is done to the reply ([`Replies`]).
     fn misbehave(&self, misbehaviour: Misbehaviour) -> Result<(), EngineError> {
         use Misbehaviour as M;
         match misbehaviour {

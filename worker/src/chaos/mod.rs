@@ -9,10 +9,10 @@
 //! |---|---|
 //! | this | which misbehaviours there are, how often they occur, what each must be called |
 //! | `engine` | those of the engine: they happen before there is an answer |
-//! | `mouth` | those of the answer: cut off, too long, twice, not an answer at all |
+//! | `reply` | those of the reply: cut off, too long, twice, not an answer at all |
 
 mod engine;
-mod mouth;
+mod reply;
 
 pub use engine::{Choice, serve, serve_with};
 

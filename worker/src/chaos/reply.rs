@@ -1,4 +1,4 @@
-//! What goes wrong with the answer.
+//! What goes wrong with the reply.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::protocol::MAX_HEADER;
 const SOON: Duration = Duration::from_millis(1);
 
 /// Where frames go out: as they are, or as planned for the next one.
-pub(super) struct Mouth {
+pub(super) struct Replies {
     /// `None` once it was closed.
     out: Option<File>,
     next: Rc<Cell<Option<Misbehaviour>>>,
@@ -25,7 +25,7 @@ pub(super) struct Mouth {
     pause: Duration,
 }
 
-impl Mouth {
+impl Replies {
     pub(super) fn new(out: File, next: Rc<Cell<Option<Misbehaviour>>>, pause: Duration) -> Self {
         Self { out: Some(out), next, pause }
     }
@@ -83,7 +83,7 @@ impl Mouth {
     }
 }
 
-impl Write for Mouth {
+impl Write for Replies {
     /// Takes one frame at a time, as the worker's loop writes them.
     fn write(&mut self, frame: &[u8]) -> io::Result<usize> {
         match self.next.take() {
