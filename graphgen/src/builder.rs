@@ -6,7 +6,7 @@
 use ir::{NodeKind, Type, Value};
 use ops::{Footprint, Graph, Op};
 
-/// The position of a value in a [`Sketch`].
+/// The position of a value in a [`GraphBuilder`].
 pub type ValueId = usize;
 
 /// What a value is at present.
@@ -44,7 +44,7 @@ pub struct Planned {
 
 /// The graph under construction.
 #[derive(Clone, Default, Debug)]
-pub struct Sketch {
+pub struct GraphBuilder {
     /// The values.
     pub values: Vec<Entry>,
     /// The nodes, in order of insertion.
@@ -60,7 +60,7 @@ pub enum Placeholder {
     Constant,
 }
 
-impl Sketch {
+impl GraphBuilder {
     /// A new placeholder.
     pub fn placeholder(&mut self, ty: Type, pinned: bool) -> ValueId {
         self.values.push(Entry { ty, origin: if pinned { Origin::Pinned } else { Origin::Open }, uses: 0 });
