@@ -40,7 +40,7 @@ impl NodeRunner for Refusing {
 
 #[test]
 fn refusing_is_a_bug_where_all_is_defined() {
-    // A difference of a value with itself is a divisor that no value search can mend: there, an edge is cut.
+    // A difference of a value with itself is a divisor that no value search can mend: there, an operand becomes an input.
     let operators = ["Sub", "Div"].into();
     let settings = Settings {
         nodes: 30,

@@ -4,7 +4,7 @@
 //! comes after it. So values are drawn where the operators that read them are defined; the graph is run; and while
 //! some operator is not, the tensors it depends on are repaired: drawn anew in a tamer way first, which is cheap,
 //! then moved along the gradient of the distance to the operator's domain (GRIST and NNSmith search along
-//! gradients too). Where no values help, an operand becomes [a new input](find_or_cut). Everything is counted, nothing
+//! gradients too). Where no values help, an operand becomes [a new input](find_or_replace). Everything is counted, nothing
 //! is timed, so a search is the same on every machine.
 //!
 //! ```
@@ -50,5 +50,5 @@ mod watch;
 
 pub use adversarial::{Edged, visit_edge};
 pub use found::{Budget, Found, Tensors};
-pub use replace::{Settled, find_or_cut};
+pub use replace::{Searched, find_or_replace};
 pub use search::{find_values, first_undefined};

@@ -5,7 +5,7 @@
 //! | `isolate` | the culprit alone |
 //! | `functions` | calls replaced by bodies |
 //! | `outputs` | fewer outputs, or a value inside as the only one |
-//! | `cut` | the reference's values in place of nodes, as inputs or constants |
+//! | `leaves` | the reference's values in place of nodes, as inputs or constants |
 //! | `bypass` | an operand in place of a node |
 //! | `operands` | fewer operands |
 //! | `shrink` | smaller sizes |
@@ -17,9 +17,9 @@
 
 mod attributes;
 mod bypass;
-mod cut;
 mod functions;
 mod isolate;
+mod leaves;
 mod narrow;
 mod operands;
 mod outputs;
@@ -39,7 +39,13 @@ pub(super) type Pass = for<'a> fn(&'a Shown) -> Candidates<'a>;
 
 /// The passes, what saves most first. A tier is repeated until it brings nothing before the next one is tried.
 pub(super) const TIERS: &[&[Pass]] = &[
-    &[isolate::candidates, functions::candidates, outputs::candidates, cut::candidates, bypass::candidates],
+    &[
+        isolate::candidates,
+        functions::candidates,
+        outputs::candidates,
+        leaves::candidates,
+        bypass::candidates,
+    ],
     &[operands::candidates, shrink::candidates],
     &[attributes::candidates, values::candidates, narrow::candidates],
 ];
