@@ -14,7 +14,7 @@ use ops::{Footprint, Model, Spec};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
-use values::{Budget, Edged, Searched};
+use values::{AtEdge, Budget, Searched};
 
 use crate::validity::{Relaxed, Validity};
 use crate::{counts, reference};
@@ -35,7 +35,7 @@ pub struct Case {
     /// Whether adversarial values were asked for.
     pub adversarial: bool,
     /// The edge that they are at, if one was reached.
-    pub edge: Option<Edged>,
+    pub edge: Option<AtEdge>,
     /// How many draws the generator threw away.
     pub rejected: usize,
     /// What its valid model takes.
@@ -294,8 +294,8 @@ impl Maker<'_> {
                 .map_err(|cause| CaseError::Values { index, cause })?;
         let mut edge = None;
         if case.adversarial && found.all_defined {
-            let edged = values::visit_edge(&model, &constants, &found, stream.child("edge"));
-            if let Some((at_edge, kept)) = edged {
+            let moved = values::move_to_edge(&model, &constants, &found, stream.child("edge"));
+            if let Some((at_edge, kept)) = moved {
                 (found, edge) = (at_edge, Some(kept));
             }
         }

@@ -30,9 +30,9 @@ const PLACES: usize = 200_000;
 /// The share of undecidable elements that adversarial values may cause in any case.
 const UNDECIDABLE: f64 = 0.03;
 
-/// An edge that values were chosen for.
+/// The edge that values were moved to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Edged {
+pub struct AtEdge {
     /// The operator's node in the main graph; the call if it is inside a function.
     pub node: NodeId,
     /// The operator's name.
@@ -47,7 +47,7 @@ pub struct Edged {
 
 /// What is to be at one operator.
 struct Plan {
-    edged: Edged,
+    at_edge: AtEdge,
     /// The number of the operator among those that a run visits.
     visit: usize,
     results: Results,
@@ -58,7 +58,12 @@ struct Plan {
 }
 
 /// Adversarial values for a model, starting from values on which everything is defined. `None` if no plan can be kept.
-pub fn visit_edge(model: &Model, free: &[NodeId], found: &Found, stream: Stream) -> Option<(Found, Edged)> {
+pub fn move_to_edge(
+    model: &Model,
+    free: &[NodeId],
+    found: &Found,
+    stream: Stream,
+) -> Option<(Found, AtEdge)> {
     let free = free_nodes(model, free);
     (0..ATTEMPTS).find_map(|attempt| {
         let mut plan = plan(model, &found.tensors, &free, &mut stream.at(attempt).rng())?;
@@ -104,7 +109,7 @@ fn one(
         return None;
     }
     let plan = |edge, planned, results, wanted, elements| Plan {
-        edged: Edged { node: v.node, operator: v.op.name(), edge, planned, reached: 0 },
+        at_edge: AtEdge { node: v.node, operator: v.op.name(), edge, planned, reached: 0 },
         visit,
         results,
         wanted,
@@ -193,7 +198,7 @@ fn at_operand(
 }
 
 /// The values with the plan's elements, if they are to be kept.
-fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, Edged)> {
+fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, AtEdge)> {
     let tensors = invert::place(&found.tensors, &plan.elements);
     if tensors == found.tensors {
         return None;
@@ -224,7 +229,7 @@ fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, Edged)>
     if share > UNDECIDABLE && share > undecidable(model, &found.tensors) {
         return None;
     }
-    Some((Found { tensors, ..*found }, Edged { reached, ..plan.edged }))
+    Some((Found { tensors, ..*found }, AtEdge { reached, ..plan.at_edge }))
 }
 
 /// The share of the outputs' elements that are undecidable or undefined by the tightest profile, so that what only

@@ -48,7 +48,7 @@ pub mod search;
 pub mod tape;
 mod watch;
 
-pub use adversarial::{Edged, visit_edge};
+pub use adversarial::{AtEdge, move_to_edge};
 pub use found::{Budget, Found, Tensors};
 pub use replace::{Searched, find_or_replace};
 pub use search::{find_values, first_undefined};

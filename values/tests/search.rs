@@ -3,7 +3,7 @@
 use interp::evaluate_plain;
 use ir::{DType, NodeKind, Stream, Type, Value};
 use onnxsmith_values::first_undefined;
-use onnxsmith_values::{Budget, Searched, find_or_replace, find_values, visit_edge};
+use onnxsmith_values::{Budget, Searched, find_or_replace, find_values, move_to_edge};
 use ops::elementwise::{Binary, BinaryFn, Unary, UnaryFn};
 use ops::reduction::{Reduce, ReduceFn};
 use ops::{Graph, Model, Op};
@@ -194,12 +194,12 @@ graph {
 fn edges(model: &Model) -> Vec<(&'static str, &'static str, Vec<ir::Tensor>)> {
     let at = |seed: u64| {
         let found = find_values(model, &[], Stream::new(seed), Budget::default()).unwrap();
-        let (sharp, edged) = visit_edge(model, &[], &found, Stream::new(seed).child("edge"))?;
+        let (sharp, at_edge) = move_to_edge(model, &[], &found, Stream::new(seed).child("edge"))?;
         assert_eq!(
-            Some((sharp.clone(), edged)),
-            visit_edge(model, &[], &found, Stream::new(seed).child("edge"))
+            Some((sharp.clone(), at_edge)),
+            move_to_edge(model, &[], &found, Stream::new(seed).child("edge"))
         );
-        Some((edged.operator, edged.edge, sharp.inputs(model)))
+        Some((at_edge.operator, at_edge.edge, sharp.inputs(model)))
     };
     (0..100).filter_map(at).collect()
 }
