@@ -46,7 +46,7 @@ pub struct Generated {
     pub rules: BTreeMap<String, u64>,
 }
 
-/// Why a corpus is not complete.
+/// Why not all cases are written.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
     /// A case could not be made.
@@ -94,7 +94,7 @@ pub enum CorpusError {
 /// says so.
 const REDRAWS: u64 = 8;
 
-/// Makes sure that a folder can take a corpus: it is not there, or it is empty. Hidden files do not count.
+/// Makes sure that a folder can take cases: it is not there, or it is empty. Hidden files do not count.
 pub fn vacant(folder: &Path) -> Result<(), CorpusError> {
     let failed = |cause| CorpusError::Folder { folder: folder.to_owned(), cause };
     // What is no folder, whoever makes it one finds out.
@@ -125,7 +125,7 @@ pub fn vacant(folder: &Path) -> Result<(), CorpusError> {
 
 /// Makes `count` cases on `jobs` threads and writes each to its own folder under `out`, with bounds for an accuracy. The
 /// folders' contents do not depend on the number of jobs. `on_case` is told of each case as it is done, in no fixed order.
-pub fn generate(
+pub fn cases(
     maker: &Maker<'_>,
     levels: &Levels,
     profile: &Profile,

@@ -5,7 +5,7 @@ use harness::invalid::schedule::Levels;
 use harness::{Maker, Values};
 use interp::Profile;
 use onnx::CaseFolder;
-use onnxsmith_campaign::corpus::generate;
+use onnxsmith_campaign::generate::cases;
 
 #[test]
 fn a_case_with_an_undefined_output_element_is_drawn_again() {
@@ -16,8 +16,7 @@ fn a_case_with_an_undefined_output_element_is_drawn_again() {
     let maker = Maker { values, ..Maker::new(0, settings) };
     let folder = tempfile::tempdir().expect("a folder");
     let at = Some(folder.path());
-    let made =
-        generate(&maker, &Levels::default(), &Profile::DECLARED, 60, 2, at, &mut |_| {}).expect("cases");
+    let made = cases(&maker, &Levels::default(), &Profile::DECLARED, 60, 2, at, &mut |_| {}).expect("cases");
     assert!(made.redrawn > 0, "no case needed it: {made:?}");
     assert_eq!((made.generated, made.all_defined), (60, 60));
     let mut elements = 0;
