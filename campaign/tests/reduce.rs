@@ -19,10 +19,10 @@ use triage::reduce::{Budget, Plan, ReduceError, Reduced, reduce};
 use worker::{Description, EngineError};
 
 /// What becomes of an operator's right outputs.
-type Fault = fn(&Op, &[Option<&Tensor>], Vec<Tensor>) -> Vec<Tensor>;
+type Change = fn(&Op, &[Option<&Tensor>], Vec<Tensor>) -> Vec<Tensor>;
 
-/// Kernels with a fault.
-struct Wrong(Fault);
+/// Kernels whose outputs are changed.
+struct Wrong(Change);
 
 impl NodeRunner for Wrong {
     type Error = CpuError;
@@ -37,8 +37,8 @@ impl NodeRunner for Wrong {
     }
 }
 
-fn wrong(fault: Fault) -> Vec<Target> {
-    let mut targets = Target::here(Box::new(OnModels(GraphRunner::new("wrong", Wrong(fault)))));
+fn wrong(change: Change) -> Vec<Target> {
+    let mut targets = Target::here(Box::new(OnModels(GraphRunner::new("wrong", Wrong(change)))));
     for target in &mut targets {
         target.profile = &Profile::TIGHT;
     }

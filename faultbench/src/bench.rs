@@ -16,7 +16,7 @@ use harness::{Case, Maker, Target, case};
 use interp::{Judged, Profile, Taps};
 use triage::blame::blame;
 
-use crate::Fault;
+use crate::PlantedFault;
 use crate::judges::{JUDGES, Opinion, ask};
 use crate::kernels::target;
 use crate::reduction::{self, Smallest};
@@ -46,7 +46,7 @@ pub struct Results {
 
 /// What came of one fault.
 pub(crate) struct Tried {
-    pub(crate) fault: &'static Fault,
+    pub(crate) fault: &'static PlantedFault,
     /// After how many cases each judge finds it.
     pub(crate) found_after: [Option<u64>; JUDGES],
     /// Which operator is blamed on the case on which the bounds find it.
@@ -66,7 +66,7 @@ impl Tried {
 
 /// A fault while it is tried, shared by the threads.
 struct Trial {
-    fault: &'static Fault,
+    fault: &'static PlantedFault,
     /// The first case on which each judge finds it.
     first: [AtomicU64; JUDGES],
     cases_with_operator: AtomicU64,
@@ -76,7 +76,7 @@ struct Trial {
 const NEVER: u64 = u64::MAX;
 
 impl Trial {
-    fn new(fault: &'static Fault) -> Self {
+    fn new(fault: &'static PlantedFault) -> Self {
         let first = std::array::from_fn(|_| AtomicU64::new(NEVER));
         Self { fault, first, cases_with_operator: AtomicU64::new(0) }
     }
@@ -118,7 +118,7 @@ impl Prepared {
 }
 
 /// Tries the faults on the cases of a plan.
-pub fn run(plan: &Plan, faults: &[&'static Fault]) -> Result<Results> {
+pub fn run(plan: &Plan, faults: &[&'static PlantedFault]) -> Result<Results> {
     let maker = maker(plan);
     let trials: Vec<Trial> = faults.iter().map(|fault| Trial::new(fault)).collect();
     let threads = thread::available_parallelism().map_or(1, NonZero::get) as u64;
@@ -211,7 +211,7 @@ fn tried(maker: &Maker<'_>, trial: &Trial, reduce: bool) -> Result<Tried> {
     Ok(Tried { fault: trial.fault, found_after, culprit, cases_with_operator, reduced })
 }
 
-fn culprit(maker: &Maker<'_>, fault: &'static Fault, index: u64) -> Result<Option<String>> {
+fn culprit(maker: &Maker<'_>, fault: &'static PlantedFault, index: u64) -> Result<Option<String>> {
     let prepared = Prepared::new(maker, index)?;
     let faulty = target(&[fault]).context("the kernels have no optimisation level")?;
     let Some(finding) = prepared.opinion(&faulty)?.finding else { return Ok(None) };

@@ -27,13 +27,13 @@ use triage::folder::About;
 use triage::known::Known;
 
 use crate::kernels::target;
-use crate::{Fault, catalogue};
+use crate::{PlantedFault, catalogue};
 
 /// What the groups are worth.
 pub struct Results {
     cases: u64,
     seed: u64,
-    faults: Vec<&'static Fault>,
+    faults: Vec<&'static PlantedFault>,
     findings: usize,
     /// The findings that no fault alone explains.
     unexplained: usize,
@@ -54,7 +54,7 @@ struct Judged {
 /// A finding with the faults that explain it.
 struct Explained {
     signature: String,
-    faults: Vec<&'static Fault>,
+    faults: Vec<&'static PlantedFault>,
 }
 
 /// Plants `count` faults at once, and runs a campaign of so many cases.
@@ -63,10 +63,10 @@ pub fn run(count: usize, cases: u64, seed: u64) -> Result<Results> {
 }
 
 /// Faults in different operators.
-fn draw(count: usize, seed: u64) -> Result<Vec<&'static Fault>> {
-    let mut all: Vec<&Fault> = catalogue::all().collect();
+fn draw(count: usize, seed: u64) -> Result<Vec<&'static PlantedFault>> {
+    let mut all: Vec<&PlantedFault> = catalogue::all().collect();
     all.shuffle(&mut Stream::new(seed).child("faults").rng());
-    let mut drawn: Vec<&Fault> = Vec::new();
+    let mut drawn: Vec<&PlantedFault> = Vec::new();
     for fault in all {
         if drawn.len() < count && drawn.iter().all(|f| f.operator != fault.operator) {
             drawn.push(fault);
@@ -76,7 +76,7 @@ fn draw(count: usize, seed: u64) -> Result<Vec<&'static Fault>> {
     Ok(drawn)
 }
 
-fn campaign(faults: &[&'static Fault], cases: u64, seed: u64) -> Result<Results> {
+fn campaign(faults: &[&'static PlantedFault], cases: u64, seed: u64) -> Result<Results> {
     let out = tempfile::tempdir()?;
     let threads = thread::available_parallelism().map_or(1, Into::into);
     let plan = Plan {
@@ -121,7 +121,7 @@ fn campaign(faults: &[&'static Fault], cases: u64, seed: u64) -> Result<Results>
     })
 }
 
-fn open(faults: &[&'static Fault]) -> Result<Target> {
+fn open(faults: &[&'static PlantedFault]) -> Result<Target> {
     target(faults).context("the kernels have no optimisation level")
 }
 
@@ -151,11 +151,15 @@ fn saved(findings: &Path) -> Result<Vec<PathBuf>> {
     Ok(cases)
 }
 
-fn explain_all(cases: &[PathBuf], faults: &[&'static Fault], threads: usize) -> Result<Vec<Explained>> {
+fn explain_all(
+    cases: &[PathBuf],
+    faults: &[&'static PlantedFault],
+    threads: usize,
+) -> Result<Vec<Explained>> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<Vec<Explained>> {
         let opened = faults.iter().map(|fault| Ok((*fault, open(&[fault])?)));
-        let alone: Vec<(&'static Fault, Target)> = opened.collect::<Result<_>>()?;
+        let alone: Vec<(&'static PlantedFault, Target)> = opened.collect::<Result<_>>()?;
         let mut explained = Vec::new();
         while let Some(path) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
             explained.push(explain(path, &alone).with_context(|| path.display().to_string())?);
@@ -173,7 +177,7 @@ fn explain_all(cases: &[PathBuf], faults: &[&'static Fault], threads: usize) -> 
 }
 
 /// The finding of a saved case, with the faults that are found there alone.
-fn explain(path: &Path, alone: &[(&'static Fault, Target)]) -> Result<Explained> {
+fn explain(path: &Path, alone: &[(&'static PlantedFault, Target)]) -> Result<Explained> {
     let folder = CaseFolder::read(path)?;
     let about = About::read(&folder)?;
     let finding = about.findings.first().context("it has no finding")?;

@@ -8,11 +8,11 @@ use interp::Profile;
 use ir::{Operation, Tensor, Type};
 use ops::Op;
 
-use crate::Fault;
+use crate::PlantedFault;
 use crate::node::Node;
 
 /// The kernels with faults, at most one of which is in an operator.
-struct Kernels(Vec<&'static Fault>);
+struct Kernels(Vec<&'static PlantedFault>);
 
 impl NodeRunner for Kernels {
     type Error = CpuError;
@@ -36,7 +36,7 @@ impl NodeRunner for Kernels {
 }
 
 /// Kernels as a target of campaigns, held to the accuracy that our own are held to.
-pub(crate) fn target(faults: &[&'static Fault]) -> Option<Target> {
+pub(crate) fn target(faults: &[&'static PlantedFault]) -> Option<Target> {
     let kernels = GraphRunner::new("faulty", Kernels(faults.to_vec()));
     let mut target = Target::here(Box::new(OnModels(kernels))).into_iter().next()?;
     target.profile = &Profile::TIGHT;

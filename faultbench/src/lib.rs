@@ -46,7 +46,7 @@ use node::Node;
 type Wrong = fn(&Node<'_>) -> Option<Vec<Tensor>>;
 
 /// A kernel that differs from the right one in one thing.
-pub struct Fault {
+pub struct PlantedFault {
     /// What it is called on the command line.
     name: &'static str,
     /// The operator it is in, by ONNX name.
@@ -56,7 +56,7 @@ pub struct Fault {
     kernel: Wrong,
 }
 
-impl Fault {
+impl PlantedFault {
     /// Whether this is its name, or that of its operator.
     pub fn is_called(&self, name: &str) -> bool {
         [self.name, self.operator].contains(&name)

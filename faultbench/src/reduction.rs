@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use triage::reduce::{Budget, Plan, Problem, Reduced, reduce_problems};
 
-use crate::Fault;
+use crate::PlantedFault;
 use crate::bench::Tried;
 use crate::kernels::target;
 
@@ -26,7 +26,7 @@ pub(crate) struct Smallest {
 }
 
 /// Reduces the case of a number, on which a fault is found.
-pub(crate) fn reduce(maker: &Maker<'_>, fault: &'static Fault, index: u64) -> Result<Smallest> {
+pub(crate) fn reduce(maker: &Maker<'_>, fault: &'static PlantedFault, index: u64) -> Result<Smallest> {
     let case = maker.make(index)?;
     let inputs = case::tensors(&case.inputs);
     let faulty = target(&[fault]).context("the kernels have no optimisation level")?;

@@ -13,10 +13,10 @@ use ops::{Data, Model};
 use rand::{Rng, RngExt};
 
 use crate::boundary::{self, Goal};
-use crate::fault::{self, Results};
 use crate::found::{Found, Tensors, free_nodes};
 use crate::invert;
 use crate::origin::{Carried, Element, Number, Origins, Record};
+use crate::undefined::{self, Results};
 use interp::Profile;
 use interp::evaluate::{Taps, judge_all};
 use interp::walk::Visit;
@@ -204,7 +204,7 @@ fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, AtEdge)
         return None;
     }
     let mut reached = plan.elements.len();
-    let fault = fault::watch(model, &tensors, plan.results, &mut |number, v| {
+    let undefined = undefined::watch(model, &tensors, plan.results, &mut |number, v| {
         if let Some((operand, wanted)) = plan.wanted.as_ref().filter(|_| number == plan.visit) {
             reached = match v.operands[*operand] {
                 Some(Data::Real(a)) => {
@@ -222,7 +222,7 @@ fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, AtEdge)
             };
         }
     });
-    if fault.is_some() || reached == 0 {
+    if undefined.is_some() || reached == 0 {
         return None;
     }
     let share = undecidable(model, &tensors);

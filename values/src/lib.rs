@@ -28,7 +28,7 @@
 //! | [`adversarial`] | values moved to a boundary of one operator's domain |
 //! | [`boundary`] | which values those are |
 //! | `draw` | a first draw, within the domains of what reads it |
-//! | `fault`, `watch` | is everything defined? |
+//! | `undefined`, `watch` | is everything defined? |
 //! | `repair`, `invert` | making it so: along gradients, or by pulling wanted numbers back to the inputs |
 //! | [`origin`] | the number system that knows which input carries a number, and undoes steps |
 //! | [`tape`] | the number system of gradients |
@@ -38,7 +38,6 @@
 pub mod adversarial;
 pub mod boundary;
 mod draw;
-mod fault;
 pub mod found;
 mod invert;
 pub mod origin;
@@ -46,6 +45,7 @@ mod repair;
 pub mod replace;
 pub mod search;
 pub mod tape;
+mod undefined;
 mod watch;
 
 pub use adversarial::{AtEdge, move_to_edge};

@@ -11,9 +11,9 @@ use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Stream, Value};
 use ops::Model;
 
-use crate::fault::Fault;
 use crate::found::{Budget, Found};
 use crate::search::search;
+use crate::undefined::UndefinedAt;
 use interp::Error;
 
 /// Of how many operators operands become inputs at most.
@@ -40,16 +40,16 @@ pub fn find_or_replace(
     budget: Budget,
 ) -> Result<Searched, Error> {
     model.validate()?;
-    let (found, mut fault) = search(&model, free, stream, budget);
+    let (found, mut undefined) = search(&model, free, stream, budget);
     let mut searched = Searched { model, constants: free.to_vec(), found, replaced: 0 };
     while searched.replaced < MOST_REPLACED
-        && let Some(at_fault) = &fault
+        && let Some(at_fault) = &undefined
         && searched.replace(at_fault)
     {
         searched.replaced += 1;
         let at = stream.child("cut").at(searched.replaced.into());
         let runs = searched.found.runs;
-        (searched.found, fault) = search(&searched.model, &searched.constants, at, budget);
+        (searched.found, undefined) = search(&searched.model, &searched.constants, at, budget);
         searched.found.runs += runs;
     }
     Ok(searched)
@@ -58,11 +58,11 @@ pub fn find_or_replace(
 impl Searched {
     /// Makes inputs of the operands that are the fault of the operator at fault, or of all of the call it is inside
     /// of. Says whether there was one that starts at another operator.
-    fn replace(&mut self, fault: &Fault) -> bool {
+    fn replace(&mut self, undefined: &UndefinedAt) -> bool {
         let graph = &self.model.graph;
-        let node = graph.node(fault.node);
+        let node = graph.node(undefined.node);
         let operands: Vec<usize> = match node.kind {
-            NodeKind::Operator(_) => fault.wishes.iter().map(|&(operand, _)| operand).collect(),
+            NodeKind::Operator(_) => undefined.wishes.iter().map(|&(operand, _)| operand).collect(),
             _ => (0..node.inputs.len()).collect(),
         };
         let is_computed =
@@ -72,7 +72,7 @@ impl Searched {
             .filter_map(|operand| Some((operand, (*node.inputs.get(operand)?)?)))
             .filter(|&(_, value)| is_computed(value))
             .collect();
-        !edges.is_empty() && self.free(fault.node, &edges).is_some()
+        !edges.is_empty() && self.free(undefined.node, &edges).is_some()
     }
 
     /// Makes operands of a node new inputs. What nothing else reads becomes an output.

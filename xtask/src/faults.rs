@@ -1,7 +1,7 @@
 //! `cargo xtask faults`: the command line of the fault bench.
 
 use anyhow::{Result, ensure};
-use faultbench::{Fault, Plan, bench, catalogue, clusters, report};
+use faultbench::{Plan, PlantedFault, bench, catalogue, clusters, report};
 
 use crate::checked_in::{Mode, root, settle};
 
@@ -43,9 +43,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             "no fault is called {name} or is in an operator of that name; --json lists all faults"
         );
     }
-    let is_chosen =
-        |fault: &&Fault| arguments.only.is_empty() || arguments.only.iter().any(|name| fault.is_called(name));
-    let faults: Vec<&Fault> = catalogue::all().filter(is_chosen).collect();
+    let is_chosen = |fault: &&PlantedFault| {
+        arguments.only.is_empty() || arguments.only.iter().any(|name| fault.is_called(name))
+    };
+    let faults: Vec<&PlantedFault> = catalogue::all().filter(is_chosen).collect();
     let plan = Plan {
         seed: arguments.seed,
         cases: arguments.cases,

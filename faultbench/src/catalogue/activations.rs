@@ -5,107 +5,107 @@ use ir::round::round_to;
 use ops::Op;
 use ops::elementwise::{Activation, ActivationFn, Gelu};
 
-use crate::Fault;
+use crate::PlantedFault;
 use crate::node::{Node, Outputs, keep_bits};
 
-pub(super) const FAULTS: &[Fault] = &[
-    Fault {
+pub(super) const FAULTS: &[PlantedFault] = &[
+    PlantedFault {
         name: "relu-swallows-nan",
         operator: "Relu",
         does: "turns NaN into 0",
         kernel: |n| n.map(|x| if x > 0.0 { x } else { 0.0 }),
     },
-    Fault {
+    PlantedFault {
         name: "neg-subtracts-from-zero",
         operator: "Neg",
         does: "is 0 − x, so −0 never comes out",
         kernel: |n| n.map(|x| 0.0 - x),
     },
-    Fault {
+    PlantedFault {
         name: "sign-of-zero",
         operator: "Sign",
         does: "takes 0 for positive",
         kernel: |n| n.edited_from(|x, right| if x == 0.0 { 1.0 } else { right }),
     },
-    Fault {
+    PlantedFault {
         name: "abs-of-integers-through-f32",
         operator: "Abs",
         does: "takes integers through f32",
         kernel: |n| n.through(DType::F32, &[DType::I32, DType::I64]),
     },
-    Fault {
+    PlantedFault {
         name: "floor-truncates",
         operator: "Floor",
         does: "rounds towards zero",
         kernel: |n| n.map(f64::trunc),
     },
-    Fault {
+    PlantedFault {
         name: "ceil-adds-one",
         operator: "Ceil",
         does: "is floor + 1, also of whole numbers",
         kernel: |n| n.map(|x| x.floor() + 1.0),
     },
-    Fault {
+    PlantedFault {
         name: "round-halves-away",
         operator: "Round",
         does: "rounds halves away from zero, not to even",
         kernel: |n| n.map(f64::round),
     },
-    Fault {
+    PlantedFault {
         name: "sqrt-by-estimate",
         operator: "Sqrt",
         does: "refines an estimate of 1/√x once only",
         kernel: |n| n.map(|x| if x > 0.0 { x * inverse_root(x) } else { x.sqrt() }),
     },
-    Fault {
+    PlantedFault {
         name: "reciprocal-of-12-bits",
         operator: "Reciprocal",
         does: "returns the processor's estimate of 12 bits",
         kernel: |n| n.map(|x| keep_bits(1.0 / x, 12)),
     },
-    Fault {
+    PlantedFault {
         name: "exp-with-a-short-constant",
         operator: "Exp",
         does: "is 2^(x·log₂e) with log₂e in f16",
         kernel: |n| n.map(|x| (x * round_to(DType::F16, std::f64::consts::LOG2_E)).exp2()),
     },
-    Fault {
+    PlantedFault {
         name: "log-adds-epsilon",
         operator: "Log",
         does: "adds 1e-7 to its operand, to be safe at 0",
         kernel: |n| n.map(|x| (x + 1e-7).ln()),
     },
-    Fault {
+    PlantedFault {
         name: "sin-without-reduction",
         operator: "Sin",
         does: "sums five terms of the series about 0, however large x is",
         kernel: |n| n.map(sine_series),
     },
-    Fault {
+    PlantedFault {
         name: "tanh-too-coarse",
         operator: "Tanh",
         does: "is x·(27 + x²)/(27 + 9x²), clamped to ±1",
         kernel: |n| n.map(|x| (x * (27.0 + x * x) / (27.0 + 9.0 * x * x)).clamp(-1.0, 1.0)),
     },
-    Fault {
+    PlantedFault {
         name: "tanh-cancels",
         operator: "Tanh",
         does: "is (e²ˣ − 1)/(e²ˣ + 1), which cancels near 0",
         kernel: tanh_by_exponential,
     },
-    Fault {
+    PlantedFault {
         name: "sigmoid-in-f16",
         operator: "Sigmoid",
         does: "computes f32 in f16",
         kernel: |n| n.through(DType::F16, &[DType::F32]),
     },
-    Fault {
+    PlantedFault {
         name: "erf-with-three-terms",
         operator: "Erf",
         does: "uses a polynomial that is off by 2.5e-5 (Abramowitz and Stegun 7.1.25)",
         kernel: |n| n.map(erf_of_three_terms),
     },
-    Fault {
+    PlantedFault {
         name: "softplus-overflows",
         operator: "Softplus",
         does: "is ln(1 + eˣ) with eˣ in x's dtype, which overflows",
@@ -116,13 +116,13 @@ pub(super) const FAULTS: &[Fault] = &[
             )
         },
     },
-    Fault {
+    PlantedFault {
         name: "hard-swish-without-lower-clamp",
         operator: "HardSwish",
         does: "clamps from above only",
         kernel: |n| n.map(|x| x * (x / 6.0 + 0.5).min(1.0)),
     },
-    Fault {
+    PlantedFault {
         name: "gelu-by-tanh",
         operator: "Gelu",
         does: "takes the tanh form although the exact one is asked for",
@@ -131,13 +131,13 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "leaky-relu-ignores-alpha",
         operator: "LeakyRelu",
         does: "takes the default for alpha",
         kernel: |n| n.instead(Activation { function: ActivationFn::LeakyRelu, parameters: vec![0.01] }),
     },
-    Fault {
+    PlantedFault {
         name: "celu-divides-nothing",
         operator: "Celu",
         does: "is alpha·(eˣ − 1) below 0, without x / alpha",
@@ -148,7 +148,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "hard-sigmoid-without-upper-clamp",
         operator: "HardSigmoid",
         does: "clamps from below only",
@@ -157,7 +157,7 @@ pub(super) const FAULTS: &[Fault] = &[
             n.edited_from(|x, right| if right >= 1.0 { alpha * x + beta } else { right })
         },
     },
-    Fault {
+    PlantedFault {
         name: "thresholded-relu-at-the-threshold",
         operator: "ThresholdedRelu",
         does: "lets x = alpha through",
@@ -166,7 +166,7 @@ pub(super) const FAULTS: &[Fault] = &[
             n.edited_from(|x, right| if x == alpha { x } else { right })
         },
     },
-    Fault {
+    PlantedFault {
         name: "shrink-forgets-the-bias",
         operator: "Shrink",
         does: "does not move elements above lambd by the bias",
@@ -178,7 +178,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "is-nan-never-holds",
         operator: "IsNaN",
         does: "is compiled with \"fast\" mathematics, in which nothing is NaN",

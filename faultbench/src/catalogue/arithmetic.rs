@@ -5,26 +5,26 @@ use ir::round::round_to;
 use ops::Op;
 use ops::elementwise::{Binary, BinaryFn, BitShift, Direction, Mod};
 
-use crate::Fault;
+use crate::PlantedFault;
 use crate::node::{Node, Outputs, along, as_signed};
 
 /// The integers that an f32 does not hold.
 const WIDE: &[DType] = &[DType::I32, DType::I64, DType::U32, DType::U64];
 
-pub(super) const FAULTS: &[Fault] = &[
-    Fault {
+pub(super) const FAULTS: &[PlantedFault] = &[
+    PlantedFault {
         name: "add-repeats-the-first-row",
         operator: "Add",
         does: "does not advance the second operand from row to row",
         kernel: |n| n.with(1, &along(n.input(1)?, 0, |_, _| Some(0))?),
     },
-    Fault {
+    PlantedFault {
         name: "add-of-i64-through-f64",
         operator: "Add",
         does: "adds 64-bit integers as f64",
         kernel: |n| n.through(DType::F64, &[DType::I64, DType::U64]),
     },
-    Fault {
+    PlantedFault {
         name: "sub-exchanges-what-broadcasts",
         operator: "Sub",
         does: "moves the operand that broadcasts to the right-hand side",
@@ -33,13 +33,13 @@ pub(super) const FAULTS: &[Fault] = &[
             if x.iter().product::<usize>() < y.iter().product() { n.exchanging(0, 1) } else { None }
         },
     },
-    Fault {
+    PlantedFault {
         name: "mul-of-integers-through-f32",
         operator: "Mul",
         does: "multiplies integers as f32",
         kernel: |n| n.through(DType::F32, WIDE),
     },
-    Fault {
+    PlantedFault {
         name: "mul-flushes-denormals",
         operator: "Mul",
         does: "turns denormal products into 0",
@@ -48,7 +48,7 @@ pub(super) const FAULTS: &[Fault] = &[
             n.edited(|_, y| if y.abs() < least { 0f64.copysign(y) } else { y })
         },
     },
-    Fault {
+    PlantedFault {
         name: "div-of-integers-floors",
         operator: "Div",
         does: "rounds integer quotients down instead of towards zero",
@@ -60,7 +60,7 @@ pub(super) const FAULTS: &[Fault] = &[
             })
         },
     },
-    Fault {
+    PlantedFault {
         name: "div-by-a-short-reciprocal",
         operator: "Div",
         does: "multiplies f64 by a reciprocal in f32",
@@ -69,25 +69,25 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "mod-has-the-sign-of-the-dividend",
         operator: "Mod",
         does: "takes C's remainder also where fmod is 0",
         kernel: |n| n.instead(Mod { fmod: true }),
     },
-    Fault {
+    PlantedFault {
         name: "fmod-has-the-sign-of-the-divisor",
         operator: "Mod",
         does: "ignores fmod",
         kernel: |n| n.instead(Mod { fmod: false }),
     },
-    Fault {
+    PlantedFault {
         name: "pow-by-a-short-logarithm",
         operator: "Pow",
         does: "is e^(y·ln x) with ln x in f16",
         kernel: |n| n.zip(|x, y| if x > 0.0 { (y * round_to(DType::F16, x.ln())).exp() } else { x.powf(y) }),
     },
-    Fault {
+    PlantedFault {
         name: "pow-of-integers-through-f32",
         operator: "Pow",
         does: "raises integers as f32",
@@ -96,13 +96,13 @@ pub(super) const FAULTS: &[Fault] = &[
             n.through(DType::F32, WIDE)
         },
     },
-    Fault {
+    PlantedFault {
         name: "bit-shift-always-left",
         operator: "BitShift",
         does: "ignores the direction and shifts left",
         kernel: |n| n.instead(BitShift { direction: Direction::Left }),
     },
-    Fault {
+    PlantedFault {
         name: "bit-shift-keeps-the-sign",
         operator: "BitShift",
         does: "shifts right as if numbers were signed",
@@ -116,19 +116,19 @@ pub(super) const FAULTS: &[Fault] = &[
             })
         },
     },
-    Fault {
+    PlantedFault {
         name: "bitwise-xor-is-or",
         operator: "BitwiseXor",
         does: "sets bits that both operands have",
         kernel: |n| n.instead(Binary(BinaryFn::BitwiseOr)),
     },
-    Fault {
+    PlantedFault {
         name: "xor-is-or",
         operator: "Xor",
         does: "holds where both operands do",
         kernel: |n| n.instead(Binary(BinaryFn::Or)),
     },
-    Fault {
+    PlantedFault {
         name: "prelu-takes-the-first-slope",
         operator: "PRelu",
         does: "takes the first slope for all elements",
@@ -140,25 +140,25 @@ pub(super) const FAULTS: &[Fault] = &[
             n.with(1, &slope)
         },
     },
-    Fault {
+    PlantedFault {
         name: "max-swallows-nan",
         operator: "Max",
         does: "prefers numbers to NaN",
         kernel: max_of_numbers,
     },
-    Fault {
+    PlantedFault {
         name: "min-of-unsigned-as-signed",
         operator: "Min",
         does: "compares unsigned integers as signed ones",
         kernel: as_signed,
     },
-    Fault {
+    PlantedFault {
         name: "sum-drops-the-last-operand",
         operator: "Sum",
         does: "adds two operands, however many there are",
         kernel: |n| if n.inputs.len() > 2 { n.on(&n.inputs[..2]) } else { None },
     },
-    Fault {
+    PlantedFault {
         name: "mean-halves",
         operator: "Mean",
         does: "divides by 2, however many operands there are",

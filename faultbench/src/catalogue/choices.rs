@@ -6,29 +6,29 @@ use ir::{DType, Tensor, Type};
 use ops::arith::Comparison;
 use ops::elementwise::{Compare, Unary, UnaryFn};
 
-use crate::Fault;
+use crate::PlantedFault;
 use crate::node::{Node, Outputs, along, as_signed, each};
 
-pub(super) const FAULTS: &[Fault] = &[
-    Fault {
+pub(super) const FAULTS: &[PlantedFault] = &[
+    PlantedFault {
         name: "less-holds-for-equals",
         operator: "Less",
         does: "holds for equals",
         kernel: |n| n.instead(Compare(Comparison::LessOrEqual)),
     },
-    Fault {
+    PlantedFault {
         name: "greater-of-unsigned-as-signed",
         operator: "Greater",
         does: "compares unsigned integers as signed ones",
         kernel: as_signed,
     },
-    Fault {
+    PlantedFault {
         name: "equal-within-epsilon",
         operator: "Equal",
         does: "takes floats for equal that differ by less than 1e-6",
         kernel: |n| n.zip(|x, y| f64::from(u8::from(x == y || (x - y).abs() < 1e-6))),
     },
-    Fault {
+    PlantedFault {
         name: "greater-or-equal-is-not-less",
         operator: "GreaterOrEqual",
         does: "is the negation of Less, and so holds for NaN",
@@ -37,19 +37,19 @@ pub(super) const FAULTS: &[Fault] = &[
             n.zip(|x, y| f64::from(u8::from(!is_less(x, y))))
         },
     },
-    Fault {
+    PlantedFault {
         name: "where-exchanges-its-choices",
         operator: "Where",
         does: "takes Y where the condition holds",
         kernel: |n| n.exchanging(1, 2),
     },
-    Fault {
+    PlantedFault {
         name: "where-repeats-the-first-row",
         operator: "Where",
         does: "does not advance the condition from row to row",
         kernel: |n| n.with(0, &along(n.input(0)?, 0, |_, _| Some(0))?),
     },
-    Fault {
+    PlantedFault {
         name: "clip-takes-min-last",
         operator: "Clip",
         does: "returns min, not max, where min is larger",
@@ -58,7 +58,7 @@ pub(super) const FAULTS: &[Fault] = &[
             if low.to_f64s() <= high.to_f64s() { None } else { n.on(&[n.input(0), Some(low), Some(low)]) }
         },
     },
-    Fault {
+    PlantedFault {
         name: "clip-starts-at-zero",
         operator: "Clip",
         does: "takes 0 for min where only max is given",
@@ -70,13 +70,13 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         },
     },
-    Fault {
+    PlantedFault {
         name: "cast-rounds-to-nearest",
         operator: "Cast",
         does: "rounds floats to the nearest integer instead of towards zero",
         kernel: |n| rounded(n, UnaryFn::Round),
     },
-    Fault {
+    PlantedFault {
         name: "cast-saturates-integers",
         operator: "Cast",
         does: "saturates integers that do not fit instead of wrapping them",
@@ -86,7 +86,7 @@ pub(super) const FAULTS: &[Fault] = &[
             Some(vec![Tensor::from_i128_fn(&n.outputs[0], |i| x[i].clamp(low, high))])
         },
     },
-    Fault {
+    PlantedFault {
         name: "cast-truncates-to-bf16",
         operator: "Cast",
         does: "cuts f32 off to bf16 instead of rounding it",
@@ -95,7 +95,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "cast-rounds-twice",
         operator: "Cast",
         does: "rounds f64 to f32 on the way to f16",
@@ -104,7 +104,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "cast-to-bool-truncates",
         operator: "Cast",
         does: "takes fractions for false, as if they were integers first",
@@ -113,7 +113,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "cast-like-floors",
         operator: "CastLike",
         does: "rounds floats down to integers instead of towards zero",

@@ -4,17 +4,17 @@ use ir::Tensor;
 use ops::Op;
 use ops::movement::{EyeLike, Gather, GatherElements, Trilu};
 
-use crate::Fault;
+use crate::PlantedFault;
 use crate::node::{along, reshaped, resolve};
 
-pub(super) const FAULTS: &[Fault] = &[
-    Fault {
+pub(super) const FAULTS: &[PlantedFault] = &[
+    PlantedFault {
         name: "gather-does-not-wrap-negative-indices",
         operator: "Gather",
         does: "takes negative indices for 0",
         kernel: |n| n.with(1, &not_negative(n.input(1)?)),
     },
-    Fault {
+    PlantedFault {
         name: "gather-drops-the-last-index",
         operator: "Gather",
         does: "uses the index before in place of the last one",
@@ -27,7 +27,7 @@ pub(super) const FAULTS: &[Fault] = &[
             )
         },
     },
-    Fault {
+    PlantedFault {
         name: "gather-takes-the-first-axis",
         operator: "Gather",
         does: "gathers along the first axis and sets the shape as asked for",
@@ -44,19 +44,19 @@ pub(super) const FAULTS: &[Fault] = &[
             Some(vec![reshaped(y.first()?, n.outputs.first()?)?])
         },
     },
-    Fault {
+    PlantedFault {
         name: "gather-elements-ignores-axis",
         operator: "GatherElements",
         does: "gathers along the last axis",
         kernel: |n| n.instead(GatherElements { axis: -1 }),
     },
-    Fault {
+    PlantedFault {
         name: "gather-elements-does-not-wrap-negative-indices",
         operator: "GatherElements",
         does: "takes negative indices for 0",
         kernel: |n| n.with(1, &not_negative(n.input(1)?)),
     },
-    Fault {
+    PlantedFault {
         name: "one-hot-does-not-wrap-negative-indices",
         operator: "OneHot",
         does: "has no \"on\" value for negative indices",
@@ -68,13 +68,13 @@ pub(super) const FAULTS: &[Fault] = &[
             n.with(0, &Tensor::from_f64_fn(&indices.ty(), |i| if at[i] <= -1.0 { beyond } else { at[i] }))
         },
     },
-    Fault {
+    PlantedFault {
         name: "one-hot-exchanges-its-values",
         operator: "OneHot",
         does: "takes the values for [on, off]",
         kernel: |n| n.with(1, &along(n.input(1)?, 0, |i, size| Some(size - 1 - i))?),
     },
-    Fault {
+    PlantedFault {
         name: "trilu-ignores-k",
         operator: "Trilu",
         does: "cuts at the main diagonal",
@@ -83,7 +83,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "trilu-leaves-the-diagonal-out",
         operator: "Trilu",
         does: "leaves the diagonal itself out of the triangle",
@@ -92,7 +92,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "eye-like-mirrors-k",
         operator: "EyeLike",
         does: "counts diagonals downward",
@@ -101,7 +101,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "reverse-sequence-ignores-lengths",
         operator: "ReverseSequence",
         does: "reverses all of each sequence",

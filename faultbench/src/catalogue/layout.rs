@@ -4,35 +4,35 @@ use ir::Tensor;
 use ops::Op;
 use ops::movement::{DepthToSpace, Pad, PadMode, Shape, Transpose};
 
-use crate::Fault;
+use crate::PlantedFault;
 use crate::node::{Node, Outputs, along, column_major, reshaped, resized, resolve};
 
-pub(super) const FAULTS: &[Fault] = &[
-    Fault {
+pub(super) const FAULTS: &[PlantedFault] = &[
+    PlantedFault {
         name: "transpose-copies",
         operator: "Transpose",
         does: "changes the shape and leaves the elements where they are",
         kernel: |n| Some(vec![reshaped(n.input(0)?, n.outputs.first()?)?]),
     },
-    Fault {
+    PlantedFault {
         name: "transpose-inverts-perm",
         operator: "Transpose",
         does: "moves elements by the inverse permutation",
         kernel: transpose_inversely,
     },
-    Fault {
+    PlantedFault {
         name: "flatten-column-major",
         operator: "Flatten",
         does: "takes the elements with the first axis running fastest",
         kernel: |n| n.with(0, &column_major(n.input(0)?)?),
     },
-    Fault {
+    PlantedFault {
         name: "unsqueeze-keeps-a-stale-shape",
         operator: "Unsqueeze",
         does: "returns its operand's shape",
         kernel: |n| Some(vec![n.input(0)?.clone()]),
     },
-    Fault {
+    PlantedFault {
         name: "reshape-loses-the-last-element",
         operator: "Reshape",
         does: "leaves the last element of a buffer of odd length unwritten",
@@ -42,7 +42,7 @@ pub(super) const FAULTS: &[Fault] = &[
             Some(y)
         },
     },
-    Fault {
+    PlantedFault {
         name: "expand-fills-the-first-copy",
         operator: "Expand",
         does: "fills the first copy along the first axis that grows, and leaves 0 in the others",
@@ -54,7 +54,7 @@ pub(super) const FAULTS: &[Fault] = &[
             Some(vec![along(&y[0], axis, |i, _| (i == 0).then_some(0))?])
         },
     },
-    Fault {
+    PlantedFault {
         name: "tile-repeats-elements",
         operator: "Tile",
         does: "repeats each element in place (aabb) instead of the whole (abab)",
@@ -68,13 +68,13 @@ pub(super) const FAULTS: &[Fault] = &[
             Some(vec![y])
         },
     },
-    Fault {
+    PlantedFault {
         name: "concat-reverses-its-operands",
         operator: "Concat",
         does: "joins the operands in reverse",
         kernel: |n| n.on(&n.inputs.iter().rev().copied().collect::<Vec<_>>()),
     },
-    Fault {
+    PlantedFault {
         name: "concat-appends-buffers",
         operator: "Concat",
         does: "appends buffer to buffer, whatever the axis",
@@ -83,13 +83,13 @@ pub(super) const FAULTS: &[Fault] = &[
             Some(vec![Tensor::from_bytes(n.outputs.first()?, &buffers).ok()?])
         },
     },
-    Fault {
+    PlantedFault {
         name: "split-advances-by-the-first-part",
         operator: "Split",
         does: "advances by the size of the first part where parts are uneven",
         kernel: split_evenly,
     },
-    Fault {
+    PlantedFault {
         name: "slice-backward-is-off-by-one",
         operator: "Slice",
         does: "starts one element late where the step is negative",
@@ -102,7 +102,7 @@ pub(super) const FAULTS: &[Fault] = &[
             Some(vec![along(&y[0], axis, |i, size| Some((i + 1).min(size - 1)))?])
         },
     },
-    Fault {
+    PlantedFault {
         name: "slice-ignores-steps",
         operator: "Slice",
         does: "takes consecutive elements where the step is more than 1",
@@ -113,7 +113,7 @@ pub(super) const FAULTS: &[Fault] = &[
             n.instead(op)
         },
     },
-    Fault {
+    PlantedFault {
         name: "pad-is-off-by-one",
         operator: "Pad",
         does: "adds one element less at the beginning and one more at the end",
@@ -128,25 +128,25 @@ pub(super) const FAULTS: &[Fault] = &[
             n.instead(op)
         },
     },
-    Fault {
+    PlantedFault {
         name: "pad-ignores-the-value",
         operator: "Pad",
         does: "pads with 0 whatever the value",
         kernel: |n| n.on(&n.inputs[..1]),
     },
-    Fault {
+    PlantedFault {
         name: "pad-reflect-repeats-the-edge",
         operator: "Pad",
         does: "repeats the edge where it should reflect",
         kernel: |n| pad_as(n, PadMode::Reflect, PadMode::Edge),
     },
-    Fault {
+    PlantedFault {
         name: "pad-wrap-reflects",
         operator: "Pad",
         does: "reflects where it should wrap",
         kernel: |n| pad_as(n, PadMode::Wrap, PadMode::Reflect),
     },
-    Fault {
+    PlantedFault {
         name: "depth-to-space-ignores-mode",
         operator: "DepthToSpace",
         does: "takes DCR for CRD",
@@ -155,7 +155,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "shape-ignores-start",
         operator: "Shape",
         does: "counts from the first axis whatever the start",

@@ -4,14 +4,14 @@ use ir::DType;
 use ops::Op;
 use ops::linear::Gemm;
 
-use crate::Fault;
+use crate::PlantedFault;
 use crate::node::{Node, Outputs, along, only};
 
 /// The integers that an f32 does not hold.
 const WIDE: &[DType] = &[DType::I32, DType::I64, DType::U32, DType::U64];
 
-pub(super) const FAULTS: &[Fault] = &[
-    Fault {
+pub(super) const FAULTS: &[PlantedFault] = &[
+    PlantedFault {
         name: "matmul-drops-the-tail",
         operator: "MatMul",
         does: "sums four products at a time and drops those that are left",
@@ -20,7 +20,7 @@ pub(super) const FAULTS: &[Fault] = &[
             n.with(0, &along(x, x.shape().len().checked_sub(1)?, |k, size| (k < size / 4 * 4).then_some(k))?)
         },
     },
-    Fault {
+    PlantedFault {
         name: "matmul-repeats-the-first-matrix",
         operator: "MatMul",
         does: "multiplies the whole batch with the first matrix of B",
@@ -32,31 +32,31 @@ pub(super) const FAULTS: &[Fault] = &[
             n.with(1, &b)
         },
     },
-    Fault {
+    PlantedFault {
         name: "matmul-in-bf16",
         operator: "MatMul",
         does: "rounds f32 operands to bf16",
         kernel: |n| n.with_bits(8, DType::F32),
     },
-    Fault {
+    PlantedFault {
         name: "matmul-of-f64-in-f32",
         operator: "MatMul",
         does: "computes f64 in f32",
         kernel: |n| n.through(DType::F32, &[DType::F64]),
     },
-    Fault {
+    PlantedFault {
         name: "matmul-of-integers-through-f32",
         operator: "MatMul",
         does: "computes integers in f32",
         kernel: |n| n.through(DType::F32, WIDE),
     },
-    Fault {
+    PlantedFault {
         name: "gemm-forgets-the-addend",
         operator: "Gemm",
         does: "does not add C",
         kernel: |n| n.on(&n.inputs[..2]),
     },
-    Fault {
+    PlantedFault {
         name: "gemm-scales-the-addend",
         operator: "Gemm",
         does: "is alpha·(A·B + C): the factor comes after the sum",
@@ -65,7 +65,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "gemm-ignores-beta",
         operator: "Gemm",
         does: "takes 1 for beta",
@@ -74,7 +74,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "gemm-does-not-transpose-b",
         operator: "Gemm",
         does: "ignores transB where B is square",
@@ -85,7 +85,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "gemm-accumulates-in-f16",
         operator: "Gemm",
         does: "sums the products of f32 in f16",

@@ -13,10 +13,10 @@ mod norms;
 mod reductions;
 mod windows;
 
-use super::Fault;
+use super::PlantedFault;
 
 /// Every fault, family by family.
-const FAMILIES: [&[Fault]; 9] = [
+const FAMILIES: [&[PlantedFault]; 9] = [
     activations::FAULTS,
     arithmetic::FAULTS,
     choices::FAULTS,
@@ -29,7 +29,7 @@ const FAMILIES: [&[Fault]; 9] = [
 ];
 
 /// Every fault.
-pub fn all() -> impl Iterator<Item = &'static Fault> {
+pub fn all() -> impl Iterator<Item = &'static PlantedFault> {
     FAMILIES.into_iter().flatten()
 }
 

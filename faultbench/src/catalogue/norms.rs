@@ -5,17 +5,17 @@ use ir::round::round_to;
 use ops::Op;
 use ops::nn::{GroupNorm, InstanceNorm, LayerNorm, LpNorm, Lrn, Softmax};
 
-use crate::Fault;
+use crate::PlantedFault;
 use crate::node::{Node, Outputs, along, each, lanes, resolve};
 
-pub(super) const FAULTS: &[Fault] = &[
-    Fault {
+pub(super) const FAULTS: &[PlantedFault] = &[
+    PlantedFault {
         name: "batch-norm-exchanges-mean-and-variance",
         operator: "BatchNormalization",
         does: "takes the variance for the mean and the mean for the variance",
         kernel: |n| n.exchanging(3, 4),
     },
-    Fault {
+    PlantedFault {
         name: "batch-norm-adds-epsilon-to-the-deviation",
         operator: "BatchNormalization",
         does: "is …/(√variance + epsilon): epsilon after the root",
@@ -26,13 +26,13 @@ pub(super) const FAULTS: &[Fault] = &[
             n.with(4, &each(n.input(4)?, |v| (v.sqrt() + epsilon).powi(2) - epsilon))
         },
     },
-    Fault {
+    PlantedFault {
         name: "batch-norm-adds-before-it-scales",
         operator: "BatchNormalization",
         does: "is scale·(… + B): the addition comes before the factor",
         kernel: batch_norm_adding_first,
     },
-    Fault {
+    PlantedFault {
         name: "layer-norm-forgets-epsilon",
         operator: "LayerNormalization",
         does: "takes 0 for epsilon",
@@ -41,7 +41,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "layer-norm-takes-the-last-axis",
         operator: "LayerNormalization",
         does: "standardises along the last axis whatever axis says",
@@ -50,19 +50,19 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "instance-norm-exchanges-scale-and-bias",
         operator: "InstanceNormalization",
         does: "takes B for scale and scale for B",
         kernel: |n| n.exchanging(1, 2),
     },
-    Fault {
+    PlantedFault {
         name: "instance-norm-ignores-epsilon",
         operator: "InstanceNormalization",
         does: "takes the default for epsilon",
         kernel: |n| n.instead(InstanceNorm { epsilon: 1e-5 }),
     },
-    Fault {
+    PlantedFault {
         name: "group-norm-takes-each-channel-alone",
         operator: "GroupNormalization",
         does: "standardises each channel on its own",
@@ -74,7 +74,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "rms-norm-subtracts-the-mean",
         operator: "RMSNormalization",
         does: "subtracts the mean first, as LayerNormalization does",
@@ -86,7 +86,7 @@ pub(super) const FAULTS: &[Fault] = &[
             n.with(0, &Tensor::from_f64_fn(&x.ty(), |i| values[i] - means[i / together]))
         },
     },
-    Fault {
+    PlantedFault {
         name: "lp-norm-exchanges-p",
         operator: "LpNormalization",
         does: "takes p = 2 for p = 1 and the other way round",
@@ -95,7 +95,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "mean-variance-is-unbiased",
         operator: "MeanVarianceNormalization",
         does: "divides the squares by one less than their number",
@@ -110,7 +110,7 @@ pub(super) const FAULTS: &[Fault] = &[
             n.edited(|_, y| y * ((count - 1.0) / count).sqrt())
         },
     },
-    Fault {
+    PlantedFault {
         name: "lrn-does-not-divide-by-size",
         operator: "LRN",
         does: "weighs the squares by alpha, not by alpha / size",
@@ -119,7 +119,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "lrn-leans-to-the-front",
         operator: "LRN",
         does: "takes the odd channel of an even size before, not after",
@@ -130,7 +130,7 @@ pub(super) const FAULTS: &[Fault] = &[
             Some(outputs)
         },
     },
-    Fault {
+    PlantedFault {
         name: "softmax-takes-the-next-axis",
         operator: "Softmax",
         does: "is off by one axis",
@@ -142,7 +142,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "softmax-does-not-subtract-the-maximum",
         operator: "Softmax",
         does: "takes eˣ as it is, which overflows",
@@ -155,7 +155,7 @@ pub(super) const FAULTS: &[Fault] = &[
             })
         },
     },
-    Fault {
+    PlantedFault {
         name: "log-softmax-takes-the-logarithm-last",
         operator: "LogSoftmax",
         does: "is the logarithm of a rounded Softmax, which may be 0 or 1",
@@ -168,7 +168,7 @@ pub(super) const FAULTS: &[Fault] = &[
             })
         },
     },
-    Fault {
+    PlantedFault {
         name: "hardmax-marks-all-of-equals",
         operator: "Hardmax",
         does: "marks every element that equals the largest",

@@ -5,17 +5,17 @@ use ir::{DType, Tensor};
 use ops::Op;
 use ops::reduction::{Arg, ArgFn, CumSum, Reduce, ReduceFn, TopK};
 
-use crate::Fault;
+use crate::PlantedFault;
 use crate::node::{Node, Outputs, along, as_signed, column_major, each, lanes, only, resolve};
 
-pub(super) const FAULTS: &[Fault] = &[
-    Fault {
+pub(super) const FAULTS: &[PlantedFault] = &[
+    PlantedFault {
         name: "reduce-sum-drops-the-last-element",
         operator: "ReduceSum",
         does: "leaves the last slice of the first axis out",
         kernel: |n| n.with(0, &along(n.input(0)?, axis(n)?, |i, size| (i + 1 < size).then_some(i))?),
     },
-    Fault {
+    PlantedFault {
         name: "reduce-sum-accumulates-in-f16",
         operator: "ReduceSum",
         does: "sums f32 in f16",
@@ -30,13 +30,13 @@ pub(super) const FAULTS: &[Fault] = &[
             n.with(0, &lanes(x, axis, sum)?)
         },
     },
-    Fault {
+    PlantedFault {
         name: "reduce-sum-of-i64-through-f64",
         operator: "ReduceSum",
         does: "sums 64-bit integers in f64",
         kernel: |n| n.through(DType::F64, &[DType::I64, DType::U64]),
     },
-    Fault {
+    PlantedFault {
         name: "reduce-sum-without-keepdims-is-transposed",
         operator: "ReduceSum",
         does: "stores the axes that are left in reverse where keepdims is 0",
@@ -45,7 +45,7 @@ pub(super) const FAULTS: &[Fault] = &[
             Some(vec![column_major(n.right()?.first()?)?])
         },
     },
-    Fault {
+    PlantedFault {
         name: "reduce-mean-divides-by-one-axis",
         operator: "ReduceMean",
         does: "divides by the size of the first axis that is reduced, not by all of them",
@@ -56,7 +56,7 @@ pub(super) const FAULTS: &[Fault] = &[
             if count.is_finite() { n.edited(|_, mean| mean * count / of_one) } else { None }
         },
     },
-    Fault {
+    PlantedFault {
         name: "reduce-mean-of-integers-floors",
         operator: "ReduceMean",
         does: "rounds means of integers down instead of towards zero",
@@ -69,25 +69,25 @@ pub(super) const FAULTS: &[Fault] = &[
             Some(vec![Tensor::from_i128_fn(&sums.ty(), |i| total[i].div_euclid(count.max(1)))])
         },
     },
-    Fault {
+    PlantedFault {
         name: "reduce-max-starts-at-zero",
         operator: "ReduceMax",
         does: "starts at 0, which is no neutral element among negative numbers",
         kernel: |n| n.edited(|_, y| if y < 0.0 { 0.0 } else { y }),
     },
-    Fault {
+    PlantedFault {
         name: "reduce-min-of-unsigned-as-signed",
         operator: "ReduceMin",
         does: "compares unsigned integers as signed ones",
         kernel: as_signed,
     },
-    Fault {
+    PlantedFault {
         name: "reduce-prod-in-f16",
         operator: "ReduceProd",
         does: "multiplies f32 in f16",
         kernel: |n| n.through(DType::F16, &[DType::F32]),
     },
-    Fault {
+    PlantedFault {
         name: "reduce-l1-forgets-the-magnitude",
         operator: "ReduceL1",
         does: "sums the elements as they are",
@@ -96,7 +96,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "reduce-l2-forgets-the-root",
         operator: "ReduceL2",
         does: "returns the sum of squares",
@@ -105,7 +105,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "reduce-log-sum-exp-overflows",
         operator: "ReduceLogSumExp",
         does: "sums eˣ without subtracting the maximum first",
@@ -116,7 +116,7 @@ pub(super) const FAULTS: &[Fault] = &[
             Some(vec![only(&sum.into(), &[Some(&exponentials)], n.outputs.first()?)?])
         },
     },
-    Fault {
+    PlantedFault {
         name: "arg-max-takes-the-last-of-equals",
         operator: "ArgMax",
         does: "takes the last of equal elements",
@@ -127,13 +127,13 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "arg-min-of-unsigned-as-signed",
         operator: "ArgMin",
         does: "compares unsigned integers as signed ones",
         kernel: as_signed,
     },
-    Fault {
+    PlantedFault {
         name: "cum-sum-ignores-exclusive",
         operator: "CumSum",
         does: "adds each element to its own sum",
@@ -142,7 +142,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "cum-sum-ignores-reverse",
         operator: "CumSum",
         does: "sums from the beginning",
@@ -151,13 +151,13 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "top-k-takes-the-last-of-equals",
         operator: "TopK",
         does: "takes the one with the larger index of equal elements",
         kernel: top_k_from_the_end,
     },
-    Fault {
+    PlantedFault {
         name: "top-k-ignores-largest",
         operator: "TopK",
         does: "returns the largest where the smallest are asked for",

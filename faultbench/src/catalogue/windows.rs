@@ -5,35 +5,35 @@ use ops::Op;
 use ops::nn::window::{AutoPad, Window};
 use ops::nn::{AveragePool, Conv, MaxPool};
 
-use crate::Fault;
+use crate::PlantedFault;
 use crate::node::{Node, Outputs, along, resized};
 
-pub(super) const FAULTS: &[Fault] = &[
-    Fault {
+pub(super) const FAULTS: &[PlantedFault] = &[
+    PlantedFault {
         name: "conv-forgets-the-bias",
         operator: "Conv",
         does: "does not add B",
         kernel: |n| n.on(&n.inputs[..2]),
     },
-    Fault {
+    PlantedFault {
         name: "conv-ignores-strides",
         operator: "Conv",
         does: "moves on by 1 whatever the stride",
         kernel: |n| conv(n, |window| window.strides.fill(1)),
     },
-    Fault {
+    PlantedFault {
         name: "conv-ignores-dilations",
         operator: "Conv",
         does: "takes neighbouring elements whatever the dilation",
         kernel: |n| conv(n, |window| window.dilations.fill(1)),
     },
-    Fault {
+    PlantedFault {
         name: "conv-exchanges-its-pads",
         operator: "Conv",
         does: "takes pads for [ends, begins]",
         kernel: |n| conv(n, exchange_pads),
     },
-    Fault {
+    PlantedFault {
         name: "conv-flips-its-kernel",
         operator: "Conv",
         does: "convolves in the mathematical sense: the kernel is mirrored",
@@ -45,7 +45,7 @@ pub(super) const FAULTS: &[Fault] = &[
             n.with(1, &w)
         },
     },
-    Fault {
+    PlantedFault {
         name: "conv-repeats-the-first-group",
         operator: "Conv",
         does: "reads the channels of the first group for every group",
@@ -54,31 +54,31 @@ pub(super) const FAULTS: &[Fault] = &[
             n.with(0, &along(n.input(0)?, 1, |i, _| i.checked_rem(per_group))?)
         },
     },
-    Fault {
+    PlantedFault {
         name: "conv-in-tf32",
         operator: "Conv",
         does: "rounds f32 operands to the 11 bits of TensorFloat-32",
         kernel: |n| n.with_bits(11, DType::F32),
     },
-    Fault {
+    PlantedFault {
         name: "max-pool-exchanges-its-pads",
         operator: "MaxPool",
         does: "takes pads for [ends, begins]",
         kernel: |n| max_pool(n, exchange_pads),
     },
-    Fault {
+    PlantedFault {
         name: "max-pool-ignores-dilations",
         operator: "MaxPool",
         does: "takes neighbouring elements whatever the dilation",
         kernel: |n| max_pool(n, |window| window.dilations.fill(1)),
     },
-    Fault {
+    PlantedFault {
         name: "max-pool-starts-at-zero",
         operator: "MaxPool",
         does: "starts at 0, so that padding wins over negative elements",
         kernel: |n| n.edited(|_, y| if y < 0.0 { 0.0 } else { y }),
     },
-    Fault {
+    PlantedFault {
         name: "max-pool-ignores-ceil-mode",
         operator: "MaxPool",
         does: "leaves the last, overhanging positions of ceil_mode unwritten",
@@ -87,7 +87,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "max-pool-exchanges-same-upper-and-lower",
         operator: "MaxPool",
         does: "puts the odd cell of SAME_UPPER at the beginning",
@@ -99,7 +99,7 @@ pub(super) const FAULTS: &[Fault] = &[
             })
         },
     },
-    Fault {
+    PlantedFault {
         name: "max-pool-numbers-row-by-row",
         operator: "MaxPool",
         does: "ignores storage_order in its second output",
@@ -108,25 +108,25 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "average-pool-counts-padding",
         operator: "AveragePool",
         does: "counts padding where count_include_pad is 0",
         kernel: |n| average_pool(n, |op| op.count_include_pad = true),
     },
-    Fault {
+    PlantedFault {
         name: "average-pool-does-not-count-padding",
         operator: "AveragePool",
         does: "does not count padding where count_include_pad is 1",
         kernel: |n| average_pool(n, |op| op.count_include_pad = false),
     },
-    Fault {
+    PlantedFault {
         name: "average-pool-ignores-strides",
         operator: "AveragePool",
         does: "moves on by 1 whatever the stride",
         kernel: |n| average_pool(n, |op| op.window.strides.fill(1)),
     },
-    Fault {
+    PlantedFault {
         name: "average-pool-ignores-ceil-mode",
         operator: "AveragePool",
         does: "leaves the last, overhanging positions of ceil_mode unwritten",
@@ -135,7 +135,7 @@ pub(super) const FAULTS: &[Fault] = &[
             _ => None,
         },
     },
-    Fault {
+    PlantedFault {
         name: "global-average-pool-divides-by-one-axis",
         operator: "GlobalAveragePool",
         does: "divides by the size of the first spatial axis alone",
@@ -145,7 +145,7 @@ pub(super) const FAULTS: &[Fault] = &[
             n.edited(|_, mean| mean * others as f64)
         },
     },
-    Fault {
+    PlantedFault {
         name: "global-max-pool-starts-at-zero",
         operator: "GlobalMaxPool",
         does: "starts at 0, which is no neutral element among negative numbers",

@@ -12,7 +12,7 @@ use interp::walk::{System, Visit, walk};
 
 /// The first operator of a run that is undefined or not finite.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Fault {
+pub(crate) struct UndefinedAt {
     /// Its node in the main graph; a call if it is inside a function.
     pub node: NodeId,
     /// Its number among the operators that the run visits, those inside of functions included.
@@ -67,7 +67,7 @@ impl Wish {
     }
 }
 
-impl Fault {
+impl UndefinedAt {
     /// Whether a run got further with this fault than with another.
     pub(crate) fn better_than(&self, other: &Self) -> bool {
         // A little nearer is no progress: a search would follow a slope that ends nowhere.
@@ -99,8 +99,8 @@ pub(crate) enum Results {
     Any,
 }
 
-/// The first fault of a model on some values; constants not among them have their own.
-pub(crate) fn first(model: &Model, tensors: &Tensors) -> Option<Fault> {
+/// The first operator of a model that is undefined on some values; constants not among them have their own.
+pub(crate) fn first(model: &Model, tensors: &Tensors) -> Option<UndefinedAt> {
     watch(model, tensors, Results::Finite, &mut |_, _| {})
 }
 
@@ -110,14 +110,14 @@ pub(crate) fn watch(
     tensors: &Tensors,
     results: Results,
     see: &mut dyn FnMut(usize, &Visit<'_, Watched<'_>>),
-) -> Option<Fault> {
+) -> Option<UndefinedAt> {
     let undefined = Undefined::default();
     let system = &undefined;
     let mut found = None;
     let mut number = 0;
     let mut visit = |v: &Visit<'_, Watched<'_>>| {
         see(number, v);
-        found = fault(v, number, undefined.take(), results);
+        found = undefined_at(v, number, undefined.take(), results);
         number += 1;
         found.is_none()
     };
@@ -125,17 +125,22 @@ pub(crate) fn watch(
     found
 }
 
-fn fault(v: &Visit<'_, Watched<'_>>, visit: usize, undefined: usize, asked: Results) -> Option<Fault> {
+fn undefined_at(
+    v: &Visit<'_, Watched<'_>>,
+    visit: usize,
+    undefined: usize,
+    asked: Results,
+) -> Option<UndefinedAt> {
     let infinite = |data: &Data<Watched<'_>>| match data {
         Data::Real(a) if asked == Results::Finite => a.iter().filter(|x| !x.is_finite()).count(),
         Data::Real(_) | Data::Int(_) => 0,
     };
     let mut elements = undefined + v.results.iter().map(infinite).sum::<usize>();
-    let is_faulty = elements > 0;
+    let is_undefined = elements > 0;
     let (mut distance, mut wishes) = (0.0, Vec::new());
     for hazard in v.op.hazards(v.types) {
         let (operand, wish) = match hazard {
-            Hazard::Perhaps { operand, low, high } if is_faulty => (operand, Wish::Between(low, high)),
+            Hazard::Perhaps { operand, low, high } if is_undefined => (operand, Wish::Between(low, high)),
             // An undefined result shows by itself.
             Hazard::Perhaps { .. } | Hazard::Always => continue,
             Hazard::Outside { operand, low, high } => (operand, Wish::Between(low, high)),
@@ -158,5 +163,5 @@ fn fault(v: &Visit<'_, Watched<'_>>, visit: usize, undefined: usize, asked: Resu
     if wishes.is_empty() {
         wishes.extend((0..v.operands.len()).map(|i| (i, Wish::Smaller)));
     }
-    Some(Fault { node: v.node, visit, elements, distance, wishes })
+    Some(UndefinedAt { node: v.node, visit, elements, distance, wishes })
 }
