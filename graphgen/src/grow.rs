@@ -59,10 +59,10 @@ pub(crate) fn grow(
 ) -> Measure {
     let arena = Arena::new();
     let mut problem = Problem::new(&arena);
-    let limits = Limits::of(settings, budget);
+    let room = Room::of(settings, budget);
     let measure = |s: &GraphBuilder| Measure::of(s, settings, budget, tap);
     let Some(measured) = measure(builder) else { return Measure::NOWHERE };
-    let Some(lifted) = Lifted::of(builder, &arena, &mut problem, limits) else { return measured };
+    let Some(lifted) = Lifted::of(builder, &arena, &mut problem, room) else { return measured };
     let Some(moves) = Moves::from(&problem, &lifted.start) else { return measured };
     let mut climb = Climb { lifted: &lifted, moves, best: builder.clone(), measured, measure: &measure, rng };
     for spread in ROUNDS {
@@ -74,12 +74,12 @@ pub(crate) fn grow(
 
 /// The largest sizes.
 #[derive(Clone, Copy)]
-struct Limits {
+struct Room {
     dim: i64,
     elements: i64,
 }
 
-impl Limits {
+impl Room {
     fn of(settings: &Settings, budget: &Budget) -> Self {
         let bytes = [budget.peak, budget.total].map(|span| if span.is_filled() { span.most } else { 0 });
         let by_flops = ((budget.flops.most as f64 * ELEMENTS_PER_FLOP) as i64).min(MOST_ELEMENTS);
@@ -104,13 +104,13 @@ impl<'a> Lifted<'a> {
         builder: &GraphBuilder,
         arena: &'a Arena<'a>,
         problem: &mut Problem<'a>,
-        limits: Limits,
+        room: Room,
     ) -> Option<Self> {
         let mut start = Vec::new();
         // What is not a size (a negative pad, an end counted from behind, an extent of 0) stays.
         let mut lift = |value: i64| {
-            let symbol = if (1..limits.dim).contains(&value) {
-                arena.unknown(value, limits.dim)
+            let symbol = if (1..room.dim).contains(&value) {
+                arena.unknown(value, room.dim)
             } else {
                 Sym::from(value)
             };
@@ -136,7 +136,7 @@ impl<'a> Lifted<'a> {
             }
         }
         for (ty, entry) in values.iter().zip(&builder.values) {
-            let most = limits.elements.max(entry.ty.count());
+            let most = room.elements.max(entry.ty.count());
             problem.le(ty.count(), Sym::from(most)).ok()?;
         }
         Some(Self { values, ops, start })

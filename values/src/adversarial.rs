@@ -12,7 +12,7 @@ use ir::{DType, NodeId, Operation, Stream};
 use ops::{Data, Model};
 use rand::{Rng, RngExt};
 
-use crate::boundary::{self, Goal};
+use crate::boundary::{self, Aim};
 use crate::found::{Found, Tensors, free_nodes};
 use crate::invert;
 use crate::origin::{Carried, Element, Number, Origins, Record};
@@ -102,9 +102,9 @@ fn one(
     record: &Record,
     rng: &mut impl Rng,
 ) -> Option<Plan> {
-    let goals: Vec<(usize, Goal)> =
-        boundary::goals(v.op, v.types).into_iter().filter(|(operand, _)| is_carried(v, *operand)).collect();
-    let count = goals.len() + if branches.is_empty() { 0 } else { 2 };
+    let aims: Vec<(usize, Aim)> =
+        boundary::aims(v.op, v.types).into_iter().filter(|(operand, _)| is_carried(v, *operand)).collect();
+    let count = aims.len() + if branches.is_empty() { 0 } else { 2 };
     if count == 0 {
         return None;
     }
@@ -115,10 +115,10 @@ fn one(
         wanted,
         elements,
     };
-    let plan = if let Some(&(operand, goal)) = goals.get(rng.random_range(0..count)) {
-        let (wanted, elements) = at_operand(v, operand, goal, v.types[operand]?.dtype, record, rng);
-        let results = if goal.is_non_finite() { Results::Any } else { Results::Finite };
-        plan(goal.name(), wanted.len(), results, Some((operand, wanted)), elements)
+    let plan = if let Some(&(operand, aim)) = aims.get(rng.random_range(0..count)) {
+        let (wanted, elements) = at_operand(v, operand, aim, v.types[operand]?.dtype, record, rng);
+        let results = if aim.is_non_finite() { Results::Any } else { Results::Finite };
+        plan(aim.name(), wanted.len(), results, Some((operand, wanted)), elements)
     } else {
         let elements = at_branches(v, branches, record, rng);
         plan("a branch", elements.len(), Results::Finite, None, elements)
@@ -174,12 +174,12 @@ fn is_carried(v: &Visit<'_, Origins<'_>>, operand: usize) -> bool {
 fn at_operand(
     v: &Visit<'_, Origins<'_>>,
     operand: usize,
-    goal: Goal,
+    aim: Aim,
     dtype: DType,
     record: &Record,
     rng: &mut impl Rng,
 ) -> (Vec<(usize, Number)>, Vec<Element>) {
-    let met = goal.meets().map(|other| places(v, other)).unwrap_or_default();
+    let met = aim.meets().map(|other| places(v, other)).unwrap_or_default();
     let share = share(rng);
     let (mut wanted, mut elements) = (Vec::new(), Vec::new());
     for (i, (_, place)) in places(v, operand).into_iter().enumerate() {
@@ -188,7 +188,7 @@ fn at_operand(
             continue;
         }
         let other = met.get(i % met.len().max(1)).map(|m| m.0);
-        let number = boundary::number(goal, dtype, other, rng);
+        let number = boundary::number(aim, dtype, other, rng);
         if let Some(element) = record.pull(place, number) {
             wanted.push((i, number));
             elements.push(element);
