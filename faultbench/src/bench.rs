@@ -22,7 +22,7 @@ use crate::kernels::target;
 use crate::reduction::{self, Smallest};
 
 /// Which cases the faults are tried on.
-pub struct Plan {
+pub struct Sample {
     /// The seed of the cases.
     pub seed: u64,
     /// How many cases each fault may take to be found.
@@ -117,9 +117,9 @@ impl Prepared {
     }
 }
 
-/// Tries the faults on the cases of a plan.
-pub fn run(plan: &Plan, faults: &[&'static PlantedFault]) -> Result<Results> {
-    let maker = maker(plan);
+/// Tries the faults on the cases of a sample.
+pub fn run(sample: &Sample, faults: &[&'static PlantedFault]) -> Result<Results> {
+    let maker = maker(sample);
     let trials: Vec<Trial> = faults.iter().map(|fault| Trial::new(fault)).collect();
     let threads = thread::available_parallelism().map_or(1, NonZero::get) as u64;
     let next = AtomicU64::new(0);
@@ -128,7 +128,7 @@ pub fn run(plan: &Plan, faults: &[&'static PlantedFault]) -> Result<Results> {
         let mut false_alarms = [0; JUDGES];
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= plan.cases {
+            if index >= sample.cases {
                 return Ok(false_alarms);
             }
             let alarms = bench.case(index)?;
@@ -141,20 +141,20 @@ pub fn run(plan: &Plan, faults: &[&'static PlantedFault]) -> Result<Results> {
         done.collect::<Result<_>>()
     })?;
     let false_alarms = std::array::from_fn(|judge| parts.iter().map(|part| part[judge]).sum());
-    let faults = trials.iter().map(|trial| tried(&maker, trial, plan.reduce)).collect::<Result<_>>()?;
-    Ok(Results { seed: plan.seed, cases: plan.cases, faults, false_alarms })
+    let faults = trials.iter().map(|trial| tried(&maker, trial, sample.reduce)).collect::<Result<_>>()?;
+    Ok(Results { seed: sample.seed, cases: sample.cases, faults, false_alarms })
 }
 
 /// The default settings of a campaign, in every opset.
-fn maker(plan: &Plan) -> Maker<'static> {
+fn maker(sample: &Sample) -> Maker<'static> {
     let default = Settings::default();
     let settings = Settings {
         opset: *ir::graph::OPSETS.end(),
-        nodes: plan.nodes,
-        max_elements: plan.max_elements.unwrap_or(default.max_elements),
+        nodes: sample.nodes,
+        max_elements: sample.max_elements.unwrap_or(default.max_elements),
         ..default
     };
-    Maker::new(plan.seed, settings)
+    Maker::new(sample.seed, settings)
 }
 
 /// What a thread works with.
@@ -231,7 +231,7 @@ mod tests {
     use crate::catalogue;
 
     /// Small graphs of small tensors have every shape class that large ones have, and cost less.
-    const SMALL: Plan = Plan { seed: 0, cases: 700, nodes: 10, max_elements: Some(256), reduce: false };
+    const SMALL: Sample = Sample { seed: 0, cases: 700, nodes: 10, max_elements: Some(256), reduce: false };
 
     /// Some of every family, none of which takes long to find.
     const PLAIN: &[&str] = &[

@@ -6,11 +6,11 @@
 //! stand side by side. `cargo xtask faults` is the command line.
 //!
 //! ```
-//! use onnxsmith_faultbench::{Plan, bench, catalogue, report};
+//! use onnxsmith_faultbench::{Sample, bench, catalogue, report};
 //!
 //! let floor: Vec<_> = catalogue::all().filter(|fault| fault.is_called("floor-truncates")).collect();
-//! let plan = Plan { seed: 0, cases: 20, nodes: 4, max_elements: Some(64), reduce: false };
-//! let results = bench::run(&plan, &floor)?;
+//! let sample = Sample { seed: 0, cases: 20, nodes: 4, max_elements: Some(64), reduce: false };
+//! let results = bench::run(&sample, &floor)?;
 //! assert_eq!(report::json(&results)["faults"], 1);
 //! assert_eq!(report::json(&results)["false_alarms"], 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -38,7 +38,7 @@ pub mod report;
 
 use ir::Tensor;
 
-pub use bench::{Plan, Results};
+pub use bench::{Results, Sample};
 
 use node::Node;
 

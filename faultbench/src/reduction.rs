@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use harness::{Maker, case};
 use serde::Serialize;
 use serde_json::{Value, json};
-use triage::reduce::{Budget, Plan, Problem, Reduced, reduce_problems};
+use triage::reduce::{Budget, Problem, Reduced, Reduction, reduce_problems};
 
 use crate::PlantedFault;
 use crate::bench::Tried;
@@ -31,10 +31,11 @@ pub(crate) fn reduce(maker: &Maker<'_>, fault: &'static PlantedFault, index: u64
     let inputs = case::tensors(&case.inputs);
     let faulty = target(&[fault]).context("the kernels have no optimisation level")?;
     let stop = AtomicBool::new(false);
-    let plan = Plan { targets: &[faulty], seed: maker.seed, budget: Budget::default(), stop: &stop };
+    let reduction =
+        Reduction { targets: &[faulty], seed: maker.seed, budget: Budget::default(), stop: &stop };
     let problem = Problem { model: case.model, inputs };
     let mut smallest = String::new();
-    let reduced = reduce_problems(&[problem], &plan, &mut |best, _| {
+    let reduced = reduce_problems(&[problem], &reduction, &mut |best, _| {
         smallest = best.problem.model.to_string();
         Ok(())
     });
@@ -89,7 +90,7 @@ pub(crate) fn text(faults: &[Tried]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{self, Plan};
+    use crate::bench::{self, Sample};
     use crate::catalogue;
 
     #[test]
@@ -102,8 +103,8 @@ mod tests {
         ];
         let faults: Vec<_> = catalogue::all().filter(|f| names.contains(&f.name)).collect();
         assert_eq!(faults.len(), names.len(), "some are not in the catalogue");
-        let plan = Plan { seed: 0, cases: 200, nodes: 10, max_elements: Some(256), reduce: true };
-        for tried in bench::run(&plan, &faults).unwrap().faults {
+        let sample = Sample { seed: 0, cases: 200, nodes: 10, max_elements: Some(256), reduce: true };
+        for tried in bench::run(&sample, &faults).unwrap().faults {
             let smallest = tried.reduced.expect("it is found");
             let Reduced { nodes_after, elements_after, minimal, .. } = smallest.reduced;
             assert!(

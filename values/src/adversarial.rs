@@ -46,7 +46,7 @@ pub struct AtEdge {
 }
 
 /// What is to be at one operator.
-struct Plan {
+struct Intent {
     at_edge: AtEdge,
     /// The number of the operator among those that a run visits.
     visit: usize,
@@ -76,9 +76,9 @@ pub fn move_to_edge(
 }
 
 /// One operator and one of its edges, each as likely as the other.
-fn plan(model: &Model, tensors: &Tensors, free: &BTreeSet<NodeId>, rng: &mut impl Rng) -> Option<Plan> {
+fn plan(model: &Model, tensors: &Tensors, free: &BTreeSet<NodeId>, rng: &mut impl Rng) -> Option<Intent> {
     let record = Record::new(PLACES);
-    let mut chosen: Option<Plan> = None;
+    let mut chosen: Option<Intent> = None;
     let (mut visit, mut candidates) = (0, 0u32);
     invert::run(model, tensors, free, &record, &mut |v| {
         let branches = record.take_branches();
@@ -101,14 +101,14 @@ fn one(
     branches: &[(u32, f64)],
     record: &Record,
     rng: &mut impl Rng,
-) -> Option<Plan> {
+) -> Option<Intent> {
     let aims: Vec<(usize, Aim)> =
         boundary::aims(v.op, v.types).into_iter().filter(|(operand, _)| is_carried(v, *operand)).collect();
     let count = aims.len() + if branches.is_empty() { 0 } else { 2 };
     if count == 0 {
         return None;
     }
-    let plan = |edge, planned, results, wanted, elements| Plan {
+    let plan = |edge, planned, results, wanted, elements| Intent {
         at_edge: AtEdge { node: v.node, operator: v.op.name(), edge, planned, reached: 0 },
         visit,
         results,
@@ -198,7 +198,7 @@ fn at_operand(
 }
 
 /// The values with the plan's elements, if they are to be kept.
-fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, AtEdge)> {
+fn keep(model: &Model, found: &Found, plan: &mut Intent) -> Option<(Found, AtEdge)> {
     let tensors = invert::place(&found.tensors, &plan.elements);
     if tensors == found.tensors {
         return None;

@@ -1,7 +1,7 @@
 //! `cargo xtask faults`: the command line of the fault bench.
 
 use anyhow::{Result, ensure};
-use faultbench::{Plan, PlantedFault, bench, catalogue, clusters, report};
+use faultbench::{PlantedFault, Sample, bench, catalogue, clusters, report};
 
 use crate::checked_in::{Mode, root, settle};
 
@@ -47,14 +47,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         arguments.only.is_empty() || arguments.only.iter().any(|name| fault.is_called(name))
     };
     let faults: Vec<&PlantedFault> = catalogue::all().filter(is_chosen).collect();
-    let plan = Plan {
+    let sample = Sample {
         seed: arguments.seed,
         cases: arguments.cases,
         nodes: 10,
         max_elements: None,
         reduce: arguments.reduce,
     };
-    let results = bench::run(&plan, &faults)?;
+    let results = bench::run(&sample, &faults)?;
     if arguments.markdown {
         settle(&root(), report::PAGE, &report::markdown(&results), Mode::Write, "faults --markdown")
     } else if arguments.json {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use ir::{Tensor, Type};
 
 use super::reply::Replies;
-use super::{Misbehaviour, Plan};
+use super::{Misbehaviour, Rates};
 use crate::protocol::FrameError;
 use crate::serve::{catch_panics, serve_on};
 use crate::{Case, Description, Engine, EngineError, sys};
@@ -37,8 +37,8 @@ struct Chaos<'a> {
 }
 
 /// Serves an engine over standard input and output, and misbehaves as planned.
-pub fn serve(right: &mut dyn Engine, plan: &Plan) -> Result<(), FrameError> {
-    serve_with(right, &|case| plan.of(case), plan.pause)
+pub fn serve(right: &mut dyn Engine, rates: &Rates) -> Result<(), FrameError> {
+    serve_with(right, &|case| rates.of(case), rates.pause)
 }
 
 /// Serves an engine over standard input and output, and misbehaves as chosen; late answers come after `pause`.

@@ -32,7 +32,7 @@ impl Stage {
 }
 
 /// A tensor seen as `[outer, n, inner]`, to be reduced over `n`.
-pub(super) struct Plan {
+pub(super) struct Grouped {
     pub(super) tensor: GpuTensor,
     pub(super) outer: usize,
     pub(super) n: usize,
@@ -41,7 +41,7 @@ pub(super) struct Plan {
     pub(super) kept: Vec<usize>,
 }
 
-impl Plan {
+impl Grouped {
     /// Brings a reduction over axes into the form of the stages.
     pub(super) fn new(gpu: &Gpu, name: &str, x: &GpuTensor, axes: &[usize]) -> Result<Self, GpuError> {
         let rank = x.rank();
