@@ -91,6 +91,6 @@ graph {
     let verdict = verdict(target, &model, &inputs);
     assert!(matches!(&verdict, Verdict::Bug(finding) if finding.is_refusal()), "{verdict:?}");
     let suspect = Suspect::new(&model, &inputs, target.profile);
-    let (settled, _) = suspect.settle(target, true, verdict).expect("a run");
-    assert_eq!(settled, Verdict::Incomparable(Why::Undefined));
+    let (concluded, _) = suspect.conclude(target, true, verdict).expect("a run");
+    assert_eq!(concluded, Verdict::Incomparable(Why::Undefined));
 }

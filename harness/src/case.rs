@@ -301,7 +301,7 @@ impl Maker<'_> {
         }
         let inputs = named(&model, found.inputs(&model));
         let all_defined = found.all_defined;
-        Ok(Case { model: found.settle(model), inputs, all_defined, edge, ..case })
+        Ok(Case { model: found.fill(model), inputs, all_defined, edge, ..case })
     }
 }
 

@@ -90,7 +90,7 @@ impl System for Values64 {
     fn load(&self, tensor: &Tensor) -> Data<Plain> {
         plain::load(tensor)
     }
-    fn settle(&self, _: &Plain, data: &mut Data<Plain>, dtype: DType) {
+    fn store(&self, _: &Plain, data: &mut Data<Plain>, dtype: DType) {
         plain::settle(data, dtype);
     }
 }
@@ -122,7 +122,7 @@ impl<'p> System for Bounds<'p> {
         }
     }
 
-    fn settle(&self, arith: &Bound<'p>, data: &mut Data<Bound<'p>>, dtype: DType) {
+    fn store(&self, arith: &Bound<'p>, data: &mut Data<Bound<'p>>, dtype: DType) {
         match (data, dtype.float()) {
             (Data::Real(a), Some(format)) => a.mapv_inplace(|x| arith.stored(x, format)),
             (Data::Int(a), _) => a.mapv_inplace(|z| arith.stored_whole(z, dtype)),

@@ -23,7 +23,7 @@ pub trait System {
         None
     }
     /// What storing an output does to its elements.
-    fn settle(&self, arith: &Self::A, data: &mut Data<Self::A>, dtype: DType);
+    fn store(&self, arith: &Self::A, data: &mut Data<Self::A>, dtype: DType);
 }
 
 /// A tensor of some number system that several nodes may share.
@@ -135,7 +135,7 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
         let call = Call { arith: &arith, inputs: &inputs, types: &types, outputs };
         let mut results = op.eval(&call);
         for (data, ty) in results.iter_mut().zip(outputs) {
-            self.system.settle(&arith, data, ty.dtype);
+            self.system.store(&arith, data, ty.dtype);
         }
         let visit = Visit { node: step.main(), op, types: &types, operands: &inputs, results: &results };
         if (self.visit)(&visit) { Ok(results.into_iter().map(Rc::new).collect()) } else { Err(Over) }

@@ -55,7 +55,7 @@ fn main() {
         models.iter().enumerate().map(search).collect::<Result<Vec<Searched>, _>>().expect("models are valid")
     });
     let searched: Vec<_> =
-        found.iter().map(|s| (s.found.settle(s.model.clone()), s.found.inputs(&s.model))).collect();
+        found.iter().map(|s| (s.found.fill(s.model.clone()), s.found.inputs(&s.model))).collect();
     let ((), forward) = timed(|| {
         for (model, inputs) in &searched {
             std::hint::black_box(evaluate_plain(model, inputs).expect("models are valid"));
@@ -74,7 +74,7 @@ fn main() {
             println!(
                 "model {i}: {name} at {node:?} after {} runs\n{}",
                 s.found.runs,
-                s.found.settle(s.model.clone())
+                s.found.fill(s.model.clone())
             );
         }
     }

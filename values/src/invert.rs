@@ -27,7 +27,7 @@ impl<'r> System for &'r Record {
         }
     }
 
-    fn settle(&self, _: &Origins<'r>, data: &mut Data<Origins<'r>>, dtype: DType) {
+    fn store(&self, _: &Origins<'r>, data: &mut Data<Origins<'r>>, dtype: DType) {
         match data {
             Data::Real(a) => {
                 a.mapv_inplace(|x| Carried { value: ir::round::round_to(dtype, x.value), ..x });

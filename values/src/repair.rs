@@ -74,7 +74,7 @@ impl<'t> System for Traces<'t> {
         }
     }
 
-    fn settle(&self, _: &Tracing<'t>, data: &mut Data<Tracing<'t>>, dtype: DType) {
+    fn store(&self, _: &Tracing<'t>, data: &mut Data<Tracing<'t>>, dtype: DType) {
         match data {
             Data::Real(a) => {
                 a.mapv_inplace(|x| Traced { value: ir::round::round_to(dtype, x.value), ..x });

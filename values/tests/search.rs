@@ -66,7 +66,7 @@ fn constants_are_replaced_only_where_they_are_free() {
     let stuck = find_values(&model, &[], Stream::new(1), Budget::default()).unwrap();
     assert!(!stuck.all_defined && stuck.tensors.len() == 1);
     let found = search(&model, 1);
-    let searched = found.settle(model.clone());
+    let searched = found.fill(model.clone());
     assert!(found.all_defined);
     let NodeKind::Constant(held) = &searched.graph.node(w.node).kind else { panic!("{searched:?}") };
     assert!(held.to_f64s().iter().all(|&v| v != 0.0));

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use faultbench::{PlantedFault, Sample, bench, catalogue, clusters, report};
 
-use crate::checked_in::{Mode, root, settle};
+use crate::checked_in::{Mode, bring_up_to_date, root};
 
 /// What the command line asks for.
 #[derive(clap::Args)]
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let results = bench::run(&sample, &faults)?;
     if arguments.markdown {
-        settle(&root(), report::PAGE, &report::markdown(&results), Mode::Write, "faults --markdown")
+        bring_up_to_date(&root(), report::PAGE, &report::markdown(&results), Mode::Write, "faults --markdown")
     } else if arguments.json {
         println!("{}", report::json(&results));
         Ok(())

@@ -187,7 +187,7 @@ impl Store {
         let sql = "SELECT what FROM trouble ORDER BY case_number, rowid LIMIT ?1";
         let limit = crate::report::MAX_TROUBLE as i64;
         report.trouble = self.rows(sql, [limit], |row| row.get(0))?;
-        report.settle();
+        report.complete();
         Ok(report)
     }
 

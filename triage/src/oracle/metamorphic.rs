@@ -82,7 +82,7 @@ fn answer(
     let verdict = judge(target, relation, question.expected, original, &ran.outcome, model, inputs)
         .with_stderr(&ran.stderr);
     let suspect = Suspect::new(model, inputs, target.profile);
-    let (mut verdict, alone) = suspect.settle(target, question.case.all_defined, verdict)?;
+    let (mut verdict, alone) = suspect.conclude(target, question.case.all_defined, verdict)?;
     let mut rewritten = None;
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());
