@@ -13,7 +13,7 @@ use std::thread;
 use anyhow::{Context, Result};
 use graphgen::Settings;
 use harness::{Case, Maker, Target, case};
-use interp::{Judged, Profile, Taps};
+use interp::{Bounded, Profile, Taps};
 use triage::blame::blame;
 
 use crate::PlantedFault;
@@ -97,7 +97,7 @@ impl Trial {
 struct Prepared {
     case: Case,
     names: Vec<String>,
-    reference: Vec<Judged>,
+    reference: Vec<Bounded>,
 }
 
 impl Prepared {

@@ -38,11 +38,11 @@ pub struct Results {
     /// The findings that no fault alone explains.
     unexplained: usize,
     signatures: usize,
-    groups: Vec<Judged>,
+    groups: Vec<Scored>,
 }
 
 /// A group against the truth.
-struct Judged {
+struct Scored {
     title: String,
     /// Its fault, by name.
     fault: Option<&'static str>,
@@ -117,7 +117,7 @@ fn campaign(faults: &[&'static PlantedFault], cases: u64, seed: u64) -> Result<R
         findings: explained.len(),
         unexplained: explained.iter().filter(|f| f.faults.is_empty()).count(),
         signatures: report.clusters.len(),
-        groups: groups.iter().zip(members).map(|(group, of)| judge(group.title(), &of)).collect(),
+        groups: groups.iter().zip(members).map(|(group, of)| score(group.title(), &of)).collect(),
     })
 }
 
@@ -126,14 +126,14 @@ fn open(faults: &[&'static PlantedFault]) -> Result<Target> {
 }
 
 /// The fault that most of a group's findings belong to, and how many do.
-fn judge(title: String, findings: &[&Explained]) -> Judged {
+fn score(title: String, findings: &[&Explained]) -> Scored {
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     for fault in findings.iter().flat_map(|f| &f.faults) {
         *counts.entry(fault.name).or_default() += 1;
     }
     let most = counts.iter().max_by_key(|(name, count)| (**count, **name));
     let (fault, right) = (most.map(|(name, _)| *name), most.map_or(0, |(_, count)| *count));
-    Judged { title, fault, findings: findings.len(), right }
+    Scored { title, fault, findings: findings.len(), right }
 }
 
 /// The saved cases, but for the culprits alone beside them.
@@ -221,7 +221,7 @@ impl Results {
 /// One JSON object.
 pub fn json(results: &Results) -> Value {
     let group =
-        |g: &Judged| json!({ "title": g.title, "fault": g.fault, "findings": g.findings, "right": g.right });
+        |g: &Scored| json!({ "title": g.title, "fault": g.fault, "findings": g.findings, "right": g.right });
     json!({
         "faults": results.faults.iter().map(|f| f.name).collect::<Vec<_>>(),
         "cases": results.cases,

@@ -1,7 +1,7 @@
 //! Who decides whether an answer is wrong: bounds derived for each element, or a constant for all.
 
 use harness::{Case, Target};
-use interp::Judged;
+use interp::Bounded;
 use ir::Tensor;
 use oracles::{Expected, Finding, Verdict};
 use worker::Outcome;
@@ -57,7 +57,7 @@ pub(crate) fn ask(
     target: &Target,
     case: &Case,
     names: &[String],
-    reference: &[Judged],
+    reference: &[Bounded],
     answer: &Outcome,
 ) -> Opinion {
     let expected = Expected { names, outputs: reference, profile: target.profile };

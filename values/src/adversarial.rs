@@ -18,7 +18,7 @@ use crate::invert;
 use crate::origin::{Carried, Element, Number, Origins, Record};
 use crate::undefined::{self, Results};
 use interp::Profile;
-use interp::evaluate::{Taps, judge_all};
+use interp::evaluate::{Taps, evaluate_values};
 use interp::walk::Visit;
 
 /// How many plans are tried for one case.
@@ -235,7 +235,7 @@ fn keep(model: &Model, found: &Found, plan: &mut Intent) -> Option<(Found, AtEdg
 /// The share of the outputs' elements that are undecidable or undefined by the tightest profile, so that what only
 /// some may leave open, such as NaN in a maximum, is tried on the others.
 fn undecidable(model: &Model, tensors: &Tensors) -> f64 {
-    let evaluation = judge_all(model, &|id| tensors.get(&id), &Profile::TIGHT, Taps::Outputs);
+    let evaluation = evaluate_values(model, &|id| tensors.get(&id), &Profile::TIGHT, Taps::Outputs);
     let all: usize = evaluation.outputs.iter().map(|o| o.tensor.len()).sum();
     let open: usize = evaluation.outputs.iter().map(|o| o.undecidable() + o.undefined.len()).sum();
     open as f64 / all.max(1) as f64

@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     drop(out);
     let counted = Counts::of(&report);
     print!("{}", text(&report, &injected, &counted, seconds));
-    judge(&report, &injected, &counted, arguments.cases)?;
+    account_for(&report, &injected, &counted, arguments.cases)?;
     before.must_be_all()
 }
 
@@ -199,7 +199,7 @@ fn text(report: &Report, injected: &Injected, counted: &Counts, seconds: f64) ->
 }
 
 /// Whether the report accounts for every case, once and rightly.
-fn judge(report: &Report, injected: &Injected, counted: &Counts, cases: u64) -> Result<()> {
+fn account_for(report: &Report, injected: &Injected, counted: &Counts, cases: u64) -> Result<()> {
     ensure!(report.cases == cases, "{} cases are reported", report.cases);
     let tally = report.verdicts;
     ensure!(tally.pass + tally.bug + tally.incomparable == cases, "the verdicts are {tally:?}");

@@ -1,6 +1,6 @@
 //! The metamorphic oracle as a campaign asks it: one relation per case, drawn from those that were chosen.
 
-use interp::{Judged, Taps};
+use interp::{Bounded, Taps};
 use ir::Tensor;
 use onnx::CaseFolder;
 use ops::Model;
@@ -116,7 +116,7 @@ fn judge(
         let mut by_name = model.graph.outputs.iter().map(|o| &o.name).zip(evaluation.outputs);
         // Outputs that the rewrite adds come last.
         let kept = by_name.by_ref().take(expected.names.len());
-        let kept: Vec<(&String, Judged)> = kept.collect();
+        let kept: Vec<(&String, Bounded)> = kept.collect();
         let same_names = kept.iter().map(|(name, _)| *name).eq(expected.names);
         same_names.then(|| kept.into_iter().map(|(_, judged)| judged).collect())
     })

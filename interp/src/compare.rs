@@ -6,7 +6,7 @@
 
 use ir::{Tensor, Type};
 
-use crate::evaluate::Judged;
+use crate::evaluate::Bounded;
 use crate::margin::Margins;
 use crate::profile::Profile;
 
@@ -98,7 +98,7 @@ impl Acceptance {
 }
 
 /// Compares a tensor with the reference.
-pub fn judge(expected: &Judged, actual: &Tensor, profile: &Profile) -> Result<Comparison, WrongType> {
+pub fn compare(expected: &Bounded, actual: &Tensor, profile: &Profile) -> Result<Comparison, WrongType> {
     if expected.tensor.ty() != actual.ty() {
         return Err(WrongType { expected: expected.tensor.ty(), actual: actual.ty() });
     }
@@ -119,7 +119,7 @@ pub fn judge(expected: &Judged, actual: &Tensor, profile: &Profile) -> Result<Co
     Ok(all)
 }
 
-fn floats(all: &mut Comparison, expected: &Judged, actual: &Tensor, profile: &Profile) {
+fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &Profile) {
     let format = actual.dtype().float();
     let mut excess = f64::NEG_INFINITY;
     for (index, (value, actual)) in expected.tensor.to_f64s().into_iter().zip(actual.to_f64s()).enumerate() {
@@ -156,7 +156,7 @@ fn floats(all: &mut Comparison, expected: &Judged, actual: &Tensor, profile: &Pr
     }
 }
 
-fn integers(all: &mut Comparison, expected: &Judged, actual: &Tensor) {
+fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
     for (index, (value, actual)) in expected.tensor.to_i128s().into_iter().zip(actual.to_i128s()).enumerate()
     {
         if expected.error_at(index) > 0.0 {
@@ -181,22 +181,22 @@ mod tests {
     use super::*;
     use ir::DType;
 
-    fn judged(values: &[f64], error: &[f64]) -> Judged {
+    fn bounded(values: &[f64], error: &[f64]) -> Bounded {
         let ty = Type::new(DType::F32, [values.len() as i64]);
-        Judged {
+        Bounded {
             tensor: Tensor::from_f64_fn(&ty, |i| values[i]),
             error: error.to_vec(),
             undefined: Vec::new(),
         }
     }
 
-    fn against(expected: &Judged, actual: &[f64], profile: &Profile) -> Comparison {
-        judge(expected, &judged(actual, &[]).tensor, profile).unwrap()
+    fn against(expected: &Bounded, actual: &[f64], profile: &Profile) -> Comparison {
+        compare(expected, &bounded(actual, &[]).tensor, profile).unwrap()
     }
 
     #[test]
     fn exact_elements_are_compared_bit_for_bit() {
-        let expected = judged(&[1.0, f64::NAN, f64::INFINITY, 0.0], &[]);
+        let expected = bounded(&[1.0, f64::NAN, f64::INFINITY, 0.0], &[]);
         assert!(against(&expected, &[1.0, -f64::NAN, f64::INFINITY, 0.0], &Profile::TIGHT).passes());
         let signs = [1.0, f64::NAN, f64::INFINITY, -0.0];
         assert_eq!(against(&expected, &signs, &Profile::TIGHT).mismatches, 1);
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn bounds_hold_and_the_undecidable_is_counted() {
-        let expected = judged(&[1.0, 2.0, 3.0], &[0.5, f64::INFINITY, 0.0]);
+        let expected = bounded(&[1.0, 2.0, 3.0], &[0.5, f64::INFINITY, 0.0]);
         let fine = against(&expected, &[1.25, f64::NAN, 3.0], &Profile::TIGHT);
         assert_eq!((fine.passes(), fine.undecidable, fine.compared(), fine.used), (true, 1, 2, 0.5));
         let off = against(&expected, &[1.75, 0.0, 3.0], &Profile::TIGHT);
@@ -219,6 +219,6 @@ mod tests {
 
     #[test]
     fn another_type_is_no_mismatch_but_an_error() {
-        assert!(judge(&judged(&[1.0], &[]), &judged(&[1.0, 2.0], &[]).tensor, &Profile::TIGHT).is_err());
+        assert!(compare(&bounded(&[1.0], &[]), &bounded(&[1.0, 2.0], &[]).tensor, &Profile::TIGHT).is_err());
     }
 }
