@@ -1,7 +1,7 @@
 //! One suite for every backend and engine: the same problems, and the reference's word on each.
 //!
-//! A [`Problem`] is a model with inputs. Some are [drawn](drawn): every operator on every dtype, in drawn forms, and graphs of some
-//! operators. Others are [made by hand](made): the ends of number formats, shapes at which kernels go another way, padding of every
+//! A [`Problem`] is a model with inputs. Some are [`drawn`]: every operator on every dtype, in drawn forms, and graphs of some
+//! operators. Others are made by hand ([`made`]): the ends of number formats, shapes at which kernels go another way, padding of every
 //! kind. What is right is written down nowhere: it is what `interp` says, with its bounds under the profile that the backend or
 //! engine is held to. So a problem is one line, and holds for whatever is tested.
 //!
