@@ -11,14 +11,14 @@
 //! | [`store`] | a campaign on disk: stored, continued, merged |
 //! | [`shard`] | one part of a campaign that is split over machines |
 //! | [`replay`] | running saved cases: `onnxsmith run` |
-//! | [`corpus`] | writing cases: `onnxsmith gen` |
+//! | [`generate`] | writing cases: `onnxsmith gen` |
 //! | [`junit`] | a report for CI systems |
 
-pub mod corpus;
 pub mod coverage;
 pub mod event;
 pub mod exit;
 pub mod fuzz;
+pub mod generate;
 pub mod group;
 pub mod junit;
 pub mod replay;

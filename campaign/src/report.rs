@@ -318,7 +318,7 @@ impl Report {
     }
 
     /// Fills in what follows from the counts.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn complete(&mut self) {
         for numbers in self.by_operator.values_mut() {
             numbers.inexact = numbers.margins.elements();
             numbers.median_margin = numbers.margins.median();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use graphgen::Settings;
 use harness::{Case, Maker, Values, case};
-use interp::{Judged, Profile, Taps};
+use interp::{Bounded, Profile, Taps};
 use ir::Tensor;
 use onnx::CaseFolder;
 use onnx::case::Leeway;
@@ -38,7 +38,7 @@ fn accepts(expected: &Tensor, actual: &Tensor, leeway: &Leeway, zero_sign: ZeroS
 }
 
 /// The tensor with each element changed in some way.
-fn changed(output: &Judged, how: usize) -> Tensor {
+fn changed(output: &Bounded, how: usize) -> Tensor {
     let tensor = &output.tensor;
     let ty = tensor.ty();
     let Some(format) = ty.dtype.float() else {
@@ -64,7 +64,7 @@ fn changed(output: &Judged, how: usize) -> Tensor {
 }
 
 /// Our own judge's word on one element.
-fn ours(output: &Judged, actual: &Tensor, profile: &Profile, i: usize) -> bool {
+fn ours(output: &Bounded, actual: &Tensor, profile: &Profile, i: usize) -> bool {
     // All other elements are those of the reference.
     let ty = output.tensor.ty();
     let one = if ty.dtype.is_float() {
@@ -74,7 +74,7 @@ fn ours(output: &Judged, actual: &Tensor, profile: &Profile, i: usize) -> bool {
         let (right, changed) = (output.tensor.to_i128s(), actual.to_i128s());
         Tensor::from_i128_fn(&ty, |k| if k == i { changed[k] } else { right[k] })
     };
-    interp::judge(output, &one, profile).expect("the same type").passes()
+    interp::compare(output, &one, profile).expect("the same type").passes()
 }
 
 #[test]

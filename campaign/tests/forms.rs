@@ -15,7 +15,7 @@ use onnx::proto::{
     AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ValueInfoProto, decode,
 };
 use onnx::{CaseFolder, encode};
-use triage::reduce::{Budget, Plan, Reduced, reduce};
+use triage::reduce::{Budget, Reduced, Reduction, reduce};
 use worker::{Case, Description, Engine, EngineError};
 
 /// An engine that has its own way with some programs, and is right about all others.
@@ -115,7 +115,7 @@ fn reduced(wrong: fn(&Program) -> Option<Program>) -> (Reduced, Vec<String>) {
     case(&from);
     let targets = Target::here(Box::new(Having(wrong)));
     let stop = AtomicBool::new(false);
-    let plan = Plan { targets: &targets, seed: 1, budget: Budget::default(), stop: &stop };
+    let plan = Reduction { targets: &targets, seed: 1, budget: Budget::default(), stop: &stop };
     let reduced = reduce(&from, &to, &plan, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
     let program = CaseFolder::read(&to).and_then(|case| case.decode()).and_then(Program::read).unwrap();
     let mut operators = Vec::new();

@@ -34,7 +34,7 @@ fn small() -> Settings {
 }
 
 /// The outputs of a model in ONNX by the reference, by name.
-fn outputs(onnx: &[u8], inputs: &[(String, Tensor)]) -> BTreeMap<String, interp::Judged> {
+fn outputs(onnx: &[u8], inputs: &[(String, Tensor)]) -> BTreeMap<String, interp::Bounded> {
     let known: BTreeMap<String, Tensor> = inputs.iter().cloned().collect();
     let model = case::import(onnx, &known).expect("our own models are valid");
     let inputs: Vec<Tensor> = model.graph.variables().map(|(_, name, _)| known[name].clone()).collect();
@@ -43,7 +43,7 @@ fn outputs(onnx: &[u8], inputs: &[(String, Tensor)]) -> BTreeMap<String, interp:
 }
 
 /// Whether an element of a rewritten model is what it must be.
-fn agrees(holds: Holds, a: &interp::Judged, b: &interp::Judged, i: usize) -> bool {
+fn agrees(holds: Holds, a: &interp::Bounded, b: &interp::Bounded, i: usize) -> bool {
     let (x, y) = (a.tensor.to_f64s()[i], b.tensor.to_f64s()[i]);
     let is_same = x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan());
     let reach = a.error_at(i) + b.error_at(i);

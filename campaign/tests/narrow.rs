@@ -1,7 +1,7 @@
 //! Casts between all dtypes, the narrow ones among them: our kernels within the bounds of the reference.
 
 use backends::cpu::{Cpu, run_model};
-use interp::{Profile, Taps, evaluate, judge};
+use interp::{Profile, Taps, compare, evaluate};
 use ir::{DType, DTypes, Tensor, Type};
 use ops::Model;
 
@@ -54,7 +54,7 @@ fn compared(from: DType, to: DType, attributes: &str, profile: &Profile) -> usiz
     let x = [numbers(&Type::new(from, [256]))];
     let right = evaluate(&model, &x, profile, Taps::Outputs).expect("a valid model");
     let ours = run_model(&model, &x, &mut Cpu).expect("there is a kernel");
-    let found = judge(&right.outputs[0], &ours[0], profile).expect("of one type");
+    let found = compare(&right.outputs[0], &ours[0], profile).expect("of one type");
     assert!(found.passes(), "{from} to {to}{attributes} under {}: {found:?}", profile.name);
     found.compared()
 }

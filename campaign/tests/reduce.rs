@@ -15,14 +15,14 @@ use interp::Profile;
 use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::replay::{Replay, Result as Outcome, replay};
 use ops::{Graph, Model, Op};
-use triage::reduce::{Budget, Plan, ReduceError, Reduced, reduce};
+use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
 use worker::{Description, EngineError};
 
 /// What becomes of an operator's right outputs.
-type Fault = fn(&Op, &[Option<&Tensor>], Vec<Tensor>) -> Vec<Tensor>;
+type Change = fn(&Op, &[Option<&Tensor>], Vec<Tensor>) -> Vec<Tensor>;
 
-/// Kernels with a fault.
-struct Wrong(Fault);
+/// Kernels whose outputs are changed.
+struct Wrong(Change);
 
 impl NodeRunner for Wrong {
     type Error = CpuError;
@@ -37,8 +37,8 @@ impl NodeRunner for Wrong {
     }
 }
 
-fn wrong(fault: Fault) -> Vec<Target> {
-    let mut targets = Target::here(Box::new(OnModels(GraphRunner::new("wrong", Wrong(fault)))));
+fn wrong(change: Change) -> Vec<Target> {
+    let mut targets = Target::here(Box::new(OnModels(GraphRunner::new("wrong", Wrong(change)))));
     for target in &mut targets {
         target.profile = &Profile::TIGHT;
     }
@@ -90,8 +90,8 @@ fn save(at: &Path, model: Model, inputs: Vec<Tensor>) -> PathBuf {
 
 fn reduced(path: &Path, targets: &[Target], budget: Budget) -> Result<Reduced, ReduceError> {
     let stop = AtomicBool::new(false);
-    let plan = Plan { targets, seed: 0, budget, stop: &stop };
-    reduce(path, &path.with_extension("reduced"), &plan, &mut |_| {})
+    let reduction = Reduction { targets, seed: 0, budget, stop: &stop };
+    reduce(path, &path.with_extension("reduced"), &reduction, &mut |_| {})
 }
 
 /// Enough for every test here, so that none depends on the clock.
@@ -255,9 +255,9 @@ fn whenever_it_ends_the_best_so_far_is_there() {
     }
     // A result is a case like any other, and goes on from there.
     let (stop, out) = (AtomicBool::new(true), folder.path().join("stopped"));
-    let plan = Plan { targets: &targets, seed: 0, budget: AMPLE, stop: &stop };
+    let reduction = Reduction { targets: &targets, seed: 0, budget: AMPLE, stop: &stop };
     let saved = AtomicUsize::new(0);
-    let result = reduce(&path.with_extension("reduced"), &out, &plan, &mut |_| {
+    let result = reduce(&path.with_extension("reduced"), &out, &reduction, &mut |_| {
         saved.fetch_add(1, Ordering::Relaxed);
     });
     assert_eq!(result.expect("there is a finding").nodes_before, before);

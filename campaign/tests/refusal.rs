@@ -40,7 +40,7 @@ impl NodeRunner for Refusing {
 
 #[test]
 fn refusing_is_a_bug_where_all_is_defined() {
-    // A difference of a value with itself is a divisor that no value search can mend: there, an edge is cut.
+    // A difference of a value with itself is a divisor that no value search can mend: there, an operand becomes an input.
     let operators = ["Sub", "Div"].into();
     let settings = Settings {
         nodes: 30,
@@ -91,6 +91,6 @@ graph {
     let verdict = verdict(target, &model, &inputs);
     assert!(matches!(&verdict, Verdict::Bug(finding) if finding.is_refusal()), "{verdict:?}");
     let suspect = Suspect::new(&model, &inputs, target.profile);
-    let (settled, _) = suspect.settle(target, true, verdict).expect("a run");
-    assert_eq!(settled, Verdict::Incomparable(Why::Undefined));
+    let (concluded, _) = suspect.conclude(target, true, verdict).expect("a run");
+    assert_eq!(concluded, Verdict::Incomparable(Why::Undefined));
 }

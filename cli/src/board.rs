@@ -25,7 +25,7 @@ const TARGETS: usize = 14;
 
 /// How much a campaign is to do.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Goal {
+pub(crate) struct Extent {
     /// The most cases of this part.
     pub(crate) cases: Option<u64>,
     /// The most time.
@@ -74,14 +74,14 @@ pub(crate) struct Live {
 
 impl Live {
     /// Shows the campaign of a folder; nothing where nobody would see it.
-    pub(crate) fn start(folder: &Path, goal: Goal, known: &Known) -> Option<Self> {
+    pub(crate) fn start(folder: &Path, extent: Extent, known: &Known) -> Option<Self> {
         let board = Board::new();
         if !board.is_seen() {
             return None;
         }
         let over = Arc::new(AtomicBool::new(false));
         let (folder, known, is_over): (PathBuf, _, _) = (folder.to_owned(), known.clone(), Arc::clone(&over));
-        let thread = thread::spawn(move || keep(board, &folder, goal, &known, &is_over));
+        let thread = thread::spawn(move || keep(board, &folder, extent, &known, &is_over));
         Some(Self { over, thread: Some(thread) })
     }
 }
@@ -96,10 +96,10 @@ impl Drop for Live {
 }
 
 /// What cannot be read or drawn now may be the next time; a board is not worth ending a campaign for.
-fn keep(mut board: Board, folder: &Path, goal: Goal, known: &Known, over: &AtomicBool) {
+fn keep(mut board: Board, folder: &Path, extent: Extent, known: &Known, over: &AtomicBool) {
     let Ok(store) = Store::read(folder) else { return };
     while !over.load(Ordering::Relaxed) {
-        if let Ok(lines) = lines(&store, goal, known) {
+        if let Ok(lines) = lines(&store, extent, known) {
             let _ = board.draw(&lines);
         }
         for _ in 0..EVERY.as_millis() / BLINK.as_millis() {
@@ -112,10 +112,10 @@ fn keep(mut board: Board, folder: &Path, goal: Goal, known: &Known, over: &Atomi
 }
 
 /// What a campaign's folder has to show.
-pub(crate) fn lines(store: &Store, goal: Goal, known: &Known) -> Result<Vec<String>, StoreError> {
+pub(crate) fn lines(store: &Store, extent: Extent, known: &Known) -> Result<Vec<String>, StoreError> {
     let (mut report, blocks) = (store.report()?, store.blocks()?);
     report.mark_known(known, store.identity());
-    let mut lines = vec![format!("campaign in {}", store.folder().display()), pace(&report, &blocks, goal)];
+    let mut lines = vec![format!("campaign in {}", store.folder().display()), pace(&report, &blocks, extent)];
     lines.push(String::new());
     lines.extend(verdicts(&report));
     lines.push(String::new());
@@ -125,15 +125,15 @@ pub(crate) fn lines(store: &Store, goal: Goal, known: &Known) -> Result<Vec<Stri
 }
 
 /// How far the campaign is, and how fast.
-fn pace(report: &Report, blocks: &[Stored], goal: Goal) -> String {
+fn pace(report: &Report, blocks: &[Stored], extent: Extent) -> String {
     let rate = rate(blocks);
-    let cases = match goal.cases {
-        Some(goal) => format!("{} of {goal} cases", report.cases),
+    let cases = match extent.cases {
+        Some(extent) => format!("{} of {extent} cases", report.cases),
         None => format!("{} cases", report.cases),
     };
     let by_cases =
-        goal.cases.filter(|_| rate > 0.0).map(|goal| goal.saturating_sub(report.cases) as f64 / rate);
-    let by_time = goal.time.map(|time| (time.as_secs_f64() - report.wall_seconds).max(0.0));
+        extent.cases.filter(|_| rate > 0.0).map(|extent| extent.saturating_sub(report.cases) as f64 / rate);
+    let by_time = extent.time.map(|time| (time.as_secs_f64() - report.wall_seconds).max(0.0));
     let left = by_cases.into_iter().chain(by_time).reduce(f64::min);
     let left = left.map_or_else(String::new, |left| format!(", {} left", clock(left)));
     format!("{cases}, {rate:.1} a second, {} gone{left}", clock(report.wall_seconds))
@@ -218,7 +218,7 @@ mod tests {
         let report = Report { cases: 100, wall_seconds: 20.0, ..Report::default() };
         let blocks = [block(0, 100, 20.0)];
         let at = |cases, time: Option<u64>| {
-            pace(&report, &blocks, Goal { cases, time: time.map(Duration::from_secs) })
+            pace(&report, &blocks, Extent { cases, time: time.map(Duration::from_secs) })
         };
         assert_eq!(at(None, None), "100 cases, 5.0 a second, 0:00:20 gone");
         assert_eq!(at(Some(400), Some(3700)), "100 of 400 cases, 5.0 a second, 0:00:20 gone, 0:01:00 left");

@@ -5,12 +5,12 @@ use ops::{Model, Spec};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
+use crate::builder::{GraphBuilder, Origin, Placeholder, ValueId};
 use crate::function;
 use crate::grow::{Measure, grow};
 use crate::insert::{Frame, Inserter};
 use crate::policy::{DENSE, Pattern, Policy, choose};
 use crate::settings::Settings;
-use crate::sketch::{Origin, Placeholder, Sketch, ValueId};
 
 /// How many draws are made for each node wanted before the graph is left smaller.
 const ATTEMPTS_PER_NODE: usize = 60;
@@ -42,12 +42,12 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
     let taps = stream.child("tap");
     let tap = |v: ValueId| taps.at(v as u64).rng().random_bool(settings.tap.clamp(0.0, 1.0));
     let frame = Frame { min_dim: i64::from(!empty), budget, tap: &tap };
-    let Drawn { sketch, rejected, refused } = if budget.is_filled() {
+    let Drawn { builder, rejected, refused } = if budget.is_filled() {
         filled(settings, policy, &frame, stream)
     } else {
         draw(settings, policy, &frame, &[], stream)
     };
-    let graph = finish(&sketch, settings.constant, &tap, stream.child("form"));
+    let graph = finish(&builder, settings.constant, &tap, stream.child("form"));
     let mut model = Model::new(settings.opset, graph);
     function::extract(&mut model, settings.function, stream.child("function"));
     let constants = model.graph.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Constant(_)));
@@ -58,7 +58,7 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
 /// A graph, and what its drawing took.
 #[derive(Default)]
 struct Drawn {
-    sketch: Sketch,
+    builder: GraphBuilder,
     /// How many draws came to nothing.
     rejected: usize,
     /// How many had a form that the settings refuse.
@@ -81,7 +81,7 @@ fn filled(settings: &Settings, policy: &dyn Policy, frame: &Frame<'_>, stream: S
         rejected += drawn.rejected;
         refused += drawn.refused;
         let grown =
-            grow(&mut drawn.sketch, settings, &frame.budget, frame.tap, &mut stream.child("grow").rng());
+            grow(&mut drawn.builder, settings, &frame.budget, frame.tap, &mut stream.child("grow").rng());
         if best.as_ref().is_none_or(|(other, _)| grown.is_better_than(other)) {
             best = Some((grown, drawn));
         }
@@ -109,13 +109,13 @@ fn draw(
     }
     for attempt in 0..settings.nodes * ATTEMPTS_PER_NODE {
         let stream = stream.child("node").at(attempt as u64);
-        let missing = settings.nodes - inserter.sketch.nodes.len();
+        let missing = settings.nodes - inserter.builder.nodes.len();
         if missing == 0 {
             break;
         }
         rejected += usize::from(!step(&mut inserter, settings, policy, &available, missing, stream));
     }
-    Drawn { refused: inserter.refused(), sketch: inserter.sketch, rejected }
+    Drawn { refused: inserter.refused(), builder: inserter.builder, rejected }
 }
 
 /// Inserts a node, or a pattern of at most `missing` nodes. Says whether it did.
@@ -158,18 +158,23 @@ fn insert_pattern(
         if !(0..TRIES).any(|t| inserter.forward(spec, &used, stream.at(t))) {
             break;
         }
-        given.extend(inserter.sketch.nodes.last().map(|n| n.outputs.clone()));
+        given.extend(inserter.builder.nodes.last().map(|n| n.outputs.clone()));
     }
     !given.is_empty()
 }
 
-fn finish(sketch: &Sketch, constant: f64, tap: &dyn Fn(ValueId) -> bool, stream: Stream) -> ops::Graph {
+fn finish(
+    builder: &GraphBuilder,
+    constant: f64,
+    tap: &dyn Fn(ValueId) -> bool,
+    stream: Stream,
+) -> ops::Graph {
     let placeholder =
-        |v: &ValueId| !matches!(sketch.values[*v].origin, Origin::Node(_)) && sketch.values[*v].uses > 0;
+        |v: &ValueId| !matches!(builder.values[*v].origin, Origin::Node(_)) && builder.values[*v].uses > 0;
     // A graph without inputs would be folded into constants by any optimiser, so one placeholder stays open.
-    let first = (0..sketch.values.len()).find(placeholder);
+    let first = (0..builder.values.len()).find(placeholder);
     let mut forms = stream.rng();
-    sketch.finish(
+    builder.finish(
         |v| {
             let constant = forms.random_bool(constant.clamp(0.0, 1.0)) && Some(v) != first;
             if constant { Placeholder::Constant } else { Placeholder::Variable }

@@ -20,8 +20,8 @@ use ops::{Args, Hazard, Op, Operator, Rule, TypeRule};
 use rand::RngExt;
 
 use crate::budget::Budget;
+use crate::builder::{GraphBuilder, Origin, ValueId};
 use crate::settings::Settings;
-use crate::sketch::{Origin, Sketch, ValueId};
 use crate::solver::{Moves, Problem, Solution};
 
 /// How many moves are tried for each unknown.
@@ -51,7 +51,7 @@ enum Spread {
 
 /// Grows a graph into its budget as far as it goes, and says how it then stands.
 pub(crate) fn grow(
-    sketch: &mut Sketch,
+    builder: &mut GraphBuilder,
     settings: &Settings,
     budget: &Budget,
     tap: &dyn Fn(ValueId) -> bool,
@@ -59,27 +59,27 @@ pub(crate) fn grow(
 ) -> Measure {
     let arena = Arena::new();
     let mut problem = Problem::new(&arena);
-    let limits = Limits::of(settings, budget);
-    let measure = |s: &Sketch| Measure::of(s, settings, budget, tap);
-    let Some(measured) = measure(sketch) else { return Measure::NOWHERE };
-    let Some(lifted) = Lifted::of(sketch, &arena, &mut problem, limits) else { return measured };
+    let room = Room::of(settings, budget);
+    let measure = |s: &GraphBuilder| Measure::of(s, settings, budget, tap);
+    let Some(measured) = measure(builder) else { return Measure::NOWHERE };
+    let Some(lifted) = Lifted::of(builder, &arena, &mut problem, room) else { return measured };
     let Some(moves) = Moves::from(&problem, &lifted.start) else { return measured };
-    let mut climb = Climb { lifted: &lifted, moves, best: sketch.clone(), measured, measure: &measure, rng };
+    let mut climb = Climb { lifted: &lifted, moves, best: builder.clone(), measured, measure: &measure, rng };
     for spread in ROUNDS {
         climb.run(spread);
     }
-    *sketch = climb.best;
+    *builder = climb.best;
     climb.measured
 }
 
 /// The largest sizes.
 #[derive(Clone, Copy)]
-struct Limits {
+struct Room {
     dim: i64,
     elements: i64,
 }
 
-impl Limits {
+impl Room {
     fn of(settings: &Settings, budget: &Budget) -> Self {
         let bytes = [budget.peak, budget.total].map(|span| if span.is_filled() { span.most } else { 0 });
         let by_flops = ((budget.flops.most as f64 * ELEMENTS_PER_FLOP) as i64).min(MOST_ELEMENTS);
@@ -100,12 +100,17 @@ struct Lifted<'a> {
 }
 
 impl<'a> Lifted<'a> {
-    fn of(sketch: &Sketch, arena: &'a Arena<'a>, problem: &mut Problem<'a>, limits: Limits) -> Option<Self> {
+    fn of(
+        builder: &GraphBuilder,
+        arena: &'a Arena<'a>,
+        problem: &mut Problem<'a>,
+        room: Room,
+    ) -> Option<Self> {
         let mut start = Vec::new();
         // What is not a size (a negative pad, an end counted from behind, an extent of 0) stays.
         let mut lift = |value: i64| {
-            let symbol = if (1..limits.dim).contains(&value) {
-                arena.unknown(value, limits.dim)
+            let symbol = if (1..room.dim).contains(&value) {
+                arena.unknown(value, room.dim)
             } else {
                 Sym::from(value)
             };
@@ -114,15 +119,15 @@ impl<'a> Lifted<'a> {
             }
             symbol
         };
-        let mut values: Vec<Type<Sym<'a>>> = Vec::with_capacity(sketch.values.len());
-        for entry in &sketch.values {
+        let mut values: Vec<Type<Sym<'a>>> = Vec::with_capacity(builder.values.len());
+        for entry in &builder.values {
             let is_placeholder = !matches!(entry.origin, Origin::Node(_));
             let shape = entry.ty.shape.iter().map(|&d| if is_placeholder { lift(d) } else { Sym::from(d) });
             values.push(Type::new(entry.ty.dtype, shape.collect::<Vec<_>>()));
         }
-        let ops: Vec<Op<Sym<'a>>> = sketch.nodes.iter().map(|n| n.op.map(&mut lift)).collect();
-        for node in sketch.order() {
-            let planned = &sketch.nodes[node];
+        let ops: Vec<Op<Sym<'a>>> = builder.nodes.iter().map(|n| n.op.map(&mut lift)).collect();
+        for node in builder.order() {
+            let planned = &builder.nodes[node];
             let operands: Vec<Option<&Type<Sym<'a>>>> =
                 planned.inputs.iter().map(|v| v.map(|v| &values[v])).collect();
             let outputs = ops[node].infer(Args(&operands), problem).ok()?;
@@ -130,16 +135,16 @@ impl<'a> Lifted<'a> {
                 values[value] = ty;
             }
         }
-        for (ty, entry) in values.iter().zip(&sketch.values) {
-            let most = limits.elements.max(entry.ty.count());
+        for (ty, entry) in values.iter().zip(&builder.values) {
+            let most = room.elements.max(entry.ty.count());
             problem.le(ty.count(), Sym::from(most)).ok()?;
         }
         Some(Self { values, ops, start })
     }
 
     /// The graph with the sizes of a solution.
-    fn at(&self, solution: &Solution, sketch: &Sketch) -> Sketch {
-        let mut sized = sketch.clone();
+    fn at(&self, solution: &Solution, builder: &GraphBuilder) -> GraphBuilder {
+        let mut sized = builder.clone();
         let value = |s: Sym<'_>| solution.value(s);
         for (entry, ty) in sized.values.iter_mut().zip(&self.values) {
             entry.ty = Type::new(ty.dtype, ty.shape.iter().map(|&d| value(d)).collect::<Vec<_>>());
@@ -176,16 +181,16 @@ impl Measure {
 
     /// `None` where the graph exceeds its budget, or breaks a rule that is not one between sizes.
     fn of(
-        sketch: &Sketch,
+        builder: &GraphBuilder,
         settings: &Settings,
         budget: &Budget,
         tap: &dyn Fn(ValueId) -> bool,
     ) -> Option<Self> {
         let (mut all, mut largest) = (0_u64, 0_u64);
-        for planned in &sketch.nodes {
+        for planned in &builder.nodes {
             let inputs: Vec<Option<&Type>> =
-                planned.inputs.iter().map(|v| v.map(|v| &sketch.values[v].ty)).collect();
-            let outputs: Vec<Type> = planned.outputs.iter().map(|&v| sketch.values[v].ty.clone()).collect();
+                planned.inputs.iter().map(|v| v.map(|v| &builder.values[v].ty)).collect();
+            let outputs: Vec<Type> = planned.outputs.iter().map(|&v| builder.values[v].ty.clone()).collect();
             // The concrete reading of the rule has the last word.
             let is_valid = Operation::infer(&planned.op, &inputs).is_ok_and(|found| found == outputs)
                 && planned.op.since(&inputs) <= settings.opset
@@ -203,7 +208,7 @@ impl Measure {
             all = all.saturating_add(takes);
             largest = largest.max(takes);
         }
-        let footprint = sketch.footprint(settings.opset, tap);
+        let footprint = builder.footprint(settings.opset, tap);
         let largest = largest as f64 / all.max(1) as f64;
         (!budget.is_exceeded_by(&footprint)).then(|| Self { missing: budget.missing(&footprint), largest })
     }
@@ -213,9 +218,9 @@ impl Measure {
 struct Climb<'c, 'p, 'a> {
     lifted: &'c Lifted<'a>,
     moves: Moves<'p, 'a>,
-    best: Sketch,
+    best: GraphBuilder,
     measured: Measure,
-    measure: &'c dyn Fn(&Sketch) -> Option<Measure>,
+    measure: &'c dyn Fn(&GraphBuilder) -> Option<Measure>,
     rng: &'c mut Choices,
 }
 

@@ -16,15 +16,15 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use crate::budget::Budget;
+use crate::builder::{GraphBuilder, Origin, ValueId};
 use crate::settings::Settings;
-use crate::sketch::{Origin, Sketch, ValueId};
 use crate::solver::{self, Problem};
 use crate::support::Use;
 
-/// Inserts nodes into a sketch.
+/// Inserts nodes into a graph under construction.
 pub struct Inserter<'s> {
     /// The graph under construction.
-    pub sketch: Sketch,
+    pub builder: GraphBuilder,
     /// The scalar operations of its nodes.
     flops: u64,
     settings: &'s Settings,
@@ -51,9 +51,9 @@ struct Solved {
 }
 
 impl<'s> Inserter<'s> {
-    /// An empty sketch.
+    /// An empty graph.
     pub fn new(settings: &'s Settings, frame: &'s Frame<'s>) -> Self {
-        Self { sketch: Sketch::default(), flops: 0, settings, frame, refused: Cell::new(0) }
+        Self { builder: GraphBuilder::default(), flops: 0, settings, frame, refused: Cell::new(0) }
     }
 
     /// How many draws were thrown away because the settings refuse their form.
@@ -65,8 +65,8 @@ impl<'s> Inserter<'s> {
     /// whether it did.
     pub fn forward(&mut self, spec: &'static Spec, groups: &[Vec<ValueId>], stream: Stream) -> bool {
         let live: Vec<ValueId> =
-            if groups.is_empty() { (0..self.sketch.values.len()).collect() } else { groups.concat() };
-        let types: Vec<&Type> = live.iter().map(|&v| &self.sketch.values[v].ty).collect();
+            if groups.is_empty() { (0..self.builder.values.len()).collect() } else { groups.concat() };
+        let types: Vec<&Type> = live.iter().map(|&v| &self.builder.values[v].ty).collect();
         let mut rng = stream.rng();
         let Some(solved) = self.solve(spec, Goal::Forward(&types), &mut rng) else { return false };
         let used: Vec<ValueId> = solved
@@ -81,7 +81,7 @@ impl<'s> Inserter<'s> {
 
     /// Inserts a node that produces an open placeholder. Says whether it did.
     pub fn backward(&mut self, spec: &'static Spec, wanted: ValueId, stream: Stream) -> bool {
-        let ty = self.sketch.values[wanted].ty.clone();
+        let ty = self.builder.values[wanted].ty.clone();
         let mut rng = stream.rng();
         let Some(solved) = self.solve(spec, Goal::Backward(&ty), &mut rng) else { return false };
         self.add(solved, &[], Some(wanted), &mut rng)
@@ -89,7 +89,7 @@ impl<'s> Inserter<'s> {
 
     /// A placeholder that a node could produce.
     pub fn open_placeholder(&self, rng: &mut Choices) -> Option<ValueId> {
-        let values = self.sketch.values.iter().enumerate();
+        let values = self.builder.values.iter().enumerate();
         let open: Vec<ValueId> = values.filter(|(_, e)| e.origin == Origin::Open).map(|(i, _)| i).collect();
         open.choose(rng).copied()
     }
@@ -179,17 +179,17 @@ impl<'s> Inserter<'s> {
         if flops > self.frame.budget.flops.most {
             return false;
         }
-        let before = self.frame.budget.bounds_memory().then(|| self.sketch.clone());
-        let depends = produces.map(|v| self.sketch.dependents(v));
+        let before = self.frame.budget.bounds_memory().then(|| self.builder.clone());
+        let depends = produces.map(|v| self.builder.dependents(v));
         let inputs = operands
             .into_iter()
             .map(|o| o.map(|(ty, source)| self.operand(ty, source, live, depends.as_deref(), rng)))
             .collect();
-        self.sketch.node(op, inputs, outputs, produces);
+        self.builder.node(op, inputs, outputs, produces);
         if let Some(before) = before
-            && self.frame.budget.is_exceeded_by(&self.sketch.footprint(self.settings.opset, self.frame.tap))
+            && self.frame.budget.is_exceeded_by(&self.builder.footprint(self.settings.opset, self.frame.tap))
         {
-            self.sketch = before;
+            self.builder = before;
             return false;
         }
         self.flops = flops;
@@ -206,16 +206,17 @@ impl<'s> Inserter<'s> {
     ) -> ValueId {
         match source {
             Source::Live(i) => live[i],
-            Source::Pinned => self.sketch.placeholder(ty, true),
+            Source::Pinned => self.builder.placeholder(ty, true),
             Source::Fresh => {
-                let reusable = |(v, e): (ValueId, &crate::sketch::Entry)| {
+                let reusable = |(v, e): (ValueId, &crate::builder::Entry)| {
                     let later = depends.is_some_and(|d| d.get(v).copied().unwrap_or(false));
                     (e.ty == ty && e.origin != Origin::Pinned && !later).then_some(v)
                 };
-                let same: Vec<ValueId> = self.sketch.values.iter().enumerate().filter_map(reusable).collect();
+                let same: Vec<ValueId> =
+                    self.builder.values.iter().enumerate().filter_map(reusable).collect();
                 match same.choose(rng) {
                     Some(&v) if rng.random_bool(self.settings.reuse) => v,
-                    _ => self.sketch.placeholder(ty, false),
+                    _ => self.builder.placeholder(ty, false),
                 }
             }
         }

@@ -8,7 +8,7 @@
 //! | [`amount`] | numbers as people write them |
 //! | [`policy`] | which operator comes next: weights and patterns; what a user asks for |
 //! | [`mod@generate`] | from a seed to a model |
-//! | [`sketch`] | the graph under construction, in which nodes have no order yet |
+//! | [`builder`] | the graph under construction, in which nodes have no order yet |
 //! | [`insert`] | one more node: forward (it uses values) or backward (it produces a wanted one) |
 //! | [`function`] | extracting a part of a graph into a function and a call |
 //! | `grow` | larger sizes for a graph, until it fills its budget |
@@ -19,13 +19,13 @@
 
 pub mod amount;
 pub mod budget;
+pub mod builder;
 pub mod function;
 pub mod generate;
 mod grow;
 pub mod insert;
 pub mod policy;
 pub mod settings;
-pub mod sketch;
 pub mod solver;
 pub mod support;
 

@@ -14,7 +14,7 @@ use ops::{Footprint, Model, Spec};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
-use values::{Budget, Edged, Settled};
+use values::{AtEdge, Budget, Searched};
 
 use crate::validity::{Relaxed, Validity};
 use crate::{counts, reference};
@@ -35,7 +35,7 @@ pub struct Case {
     /// Whether adversarial values were asked for.
     pub adversarial: bool,
     /// The edge that they are at, if one was reached.
-    pub edge: Option<Edged>,
+    pub edge: Option<AtEdge>,
     /// How many draws the generator threw away.
     pub rejected: usize,
     /// What its valid model takes.
@@ -178,7 +178,7 @@ pub enum CaseError {
 }
 
 /// How many models are drawn at most until one has values on which everything is defined. One in thousands has none
-/// although edges are cut: a function may be undefined whatever its operands are.
+/// although operands become inputs: a function may be undefined whatever its operands are.
 const DRAWS: u64 = 4;
 
 /// How many models are drawn until one has a node and keeps to the budget with the inputs that value search adds.
@@ -289,19 +289,19 @@ impl Maker<'_> {
         // A model beyond what the reference takes otherwise was asked for; its values are drawn once.
         let once = Budget { runs: 1, ..Budget::default() };
         let budget = reference::affordable(&case.model).map_or(once, reference::Spent::search);
-        let Settled { model, constants, mut found, .. } =
-            values::find_or_cut(case.model, constants, stream, budget)
+        let Searched { model, constants, mut found, .. } =
+            values::find_or_replace(case.model, constants, stream, budget)
                 .map_err(|cause| CaseError::Values { index, cause })?;
         let mut edge = None;
         if case.adversarial && found.all_defined {
-            let edged = values::visit_edge(&model, &constants, &found, stream.child("edge"));
-            if let Some((at_edge, kept)) = edged {
+            let moved = values::move_to_edge(&model, &constants, &found, stream.child("edge"));
+            if let Some((at_edge, kept)) = moved {
                 (found, edge) = (at_edge, Some(kept));
             }
         }
         let inputs = named(&model, found.inputs(&model));
         let all_defined = found.all_defined;
-        Ok(Case { model: found.settle(model), inputs, all_defined, edge, ..case })
+        Ok(Case { model: found.fill(model), inputs, all_defined, edge, ..case })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::cell::OnceCell;
 
-use interp::{Evaluation, Judged, Profile, Taps};
+use interp::{Bounded, Evaluation, Profile, Taps};
 use ir::inline::inline;
 use ir::rewrite::Rewrite;
 use ir::{DType, NodeId, NodeKind, Tensor, Value};
@@ -57,7 +57,7 @@ pub struct Trial {
     onnx: Vec<u8>,
     outputs: Vec<(String, DType)>,
     names: Vec<String>,
-    expected: Vec<Judged>,
+    expected: Vec<Bounded>,
     profile: &'static Profile,
 }
 

@@ -193,7 +193,7 @@ impl Target {
     ) -> Result<Run, worker::WorkerError> {
         let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
         let ran = self.ask(&case)?;
-        self.doubt(ran, None, &case)
+        self.confirm_unsupported(ran, None, &case)
     }
 
     /// Runs a case on several levels of one engine, one after the other.
@@ -213,7 +213,7 @@ impl Target {
         let unoptimised = levels.iter().position(Self::is_unoptimised);
         let supports = unoptimised.map(|at| gives_outputs(&runs[at]));
         let each = levels.iter().zip(runs).zip(&cases);
-        each.map(|((target, ran), case)| target.doubt(ran, supports, case)).collect()
+        each.map(|((target, ran), case)| target.confirm_unsupported(ran, supports, case)).collect()
     }
 
     /// Whether two targets are levels of one engine that were opened together.
@@ -243,7 +243,7 @@ impl Target {
 
     /// The run, as a refusal where it says that the engine lacks something and the unoptimised level gives outputs: that
     /// has shown that the engine supports the case. Whether it does is found out where it is not known.
-    fn doubt(
+    fn confirm_unsupported(
         &self,
         ran: Run,
         supports: Option<bool>,
@@ -294,7 +294,7 @@ impl Target {
     ) -> Result<Run, worker::WorkerError> {
         let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
         match &*self.host {
-            Host::Workers(pool) => self.doubt(pool.run_apart(threads, &case)?, None, &case),
+            Host::Workers(pool) => self.confirm_unsupported(pool.run_apart(threads, &case)?, None, &case),
             Host::Here(..) => self.run(onnx, inputs, outputs),
         }
     }

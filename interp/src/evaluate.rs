@@ -16,7 +16,7 @@ use crate::walk::{Held, System, Visit, check, walk};
 
 /// A tensor of the reference with what may be expected of a conforming implementation.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Judged {
+pub struct Bounded {
     /// The reference's elements.
     pub tensor: Tensor,
     /// How far each element may be off, in row-major order: 0 means bit for bit, infinity means undecidable.
@@ -33,9 +33,9 @@ pub struct Judged {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evaluation {
     /// The model's outputs, in order.
-    pub outputs: Vec<Judged>,
+    pub outputs: Vec<Bounded>,
     /// Every value of the main graph, if asked for.
-    pub taps: BTreeMap<Value, Judged>,
+    pub taps: BTreeMap<Value, Bounded>,
     /// What was computed by operator, functions included.
     pub operators: BTreeMap<&'static str, Decided>,
 }
@@ -65,7 +65,7 @@ impl Evaluation {
     }
 }
 
-impl Judged {
+impl Bounded {
     /// How far the element at a row-major position may be off.
     pub fn error_at(&self, i: usize) -> f64 {
         self.error.get(i).copied().unwrap_or(0.0)
@@ -93,7 +93,7 @@ impl System for Values64 {
     fn load(&self, tensor: &Tensor) -> Data<Plain> {
         plain::load(tensor)
     }
-    fn settle(&self, _: &Plain, data: &mut Data<Plain>, dtype: DType) {
+    fn store(&self, _: &Plain, data: &mut Data<Plain>, dtype: DType) {
         plain::settle(data, dtype);
     }
 }
@@ -125,7 +125,7 @@ impl<'p> System for Bounds<'p> {
         }
     }
 
-    fn settle(&self, arith: &Bound<'p>, data: &mut Data<Bound<'p>>, dtype: DType) {
+    fn store(&self, arith: &Bound<'p>, data: &mut Data<Bound<'p>>, dtype: DType) {
         match (data, dtype.float()) {
             (Data::Real(a), Some(format)) => a.mapv_inplace(|x| arith.stored(x, format)),
             (Data::Int(a), _) => a.mapv_inplace(|z| arith.stored_whole(z, dtype)),
@@ -157,11 +157,11 @@ pub fn evaluate(
 ) -> Result<Evaluation, Error> {
     check(model, inputs)?;
     let given = by_variable(model, inputs);
-    Ok(judge_all(model, &|id| given.get(&id).copied(), profile, taps))
+    Ok(evaluate_values(model, &|id| given.get(&id).copied(), profile, taps))
 }
 
 /// The evaluation of a valid model, with tensors for its variables, and for constants where they replace the model's.
-pub fn judge_all<'t>(
+pub fn evaluate_values<'t>(
     model: &Model,
     given: &dyn Fn(NodeId) -> Option<&'t Tensor>,
     profile: &Profile,
@@ -179,13 +179,13 @@ pub fn judge_all<'t>(
         }
         true
     });
-    let judged = |v: Value| Some(judged(profile, values.get(v)?.as_ref()?, model.graph.ty(v)));
-    let outputs = model.graph.outputs.iter().filter_map(|o| judged(o.value)).collect();
+    let bounded = |v: Value| Some(bounded(profile, values.get(v)?.as_ref()?, model.graph.ty(v)));
+    let outputs = model.graph.outputs.iter().filter_map(|o| bounded(o.value)).collect();
     let mut kept = BTreeMap::new();
     if taps == Taps::All {
         for (id, node) in model.graph.iter() {
             let values = (0..node.outputs.len()).map(|port| Value::new(id, port));
-            kept.extend(values.filter_map(|v| Some((v, judged(v)?))));
+            kept.extend(values.filter_map(|v| Some((v, bounded(v)?))));
         }
     }
     Evaluation { outputs, taps: kept, operators }
@@ -233,8 +233,8 @@ fn run<'t, S: System>(
     walk(system, model, keep, &|id| given(id).map(|t| system.load(t)), visit).unwrap_or_default()
 }
 
-fn judged(profile: &Profile, held: &Held<Bound<'_>>, ty: &Type) -> Judged {
-    let judged = match held.data() {
+fn bounded(profile: &Profile, held: &Held<Bound<'_>>, ty: &Type) -> Bounded {
+    let bounded = match held.data() {
         Data::Real(a) => {
             let bound = Bound::new(profile, ty.dtype);
             let wide = ty.dtype.float().filter(|format| bound.widens(*format));
@@ -255,7 +255,7 @@ fn judged(profile: &Profile, held: &Held<Bound<'_>>, ty: &Type) -> Judged {
             with_errors(tensor, a.iter().map(|z| (error(z), z.state == State::Undefined)))
         }
     };
-    Judged { is_open: held.is_open, ..judged }
+    Bounded { is_open: held.is_open, ..bounded }
 }
 
 fn from<T: Copy>(a: &ArrayD<T>, build: impl FnOnce(&mut dyn FnMut() -> Option<T>) -> Tensor) -> Tensor {
@@ -263,9 +263,9 @@ fn from<T: Copy>(a: &ArrayD<T>, build: impl FnOnce(&mut dyn FnMut() -> Option<T>
     build(&mut || items.next())
 }
 
-fn with_errors(tensor: Tensor, marks: impl Iterator<Item = (f64, bool)> + Clone) -> Judged {
+fn with_errors(tensor: Tensor, marks: impl Iterator<Item = (f64, bool)> + Clone) -> Bounded {
     let exact = marks.clone().all(|(error, _)| error == 0.0);
     let error = if exact { Vec::new() } else { marks.clone().map(|(error, _)| error).collect() };
     let undefined = marks.enumerate().filter(|(_, (_, undefined))| *undefined).map(|(i, _)| i).collect();
-    Judged { tensor, error, undefined, is_open: false }
+    Bounded { tensor, error, undefined, is_open: false }
 }

@@ -5,20 +5,20 @@
 //! | [`profile`] | what implementations promise of each step, as data |
 //! | [`bound`] | the number system of values with error bounds |
 //! | [`evaluate`](mod@evaluate) | value, bound and decidability of every element of a model's outputs |
-//! | [`judge`](mod@judge) | comparing a tensor with the reference |
+//! | [`compare`](mod@compare) | comparing a tensor with the reference |
 //! | [`margin`] | how much wider bounds are than errors |
 //! | [`walk`] | running a model in any number system |
 //!
 //! Operators' meanings are those of `ops`; nothing here knows an operator by name.
 
 pub mod bound;
+pub mod compare;
 pub mod evaluate;
-pub mod judge;
 pub mod margin;
 pub mod profile;
 pub mod walk;
 
-pub use evaluate::{Decided, Error, Evaluation, Judged, Taps, evaluate, evaluate_plain};
-pub use judge::{Acceptance, Comparison, Mismatch, judge};
+pub use compare::{Acceptance, Comparison, Mismatch, compare};
+pub use evaluate::{Bounded, Decided, Error, Evaluation, Taps, evaluate, evaluate_plain};
 pub use margin::Margins;
 pub use profile::{Accuracy, Profile};

@@ -23,7 +23,7 @@ pub trait System {
         None
     }
     /// What storing an output does to its elements.
-    fn settle(&self, arith: &Self::A, data: &mut Data<Self::A>, dtype: DType);
+    fn store(&self, arith: &Self::A, data: &mut Data<Self::A>, dtype: DType);
     /// Whether every element is one that no conforming implementation may have otherwise.
     fn is_sure(&self, _data: &Data<Self::A>) -> bool {
         true
@@ -170,7 +170,7 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
         let call = Call { arith: &arith, inputs: &inputs, types: &types, outputs };
         let mut results = op.eval(&call);
         for (data, ty) in results.iter_mut().zip(outputs) {
-            self.system.settle(&arith, data, ty.dtype);
+            self.system.store(&arith, data, ty.dtype);
             if is_open {
                 self.system.open(data);
             }

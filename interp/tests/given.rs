@@ -1,6 +1,6 @@
 //! What was read from values that a conforming implementation may have otherwise is not judged, and neither is its shape.
 
-use interp::{Profile, Taps, evaluate, judge};
+use interp::{Profile, Taps, compare, evaluate};
 use ir::{Attributes, DType, Operation, Tensor, Type, Value};
 use onnxsmith_interp as interp;
 use ops::{Graph, Model, Op};
@@ -50,10 +50,10 @@ fn an_open_output_has_any_shape_but_not_any_dtype() {
     let e = f64::from(std::f32::consts::E);
     let evaluation = evaluate(&model(e), &[scalar(1.0)], &Profile::DECLARED, Taps::Outputs).unwrap();
     let longer = Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |_| 7.0);
-    let compared = judge(&evaluation.outputs[0], &longer, &Profile::DECLARED).unwrap();
+    let compared = compare(&evaluation.outputs[0], &longer, &Profile::DECLARED).unwrap();
     assert!(compared.passes());
     assert_eq!((compared.elements, compared.compared()), (3, 0));
-    assert!(judge(&evaluation.outputs[2], &longer, &Profile::DECLARED).is_err());
+    assert!(compare(&evaluation.outputs[2], &longer, &Profile::DECLARED).is_err());
     let whole = Tensor::from_i128_fn(&Type::new(DType::I64, []), |_| 7);
-    assert!(judge(&evaluation.outputs[0], &whole, &Profile::DECLARED).is_err());
+    assert!(compare(&evaluation.outputs[0], &whole, &Profile::DECLARED).is_err());
 }

@@ -2,7 +2,7 @@
 //! too narrow or a value wrong.
 
 use ir::{DType, Tensor, Type};
-use onnxsmith_interp::{Evaluation, Profile, Taps, evaluate, judge};
+use onnxsmith_interp::{Evaluation, Profile, Taps, compare, evaluate};
 use ops::elementwise::{Binary, BinaryFn, Gelu, Unary, UnaryFn};
 use ops::linear::Gemm;
 use ops::nn::window::{AutoPad, Window};
@@ -33,7 +33,7 @@ fn reference_by(profile: &Profile, op: impl Into<Op>, operands: &[Tensor]) -> Ev
 fn accepts(evaluation: &Evaluation, elements: &[f64]) -> bool {
     let expected = &evaluation.outputs[0];
     let actual = Tensor::from_f64_fn(&expected.tensor.ty(), |i| elements[i]);
-    judge(expected, &actual, &Profile::TIGHT).unwrap().passes()
+    compare(expected, &actual, &Profile::TIGHT).unwrap().passes()
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_product_may_be_added_without_being_rounded() {
         let difference = graph.operator(Op::from(Binary(BinaryFn::Sub)), &[product, Some(seven)]).unwrap();
         graph.output("y", ir::Value::new(difference, 0));
         let evaluation = evaluate(&Model::new(21, graph), &operands, profile, Taps::Outputs).unwrap();
-        judge(&evaluation.outputs[0], &tensor(DType::F32, &[1], &[y.into()]), profile).unwrap().passes()
+        compare(&evaluation.outputs[0], &tensor(DType::F32, &[1], &[y.into()]), profile).unwrap().passes()
     };
     assert!(accepts(&Profile::TIGHT, unfused) && !accepts(&Profile::TIGHT, fused));
     assert!(accepts(&Profile::DECLARED, unfused) && accepts(&Profile::DECLARED, fused));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ir::Choices;
 use ir::dim::{Arena, Expr};
 use ir::{DTypes, Stream, Sym, Type, Value};
-use onnxsmith_interp::{Profile, Taps, evaluate, evaluate_plain, judge};
+use onnxsmith_interp::{Profile, Taps, compare, evaluate, evaluate_plain};
 use ops::draw::{Draw, Goal, Limits, Taste};
 use ops::{Graph, Model, Op, Spec};
 use values::{Budget, find_values};
@@ -74,7 +74,7 @@ fn values_lie_within_their_own_bounds_and_are_mostly_decidable() {
         for profile in [Profile::TIGHT, Profile::WGSL, Profile::DECLARED] {
             let all = evaluate(&model, &inputs, &profile, Taps::Outputs).unwrap();
             for (expected, value) in all.outputs.iter().zip(&plain) {
-                let verdict = judge(expected, value, &profile).unwrap();
+                let verdict = compare(expected, value, &profile).unwrap();
                 assert!(
                     verdict.passes(),
                     "{} seed {seed} {}: {verdict:?} of {model:?}",

@@ -16,7 +16,7 @@ pub fn members<O>(graph: &Graph<O>, value: Value) -> Vec<bool> {
 }
 
 /// The model with that output alone, and what it depends on; `None` if it has no such output. Functions stay.
-pub fn cut<O: Clone>(model: &Model<O>, output: &str) -> Option<Model<O>> {
+pub fn only<O: Clone>(model: &Model<O>, output: &str) -> Option<Model<O>> {
     let output = model.graph.outputs.iter().find(|o| o.name == output)?;
     let members = members(&model.graph, output.value);
     let mut rewrite = Rewrite::of(&model.graph);
@@ -44,11 +44,11 @@ mod tests {
         assert_eq!(members(&graph, Value::new(of_y, 1)), [false, true, true, false]);
 
         let model = Model { opset: 18, functions: Vec::new(), graph };
-        let part = cut(&model, "a").unwrap().graph;
+        let part = only(&model, "a").unwrap().graph;
         let operand = Some(Value::new(NodeId(0), 0));
         assert_eq!(part.nodes.len(), 2);
         assert_eq!(part.nodes[1].inputs, [operand, None, operand]);
         assert_eq!((part.outputs.len(), part.outputs[0].value), (1, Value::new(NodeId(1), 1)));
-        assert_eq!(cut(&model, "c"), None);
+        assert_eq!(only(&model, "c"), None);
     }
 }

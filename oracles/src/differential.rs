@@ -1,6 +1,6 @@
 //! The differential oracle: an engine's answer against the reference and its bounds.
 
-use interp::{Comparison, Judged, Mismatch, Profile};
+use interp::{Bounded, Comparison, Mismatch, Profile};
 use ir::Tensor;
 use worker::{Fault, Outcome, Stage};
 
@@ -14,7 +14,7 @@ pub struct Expected<'a> {
     /// The names of the outputs, in order.
     pub names: &'a [String],
     /// The outputs, with bounds under `profile`.
-    pub outputs: &'a [Judged],
+    pub outputs: &'a [Bounded],
     /// The accuracy the engine is held to.
     pub profile: &'a Profile,
 }
@@ -131,7 +131,7 @@ fn compare(
         let Some((_, actual)) = outputs.iter().find(|(n, _)| n == name) else {
             return Err(Wrong::new(Symptom::MissingOutput, format!("output `{name}` is missing")));
         };
-        let comparison = interp::judge(reference, actual, expected.profile).map_err(|wrong| {
+        let comparison = interp::compare(reference, actual, expected.profile).map_err(|wrong| {
             let detail = format!("output `{name}` is {} instead of {}", wrong.actual, wrong.expected);
             Wrong::new(Symptom::WrongType, detail)
         })?;

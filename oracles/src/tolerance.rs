@@ -1,7 +1,7 @@
 //! Comparison with a fixed tolerance, for cases that come with outputs but without bounds; and the tolerance for tools that
 //! cannot use bounds.
 
-use interp::Judged;
+use interp::Bounded;
 use ir::Tensor;
 
 use crate::signature::{ErrorShape, Symptom};
@@ -21,7 +21,7 @@ impl Tolerance {
 
     /// The tolerance for tools that know nothing else: each judged element of these outputs may be off by its bound and
     /// more. Of all such, the one that allows least in sum over these elements, but for rounding up.
-    pub fn covering<'a>(outputs: impl IntoIterator<Item = &'a Judged>) -> Self {
+    pub fn covering<'a>(outputs: impl IntoIterator<Item = &'a Bounded>) -> Self {
         let mut points: Vec<Point> = outputs.into_iter().flat_map(points).collect();
         let mean = points.iter().map(|p| p.size / points.len() as f64).sum();
         points.sort_by(|p, q| p.size.total_cmp(&q.size).then(q.bound.total_cmp(&p.bound)));
@@ -82,7 +82,7 @@ struct Point {
 }
 
 /// The judged elements of a float output. Infinities and NaN are compared as such.
-fn points(output: &Judged) -> Vec<Point> {
+fn points(output: &Bounded) -> Vec<Point> {
     let Some(format) = output.tensor.dtype().float() else { return Vec::new() };
     // No two numbers are closer, so a smaller bound allows nothing but the other zero.
     let least = format.ulp(0.0);
@@ -144,7 +144,7 @@ mod tests {
     fn covering(rows: &[Pair]) -> Tolerance {
         let ty = Type::new(DType::F64, [rows.len() as i64]);
         let tensor = Tensor::from_f64_fn(&ty, |i| rows[i].0);
-        Tolerance::covering(&[Judged {
+        Tolerance::covering(&[Bounded {
             tensor,
             error: rows.iter().map(|r| r.1).collect(),
             undefined: vec![],

@@ -70,7 +70,7 @@ impl<'a> Suspect<'a> {
 
     /// A target's verdict after excuses, and with someone to blame; and the culprit alone where it fails alone.
     /// `all_defined` says whether value search found values on which everything is defined.
-    pub fn settle(
+    pub fn conclude(
         &self,
         target: &Target,
         all_defined: bool,

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use interp::Judged;
+use interp::Bounded;
 use ir::{NodeId, NodeKind, Operation, Value};
 use ops::Graph;
 use oracles::{Expected, Verdict, judge};
@@ -19,7 +19,7 @@ use harness::case;
 #[derive(Clone, Copy)]
 struct Tap<'a> {
     value: Value,
-    expected: &'a Judged,
+    expected: &'a Bounded,
     /// Whether an optimiser may know it before the model runs.
     is_folded: bool,
 }

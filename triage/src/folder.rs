@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use interp::{Judged, Profile};
+use interp::{Bounded, Profile};
 use ir::{DType, Stream, Tensor, Type};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, Leeway, NamedTensor};
@@ -128,7 +128,7 @@ pub fn save(
     seed: u64,
     case: &Case,
     profile: &Profile,
-    outputs: &[Judged],
+    outputs: &[Bounded],
     findings: &[Finding],
     rewritten: Option<&Rewritten>,
 ) -> Result<(), onnx::Error> {
@@ -152,7 +152,7 @@ pub struct Saved<'a> {
     /// The accuracy that the outputs' bounds allow for.
     pub profile: &'a Profile,
     /// The outputs by the reference; none where it has none.
-    pub outputs: &'a [Judged],
+    pub outputs: &'a [Bounded],
     /// What was found.
     pub findings: &'a [Finding],
     /// Why the model is not, or may not be, valid.
@@ -167,7 +167,7 @@ impl<'a> Saved<'a> {
         case: &'a Case,
         seed: u64,
         profile: &'a Profile,
-        outputs: &'a [Judged],
+        outputs: &'a [Bounded],
         findings: &'a [Finding],
         rewritten: Option<&'a Rewritten>,
     ) -> Self {
@@ -225,7 +225,7 @@ impl ZeroSign {
 }
 
 impl Bounds {
-    fn of(name: &str, output: &Judged) -> Self {
+    fn of(name: &str, output: &Bounded) -> Self {
         let Tolerance { relative, absolute } = Tolerance::covering([output]);
         Self {
             name: name.to_owned(),
@@ -240,7 +240,7 @@ impl Bounds {
 }
 
 /// The bounds of an output for other judges.
-fn leeway(output: &Judged) -> Leeway {
+fn leeway(output: &Bounded) -> Leeway {
     let of = |dtype| Type { dtype, ..output.tensor.ty() };
     let mask = |i| match (output.error_at(i).is_finite(), output.undefined.binary_search(&i)) {
         (_, Ok(_)) => UNDEFINED,

@@ -30,7 +30,7 @@ impl Judged {
             judged.comparisons = comparisons;
             if !judged.is_the_optimisers(&verdict) {
                 let verdict = verdict.with_stderr(stderr);
-                let (verdict, alone) = suspect.settle(target, case.all_defined, verdict)?;
+                let (verdict, alone) = suspect.conclude(target, case.all_defined, verdict)?;
                 (judged.verdict, judged.alone) = (Some(verdict), alone);
             }
         }

@@ -30,7 +30,7 @@ impl Whole<'_> {
         let mut all = named.zip(&evaluation.outputs).zip(&outputs);
         all.any(|((name, expected), actual)| {
             output.is_none_or(|wanted| wanted == name)
-                && interp::judge(expected, actual, self.target.profile)
+                && interp::compare(expected, actual, self.target.profile)
                     .is_ok_and(|compared| !compared.passes())
         })
     }

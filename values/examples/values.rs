@@ -1,6 +1,6 @@
 //! How often value search finds values on which everything is defined, and what it costs: `cargo xtask values`.
 //!
-//! Each model is generated once, with every operator on, and searched once: nothing is drawn again, but where there are no values edges are cut.
+//! Each model is generated once, with every operator on, and searched once: nothing is drawn again, but where there are no values operands become inputs.
 //! Time is that of
 //! this thread's processor where the system tells it (Linux), else that of the clock.
 
@@ -12,7 +12,7 @@ use graphgen::{Generated, Settings, Weights, generate};
 use interp::evaluate_plain;
 use ir::{NodeKind, Operation, Stream};
 use onnxsmith_values::first_undefined;
-use onnxsmith_values::{Budget, Settled, find_or_cut};
+use onnxsmith_values::{Budget, Searched, find_or_replace};
 
 /// Measures value search.
 #[derive(Parser)]
@@ -45,14 +45,19 @@ fn main() {
         (0..args.count).map(|i| generate(&settings, &Weights, stream(i).child("structure"))).collect();
     let (found, search) = timed(|| {
         let search = |(i, g): (usize, &Generated)| {
-            find_or_cut(g.model.clone(), &g.constants, stream(i as u64).child("values"), Budget::default())
+            find_or_replace(
+                g.model.clone(),
+                &g.constants,
+                stream(i as u64).child("values"),
+                Budget::default(),
+            )
         };
-        models.iter().enumerate().map(search).collect::<Result<Vec<Settled>, _>>().expect("models are valid")
+        models.iter().enumerate().map(search).collect::<Result<Vec<Searched>, _>>().expect("models are valid")
     });
-    let settled: Vec<_> =
-        found.iter().map(|s| (s.found.settle(s.model.clone()), s.found.inputs(&s.model))).collect();
+    let searched: Vec<_> =
+        found.iter().map(|s| (s.found.fill(s.model.clone()), s.found.inputs(&s.model))).collect();
     let ((), forward) = timed(|| {
-        for (model, inputs) in &settled {
+        for (model, inputs) in &searched {
             std::hint::black_box(evaluate_plain(model, inputs).expect("models are valid"));
         }
     });
@@ -69,27 +74,28 @@ fn main() {
             println!(
                 "model {i}: {name} at {node:?} after {} runs\n{}",
                 s.found.runs,
-                s.found.settle(s.model.clone())
+                s.found.fill(s.model.clone())
             );
         }
     }
     report(&args, &found, [forward, search], &blamed);
 }
 
-fn report(args: &Args, all: &[Settled], [forward, search]: [f64; 2], blamed: &BTreeMap<&str, u64>) {
-    let share = |f: &dyn Fn(&Settled) -> bool| all.iter().filter(|x| f(x)).count() as f64 / args.count as f64;
+fn report(args: &Args, all: &[Searched], [forward, search]: [f64; 2], blamed: &BTreeMap<&str, u64>) {
+    let share =
+        |f: &dyn Fn(&Searched) -> bool| all.iter().filter(|x| f(x)).count() as f64 / args.count as f64;
     let at_once = share(&|s| s.found.all_defined && s.found.runs == 1);
-    let uncut = share(&|s| s.found.all_defined && s.cuts == 0);
+    let unreplaced = share(&|s| s.found.all_defined && s.replaced == 0);
     let defined = share(&|s| s.found.all_defined);
     let runs = all.iter().map(|s| f64::from(s.found.runs)).sum::<f64>() / args.count as f64;
-    let cuts = all.iter().map(|s| u64::from(s.cuts)).sum::<u64>();
+    let replaced = all.iter().map(|s| u64::from(s.replaced)).sum::<u64>();
     let each = |seconds: f64| 1e3 * seconds / args.count as f64;
     let (forward, search) = (each(forward), each(search));
     let beyond = search - forward;
     if args.json {
         let report = serde_json::json!({
             "nodes": args.nodes, "count": args.count, "opset": args.opset,
-            "defined_at_once": at_once, "defined_uncut": uncut, "defined": defined, "runs": runs, "cuts": cuts,
+            "defined_at_once": at_once, "defined_uncut": unreplaced, "defined": defined, "runs": runs, "cuts": replaced,
             "forward_cpu_ms": forward, "search_cpu_ms": search, "beyond_forward_cpu_ms": beyond,
             "blamed": blamed,
         });
@@ -97,12 +103,12 @@ fn report(args: &Args, all: &[Settled], [forward, search]: [f64; 2], blamed: &BT
         return;
     }
     println!(
-        "{} models of {} nodes: defined at once {:.2} %, after search {:.2} %, with {cuts} operators cut off {:.2} %; {runs:.2} runs\n\
+        "{} models of {} nodes: defined at once {:.2} %, after search {:.2} %, with {replaced} operators cut off {:.2} %; {runs:.2} runs\n\
          CPU per model: forward pass {forward:.3} ms, search {search:.3} ms, {beyond:.3} ms beyond the pass",
         args.count,
         args.nodes,
         100.0 * at_once,
-        100.0 * uncut,
+        100.0 * unreplaced,
         100.0 * defined
     );
     for (name, count) in blamed {

@@ -12,13 +12,13 @@ use ir::{DType, NodeId, Operation, Stream};
 use ops::{Data, Model};
 use rand::{Rng, RngExt};
 
-use crate::boundary::{self, Goal};
-use crate::fault::{self, Results};
+use crate::boundary::{self, Aim};
 use crate::found::{Found, Tensors, free_nodes};
 use crate::invert;
 use crate::origin::{Carried, Element, Number, Origins, Record};
+use crate::undefined::{self, Results};
 use interp::Profile;
-use interp::evaluate::{Taps, judge_all};
+use interp::evaluate::{Taps, evaluate_values};
 use interp::walk::Visit;
 
 /// How many plans are tried for one case.
@@ -30,9 +30,9 @@ const PLACES: usize = 200_000;
 /// The share of undecidable elements that adversarial values may cause in any case.
 const UNDECIDABLE: f64 = 0.03;
 
-/// An edge that values were chosen for.
+/// The edge that values were moved to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Edged {
+pub struct AtEdge {
     /// The operator's node in the main graph; the call if it is inside a function.
     pub node: NodeId,
     /// The operator's name.
@@ -46,8 +46,8 @@ pub struct Edged {
 }
 
 /// What is to be at one operator.
-struct Plan {
-    edged: Edged,
+struct Intent {
+    at_edge: AtEdge,
     /// The number of the operator among those that a run visits.
     visit: usize,
     results: Results,
@@ -58,7 +58,12 @@ struct Plan {
 }
 
 /// Adversarial values for a model, starting from values on which everything is defined. `None` if no plan can be kept.
-pub fn visit_edge(model: &Model, free: &[NodeId], found: &Found, stream: Stream) -> Option<(Found, Edged)> {
+pub fn move_to_edge(
+    model: &Model,
+    free: &[NodeId],
+    found: &Found,
+    stream: Stream,
+) -> Option<(Found, AtEdge)> {
     let free = free_nodes(model, free);
     (0..ATTEMPTS).find_map(|attempt| {
         let mut plan = plan(model, &found.tensors, &free, &mut stream.at(attempt).rng())?;
@@ -71,9 +76,9 @@ pub fn visit_edge(model: &Model, free: &[NodeId], found: &Found, stream: Stream)
 }
 
 /// One operator and one of its edges, each as likely as the other.
-fn plan(model: &Model, tensors: &Tensors, free: &BTreeSet<NodeId>, rng: &mut impl Rng) -> Option<Plan> {
+fn plan(model: &Model, tensors: &Tensors, free: &BTreeSet<NodeId>, rng: &mut impl Rng) -> Option<Intent> {
     let record = Record::new(PLACES);
-    let mut chosen: Option<Plan> = None;
+    let mut chosen: Option<Intent> = None;
     let (mut visit, mut candidates) = (0, 0u32);
     invert::run(model, tensors, free, &record, &mut |v| {
         let branches = record.take_branches();
@@ -96,24 +101,24 @@ fn one(
     branches: &[(u32, f64)],
     record: &Record,
     rng: &mut impl Rng,
-) -> Option<Plan> {
-    let goals: Vec<(usize, Goal)> =
-        boundary::goals(v.op, v.types).into_iter().filter(|(operand, _)| is_carried(v, *operand)).collect();
-    let count = goals.len() + if branches.is_empty() { 0 } else { 2 };
+) -> Option<Intent> {
+    let aims: Vec<(usize, Aim)> =
+        boundary::aims(v.op, v.types).into_iter().filter(|(operand, _)| is_carried(v, *operand)).collect();
+    let count = aims.len() + if branches.is_empty() { 0 } else { 2 };
     if count == 0 {
         return None;
     }
-    let plan = |edge, planned, results, wanted, elements| Plan {
-        edged: Edged { node: v.node, operator: v.op.name(), edge, planned, reached: 0 },
+    let plan = |edge, planned, results, wanted, elements| Intent {
+        at_edge: AtEdge { node: v.node, operator: v.op.name(), edge, planned, reached: 0 },
         visit,
         results,
         wanted,
         elements,
     };
-    let plan = if let Some(&(operand, goal)) = goals.get(rng.random_range(0..count)) {
-        let (wanted, elements) = at_operand(v, operand, goal, v.types[operand]?.dtype, record, rng);
-        let results = if goal.is_non_finite() { Results::Any } else { Results::Finite };
-        plan(goal.name(), wanted.len(), results, Some((operand, wanted)), elements)
+    let plan = if let Some(&(operand, aim)) = aims.get(rng.random_range(0..count)) {
+        let (wanted, elements) = at_operand(v, operand, aim, v.types[operand]?.dtype, record, rng);
+        let results = if aim.is_non_finite() { Results::Any } else { Results::Finite };
+        plan(aim.name(), wanted.len(), results, Some((operand, wanted)), elements)
     } else {
         let elements = at_branches(v, branches, record, rng);
         plan("a branch", elements.len(), Results::Finite, None, elements)
@@ -169,12 +174,12 @@ fn is_carried(v: &Visit<'_, Origins<'_>>, operand: usize) -> bool {
 fn at_operand(
     v: &Visit<'_, Origins<'_>>,
     operand: usize,
-    goal: Goal,
+    aim: Aim,
     dtype: DType,
     record: &Record,
     rng: &mut impl Rng,
 ) -> (Vec<(usize, Number)>, Vec<Element>) {
-    let met = goal.meets().map(|other| places(v, other)).unwrap_or_default();
+    let met = aim.meets().map(|other| places(v, other)).unwrap_or_default();
     let share = share(rng);
     let (mut wanted, mut elements) = (Vec::new(), Vec::new());
     for (i, (_, place)) in places(v, operand).into_iter().enumerate() {
@@ -183,7 +188,7 @@ fn at_operand(
             continue;
         }
         let other = met.get(i % met.len().max(1)).map(|m| m.0);
-        let number = boundary::number(goal, dtype, other, rng);
+        let number = boundary::number(aim, dtype, other, rng);
         if let Some(element) = record.pull(place, number) {
             wanted.push((i, number));
             elements.push(element);
@@ -193,13 +198,13 @@ fn at_operand(
 }
 
 /// The values with the plan's elements, if they are to be kept.
-fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, Edged)> {
+fn keep(model: &Model, found: &Found, plan: &mut Intent) -> Option<(Found, AtEdge)> {
     let tensors = invert::place(&found.tensors, &plan.elements);
     if tensors == found.tensors {
         return None;
     }
     let mut reached = plan.elements.len();
-    let fault = fault::watch(model, &tensors, plan.results, &mut |number, v| {
+    let undefined = undefined::watch(model, &tensors, plan.results, &mut |number, v| {
         if let Some((operand, wanted)) = plan.wanted.as_ref().filter(|_| number == plan.visit) {
             reached = match v.operands[*operand] {
                 Some(Data::Real(a)) => {
@@ -217,20 +222,20 @@ fn keep(model: &Model, found: &Found, plan: &mut Plan) -> Option<(Found, Edged)>
             };
         }
     });
-    if fault.is_some() || reached == 0 {
+    if undefined.is_some() || reached == 0 {
         return None;
     }
     let share = undecidable(model, &tensors);
     if share > UNDECIDABLE && share > undecidable(model, &found.tensors) {
         return None;
     }
-    Some((Found { tensors, ..*found }, Edged { reached, ..plan.edged }))
+    Some((Found { tensors, ..*found }, AtEdge { reached, ..plan.at_edge }))
 }
 
 /// The share of the outputs' elements that are undecidable or undefined by the tightest profile, so that what only
 /// some may leave open, such as NaN in a maximum, is tried on the others.
 fn undecidable(model: &Model, tensors: &Tensors) -> f64 {
-    let evaluation = judge_all(model, &|id| tensors.get(&id), &Profile::TIGHT, Taps::Outputs);
+    let evaluation = evaluate_values(model, &|id| tensors.get(&id), &Profile::TIGHT, Taps::Outputs);
     let all: usize = evaluation.outputs.iter().map(|o| o.tensor.len()).sum();
     let open: usize = evaluation.outputs.iter().map(|o| o.undecidable() + o.undefined.len()).sum();
     open as f64 / all.max(1) as f64

@@ -9,14 +9,14 @@ use crate::origin::Number;
 
 /// What to put where: an edge of one operand.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Goal {
+pub(crate) enum Aim {
     /// One that the operator declares, or that follows from the operand's dtype.
     Edge(Edge),
     /// The ends of where the operator is defined.
     Ends(f64, f64),
 }
 
-impl Goal {
+impl Aim {
     /// A short name for reports.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -40,26 +40,26 @@ impl Goal {
 }
 
 /// The edges of an operator's operands: what it declares, the ends of its hazards, and what its operands' dtypes have.
-pub(crate) fn goals(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Goal)> {
-    let declared = op.edges(types).into_iter().map(|(operand, edge)| (operand, Goal::Edge(edge)));
+pub(crate) fn aims(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Aim)> {
+    let declared = op.edges(types).into_iter().map(|(operand, edge)| (operand, Aim::Edge(edge)));
     let ends = op.hazards(types).into_iter().filter_map(|hazard| match hazard {
-        Hazard::Outside { operand, low, high } => Some((operand, Goal::Ends(low, high))),
+        Hazard::Outside { operand, low, high } => Some((operand, Aim::Ends(low, high))),
         Hazard::Zero { .. } | Hazard::Perhaps { .. } | Hazard::Always => None,
     });
     let of_dtypes = types.iter().enumerate().filter_map(|(i, ty)| Some((i, (*ty)?.dtype)));
     let of_dtypes = of_dtypes.filter(|(_, dtype)| *dtype != DType::Bool).flat_map(|(i, dtype)| {
         let edges =
             if dtype.is_float() { [Edge::Zeros, Edge::Denormals] } else { [Edge::Limits, Edge::Wide] };
-        edges.map(|edge| (i, Goal::Edge(edge)))
+        edges.map(|edge| (i, Aim::Edge(edge)))
     });
     declared.chain(ends).chain(of_dtypes).collect()
 }
 
 /// A number at the edge for an element of a dtype. `other` is an element of the operand that is to be met.
-pub(crate) fn number(goal: Goal, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> Number {
+pub(crate) fn number(aim: Aim, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> Number {
     match dtype.int_range() {
-        Some(ends) => Number::Int(integer(goal, ends, other, rng)),
-        None => Number::Real(ir::round::round_to(dtype, real(goal, dtype, other, rng))),
+        Some(ends) => Number::Int(integer(aim, ends, other, rng)),
+        None => Number::Real(ir::round::round_to(dtype, real(aim, dtype, other, rng))),
     }
 }
 
@@ -67,65 +67,65 @@ fn pick<T: Copy>(rng: &mut impl Rng, from: &[T]) -> T {
     from[rng.random_range(0..from.len())]
 }
 
-fn real(goal: Goal, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> f64 {
+fn real(aim: Aim, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> f64 {
     // Only floats get here.
     let Some(format) = dtype.float() else { return 0.0 };
     let sign = if rng.random() { 1.0 } else { -1.0 };
     let near = |v: f64, step: i32| v + f64::from(step) * format.ulp(v);
-    match goal {
-        Goal::Ends(low, high) => {
+    match aim {
+        Aim::Ends(low, high) => {
             let end = if rng.random() { low } else { high };
             let inwards = rng.random_range(0..3) * if end == low { 1 } else { -1 };
             near(end, inwards).clamp(low, high)
         }
-        Goal::Edge(Edge::Zeros) => 0f64.copysign(sign),
-        Goal::Edge(Edge::Denormals) => sign * format.min_normal() * rng.random::<f64>(),
-        Goal::Edge(Edge::Limits) => sign * format.max_finite() / pick(rng, &[1.0, 2.0, 16.0]),
-        Goal::Edge(Edge::Saturation) => {
+        Aim::Edge(Edge::Zeros) => 0f64.copysign(sign),
+        Aim::Edge(Edge::Denormals) => sign * format.min_normal() * rng.random::<f64>(),
+        Aim::Edge(Edge::Limits) => sign * format.max_finite() / pick(rng, &[1.0, 2.0, 16.0]),
+        Aim::Edge(Edge::Saturation) => {
             let far: [f64; 9] = [6.0, 9.0, 11.0, 17.0, 20.0, 40.0, 88.0, 104.0, 750.0];
             sign * pick(rng, &far).min(format.max_finite())
         }
-        Goal::Edge(Edge::Stall) => {
+        Aim::Edge(Edge::Stall) => {
             let unit = f64::from(format.precision()).exp2();
             if rng.random_bool(0.125) { unit } else { 1.0 }
         }
-        Goal::Edge(Edge::Alike) => pick(rng, &[1.5, 1.5, -2.0]),
-        Goal::Edge(Edge::NonFinite) => pick(rng, &[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]),
-        Goal::Edge(Edge::Meets(_)) => match other {
+        Aim::Edge(Edge::Alike) => pick(rng, &[1.5, 1.5, -2.0]),
+        Aim::Edge(Edge::NonFinite) => pick(rng, &[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]),
+        Aim::Edge(Edge::Meets(_)) => match other {
             Some(Number::Real(v)) => near(v, rng.random_range(-1..=1)),
             _ => 0.0,
         },
-        Goal::Edge(Edge::Between(to)) => {
+        Aim::Edge(Edge::Between(to)) => {
             let value = sign * (1.0 + 7.0 * rng.random::<f64>());
             let Some(target) = to.float() else { return value.round() + 0.5 };
             let below = ir::round::round_to(to, value);
             // Halfway between two numbers of the narrower dtype, or next to it.
             near(below + target.ulp(below) / 2.0, rng.random_range(-1..=1))
         }
-        Goal::Edge(Edge::Wide) => {
+        Aim::Edge(Edge::Wide) => {
             sign * (f64::from(format.precision()).exp2() + rng.random_range(0..4) as f64)
         }
     }
 }
 
-fn integer(goal: Goal, (least, most): (i128, i128), other: Option<Number>, rng: &mut impl Rng) -> i128 {
-    match goal {
-        Goal::Ends(low, high) => {
+fn integer(aim: Aim, (least, most): (i128, i128), other: Option<Number>, rng: &mut impl Rng) -> i128 {
+    match aim {
+        Aim::Ends(low, high) => {
             let (low, high) = ((low.ceil() as i128).max(least), (high.floor() as i128).min(most));
             let inwards = rng.random_range(0..2);
             if rng.random() { (low + inwards).min(high) } else { (high - inwards).max(low) }
         }
-        Goal::Edge(Edge::Limits) => {
+        Aim::Edge(Edge::Limits) => {
             pick(rng, &[least, least + 1, most, most - 1, most / 2 + 1, if least < 0 { -1 } else { 0 }])
         }
-        Goal::Edge(Edge::Meets(_)) => match other {
+        Aim::Edge(Edge::Meets(_)) => match other {
             Some(Number::Int(z)) => (z + rng.random_range(-1..=1)).clamp(least, most),
             _ => 0,
         },
-        Goal::Edge(Edge::Alike) => pick(rng, &[3, 3, least.max(-2)]),
-        Goal::Edge(Edge::Zeros | Edge::Denormals) => 0,
+        Aim::Edge(Edge::Alike) => pick(rng, &[3, 3, least.max(-2)]),
+        Aim::Edge(Edge::Zeros | Edge::Denormals) => 0,
         // More bits than a float of the same width holds, and the last bit set.
-        Goal::Edge(_) => {
+        Aim::Edge(_) => {
             let bits = if most > i128::from(u32::MAX) { 53 } else { 24 };
             let wide = ((1i128 << bits) + rng.random_range(0..1i128 << (bits - 1))) | 1;
             let signed = if least < 0 && rng.random() { -wide } else { wide };

@@ -43,7 +43,7 @@ impl Found {
 
     /// The model with the constants that were found.
     #[must_use]
-    pub fn settle(&self, mut model: Model) -> Model {
+    pub fn fill(&self, mut model: Model) -> Model {
         for (id, tensor) in &self.tensors {
             if let Some(NodeKind::Constant(held)) = model.graph.nodes.get_mut(id.index()).map(|n| &mut n.kind)
             {

@@ -8,9 +8,9 @@ use ndarray::ArrayD;
 use ops::{Data, Model, plain};
 use rand::RngExt;
 
-use crate::fault::{Fault, Wish};
 use crate::found::Tensors;
 use crate::origin::{Carried, Element, Number, Origins, Record};
+use crate::undefined::{UndefinedAt, Wish};
 use interp::walk::{System, Visit, walk};
 
 impl<'r> System for &'r Record {
@@ -27,7 +27,7 @@ impl<'r> System for &'r Record {
         }
     }
 
-    fn settle(&self, _: &Origins<'r>, data: &mut Data<Origins<'r>>, dtype: DType) {
+    fn store(&self, _: &Origins<'r>, data: &mut Data<Origins<'r>>, dtype: DType) {
         match data {
             Data::Real(a) => {
                 a.mapv_inplace(|x| Carried { value: ir::round::round_to(dtype, x.value), ..x });
@@ -104,7 +104,7 @@ pub(crate) fn repair(
     model: &Model,
     tensors: &Tensors,
     leaves: &BTreeSet<NodeId>,
-    fault: &Fault,
+    undefined: &UndefinedAt,
     limit: usize,
     at: Stream,
 ) -> Option<Tensors> {
@@ -114,10 +114,10 @@ pub(crate) fn repair(
     let mut number = 0;
     run(model, tensors, leaves, &record, &mut |v| {
         number += 1;
-        if number <= fault.visit {
+        if number <= undefined.visit {
             return true;
         }
-        for &(operand, wish) in &fault.wishes {
+        for &(operand, wish) in &undefined.wishes {
             let mut wanted = |value: f64, place: Option<u32>| {
                 let target = if rng.random_bool(0.5) {
                     wish.target(value)

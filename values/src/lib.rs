@@ -4,7 +4,7 @@
 //! comes after it. So values are drawn where the operators that read them are defined; the graph is run; and while
 //! some operator is not, the tensors it depends on are repaired: drawn anew in a tamer way first, which is cheap,
 //! then moved along the gradient of the distance to the operator's domain (GRIST and NNSmith search along
-//! gradients too). Where no values help, an operand becomes [a new input](find_or_cut). Everything is counted, nothing
+//! gradients too). Where no values help, an operand becomes [a new input](find_or_replace). Everything is counted, nothing
 //! is timed, so a search is the same on every machine.
 //!
 //! ```
@@ -28,7 +28,7 @@
 //! | [`adversarial`] | values moved to a boundary of one operator's domain |
 //! | [`boundary`] | which values those are |
 //! | `draw` | a first draw, within the domains of what reads it |
-//! | `fault`, `watch` | is everything defined? |
+//! | `undefined`, `watch` | is everything defined? |
 //! | `repair`, `invert` | making it so: along gradients, or by pulling wanted numbers back to the inputs |
 //! | [`origin`] | the number system that knows which input carries a number, and undoes steps |
 //! | [`tape`] | the number system of gradients |
@@ -38,7 +38,6 @@
 pub mod adversarial;
 pub mod boundary;
 mod draw;
-mod fault;
 pub mod found;
 mod invert;
 pub mod origin;
@@ -46,9 +45,10 @@ mod repair;
 pub mod replace;
 pub mod search;
 pub mod tape;
+mod undefined;
 mod watch;
 
-pub use adversarial::{Edged, visit_edge};
+pub use adversarial::{AtEdge, move_to_edge};
 pub use found::{Budget, Found, Tensors};
-pub use replace::{Settled, find_or_cut};
+pub use replace::{Searched, find_or_replace};
 pub use search::{find_values, first_undefined};

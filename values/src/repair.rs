@@ -9,9 +9,9 @@ use ops::{Data, Model, plain};
 use rand::RngExt;
 
 use crate::draw::Tamer;
-use crate::fault::{Fault, Wish};
 use crate::found::Tensors;
 use crate::tape::{Tape, Traced, Tracing};
+use crate::undefined::{UndefinedAt, Wish};
 use interp::walk::{System, Visit, walk};
 
 /// One way to repair values.
@@ -74,7 +74,7 @@ impl<'t> System for Traces<'t> {
         }
     }
 
-    fn settle(&self, _: &Tracing<'t>, data: &mut Data<Tracing<'t>>, dtype: DType) {
+    fn store(&self, _: &Tracing<'t>, data: &mut Data<Tracing<'t>>, dtype: DType) {
         match data {
             Data::Real(a) => {
                 a.mapv_inplace(|x| Traced { value: ir::round::round_to(dtype, x.value), ..x });
@@ -84,13 +84,13 @@ impl<'t> System for Traces<'t> {
     }
 }
 
-/// The leaves moved towards the fault's wishes, by the step that would reach them if the graph were linear
+/// The leaves moved towards the wishes of what is undefined, by the step that would reach them if the graph were linear
 /// (Polyak's step length for a least loss of 0). `None` where there is no gradient to follow.
 pub(crate) fn descend(
     model: &Model,
     tensors: &Tensors,
     leaves: &BTreeSet<NodeId>,
-    fault: &Fault,
+    undefined: &UndefinedAt,
     limit: usize,
 ) -> Option<Tensors> {
     let tape = Tape::new(limit);
@@ -106,10 +106,10 @@ pub(crate) fn descend(
     let mut number = 0;
     let mut visit = |v: &Visit<'_, Tracing<'_>>| {
         number += 1;
-        if number <= fault.visit {
+        if number <= undefined.visit {
             return true;
         }
-        for &(operand, wish) in &fault.wishes {
+        for &(operand, wish) in &undefined.wishes {
             if let Some(Data::Real(a)) = v.operands.get(operand).copied().flatten() {
                 loss += wanted(a, wish, &mut seeds);
             }
@@ -120,7 +120,7 @@ pub(crate) fn descend(
         Some((_, a)) => Some(Data::Real(a.clone())),
         None => tensors.get(&id).map(|t| system.load(t)),
     };
-    // The visitor ends the run at the fault; the values are of no more use.
+    // The visitor ends the run at what is undefined; the values are of no more use.
     walk(&system, model, Keep::Outputs, &given, &mut visit);
     let gradient = tape.gradient(&seeds);
     let length: f64 = traced.iter().flat_map(|(_, a)| a).map(|&x| gradient.by(x) * gradient.by(x)).sum();

@@ -2,7 +2,7 @@
 //!
 //! A remainder by the zeros of a unit matrix or the arc sine of a large softmax's logarithm is undefined whatever the
 //! inputs are. To throw such a graph away costs its other nodes, and makes operators with a domain rarer the more
-//! of them there are. So its edge into the operator is cut: the operator reads a new input of the same type, and the
+//! of them there are. So the operator reads a new input of the same type, and the
 //! value that it read becomes an output where nothing else reads it, so that all operators stay and stay compared.
 
 use std::collections::BTreeSet;
@@ -11,53 +11,58 @@ use ir::rewrite::Rewrite;
 use ir::{NodeId, NodeKind, Stream, Value};
 use ops::Model;
 
-use crate::fault::Fault;
 use crate::found::{Budget, Found};
 use crate::search::search;
+use crate::undefined::UndefinedAt;
 use interp::Error;
 
-/// How many operators' edges are cut at most.
-const CUTS: u32 = 4;
+/// Of how many operators operands become inputs at most.
+const MOST_REPLACED: u32 = 4;
 
 /// A model with the values that were found for it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Settled {
-    /// The model, some of its edges cut.
+pub struct Searched {
+    /// The model, some operands of which became inputs.
     pub model: Model,
     /// Where the constants that values were found for are now.
     pub constants: Vec<NodeId>,
     /// The values; `runs` counts those of all searches.
     pub found: Found,
-    /// At how many operators edges were cut.
-    pub cuts: u32,
+    /// Of how many operators operands became inputs.
+    pub replaced: u32,
 }
 
-/// Searches values as [`find_values`](crate::find_values) does, and cuts edges of the main graph where none are found.
-pub fn find_or_cut(model: Model, free: &[NodeId], stream: Stream, budget: Budget) -> Result<Settled, Error> {
+/// Searches values as [`find_values`](crate::find_values) does, and replaces operands in the main graph where none are found.
+pub fn find_or_replace(
+    model: Model,
+    free: &[NodeId],
+    stream: Stream,
+    budget: Budget,
+) -> Result<Searched, Error> {
     model.validate()?;
-    let (found, mut fault) = search(&model, free, stream, budget);
-    let mut settled = Settled { model, constants: free.to_vec(), found, cuts: 0 };
-    while settled.cuts < CUTS
-        && let Some(at_fault) = &fault
-        && settled.cut(at_fault)
+    let (found, mut undefined) = search(&model, free, stream, budget);
+    let mut searched = Searched { model, constants: free.to_vec(), found, replaced: 0 };
+    while searched.replaced < MOST_REPLACED
+        && let Some(at_fault) = &undefined
+        && searched.replace(at_fault)
     {
-        settled.cuts += 1;
-        let at = stream.child("cut").at(settled.cuts.into());
-        let runs = settled.found.runs;
-        (settled.found, fault) = search(&settled.model, &settled.constants, at, budget);
-        settled.found.runs += runs;
+        searched.replaced += 1;
+        let at = stream.child("cut").at(searched.replaced.into());
+        let runs = searched.found.runs;
+        (searched.found, undefined) = search(&searched.model, &searched.constants, at, budget);
+        searched.found.runs += runs;
     }
-    Ok(settled)
+    Ok(searched)
 }
 
-impl Settled {
-    /// Cuts the edges into the operator at fault that it is the fault of, or all edges into the call it is inside
+impl Searched {
+    /// Makes inputs of the operands that are the fault of the operator at fault, or of all of the call it is inside
     /// of. Says whether there was one that starts at another operator.
-    fn cut(&mut self, fault: &Fault) -> bool {
+    fn replace(&mut self, undefined: &UndefinedAt) -> bool {
         let graph = &self.model.graph;
-        let node = graph.node(fault.node);
+        let node = graph.node(undefined.node);
         let operands: Vec<usize> = match node.kind {
-            NodeKind::Operator(_) => fault.wishes.iter().map(|&(operand, _)| operand).collect(),
+            NodeKind::Operator(_) => undefined.wishes.iter().map(|&(operand, _)| operand).collect(),
             _ => (0..node.inputs.len()).collect(),
         };
         let is_computed =
@@ -67,7 +72,7 @@ impl Settled {
             .filter_map(|operand| Some((operand, (*node.inputs.get(operand)?)?)))
             .filter(|&(_, value)| is_computed(value))
             .collect();
-        !edges.is_empty() && self.free(fault.node, &edges).is_some()
+        !edges.is_empty() && self.free(undefined.node, &edges).is_some()
     }
 
     /// Makes operands of a node new inputs. What nothing else reads becomes an output.
@@ -90,12 +95,12 @@ impl Settled {
         }
         let moved = |&id: &NodeId| rewrite.at(Value::new(id, 0)).map(|value| value.node);
         let constants = self.constants.iter().map(moved).collect::<Option<_>>()?;
-        let cut: Vec<Value> = edges.iter().filter_map(|&(_, value)| rewrite.at(value)).collect();
+        let replaced: Vec<Value> = edges.iter().filter_map(|&(_, value)| rewrite.at(value)).collect();
         let mut graph = rewrite.finish()?;
-        // A value that several operands were is cut off with the last of them.
-        for (i, &value) in cut.iter().enumerate() {
-            let is_cut_later = cut[i + 1..].contains(&value);
-            let is_read = is_cut_later || graph.nodes.iter().any(|n| n.inputs.contains(&Some(value)));
+        // A value that several operands were is let go with the last of them.
+        for (i, &value) in replaced.iter().enumerate() {
+            let is_replaced_later = replaced[i + 1..].contains(&value);
+            let is_read = is_replaced_later || graph.nodes.iter().any(|n| n.inputs.contains(&Some(value)));
             if !is_read && graph.outputs.iter().all(|o| o.value != value) {
                 let name = unused("y", graph.outputs.iter().map(|o| o.name.as_str()));
                 graph.output(name, value);

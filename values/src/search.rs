@@ -7,10 +7,10 @@ use ir::{NodeId, Stream, Tensor};
 use ops::Model;
 
 use crate::draw;
-use crate::fault::{self, Fault};
 use crate::found::{Budget, Found, Tensors, free_nodes};
 use crate::invert;
 use crate::repair::{self, Repair};
+use crate::undefined::{self, UndefinedAt};
 
 /// Searches values for the variables of a model's main graph, and for its constants among `free`.
 pub fn find_values(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> Result<Found, Error> {
@@ -18,36 +18,36 @@ pub fn find_values(model: &Model, free: &[NodeId], stream: Stream, budget: Budge
     Ok(search(model, free, stream, budget).0)
 }
 
-/// The search of [`find_values`] in a valid model, and the first fault of what it ends with.
+/// The search of [`find_values`] in a valid model, and where it is undefined on what it ends with.
 pub(crate) fn search(
     model: &Model,
     free: &[NodeId],
     stream: Stream,
     budget: Budget,
-) -> (Found, Option<Fault>) {
+) -> (Found, Option<UndefinedAt>) {
     let free = free_nodes(model, free);
     let ranges = draw::ranges(model, &free);
     let mut search = Search { model, free: &free, ranges: &ranges, budget, runs: 0 };
-    let mut best: Option<(Tensors, Fault)> = None;
+    let mut best: Option<(Tensors, UndefinedAt)> = None;
     for (start, tamer) in STARTS.into_iter().enumerate() {
         let at = stream.child("start").at(start as u64);
         match search.from(tamer, at, budget.runs * (start as u32 + 1) / STARTS.len() as u32) {
             (tensors, None) => return (Found { tensors, runs: search.runs, all_defined: true }, None),
-            (tensors, Some(fault)) => {
-                if best.as_ref().is_none_or(|(_, other)| fault.better_than(other)) {
-                    best = Some((tensors, fault));
+            (tensors, Some(undefined)) => {
+                if best.as_ref().is_none_or(|(_, other)| undefined.better_than(other)) {
+                    best = Some((tensors, undefined));
                 }
             }
         }
-        if !search.can_help(best.as_ref().map(|(_, fault)| fault)) {
+        if !search.can_help(best.as_ref().map(|(_, undefined)| undefined)) {
             break;
         }
     }
-    let (tensors, fault) = best.unzip();
-    (Found { tensors: tensors.unwrap_or_default(), runs: search.runs, all_defined: false }, fault)
+    let (tensors, undefined) = best.unzip();
+    (Found { tensors: tensors.unwrap_or_default(), runs: search.runs, all_defined: false }, undefined)
 }
 
-/// From which draws a search starts, one after the other: where one ends at a fault that it cannot repair, the next
+/// From which draws a search starts, one after the other: where one ends where it cannot repair, the next
 /// may not meet it.
 const STARTS: [draw::Tamer; 4] =
     [draw::Tamer::Not, draw::Tamer::Positive, draw::Tamer::Small, draw::Tamer::Not];
@@ -68,24 +68,24 @@ impl Search<'_> {
     }
 
     /// The free tensors on which the operator at fault depends.
-    fn leaves(&self, fault: &Fault) -> BTreeSet<NodeId> {
-        fault.leaves(self.model).intersection(self.free).copied().collect()
+    fn leaves(&self, undefined: &UndefinedAt) -> BTreeSet<NodeId> {
+        undefined.leaves(self.model).intersection(self.free).copied().collect()
     }
 
-    /// Whether there is anything to choose that a fault depends on.
-    fn can_help(&self, fault: Option<&Fault>) -> bool {
-        fault.is_some_and(|fault| !self.leaves(fault).is_empty())
+    /// Whether there is anything to choose that what is undefined depends on.
+    fn can_help(&self, undefined: Option<&UndefinedAt>) -> bool {
+        undefined.is_some_and(|undefined| !self.leaves(undefined).is_empty())
     }
 
     /// A first draw, repaired until nothing is at fault or the runs are used up.
-    fn from(&mut self, tamer: draw::Tamer, stream: Stream, runs: u32) -> (Tensors, Option<Fault>) {
+    fn from(&mut self, tamer: draw::Tamer, stream: Stream, runs: u32) -> (Tensors, Option<UndefinedAt>) {
         let draw = |&id: &NodeId| Some((id, self.draw(id, stream.child("first"), tamer)?));
         let mut best: Tensors = self.free.iter().filter_map(draw).collect();
         self.runs += 1;
-        let mut fault = fault::first(self.model, &best);
-        while let Some(now) = fault {
+        let mut undefined = undefined::first(self.model, &best);
+        while let Some(now) = undefined {
             match self.improve(&best, &now, stream, runs) {
-                Some(next) => (best, fault) = next,
+                Some(next) => (best, undefined) = next,
                 None => return (best, Some(now)),
             }
         }
@@ -96,10 +96,10 @@ impl Search<'_> {
     fn improve(
         &mut self,
         best: &Tensors,
-        now: &Fault,
+        now: &UndefinedAt,
         stream: Stream,
         runs: u32,
-    ) -> Option<(Tensors, Option<Fault>)> {
+    ) -> Option<(Tensors, Option<UndefinedAt>)> {
         let leaves = self.leaves(now);
         if leaves.is_empty() {
             return None;
@@ -119,7 +119,7 @@ impl Search<'_> {
                 Repair::Gradient => repair::descend(self.model, best, &leaves, now, self.budget.tape),
             };
             let Some(candidate) = candidate else { continue };
-            let then = fault::first(self.model, &candidate);
+            let then = undefined::first(self.model, &candidate);
             if then.as_ref().is_none_or(|then| then.better_than(now)) {
                 return Some((candidate, then));
             }
@@ -141,5 +141,5 @@ fn redraw(
 /// The first operator that is undefined or not finite on some values of a model, if there is one.
 pub fn first_undefined(model: &Model, tensors: &Tensors) -> Result<Option<NodeId>, Error> {
     model.validate()?;
-    Ok(fault::first(model, tensors).map(|f: Fault| f.node))
+    Ok(undefined::first(model, tensors).map(|f: UndefinedAt| f.node))
 }

@@ -49,7 +49,7 @@ impl<'u> System for &'u Undefined {
         }
     }
 
-    fn settle(&self, _: &Watched<'u>, data: &mut Data<Watched<'u>>, dtype: DType) {
+    fn store(&self, _: &Watched<'u>, data: &mut Data<Watched<'u>>, dtype: DType) {
         match data {
             Data::Real(a) => a.mapv_inplace(|v| ir::round::round_to(dtype, v)),
             Data::Int(a) => a.mapv_inplace(|v| dtype.wrap(v)),

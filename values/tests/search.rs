@@ -3,7 +3,7 @@
 use interp::evaluate_plain;
 use ir::{DType, NodeKind, Stream, Type, Value};
 use onnxsmith_values::first_undefined;
-use onnxsmith_values::{Budget, Settled, find_or_cut, find_values, visit_edge};
+use onnxsmith_values::{Budget, Searched, find_or_replace, find_values, move_to_edge};
 use ops::elementwise::{Binary, BinaryFn, Unary, UnaryFn};
 use ops::reduction::{Reduce, ReduceFn};
 use ops::{Graph, Model, Op};
@@ -66,9 +66,9 @@ fn constants_are_replaced_only_where_they_are_free() {
     let stuck = find_values(&model, &[], Stream::new(1), Budget::default()).unwrap();
     assert!(!stuck.all_defined && stuck.tensors.len() == 1);
     let found = search(&model, 1);
-    let settled = found.settle(model.clone());
+    let searched = found.fill(model.clone());
     assert!(found.all_defined);
-    let NodeKind::Constant(held) = &settled.graph.node(w.node).kind else { panic!("{settled:?}") };
+    let NodeKind::Constant(held) = &searched.graph.node(w.node).kind else { panic!("{searched:?}") };
     assert!(held.to_f64s().iter().all(|&v| v != 0.0));
 }
 
@@ -88,10 +88,10 @@ fn hopeless() -> (Model, ir::NodeId) {
 fn an_edge_is_cut_where_no_values_help() {
     let (model, w) = hopeless();
     assert!(!find_values(&model, &[w], Stream::new(1), Budget::default()).unwrap().all_defined);
-    let cut = find_or_cut(model, &[w], Stream::new(1), Budget::default()).unwrap();
-    assert_eq!(cut.model.validate(), Ok(()));
-    let Settled { model, constants, found, cuts } = cut;
-    assert!(found.all_defined && cuts == 1);
+    let searched = find_or_replace(model, &[w], Stream::new(1), Budget::default()).unwrap();
+    assert_eq!(searched.model.validate(), Ok(()));
+    let Searched { model, constants, found, replaced } = searched;
+    assert!(found.all_defined && replaced == 1);
     assert_eq!(first_undefined(&model, &found.tensors), Ok(None));
     // The logarithm reads an input; what it read is an output, so it is still compared; the constant is found again.
     let names: Vec<&str> = model.graph.variables().map(|(_, name, _)| name).collect();
@@ -108,8 +108,8 @@ fn what_values_can_help_is_not_cut() {
     let negative = unary(&mut g, UnaryFn::Neg, x);
     let log = unary(&mut g, UnaryFn::Log, negative);
     let model = model(g, log);
-    let cut = find_or_cut(model.clone(), &[], Stream::new(1), Budget::default()).unwrap();
-    assert_eq!((cut.cuts, cut.model), (0, model));
+    let searched = find_or_replace(model.clone(), &[], Stream::new(1), Budget::default()).unwrap();
+    assert_eq!((searched.replaced, searched.model), (0, model));
 }
 
 #[test]
@@ -194,12 +194,12 @@ graph {
 fn edges(model: &Model) -> Vec<(&'static str, &'static str, Vec<ir::Tensor>)> {
     let at = |seed: u64| {
         let found = find_values(model, &[], Stream::new(seed), Budget::default()).unwrap();
-        let (sharp, edged) = visit_edge(model, &[], &found, Stream::new(seed).child("edge"))?;
+        let (sharp, at_edge) = move_to_edge(model, &[], &found, Stream::new(seed).child("edge"))?;
         assert_eq!(
-            Some((sharp.clone(), edged)),
-            visit_edge(model, &[], &found, Stream::new(seed).child("edge"))
+            Some((sharp.clone(), at_edge)),
+            move_to_edge(model, &[], &found, Stream::new(seed).child("edge"))
         );
-        Some((edged.operator, edged.edge, sharp.inputs(model)))
+        Some((at_edge.operator, at_edge.edge, sharp.inputs(model)))
     };
     (0..100).filter_map(at).collect()
 }

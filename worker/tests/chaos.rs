@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ir::{DType, Tensor, Type};
-use onnxsmith_worker::chaos::{Misbehaviour, Plan, Shows};
+use onnxsmith_worker::chaos::{Misbehaviour, Rates, Shows};
 use onnxsmith_worker::{Case, Limits, Outcome, Pool, Spec, Worker};
 
 fn spec(words: &[String]) -> Spec {
@@ -112,9 +112,9 @@ fn hundreds_of_cases_are_accounted_for() {
     const CASES: usize = 400;
     // Not those that cost a time-out or a wait.
     let rate = |m: Misbehaviour| if SLOW.contains(&m.name()) { 0.0 } else { 2.0 };
-    let rates = Misbehaviour::all().map(|m| format!("{}={}", m.name(), rate(m)));
-    let words: Vec<String> = rates.chain(["pause=3".into()]).collect();
-    let plan = Plan::parse(&words).expect("rates");
+    let each = Misbehaviour::all().map(|m| format!("{}={}", m.name(), rate(m)));
+    let words: Vec<String> = each.chain(["pause=3".into()]).collect();
+    let rates = Rates::parse(&words).expect("rates");
     let spec = spec(&[&["chaos".to_owned()][..], &words].concat());
     let pool = Pool::new(spec, limits(PATIENCE)).expect("a worker");
     let (next, seen) = (AtomicUsize::new(0), Mutex::new(BTreeMap::<_, usize>::new()));
@@ -132,7 +132,7 @@ fn hundreds_of_cases_are_accounted_for() {
                     let outputs = [(format!("x{number}"), DType::F32)];
                     let case = Case { model: &model, level: "default", inputs: &inputs, outputs: &outputs };
                     let run = pool.run(&case).expect("a worker");
-                    let planned = plan.of(&case);
+                    let planned = rates.of(&case);
                     let shows = planned.map_or(Shows::Answer, Misbehaviour::shows);
                     assert!(shows.is(&run.outcome), "{planned:?}: {:?}", run.outcome);
                     if let (Outcome::Outputs(outputs), true) = (&run.outcome, shows != Shows::WrongType) {

@@ -23,7 +23,7 @@ use harness::{Maker, Target, Values, case};
 use oracles::Symptom;
 use triage::known::Known;
 use triage::oracle::Oracles;
-use worker::chaos::{Misbehaviour, Plan, Shows};
+use worker::chaos::{Misbehaviour, Rates, Shows};
 use worker::{Case, Limits};
 
 use crate::program::{Build, onnxsmith};
@@ -57,12 +57,12 @@ const SLOW: ([&str; 6], f64, f64) =
 /// Runs the campaign and compares.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let program = onnxsmith(arguments.program.as_deref(), Build::Release, &[])?;
-    let rates = if arguments.rates.is_empty() { usual(arguments.timeout) } else { arguments.rates.clone() };
-    let plan = Plan::parse(&rates)?;
+    let words = if arguments.rates.is_empty() { usual(arguments.timeout) } else { arguments.rates.clone() };
+    let rates = Rates::parse(&words)?;
     let before = Traces::now()?;
     let started = Instant::now();
     let out = tempfile::tempdir().context("no folder for findings")?;
-    let line = format!("cmd:{} worker chaos {}", program.display(), plan.words().join(" "));
+    let line = format!("cmd:{} worker chaos {}", program.display(), rates.words().join(" "));
     let timeout = Duration::try_from_secs_f64(arguments.timeout).context("--timeout is no time")?;
     let limits = Limits { timeout, memory: Some(1 << 30), ..Limits::default() };
     let targets = target::open(&line, &limits)?;
@@ -87,12 +87,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let report = fuzz(&campaign, &mut store, &AtomicBool::new(false), &mut |_| {})?;
     drop(store);
     let seconds = started.elapsed().as_secs_f64();
-    let injected = injected(&plan, &campaign, arguments.cases)?;
+    let injected = injected(&rates, &campaign, arguments.cases)?;
     drop(campaign);
     drop(out);
     let counted = Counts::of(&report);
     print!("{}", text(&report, &injected, &counted, seconds));
-    judge(&report, &injected, &counted, arguments.cases)?;
+    account_for(&report, &injected, &counted, arguments.cases)?;
     before.must_be_all()
 }
 
@@ -108,13 +108,13 @@ fn usual(timeout: f64) -> Vec<String> {
 type Injected = BTreeMap<Option<Misbehaviour>, u64>;
 
 /// Makes the cases again, and looks what happened in each.
-fn injected(plan: &Plan, campaign: &fuzz::Plan<'_>, cases: u64) -> Result<Injected> {
+fn injected(rates: &Rates, campaign: &fuzz::Plan<'_>, cases: u64) -> Result<Injected> {
     let [target] = &campaign.targets[..] else { bail!("the engine has more than one level") };
     let settings = target.narrow(campaign.maker.settings.clone());
     let mut all = Injected::new();
     for index in 0..cases {
         let made = campaign.maker.make_within(index, &settings)?;
-        let planned = of(plan, target, &made);
+        let planned = of(rates, target, &made);
         // What refuses an undefined value may do so, and is not counted as a finding.
         let is_excused = planned == Some(Misbehaviour::Reject) && !made.all_defined;
         *all.entry(planned.filter(|_| !is_excused)).or_default() += 1;
@@ -122,9 +122,9 @@ fn injected(plan: &Plan, campaign: &fuzz::Plan<'_>, cases: u64) -> Result<Inject
     Ok(all)
 }
 
-fn of(plan: &Plan, target: &Target, made: &harness::Case) -> Option<Misbehaviour> {
+fn of(rates: &Rates, target: &Target, made: &harness::Case) -> Option<Misbehaviour> {
     let outputs = case::outputs(&made.model);
-    plan.of(&Case { model: &made.onnx, level: &target.level, inputs: &made.inputs, outputs: &outputs })
+    rates.of(&Case { model: &made.onnx, level: &target.level, inputs: &made.inputs, outputs: &outputs })
 }
 
 /// The verdicts of a report, by what they say happened.
@@ -199,7 +199,7 @@ fn text(report: &Report, injected: &Injected, counted: &Counts, seconds: f64) ->
 }
 
 /// Whether the report accounts for every case, once and rightly.
-fn judge(report: &Report, injected: &Injected, counted: &Counts, cases: u64) -> Result<()> {
+fn account_for(report: &Report, injected: &Injected, counted: &Counts, cases: u64) -> Result<()> {
     ensure!(report.cases == cases, "{} cases are reported", report.cases);
     let tally = report.verdicts;
     ensure!(tally.pass + tally.bug + tally.incomparable == cases, "the verdicts are {tally:?}");

@@ -28,7 +28,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// Brings a file under the root to the wanted content, or checks that it has it. `task` names the remedy.
-pub(crate) fn settle(root: &Path, file: &str, wanted: &str, mode: Mode, task: &str) -> Result<()> {
+pub(crate) fn bring_up_to_date(root: &Path, file: &str, wanted: &str, mode: Mode, task: &str) -> Result<()> {
     let path = root.join(file);
     // Git may check text out with CRLF; that alone does not make a file stale.
     let found = fs::read_to_string(&path).map(|text| text.replace("\r\n", "\n"));
@@ -50,13 +50,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn check_finds_what_write_settles() {
+    fn check_finds_what_write_brings_up_to_date() {
         let dir = tempfile::tempdir().unwrap();
-        let settle = |wanted, mode| settle(dir.path(), "a.txt", wanted, mode, "codegen");
-        assert!(settle("one\n", Mode::Check).is_err());
-        settle("one\n", Mode::Write).unwrap();
-        settle("one\n", Mode::Check).unwrap();
-        let stale = settle("two\n", Mode::Check).unwrap_err().to_string();
+        let bring_up_to_date = |wanted, mode| bring_up_to_date(dir.path(), "a.txt", wanted, mode, "codegen");
+        assert!(bring_up_to_date("one\n", Mode::Check).is_err());
+        bring_up_to_date("one\n", Mode::Write).unwrap();
+        bring_up_to_date("one\n", Mode::Check).unwrap();
+        let stale = bring_up_to_date("two\n", Mode::Check).unwrap_err().to_string();
         assert!(stale.contains("cargo xtask codegen"), "{stale}");
         assert_eq!(fs::read_to_string(dir.path().join("a.txt")).unwrap(), "one\n");
     }

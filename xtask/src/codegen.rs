@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::checked_in::{Mode, root, settle};
+use crate::checked_in::{Mode, bring_up_to_date, root};
 
 /// The folder of the schema, taken unchanged from the `onnx` package on PyPI.
 const INCLUDE: &str = "onnx/proto";
@@ -20,7 +20,7 @@ const TARGET: &str = "onnx/src/proto/onnx.rs";
 /// Generates, then writes or checks.
 pub(crate) fn run(mode: Mode) -> Result<()> {
     let root = root();
-    settle(&root, TARGET, &generate(&root)?, mode, "codegen")
+    bring_up_to_date(&root, TARGET, &generate(&root)?, mode, "codegen")
 }
 
 /// The text of the generated file.

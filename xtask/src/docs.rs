@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use onnx::violate::{Checker, rules};
 use oracles::metamorphic::Holds;
 
-use crate::checked_in::{Mode, root, settle};
+use crate::checked_in::{Mode, bring_up_to_date, root};
 use crate::{modules, node_suite};
 
 /// The generated page and the command that prints it.
@@ -33,9 +33,9 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
         String::from_utf8_lossy(&output.stderr)
     );
     let text = String::from_utf8(output.stdout).context("the page is not UTF-8")?;
-    settle(&root, file, &text, mode, "docs")?;
-    settle(&root, VIOLATIONS, &violations()?, mode, "docs")?;
-    settle(&root, METAMORPHIC, &metamorphic()?, mode, "docs")
+    bring_up_to_date(&root, file, &text, mode, "docs")?;
+    bring_up_to_date(&root, VIOLATIONS, &violations()?, mode, "docs")?;
+    bring_up_to_date(&root, METAMORPHIC, &metamorphic()?, mode, "docs")
 }
 
 /// The page of the metamorphic oracle, and what it says before the table.

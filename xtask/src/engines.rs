@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
-use crate::checked_in::{Mode, root, settle};
+use crate::checked_in::{Mode, bring_up_to_date, root};
 use crate::program::{Build, onnxsmith};
 
 /// The page, and the lines between which the table stands.
@@ -62,7 +62,7 @@ pub(crate) fn run(tests: &Path, on: &[String], program: Option<&Path>) -> Result
         bail!("{PAGE} lacks the lines `{}` and `{}`", BEGIN.trim(), END.trim());
     };
     let page = format!("{before}{BEGIN}{}{END}{after}", table(&results));
-    settle(&root, PAGE, &page, Mode::Write, "engines")
+    bring_up_to_date(&root, PAGE, &page, Mode::Write, "engines")
 }
 
 /// The cases in a folder on all levels of engines. One engine a run keeps figures apart from what others do to the machine.

@@ -26,6 +26,9 @@ const CRATES: &[(&str, &str)] = &[
     ("triage", "### triage\n"),
     ("campaign", "### campaign\n"),
     ("present", "### present\n"),
+    ("conformance", "### conformance\n"),
+    ("faultbench", "### faultbench and xtask\n"),
+    ("xtask", "### faultbench and xtask\n"),
 ];
 
 /// Fails if a module is not named.

@@ -12,7 +12,7 @@ use onnx::proto::ModelProto;
 use prost::Message as _;
 use serde::Deserialize;
 
-use crate::checked_in::{Mode, root, settle};
+use crate::checked_in::{Mode, bring_up_to_date, root};
 use crate::engines::{self, OUTCOMES, Replayed};
 use crate::program::{Build, onnxsmith};
 
@@ -61,7 +61,7 @@ pub(crate) fn run(folder: &Path, program: Option<&Path>) -> Result<()> {
         let test = tests.get_mut(name).with_context(|| format!("`{name}` is no test"))?;
         test.others.insert(case.backend.clone(), (case.outcome.clone(), case.why.clone()));
     }
-    settle(&root, PAGE, &page(&exported, &replayed, &tests), Mode::Write, "node-suite NODE-TESTS")
+    bring_up_to_date(&root, PAGE, &page(&exported, &replayed, &tests), Mode::Write, "node-suite NODE-TESTS")
 }
 
 /// Fails if the page says of an operator that it is not there, and it is.

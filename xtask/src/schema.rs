@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::checked_in::{Mode, root, settle};
+use crate::checked_in::{Mode, bring_up_to_date, root};
 
 /// What prints the schemas.
 const SCRIPT: &str = "scripts/schemas.py";
@@ -29,7 +29,7 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
             }
         }
     }
-    settle(&root, TARGET, &generate(&root)?, mode, "schema")
+    bring_up_to_date(&root, TARGET, &generate(&root)?, mode, "schema")
 }
 
 /// The text of the generated file.

@@ -1,4 +1,4 @@
-use ir::{DType, DTypes, Operation};
+use ir::{DType, Operation};
 use onnxsmith_backends::wgpu::GpuError;
 use ops::Op;
 use ops::arith::Comparison;
@@ -36,85 +36,6 @@ fn variadic(f: VariadicFn) -> Op {
 
 fn activation(function: ActivationFn, parameters: &[f32]) -> Op {
     Activation { function, parameters: parameters.to_vec() }.into()
-}
-
-type Row = (Op, fn(f64) -> f64, f64, f64, &'static [f64]);
-
-const WIDE: &[f64] =
-    &[-30.0, -8.0, -3.2, -1.0, -0.7, -1e-3, 0.0, 1e-4, 0.3, 0.5, 0.9, 1.0, 1.9, 2.5, 4.5, 20.0, 87.0];
-const UNIT: &[f64] = &[-1.0, -0.999, -0.8, -0.5, -1e-3, 0.0, 1e-5, 0.25, 0.6, 0.97, 1.0];
-const POSITIVE: &[f64] = &[1e-30, 1e-5, 0.1, 0.5, 0.99, 1.0, 1.01, 2.0, 7.0, 1e4, 1e30];
-const ANGLES: &[f64] =
-    &[-1e4, -100.0, -6.0, -3.0, -1.0, -1e-4, 0.0, 0.5, 0.75, 1.5, 2.0, 3.1, 4.0, 12.0, 5000.0];
-
-/// The function in `f64`, the absolute and relative error allowed, and where.
-const FLOATS: &[Row] = &[
-    (Op::Unary(Unary(UnaryFn::Abs)), f64::abs, 0.0, 0.0, WIDE),
-    (Op::Unary(Unary(UnaryFn::Acos)), f64::acos, 1e-6, 0.0, UNIT),
-    (Op::Unary(Unary(UnaryFn::Acosh)), f64::acosh, 1e-6, 2e-6, &[1.0, 1.001, 1.5, 3.0, 1e5, 1e30]),
-    (Op::Unary(Unary(UnaryFn::Asin)), f64::asin, 1e-7, 1e-6, UNIT),
-    (Op::Unary(Unary(UnaryFn::Asinh)), f64::asinh, 0.0, 2e-6, WIDE),
-    (Op::Unary(Unary(UnaryFn::Atan)), f64::atan, 0.0, 4e-7, WIDE),
-    (
-        Op::Unary(Unary(UnaryFn::Atanh)),
-        f64::atanh,
-        0.0,
-        2e-6,
-        &[-1.0, -0.9, -0.5, -1e-5, 0.0, 0.3, 0.7, 0.999, 1.0],
-    ),
-    (Op::Unary(Unary(UnaryFn::Ceil)), f64::ceil, 0.0, 0.0, WIDE),
-    (Op::Unary(Unary(UnaryFn::Cos)), f64::cos, 3e-7, 0.0, ANGLES),
-    (Op::Unary(Unary(UnaryFn::Cosh)), f64::cosh, 0.0, 2e-5, WIDE),
-    (Op::Unary(Unary(UnaryFn::Erf)), libm::erf, 1.5e-7, 2e-7, WIDE),
-    (Op::Unary(Unary(UnaryFn::Exp)), f64::exp, 0.0, 1e-5, WIDE),
-    (Op::Unary(Unary(UnaryFn::Floor)), f64::floor, 0.0, 0.0, WIDE),
-    (Op::Gelu(Gelu { tanh: false }), |x| 0.5 * x * (1.0 + libm::erf(x / 2f64.sqrt())), 1e-6, 1e-6, WIDE),
-    (Op::Unary(Unary(UnaryFn::HardSwish)), |x| x * (x / 6.0 + 0.5).clamp(0.0, 1.0), 1e-7, 1e-6, WIDE),
-    (Op::Unary(Unary(UnaryFn::Log)), f64::ln, 7e-7, 3e-7, POSITIVE),
-    (Op::Unary(Unary(UnaryFn::Mish)), |x| x * x.exp().ln_1p().tanh(), 1e-6, 1e-5, WIDE),
-    (Op::Unary(Unary(UnaryFn::Neg)), |x| -x, 0.0, 0.0, WIDE),
-    (Op::Unary(Unary(UnaryFn::Reciprocal)), |x| 1.0 / x, 0.0, 3e-7, POSITIVE),
-    (Op::Unary(Unary(UnaryFn::Relu)), |x| x.max(0.0), 0.0, 0.0, WIDE),
-    (Op::Unary(Unary(UnaryFn::Round)), f64::round_ties_even, 0.0, 0.0, WIDE),
-    (Op::Unary(Unary(UnaryFn::Sigmoid)), |x| 1.0 / (1.0 + (-x).exp()), 0.0, 1e-5, WIDE),
-    (Op::Unary(Unary(UnaryFn::Sign)), |x| if x == 0.0 { x } else { x.signum() }, 0.0, 0.0, WIDE),
-    (Op::Unary(Unary(UnaryFn::Sin)), f64::sin, 3e-7, 0.0, ANGLES),
-    (Op::Unary(Unary(UnaryFn::Sinh)), f64::sinh, 0.0, 2e-5, WIDE),
-    (Op::Unary(Unary(UnaryFn::Softplus)), |x| x.max(0.0) + (-x.abs()).exp().ln_1p(), 0.0, 1e-5, WIDE),
-    (Op::Unary(Unary(UnaryFn::Softsign)), |x| x / (1.0 + x.abs()), 0.0, 4e-7, WIDE),
-    (Op::Unary(Unary(UnaryFn::Sqrt)), f64::sqrt, 0.0, 3e-7, POSITIVE),
-    (
-        Op::Unary(Unary(UnaryFn::Tan)),
-        f64::tan,
-        3e-7,
-        2e-6,
-        &[-1.5, -1.0, -1e-4, 0.0, 0.3, 0.785, 0.8, 1.4, 3.0, 5.0],
-    ),
-    (Op::Unary(Unary(UnaryFn::Tanh)), f64::tanh, 0.0, 2e-6, WIDE),
-];
-
-#[test]
-fn unary_functions_of_every_float() {
-    let Some(gpu) = gpu() else { return };
-    for dtype in [DType::F32, DType::F16, DType::BF16] {
-        let store = dtype.float().unwrap();
-        for (f, exact, abs, rel, points) in FLOATS {
-            let (exact, abs, rel) = (*exact, *abs, *rel);
-            let points: Vec<_> =
-                points.iter().copied().filter(|x| exact(*x).abs() < store.max_finite()).collect();
-            let x = tensor(dtype, &[points.len()], &points);
-            let expected: Vec<_> = x.to_f64s().into_iter().map(exact).collect();
-            let got = down(gpu, &apply(gpu, f.clone(), &[&up(gpu, &x)]).unwrap());
-            let rel = rel + if dtype == DType::F32 { 0.0 } else { 0.5 * store.epsilon() };
-            assert_close(
-                &format!("{f:?} {dtype}"),
-                &got.to_f64s(),
-                &expected,
-                abs + 0.5 * store.ulp(0.0),
-                rel,
-            );
-        }
-    }
 }
 
 #[test]
@@ -162,62 +83,10 @@ fn unary_functions_at_the_edges() {
     assert_eq!(is_inf(false), [0, 1, 0, 0, 0, 0, 0, 0]);
 }
 
-type Case = (Op, fn(f64) -> f64);
-
-#[test]
-fn unary_functions_with_parameters() {
-    let Some(gpu) = gpu() else { return };
-    let x = wave(DType::F32, &[5, 20]);
-    let t = up(gpu, &x);
-    let cases: &[Case] = &[
-        (activation(ActivationFn::LeakyRelu, &[0.25]), |x| if x < 0.0 { 0.25 * x } else { x }),
-        (activation(ActivationFn::Elu, &[2.0]), |x| if x < 0.0 { 2.0 * x.exp_m1() } else { x }),
-        (activation(ActivationFn::Celu, &[2.0]), |x| if x < 0.0 { 2.0 * (x / 2.0).exp_m1() } else { x }),
-        (activation(ActivationFn::Selu, &[1.5, 2.0]), |x| 2.0 * if x < 0.0 { 1.5 * x.exp_m1() } else { x }),
-        (activation(ActivationFn::HardSigmoid, &[0.2, 0.5]), |x| {
-            (f64::from(0.2f32) * x + 0.5).clamp(0.0, 1.0)
-        }),
-        (activation(ActivationFn::ThresholdedRelu, &[1.0]), |x| if x > 1.0 { x } else { 0.0 }),
-        (Shrink { bias: 0.5, lambd: 1.0 }.into(), |x| {
-            if x < -1.0 {
-                x + 0.5
-            } else if x > 1.0 {
-                x - 0.5
-            } else {
-                0.0
-            }
-        }),
-        (activation(ActivationFn::Swish, &[2.0]), |x| x / (1.0 + (-2.0 * x).exp())),
-    ];
-    for (op, exact) in cases {
-        let expected: Vec<_> = x.to_f64s().into_iter().map(exact).collect();
-        let got = down(gpu, &apply(gpu, op.clone(), &[&t]).unwrap()).to_f64s();
-        assert_close(op.name(), &got, &expected, 1e-6, 1e-5);
-    }
-    assert!(matches!(apply(gpu, activation(ActivationFn::Elu, &[]), &[&t]), Err(GpuError::Arguments { .. })));
-}
-
-#[test]
-fn unary_integers_wrap() {
-    let Some(gpu) = gpu() else { return };
-    for dtype in [DType::I8, DType::I16, DType::I32, DType::I64] {
-        let (low, high) = dtype.int_range().unwrap();
-        let x = up(gpu, &integers(dtype, &[4], &[low, -3, 0, high]));
-        let run = |f| down(gpu, &apply(gpu, Unary(f), &[&x]).unwrap()).to_i128s();
-        assert_eq!(run(UnaryFn::Abs), [low, 3, 0, high], "{dtype}");
-        assert_eq!(run(UnaryFn::Neg), [low, 3, 0, -high], "{dtype}");
-        assert_eq!(run(UnaryFn::Sign), [-1, -1, 0, 1], "{dtype}");
-        assert_eq!(run(UnaryFn::Relu), [0, 0, 0, high], "{dtype}");
-        assert_eq!(run(UnaryFn::BitwiseNot), [high, 2, -1, low], "{dtype}");
-    }
-    let x = up(gpu, &integers(DType::U8, &[2], &[0, 200]));
-    assert_eq!(down(gpu, &apply(gpu, Unary(UnaryFn::BitwiseNot), &[&x]).unwrap()).to_i128s(), [255, 55]);
-}
-
 #[test]
 fn every_table_entry_compiles_or_says_why() {
     let Some(gpu) = gpu() else { return };
-    for dtype in DTypes::IR4.iter() {
+    for dtype in DType::ALL {
         let x = up(gpu, &integers(dtype, &[3], &[1, 1, 1]));
         let of_one = (UnaryFn::ALL.iter().map(|&f| unary(f)))
             .chain(ActivationFn::ALL.iter().map(|&f| activation(f, &[1.0, 1.0])))
@@ -237,70 +106,6 @@ fn every_table_entry_compiles_or_says_why() {
         }
     }
     gpu.flush().unwrap();
-}
-
-#[test]
-fn binary_broadcasts_in_every_direction() {
-    let Some(gpu) = gpu() else { return };
-    let cases: &[(&[usize], &[usize], &[usize])] = &[
-        (&[], &[], &[]),
-        (&[2, 3], &[], &[2, 3]),
-        (&[3], &[2, 3], &[2, 3]),
-        (&[2, 1, 4], &[3, 1], &[2, 3, 4]),
-        (&[2, 1, 2, 1, 2, 1], &[1, 3, 1, 2, 1, 3], &[2, 3, 2, 2, 2, 3]),
-        (&[0, 3], &[1], &[0, 3]),
-        (&[2, 0], &[1, 1, 0], &[1, 2, 0]),
-    ];
-    for (a, b, shape) in cases {
-        let (x, y) = (wave(DType::F32, a), wave(DType::F32, b));
-        let got = down(gpu, &apply(gpu, binary(BinaryFn::Sub), &[&up(gpu, &x), &up(gpu, &y)]).unwrap());
-        assert_eq!(got.shape(), *shape);
-        // The element that a result index reads, computed from the shape alone.
-        let read = |t: &ir::Tensor, at: &[usize]| {
-            let tail = &at[at.len() - t.shape().len()..];
-            let i = t.shape().iter().zip(tail).fold(0, |i, (&d, &c)| i * d + if d == 1 { 0 } else { c });
-            t.to_f64s()[i]
-        };
-        let expected: Vec<_> = (0..shape.iter().product())
-            .map(|i: usize| {
-                let mut rest = i;
-                let mut at: Vec<_> = shape.iter().rev().map(|&d| (rest % d, rest /= d).0).collect();
-                at.reverse();
-                read(&x, &at) - read(&y, &at)
-            })
-            .collect();
-        assert_eq!(got.to_f64s(), expected, "{a:?} {b:?}");
-    }
-    let (x, y) = (up(gpu, &wave(DType::F32, &[2])), up(gpu, &wave(DType::F32, &[3])));
-    assert!(matches!(apply(gpu, binary(BinaryFn::Add), &[&x, &y]), Err(GpuError::Arguments { .. })));
-}
-
-#[test]
-fn integer_arithmetic_wraps_at_every_width() {
-    let Some(gpu) = gpu() else { return };
-    for dtype in DTypes::INTS.iter() {
-        let (low, high) = dtype.int_range().unwrap();
-        let a = [low, high, high, 7, low + 5, high - 1, 100, 3];
-        let b = [high, high, 1, 3, 2, high, 100, 5];
-        let (x, y) = (up(gpu, &integers(dtype, &[8], &a)), up(gpu, &integers(dtype, &[8], &b)));
-        let check = |f: Op, exact: fn(i128, i128) -> i128| {
-            let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| dtype.wrap(exact(a, b))).collect();
-            assert_eq!(
-                down(gpu, &apply(gpu, f.clone(), &[&x, &y]).unwrap()).to_i128s(),
-                expected,
-                "{f:?} {dtype}"
-            );
-        };
-        check(binary(BinaryFn::Add), |a, b| a + b);
-        check(binary(BinaryFn::Sub), |a, b| a - b);
-        check(binary(BinaryFn::Mul), i128::wrapping_mul);
-        check(binary(BinaryFn::Div), |a, b| a / b);
-        check(FLOORED, i128::rem_euclid);
-        check(TRUNCATED, |a, b| a % b);
-        check(variadic(VariadicFn::Min), std::cmp::min);
-        check(variadic(VariadicFn::Max), std::cmp::max);
-        check(binary(BinaryFn::BitwiseXor), |a, b| a ^ b);
-    }
 }
 
 #[test]
@@ -402,7 +207,7 @@ fn logic_where_and_clip() {
     assert_eq!(run(binary(BinaryFn::Xor)), [0, 1, 1, 0]);
     assert_eq!(run(Compare(Comparison::Equal).into()), [1, 0, 0, 1]);
     assert_eq!(down(gpu, &apply(gpu, Unary(UnaryFn::Not), &[&a]).unwrap()).to_i128s(), [1, 1, 0, 0]);
-    for dtype in DTypes::IR4.iter() {
+    for dtype in DType::ALL {
         let (x, y) = (integers(dtype, &[2, 1], &[1, 0]), integers(dtype, &[], &[1]));
         let got = down(gpu, &apply(gpu, Where, &[&a, &up(gpu, &x), &up(gpu, &y)]).unwrap());
         assert_eq!(got, integers(dtype, &[2, 4], &[1, 1, 1, 1, 1, 1, 0, 0]), "{dtype}");
@@ -442,29 +247,6 @@ fn narrow_floats_round_to_nearest_even() {
             assert_eq!(got[2..], [2.0 * tiny, 0.0], "{dtype}");
         }
     }
-}
-
-#[test]
-fn doubles_have_arithmetic() {
-    let Some(gpu) = gpu().filter(|gpu| gpu.capabilities().f64) else { return };
-    let (a, b) = (wave(DType::F64, &[9]), tensor(DType::F64, &[], &[0.3]));
-    let (x, y) = (up(gpu, &a), up(gpu, &b));
-    for (f, exact) in [
-        (binary(BinaryFn::Add), (|a, b| a + b) as fn(f64, f64) -> f64),
-        (binary(BinaryFn::Mul), |a, b| a * b),
-        (binary(BinaryFn::Div), |a, b| a / b),
-        (variadic(VariadicFn::Max), f64::max),
-    ] {
-        let expected: Vec<_> = a.to_f64s().iter().map(|&a| exact(a, 0.3)).collect();
-        assert_close(
-            f.name(),
-            &down(gpu, &apply(gpu, f, &[&x, &y]).unwrap()).to_f64s(),
-            &expected,
-            0.0,
-            1e-15,
-        );
-    }
-    assert!(matches!(apply(gpu, Unary(UnaryFn::Exp), &[&x]), Err(GpuError::Unsupported { .. })));
 }
 
 #[test]

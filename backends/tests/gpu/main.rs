@@ -1,5 +1,6 @@
-//! The GPU kernels against expectations computed here, in `f64` or by hand. Without an adapter each test says so and
-//! passes: that is the contract of a program that must work on machines without a GPU.
+//! What the GPU kernels promise beyond what the conformance suite asks of every backend: numbers that are not finite, rounding
+//! to nearest, sums and launches that must be divided, errors that are values. Expectations are computed here, in `f64` or by
+//! hand. Without an adapter each test says so and passes: that is the contract of a program that must work without a GPU.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::sync::OnceLock;
@@ -8,14 +9,13 @@ use ir::{DType, DTypes, Operation, Tensor, Type};
 use onnxsmith_backends::wgpu::{Gpu, GpuError, GpuTensor, Which};
 use ops::Op;
 
-mod bounds;
 mod casts;
-mod dispatch;
 mod elementwise;
+mod models;
 mod movement;
 mod products;
 mod reductions;
-mod support;
+mod refusals;
 
 /// The device all tests share, or `None` and a note where there is none.
 fn gpu() -> Option<&'static Gpu> {

@@ -27,7 +27,7 @@ pub(super) struct Counted {
 pub(super) struct Found {
     pub(super) case: Case,
     /// The outputs by the reference, by the name of the accuracy.
-    pub(super) outputs: BTreeMap<&'static str, Vec<interp::Judged>>,
+    pub(super) outputs: BTreeMap<&'static str, Vec<interp::Bounded>>,
     /// Each finding, in the order of the targets, and of the questions to each.
     pub(super) findings: Vec<Find>,
 }
@@ -97,7 +97,7 @@ fn count(report: &mut Report, plan: &Plan<'_>, ran: &Ran, case: &Case) {
             report.oracles.add(answer);
         }
         if let Some(verdict) = &judged.verdict {
-            report.levels.judge(case, &name, verdict);
+            report.levels.count_verdict(case, &name, verdict);
         }
         let by_target = report.by_target.entry(name).or_default();
         for verdict in judged.verdicts() {

@@ -28,7 +28,7 @@ pub(super) struct Ran {
     /// What the reference computed, under one of the profiles in use.
     pub(super) reference: Option<Evaluation>,
     /// The outputs by the reference under each accuracy in use, by its name, where something was found.
-    pub(super) outputs: BTreeMap<&'static str, Vec<interp::Judged>>,
+    pub(super) outputs: BTreeMap<&'static str, Vec<interp::Bounded>>,
     /// What it says of the outputs under the profile of each target that was asked for them, by the target's number.
     pub(super) elements: Vec<(usize, Elements)>,
     /// What came of it on each target, by the target's number.
@@ -49,7 +49,7 @@ impl Ran {
     }
 
     /// Runs and judges a valid case.
-    fn judge(&mut self, plan: &Plan<'_>, case: &mut Case) -> Result<(), interp::Error> {
+    fn run_valid(&mut self, plan: &Plan<'_>, case: &mut Case) -> Result<(), interp::Error> {
         let inputs = case::tensors(&case.inputs);
         let names: Vec<String> = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
         let mut references: BTreeMap<&'static str, Evaluation> = BTreeMap::new();
@@ -184,7 +184,7 @@ pub(super) fn run(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Valid
         ran.case = Some(case);
         return ran;
     }
-    if let Err(e) = ran.judge(plan, &mut case) {
+    if let Err(e) = ran.run_valid(plan, &mut case) {
         ran.trouble.push(format!("case {index} has no reference: {e}"));
         return ran;
     }

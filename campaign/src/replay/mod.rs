@@ -245,7 +245,7 @@ impl Reference {
         let suspect = Suspect::new(&self.model, &self.inputs, target.profile);
         let is_defined = self.evaluation.is_defined();
         if finding.is_refusal() {
-            return Ok(suspect.settle(target, is_defined, Verdict::Bug(finding))?.0);
+            return Ok(suspect.conclude(target, is_defined, Verdict::Bug(finding))?.0);
         }
         Ok(match allowed(target, &finding, is_defined, || suspect.isolated()) {
             Some(why) => Verdict::Incomparable(why),

@@ -13,7 +13,7 @@
 //! | [`identity`] | what a campaign is, and how two differ |
 //! | `schema` | the tables |
 //! | `block` | what is stored at once |
-//! | `exhibit` | cases as folders, each content once |
+//! | `saved_case` | cases as folders, each content once |
 //! | `merge` | parts of a campaign made one |
 //! | `error` | what can be wrong with a folder |
 //!
@@ -31,9 +31,9 @@
 
 mod block;
 mod error;
-mod exhibit;
 pub mod identity;
 mod merge;
+mod saved_case;
 
 mod schema;
 
@@ -46,9 +46,9 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 pub(crate) use block::{Block, Entry, Selected};
 pub use error::StoreError;
-pub(crate) use exhibit::Shelf;
 pub use identity::Identity;
 pub use merge::merge;
+pub(crate) use saved_case::Shelf;
 
 use crate::report::{Cluster, Report};
 use harness::invalid::schedule::Schedule;
@@ -187,7 +187,7 @@ impl Store {
         let sql = "SELECT what FROM trouble ORDER BY case_number, rowid LIMIT ?1";
         let limit = crate::report::MAX_TROUBLE as i64;
         report.trouble = self.rows(sql, [limit], |row| row.get(0))?;
-        report.settle();
+        report.complete();
         Ok(report)
     }
 

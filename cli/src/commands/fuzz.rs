@@ -26,7 +26,7 @@ use worker::Limits;
 
 use super::{campaign_folder, jobs, probe, rules, targets, writable};
 use crate::args::{self, Common, Fuzz};
-use crate::board::{Goal, Live};
+use crate::board::{Extent, Live};
 use crate::screen;
 use campaign::Exit;
 
@@ -74,8 +74,8 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     };
     screen::tell(common, &format!("campaign folder: {}", store.folder().display()));
     let stop = interrupts()?;
-    let goal = Goal { cases: plan.cases.map(|cases| plan.shard.number(cases)), time };
-    let board = if common.quiet { None } else { Live::start(store.folder(), goal, &plan.known) };
+    let extent = Extent { cases: plan.cases.map(|cases| plan.shard.number(cases)), time };
+    let board = if common.quiet { None } else { Live::start(store.folder(), extent, &plan.known) };
     let mut lines = Lines::new(!common.quiet && board.is_none());
     let report = fuzz(&plan, &mut store, &stop, &mut |event| lines.take(event));
     drop(board);

@@ -1,6 +1,6 @@
 //! `onnxsmith gen`
 
-use campaign::corpus;
+use campaign::generate;
 use harness::invalid::schedule::{Choice, Levels};
 use harness::{Maker, Support, Values};
 use interp::Profile;
@@ -37,14 +37,14 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     };
     let levels = Levels { choice, rules: rules(&args.rules, choice != Choice::Valid)? };
     if let Some(out) = &args.out {
-        corpus::vacant(out)?;
+        generate::vacant(out)?;
     }
     writable(args.out.as_deref(), None)?;
     let bar = screen::progress(common, Some(args.count), "generating");
     let before = backends::usage::cpu_seconds();
     let out = args.out.as_deref();
     let mut on_case = |done| bar.set_position(done);
-    let made = corpus::generate(&maker, &levels, profile, args.count, jobs, out, &mut on_case);
+    let made = generate::cases(&maker, &levels, profile, args.count, jobs, out, &mut on_case);
     bar.finish_and_clear();
     let made = made?;
     let cpu_seconds = backends::usage::cpu_seconds() - before;

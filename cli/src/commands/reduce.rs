@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::bail;
 use present::shell;
 use serde_json::json;
-use triage::reduce::{Budget, Plan, Reduced, reduce};
+use triage::reduce::{Budget, Reduced, Reduction, reduce};
 use worker::Limits;
 
 use super::{jobs, targets, writable};
@@ -29,9 +29,9 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     let tries = args.tries.unwrap_or(u64::MAX);
     let budget = Budget { time: args.budget, tries, jobs: jobs(args.jobs) };
     let stop = AtomicBool::new(false);
-    let plan = Plan { targets: &targets, seed: common.seed, budget, stop: &stop };
+    let reduction = Reduction { targets: &targets, seed: common.seed, budget, stop: &stop };
     let bar = screen::progress(common, None, "reducing");
-    let reduced = reduce(&args.case, &out, &plan, &mut |size| {
+    let reduced = reduce(&args.case, &out, &reduction, &mut |size| {
         bar.inc(1);
         bar.set_message(format!("{} nodes, {} elements", size.nodes, size.elements));
     });

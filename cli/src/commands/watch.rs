@@ -6,7 +6,7 @@ use campaign::Store;
 
 use super::fuzz::known;
 use crate::args::{Common, Watch};
-use crate::board::{Board, Goal, lines};
+use crate::board::{Board, Extent, lines};
 use crate::screen;
 use campaign::Exit;
 
@@ -22,10 +22,10 @@ pub(crate) fn run(common: Common, args: &Watch) -> anyhow::Result<Exit> {
     }
     let mut board = Board::new();
     while board.is_seen() && store.is_running() {
-        board.draw(&lines(&store, Goal::default(), &known)?)?;
+        board.draw(&lines(&store, Extent::default(), &known)?)?;
         thread::sleep(args.every);
     }
     board.clear()?;
-    screen::text(&lines(&store, Goal::default(), &known)?.join("\n"))?;
+    screen::text(&lines(&store, Extent::default(), &known)?.join("\n"))?;
     Ok(Exit::Clean)
 }

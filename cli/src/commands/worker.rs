@@ -29,8 +29,8 @@ pub(crate) fn run(name: &str, rates: &[String]) -> anyhow::Result<Exit> {
 
 #[cfg(unix)]
 fn chaos(rates: &[String]) -> anyhow::Result<Exit> {
-    use worker::chaos::{self, Plan};
-    chaos::serve(&mut backends::cpu::CpuEngine::default(), &Plan::parse(rates)?)?;
+    use worker::chaos::{self, Rates};
+    chaos::serve(&mut backends::cpu::CpuEngine::default(), &Rates::parse(rates)?)?;
     Ok(Exit::Clean)
 }
 

@@ -58,13 +58,13 @@ impl<'p, 'a> Moves<'p, 'a> {
         self.network.restrict(unknown, Interval::point(value)).ok()?;
         for i in 0..self.free.len() {
             let slot = self.free[i];
-            self.settle(slot, self.now.0[slot])?;
+            self.fix(slot, self.now.0[slot])?;
         }
         self.complete()
     }
 
     /// Gives an unknown the value nearest to `wanted` that its domain has, or an end of the domain.
-    fn settle(&mut self, slot: Slot, wanted: i64) -> Option<()> {
+    fn fix(&mut self, slot: Slot, wanted: i64) -> Option<()> {
         let domain = self.network.domain(slot);
         if domain.fixed().is_some() {
             return Some(());
@@ -85,7 +85,7 @@ impl<'p, 'a> Moves<'p, 'a> {
         let rest: Vec<Slot> = self.problem.unknowns().collect();
         for slot in rest {
             let low = self.network.domain(slot).lo;
-            self.settle(slot, low)?;
+            self.fix(slot, low)?;
         }
         self.problem.evaluate(|u| self.network.domain(u).lo)
     }

@@ -75,7 +75,7 @@ impl LevelTally {
     }
 
     /// Counts a verdict on a case.
-    pub fn judge(&mut self, case: &Case, target: &str, verdict: &Verdict) {
+    pub fn count_verdict(&mut self, case: &Case, target: &str, verdict: &Verdict) {
         let Some(relaxed) = &case.relaxed else { return };
         if relaxed.expected != Expectation::Refusal {
             return;

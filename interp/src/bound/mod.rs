@@ -10,7 +10,7 @@ mod ball;
 mod fold;
 mod functions;
 mod moments;
-mod settle;
+mod store;
 mod sums;
 mod transform;
 

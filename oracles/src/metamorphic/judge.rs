@@ -5,7 +5,7 @@
 //! two answers differ, each is held to the bounds of its own reference: an answer within them is right, and no
 //! conclusion is drawn from the difference. Undefined elements are never compared.
 
-use interp::{Judged, Mismatch};
+use interp::{Bounded, Mismatch};
 use ir::Tensor;
 use worker::Outcome;
 
@@ -44,7 +44,7 @@ pub struct Pair<'a> {
 
 /// Judges an engine by its answers to a model and to its rewritten form. `reference` gives the outputs of the rewritten
 /// model by the reference, for the same names in the same order; it is asked only where it is needed.
-pub fn judge(pair: &Pair<'_>, reference: impl FnOnce() -> Option<Vec<Judged>>) -> Verdict {
+pub fn judge(pair: &Pair<'_>, reference: impl FnOnce() -> Option<Vec<Bounded>>) -> Verdict {
     match compare(pair, reference) {
         // Bits that differ need no reference, but anything else may follow from what is wrong already.
         Verdict::Bug(_) if !pair.is_strict() && pair.is_wrong_already() => {
@@ -54,7 +54,7 @@ pub fn judge(pair: &Pair<'_>, reference: impl FnOnce() -> Option<Vec<Judged>>) -
     }
 }
 
-fn compare(pair: &Pair<'_>, reference: impl FnOnce() -> Option<Vec<Judged>>) -> Verdict {
+fn compare(pair: &Pair<'_>, reference: impl FnOnce() -> Option<Vec<Bounded>>) -> Verdict {
     let Outcome::Outputs(outputs) = pair.rewritten else {
         let nothing = Expected { names: &[], outputs: &[], ..pair.expected };
         return differential::judge(pair.backend, pair.level, pair.rewritten, &nothing);
@@ -111,7 +111,7 @@ impl Pair<'_> {
     }
 
     /// The rewritten model against its own reference.
-    fn by_bounds(&self, reference: impl FnOnce() -> Option<Vec<Judged>>) -> Verdict {
+    fn by_bounds(&self, reference: impl FnOnce() -> Option<Vec<Bounded>>) -> Verdict {
         let Some(outputs) = reference() else { return undecided("the rewritten model has no reference") };
         let expected = Expected { outputs: &outputs, ..self.expected };
         differential::judge(self.backend, self.level, self.rewritten, &expected)
@@ -126,7 +126,7 @@ fn undecided(why: &str) -> Verdict {
 fn difference(
     original: &Tensor,
     actual: &Tensor,
-    judged: &Judged,
+    judged: &Bounded,
     ignores_zero_sign: bool,
 ) -> Option<Mismatch> {
     if original == actual {
@@ -171,7 +171,7 @@ mod tests {
         actual: &[f64],
     ) -> Verdict {
         let judged =
-            Judged { tensor: tensor(values), error: error.to_vec(), undefined: vec![], is_open: false };
+            Bounded { tensor: tensor(values), error: error.to_vec(), undefined: vec![], is_open: false };
         let (names, outputs) = (["y".to_owned()], [judged]);
         let pair = Pair {
             backend: "e",
@@ -231,7 +231,7 @@ mod tests {
     fn refusing_the_rewritten_model_is_a_bug() {
         let (names, outputs) = (
             ["y".to_owned()],
-            [Judged { tensor: tensor(&[1.0]), error: vec![], undefined: vec![], is_open: false }],
+            [Bounded { tensor: tensor(&[1.0]), error: vec![], undefined: vec![], is_open: false }],
         );
         let pair = Pair {
             backend: "e",

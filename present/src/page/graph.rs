@@ -133,13 +133,14 @@ fn cards(model: &Model, culprit: Option<&str>) -> Vec<Card> {
             }
         };
         lines.extend(types);
-        Card { class, lines: lines.iter().map(|line| cut(line)).collect() }
+        Card { class, lines: lines.iter().map(|line| shortened(line)).collect() }
     });
-    let outputs = model.graph.outputs.iter().map(|o| Card { class: "output", lines: vec![cut(&o.name)] });
+    let outputs =
+        model.graph.outputs.iter().map(|o| Card { class: "output", lines: vec![shortened(&o.name)] });
     nodes.chain(outputs).collect()
 }
 
-fn cut(line: &str) -> String {
+fn shortened(line: &str) -> String {
     if line.chars().count() <= MOST_LETTERS {
         return line.to_owned();
     }

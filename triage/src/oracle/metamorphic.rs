@@ -1,6 +1,6 @@
 //! The metamorphic oracle as a campaign asks it: one relation per case, drawn from those that were chosen.
 
-use interp::{Judged, Taps};
+use interp::{Bounded, Taps};
 use ir::Tensor;
 use onnx::CaseFolder;
 use ops::Model;
@@ -82,7 +82,7 @@ fn answer(
     let verdict = judge(target, relation, question.expected, original, &ran.outcome, model, inputs)
         .with_stderr(&ran.stderr);
     let suspect = Suspect::new(model, inputs, target.profile);
-    let (mut verdict, alone) = suspect.settle(target, question.case.all_defined, verdict)?;
+    let (mut verdict, alone) = suspect.conclude(target, question.case.all_defined, verdict)?;
     let mut rewritten = None;
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());
@@ -116,7 +116,7 @@ fn judge(
         let mut by_name = model.graph.outputs.iter().map(|o| &o.name).zip(evaluation.outputs);
         // Outputs that the rewrite adds come last.
         let kept = by_name.by_ref().take(expected.names.len());
-        let kept: Vec<(&String, Judged)> = kept.collect();
+        let kept: Vec<(&String, Bounded)> = kept.collect();
         let same_names = kept.iter().map(|(name, _)| *name).eq(expected.names);
         same_names.then(|| kept.into_iter().map(|(_, judged)| judged).collect())
     })

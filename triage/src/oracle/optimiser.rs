@@ -70,7 +70,7 @@ impl Oracle for Optimiser {
         let (target, verdict) = culprit;
         answer.check = check(&target.level);
         let all_defined = question.case.all_defined;
-        let (mut verdict, alone) = question.suspect.settle(&target, all_defined, verdict)?;
+        let (mut verdict, alone) = question.suspect.conclude(&target, all_defined, verdict)?;
         if let Verdict::Bug(finding) = &mut verdict {
             finding.check = Some(answer.check.clone());
             finding.detail = format!("not at `{}`: {}", below[0].level, finding.detail);

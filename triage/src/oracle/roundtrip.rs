@@ -93,7 +93,7 @@ fn by_runtime(question: &Question<'_>, written: &Target) -> Result<Answer, AskEr
     }
     let ran = written.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
     let verdict = judge(&written.backend, &written.level, &ran.outcome, expected).with_stderr(&ran.stderr);
-    let (mut verdict, alone) = question.suspect.settle(written, case.all_defined, verdict)?;
+    let (mut verdict, alone) = question.suspect.conclude(written, case.all_defined, verdict)?;
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());
     }

@@ -19,7 +19,7 @@
 
 use std::collections::BTreeMap;
 
-use interp::{Evaluation, Judged, Profile, Taps};
+use interp::{Bounded, Evaluation, Profile, Taps};
 use ir::{Tensor, Value};
 use oracles::{ErrorShape, Expected, Finding, Symptom, Verdict, judge};
 use worker::WorkerError;
@@ -42,7 +42,7 @@ pub struct Shown {
     /// The finding.
     pub finding: Finding,
     /// The outputs by the reference.
-    pub outputs: Vec<Judged>,
+    pub outputs: Vec<Bounded>,
     /// The accuracy that their bounds allow for.
     pub profile: &'static Profile,
     /// Every value of the main graph by the reference.

@@ -104,7 +104,7 @@ pub enum ReduceError {
 }
 
 /// What to reduce, and how.
-pub struct Plan<'a> {
+pub struct Reduction<'a> {
     /// Where the finding is looked for: the first target that shows one is reduced for.
     pub targets: &'a [Target],
     /// The seed for inputs of models that come without.
@@ -120,7 +120,7 @@ pub struct Plan<'a> {
 pub fn reduce(
     path: &Path,
     out: &Path,
-    plan: &Plan<'_>,
+    reduction: &Reduction<'_>,
     on_best: &mut dyn FnMut(Size),
 ) -> Result<Reduced, ReduceError> {
     let folder = stored::read(path).map_err(ReduceError::Read)?;
@@ -134,26 +134,26 @@ pub fn reduce(
         let why = "it is two models, and only one can be reduced; name its folder `rewritten`";
         return Err(ReduceError::Unusable(why.to_owned()));
     }
-    let problems = problems(&folder, plan.seed)?;
+    let problems = problems(&folder, reduction.seed)?;
     let mut keep = |shown: &Shown, size: Size| {
         on_best(size);
         save(out, &about, shown)
     };
-    reduce_problems(&problems, plan, &mut keep)
+    reduce_problems(&problems, reduction, &mut keep)
 }
 
 /// Reduces the first of several problems that shows a finding on a target.
 pub fn reduce_problems(
     problems: &[Problem],
-    plan: &Plan<'_>,
+    reduction: &Reduction<'_>,
     on_best: OnBest<'_>,
 ) -> Result<Reduced, ReduceError> {
     let started = Instant::now();
-    let (target, interest, shown) = find(problems, plan.targets)?;
+    let (target, interest, shown) = find(problems, reduction.targets)?;
     refuse_any_graph(target, &interest)?;
     let before = shown.problem.size();
     on_best(&shown, before).map_err(ReduceError::Save)?;
-    let mut driver = Driver::new(interest, shown, plan.budget, plan.stop, on_best);
+    let mut driver = Driver::new(interest, shown, reduction.budget, reduction.stop, on_best);
     let minimal = driver.run()?;
     let (after, finding) = (driver.size, &driver.best.finding);
     Ok(Reduced {

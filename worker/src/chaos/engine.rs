@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use ir::{Tensor, Type};
 
-use super::mouth::Mouth;
-use super::{Misbehaviour, Plan};
+use super::reply::Replies;
+use super::{Misbehaviour, Rates};
 use crate::protocol::FrameError;
 use crate::serve::{catch_panics, serve_on};
 use crate::{Case, Description, Engine, EngineError, sys};
@@ -32,13 +32,13 @@ struct Chaos<'a> {
     choice: Choice<'a>,
     right: &'a mut dyn Engine,
     pause: Duration,
-    /// What the mouth is to do with the next answer.
+    /// What is to be done with the next reply.
     next: Rc<Cell<Option<Misbehaviour>>>,
 }
 
 /// Serves an engine over standard input and output, and misbehaves as planned.
-pub fn serve(right: &mut dyn Engine, plan: &Plan) -> Result<(), FrameError> {
-    serve_with(right, &|case| plan.of(case), plan.pause)
+pub fn serve(right: &mut dyn Engine, rates: &Rates) -> Result<(), FrameError> {
+    serve_with(right, &|case| rates.of(case), rates.pause)
 }
 
 /// Serves an engine over standard input and output, and misbehaves as chosen; late answers come after `pause`.
@@ -46,9 +46,9 @@ pub fn serve_with(right: &mut dyn Engine, choice: Choice<'_>, pause: Duration) -
     let (input, output) = sys::claim_stdio()?;
     catch_panics();
     let next = Rc::new(Cell::new(None));
-    let mouth = Mouth::new(output, Rc::clone(&next), pause);
+    let replies = Replies::new(output, Rc::clone(&next), pause);
     let mut chaos = Chaos { choice, right, pause, next };
-    serve_on(&mut chaos, Duration::ZERO, input, mouth)
+    serve_on(&mut chaos, Duration::ZERO, input, replies)
 }
 
 impl Engine for Chaos<'_> {
@@ -74,7 +74,7 @@ impl Engine for Chaos<'_> {
 }
 
 impl Chaos<'_> {
-    /// Does what is to be done before the answer; the rest is the mouth's.
+    /// Does what is to be done before the answer; the rest is done to the reply ([`Replies`]).
     fn misbehave(&self, misbehaviour: Misbehaviour) -> Result<(), EngineError> {
         use Misbehaviour as M;
         match misbehaviour {

@@ -2,17 +2,17 @@
 //!
 //! `onnxsmith worker chaos segfault=1 hang=0.05` answers as the engine `cpu` does, except that one case in a hundred is
 //! a segmentation fault and one in two thousand never ends. What happens in a case follows from the case's bytes
-//! alone, so that whoever has the case can tell what its verdict must be ([`Plan::of`], [`Misbehaviour::shows`]).
+//! alone, so that whoever has the case can tell what its verdict must be ([`Rates::of`], [`Misbehaviour::shows`]).
 //! `cargo xtask chaos` does that for a whole campaign.
 //!
 //! | module | holds |
 //! |---|---|
 //! | this | which misbehaviours there are, how often they occur, what each must be called |
 //! | `engine` | those of the engine: they happen before there is an answer |
-//! | `mouth` | those of the answer: cut off, too long, twice, not an answer at all |
+//! | `reply` | those of the reply: cut off, too long, twice, not an answer at all |
 
 mod engine;
-mod mouth;
+mod reply;
 
 pub use engine::{Choice, serve, serve_with};
 
@@ -183,16 +183,16 @@ impl Shows {
 
 /// How often each misbehaviour occurs.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Plan {
+pub struct Rates {
     /// The share of cases of each, in per cent.
-    rates: BTreeMap<Misbehaviour, f64>,
+    shares: BTreeMap<Misbehaviour, f64>,
     /// After how long late answers come.
     pub pause: Duration,
 }
 
-/// Why words are no [`Plan`].
+/// Why words are no [`Rates`].
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum PlanError {
+pub enum RatesError {
     /// A word is not of the form `name=number`.
     #[error("`{0}` is no rate; write segfault=0.5, in per cent of all cases, or pause=2.5, in seconds")]
     Word(String),
@@ -204,42 +204,42 @@ pub enum PlanError {
     Sum(String),
 }
 
-impl Plan {
+impl Rates {
     /// When late answers come if nothing is said: after the time-out that campaigns have.
     const PAUSE: Duration = Duration::from_secs(15);
 
-    /// The plan for words such as `segfault=0.5`, in per cent, and `pause=2.5`, in seconds.
-    pub fn parse<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> Result<Self, PlanError> {
-        let mut plan = Self { rates: BTreeMap::new(), pause: Self::PAUSE };
+    /// The rates in words such as `segfault=0.5`, in per cent, and `pause=2.5`, in seconds.
+    pub fn parse<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> Result<Self, RatesError> {
+        let mut rates = Self { shares: BTreeMap::new(), pause: Self::PAUSE };
         for word in words {
             let word = word.as_ref();
-            let wrong = || PlanError::Word(word.to_owned());
+            let wrong = || RatesError::Word(word.to_owned());
             let (name, number) = word.split_once('=').ok_or_else(wrong)?;
             let number: f64 = number.parse().map_err(|_| wrong())?;
             if name == "pause" {
-                plan.pause = Duration::try_from_secs_f64(number).map_err(|_| wrong())?;
+                rates.pause = Duration::try_from_secs_f64(number).map_err(|_| wrong())?;
                 continue;
             }
-            let misbehaviour = Misbehaviour::named(name).ok_or_else(|| PlanError::Name(name.to_owned()))?;
+            let misbehaviour = Misbehaviour::named(name).ok_or_else(|| RatesError::Name(name.to_owned()))?;
             if !(0.0..=100.0).contains(&number) {
                 return Err(wrong());
             }
-            plan.rates.insert(misbehaviour, number);
+            rates.shares.insert(misbehaviour, number);
         }
-        let sum: f64 = plan.rates.values().sum();
-        if sum > 100.0 { Err(PlanError::Sum(sum.to_string())) } else { Ok(plan) }
+        let sum: f64 = rates.shares.values().sum();
+        if sum > 100.0 { Err(RatesError::Sum(sum.to_string())) } else { Ok(rates) }
     }
 
-    /// The words that [`Plan::parse`] takes.
+    /// The words that [`Rates::parse`] takes.
     pub fn words(&self) -> Vec<String> {
-        let rates = self.rates.iter().map(|(misbehaviour, rate)| format!("{}={rate}", misbehaviour.name()));
-        rates.chain([format!("pause={}", self.pause.as_secs_f64())]).collect()
+        let words = self.shares.iter().map(|(misbehaviour, rate)| format!("{}={rate}", misbehaviour.name()));
+        words.chain([format!("pause={}", self.pause.as_secs_f64())]).collect()
     }
 
     /// What happens in a case, if anything.
     pub fn of(&self, case: &Case<'_>) -> Option<Misbehaviour> {
         let mut at = 100.0 * share(case);
-        self.rates.iter().find_map(|(misbehaviour, rate)| {
+        self.shares.iter().find_map(|(misbehaviour, rate)| {
             let is_it = at < *rate;
             at -= rate;
             is_it.then_some(*misbehaviour)
@@ -276,24 +276,24 @@ mod tests {
 
     #[test]
     fn words_round_trip_and_wrong_ones_are_named() {
-        let plan = Plan::parse(["segfault=1", "late=0.25", "pause=2.5"]).unwrap();
-        assert_eq!(Plan::parse(plan.words()), Ok(plan));
-        assert_eq!(Plan::parse(["segfault"]), Err(PlanError::Word("segfault".into())));
-        assert_eq!(Plan::parse(["segfault=-1"]), Err(PlanError::Word("segfault=-1".into())));
-        assert_eq!(Plan::parse(["segfault=NaN"]), Err(PlanError::Word("segfault=NaN".into())));
-        assert_eq!(Plan::parse(["dance=1"]), Err(PlanError::Name("dance".into())));
-        assert_eq!(Plan::parse(["hang=60", "exit=50"]), Err(PlanError::Sum("110".into())));
+        let rates = Rates::parse(["segfault=1", "late=0.25", "pause=2.5"]).unwrap();
+        assert_eq!(Rates::parse(rates.words()), Ok(rates));
+        assert_eq!(Rates::parse(["segfault"]), Err(RatesError::Word("segfault".into())));
+        assert_eq!(Rates::parse(["segfault=-1"]), Err(RatesError::Word("segfault=-1".into())));
+        assert_eq!(Rates::parse(["segfault=NaN"]), Err(RatesError::Word("segfault=NaN".into())));
+        assert_eq!(Rates::parse(["dance=1"]), Err(RatesError::Name("dance".into())));
+        assert_eq!(Rates::parse(["hang=60", "exit=50"]), Err(RatesError::Sum("110".into())));
     }
 
     #[test]
     fn rates_are_kept_and_a_case_decides_alone() {
-        let plan = Plan::parse(["segfault=10", "hang=1"]).unwrap();
+        let rates = Rates::parse(["segfault=10", "hang=1"]).unwrap();
         let models: Vec<[u8; 8]> = (0..10_000u64).map(u64::to_le_bytes).collect();
-        let count = |wanted| models.iter().filter(|m| plan.of(&case(*m)) == Some(wanted)).count();
+        let count = |wanted| models.iter().filter(|m| rates.of(&case(*m)) == Some(wanted)).count();
         assert!((900..1100).contains(&count(M::Segfault)), "{}", count(M::Segfault));
         assert!((70..130).contains(&count(M::Hang)), "{}", count(M::Hang));
-        assert_eq!(Plan::parse(["panic=100"]).unwrap().of(&case(b"any")), Some(M::Panic));
-        assert_eq!(Plan::parse([""; 0]).unwrap().of(&case(b"any")), None);
+        assert_eq!(Rates::parse(["panic=100"]).unwrap().of(&case(b"any")), Some(M::Panic));
+        assert_eq!(Rates::parse([""; 0]).unwrap().of(&case(b"any")), None);
     }
 
     #[test]

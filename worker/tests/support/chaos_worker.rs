@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use ir::Tensor;
-use onnxsmith_worker::chaos::{self, Misbehaviour, Plan};
+use onnxsmith_worker::chaos::{self, Misbehaviour, Rates};
 use onnxsmith_worker::{Case, Description, Engine, EngineError};
 
 const FOR_EVER: Duration = Duration::from_hours(1);
@@ -79,7 +79,7 @@ fn main() {
     let how = words.next().unwrap_or_default();
     let served = match how.as_str() {
         "echo" => chaos::serve_with(&mut Echo, &named, Duration::from_secs(3)),
-        "chaos" => chaos::serve(&mut Echo, &Plan::parse(words).expect("rates")),
+        "chaos" => chaos::serve(&mut Echo, &Rates::parse(words).expect("rates")),
         _ => {
             break_protocol(&how);
             Ok(())

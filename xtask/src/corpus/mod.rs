@@ -17,7 +17,7 @@ use clap::Args;
 use serde::Deserialize;
 use triage::known::{Date, Entry, FILE, WriteUp};
 
-use crate::checked_in::{Mode, root, settle};
+use crate::checked_in::{Mode, bring_up_to_date, root};
 
 /// The folder of all findings.
 const CORPUS: &str = "corpus";
@@ -86,7 +86,7 @@ fn bring(root: &Path, today: Date, mode: Mode) -> Result<()> {
         wrong.extend(corpus.without_finding(root));
     }
     for (file, text) in corpus.files() {
-        wrong.extend(settle(root, &file, &text, mode, "corpus").err().map(|e| format!("{e:#}")));
+        wrong.extend(bring_up_to_date(root, &file, &text, mode, "corpus").err().map(|e| format!("{e:#}")));
     }
     ensure!(
         wrong.is_empty(),

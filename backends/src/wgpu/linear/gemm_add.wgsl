@@ -2,4 +2,4 @@
 
 fn of_floats(product: A, c: B) -> T { return T(params.alpha) * product + T(params.beta) * c; }
 
-fn of_integers(product: A, c: B) -> T { return T(i32(params.alpha)) * product + T(i32(params.beta)) * c; }
+fn of_integers(product: A, c: B) -> T { return whole(params.alpha) * product + whole(params.beta) * c; }

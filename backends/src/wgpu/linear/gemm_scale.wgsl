@@ -2,4 +2,4 @@
 
 fn of_floats(product: A) -> T { return T(params.alpha) * product; }
 
-fn of_integers(product: A) -> T { return T(i32(params.alpha)) * product; }
+fn of_integers(product: A) -> T { return whole(params.alpha) * product; }

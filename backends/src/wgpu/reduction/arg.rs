@@ -3,7 +3,7 @@
 use ir::{DType, Type};
 use ops::reduction::{Arg, ArgFn};
 
-use super::plan::{Plan, Stage, longest_chunk};
+use super::grouped::{Grouped, Stage, longest_chunk};
 use crate::support::Support;
 use crate::wgpu::device::{Gpu, GpuError};
 use crate::wgpu::kernel::{Call, Kernel, Outputs, one};
@@ -56,8 +56,8 @@ impl Gpu {
             ArgFn::Max => "ArgMax",
             ArgFn::Min => "ArgMin",
         };
-        let plan = Plan::new(self, name, x, &[axis])?;
-        if plan.n == 0 {
+        let grouped = Grouped::new(self, name, x, &[axis])?;
+        if grouped.n == 0 {
             return Err(GpuError::arguments(name, format!("axis {axis} of {:?} is empty", x.shape())));
         }
         let shader = Shader::new(name, BODY, x.dtype(), Element::Low(DType::U32))
@@ -68,19 +68,19 @@ impl Gpu {
         let first = || shader.clone().means("position", "own_position");
         let later =
             || shader.clone().reads("found", Element::Low(DType::U32)).means("position", "found_position");
-        let (longest, extent) = (longest_chunk(self), plan.n as u32);
-        let (mut n, mut found): (usize, Option<GpuTensor>) = (plan.n, None);
+        let (longest, extent) = (longest_chunk(self), grouped.n as u32);
+        let (mut n, mut found): (usize, Option<GpuTensor>) = (grouped.n, None);
         loop {
             let chunks = n.div_ceil(longest);
-            let output = self.alloc(DType::U32, &[plan.outer, chunks, plan.inner])?;
-            let params = Search { stage: Stage::new(n, plan.inner, chunks), extent };
-            let x = &plan.tensor;
+            let output = self.alloc(DType::U32, &[grouped.outer, chunks, grouped.inner])?;
+            let params = Search { stage: Stage::new(n, grouped.inner, chunks), extent };
+            let x = &grouped.tensor;
             match &found {
                 None => self.launch(&Launch::new(&first(), &[x], params, &output)),
                 Some(found) => self.launch(&Launch::new(&later(), &[x, found], params, &output)),
             }?;
             if chunks == 1 {
-                return output.reshape(&plan.kept);
+                return output.reshape(&grouped.kept);
             }
             (n, found) = (chunks, Some(output));
         }

@@ -2,6 +2,6 @@
 
 pub(super) mod arg;
 mod cum_sum;
-mod plan;
+mod grouped;
 pub(super) mod reduce;
 mod top_k;

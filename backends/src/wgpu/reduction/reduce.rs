@@ -3,7 +3,7 @@
 use ir::{DType, Type};
 use ops::reduction::{Reduce, ReduceFn};
 
-use super::plan::{Plan, Stage, longest_chunk};
+use super::grouped::{Grouped, Stage, longest_chunk};
 use crate::support::Support;
 use crate::wgpu::device::{Gpu, GpuError};
 use crate::wgpu::elementwise::map::Map;
@@ -90,31 +90,31 @@ impl Gpu {
             return self.log_sum_exp(x, axes, to);
         }
         let name = "Reduce";
-        let plan = Plan::new(self, name, x, axes)?;
+        let grouped = Grouped::new(self, name, x, axes)?;
         let [first, combine, neutral, last] = functions(f);
         let (longest, wide) = (longest_chunk(self), accumulator(x.dtype()));
-        let (mut tensor, mut n, mut before) = (plan.tensor.clone(), plan.n, first);
+        let (mut tensor, mut n, mut before) = (grouped.tensor.clone(), grouped.n, first);
         while n > longest {
             let chunks = n.div_ceil(longest);
             let functions = [before, combine, neutral, "itself"];
-            tensor = self.stage(&plan, functions, &tensor, [n, chunks], wide)?;
+            tensor = self.stage(&grouped, functions, &tensor, [n, chunks], wide)?;
             (n, before) = (chunks, "itself");
         }
         let functions = [before, combine, neutral, last];
-        self.stage(&plan, functions, &tensor, [n, 1], to)?.reshape(&plan.kept)
+        self.stage(&grouped, functions, &tensor, [n, 1], to)?.reshape(&grouped.kept)
     }
 
     /// Combines `[outer, n, inner]` to `[outer, chunks, inner]`.
     fn stage(
         &self,
-        plan: &Plan,
+        grouped: &Grouped,
         functions: [&'static str; 4],
         x: &GpuTensor,
         [n, chunks]: [usize; 2],
         to: DType,
     ) -> Result<GpuTensor, GpuError> {
-        let output = self.alloc(to, &[plan.outer, chunks, plan.inner])?;
-        let params = Reduction { stage: Stage::new(n, plan.inner, chunks), total: plan.n as u32 };
+        let output = self.alloc(to, &[grouped.outer, chunks, grouped.inner])?;
+        let params = Reduction { stage: Stage::new(n, grouped.inner, chunks), total: grouped.n as u32 };
         self.launch(&Launch::new(&shader(functions, x.dtype(), to), &[x], params, &output))?;
         Ok(output)
     }

@@ -6,7 +6,7 @@
 //! | `forms` | less of a program: one form written out, fewer iterations, fewer nodes |
 //! | `functions` | calls replaced by bodies |
 //! | `outputs` | fewer outputs, or a value inside as the only one |
-//! | `cut` | the reference's values in place of nodes, as inputs or constants |
+//! | `leaves` | the reference's values in place of nodes, as inputs or constants |
 //! | `bypass` | an operand in place of a node |
 //! | `operands` | fewer operands |
 //! | `shrink` | smaller sizes |
@@ -18,10 +18,10 @@
 
 mod attributes;
 mod bypass;
-mod cut;
 mod forms;
 mod functions;
 mod isolate;
+mod leaves;
 mod narrow;
 mod operands;
 mod outputs;
@@ -48,7 +48,13 @@ pub(super) fn tiers(problem: &Problem) -> &'static [&'static [Pass]] {
 const FORM_TIERS: &[&[Pass]] = &[&[isolate::candidates, forms::candidates]];
 
 const TIERS: &[&[Pass]] = &[
-    &[isolate::candidates, functions::candidates, outputs::candidates, cut::candidates, bypass::candidates],
+    &[
+        isolate::candidates,
+        functions::candidates,
+        outputs::candidates,
+        leaves::candidates,
+        bypass::candidates,
+    ],
     &[operands::candidates, shrink::candidates],
     &[attributes::candidates, values::candidates, narrow::candidates],
 ];

@@ -28,7 +28,7 @@ const ALL_SMALL: u64 = 4;
 
 pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
     let problem = &shown.problem;
-    let sizes = goals(problem).filter_map(move |goal| shrunk(problem, &goal));
+    let sizes = sizings(problem).filter_map(move |sizing| shrunk(problem, &sizing));
     Box::new(sizes.flat_map(move |sizes| {
         [Part::First, Part::Last].into_iter().filter_map(move |part| sizes.apply(problem, part))
     }))
@@ -39,15 +39,15 @@ pub(crate) fn neighbours(problem: &Problem) -> impl Iterator<Item = Problem> {
     let axes = problem.leaves().flat_map(|(id, tensor)| {
         tensor.ty().shape.into_iter().enumerate().map(move |(axis, size)| ((id, axis), size))
     });
-    let goals = axes.filter(|&(_, size)| size > 1).map(|(axis, size)| Goal::Axes(vec![axis], size - 1));
-    goals.filter_map(|goal| shrunk(problem, &goal)?.apply(problem, Part::First))
+    let sizings = axes.filter(|&(_, size)| size > 1).map(|(axis, size)| Sizing::Axes(vec![axis], size - 1));
+    sizings.filter_map(|sizing| shrunk(problem, &sizing)?.apply(problem, Part::First))
 }
 
 /// An axis of an input or constant.
 type Axis = (NodeId, usize);
 
 /// What is wanted.
-enum Goal {
+enum Sizing {
     /// Everything small, as one of several random solutions.
     Small(u64),
     /// Axes of that size, and the rest as it is where it can be.
@@ -55,7 +55,7 @@ enum Goal {
 }
 
 /// Everything small; then all axes of one size together, as faults that mix axes up need them equal; then each axis.
-fn goals(problem: &Problem) -> impl Iterator<Item = Goal> {
+fn sizings(problem: &Problem) -> impl Iterator<Item = Sizing> {
     let mut by_size: BTreeMap<i64, Vec<Axis>> = BTreeMap::new();
     for (id, tensor) in problem.leaves() {
         for (axis, size) in tensor.ty().shape.into_iter().enumerate().filter(|&(_, size)| size > 1) {
@@ -66,9 +66,9 @@ fn goals(problem: &Problem) -> impl Iterator<Item = Goal> {
     let single =
         by_size.into_iter().rev().flat_map(|(size, axes)| axes.into_iter().map(move |at| (size, vec![at])));
     let axes = together.chain(single).flat_map(|(size, axes)| {
-        smaller(size).into_iter().map(move |wanted| Goal::Axes(axes.clone(), wanted))
+        smaller(size).into_iter().map(move |wanted| Sizing::Axes(axes.clone(), wanted))
     });
-    (0..ALL_SMALL).map(Goal::Small).chain(axes)
+    (0..ALL_SMALL).map(Sizing::Small).chain(axes)
 }
 
 /// Smaller sizes, the least first.
@@ -176,16 +176,16 @@ impl<'a> Rules<'a> {
     }
 }
 
-fn shrunk(problem: &Problem, goal: &Goal) -> Option<Sizes> {
+fn shrunk(problem: &Problem, sizing: &Sizing) -> Option<Sizes> {
     let arena = Arena::new();
     let mut rules = Rules::new(problem, &arena)?;
     let stream = Stream::new(0).child("shrink");
-    match *goal {
-        Goal::Small(attempt) => {
+    match *sizing {
+        Sizing::Small(attempt) => {
             let solution = rules.solver.solve(&mut stream.at(attempt).rng(), Budget::default())?;
             Some(rules.settled(&solution))
         }
-        Goal::Axes(ref axes, size) => {
+        Sizing::Axes(ref axes, size) => {
             for (id, axis) in axes {
                 let wanted = rules.leaves.get(id)?.shape[*axis];
                 rules.solver.eq(wanted, size.into()).ok()?;

@@ -1,0 +1,52 @@
+//! Whole models on the device.
+
+use ir::{Attributes, DType, Operation, Type, Value};
+use onnxsmith_backends::wgpu::GpuError;
+use ops::{Graph, Model, Op};
+
+use crate::{gpu, wave};
+
+fn op(name: &str, attributes: &Attributes) -> Op {
+    Op::parse(name, attributes).unwrap_or_else(|| panic!("{name} is registered")).unwrap()
+}
+
+fn none() -> Attributes {
+    Attributes::new()
+}
+
+#[test]
+fn a_whole_model_runs_in_one_go() {
+    let Some(gpu) = gpu() else { return };
+    let mut graph = Graph::new();
+    let x = graph.variable("x", Type::new(DType::F32, [2, 3]));
+    let w = graph.constant(wave(DType::F32, &[3, 4]));
+    let product = Value::new(graph.operator(op("MatMul", &none()), &[Some(x), Some(w)]).unwrap(), 0);
+    let relu = Value::new(graph.operator(op("Relu", &none()), &[Some(product)]).unwrap(), 0);
+    let sum = Value::new(graph.operator(op("Add", &none()), &[Some(relu), Some(relu)]).unwrap(), 0);
+    graph.output("sum", sum);
+    graph.output("same", x);
+    let model = Model::new(20, graph);
+    model.validate().unwrap();
+    let input = wave(DType::F32, &[2, 3]);
+    let got = gpu.run(&model, &[&input]).unwrap();
+    let w = wave(DType::F32, &[3, 4]).to_f64s();
+    let x = input.to_f64s();
+    let product = |i: usize| (0..3).map(|k| x[i / 4 * 3 + k] * w[k * 4 + i % 4]).sum::<f64>();
+    let expected: Vec<_> = (0..8).map(|i| 2.0 * product(i).max(0.0)).collect();
+    crate::assert_close("model", &got[0].to_f64s(), &expected, 1e-5, 1e-6);
+    assert_eq!(got[1], input);
+    let error = gpu.run(&model, &[]).unwrap_err();
+    assert!(error.to_string().contains("input `x` is missing"), "{error}");
+}
+
+#[test]
+fn a_failing_node_is_named() {
+    let Some(gpu) = gpu() else { return };
+    let mut graph = Graph::new();
+    let x = graph.variable("x", Type::new(DType::F64, [2]));
+    let exp = graph.operator(op("Exp", &none()), &[Some(x)]).unwrap();
+    graph.output("y", Value::new(exp, 0));
+    let error = gpu.run(&Model::new(20, graph), &[&wave(DType::F64, &[2])]).unwrap_err();
+    assert_eq!((error.node, error.op.as_str()), (1, "Exp"));
+    assert!(matches!(error.cause, GpuError::Unsupported { .. }));
+}

@@ -1,0 +1,246 @@
+//! Writing cases to a folder: `onnxsmith gen`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::time::Instant;
+
+use graphgen::Budget;
+use interp::{Evaluation, Profile, Taps};
+use onnx::CaseFolder;
+use onnx::case::MODEL;
+use serde::Serialize;
+
+use crate::store::Store;
+use harness::case::{self, Adversarial, Case, Maker, Values};
+use harness::footprint::Footprints;
+use harness::invalid::schedule::{Choice, Levels};
+use harness::validity::Validity;
+use triage::folder;
+
+/// What was generated.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Generated {
+    /// How many cases were made.
+    pub generated: u64,
+    /// How many draws the generator threw away.
+    pub rejected: u64,
+    /// How many cases were drawn again, because the specification leaves an element of their outputs undefined.
+    pub redrawn: u64,
+    /// How many draws it threw away because the engine that the cases are for lacks their form.
+    pub refused_draws: u64,
+    /// How many operator nodes the cases have.
+    pub nodes: u64,
+    /// Seconds by the clock.
+    pub wall_seconds: f64,
+    /// How often each operator occurs.
+    pub operators: BTreeMap<String, u64>,
+    /// How many cases have values on which everything is defined, the outputs' elements included.
+    pub all_defined: u64,
+    /// The cases that were to be adversarial.
+    pub adversarial: Adversarial,
+    /// What the models take.
+    pub footprints: Footprints,
+    /// How many cases are expected to be refused, by rule.
+    pub rules: BTreeMap<String, u64>,
+}
+
+/// Why not all cases are written.
+#[derive(Debug, thiserror::Error)]
+pub enum CorpusError {
+    /// A case could not be made.
+    #[error(transparent)]
+    Case(#[from] case::CaseError),
+    /// A case has no reference.
+    #[error("case {index} has no reference: {cause}")]
+    Reference {
+        /// The case.
+        index: u64,
+        /// Why.
+        cause: interp::Error,
+    },
+    /// The folder is not for these cases alone.
+    #[error(
+        "{} {}; gen writes to a new or empty folder, so that no cases are mixed: name another one, or remove it",
+        folder.display(),
+        what
+    )]
+    Occupied {
+        /// The folder.
+        folder: PathBuf,
+        /// What it is, or holds.
+        what: String,
+    },
+    /// The folder cannot be looked into.
+    #[error("cannot list {}: {cause}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// A case could not be written.
+    #[error("case {index} cannot be saved: {cause}")]
+    Save {
+        /// The case.
+        index: u64,
+        /// Why.
+        cause: onnx::Error,
+    },
+}
+
+/// How often a case is drawn again at most until every element of its outputs is defined. Where one is not, its mask
+/// says so.
+const REDRAWS: u64 = 8;
+
+/// Makes sure that a folder can take cases: it is not there, or it is empty. Hidden files do not count.
+pub fn vacant(folder: &Path) -> Result<(), CorpusError> {
+    let failed = |cause| CorpusError::Folder { folder: folder.to_owned(), cause };
+    // What is no folder, whoever makes it one finds out.
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let occupied = |what: String| Err(CorpusError::Occupied { folder: folder.to_owned(), what });
+    if Store::exists(folder) {
+        return occupied("is a campaign's".to_owned());
+    }
+    if folder.join(MODEL).is_file() {
+        return occupied("is a case".to_owned());
+    }
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+    }
+    names.retain(|name| !name.starts_with('.'));
+    names.sort();
+    match names.first() {
+        Some(first) if folder.join(first).join(MODEL).is_file() => {
+            occupied(format!("holds cases already ({first} is one)"))
+        }
+        Some(first) => occupied(format!("is not empty ({first} is in it)")),
+        None => Ok(()),
+    }
+}
+
+/// Makes `count` cases on `jobs` threads and writes each to its own folder under `out`, with bounds for an accuracy. The
+/// folders' contents do not depend on the number of jobs. `on_case` is told of each case as it is done, in no fixed order.
+pub fn cases(
+    maker: &Maker<'_>,
+    levels: &Levels,
+    profile: &Profile,
+    count: u64,
+    jobs: usize,
+    out: Option<&Path>,
+    on_case: &mut dyn FnMut(u64),
+) -> Result<Generated, CorpusError> {
+    let started = Instant::now();
+    let next = AtomicU64::new(0);
+    let mut total = Generated::default();
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..jobs.max(1) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    if index >= count || sender.send(one(maker, levels, profile, index, out)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for made in receiver {
+            total.take(&made?, &maker.settings.budget);
+            on_case(total.generated);
+        }
+        Ok(())
+    })
+    .map(|()| {
+        total.wall_seconds = started.elapsed().as_secs_f64();
+        total
+    })
+}
+
+/// A case, and what its making took.
+struct Made {
+    case: Case,
+    /// Whether everything is known to be defined.
+    is_defined: bool,
+    is_redrawn: bool,
+}
+
+impl Generated {
+    fn take(&mut self, made: &Made, budget: &Budget) {
+        let case = &made.case;
+        self.generated += 1;
+        self.rejected += case.rejected as u64;
+        self.refused_draws += case.refused as u64;
+        self.redrawn += u64::from(made.is_redrawn);
+        self.all_defined += u64::from(made.is_defined);
+        self.adversarial.take(case);
+        self.footprints.add(&case.footprint, budget);
+        if let Some(relaxed) = &case.relaxed {
+            *self.rules.entry(relaxed.rule.clone()).or_default() += 1;
+        }
+        for (operator, _) in case::operators(&case.model) {
+            self.nodes += 1;
+            *self.operators.entry(operator.to_owned()).or_default() += 1;
+        }
+    }
+}
+
+fn one(
+    maker: &Maker<'_>,
+    levels: &Levels,
+    profile: &Profile,
+    index: u64,
+    out: Option<&Path>,
+) -> Result<Made, CorpusError> {
+    let path = out.map(|out| folder_of(out, index));
+    let saved = |cause| CorpusError::Save { index, cause };
+    let level = if levels.choice == Choice::Valid { Validity::Valid } else { Validity::Violate };
+    let case = levels.make(maker, index, &maker.settings, level)?;
+    if maker.values == Values::None || case.relaxed.is_some() {
+        if let Some(path) = &path {
+            match case.relaxed {
+                Some(_) => folder::save(path, maker.seed, &case, profile, &[], &[], None),
+                None => CaseFolder { model: case.onnx.clone(), ..CaseFolder::default() }.write(path),
+            }
+            .map_err(saved)?;
+        }
+        let is_defined = case.all_defined && maker.values != Values::None;
+        return Ok(Made { case, is_defined, is_redrawn: false });
+    }
+    let (made, evaluation) = defined(maker, profile, case)?;
+    if let Some(path) = &path {
+        folder::save(path, maker.seed, &made.case, profile, &evaluation.outputs, &[], None).map_err(saved)?;
+    }
+    Ok(made)
+}
+
+/// The case with what the reference says of it, or another one of that number where this leaves an element of the outputs
+/// undefined.
+fn defined(maker: &Maker<'_>, profile: &Profile, mut case: Case) -> Result<(Made, Evaluation), CorpusError> {
+    let (index, mut draws) = (case.index, 0);
+    loop {
+        let inputs = case::tensors(&case.inputs);
+        let evaluation = interp::evaluate(&case.model, &inputs, profile, Taps::Outputs)
+            .map_err(|cause| CorpusError::Reference { index, cause })?;
+        if evaluation.is_defined() || draws == REDRAWS {
+            let is_defined = case.all_defined && evaluation.is_defined();
+            return Ok((Made { case, is_defined, is_redrawn: draws > 0 }, evaluation));
+        }
+        let stream = maker.stream(index).child("again").at(draws);
+        let (rejected, refused) = (case.rejected, case.refused);
+        case = maker.make_from(index, &maker.settings, stream)?;
+        case.rejected += rejected;
+        case.refused += refused;
+        draws += 1;
+    }
+}
+
+fn folder_of(out: &Path, index: u64) -> PathBuf {
+    out.join(format!("case-{index:06}"))
+}

@@ -1,0 +1,79 @@
+//! The list of what a backend or an engine lacks, held against a problem and against what it says.
+
+use std::path::Path;
+
+use backends::Support as KernelSupport;
+use graphgen::Use;
+use harness::Support;
+use ir::{Operation, Type};
+use ops::Op;
+
+use crate::problem::Problem;
+use crate::row::Lacks;
+
+/// A list that has been read.
+pub enum Lacking {
+    /// What our own kernels say of each use of an operator.
+    Kernels(fn(&Op, &[Option<&Type>]) -> KernelSupport),
+    /// Forms of operators.
+    Forms(Support),
+}
+
+impl Lacking {
+    /// Reads a list.
+    pub fn read(name: &str, lacks: &Lacks) -> Result<Self, String> {
+        Ok(match lacks {
+            Lacks::Kernels(support) => Self::Kernels(*support),
+            Lacks::Forms(text) => {
+                let file = format!("engines/{name}.toml");
+                Self::Forms(Support::parse(text, Path::new(&file)).map_err(|e| e.to_string())?)
+            }
+        })
+    }
+
+    /// Whatever is listed that a problem needs.
+    pub fn of(&self, problem: &Problem) -> Vec<String> {
+        match self {
+            Self::Kernels(support) => problem
+                .uses()
+                .filter_map(|(op, types)| Some(entry(op.name(), support(op, &types).why_not()?)))
+                .collect(),
+            Self::Forms(support) => {
+                let functions = !support.functions && !problem.model.functions.is_empty();
+                let uses = harness::case::uses(&problem.model, |_| true);
+                let forms = support.lacking().iter().filter(|lack| {
+                    let has = |use_: &Use| lack.form.holds(use_) == Some(true);
+                    uses.iter().any(|(spec, use_)| spec.name == lack.operator && has(use_))
+                });
+                let forms = forms.map(|lack| entry(lack.operator, &lack.sentence()));
+                functions.then(|| "functions".to_owned()).into_iter().chain(forms).collect()
+            }
+        }
+    }
+
+    /// Whether what an engine says may be about these entries. Our own kernels must say why in the same words; what the words of
+    /// runtimes mean is not known.
+    pub fn may_say(&self, said: &str, entries: &[String]) -> bool {
+        match self {
+            Self::Kernels(_) => entries.iter().any(|entry| {
+                let why = entry.split_once(": ").map_or(entry.as_str(), |(_, why)| why);
+                said.contains(why)
+            }),
+            Self::Forms(_) => true,
+        }
+    }
+
+    /// All entries that there are, where they can be listed.
+    pub fn all(&self) -> Vec<String> {
+        match self {
+            Self::Kernels(_) => Vec::new(),
+            Self::Forms(support) => {
+                support.lacking().iter().map(|lack| entry(lack.operator, &lack.sentence())).collect()
+            }
+        }
+    }
+}
+
+fn entry(operator: &str, what: &str) -> String {
+    format!("{operator}: {what}")
+}

@@ -1,0 +1,117 @@
+//! Reductions: of any axes, of nothing, of integers at their ends; ties, and NaN among numbers.
+
+use ir::{DType, DTypes};
+
+use super::{Sheet, count, integers, near_one, none, row, tensor, wave};
+
+const REDUCTIONS: &[&str] = &[
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
+];
+
+/// Those of integers. The others give fractions, of which nobody says what they are as integers.
+const OF_INTEGERS: &[&str] =
+    &["ReduceL1", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"];
+
+pub(super) fn write(sheet: &mut Sheet) {
+    of_axes(sheet);
+    of_integers(sheet);
+    of_nothing(sheet);
+    with_nan(sheet);
+    positions(sheet);
+    along(sheet);
+}
+
+fn of_axes(sheet: &mut Sheet) {
+    let lists: &[&[i64]] = &[&[], &[0], &[1], &[3], &[1, 2], &[0, -1], &[0, 2], &[0, 1, 2, 3]];
+    for dtype in [DType::F32, DType::F16, DType::BF16, DType::F64] {
+        let (positive, signed) = (near_one(dtype, &[3, 2, 4, 5]), wave(dtype, &[3, 2, 4, 5]));
+        for operator in REDUCTIONS {
+            for (number, axes) in lists.iter().enumerate() {
+                let attributes = none().ints("axes", axes).flag("keepdims", number % 2 == 0);
+                sheet.with(operator, &format!("over {axes:?}"), &attributes, &[&positive]);
+            }
+            if *operator != "ReduceLogSum" {
+                sheet.with(operator, "of both signs", &none().ints("axes", &[1, 2]), &[&signed]);
+            }
+            let kept = none().ints("axes", &[]).flag("noop_with_empty_axes", true);
+            sheet.with(operator, "of no axes", &kept, &[&positive]);
+        }
+    }
+}
+
+fn of_integers(sheet: &mut Sheet) {
+    for dtype in DTypes::INTS.iter() {
+        let (low, high) = dtype.int_range().expect("an integer");
+        let x = integers(dtype, &[2, 3], &[high, 5, 4, low, 1, 2]);
+        let attributes = none().ints("axes", &[1]).flag("keepdims", false);
+        for operator in OF_INTEGERS {
+            sheet.with(operator, "at the ends", &attributes, &[&x]);
+        }
+    }
+}
+
+fn of_nothing(sheet: &mut Sheet) {
+    for dtype in [DType::F32, DType::F16, DType::F64, DType::I32, DType::I64] {
+        let x = count(dtype, &[2, 0]);
+        for operator in if dtype.is_float() { REDUCTIONS } else { OF_INTEGERS } {
+            // The bounds leave the root of a sum of nothing open.
+            for axis in if *operator == "ReduceL2" { 0..=0 } else { 0..=1 } {
+                let attributes = none().ints("axes", &[axis]).flag("keepdims", false);
+                sheet.with(operator, &format!("of nothing over {axis}"), &attributes, &[&x]);
+            }
+        }
+    }
+}
+
+fn with_nan(sheet: &mut Sheet) {
+    for dtype in DTypes::FLOATS.iter() {
+        let x = row(dtype, &[1.0, f64::NAN, 2.0]);
+        for operator in REDUCTIONS.iter().chain(&["ArgMax", "ArgMin"]) {
+            sheet.plain(operator, "of NaN", &[&x]);
+        }
+    }
+}
+
+fn positions(sheet: &mut Sheet) {
+    for dtype in DType::ALL {
+        let x = tensor(dtype, &[2, 3], &[3.0, 5.0, 5.0, 4.0, 2.0, 2.0]);
+        for operator in ["ArgMax", "ArgMin"] {
+            for (axis, last) in [(0, false), (1, false), (1, true)] {
+                let attributes = none().int("axis", axis).flag("select_last_index", last);
+                sheet.with(operator, &format!("along {axis} {last}"), &attributes, &[&x]);
+            }
+        }
+        for largest in [true, false] {
+            let attributes = none().int("k", 2).int("axis", -1).flag("largest", largest);
+            let about = if largest { "largest" } else { "smallest" };
+            sheet.with("TopK", about, &attributes, &[&wave(dtype, &[3, 2, 4])]);
+        }
+    }
+}
+
+/// What goes along one axis.
+fn along(sheet: &mut Sheet) {
+    for dtype in DType::ALL {
+        let x = wave(dtype, &[3, 2, 4]);
+        for (exclusive, reverse) in [(false, false), (true, false), (false, true), (true, true)] {
+            let attributes = none().int("axis", 1).flag("exclusive", exclusive).flag("reverse", reverse);
+            sheet.with("CumSum", &format!("{exclusive} {reverse}"), &attributes, &[&x]);
+        }
+        for operator in ["Softmax", "LogSoftmax", "Hardmax"] {
+            for axis in 0..3 {
+                sheet.with(operator, &format!("along {axis}"), &none().int("axis", axis), &[&x]);
+            }
+            let large = tensor(dtype, &[1, 2], &[1000.0, 1000.0]);
+            sheet.with(operator, "of large numbers", &none().int("axis", 1), &[&large]);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A backend or an engine that has been opened, and what it makes of a problem.
+
+use std::path::Path;
+use std::time::Duration;
+
+use harness::Target;
+use harness::target::{OpenError, open};
+use interp::{Comparison, Taps, evaluate};
+use ir::DType;
+use oracles::{Expected, Verdict, Why, assess};
+use triage::blame::Suspect;
+use triage::known::{Date, Known};
+use worker::{Limits, Outcome, WorkerError};
+
+use crate::lacking::Lacking;
+use crate::problem::Problem;
+use crate::row::{Host, Row};
+
+/// What came of a problem on one level of an engine.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Answer {
+    /// So many elements were compared, and each lies within its bound.
+    Right {
+        /// The elements.
+        compared: usize,
+    },
+    /// It says that it lacks something, and so do these entries of its list.
+    Lacks {
+        /// The entries.
+        entries: Vec<String>,
+    },
+    /// It is wrong as was found before.
+    Known {
+        /// Where that is written up.
+        finding: String,
+    },
+    /// Nobody can say whether it is right.
+    Open(Why),
+    /// It is not what its row says: a new finding, or a list that is not true.
+    Unexpected(String),
+}
+
+/// A backend or an engine at all its levels.
+pub struct Subject {
+    /// What is expected of it.
+    pub row: &'static Row,
+    levels: Vec<Target>,
+    lacking: Lacking,
+    known: Known,
+}
+
+/// The findings that are known, as all of this project has them.
+const KNOWN: &str = include_str!("../../known.toml");
+
+impl Subject {
+    /// Opens what a row is about. `worker` is the program that runs an engine.
+    pub fn open(row: &'static Row, worker: &Path) -> Result<Self, String> {
+        let levels = match row.host {
+            Host::Here(engine) => Target::here(engine()?),
+            Host::Worker => in_worker(row.name, worker).map_err(|e| e.to_string())?,
+        };
+        // A test of today must be one of tomorrow, so no entry has expired here. `cargo xtask corpus` tells of those that have.
+        let known = Known::parse(KNOWN, Path::new("known.toml"), Date::from_unix_days(0));
+        let known = known.map_err(|e| e.to_string())?;
+        Ok(Self { row, levels, lacking: Lacking::read(row.name, &row.lacks)?, known })
+    }
+
+    /// What is listed that it lacks.
+    pub fn lacking(&self) -> &Lacking {
+        &self.lacking
+    }
+
+    /// Whether it says that it computes in the dtypes of a problem, on its numbers. It is not asked about others.
+    pub fn takes(&self, problem: &Problem) -> bool {
+        self.levels.iter().all(|target| {
+            let dtypes = problem.dtypes();
+            let is_narrow = |tensor: &&ir::Tensor| target.shortens_integers() && tensor.dtype() == DType::I64;
+            let fits = |v: i128| i32::try_from(v).is_ok();
+            dtypes.intersection(target.support.dtypes) == dtypes
+                && problem.given().filter(is_narrow).all(|tensor| tensor.to_i128s().into_iter().all(fits))
+        })
+    }
+
+    /// Its answers to a problem, one for each level. `Err` says why there are none.
+    pub fn ask(&self, problem: &Problem) -> Result<Vec<Answer>, String> {
+        let outputs = harness::case::outputs(&problem.model);
+        let runs = Target::run_all(&self.levels, &problem.onnx, &problem.inputs, &outputs);
+        let runs = runs.map_err(|e| e.to_string())?;
+        let Some(profile) = self.levels.first().map(|target| target.profile) else { return Ok(Vec::new()) };
+        let inputs = problem.tensors();
+        let right = evaluate(&problem.model, &inputs, profile, Taps::Outputs).map_err(|e| e.to_string())?;
+        let names: Vec<String> = outputs.into_iter().map(|(name, _)| name).collect();
+        let exam = Exam {
+            subject: self,
+            expected: Expected { names: &names, outputs: &right.outputs, profile },
+            is_defined: right.is_defined(),
+            suspect: Suspect::new(&problem.model, &inputs, profile),
+            entries: self.lacking.of(problem),
+        };
+        let pairs = self.levels.iter().zip(&runs);
+        pairs.map(|(target, run)| exam.answer(target, &run.outcome).map_err(|e| e.to_string())).collect()
+    }
+}
+
+/// An engine in a process of its own.
+fn in_worker(name: &str, program: &Path) -> Result<Vec<Target>, OpenError> {
+    let program = program.to_string_lossy();
+    let line = shlex::try_join([&*program, name]).unwrap_or_default();
+    open(&format!("cmd:{line}"), &Limits { timeout: Duration::from_mins(1), ..Limits::default() })
+}
+
+/// What is right of one problem, who is to blame for what is not, and what need not work.
+struct Exam<'a> {
+    subject: &'a Subject,
+    expected: Expected<'a>,
+    is_defined: bool,
+    suspect: Suspect<'a>,
+    entries: Vec<String>,
+}
+
+impl Exam<'_> {
+    fn answer(&self, target: &Target, outcome: &Outcome) -> Result<Answer, WorkerError> {
+        let assessed = assess(&target.backend, &target.level, outcome, &self.expected);
+        let (verdict, _) = self.suspect.conclude(target, self.is_defined, assessed.verdict)?;
+        let says_it_lacks = match &verdict {
+            Verdict::Incomparable(Why::Unsupported(said)) => Some(said),
+            Verdict::Incomparable(_) | Verdict::Pass | Verdict::Bug(_) => None,
+        };
+        Ok(match (says_it_lacks, self.entries.is_empty()) {
+            (Some(said), false) if self.subject.lacking.may_say(said, &self.entries) => {
+                Answer::Lacks { entries: self.entries.clone() }
+            }
+            (Some(said), _) => Answer::Unexpected(format!("it lacks what it is not listed to lack: {said}")),
+            (None, false) => {
+                Answer::Unexpected(format!("it does what it is listed to lack: {:?}", self.entries))
+            }
+            (None, true) => self.of_what_runs(target, verdict, &assessed.comparisons),
+        })
+    }
+
+    /// A verdict on what it need not lack, held against the findings that are known.
+    fn of_what_runs(&self, target: &Target, verdict: Verdict, comparisons: &[Comparison]) -> Answer {
+        match verdict {
+            Verdict::Incomparable(why) => Answer::Open(why),
+            Verdict::Pass => Answer::Right { compared: comparisons.iter().map(Comparison::compared).sum() },
+            Verdict::Bug(finding) => {
+                let signature = finding.signature().to_string();
+                let covering = self.subject.known.covering(&target.description().version, &signature);
+                match covering.first() {
+                    Some((_, entry)) => Answer::Known { finding: entry.finding.clone() },
+                    None => Answer::Unexpected(format!("{signature}: {}", finding.detail)),
+                }
+            }
+        }
+    }
+}

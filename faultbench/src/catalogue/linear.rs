@@ -1,0 +1,116 @@
+//! Matrix products.
+
+use ir::DType;
+use ops::Op;
+use ops::linear::Gemm;
+
+use crate::PlantedFault;
+use crate::node::{Node, Outputs, along, only};
+
+/// The integers that an f32 does not hold.
+const WIDE: &[DType] = &[DType::I32, DType::I64, DType::U32, DType::U64];
+
+pub(super) const FAULTS: &[PlantedFault] = &[
+    PlantedFault {
+        name: "matmul-drops-the-tail",
+        operator: "MatMul",
+        does: "sums four products at a time and drops those that are left",
+        kernel: |n| {
+            let x = n.input(0)?;
+            n.with(0, &along(x, x.shape().len().checked_sub(1)?, |k, size| (k < size / 4 * 4).then_some(k))?)
+        },
+    },
+    PlantedFault {
+        name: "matmul-repeats-the-first-matrix",
+        operator: "MatMul",
+        does: "multiplies the whole batch with the first matrix of B",
+        kernel: |n| {
+            let mut b = n.input(1)?.clone();
+            for axis in 0..b.shape().len().checked_sub(2)? {
+                b = along(&b, axis, |_, _| Some(0))?;
+            }
+            n.with(1, &b)
+        },
+    },
+    PlantedFault {
+        name: "matmul-in-bf16",
+        operator: "MatMul",
+        does: "rounds f32 operands to bf16",
+        kernel: |n| n.with_bits(8, DType::F32),
+    },
+    PlantedFault {
+        name: "matmul-of-f64-in-f32",
+        operator: "MatMul",
+        does: "computes f64 in f32",
+        kernel: |n| n.through(DType::F32, &[DType::F64]),
+    },
+    PlantedFault {
+        name: "matmul-of-integers-through-f32",
+        operator: "MatMul",
+        does: "computes integers in f32",
+        kernel: |n| n.through(DType::F32, WIDE),
+    },
+    PlantedFault {
+        name: "gemm-forgets-the-addend",
+        operator: "Gemm",
+        does: "does not add C",
+        kernel: |n| n.on(&n.inputs[..2]),
+    },
+    PlantedFault {
+        name: "gemm-scales-the-addend",
+        operator: "Gemm",
+        does: "is alpha·(A·B + C): the factor comes after the sum",
+        kernel: |n| match *n.op {
+            Op::Gemm(op) => n.instead(Gemm { beta: op.alpha * op.beta, ..op }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "gemm-ignores-beta",
+        operator: "Gemm",
+        does: "takes 1 for beta",
+        kernel: |n| match *n.op {
+            Op::Gemm(op) => n.instead(Gemm { beta: 1.0, ..op }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "gemm-does-not-transpose-b",
+        operator: "Gemm",
+        does: "ignores transB where B is square",
+        kernel: |n| match *n.op {
+            Op::Gemm(op) if n.input(1)?.shape()[0] == n.input(1)?.shape()[1] => {
+                n.instead(Gemm { trans_b: false, ..op })
+            }
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "gemm-accumulates-in-f16",
+        operator: "Gemm",
+        does: "sums the products of f32 in f16",
+        kernel: gemm_accumulating_in_f16,
+    },
+];
+
+/// One product of each sum after the other, the sums kept in f16; C is added as it should be.
+fn gemm_accumulating_in_f16(n: &Node<'_>) -> Outputs {
+    let &Op::Gemm(op) = n.op else { return None };
+    let (a, b) = (n.input(0).filter(|a| a.dtype() == DType::F32)?, n.input(1)?);
+    let along_a = usize::from(!op.trans_a);
+    let product = Gemm { alpha: 1.0, beta: 1.0, ..op }.into();
+    let y = n.outputs.first()?;
+    let mut sums = vec![0.0; y.extents().iter().product()];
+    for k in 0..a.shape()[along_a] {
+        let one = along(a, along_a, |i, _| (i == k).then_some(i))?;
+        let terms = only(&product, &[Some(&one), Some(b)], y)?.to_f64s();
+        for (sum, term) in sums.iter_mut().zip(terms) {
+            *sum = ir::round::round_to(DType::F16, *sum + term);
+        }
+    }
+    let alpha = f64::from(op.alpha);
+    // What is left of the right result without its products is beta·C.
+    let zeros = ir::Tensor::from_f64_fn(&a.ty(), |_| 0.0);
+    let addend = n.with(0, &zeros)?.pop()?.to_f64s();
+    Some(vec![ir::Tensor::from_f64_fn(y, |i| alpha * sums[i] + addend[i])])
+}

@@ -1,0 +1,191 @@
+//! Reductions, and what else runs along an axis.
+
+use ir::round::round_to;
+use ir::{DType, Tensor};
+use ops::Op;
+use ops::reduction::{Arg, ArgFn, CumSum, Reduce, ReduceFn, TopK};
+
+use crate::PlantedFault;
+use crate::node::{Node, Outputs, along, as_signed, column_major, each, lanes, only, resolve};
+
+pub(super) const FAULTS: &[PlantedFault] = &[
+    PlantedFault {
+        name: "reduce-sum-drops-the-last-element",
+        operator: "ReduceSum",
+        does: "leaves the last slice of the first axis out",
+        kernel: |n| n.with(0, &along(n.input(0)?, axis(n)?, |i, size| (i + 1 < size).then_some(i))?),
+    },
+    PlantedFault {
+        name: "reduce-sum-accumulates-in-f16",
+        operator: "ReduceSum",
+        does: "sums f32 in f16",
+        kernel: |n| {
+            n.dtype().filter(|&d| d == DType::F32)?;
+            let (x, axis) = (n.input(0)?, axis(n)?);
+            // The sum in place of the first element, and nothing in that of the others.
+            let sum = |lane: &[f64]| {
+                let total = lane.iter().fold(0.0, |sum, x| round_to(DType::F16, sum + x));
+                (0..lane.len()).map(|i| if i == 0 { total } else { 0.0 }).collect()
+            };
+            n.with(0, &lanes(x, axis, sum)?)
+        },
+    },
+    PlantedFault {
+        name: "reduce-sum-of-i64-through-f64",
+        operator: "ReduceSum",
+        does: "sums 64-bit integers in f64",
+        kernel: |n| n.through(DType::F64, &[DType::I64, DType::U64]),
+    },
+    PlantedFault {
+        name: "reduce-sum-without-keepdims-is-transposed",
+        operator: "ReduceSum",
+        does: "stores the axes that are left in reverse where keepdims is 0",
+        kernel: |n| {
+            let Op::Reduce(Reduce { keepdims: false, .. }) = n.op else { return None };
+            Some(vec![column_major(n.right()?.first()?)?])
+        },
+    },
+    PlantedFault {
+        name: "reduce-mean-divides-by-one-axis",
+        operator: "ReduceMean",
+        does: "divides by the size of the first axis that is reduced, not by all of them",
+        kernel: |n| {
+            let (x, y) = (n.input(0)?, n.outputs.first()?);
+            let of_one = x.shape()[axis(n)?] as f64;
+            let count = x.len() as f64 / y.extents().iter().product::<usize>() as f64;
+            if count.is_finite() { n.edited(|_, mean| mean * count / of_one) } else { None }
+        },
+    },
+    PlantedFault {
+        name: "reduce-mean-of-integers-floors",
+        operator: "ReduceMean",
+        does: "rounds means of integers down instead of towards zero",
+        kernel: |n| {
+            let Op::Reduce(op) = n.op else { return None };
+            n.dtype().filter(|d| d.is_int())?;
+            let sums = n.instead(Reduce { function: ReduceFn::Sum, ..op.clone() })?.pop()?;
+            let count = n.input(0)?.len().checked_div(sums.len())? as i128;
+            let total = sums.to_i128s();
+            Some(vec![Tensor::from_i128_fn(&sums.ty(), |i| total[i].div_euclid(count.max(1)))])
+        },
+    },
+    PlantedFault {
+        name: "reduce-max-starts-at-zero",
+        operator: "ReduceMax",
+        does: "starts at 0, which is no neutral element among negative numbers",
+        kernel: |n| n.edited(|_, y| if y < 0.0 { 0.0 } else { y }),
+    },
+    PlantedFault {
+        name: "reduce-min-of-unsigned-as-signed",
+        operator: "ReduceMin",
+        does: "compares unsigned integers as signed ones",
+        kernel: as_signed,
+    },
+    PlantedFault {
+        name: "reduce-prod-in-f16",
+        operator: "ReduceProd",
+        does: "multiplies f32 in f16",
+        kernel: |n| n.through(DType::F16, &[DType::F32]),
+    },
+    PlantedFault {
+        name: "reduce-l1-forgets-the-magnitude",
+        operator: "ReduceL1",
+        does: "sums the elements as they are",
+        kernel: |n| match n.op {
+            Op::Reduce(op) => n.instead(Reduce { function: ReduceFn::Sum, ..op.clone() }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "reduce-l2-forgets-the-root",
+        operator: "ReduceL2",
+        does: "returns the sum of squares",
+        kernel: |n| match n.op {
+            Op::Reduce(op) => n.instead(Reduce { function: ReduceFn::SumSquare, ..op.clone() }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "reduce-log-sum-exp-overflows",
+        operator: "ReduceLogSumExp",
+        does: "sums eˣ without subtracting the maximum first",
+        kernel: |n| {
+            let Op::Reduce(op) = n.op else { return None };
+            let exponentials = each(n.input(0)?, f64::exp);
+            let sum = Reduce { function: ReduceFn::LogSum, ..op.clone() };
+            Some(vec![only(&sum.into(), &[Some(&exponentials)], n.outputs.first()?)?])
+        },
+    },
+    PlantedFault {
+        name: "arg-max-takes-the-last-of-equals",
+        operator: "ArgMax",
+        does: "takes the last of equal elements",
+        kernel: |n| match *n.op {
+            Op::Arg(op @ Arg { function: ArgFn::Max, .. }) => {
+                n.instead(Arg { select_last_index: true, ..op })
+            }
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "arg-min-of-unsigned-as-signed",
+        operator: "ArgMin",
+        does: "compares unsigned integers as signed ones",
+        kernel: as_signed,
+    },
+    PlantedFault {
+        name: "cum-sum-ignores-exclusive",
+        operator: "CumSum",
+        does: "adds each element to its own sum",
+        kernel: |n| match *n.op {
+            Op::CumSum(op) => n.instead(CumSum { exclusive: false, ..op }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "cum-sum-ignores-reverse",
+        operator: "CumSum",
+        does: "sums from the beginning",
+        kernel: |n| match *n.op {
+            Op::CumSum(op) => n.instead(CumSum { reverse: false, ..op }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "top-k-takes-the-last-of-equals",
+        operator: "TopK",
+        does: "takes the one with the larger index of equal elements",
+        kernel: top_k_from_the_end,
+    },
+    PlantedFault {
+        name: "top-k-ignores-largest",
+        operator: "TopK",
+        does: "returns the largest where the smallest are asked for",
+        kernel: |n| match *n.op {
+            Op::TopK(op) => n.instead(TopK { largest: true, ..op }),
+            _ => None,
+        },
+    },
+];
+
+/// The first axis that is reduced.
+fn axis(n: &Node<'_>) -> Option<usize> {
+    let Op::Reduce(Reduce { axes, noop_with_empty_axes, .. }) = n.op else { return None };
+    let rank = n.input(0)?.shape().len();
+    match axes.as_deref() {
+        Some([first, ..]) => resolve(*first, rank),
+        _ if *noop_with_empty_axes || rank == 0 => None,
+        _ => Some(0),
+    }
+}
+
+fn top_k_from_the_end(n: &Node<'_>) -> Outputs {
+    let Op::TopK(op) = n.op else { return None };
+    let x = n.input(0)?;
+    let axis = resolve(op.axis, x.shape().len())?;
+    let last = x.shape()[axis].checked_sub(1)? as i128;
+    let mut outputs = n.with(0, &along(x, axis, |i, size| Some(size - 1 - i))?)?;
+    let found = outputs.get(1)?.to_i128s();
+    outputs[1] = Tensor::from_i128_fn(&n.outputs[1], |i| last - found[i]);
+    Some(outputs)
+}

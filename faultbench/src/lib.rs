@@ -1,0 +1,64 @@
+//! The oracle of oracles: kernels with one planted fault each, which a campaign must find and name, and the same kernels without a
+//! fault, in which it must find nothing.
+//!
+//! A missed fault says that generation, value search, bounds or blame have a hole; a finding without a fault says that a bound is
+//! too narrow or a kernel wrong. The same runs are also judged with the fixed tolerances that are usual, so that bounds and constants
+//! stand side by side. `cargo xtask faults` is the command line.
+//!
+//! ```
+//! use onnxsmith_faultbench::{Sample, bench, catalogue, report};
+//!
+//! let floor: Vec<_> = catalogue::all().filter(|fault| fault.is_called("floor-truncates")).collect();
+//! let sample = Sample { seed: 0, cases: 20, nodes: 4, max_elements: Some(64), reduce: false };
+//! let results = bench::run(&sample, &floor)?;
+//! assert_eq!(report::json(&results)["faults"], 1);
+//! assert_eq!(report::json(&results)["false_alarms"], 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`catalogue`] | the faults, a file per family of operators |
+//! | `node` | what the faulty kernels are made of: the right kernels, on other operands or with other results |
+//! | `kernels` | the CPU's kernels but for one |
+//! | `judges` | bounds, and constants |
+//! | [`mod@bench`] | trying every fault on the same cases |
+//! | [`clusters`] | many faults in one campaign: is there one group of findings for each? |
+//! | `reduction` | reducing the cases on which faults are found |
+//! | [`report`] | the results as JSON, as a page, in a few lines |
+
+pub mod bench;
+pub mod catalogue;
+pub mod clusters;
+mod judges;
+mod kernels;
+mod node;
+mod reduction;
+pub mod report;
+
+use ir::Tensor;
+
+pub use bench::{Results, Sample};
+
+use node::Node;
+
+/// A kernel that is wrong on some nodes of its operator; `None` leaves a node to the right kernel.
+type Wrong = fn(&Node<'_>) -> Option<Vec<Tensor>>;
+
+/// A kernel that differs from the right one in one thing.
+pub struct PlantedFault {
+    /// What it is called on the command line.
+    name: &'static str,
+    /// The operator it is in, by ONNX name.
+    operator: &'static str,
+    /// What it does.
+    does: &'static str,
+    kernel: Wrong,
+}
+
+impl PlantedFault {
+    /// Whether this is its name, or that of its operator.
+    pub fn is_called(&self, name: &str) -> bool {
+        [self.name, self.operator].contains(&name)
+    }
+}

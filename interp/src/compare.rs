@@ -1,0 +1,229 @@
+//! Comparing a tensor with the reference.
+//!
+//! Where the bound of an element is 0 the comparison is bit for bit (any NaN stands for any other, and the sign of
+//! a zero counts only where the profile keeps it); elsewhere the element must lie within the bound. Undecidable and
+//! undefined elements are counted and never compared.
+
+use ir::{Tensor, Type};
+
+use crate::evaluate::Bounded;
+use crate::margin::Margins;
+use crate::profile::Profile;
+
+/// What comparing a tensor with the reference gave.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Comparison {
+    /// How many elements there are.
+    pub elements: usize,
+    /// How many are not compared because conforming implementations may disagree about them.
+    pub undecidable: usize,
+    /// How many are not compared because the specification leaves them undefined.
+    pub undefined: usize,
+    /// How many must agree bit for bit.
+    pub exact: usize,
+    /// How many are not acceptable.
+    pub mismatches: usize,
+    /// The mismatch that is most ULP beyond its bound.
+    pub worst: Option<Mismatch>,
+    /// The largest share of its bound that an acceptable element uses, of those with a bound above 0.
+    pub used: f64,
+    /// How much wider the bounds of acceptable elements are than their errors.
+    pub margins: Margins,
+    /// The largest distance in ULP of any compared element.
+    pub max_ulp: f64,
+}
+
+/// An element that no conforming implementation has.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Mismatch {
+    /// Its row-major position.
+    pub index: usize,
+    /// What the reference has.
+    pub expected: f64,
+    /// How far from that an implementation may be.
+    pub bound: f64,
+    /// What was found.
+    pub actual: f64,
+    /// The distance in ULP of the dtype at the expected value; for integers the difference.
+    pub ulp: f64,
+}
+
+/// The tensor is not of the type the reference has.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the tensor is {actual} but must be {expected}")]
+pub struct WrongType {
+    /// The reference's type.
+    pub expected: Type,
+    /// The tensor's.
+    pub actual: Type,
+}
+
+impl Comparison {
+    /// Whether every compared element is acceptable.
+    pub fn passes(&self) -> bool {
+        self.mismatches == 0
+    }
+
+    /// How many elements were compared.
+    pub fn compared(&self) -> usize {
+        self.elements - self.undecidable - self.undefined
+    }
+}
+
+/// What is acceptable for one element of a floating-point tensor.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Acceptance {
+    /// What the reference has.
+    pub value: f64,
+    /// How far from it an implementation may be.
+    pub error: f64,
+    /// Whether the sign of a zero counts.
+    pub zero_sign: bool,
+}
+
+impl Acceptance {
+    /// Whether a conforming implementation may have this number.
+    pub fn accepts(&self, actual: f64) -> bool {
+        if self.error > 0.0 {
+            // False for NaN.
+            self.error == f64::INFINITY || (actual - self.value).abs() <= self.error
+        } else if self.value.is_nan() {
+            actual.is_nan()
+        } else if self.value == 0.0 && self.zero_sign {
+            actual.to_bits() == self.value.to_bits()
+        } else {
+            actual == self.value
+        }
+    }
+}
+
+/// Compares a tensor with the reference.
+pub fn compare(expected: &Bounded, actual: &Tensor, profile: &Profile) -> Result<Comparison, WrongType> {
+    if expected.is_open && expected.tensor.dtype() == actual.dtype() {
+        let elements = actual.len();
+        return Ok(Comparison { elements, undecidable: elements, ..Comparison::default() });
+    }
+    if expected.tensor.ty() != actual.ty() {
+        return Err(WrongType { expected: expected.tensor.ty(), actual: actual.ty() });
+    }
+    let mut all = Comparison {
+        elements: actual.len(),
+        undecidable: expected.undecidable(),
+        undefined: expected.undefined.len(),
+        ..Comparison::default()
+    };
+    // Most of what is exact is also equal, and that is quickly seen.
+    if expected.is_exact() && expected.tensor == *actual {
+        all.exact = all.elements;
+    } else if actual.dtype().is_float() {
+        floats(&mut all, expected, actual, profile);
+    } else {
+        integers(&mut all, expected, actual);
+    }
+    Ok(all)
+}
+
+fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &Profile) {
+    let format = actual.dtype().float();
+    let mut excess = f64::NEG_INFINITY;
+    for (index, (value, actual)) in expected.tensor.to_f64s().into_iter().zip(actual.to_f64s()).enumerate() {
+        let bound = expected.error_at(index);
+        if bound == f64::INFINITY {
+            continue;
+        }
+        let accept = Acceptance { value, error: bound, zero_sign: !profile.ignores_zero_sign };
+        let distance = (actual - value).abs();
+        let same = actual == value || (actual.is_nan() && value.is_nan());
+        let scale = if value.is_finite() { format.map_or(1.0, |f| f.ulp(value)) } else { 1.0 };
+        let ulp = match (same, distance.is_nan()) {
+            (true, _) => 0.0,
+            (false, true) => f64::INFINITY,
+            (false, false) => distance / scale,
+        };
+        all.max_ulp = all.max_ulp.max(ulp);
+        all.exact += usize::from(bound == 0.0);
+        if accept.accepts(actual) {
+            if bound > 0.0 {
+                all.used = all.used.max(distance / bound);
+                if distance > 0.0 {
+                    all.margins.add(bound, distance);
+                }
+            }
+            continue;
+        }
+        all.mismatches += 1;
+        let beyond = ulp - bound / scale;
+        if beyond > excess || all.worst.is_none() {
+            excess = beyond;
+            all.worst = Some(Mismatch { index, expected: value, bound, actual, ulp });
+        }
+    }
+}
+
+fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
+    for (index, (value, actual)) in expected.tensor.to_i128s().into_iter().zip(actual.to_i128s()).enumerate()
+    {
+        if expected.error_at(index) > 0.0 {
+            continue;
+        }
+        all.exact += 1;
+        if value == actual {
+            continue;
+        }
+        all.mismatches += 1;
+        let ulp = (actual - value).abs() as f64;
+        all.max_ulp = all.max_ulp.max(ulp);
+        if all.worst.is_none_or(|w| ulp > w.ulp) {
+            all.worst =
+                Some(Mismatch { index, expected: value as f64, bound: 0.0, actual: actual as f64, ulp });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ir::DType;
+
+    fn bounded(values: &[f64], error: &[f64]) -> Bounded {
+        let ty = Type::new(DType::F32, [values.len() as i64]);
+        Bounded {
+            tensor: Tensor::from_f64_fn(&ty, |i| values[i]),
+            error: error.to_vec(),
+            undefined: Vec::new(),
+            is_open: false,
+        }
+    }
+
+    fn against(expected: &Bounded, actual: &[f64], profile: &Profile) -> Comparison {
+        compare(expected, &bounded(actual, &[]).tensor, profile).unwrap()
+    }
+
+    #[test]
+    fn exact_elements_are_compared_bit_for_bit() {
+        let expected = bounded(&[1.0, f64::NAN, f64::INFINITY, 0.0], &[]);
+        assert!(against(&expected, &[1.0, -f64::NAN, f64::INFINITY, 0.0], &Profile::TIGHT).passes());
+        let signs = [1.0, f64::NAN, f64::INFINITY, -0.0];
+        assert_eq!(against(&expected, &signs, &Profile::TIGHT).mismatches, 1);
+        assert!(against(&expected, &signs, &Profile::WGSL).passes());
+        let next = f64::from(1.0f32.next_up());
+        let off = against(&expected, &[next, 1.0, f64::NAN, 0.0], &Profile::TIGHT);
+        assert_eq!(off.mismatches, 3);
+        assert_eq!(off.worst.map(|w| w.ulp), Some(f64::INFINITY));
+    }
+
+    #[test]
+    fn bounds_hold_and_the_undecidable_is_counted() {
+        let expected = bounded(&[1.0, 2.0, 3.0], &[0.5, f64::INFINITY, 0.0]);
+        let fine = against(&expected, &[1.25, f64::NAN, 3.0], &Profile::TIGHT);
+        assert_eq!((fine.passes(), fine.undecidable, fine.compared(), fine.used), (true, 1, 2, 0.5));
+        let off = against(&expected, &[1.75, 0.0, 3.0], &Profile::TIGHT);
+        assert_eq!(off.worst.map(|w| (w.index, w.bound)), Some((0, 0.5)));
+        assert!(!against(&expected, &[f64::NAN, 0.0, 3.0], &Profile::TIGHT).passes());
+    }
+
+    #[test]
+    fn another_type_is_no_mismatch_but_an_error() {
+        assert!(compare(&bounded(&[1.0], &[]), &bounded(&[1.0, 2.0], &[]).tensor, &Profile::TIGHT).is_err());
+    }
+}

@@ -1,0 +1,167 @@
+//! Where a graph is undefined on some values.
+
+use std::collections::BTreeSet;
+
+use ir::NodeId;
+use ir::execute::Keep;
+use ops::{Data, Hazard, Model, Operator};
+
+use crate::found::Tensors;
+use crate::watch::{Undefined, Watched};
+use interp::walk::{System, Visit, walk};
+
+/// The first operator of a run that is undefined or not finite.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct UndefinedAt {
+    /// Its node in the main graph; a call if it is inside a function.
+    pub node: NodeId,
+    /// Its number among the operators that the run visits, those inside of functions included.
+    pub visit: usize,
+    /// How many elements are at fault.
+    pub elements: usize,
+    /// How far the elements of the operands are from where they should be, in all.
+    pub distance: f64,
+    /// The operands to move and where to; for an operator that is not finite on what should be fine, all of them,
+    /// towards smaller magnitudes.
+    pub wishes: Vec<(usize, Wish)>,
+}
+
+/// Where the elements of an operand should go.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Wish {
+    /// Between the bounds.
+    Between(f64, f64),
+    /// Away from zero.
+    NotZero,
+    /// To a smaller magnitude.
+    Smaller,
+}
+
+impl Wish {
+    /// Whether an element is where it should be.
+    pub(crate) fn holds(self, v: f64) -> bool {
+        match self {
+            Self::Between(low, high) => (low..=high).contains(&v),
+            Self::NotZero => v != 0.0,
+            Self::Smaller => v.abs() <= 1.0,
+        }
+    }
+
+    /// How many elements are not, and how far they have to go in all.
+    fn broken(self, elements: impl Iterator<Item = f64>) -> (usize, f64) {
+        elements
+            .filter(|&v| !self.holds(v))
+            .fold((0, 0.0), |(count, away), v| (count + 1, away + (v - self.target(v)).abs()))
+    }
+
+    /// Where an element that is not should go.
+    pub(crate) fn target(self, v: f64) -> f64 {
+        match self {
+            Self::Between(low, high) => {
+                let margin = ((high - low) / 4.0).min(0.5);
+                v.clamp(low + margin, high - margin)
+            }
+            Self::NotZero => 0.5f64.copysign(v),
+            Self::Smaller => v / 4.0,
+        }
+    }
+}
+
+impl UndefinedAt {
+    /// Whether a run got further with this fault than with another.
+    pub(crate) fn better_than(&self, other: &Self) -> bool {
+        // A little nearer is no progress: a search would follow a slope that ends nowhere.
+        (self.visit, other.elements) > (other.visit, self.elements)
+            || ((self.visit, self.elements) == (other.visit, other.elements)
+                && self.distance < 0.9 * other.distance)
+    }
+
+    /// The variables and constants on which the operands at fault depend.
+    pub(crate) fn leaves(&self, model: &Model) -> BTreeSet<NodeId> {
+        let graph = &model.graph;
+        let mut open: Vec<NodeId> = graph.node(self.node).uses().map(|v| v.node).collect();
+        let mut seen = BTreeSet::new();
+        while let Some(id) = open.pop() {
+            if seen.insert(id) {
+                open.extend(graph.node(id).uses().map(|v| v.node));
+            }
+        }
+        seen
+    }
+}
+
+/// What a run asks of the elements of results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Results {
+    /// All are finite.
+    Finite,
+    /// Infinities and NaN are meant.
+    Any,
+}
+
+/// The first operator of a model that is undefined on some values; constants not among them have their own.
+pub(crate) fn first(model: &Model, tensors: &Tensors) -> Option<UndefinedAt> {
+    watch(model, tensors, Results::Finite, &mut |_, _| {})
+}
+
+/// [`first`], where `see` is told of every operator before, by its number.
+pub(crate) fn watch(
+    model: &Model,
+    tensors: &Tensors,
+    results: Results,
+    see: &mut dyn FnMut(usize, &Visit<'_, Watched<'_>>),
+) -> Option<UndefinedAt> {
+    let undefined = Undefined::default();
+    let system = &undefined;
+    let mut found = None;
+    let mut number = 0;
+    let mut visit = |v: &Visit<'_, Watched<'_>>| {
+        see(number, v);
+        found = undefined_at(v, number, undefined.take(), results);
+        number += 1;
+        found.is_none()
+    };
+    walk(&system, model, Keep::Outputs, &|id| tensors.get(&id).map(|t| system.load(t)), &mut visit);
+    found
+}
+
+fn undefined_at(
+    v: &Visit<'_, Watched<'_>>,
+    visit: usize,
+    undefined: usize,
+    asked: Results,
+) -> Option<UndefinedAt> {
+    let infinite = |data: &Data<Watched<'_>>| match data {
+        Data::Real(a) if asked == Results::Finite => a.iter().filter(|x| !x.is_finite()).count(),
+        Data::Real(_) | Data::Int(_) => 0,
+    };
+    let mut elements = undefined + v.results.iter().map(infinite).sum::<usize>();
+    let is_undefined = elements > 0;
+    let (mut distance, mut wishes) = (0.0, Vec::new());
+    for hazard in v.op.hazards(v.types) {
+        let (operand, wish) = match hazard {
+            Hazard::Perhaps { operand, low, high } if is_undefined => (operand, Wish::Between(low, high)),
+            // An undefined result shows by itself.
+            Hazard::Perhaps { .. } | Hazard::Always => continue,
+            Hazard::Outside { operand, low, high } => (operand, Wish::Between(low, high)),
+            Hazard::Zero { operand } => (operand, Wish::NotZero),
+        };
+        let (broken, away) = match v.operands.get(operand).copied().flatten() {
+            Some(Data::Real(a)) => wish.broken(a.iter().copied()),
+            Some(Data::Int(a)) => wish.broken(a.iter().map(|&z| z as f64)),
+            None => (0, 0.0),
+        };
+        if broken > 0 {
+            elements += broken;
+            distance += away;
+            wishes.push((operand, wish));
+        }
+    }
+    if elements == 0 {
+        return None;
+    }
+    if wishes.is_empty() {
+        wishes.extend((0..v.operands.len()).map(|i| (i, Wish::Smaller)));
+    }
+    Some(UndefinedAt { node: v.node, visit, elements, distance, wishes })
+}
