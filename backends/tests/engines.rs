@@ -180,6 +180,9 @@ fn every_dtype_an_engine_accepts_survives_the_way_there_and_back() {
                     Outcome::Outputs(y) => assert_eq!(y[0].1, x[0].1, "{engine} on {ty}"),
                     // An engine may lack a kernel for an exotic dtype, or empty tensors.
                     Outcome::Unsupported { .. } if dtype != DType::F32 || shape.contains(&0) => {}
+                    // ONNX's reference evaluator fails on scalars that become powers of two.
+                    Outcome::Rejected { .. }
+                        if engine == "onnx_reference" && ty == Type::new(DType::F8E8M0, []) => {}
                     other => panic!("{engine} on {ty}: {other:?}"),
                 }
             }
