@@ -68,7 +68,7 @@ const FLOATS: &[f64] = &[
 ];
 
 pub(super) fn write(sheet: &mut Sheet) {
-    for to in DType::ALL {
+    for to in DTypes::IR4.iter() {
         let (attributes, about) = (none().dtype("to", to), format!("to {to} from"));
         for from in DTypes::INTS.iter() {
             sheet.with("Cast", &about, &attributes, &[&integer_row(from, INTEGERS)]);

@@ -162,7 +162,7 @@ fn broadcasts(sheet: &mut Sheet) {
 }
 
 fn of_two(sheet: &mut Sheet) {
-    for dtype in DType::ALL {
+    for dtype in DTypes::IR4.iter() {
         let (x, y) = (wave(dtype, &[2, 3]), row(dtype, &[1.0, 2.0, 3.0]));
         for operator in OF_TWO {
             sheet.plain(operator, "of rows", &[&x, &y]);
@@ -269,7 +269,7 @@ fn logic(sheet: &mut Sheet) {
 
 fn choices(sheet: &mut Sheet) {
     let condition = integers(DType::Bool, &[2, 1], &[1, 0]);
-    for dtype in DType::ALL {
+    for dtype in DTypes::IR4.iter() {
         let (x, y) = (wave(dtype, &[2, 3]), row(dtype, &[1.0, 2.0, 3.0]));
         let one = tensor(dtype, &[], &[1.0]);
         sheet.plain("Where", &format!("of {dtype}"), &[&condition, &x, &y]);
