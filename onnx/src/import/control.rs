@@ -2,7 +2,7 @@
 
 use ir::{Attributes, DType, Tensor, Type, Value};
 
-use super::forms::{Form, Read, apply, bind, body, check, flag, given, number, stack, tensor, whole};
+use super::forms::{Form, Read, Written, apply, bind, body, flag, given, number, stack, tensor, whole};
 use super::frame::Bound;
 use super::origin::Inside;
 use super::walk::Walk;
@@ -24,8 +24,7 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
 }
 
 /// If: the side that the condition takes.
-fn branch<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn branch<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let Read { is: condition, from } = flag(walk, super::forms::need(node, 0)?)?;
     let (taken, other) = (body(node, "then_branch")?, body(node, "else_branch")?);
     let (taken, other) = if condition { (taken, other) } else { (other, taken) };
@@ -39,8 +38,7 @@ fn branch<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeP
 }
 
 /// Loop: its body once for each iteration, the values that go around and those that pile up.
-fn repeat<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn repeat<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let body = body(node, "body")?;
     let operand = |i: usize| node.inputs.get(i).copied().flatten();
     let most = operand(0).map(|id| whole(walk, id)).transpose()?;
@@ -181,8 +179,7 @@ fn empty(walk: &mut Walk<'_, '_>, ty: Option<Type>, axis: usize) -> Result<Bound
 }
 
 /// Scan: its body once for each slice of the operands that are scanned.
-fn scan<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn scan<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p, '_>) -> Result<(), Error> {
     if walk.context.declared < 9 {
         return Err(Error::unsupported("operator Scan", "as defined in opset 8"));
     }

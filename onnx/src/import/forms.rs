@@ -12,19 +12,21 @@ use crate::Error;
 use crate::program::{Body, Node, ValueId};
 use crate::proto::AttributeProto;
 
+/// A node with its attributes, those that refer to a function's with the values that they have there.
+pub(super) struct Written<'p, 'a> {
+    pub(super) node: &'p Node,
+    pub(super) attributes: &'a [&'a AttributeProto],
+}
+
 /// What adds a node that holds bodies or handles sequences.
-pub(super) type Form = for<'p, 'c> fn(&mut Walk<'p, 'c>, &'p Node, &[&AttributeProto]) -> Result<(), Error>;
+pub(super) type Form = for<'p, 'c, 'a> fn(&mut Walk<'p, 'c>, &Written<'p, 'a>) -> Result<(), Error>;
 
 /// Requires that ONNX has the operator in the model's opset, with attributes of these names.
-pub(super) fn check(
-    walk: &mut Walk<'_, '_>,
-    node: &Node,
-    attributes: &[&AttributeProto],
-) -> Result<(), Error> {
+pub(super) fn check(walk: &mut Walk<'_, '_>, form: &Written<'_, '_>) -> Result<(), Error> {
     walk.context.is_written_out = true;
-    let (name, declared) = (node.rest.op_type(), walk.context.declared);
+    let (name, declared) = (form.node.rest.op_type(), walk.context.declared);
     standard::definition(name, declared)?;
-    for attribute in attributes {
+    for attribute in form.attributes {
         if let Some(why) = standard::lacks_attribute(name, attribute.name(), declared) {
             return Err(Error::invalid(format!("attribute `{}`", attribute.name()), why));
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::context::domain;
-use super::forms::Form;
+use super::forms::{self, Form, Written};
 use super::frame::Bound;
 use super::walk::Walk;
 use super::{attribute, control, function, operator, sequence};
@@ -28,7 +28,11 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
         ("", "Constant", _) => constant(walk, node, &attributes),
         ("", "Identity", _) if is_alias(walk, node) => alias(walk, node),
         ("", op_type, _) => match form(op_type) {
-            Some(form) => form(walk, node, &attributes),
+            Some(form) => {
+                let written = Written { node, attributes: &attributes };
+                forms::check(walk, &written)?;
+                form(walk, &written)
+            }
             None => operator::read(walk, node, &attributes),
         },
         (domain, op_type, _) => Err(Error::unsupported(

@@ -3,13 +3,12 @@
 
 use ir::{Attributes, Value};
 
-use super::forms::{Form, Read, apply, bind, body, check, given, need, number, stack, tensor, whole};
+use super::forms::{Form, Read, Written, apply, bind, body, given, need, number, stack, tensor, whole};
 use super::frame::{Bound, Sequence};
 use super::origin::Inside;
 use super::walk::Walk;
 use crate::Error;
 use crate::program::{Node, ValueId};
-use crate::proto::AttributeProto;
 
 /// What adds an operator of that name, if it handles sequences or optionals.
 pub(super) fn form(op_type: &str) -> Option<Form> {
@@ -58,23 +57,16 @@ fn position(
     })
 }
 
-fn none<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn none<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     bind(walk, node, vec![Bound::Sequence(Sequence::default())])
 }
 
-fn construct<'p>(
-    walk: &mut Walk<'p, '_>,
-    node: &'p Node,
-    attributes: &[&AttributeProto],
-) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn construct<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let items = (0..node.inputs.len()).map(|i| tensor(walk, node, i)).collect::<Result<_, _>>()?;
     bind(walk, node, vec![Bound::Sequence(Sequence { items, given: Vec::new() })])
 }
 
-fn insert<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn insert<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let mut sequence = sequence(walk, node, 0)?;
     let item = tensor(walk, node, 1)?;
     let at = match node.inputs.get(2).copied().flatten() {
@@ -85,8 +77,7 @@ fn insert<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeP
     bind(walk, node, vec![Bound::Sequence(sequence)])
 }
 
-fn erase<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn erase<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let mut sequence = sequence(walk, node, 0)?;
     let at = match node.inputs.get(1).copied().flatten() {
         Some(id) => Some(position(walk, &mut sequence, id, 0)?),
@@ -97,16 +88,14 @@ fn erase<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributePr
     bind(walk, node, vec![Bound::Sequence(sequence)])
 }
 
-fn at<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn at<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let mut sequence = sequence(walk, node, 0)?;
     let at = position(walk, &mut sequence, need(node, 1)?, 0)?;
     let item = given(walk, Bound::Tensor(sequence.items[at]), &sequence.given)?;
     bind(walk, node, vec![item])
 }
 
-fn length<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn length<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let sequence = sequence(walk, node, 0)?;
     let length = number(walk, sequence.items.len() as i64)?;
     let length = given(walk, Bound::Tensor(length), &sequence.given)?;
@@ -115,8 +104,7 @@ fn length<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeP
 
 /// `SequenceMap`: its body once for each element of the first sequence, with the elements at its place in the others, and
 /// with the tensors among its operands.
-fn map<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn map<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let body = body(node, "body")?;
     let first = sequence(walk, node, 0)?;
     let operands = node.inputs.iter().map(|id| walk.frame.get(id.ok_or_else(absent)?).cloned());
@@ -152,8 +140,7 @@ fn absent() -> Error {
 }
 
 /// `ConcatFromSequence`: along an axis that is there, or along a new one.
-fn concat<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn concat<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p, '_>) -> Result<(), Error> {
     let Sequence { items, given } = sequence(walk, node, 0)?;
     let int = |name: &str| attributes.iter().find(|a| a.name() == name).map(|a| a.i());
     let axis = int("axis").ok_or_else(|| Error::invalid("attribute `axis`", "it must be there"))?;
@@ -173,8 +160,7 @@ fn concat<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeP
 }
 
 /// `SplitToSequence`: in pieces of one size, of sizes that are listed, or of one element each.
-fn split<'p>(walk: &mut Walk<'p, '_>, node: &'p Node, attributes: &[&AttributeProto]) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn split<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p, '_>) -> Result<(), Error> {
     let x = tensor(walk, node, 0)?;
     let int =
         |name: &str, default: i64| attributes.iter().find(|a| a.name() == name).map_or(default, |a| a.i());
@@ -216,12 +202,7 @@ fn equal_parts(extent: i64, size: i64) -> Result<Vec<i64>, Error> {
 }
 
 /// Optional: what it is given, or nothing.
-fn optional<'p>(
-    walk: &mut Walk<'p, '_>,
-    node: &'p Node,
-    attributes: &[&AttributeProto],
-) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn optional<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let held = match node.inputs.first().copied().flatten() {
         Some(id) => walk.frame.get(id)?.clone(),
         None => Bound::Nothing(Vec::new()),
@@ -229,12 +210,7 @@ fn optional<'p>(
     bind(walk, node, vec![held])
 }
 
-fn has_element<'p>(
-    walk: &mut Walk<'p, '_>,
-    node: &'p Node,
-    attributes: &[&AttributeProto],
-) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn has_element<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let held = match node.inputs.first().copied().flatten() {
         Some(id) => walk.frame.get(id)?.clone(),
         None => Bound::Absent,
@@ -251,12 +227,7 @@ fn has_element<'p>(
     bind(walk, node, vec![truth])
 }
 
-fn get_element<'p>(
-    walk: &mut Walk<'p, '_>,
-    node: &'p Node,
-    attributes: &[&AttributeProto],
-) -> Result<(), Error> {
-    check(walk, node, attributes)?;
+fn get_element<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let id = need(node, 0)?;
     match walk.frame.get(id)?.clone() {
         Bound::Nothing(_) | Bound::Absent => {
