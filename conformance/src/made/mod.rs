@@ -1,13 +1,14 @@
 //! Problems made by hand: the ends of number formats, shapes at which kernels go another way, and what the text of an operator says
 //! that is easy to overlook.
 //!
-//! Each is one use of an operator, on every dtype that it takes. What is right is left to the reference.
+//! Each is one use of an operator, on every dtype that it takes, but for the programs. What is right is left to the reference.
 
 mod casts;
 mod elementwise;
 mod linear;
 mod movement;
 mod nn;
+mod programs;
 mod reduction;
 
 use ir::{Attributes, DType, Operation, Tensor, Type};
@@ -24,6 +25,7 @@ pub fn all() -> Vec<Problem> {
     linear::write(&mut sheet);
     reduction::write(&mut sheet);
     nn::write(&mut sheet);
+    programs::write(&mut sheet);
     sheet.0
 }
 
