@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use ir::Choices;
 use ops::Spec;
+use ops::spec::ABOUT_NARROW;
 use rand::seq::IndexedRandom;
 
 pub use file::{Asked, Taste, TasteError, Told, asked, dtype, name, opset, size};
@@ -65,9 +66,9 @@ static PATTERNS: LazyLock<Vec<Pattern>> =
 
 impl Policy for Weights {
     fn weight(&self, spec: &Spec) -> u32 {
-        // A unary row has one operand and one output of the same dtypes and no attributes, but for what narrow dtypes need,
+        // A unary row has one operand and one output of the same dtypes and no attributes, but for those of narrow dtypes,
         // which are not drawn.
-        let has_none = spec.fields.iter().all(|field| ["saturate", "round_mode"].contains(&field.name));
+        let has_none = spec.fields.iter().all(|field| ABOUT_NARROW.contains(&field.name));
         let plain = has_none && spec.inputs.len() == 1 && spec.inputs[0].types == spec.outputs[0];
         if plain { 2 } else { 5 }
     }

@@ -8,7 +8,8 @@ use interp::Evaluation;
 use ir::{DType, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::external::External;
-use onnx::import::Options;
+use onnx::import::{Options, specialise};
+use onnx::program::Program;
 use onnx::violate::NotRefused;
 use ops::{Footprint, Model, Spec};
 use rand::RngExt;
@@ -321,9 +322,9 @@ pub fn export(model: &Model) -> Result<Vec<u8>, onnx::Error> {
 
 /// The model of ONNX bytes. Known inputs settle sizes and operands that the model leaves open.
 pub fn import(bytes: &[u8], known: &BTreeMap<String, Tensor>) -> Result<Model, onnx::Error> {
-    let proto = onnx::proto::decode("model", bytes)?;
+    let program = Program::read(onnx::proto::decode("model", bytes)?)?;
     let options = Options { known_inputs: known, external: External::Refuse, ..Options::default() };
-    Ok(onnx::import::import(&proto, &options)?.model)
+    Ok(specialise(&program, &options)?.model)
 }
 
 /// The inputs of a case folder's first data set, by name.

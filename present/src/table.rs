@@ -114,8 +114,8 @@ code.
 - *cpu* and *wgpu* are our own kernels: `all` where they have every one of the dtypes.
 
 What the standard allows is read from ONNX's own schemas. Where onnxsmith keeps to less, that is listed
-[below](#less-than-the-standard-allows). Strings, complex numbers, 8-bit floats and what is narrower than a byte are left out
-everywhere.
+[below](#less-than-the-standard-allows). Strings and complex numbers are left out everywhere; 8-bit floats and what is narrower
+than a byte everywhere but in Cast and CastLike, and none of them is generated.
 
 | operator | opset | dtypes | cpu | wgpu |
 |---|---|---|---|---|
@@ -146,7 +146,18 @@ pub fn markdown(rows: &[Row]) -> String {
         full(|r| r.cpu.len()),
         full(|r| r.wgpu.len())
     );
-    out + &deviations()
+    out + &undrawn() + &deviations()
+}
+
+/// What is no row of the table, because rows are made of what is drawn.
+fn undrawn() -> String {
+    let mut out = String::from("\n## Read and run, but not generated\n\n");
+    for spec in ops::registry() {
+        if let Some(why) = spec.undrawn {
+            out += &format!("- **{}**: {why}.\n", spec.name);
+        }
+    }
+    out
 }
 
 /// Where less is taken than the standard allows.

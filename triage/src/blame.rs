@@ -23,7 +23,7 @@ use oracles::{Culprit, Finding, Symptom, Verdict};
 use worker::WorkerError;
 
 use crate::allowance::{allowed, allowed_in_context};
-use crate::forms;
+use crate::forms::{self, Forms};
 use crate::symptom_match::SymptomMatch;
 use harness::case::{self, tensors};
 use harness::isolate::{Isolated, Trial};
@@ -125,7 +125,7 @@ impl<'a> Suspect<'a> {
         program: &Program,
     ) -> Result<Blamed, WorkerError> {
         let inputs = case::named(self.model, self.inputs.to_vec()).into_iter().collect();
-        for (form, without) in forms::undone(program, &inputs) {
+        for (form, without) in Forms::of(program, &inputs).undone() {
             let onnx = onnx::encode(&without.write());
             let trial = forms::lead(&without, &inputs)
                 .ok()

@@ -53,47 +53,82 @@ pub(crate) fn lead(program: &Program, inputs: &BTreeMap<String, Tensor>) -> Resu
     Ok(Led { model, inputs, is_specialised })
 }
 
-/// For each form of a program the program without it, which computes the same for these inputs. The outer ones come first.
-pub(crate) fn undone(program: &Program, inputs: &BTreeMap<String, Tensor>) -> Vec<(Form, Program)> {
-    let mut all: Vec<(Form, Program)> =
-        with_sizes(program, inputs).map(|p| (Form::Sizes, p)).into_iter().collect();
-    let origins = origins(program, inputs);
-    for Held { way, at, op_type } in held(program) {
-        let met = met(&origins, &way, at);
-        match op_type.as_str() {
-            "If" => {
-                let sides: BTreeSet<bool> = met.filter_map(Inside::side).collect();
-                // A side without nodes is met by nobody, and a condition that changes has no one side.
-                for side in sides.iter().filter(|_| sides.len() == 1) {
-                    let name = if *side { "then_branch" } else { "else_branch" };
-                    all.extend(program.with_side(&way, at, name).map(|p| (Form::If, p)));
-                }
-            }
-            "Loop" => {
-                let iterations = met.filter_map(Inside::iteration).max().map_or(0, |last| last + 1);
-                all.extend(program.with_iterations(&way, at, iterations).map(|p| (Form::Loop, p)));
-            }
-            _ => {}
-        }
-    }
-    all
+/// The forms of a program, and which way its inputs lead through them.
+pub(crate) struct Forms<'p> {
+    program: &'p Program,
+    inputs: &'p BTreeMap<String, Tensor>,
+    /// Where the nodes of the model come from that the program leads to; none, if it leads to no model.
+    origins: Vec<Origin>,
 }
 
-/// The program with fewer iterations of each loop: none, one, half of them, all but one.
-pub(crate) fn fewer_iterations(program: &Program, inputs: &BTreeMap<String, Tensor>) -> Vec<Program> {
-    let origins = origins(program, inputs);
-    let mut all = Vec::new();
-    for Held { way, at, op_type } in held(program) {
-        let iterations =
-            met(&origins, &way, at).filter_map(Inside::iteration).max().map_or(0, |last| last + 1);
-        if op_type == "Loop" && iterations > 0 {
-            all.extend(program.with_iterations(&way, at, 0));
-            let counts: BTreeSet<usize> = [1, iterations / 2, iterations - 1].into();
-            let counts = counts.into_iter().filter(|count| (1..iterations).contains(count));
-            all.extend(counts.filter_map(|count| program.with_count(&way, at, count as i64)));
-        }
+impl<'p> Forms<'p> {
+    /// The forms of a program for inputs of these names.
+    pub(crate) fn of(program: &'p Program, inputs: &'p BTreeMap<String, Tensor>) -> Self {
+        let options = Options { known_inputs: inputs, ..Options::default() };
+        let origins = specialise(program, &options).map(|imported| imported.origins).unwrap_or_default();
+        Self { program, inputs, origins }
     }
-    all
+
+    /// For each form the program without it, which computes the same for these inputs. The outer ones come first.
+    pub(crate) fn undone(&self) -> Vec<(Form, Program)> {
+        let mut all: Vec<(Form, Program)> = Vec::new();
+        all.extend(with_sizes(self.program, self.inputs).map(|p| (Form::Sizes, p)));
+        for held in held(self.program) {
+            let Held { way, at, .. } = &held;
+            match held.op_type.as_str() {
+                "If" => {
+                    let name = self.side(&held).map(|side| if side { "then_branch" } else { "else_branch" });
+                    let without = name.and_then(|name| self.program.with_side(way, *at, name));
+                    all.extend(without.map(|p| (Form::If, p)));
+                }
+                "Loop" => {
+                    let iterations = self.iterations(&held);
+                    let without = iterations.and_then(|n| self.program.with_iterations(way, *at, n));
+                    all.extend(without.map(|p| (Form::Loop, p)));
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// The program with fewer iterations of each loop: none, one, half of them, all but one.
+    pub(crate) fn fewer_iterations(&self) -> Vec<Program> {
+        let mut all = Vec::new();
+        for held in held(self.program).iter().filter(|held| held.op_type == "Loop") {
+            let iterations = self.iterations(held).unwrap_or(0);
+            if iterations > 0 {
+                all.extend(self.program.with_iterations(&held.way, held.at, 0));
+            }
+            let counts: BTreeSet<usize> = [1, iterations / 2, iterations.saturating_sub(1)].into();
+            let counts = counts.into_iter().filter(|count| (1..iterations).contains(count));
+            all.extend(counts.filter_map(|n| self.program.with_count(&held.way, held.at, n as i64)));
+        }
+        all
+    }
+
+    /// The side that an If takes. One without nodes is met by nobody, and a condition that changes has no one side.
+    fn side(&self, held: &Held) -> Option<bool> {
+        let sides: BTreeSet<bool> = self.met(held).filter_map(Inside::side).collect();
+        sides.first().copied().filter(|_| sides.len() == 1)
+    }
+
+    /// How many iterations a loop has; `None` where its body has no nodes that could tell.
+    fn iterations(&self, held: &Held) -> Option<usize> {
+        let last = self.met(held).filter_map(Inside::iteration).max();
+        last.map(|last| last + 1).or((!held.is_empty).then_some(0))
+    }
+
+    /// The bodies of a node that were run.
+    fn met<'o>(&'o self, held: &'o Held) -> impl Iterator<Item = Inside> + 'o {
+        let Held { way, at, .. } = held;
+        self.origins.iter().filter_map(move |origin| {
+            let bodies = origin.path.bodies();
+            let is_there =
+                bodies.len() > way.len() && bodies.iter().zip(way).all(|(b, &(node, _))| b.node == node);
+            bodies.get(way.len()).filter(|inside| is_there && inside.node == *at).map(|inside| inside.inside)
+        })
+    }
 }
 
 /// A node that holds a body.
@@ -101,33 +136,23 @@ struct Held {
     way: Way,
     at: usize,
     op_type: String,
+    /// Whether none of its bodies has a node.
+    is_empty: bool,
 }
 
 fn held(program: &Program) -> Vec<Held> {
     let nodes = program.ways().into_iter().flat_map(|way| {
         let nodes = program.body(&way).map_or(&[][..], |body| &body.nodes);
         let holding = nodes.iter().enumerate().filter(|(_, node)| node.bodies().next().is_some());
-        let holding =
-            holding.map(|(at, node)| Held { way: way.clone(), at, op_type: node.rest.op_type().to_owned() });
+        let holding = holding.map(|(at, node)| Held {
+            way: way.clone(),
+            at,
+            op_type: node.rest.op_type().to_owned(),
+            is_empty: node.bodies().all(|body| body.nodes.is_empty()),
+        });
         holding.collect::<Vec<_>>()
     });
     nodes.collect()
-}
-
-/// Where the nodes of the model come from that the program leads to; none, if it leads to no model.
-fn origins(program: &Program, inputs: &BTreeMap<String, Tensor>) -> Vec<Origin> {
-    let options = Options { known_inputs: inputs, ..Options::default() };
-    specialise(program, &options).map(|imported| imported.origins).unwrap_or_default()
-}
-
-/// The bodies of a node that were run.
-fn met<'o>(origins: &'o [Origin], way: &'o Way, at: usize) -> impl Iterator<Item = Inside> + 'o {
-    origins.iter().filter_map(move |origin| {
-        let bodies = origin.path.bodies();
-        let is_there =
-            bodies.len() > way.len() && bodies.iter().zip(way).all(|(b, &(node, _))| b.node == node);
-        bodies.get(way.len()).filter(|inside| is_there && inside.node == at).map(|inside| inside.inside)
-    })
 }
 
 /// The program with the sizes of its inputs said, if one is not.

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use onnx::program::Program;
 use onnx::proto::ModelProto;
 use prost::Message as _;
 use serde::Deserialize;
@@ -88,6 +89,8 @@ fn tests(folder: &Path) -> Result<BTreeMap<String, Test>> {
             continue;
         };
         let model = ModelProto::decode(bytes.as_slice()).with_context(|| format!("{name} has no model"))?;
+        let program = Program::read(model.clone()).with_context(|| format!("{name} is no program"))?;
+        ensure!(program.write() == model, "{name} is not written as it was read");
         models.insert(name.to_owned(), model);
     }
     let names: Vec<String> = models.keys().cloned().collect();

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use ir::{NodeKind, Tensor, Type, Value};
 use onnx::Error;
-use onnx::import::{Evaluator, Options, import};
+use onnx::import::{Evaluator, Options, specialise};
+use onnx::program::Program;
 use onnx::proto::{ModelProto, decode};
 use ops::{Graph, Model, Op};
 
@@ -93,8 +94,9 @@ fn read(
 ) -> Result<Model, EngineError> {
     let own = Own(RefCell::new(runner));
     let options = Options { known_inputs, evaluator: &own, ..Options::default() };
-    let proto = decode::<ModelProto>("model", bytes).and_then(|proto| import(&proto, &options));
-    proto.map(|imported| imported.model).map_err(|e| match e {
+    let program = decode::<ModelProto>("model", bytes).and_then(Program::read);
+    let imported = program.and_then(|program| specialise(&program, &options));
+    imported.map(|imported| imported.model).map_err(|e| match e {
         Error::Unsupported { .. } => EngineError::Unsupported(e.to_string()),
         Error::Invalid { .. } | Error::Io { .. } => EngineError::Load(e.to_string()),
     })

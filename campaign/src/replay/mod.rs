@@ -11,6 +11,9 @@ use interp::{Evaluation, Taps};
 use ir::{DType, Tensor};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedTensor};
+use onnx::import::{Imported, Options, specialise};
+use onnx::program::Program;
+use onnx::proto::decode;
 use ops::Model;
 use oracles::{Check, Expected, Symptom, Tolerance, Verdict, Why, judge};
 use worker::{Outcome, Run, WorkerError};
@@ -205,6 +208,8 @@ fn set_on(
 struct Reference {
     model: Model,
     inputs: Vec<Tensor>,
+    /// The program that the target got, where that says more than the model.
+    program: Option<Program>,
     evaluation: Evaluation,
 }
 
@@ -215,12 +220,14 @@ fn refer(
     target: &Target,
 ) -> std::result::Result<Reference, Judgement> {
     let known: BTreeMap<String, Tensor> = inputs.iter().cloned().collect();
-    let model = case::import(model, &known).map_err(|e| unusable(&e))?;
+    let program = decode("model", model).and_then(Program::read).map_err(|e| unusable(&e))?;
+    let options = Options { known_inputs: &known, ..Options::default() };
+    let Imported { model, is_specialised, .. } = specialise(&program, &options).map_err(|e| unusable(&e))?;
     reference::affordable(&model).map_err(|why| (Result::NoReference, why))?;
     let inputs = reference::bind(&model, &known).map_err(|why| (Result::Broken, why))?;
     let evaluation = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs)
         .map_err(|e| (Result::Broken, e.to_string()))?;
-    Ok(Reference { model, inputs, evaluation })
+    Ok(Reference { model, inputs, program: is_specialised.then_some(program), evaluation })
 }
 
 impl Reference {
@@ -242,7 +249,7 @@ impl Reference {
         {
             return Ok(Verdict::Incomparable(Why::Widened(why)));
         }
-        let suspect = Suspect::new(&self.model, &self.inputs, target.profile);
+        let suspect = Suspect::new(&self.model, &self.inputs, target.profile).written(self.program.as_ref());
         let is_defined = self.evaluation.is_defined();
         if finding.is_refusal() {
             return Ok(suspect.conclude(target, is_defined, Verdict::Bug(finding))?.0);

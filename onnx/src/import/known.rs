@@ -49,6 +49,9 @@ impl Knowledge {
     /// its operands depend on.
     pub(super) fn note_types(&mut self, graph: &Graph, id: NodeId) {
         let node = graph.node(id);
+        if node.given.is_empty() && self.types.is_empty() {
+            return;
+        }
         let operands = node.inputs.iter().flatten().filter_map(|v| self.types.get(&v.node));
         let read = node.given.iter().filter_map(|&v| self.elements.get(&v).map(|known| &known.inputs));
         let all = union(operands.chain(read));

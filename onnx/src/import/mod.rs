@@ -63,9 +63,6 @@ use crate::names::PRODUCER;
 use crate::program::Program;
 use crate::proto::{ModelProto, ValueInfoProto};
 
-/// The IR versions that can be read.
-const IR_VERSIONS: std::ops::RangeInclusive<i64> = 3..=14;
-
 /// What may help to read a model.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -111,16 +108,15 @@ pub struct Imported {
     pub is_specialised: bool,
 }
 
-/// The model of a message: [`specialise`] for its program.
+/// The model of a message: [`specialise`] for its program. Whoever has no more use for the message reads the
+/// [`Program`] from it, which then need not copy it.
 pub fn import(proto: &ModelProto, options: &Options<'_>) -> Result<Imported, Error> {
-    check_header(proto)?;
     specialise(&Program::read(proto.clone())?, options)
 }
 
 /// What a program computes for the inputs at hand, as a flat model.
 pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, Error> {
     let header = &program.rest;
-    check_header(header)?;
     let body = &program.main.body;
     let imports = context::opsets(&header.opset_import)?;
     context::check_domains(&body.nodes, &imports)?;
@@ -153,20 +149,4 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
     model.validate().map_err(|e| Error::invalid("model", e.to_string()))?;
     let is_specialised = context.is_written_out || !context.specialised.is_empty();
     Ok(Imported { model, opset: context.declared, specialised: context.specialised, origins, is_specialised })
-}
-
-/// What a model says about itself must be something that can be read.
-fn check_header(proto: &ModelProto) -> Result<(), Error> {
-    match proto.ir_version {
-        None => return Err(Error::invalid("model", "it has no ir_version")),
-        Some(v) if v < 1 => return Err(Error::invalid("model", format!("its ir_version is {v}"))),
-        Some(v) if !IR_VERSIONS.contains(&v) => {
-            return Err(Error::unsupported("model", format!("its ir_version is {v}")));
-        }
-        Some(_) => {}
-    }
-    if !proto.training_info.is_empty() {
-        return Err(Error::unsupported("training_info", "only inference is supported"));
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! One operator: attributes and operands as its opset writes them, and its type.
 
 use ir::{Attribute, Attributes, BadAttribute, DType, NodeKind, Operation, Type, Value};
-use ops::spec::{Arity, Place};
+use ops::spec::{ABOUT_NARROW, Arity, Place};
 use ops::{Op, Reject, Spec};
 
 use super::attribute;
@@ -13,9 +13,6 @@ use crate::Error;
 use crate::names::static_slots;
 use crate::program::{Node, ValueId};
 use crate::proto::AttributeProto;
-
-/// Attributes that change nothing for the dtypes there are here: they are about 8-bit floats.
-const IMMATERIAL: [&str; 2] = ["saturate", "round_mode"];
 
 /// The operands among those that become attributes that may have any dtype.
 const ANY_DTYPE: [(&str, &str); 1] = [("OneHot", "depth")];
@@ -233,7 +230,7 @@ fn check_understood(op: &Op, given: &Attributes) -> Result<(), Error> {
     let is_lost = |(name, value): &(&str, &Attribute)| {
         let is_empty = matches!(value, Attribute::Ints(list) if list.is_empty());
         let is_split = op.spec().name == "Split" && *name == "num_outputs";
-        understood.get(name).is_none() && !IMMATERIAL.contains(name) && !is_empty && !is_split
+        understood.get(name).is_none() && !ABOUT_NARROW.contains(name) && !is_empty && !is_split
     };
     match given.iter().find(is_lost) {
         Some((name, _)) => {

@@ -30,7 +30,7 @@
 //!     output: vec![named("y")],
 //!     ..Default::default()
 //! };
-//! let model = ModelProto { graph: Some(graph), ..Default::default() };
+//! let model = ModelProto { ir_version: Some(10), graph: Some(graph), ..Default::default() };
 //!
 //! let program = Program::read(model.clone())?;
 //! let body = &program.main.body;

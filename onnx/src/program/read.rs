@@ -14,12 +14,16 @@ use crate::proto::{
 /// How many names of a cycle are told.
 const TOLD: usize = 8;
 
+/// The IR versions that can be read.
+const IR_VERSIONS: std::ops::RangeInclusive<i64> = 3..=14;
+
 impl Program {
     /// The program of a model.
     ///
-    /// Fails where the model has no graph, where a name is used that nothing before gives, and where a name is given
-    /// twice in one body.
+    /// Fails where its header is not one of a model for inference of a version that is known, where it has no graph, where
+    /// a name is used that nothing before gives, and where a name is given twice in one body.
     pub fn read(mut model: ModelProto) -> Result<Self, Error> {
+        check_header(&model)?;
         let graph = model.graph.take().ok_or_else(|| Error::invalid("model", "it has no graph"))?;
         let functions = std::mem::take(&mut model.functions);
         let functions = functions.into_iter().map(function).collect::<Result<_, _>>()?;
@@ -27,6 +31,22 @@ impl Program {
         let body = reader.graph(graph)?;
         Ok(Self { main: Scope { names: reader.names, body }, functions, rest: model })
     }
+}
+
+/// What a model says about itself must be something that can be read.
+fn check_header(proto: &ModelProto) -> Result<(), Error> {
+    match proto.ir_version {
+        None => return Err(Error::invalid("model", "it has no ir_version")),
+        Some(v) if v < 1 => return Err(Error::invalid("model", format!("its ir_version is {v}"))),
+        Some(v) if !IR_VERSIONS.contains(&v) => {
+            return Err(Error::unsupported("model", format!("its ir_version is {v}")));
+        }
+        Some(_) => {}
+    }
+    if !proto.training_info.is_empty() {
+        return Err(Error::unsupported("training_info", "only inference is supported"));
+    }
+    Ok(())
 }
 
 fn function(mut proto: FunctionProto) -> Result<Function, Error> {

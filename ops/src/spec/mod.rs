@@ -27,6 +27,9 @@ pub struct Row {
     pub has_narrow: bool,
 }
 
+/// The attributes that say only how narrow dtypes are stored. For all others they change nothing, whatever they are.
+pub const ABOUT_NARROW: [&str; 2] = ["saturate", "round_mode"];
+
 /// An attribute of ours that ONNX writes as something else.
 #[derive(Clone, Copy, Debug)]
 pub enum Written {

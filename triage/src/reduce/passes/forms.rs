@@ -6,7 +6,7 @@ use ir::Tensor;
 use onnx::program::Program;
 
 use super::{Candidates, chunks};
-use crate::forms;
+use crate::forms::Forms;
 use crate::reduce::interest::Shown;
 use crate::reduce::problem::Problem;
 
@@ -15,11 +15,13 @@ pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
     let Some(program) = &problem.program else { return Box::new(std::iter::empty()) };
     let inputs: BTreeMap<String, Tensor> = problem.named().into_iter().collect();
     let flat = Problem::flat(problem.model.clone(), problem.inputs.clone());
-    let undone = forms::undone(program, &inputs).into_iter().map(|(_, program)| program);
+    let forms = Forms::of(program, &inputs);
+    let (undone, fewer) = (forms.undone(), forms.fewer_iterations());
+    let undone = undone.into_iter().map(|(_, program)| program);
     let smaller = fewer_outputs(program)
         .chain(values_inside(program))
         .chain(undone)
-        .chain(forms::fewer_iterations(program, &inputs))
+        .chain(fewer)
         .chain(fewer_nodes(program))
         .map(|program| program.pruned());
     let smaller = smaller.filter_map(move |program| Problem::of_program(program, &inputs).ok());
