@@ -203,27 +203,23 @@ impl Tensor {
     }
 
     /// A tensor whose element at row-major position `i` is `f(i)`, rounded to the dtype.
-    pub fn from_f64_fn(ty: &Type, f: impl FnMut(usize) -> f64) -> Self {
-        fn build<T: Element>(ty: &Type, mut f: impl FnMut(usize) -> f64) -> Tensor {
-            let mut i = 0;
-            T::wrap(ArrayD::from_shape_simple_fn(IxDyn(&ty.extents()), || {
-                i += 1;
-                T::from_f64(f(i - 1))
-            }))
-        }
-        dispatch!(ty.dtype, T => build::<T>(ty, f))
+    pub fn from_f64_fn(ty: &Type, mut f: impl FnMut(usize) -> f64) -> Self {
+        Self::from_f64s(ty, &mut f)
+    }
+
+    /// Compiled once, and not for each closure and dtype.
+    fn from_f64s(ty: &Type, f: &mut dyn FnMut(usize) -> f64) -> Self {
+        dispatch!(ty.dtype, T => filled(ty, |i| T::from_f64(f(i))))
     }
 
     /// A tensor whose element at row-major position `i` is `f(i)`, wrapped to the dtype.
-    pub fn from_i128_fn(ty: &Type, f: impl FnMut(usize) -> i128) -> Self {
-        fn build<T: Element>(ty: &Type, mut f: impl FnMut(usize) -> i128) -> Tensor {
-            let mut i = 0;
-            T::wrap(ArrayD::from_shape_simple_fn(IxDyn(&ty.extents()), || {
-                i += 1;
-                T::from_i128(f(i - 1))
-            }))
-        }
-        dispatch!(ty.dtype, T => build::<T>(ty, f))
+    pub fn from_i128_fn(ty: &Type, mut f: impl FnMut(usize) -> i128) -> Self {
+        Self::from_i128s(ty, &mut f)
+    }
+
+    /// Compiled once, as [`Self::from_f64s`].
+    fn from_i128s(ty: &Type, f: &mut dyn FnMut(usize) -> i128) -> Self {
+        dispatch!(ty.dtype, T => filled(ty, |i| T::from_i128(f(i))))
     }
 
     /// A tensor from its elements in row-major order.
@@ -281,6 +277,15 @@ impl Tensor {
         }
         each_tensor!(self, a => values(a))
     }
+}
+
+/// A tensor whose element at row-major position `i` is `f(i)`.
+fn filled<T: Element>(ty: &Type, f: impl FnMut(usize) -> T) -> Tensor {
+    let extents = ty.extents();
+    let elements = (0..extents.iter().product()).map(f).collect();
+    T::wrap(
+        ArrayD::from_shape_vec(IxDyn(&extents), elements).expect("as many elements as the shape has places"),
+    )
 }
 
 /// Elements of less than a byte, taken out of the bytes that several of them share. Others are left as they are.

@@ -86,6 +86,11 @@ pub fn build<T>(shape: &[usize], mut f: impl FnMut(&[usize]) -> T) -> ArrayD<T> 
     array(shape, (0..shape.iter().product()).map(|_| next()).collect())
 }
 
+/// A function of each element. Compiled for every function and number system: half of what `ndarray` makes of it.
+pub fn each<T: Copy, U>(x: &ArrayD<T>, f: impl FnMut(T) -> U) -> ArrayD<U> {
+    array(x.shape(), broadcast(x, x.shape()).iter().copied().map(f).collect())
+}
+
 /// The elements in row-major order.
 fn row_major<T: Clone>(x: &ArrayViewD<'_, T>) -> Vec<T> {
     let mut items = Vec::with_capacity(x.len());

@@ -70,8 +70,16 @@ impl<'a> Call<'a> {
     }
 
     /// The only output: a function of each element of the first operand.
+    ///
+    /// Compiled for every function and dtype, as `zip` is: plain loops over what is there cost a compiler a fraction of
+    /// what chains of iterators do.
     pub(crate) fn map<T: Element, U: Element>(&self, f: impl Fn(T) -> U) -> Outputs {
-        self.only(self.elements::<T>(0)?.iter().map(|&x| f(x)).collect())
+        let x = self.elements::<T>(0)?;
+        let mut out = blank(x.len());
+        for (y, &x) in out.iter_mut().zip(x.iter()) {
+            *y = f(x);
+        }
+        self.only(out)
     }
 
     /// The only output: a function of each number of the first operand.
@@ -81,22 +89,59 @@ impl<'a> Call<'a> {
 
     /// The only output: a function of two elements, of operands that broadcast.
     pub(crate) fn zip<T: Element, U: Element, V: Element>(&self, f: impl Fn(T, U) -> V) -> Outputs {
-        let shape = self.output(0)?.extents();
-        let (x, y) = (self.elements::<T>(0)?, self.elements::<U>(1)?);
-        let strides = [broadcast(self.shape(0)?, &shape)?, broadcast(self.shape(1)?, &shape)?];
-        let rows = Rows::new(&shape, &strides);
-        let mut out = Vec::with_capacity(shape.iter().product());
-        rows.each(|[i, j]| match rows.step {
-            [1, 1] => out.extend(x[i..].iter().zip(&y[j..]).take(rows.len).map(|(&x, &y)| f(x, y))),
-            [1, 0] => out.extend(x[i..].iter().take(rows.len).map(|&x| f(x, y[j]))),
-            [0, 1] => out.extend(y[j..].iter().take(rows.len).map(|&y| f(x[i], y))),
-            _ => out.extend((0..rows.len).map(|k| f(x[rows.nth(0, i, k)], y[rows.nth(1, j, k)]))),
-        });
+        self.zip_slices(&self.elements::<T>(0)?, &self.elements::<U>(1)?, f)
+    }
+
+    /// As `zip`, of the operands' elements as something else.
+    pub(crate) fn zip_slices<X: Copy, Y: Copy, V: Element>(
+        &self,
+        x: &[X],
+        y: &[Y],
+        f: impl Fn(X, Y) -> V,
+    ) -> Outputs {
+        let (rows, count) = self.pairs()?;
+        let mut out = blank(count);
+        for (row, [i, j]) in out.chunks_mut(rows.len.max(1)).zip(rows.starts()) {
+            match rows.step {
+                [1, 1] => {
+                    for ((z, &x), &y) in row.iter_mut().zip(&x[i..]).zip(&y[j..]) {
+                        *z = f(x, y);
+                    }
+                }
+                [1, 0] => {
+                    for (z, &x) in row.iter_mut().zip(&x[i..]) {
+                        *z = f(x, y[j]);
+                    }
+                }
+                [0, 1] => {
+                    for (z, &y) in row.iter_mut().zip(&y[j..]) {
+                        *z = f(x[i], y);
+                    }
+                }
+                _ => {
+                    for (k, z) in row.iter_mut().enumerate() {
+                        *z = f(x[rows.nth(0, i, k)], y[rows.nth(1, j, k)]);
+                    }
+                }
+            }
+        }
         self.only(out)
+    }
+
+    /// How the first two operands are walked in step with the output, and how many elements that has.
+    fn pairs(&self) -> Result<(Rows<2>, usize), CpuError> {
+        let shape = self.output(0)?.extents();
+        let strides = [broadcast(self.shape(0)?, &shape)?, broadcast(self.shape(1)?, &shape)?];
+        Ok((Rows::new(&shape, &strides), shape.iter().product()))
     }
 
     /// The only output: a function of two numbers, of operands that broadcast.
     pub(crate) fn zip_numbers<T: Numeric>(&self, f: impl Fn(T::Work, T::Work) -> T::Work) -> Outputs {
         self.zip::<T, T, T>(|x, y| T::store(f(x.load(), y.load())))
     }
+}
+
+/// Room for elements, all of which will be written.
+fn blank<T: Element>(count: usize) -> Vec<T> {
+    vec![T::from_i128(0); count]
 }

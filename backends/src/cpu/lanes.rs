@@ -20,7 +20,9 @@ impl Lanes {
             let sizes: Vec<usize> = axes.iter().map(|&a| shape[a]).collect();
             let rows = Rows::new(&sizes, &[axes.iter().map(|&a| strides[a]).collect()]);
             let mut all = Vec::with_capacity(sizes.iter().product());
-            rows.each(|[start]| all.extend((0..rows.len).map(|k| rows.nth(0, start, k))));
+            for [start] in rows.starts() {
+                all.extend((0..rows.len).map(|k| rows.nth(0, start, k)));
+            }
             all
         };
         Self { starts: positions(across), within: positions(along) }

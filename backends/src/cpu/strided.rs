@@ -59,33 +59,17 @@ impl<const N: usize> Rows<N> {
         Self { outer: axes, len, step, empty: shape.contains(&0) }
     }
 
-    /// Calls `f` with the position of each row's first element in each array, for arrays that start at 0.
-    pub(crate) fn each(&self, f: impl FnMut([usize; N])) {
-        self.each_from([0; N], f);
+    /// The position of each row's first element in each array, for arrays that start at 0.
+    pub(crate) fn starts(&self) -> Starts<'_, N> {
+        self.starts_from([0; N])
     }
 
-    /// Calls `f` as `each` does, for arrays that start elsewhere.
-    pub(crate) fn each_from(&self, start: [usize; N], mut f: impl FnMut([usize; N])) {
-        if self.empty {
-            return;
-        }
-        let mut at = start.map(|s| s as isize);
-        let mut index = vec![0; self.outer.len()];
-        loop {
-            f(at.map(|a| a as usize));
-            let mut axis = self.outer.len();
-            loop {
-                let Some(next) = axis.checked_sub(1) else { return };
-                axis = next;
-                let (size, step) = self.outer[axis];
-                index[axis] += 1;
-                if index[axis] < size {
-                    (0..N).for_each(|n| at[n] += step[n]);
-                    break;
-                }
-                index[axis] = 0;
-                (0..N).for_each(|n| at[n] -= step[n] * (size as isize - 1));
-            }
+    /// The same for arrays that start elsewhere.
+    fn starts_from(&self, start: [usize; N]) -> Starts<'_, N> {
+        Starts {
+            outer: &self.outer,
+            index: vec![0; self.outer.len()],
+            next: (!self.empty).then(|| std::array::from_fn(|n| start[n] as isize)),
         }
     }
 
@@ -95,14 +79,50 @@ impl<const N: usize> Rows<N> {
     }
 }
 
+/// The first elements of rows. An iterator and no function of a closure, because it is compiled once for each `N` and not
+/// once for each kernel.
+pub(crate) struct Starts<'a, const N: usize> {
+    outer: &'a [(usize, [isize; N])],
+    index: Vec<usize>,
+    next: Option<[isize; N]>,
+}
+
+impl<const N: usize> Iterator for Starts<'_, N> {
+    type Item = [usize; N];
+
+    fn next(&mut self) -> Option<[usize; N]> {
+        let at = self.next?;
+        self.next = self.after(at);
+        Some(std::array::from_fn(|n| at[n] as usize))
+    }
+}
+
+impl<const N: usize> Starts<'_, N> {
+    /// One step on the innermost axis that does not end with it; those inside go back to their beginning.
+    fn after(&mut self, mut at: [isize; N]) -> Option<[isize; N]> {
+        for (index, (size, step)) in self.index.iter_mut().zip(self.outer).rev() {
+            *index += 1;
+            if *index < *size {
+                (0..N).for_each(|n| at[n] += step[n]);
+                return Some(at);
+            }
+            *index = 0;
+            (0..N).for_each(|n| at[n] -= step[n] * (*size as isize - 1));
+        }
+        None
+    }
+}
+
 /// The elements of an array at the places a walk visits.
 pub(crate) fn copy<T: Copy>(x: &[T], start: usize, rows: &Rows<1>, count: usize) -> Vec<T> {
     let mut out = Vec::with_capacity(count);
-    rows.each_from([start], |[i]| match rows.step {
-        [1] => out.extend_from_slice(&x[i..i + rows.len]),
-        [0] => out.extend(std::iter::repeat_n(x[i], rows.len)),
-        _ => out.extend((0..rows.len).map(|k| x[rows.nth(0, i, k)])),
-    });
+    for [i] in rows.starts_from([start]) {
+        match rows.step {
+            [1] => out.extend_from_slice(&x[i..i + rows.len]),
+            [0] => out.extend(std::iter::repeat_n(x[i], rows.len)),
+            _ => out.extend((0..rows.len).map(|k| x[rows.nth(0, i, k)])),
+        }
+    }
     out
 }
 
@@ -133,8 +153,7 @@ mod tests {
         let both = Rows::new(&shape, &[dense(&shape), dense(&shape)]);
         assert_eq!((both.len, both.outer.len()), (24, 0));
         let column = Rows::new(&shape, &[dense(&shape), broadcast(&[3, 1], &shape).unwrap()]);
-        let mut starts = Vec::new();
-        column.each(|at| starts.push(at));
+        let starts: Vec<_> = column.starts().collect();
         assert_eq!((column.len, column.step), (4, [1, 0]));
         assert_eq!(starts, [[0, 0], [4, 1], [8, 2], [12, 0], [16, 1], [20, 2]]);
     }
@@ -142,9 +161,8 @@ mod tests {
     #[test]
     fn scalars_are_one_row_and_empty_shapes_none() {
         let count = |shape: &[usize]| {
-            let (mut n, rows) = (0, Rows::new(shape, &[dense(shape)]));
-            rows.each(|_| n += rows.len);
-            n
+            let rows = Rows::new(shape, &[dense(shape)]);
+            rows.starts().map(|_| rows.len).sum::<usize>()
         };
         assert_eq!([count(&[]), count(&[1, 1]), count(&[3, 0, 2]), count(&[0])], [1, 1, 0, 0]);
     }

@@ -7,6 +7,7 @@ use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
+use crate::lanes::each;
 use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
@@ -136,7 +137,7 @@ impl Operator for Activation {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![Data::Real(c.real(0).mapv(|x| self.function.real(c.arith, &self.parameters, x)))]
+        vec![Data::Real(each(c.real(0), |x| self.function.real(c.arith, &self.parameters, x)))]
     }
 
     fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {

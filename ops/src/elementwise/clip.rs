@@ -8,6 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
+use crate::lanes::each;
 use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Deviation, Row};
@@ -71,7 +72,7 @@ impl Operator for Clip {
                 // differs on infinities alone.
                 let most =
                     c.types[0].and_then(|t| t.dtype.float()).map_or(f64::INFINITY, FloatFormat::max_finite);
-                Data::Real(x.mapv(|x| {
+                Data::Real(each(x, |x| {
                     let x = match low {
                         Some(low) => a.max(x, low),
                         None => a.either(x, || a.max(x, a.real(-most))),
@@ -84,7 +85,7 @@ impl Operator for Clip {
             }
             Data::Int(x) => {
                 let [low, high] = [1, 2].map(|i| c.opt_int(i).and_then(|b| b.first().copied()));
-                Data::Int(x.mapv(|x| {
+                Data::Int(each(x, |x| {
                     let x = low.map_or(x, |low| a.exact([x, low], |[x, low]| Some(x.max(low))));
                     high.map_or(x, |high| a.exact([x, high], |[x, high]| Some(x.min(high))))
                 }))

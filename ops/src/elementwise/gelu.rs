@@ -9,6 +9,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
+use crate::lanes::each;
 use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
@@ -65,7 +66,7 @@ impl Operator for Gelu {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![Data::Real(c.real(0).mapv(|x| self.real(c.arith, x, c.dtype(0))))]
+        vec![Data::Real(each(c.real(0), |x| self.real(c.arith, x, c.dtype(0))))]
     }
 
     fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {

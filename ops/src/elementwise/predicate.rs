@@ -7,6 +7,7 @@ use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
+use crate::lanes::each;
 use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
@@ -100,7 +101,7 @@ impl Operator for Predicate {
                 a.exact([negative, positive], |[n, p]| Some(n | p))
             }
         };
-        vec![Data::Int(c.real(0).mapv(holds))]
+        vec![Data::Int(each(c.real(0), holds))]
     }
 
     fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {

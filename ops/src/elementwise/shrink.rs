@@ -7,6 +7,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
+use crate::lanes::each;
 use crate::operator::{Facts, Operator, TypeRule, elements};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
@@ -77,8 +78,8 @@ impl Operator for Shrink {
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let a = c.arith;
         vec![match c.data(0) {
-            Data::Real(x) => Data::Real(x.mapv(|x| self.real(a, x))),
-            Data::Int(x) => Data::Int(x.mapv(|z| a.exact([z], |[z]| Some(self.int(z))))),
+            Data::Real(x) => Data::Real(each(x, |x| self.real(a, x))),
+            Data::Int(x) => Data::Int(each(x, |z| a.exact([z], |[z]| Some(self.int(z))))),
         }]
     }
 

@@ -8,6 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
+use crate::lanes::each;
 use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
@@ -183,8 +184,8 @@ impl Operator for Unary {
             _ => self.0.int(z),
         };
         vec![match c.data(0) {
-            Data::Real(x) => Data::Real(x.mapv(|x| self.0.real(c.arith, x))),
-            Data::Int(x) => Data::Int(x.mapv(|x| c.arith.exact([x], |[z]| Some(int(z))))),
+            Data::Real(x) => Data::Real(each(x, |x| self.0.real(c.arith, x))),
+            Data::Int(x) => Data::Int(each(x, |x| c.arith.exact([x], |[z]| Some(int(z))))),
         }]
     }
 

@@ -8,7 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::lanes::{array, move_last};
+use crate::lanes::{array, each, move_last};
 use crate::operator::{Facts, Operator, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
@@ -67,7 +67,7 @@ impl EitherKind for OneHot {
     ) -> ArrayD<K::Number> {
         let (a, depth) = (c.arith, i128::from(self.depth));
         let indices = match c.data(0) {
-            Data::Real(x) => &x.mapv(|x| a.truncate(x, DType::I64)),
+            Data::Real(x) => &each(x, |x| a.truncate(x, DType::I64)),
             Data::Int(x) => x,
         };
         // A negative index counts from the end; one out of range is nowhere.

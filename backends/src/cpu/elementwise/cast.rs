@@ -12,15 +12,59 @@ use ir::tensor::Element;
 use ops::elementwise::Rounding;
 
 use crate::cpu::call::Call;
-use crate::cpu::error::Outputs;
+use crate::cpu::error::{CpuError, Outputs};
 
 pub(crate) fn run(to: DType, rounding: Rounding, c: &Call<'_>) -> Outputs {
-    ir::dispatch!(c.dtype(0)?, T => ir::dispatch!(to, U => c.map::<T, U>(|x| U::narrow(x.widen(), rounding))))
+    let wide = ir::dispatch!(c.dtype(0)?, T => wide::<T>(c))?;
+    ir::dispatch!(to, U => c.only(match &wide {
+        Wide::Natural(v) => narrow::<_, U>(v, rounding),
+        Wide::Integer(v) => narrow::<_, U>(v, rounding),
+        Wide::Real(v) => narrow::<_, U>(v, rounding),
+    }))
+}
+
+/// Elements without loss. One step from and one to it for each dtype, where a kernel for each pair would be 529.
+enum Wide {
+    Natural(Vec<u64>),
+    Integer(Vec<i64>),
+    Real(Vec<f64>),
+}
+
+fn wide<T: Widen>(c: &Call<'_>) -> Result<Wide, CpuError> {
+    let x = c.elements::<T>(0)?;
+    Ok(T::Wide::all(x.iter().map(|&x| x.widen()).collect()))
+}
+
+fn narrow<W: Copy, U: Narrow<W>>(wide: &[W], rounding: Rounding) -> Vec<U> {
+    wide.iter().map(|&v| U::narrow(v, rounding)).collect()
+}
+
+/// The types of [`Wide`].
+trait Widest: Sized {
+    fn all(elements: Vec<Self>) -> Wide;
+}
+
+impl Widest for u64 {
+    fn all(elements: Vec<Self>) -> Wide {
+        Wide::Natural(elements)
+    }
+}
+
+impl Widest for i64 {
+    fn all(elements: Vec<Self>) -> Wide {
+        Wide::Integer(elements)
+    }
+}
+
+impl Widest for f64 {
+    fn all(elements: Vec<Self>) -> Wide {
+        Wide::Real(elements)
+    }
 }
 
 /// An element that can be widened without loss.
 trait Widen: Element {
-    type Wide;
+    type Wide: Widest;
     fn widen(self) -> Self::Wide;
 }
 

@@ -1,26 +1,41 @@
 //! Pow.
 
+use ir::DType;
+use ir::tensor::Element;
+
 use crate::cpu::call::Call;
 use crate::cpu::element::{Int, Numeric, Real, dispatch_float, dispatch_int};
 use crate::cpu::error::{CpuError, Outputs};
 
 pub(crate) fn run(c: &Call<'_>) -> Outputs {
     let (base, exponent) = (c.dtype(0)?, c.dtype(1)?);
-    let untaken = |found| Err(CpuError::DType { operand: 1, found });
-    match (base.is_float(), exponent.is_float()) {
-        (true, true) => dispatch_float!(base, T => dispatch_float!(exponent, U => {
-            c.zip::<T, U, T>(|x, y| T::store(Real::pow(x.load(), Real::from_f64(Real::to_f64(y.load())))))
-        })),
-        (true, false) => dispatch_float!(base, T => dispatch_int!(exponent, U => {
-            c.zip::<T, U, T>(|x, y| T::store(Real::pow(x.load(), Real::from_f64(Int::to_f64(y)))))
-        }, found => untaken(found))),
-        (false, true) => dispatch_int!(base, T => dispatch_float!(exponent, U => {
-            c.zip::<T, U, T>(|x, y| Int::from_f64(Int::to_f64(x).powf(Real::to_f64(y.load()))))
-        })),
-        (false, false) => dispatch_int!(base, T => dispatch_int!(exponent, U => {
-            c.zip::<T, U, T>(|x, y| integer(x, y.to_i128()))
-        }, found => untaken(found))),
+    if !base.is_float() && !exponent.is_float() {
+        let y = dispatch_int!(exponent, U => widest::<U, _>(c, Int::to_i128), found => untaken(found))?;
+        return dispatch_int!(base, T => c.zip_slices(&c.elements::<T>(0)?, &y, integer));
     }
+    let y = if exponent.is_float() {
+        dispatch_float!(exponent, U => widest::<U, _>(c, |y| Real::to_f64(y.load())))?
+    } else {
+        dispatch_int!(exponent, U => widest::<U, _>(c, Int::to_f64), found => untaken(found))?
+    };
+    if base.is_float() {
+        dispatch_float!(base, T => {
+            c.zip_slices(&c.elements::<T>(0)?, &y, |x, y| T::store(Real::pow(x.load(), Real::from_f64(y))))
+        })
+    } else {
+        dispatch_int!(base, T => {
+            c.zip_slices(&c.elements::<T>(0)?, &y, |x, y| <T as Int>::from_f64(Int::to_f64(x).powf(y)))
+        })
+    }
+}
+
+/// The exponents without loss, so that a kernel is compiled for each dtype of the base and not for each pair.
+fn widest<U: Element, W>(c: &Call<'_>, f: impl Fn(U) -> W) -> Result<Vec<W>, CpuError> {
+    Ok(c.elements::<U>(1)?.iter().map(|&y| f(y)).collect())
+}
+
+fn untaken<W>(found: DType) -> Result<W, CpuError> {
+    Err(CpuError::DType { operand: 1, found })
 }
 
 /// base^exponent, wrapped. A negative exponent gives what truncating the quotient gives, and 0 for the base 0.

@@ -16,12 +16,11 @@ fn select<T: Element>(c: &Call<'_>) -> Outputs {
     let strides = |i| broadcast(c.shape(i)?, &shape);
     let rows = Rows::new(&shape, &[strides(0)?, strides(1)?, strides(2)?]);
     let mut out = Vec::with_capacity(shape.iter().product());
-    rows.each(|[z, i, j]| {
-        out.extend(
-            (0..rows.len).map(|k| {
-                if condition[rows.nth(0, z, k)] { x[rows.nth(1, i, k)] } else { y[rows.nth(2, j, k)] }
-            }),
-        );
-    });
+    for [z, i, j] in rows.starts() {
+        for k in 0..rows.len {
+            let holds = condition[rows.nth(0, z, k)];
+            out.push(if holds { x[rows.nth(1, i, k)] } else { y[rows.nth(2, j, k)] });
+        }
+    }
     c.only(out)
 }

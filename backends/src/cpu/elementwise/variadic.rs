@@ -34,13 +34,15 @@ fn combine<T: Numeric>(
         let x = c.elements::<T>(i)?;
         let rows = Rows::new(&shape, &[broadcast(c.shape(i)?, &shape)?, dense(&shape)]);
         if i == 0 {
-            rows.each(|[from, _]| out.extend((0..rows.len).map(|k| x[rows.nth(0, from, k)].load())));
+            for [from, _] in rows.starts() {
+                out.extend((0..rows.len).map(|k| x[rows.nth(0, from, k)].load()));
+            }
         } else {
-            rows.each(|[from, to]| {
+            for [from, to] in rows.starts() {
                 for (k, y) in out[to..to + rows.len].iter_mut().enumerate() {
                     *y = f(*y, x[rows.nth(0, from, k)].load());
                 }
-            });
+            }
         }
     }
     Ok(out)

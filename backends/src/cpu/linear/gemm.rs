@@ -34,11 +34,11 @@ fn gemm<T: Numeric>(op: Gemm, c: &Call<'_>) -> Outputs {
     if c.opt(2).is_some() {
         let (bias, beta) = (c.loaded::<T>(2)?, <T::Work as Number>::from_attribute(op.beta));
         let rows = Rows::new(&[m, n], &[dense(&[m, n]), broadcast(c.shape(2)?, &[m, n])?]);
-        rows.each(|[i, j]| {
+        for [i, j] in rows.starts() {
             for (place, y) in y[i..i + rows.len].iter_mut().enumerate() {
                 *y = y.add(beta.mul(bias[rows.nth(1, j, place)]));
             }
-        });
+        }
     }
     c.only(y.into_iter().map(T::store).collect())
 }

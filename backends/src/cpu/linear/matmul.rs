@@ -34,12 +34,12 @@ fn matmul<T: Numeric>(c: &Call<'_>) -> Outputs {
     if !out.is_empty() {
         let rows = Rows::new(batch, &[strides(left, m * k)?, strides(right, l * n)?]);
         let mut products = out.chunks_exact_mut(m * n);
-        rows.each(|[i, j]| {
+        for [i, j] in rows.starts() {
             for (place, product) in products.by_ref().take(rows.len).enumerate() {
                 let (i, j) = (rows.nth(0, i, place), rows.nth(1, j, place));
                 multiply_add([m, k, n], Matrix::dense(&x[i..], k), Matrix::dense(&w[j..], n), product);
             }
-        });
+        }
     }
     c.only(out.into_iter().map(T::store).collect())
 }

@@ -22,9 +22,9 @@ fn gather<T: Element>(op: GatherElements, c: &Call<'_>) -> Outputs {
     let rows = Rows::new(c.shape(1)?, &[strides]);
     let mut positions = positions.into_iter();
     let mut y = Vec::with_capacity(positions.len());
-    rows.each(|[start]| {
+    for [start] in rows.starts() {
         let row = (0..rows.len).map(|k| rows.nth(0, start, k));
         y.extend(row.zip(positions.by_ref()).map(|(at, position)| x[at + position * along]));
-    });
+    }
     c.only(y)
 }

@@ -46,11 +46,11 @@ pub(super) fn combine<R: Real>(
 ) -> Result<(), CpuError> {
     let (shape, parameters) = (c.shape(0)?, parameter::<R>(c, operand)?);
     let rows = Rows::new(shape, &[dense(shape), broadcast(c.shape(operand)?, shape)?]);
-    rows.each(|[i, j]| {
+    for [i, j] in rows.starts() {
         for (place, y) in y[i..i + rows.len].iter_mut().enumerate() {
             *y = f(*y, parameters[rows.nth(1, j, place)]);
         }
-    });
+    }
     Ok(())
 }
 

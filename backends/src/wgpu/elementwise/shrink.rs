@@ -38,6 +38,6 @@ mod tests {
     #[test]
     fn the_kernel_reads_well() {
         let map = Map::with("Shrink", BODY, "shrink", DType::BF16, Attributes { bias: 0.0, lambd: 0.5 });
-        insta::assert_snapshot!(map.shader(&[DType::BF16]).source());
+        insta::assert_snapshot!(map.shader(&[DType::BF16]).parts().source());
     }
 }

@@ -62,6 +62,6 @@ mod tests {
 
     #[test]
     fn the_kernel_reads_well() {
-        insta::assert_snapshot!(shader(DType::F16, true).source());
+        insta::assert_snapshot!(shader(DType::F16, true).parts().source());
     }
 }

@@ -90,6 +90,8 @@ mod tests {
     fn the_kernel_reads_well() {
         let number = Element::Number(DType::F32);
         let shader = Shader::new("Conv", BODY, DType::F32, number);
-        insta::assert_snapshot!(shader.reads("x", number).reads("w", number).reads("bias", number).source());
+        insta::assert_snapshot!(
+            shader.reads("x", number).reads("w", number).reads("bias", number).parts().source()
+        );
     }
 }

@@ -15,7 +15,7 @@ mod view;
 use std::sync::Arc;
 
 use super::device::{Gpu, GpuError, lock};
-use super::wgsl::{Param, Shader, WORKGROUP};
+use super::wgsl::{Param, Parts, Shader, WORKGROUP};
 
 pub use tensor::GpuTensor;
 pub(crate) use view::{View, broadcast_shape, strides, view_params};
@@ -132,30 +132,31 @@ impl Recorder {
 impl Gpu {
     /// Records one launch.
     pub(crate) fn launch<P: Param>(&self, launch: &Launch<'_, P>) -> Result<(), GpuError> {
-        let name = launch.shader.name();
-        for dtype in launch.shader.needs() {
-            self.require(name, dtype)?;
-        }
-        if launch.inputs.len() != launch.shader.arity() {
-            let why =
-                format!("its kernel reads {} tensors, not {}", launch.shader.arity(), launch.inputs.len());
-            return Err(GpuError::arguments(name, why));
-        }
-        if launch.count == 0 {
-            return Ok(());
-        }
-        let pipeline = self.pipeline(launch.shader)?;
-        self.record(name, &pipeline, &launch.words(), launch)
+        let count = launch.count;
+        self.launch_words(launch.shader.parts(), &launch.words(), launch.inputs, launch.output, count)
     }
 
-    fn record<P>(
+    fn launch_words(
         &self,
-        name: &str,
-        pipeline: &Pipeline,
+        shader: &Parts,
         words: &[u32],
-        launch: &Launch<'_, P>,
+        inputs: &[&GpuTensor],
+        output: &GpuTensor,
+        count: usize,
     ) -> Result<(), GpuError> {
-        let groups = self.workgroups(name, launch.count)?;
+        let name = shader.name();
+        for dtype in shader.needs() {
+            self.require(name, dtype)?;
+        }
+        if inputs.len() != shader.arity() {
+            let why = format!("its kernel reads {} tensors, not {}", shader.arity(), inputs.len());
+            return Err(GpuError::arguments(name, why));
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        let pipeline = self.pipeline(shader)?;
+        let groups = self.workgroups(name, count)?;
         let mut recorder = lock(&self.recorder);
         let recorder = &mut *recorder;
         self.guarded(name, || {
@@ -170,7 +171,7 @@ impl Gpu {
                 offset: offset as u64,
                 size: wgpu::BufferSize::new(size as u64),
             };
-            let buffers = launch.inputs.iter().map(|t| &t.buffer).chain([&launch.output.buffer]);
+            let buffers = inputs.iter().map(|t| &t.buffer).chain([&output.buffer]);
             let bound = std::iter::once(wgpu::BindingResource::Buffer(params))
                 .chain(buffers.map(wgpu::Buffer::as_entire_binding));
             let entries: Vec<_> = bound
@@ -235,7 +236,7 @@ impl Gpu {
         Ok([x as u32, y as u32, z as u32])
     }
 
-    fn pipeline<P: Param>(&self, shader: &Shader<P>) -> Result<Arc<Pipeline>, GpuError> {
+    fn pipeline(&self, shader: &Parts) -> Result<Arc<Pipeline>, GpuError> {
         let key = shader.key();
         if let Some(found) = lock(&self.pipelines).get(&key) {
             return Ok(Arc::clone(found));

@@ -145,6 +145,6 @@ mod tests {
 
     #[test]
     fn a_stage_reads_well() {
-        insta::assert_snapshot!(shader(functions(ReduceFn::Max), DType::I8, DType::I8).source());
+        insta::assert_snapshot!(shader(functions(ReduceFn::Max), DType::I8, DType::I8).parts().source());
     }
 }

@@ -30,4 +30,4 @@ pub(crate) use class::{Class, Element, accumulator, is_stored, stored_size};
 pub(crate) use params::{
     Body, Field, Param, body, every_declared_name_is_read, every_name_read_is_declared, params,
 };
-pub(crate) use shader::{Constant, Shader, WORKGROUP};
+pub(crate) use shader::{Constant, Parts, Shader, WORKGROUP};

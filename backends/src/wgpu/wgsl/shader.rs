@@ -1,6 +1,7 @@
 //! Putting a kernel together: its own text, its parameters, its tensors and their types.
 
 use std::fmt::Write as _;
+use std::marker::PhantomData;
 
 use ir::DType;
 
@@ -35,8 +36,18 @@ pub(crate) enum Constant {
 /// - the functions of `library/`, among them those that each class of dtypes has under the same name.
 #[derive(Clone, Debug)]
 pub(crate) struct Shader<P> {
+    parts: Parts,
+    params: PhantomData<fn(P)>,
+}
+
+/// A kernel, whatever the type of its parameters is. What is written from it is compiled once.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
     name: &'static str,
-    body: Body<P>,
+    /// Tells bodies apart.
+    body: &'static str,
+    texts: &'static [&'static str],
+    params: &'static [Field],
     computes: Option<DType>,
     reads: Vec<(&'static str, Element)>,
     writes: Element,
@@ -49,9 +60,11 @@ pub(crate) struct Shader<P> {
 impl<P: Param> Shader<P> {
     /// A kernel of the operator `name` that computes in the type of a dtype and writes such elements.
     pub(crate) fn new(name: &'static str, body: Body<P>, computes: DType, writes: Element) -> Self {
-        Self {
+        let parts = Parts {
             name,
-            body,
+            body: body.name,
+            texts: body.texts,
+            params: P::FIELDS,
             computes: Some(computes),
             reads: Vec::new(),
             writes,
@@ -59,51 +72,63 @@ impl<P: Param> Shader<P> {
             constants: Vec::new(),
             meanings: Vec::new(),
             views: 0,
-        }
+        };
+        Self { parts, params: PhantomData }
     }
 
     /// A kernel that moves the elements of a tensor, `x`, whose type is `Bits`, and computes nothing.
     pub(crate) fn mover(name: &'static str, body: Body<P>, dtype: DType) -> Self {
         let element = Element::Bits(dtype);
-        let shader = Self::new(name, body, dtype, element).reads("x", element).alias("Bits", element);
-        Self { computes: None, ..shader }
+        Self::new(name, body, dtype, element).reads("x", element).alias("Bits", element).computing_nothing()
     }
 
     /// A kernel that deals with the places of elements alone.
     pub(crate) fn counter(name: &'static str, body: Body<P>, writes: Element) -> Self {
-        Self { computes: None, ..Self::new(name, body, DType::U32, writes) }
+        Self::new(name, body, DType::U32, writes).computing_nothing()
+    }
+
+    fn computing_nothing(mut self) -> Self {
+        self.parts.computes = None;
+        self
     }
 
     /// One more tensor to read.
     pub(crate) fn reads(mut self, name: &'static str, element: Element) -> Self {
-        self.reads.push((name, element));
+        self.parts.reads.push((name, element));
         self
     }
 
     /// A name for the type in which elements are handled.
     pub(crate) fn alias(mut self, name: &'static str, element: Element) -> Self {
-        self.aliases.push((name, element.handled()));
+        self.parts.aliases.push((name, element.handled()));
         self
     }
 
     /// A constant of the kernel.
     pub(crate) fn constant(mut self, name: &'static str, value: Constant) -> Self {
-        self.constants.push((name, value));
+        self.parts.constants.push((name, value));
         self
     }
 
     /// Where the text calls `name`, the function `target` is meant.
     pub(crate) fn means(mut self, name: &'static str, target: &'static str) -> Self {
-        self.meanings.push((name, target));
+        self.parts.meanings.push((name, target));
         self
     }
 
     /// The first `count` tensors are read through views.
     pub(crate) fn views(mut self, count: usize) -> Self {
-        self.views = count;
+        self.parts.views = count;
         self
     }
 
+    /// All of it but the type of its parameters.
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+}
+
+impl Parts {
     /// The operator it is a kernel of.
     pub(crate) fn name(&self) -> &'static str {
         self.name
@@ -119,11 +144,23 @@ impl<P: Param> Shader<P> {
         self.reads.iter().map(|(_, element)| *element).chain([self.writes]).filter_map(Element::needs)
     }
 
-    /// All that the source follows from: shaders with equal keys have equal sources, whatever operator they are of.
+    /// All that the source follows from (the texts and the parameters follow from the body): shaders with equal keys have equal sources, whatever operator they are of.
     /// Elements that are stored and reached alike are alike, so that words of every dtype move through one pipeline.
     pub(crate) fn key(&self) -> String {
-        let Self { name: _, body, computes, reads, writes, aliases, constants, meanings, views } = self;
-        let mut key = format!("{} {computes:?} {}", body.name, writes.store(writes.stored()));
+        let Self {
+            name: _,
+            body,
+            texts: _,
+            params: _,
+            computes,
+            reads,
+            writes,
+            aliases,
+            constants,
+            meanings,
+            views,
+        } = self;
+        let mut key = format!("{body} {computes:?} {}", writes.store(writes.stored()));
         for (name, element) in reads {
             key += &format!(" {name} {}", element.load(element.stored()));
         }
@@ -132,7 +169,7 @@ impl<P: Param> Shader<P> {
 
     /// The whole WGSL text.
     pub(crate) fn source(&self) -> String {
-        let own: Vec<_> = self.body.texts.iter().flat_map(|text| pieces(text)).collect();
+        let own: Vec<_> = self.texts.iter().flat_map(|text| pieces(text)).collect();
         let accessors: Vec<_> = self.accessors().into_iter().chain(self.range()).collect();
         let accessors = accessors.iter().map(|text| Piece::new(text));
         let library = shared(self.computes.map(Class::of));
@@ -155,8 +192,8 @@ impl<P: Param> Shader<P> {
         if self.reads.iter().any(|(_, e)| e.stored() == "f16") || self.writes.stored() == "f16" {
             text.push_str("enable f16;\n");
         }
-        declare_structs(P::FIELDS, &mut text);
-        let _ = write!(text, "struct Params {{\n{ALWAYS}{}", fields(P::FIELDS));
+        declare_structs(self.params, &mut text);
+        let _ = write!(text, "struct Params {{\n{ALWAYS}{}", fields(self.params));
         if self.views > 0 {
             text.push_str("    views: array<u32>,\n");
         }
@@ -280,8 +317,8 @@ mod tests {
                     .reads("x", number)
                     .constant("UP", Constant::Bool(true)),
             ] {
-                let source = shader.source();
-                assert_eq!(sources.entry(shader.key()).or_insert_with(|| source.clone()), &source);
+                let source = shader.parts().source();
+                assert_eq!(sources.entry(shader.parts().key()).or_insert_with(|| source.clone()), &source);
             }
         }
         // Words of 16, 32 and 64 bits in three ways, and each dtype in two.
