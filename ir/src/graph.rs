@@ -166,6 +166,14 @@ impl<O> Graph<O> {
         &self.node(value.node).outputs[value.port as usize]
     }
 
+    /// The types of operands; `None` for one that is left out.
+    ///
+    /// # Panics
+    /// If a value is not in this graph.
+    pub fn types(&self, operands: &[Option<Value>]) -> Vec<Option<&Type>> {
+        operands.iter().map(|v| v.map(|v| self.ty(v))).collect()
+    }
+
     /// The graph's inputs in order: position, name and type.
     pub fn variables(&self) -> impl Iterator<Item = (NodeId, &str, &Type)> {
         self.iter().filter_map(|(id, node)| match &node.kind {
@@ -217,7 +225,7 @@ impl<O> Graph<O> {
 impl<O: Operation> Graph<O> {
     /// Appends an operator, with the output types its type rule gives.
     pub fn operator(&mut self, op: O, inputs: &[Option<Value>]) -> Result<NodeId, O::Reject> {
-        let types: Vec<Option<&Type>> = inputs.iter().map(|v| v.map(|v| self.ty(v))).collect();
+        let types = self.types(inputs);
         let outputs = op.infer(&types)?;
         Ok(self.push(NodeKind::Operator(op), inputs.to_vec(), outputs))
     }
@@ -355,7 +363,7 @@ fn check_types<O: Operation>(
     id: NodeId,
     node: &Node<O>,
 ) -> Result<(), Invalid<O::Reject>> {
-    let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+    let types = graph.types(&node.inputs);
     match &node.kind {
         NodeKind::Variable { .. } => single(id, node, "variable"),
         NodeKind::Constant(tensor) => {

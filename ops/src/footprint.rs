@@ -34,8 +34,8 @@ impl Footprint {
         let (mut flops, mut statics) = (0_u64, 0_u64);
         for node in &graph.nodes {
             if let NodeKind::Operator(op) = &node.kind {
-                let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
-                flops = flops.saturating_add(op.flops(&types, &node.outputs));
+                let types = graph.types(&node.inputs);
+                flops = flops.saturating_add(op.facts(&types).cost.flops(&types, &node.outputs));
                 statics = statics.saturating_add(static_bytes(op, opset));
             }
         }

@@ -48,7 +48,7 @@ fn add<'p>(
     }
     let written = attributes.clone();
     let Operands { inputs, given } = operands(walk, spec, node, &mut attributes)?;
-    let types: Vec<Option<&Type>> = inputs.iter().map(|v| v.map(|v| walk.graph.ty(v))).collect();
+    let types = walk.graph.types(&inputs);
     let opset = walk.context.opset;
     if spec.name == "Split" {
         split_sizes(&mut attributes, types.first().copied().flatten(), node.outputs.len(), opset)?;

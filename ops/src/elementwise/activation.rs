@@ -7,7 +7,7 @@ use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
-use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -132,19 +132,22 @@ impl<D: Dim> TypeRule<D> for Activation {
 
 impl Operator for Activation {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(4),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: vec![(0, Edge::Saturation), (0, Edge::NonFinite)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![Data::Real(c.real(0).mapv(|x| self.function.real(c.arith, &self.parameters, x)))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(4)
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Saturation), (0, Edge::NonFinite)]
     }
 }
 

@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::{array, broadcast};
-use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -19,10 +19,10 @@ attributes! {
     pub struct Binary(BinaryFn);
 }
 
-/// Each row: name, the function on reals, the function on integers (`None` where undefined).
+/// Each row: name, the function on reals, the function on integers (`None` where undefined), whether it commutes, and its edges.
 macro_rules! table {
     ($($name:ident: |$a:pat_param, $x:pat_param, $y:pat_param| $real:expr,
-       |$p:pat_param, $q:pat_param| $int:expr;)*) => {
+       |$p:pat_param, $q:pat_param| $int:expr, $order:ident, [$($edge:expr),*];)*) => {
         /// Which function.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(missing_docs, reason = "the names are ONNX's")]
@@ -41,6 +41,16 @@ macro_rules! table {
             pub fn int(self, x: i128, y: i128) -> Option<i128> {
                 match self { $(Self::$name => { let ($p, $q) = (x, y); $int })* }
             }
+
+            /// Whether the operands may be exchanged.
+            pub const fn commutes(self) -> bool {
+                match self { $(Self::$name => $order,)* }
+            }
+
+            /// Elements of the first operand on which implementations part.
+            const fn edges(self) -> &'static [Edge] {
+                match self { $(Self::$name => &[$($edge),*],)* }
+            }
         }
 
         /// The rows of the registry.
@@ -49,18 +59,21 @@ macro_rules! table {
 }
 
 table! {
-    Add: |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q));
-    Sub: |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q));
-    Mul: |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q));
+    Add: |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q)), COMMUTES, [Edge::Meets(1), Edge::Wide];
+    Sub: |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q)), ORDERED, [Edge::Meets(1), Edge::Wide];
+    Mul: |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q)), COMMUTES, [Edge::Wide];
     // Integer division truncates, as in C; ONNX leaves division by zero undefined.
-    Div: |a, x, y| a.div(x, y), |p, q| p.checked_div(q);
-    And: |_, x, _| x, |p, q| Some(p & q);
-    Or: |_, x, _| x, |p, q| Some(p | q);
-    Xor: |_, x, _| x, |p, q| Some(p ^ q);
-    BitwiseAnd: |_, x, _| x, |p, q| Some(p & q);
-    BitwiseOr: |_, x, _| x, |p, q| Some(p | q);
-    BitwiseXor: |_, x, _| x, |p, q| Some(p ^ q);
+    Div: |a, x, y| a.div(x, y), |p, q| p.checked_div(q), ORDERED, [Edge::Wide];
+    And: |_, x, _| x, |p, q| Some(p & q), COMMUTES, [];
+    Or: |_, x, _| x, |p, q| Some(p | q), COMMUTES, [];
+    Xor: |_, x, _| x, |p, q| Some(p ^ q), COMMUTES, [];
+    BitwiseAnd: |_, x, _| x, |p, q| Some(p & q), COMMUTES, [];
+    BitwiseOr: |_, x, _| x, |p, q| Some(p | q), COMMUTES, [];
+    BitwiseXor: |_, x, _| x, |p, q| Some(p ^ q), COMMUTES, [];
 }
+
+const COMMUTES: bool = true;
+const ORDERED: bool = false;
 
 impl Family for Binary {
     const ROWS: &'static [(BinaryFn, Row)] = ROWS;
@@ -86,18 +99,14 @@ impl<D: Dim> TypeRule<D> for Binary {
 
 impl Operator for Binary {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::Together, linear: (self.0 == BinaryFn::Mul).then_some(0) }
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let shape = c.extents(0);
-        vec![if c.is_real() {
-            Data::Real(zip(&shape, c.real(0), c.real(1), |x, y| self.0.real(c.arith, x, y)))
-        } else {
-            Data::Int(zip(&shape, c.int(0), c.int(1), |x, y| {
-                c.arith.exact([x, y], |[p, q]| self.0.int(p, q))
-            }))
-        }]
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: (self.0 == BinaryFn::Mul).then_some(0),
+            edges: self.0.edges().iter().map(|&edge| (0, edge)).collect(),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
@@ -124,17 +133,15 @@ impl Operator for Binary {
         }
     }
 
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        match self.0 {
-            BinaryFn::Add | BinaryFn::Sub => vec![(0, Edge::Meets(1)), (0, Edge::Wide)],
-            BinaryFn::Mul | BinaryFn::Div => vec![(0, Edge::Wide)],
-            BinaryFn::And
-            | BinaryFn::Or
-            | BinaryFn::Xor
-            | BinaryFn::BitwiseAnd
-            | BinaryFn::BitwiseOr
-            | BinaryFn::BitwiseXor => Vec::new(),
-        }
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let shape = c.extents(0);
+        vec![if c.is_real() {
+            Data::Real(zip(&shape, c.real(0), c.real(1), |x, y| self.0.real(c.arith, x, y)))
+        } else {
+            Data::Int(zip(&shape, c.int(0), c.int(1), |x, y| {
+                c.arith.exact([x, y], |[p, q]| self.0.int(p, q))
+            }))
+        }]
     }
 }
 

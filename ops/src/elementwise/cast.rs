@@ -12,7 +12,7 @@ use crate::attributes::{Part, attributes};
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Edge, Facts, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -215,20 +215,23 @@ impl<D: Dim> TypeRule<D> for Cast {
 }
 
 impl Operator for Cast {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![convert(c, self.to, self.rounding)]
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: edges(x, self.to),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         hazards(x, self.to)
     }
 
-    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        edges(x, self.to)
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        vec![convert(c, self.to, self.rounding)]
     }
 }
 
@@ -240,20 +243,23 @@ impl<D: Dim> TypeRule<D> for CastLike {
 }
 
 impl Operator for CastLike {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![convert(c, c.dtype(1), self.rounding)]
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: x.get(1).copied().flatten().map_or(Vec::new(), |like| edges(x, like.dtype)),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         x.get(1).copied().flatten().map_or(Vec::new(), |like| hazards(x, like.dtype))
     }
 
-    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        x.get(1).copied().flatten().map_or(Vec::new(), |like| edges(x, like.dtype))
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        vec![convert(c, c.dtype(1), self.rounding)]
     }
 }
 

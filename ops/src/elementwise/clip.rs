@@ -8,7 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Deviation, Row};
 
@@ -57,8 +57,20 @@ impl<D: Dim> TypeRule<D> for Clip {
 }
 
 impl Operator for Clip {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let bounds = (1..3).filter(|&bound| x.get(bound).is_some_and(Option::is_some));
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(2),
+            batch: Batch::Together,
+            linear: None,
+            edges: bounds.map(|bound| (0, Edge::Meets(bound))).chain([(0, Edge::NonFinite)]).collect(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -90,15 +102,6 @@ impl Operator for Clip {
                 }))
             }
         }]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(2)
-    }
-
-    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        let bounds = (1..3).filter(|&bound| x.get(bound).is_some_and(Option::is_some));
-        bounds.map(|bound| (0, Edge::Meets(bound))).chain([(0, Edge::NonFinite)]).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Family;
-use crate::operator::{Edge, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -51,7 +51,18 @@ impl<D: Dim> TypeRule<D> for Compare {
 
 impl Operator for Compare {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: vec![(0, Edge::Meets(1)), (1, Edge::Meets(0)), (0, Edge::NonFinite), (1, Edge::NonFinite)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -61,10 +72,6 @@ impl Operator for Compare {
         } else {
             zip(&shape, c.int(0), c.int(1), |x, y| a.exact([x, y], |[p, q]| Some(self.0.holds(p, q).into())))
         })]
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Meets(1)), (1, Edge::Meets(0)), (0, Edge::NonFinite), (1, Edge::NonFinite)]
     }
 }
 

@@ -9,7 +9,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -61,19 +61,22 @@ impl<D: Dim> TypeRule<D> for Gelu {
 
 impl Operator for Gelu {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(if self.tanh { 9 } else { 5 }),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: vec![(0, Edge::Saturation)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![Data::Real(c.real(0).mapv(|x| self.real(c.arith, x, c.dtype(0))))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(if self.tanh { 9 } else { 5 })
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Saturation)]
     }
 }
 

@@ -7,7 +7,7 @@ use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
-use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -87,7 +87,18 @@ impl<D: Dim> TypeRule<D> for Predicate {
 
 impl Operator for Predicate {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: vec![(0, Edge::NonFinite), (0, Edge::Limits)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -101,10 +112,6 @@ impl Operator for Predicate {
             }
         };
         vec![Data::Int(c.real(0).mapv(holds))]
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::NonFinite), (0, Edge::Limits)]
     }
 }
 

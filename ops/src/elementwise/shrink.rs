@@ -7,7 +7,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -71,7 +71,18 @@ impl<D: Dim> TypeRule<D> for Shrink {
 
 impl Operator for Shrink {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(3),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -80,10 +91,6 @@ impl Operator for Shrink {
             Data::Real(x) => Data::Real(x.mapv(|x| self.real(a, x))),
             Data::Int(x) => Data::Int(x.mapv(|z| a.exact([z], |[z]| Some(self.int(z))))),
         }]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(3)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
-use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -175,6 +175,24 @@ impl<D: Dim> TypeRule<D> for Unary {
 }
 
 impl Operator for Unary {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let is_float = x[0].is_some_and(|t| t.dtype.is_float());
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: if self.0 == UnaryFn::Identity { Cost::Moves } else { Cost::PerOutput(1) },
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: self.0.is_linear().then_some(0),
+            edges: self.0.edges().iter().filter(|_| is_float).map(|&edge| (0, edge)).collect(),
+        }
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        // Without an operand, as f32 has it.
+        let dtype = x[0].map_or(DType::F32, |t| t.dtype);
+        dtype.float().and_then(|format| self.0.domain().hazard(format)).into_iter().collect()
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let dtype = c.dtype(0);
         let int = |z| match self.0 {
@@ -186,24 +204,5 @@ impl Operator for Unary {
             Data::Real(x) => Data::Real(x.mapv(|x| self.0.real(c.arith, x))),
             Data::Int(x) => Data::Int(x.mapv(|x| c.arith.exact([x], |[z]| Some(int(z))))),
         }]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        if self.0 == UnaryFn::Identity { 0 } else { elements(&y[0]) }
-    }
-
-    fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: self.0.is_linear().then_some(0) }
-    }
-
-    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        // Without an operand, as f32 has it.
-        let dtype = x[0].map_or(DType::F32, |t| t.dtype);
-        dtype.float().and_then(|format| self.0.domain().hazard(format)).into_iter().collect()
-    }
-
-    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        let is_float = x[0].is_some_and(|t| t.dtype.is_float());
-        self.0.edges().iter().filter(|_| is_float).map(|&edge| (0, edge)).collect()
     }
 }

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::{array, broadcast};
-use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -95,8 +95,20 @@ impl<D: Dim> TypeRule<D> for Variadic {
 }
 
 impl Operator for Variadic {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let met = if x.len() > 1 { &[(0, Edge::Meets(1)), (1, Edge::Meets(0))][..] } else { &[] };
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(x.len() as u64),
+            batch: Batch::Together,
+            linear: None,
+            edges: [&[(0, Edge::NonFinite)], met].concat(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -113,18 +125,6 @@ impl Operator for Variadic {
                 places.map(|terms| terms.into_iter().reduce(pick).unwrap_or_else(|| a.undefined_int()));
             Data::Int(array(&shape, items.collect()))
         }]
-    }
-
-    fn flops(&self, x: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(x.len() as u64)
-    }
-
-    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        let mut edges = vec![(0, Edge::NonFinite)];
-        if x.len() > 1 {
-            edges.extend([(0, Edge::Meets(1)), (1, Edge::Meets(0))]);
-        }
-        edges
     }
 }
 

@@ -11,7 +11,7 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::linear::{int_dot, products};
-use crate::operator::{Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
 
@@ -143,17 +143,24 @@ impl Gemm {
 }
 
 impl Operator for Gemm {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let depth = x[0].map_or(0, |a| a.shape[usize::from(!self.trans_a)].max(0) as u64);
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(2 * depth + 3),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![if c.is_real() { Data::Real(self.real(c)) } else { Data::Int(self.int(c)) }]
-    }
-
-    fn flops(&self, x: &[Option<&Type>], y: &[Type]) -> u64 {
-        let depth = x[0].map_or(0, |a| a.shape[usize::from(!self.trans_a)].max(0) as u64);
-        elements(&y[0]).saturating_mul(2 * depth + 3)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -109,11 +109,18 @@ impl Movement for SpaceToDepth {
 
 impl Operator for DepthToSpace {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -123,11 +130,18 @@ impl Operator for DepthToSpace {
 
 impl Operator for SpaceToDepth {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -45,11 +45,18 @@ impl<D: Dim> TypeRule<D> for EyeLike {
 
 impl Operator for EyeLike {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Types,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

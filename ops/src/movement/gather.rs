@@ -10,7 +10,7 @@ use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Facts, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -163,37 +163,43 @@ impl EitherKind for GatherElements {
 
 impl Operator for Gather {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
-    }
-
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        of_either_kind(self, c, 0)
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         in_range(x, self.axis)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        of_either_kind(self, c, 0)
     }
 }
 
 impl Operator for GatherElements {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
-    }
-
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        of_either_kind(self, c, 0)
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         in_range(x, self.axis)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        of_either_kind(self, c, 0)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Facts, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -92,20 +92,23 @@ impl<D: Dim> TypeRule<D> for ReverseSequence {
 
 impl Operator for ReverseSequence {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
-    }
-
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        of_either_kind(self, c, 0)
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         let longest = x[0].and_then(|t| t.shape.get(self.axes().1).copied());
         longest.map(|n| Hazard::Outside { operand: 1, low: 0.0, high: n as f64 }).into_iter().collect()
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        of_either_kind(self, c, 0)
     }
 }
 

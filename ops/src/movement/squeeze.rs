@@ -8,7 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Batch, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes};
 use crate::spec::{Row, list};
 
@@ -137,11 +137,18 @@ impl Movement for Unsqueeze {
 
 impl Operator for Squeeze {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::Together, linear: Some(0) }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: Some(0),
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -151,11 +158,18 @@ impl Operator for Squeeze {
 
 impl Operator for Unsqueeze {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::Together, linear: Some(0) }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: Some(0),
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -8,7 +8,7 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, within_limit};
 use crate::spec::{Row, scalar};
 
@@ -67,11 +67,18 @@ impl<D: Dim> TypeRule<D> for Trilu {
 
 impl Operator for Trilu {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize};
-use crate::operator::{Batch, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
@@ -116,30 +116,44 @@ impl<D: Dim> TypeRule<D> for GroupNorm<D> {
 
 impl Operator for InstanceNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(7),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         eval(c, c.arith, 1, self.epsilon)
     }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(7)
-    }
 }
 
 impl Operator for GroupNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(7),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let together = c.real(0).shape()[1] / self.num_groups as usize;
         eval(c, &c.arith.within(self.stash), together, self.epsilon)
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(7)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -68,7 +68,18 @@ impl<D: Dim> TypeRule<D> for GlobalPool {
 
 impl Operator for GlobalPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerInput(1),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: vec![(0, Edge::Stall), (0, Edge::Alike)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -83,13 +94,5 @@ impl Operator for GlobalPool {
                 GlobalPoolFn::Max => all.fold(a.real(f64::NEG_INFINITY), |x, y| a.max(x, y)),
             }
         }))]
-    }
-
-    fn flops(&self, x: &[Option<&Type>], _: &[Type]) -> u64 {
-        x.iter().flatten().map(|t| elements(t)).sum()
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Stall), (0, Edge::Alike)]
     }
 }

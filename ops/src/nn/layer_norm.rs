@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{Lanes, array};
 use crate::nn::normalize::{draw_epsilon, some_elements, standardize};
-use crate::operator::{Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
 use crate::spec::{Row, outputs};
 
@@ -90,7 +90,18 @@ impl<D: Dim> TypeRule<D> for LayerNorm {
 
 impl Operator for LayerNorm {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(7),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -116,10 +127,6 @@ impl Operator for LayerNorm {
             .chain(saved.map(|(ty, items)| array(&ty.extents(), items)))
             .map(Data::Real)
             .collect()
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(7)
     }
 }
 

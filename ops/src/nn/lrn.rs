@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -48,7 +48,19 @@ impl<D: Dim> TypeRule<D> for Lrn {
 
 impl Operator for Lrn {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        let each = (self.size.max(0) as u64).saturating_mul(2).saturating_add(4);
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(each),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -65,11 +77,6 @@ impl Operator for Lrn {
             };
             lane.iter().enumerate().map(|(channel, &x)| a.div(x, norm(channel))).collect()
         }))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        let each = (self.size.max(0) as u64).saturating_mul(2).saturating_add(4);
-        elements(&y[0]).saturating_mul(each)
     }
 }
 

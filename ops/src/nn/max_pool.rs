@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::nn::pooling::{Pooling, View, undefined_if};
 use crate::nn::window::Tap;
-use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, outputs};
 
@@ -81,11 +81,18 @@ fn column_major(mut row_major: usize, shape: &[usize]) -> usize {
 
 impl Operator for MaxPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: self.pool.since(x),
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(self.pool.cells()),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: vec![(0, Edge::Alike), (0, Edge::Limits), (0, Edge::NonFinite)],
+        }
     }
 
-    fn since(&self, x: &[Option<&Type>]) -> u32 {
-        self.pool.since(x)
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        undefined_if(x, |x| self.pool.misses(x) || self.pool.is_open(x))
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -138,18 +145,6 @@ impl Operator for MaxPool {
             return outputs.map(|data| data.unspecified(a)).collect();
         }
         outputs.collect()
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(self.pool.cells())
-    }
-
-    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        undefined_if(x, |x| self.pool.misses(x) || self.pool.is_open(x))
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Alike), (0, Edge::Limits), (0, Edge::NonFinite)]
     }
 }
 

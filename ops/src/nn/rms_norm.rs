@@ -10,7 +10,7 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::lanes;
 use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements};
-use crate::operator::{Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to};
 use crate::spec::Row;
 
@@ -56,7 +56,18 @@ impl<D: Dim> TypeRule<D> for RmsNorm {
 
 impl Operator for RmsNorm {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(4),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -71,10 +82,6 @@ impl Operator for RmsNorm {
             lane.iter().map(|&x| back.round(stage.div(x, root))).collect()
         });
         vec![Data::Real(zip(&c.extents(0), &normalized, c.real(1), |n, scale| a.mul(n, scale)))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(4)
     }
 }
 

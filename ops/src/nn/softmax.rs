@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
@@ -102,21 +102,24 @@ impl Operator for Softmax {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let rank = rank(x, 0);
         let is_first = self.axis == 0 || self.axis == -(rank as i64);
-        Facts { batch: Batch::apart_if(rank >= 2 && !is_first), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(5),
+            batch: Batch::apart_if(rank >= 2 && !is_first),
+            linear: None,
+            edges: vec![(0, Edge::Saturation), (0, Edge::Alike)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let x = c.real(0);
         let axis = axis(self.axis, x.ndim()).unwrap_or(0);
         vec![Data::Real(lanes::map(x, &[axis], |lane| self.function.real(c.arith, lane)))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(5)
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Saturation), (0, Edge::Alike)]
     }
 }
 

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
@@ -107,7 +107,18 @@ impl<D: Dim> TypeRule<D> for Arg {
 
 impl Operator for Arg {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerInput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: vec![(0, Edge::Alike), (0, Edge::Limits)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -117,14 +128,6 @@ impl Operator for Arg {
             Data::Real(x) => lanes::reduce(x, &[axis], &shape, |lane| self.real(c.arith, lane)),
             Data::Int(x) => lanes::reduce(x, &[axis], &shape, |lane| self.int(c.arith, lane)),
         })]
-    }
-
-    fn flops(&self, x: &[Option<&Type>], _: &[Type]) -> u64 {
-        x.iter().flatten().map(|t| elements(t)).sum()
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Alike), (0, Edge::Limits)]
     }
 }
 

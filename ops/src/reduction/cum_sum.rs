@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Edge, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
 
@@ -56,7 +56,18 @@ impl<D: Dim> TypeRule<D> for CumSum {
 
 impl Operator for CumSum {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: vec![(0, Edge::Stall)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -70,10 +81,6 @@ impl Operator for CumSum {
             })),
             Data::Int(x) => Data::Int(lanes::map(x, &[axis], |lane| self.sums(lane, int_sum))),
         }]
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Stall)]
     }
 }
 

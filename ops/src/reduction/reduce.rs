@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Row, list};
 
@@ -62,6 +62,26 @@ impl ReduceFn {
     /// stated rounding, so graphs are not generated with it.
     const fn only_real(self) -> bool {
         matches!(self, Self::L2 | Self::LogSum | Self::LogSumExp)
+    }
+
+    /// Whether twice the elements give twice the result, and so for every power of two.
+    const fn is_linear(self) -> bool {
+        match self {
+            Self::Sum | Self::Mean | Self::Max | Self::Min | Self::L1 => true,
+            Self::Prod | Self::SumSquare | Self::L2 | Self::LogSum | Self::LogSumExp => false,
+        }
+    }
+
+    /// Numbers on which implementations part.
+    fn edges(self) -> Vec<(usize, Edge)> {
+        match self {
+            Self::Max | Self::Min => vec![(0, Edge::NonFinite), (0, Edge::Limits)],
+            Self::LogSumExp => vec![(0, Edge::Saturation)],
+            Self::Prod | Self::LogSum => Vec::new(),
+            Self::Sum | Self::Mean | Self::L1 | Self::L2 | Self::SumSquare => {
+                vec![(0, Edge::Stall), (0, Edge::Wide)]
+            }
+        }
     }
 
     /// The function on reals, of at least one element or with a neutral one for none.
@@ -176,32 +196,14 @@ impl<D: Dim> TypeRule<D> for Reduce {
 
 impl Operator for Reduce {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        use ReduceFn as F;
-        let is_linear = match self.function {
-            F::Sum | F::Mean | F::Max | F::Min | F::L1 => true,
-            F::Prod | F::SumSquare | F::L2 | F::LogSum | F::LogSumExp => false,
-        };
-        Facts { batch: Batch::Together, linear: is_linear.then_some(0) }
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let axes = self.reduced(c.data(0).shape().len()).unwrap_or_default();
-        let shape = c.extents(0);
-        vec![match c.data(0) {
-            Data::Real(x) => {
-                Data::Real(lanes::reduce(x, &axes, &shape, |lane| self.function.real(c.arith, lane)))
-            }
-            Data::Int(x) => Data::Int(lanes::reduce(x, &axes, &shape, |lane| {
-                let known: Option<Vec<i128>> = lane.iter().map(|&z| c.arith.peek(z)).collect();
-                match known {
-                    None => c.arith.unknown_int(),
-                    Some(zs) => match self.function.int(&zs, c.dtype(0)) {
-                        Some(z) => c.arith.int(z),
-                        None => c.arith.undefined_int(),
-                    },
-                }
-            })),
-        }]
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerInput(1),
+            batch: Batch::Together,
+            linear: self.function.is_linear().then_some(0),
+            edges: self.function.edges(),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
@@ -223,18 +225,23 @@ impl Operator for Reduce {
         }
     }
 
-    fn flops(&self, x: &[Option<&Type>], _: &[Type]) -> u64 {
-        x.iter().flatten().map(|t| elements(t)).sum()
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        match self.function {
-            ReduceFn::Max | ReduceFn::Min => vec![(0, Edge::NonFinite), (0, Edge::Limits)],
-            ReduceFn::LogSumExp => vec![(0, Edge::Saturation)],
-            ReduceFn::Prod | ReduceFn::LogSum => Vec::new(),
-            ReduceFn::Sum | ReduceFn::Mean | ReduceFn::L1 | ReduceFn::L2 | ReduceFn::SumSquare => {
-                vec![(0, Edge::Stall), (0, Edge::Wide)]
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let axes = self.reduced(c.data(0).shape().len()).unwrap_or_default();
+        let shape = c.extents(0);
+        vec![match c.data(0) {
+            Data::Real(x) => {
+                Data::Real(lanes::reduce(x, &axes, &shape, |lane| self.function.real(c.arith, lane)))
             }
-        }
+            Data::Int(x) => Data::Int(lanes::reduce(x, &axes, &shape, |lane| {
+                let known: Option<Vec<i128>> = lane.iter().map(|&z| c.arith.peek(z)).collect();
+                match known {
+                    None => c.arith.unknown_int(),
+                    Some(zs) => match self.function.int(&zs, c.dtype(0)) {
+                        Some(z) => c.arith.int(z),
+                        None => c.arith.undefined_int(),
+                    },
+                }
+            })),
+        }]
     }
 }

@@ -371,6 +371,12 @@ impl Spec {
         }
     }
 
+    /// Whether a node has as many outputs as it names, one at least.
+    pub fn has_variadic_outputs(&self) -> bool {
+        let latest = schema::in_force(self.name, *OPSETS.end());
+        latest.and_then(|schema| schema.outputs.last()).is_some_and(|last| last.arity == Arity::Variadic)
+    }
+
     /// The dtypes operand `i` may have in an opset.
     pub fn input_types(&self, i: usize, opset: u32) -> DTypes {
         self.port(i).and_then(|p| at(&p.types, opset)).unwrap_or(DTypes::NONE)
