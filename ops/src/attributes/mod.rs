@@ -26,6 +26,9 @@
 //! `struct Reduce of ReduceFn` has a field `function` besides: which operator of the family it is. `struct PRelu;` has no
 //! attributes, `struct Unary(UnaryFn);` neither, but is a family. What must hold beyond kinds is a function, named
 //! behind the struct: `check Self::check;`. It takes what was read and the attributes given.
+//!
+//! Three payloads say by hand how they are [`Declared`], which is no longer: `ReverseSequence` has two attributes that say one thing,
+//! of the `Predicate`s one has attributes and the other none, and each `Activation` has its own names and defaults.
 
 mod value;
 
