@@ -12,7 +12,8 @@
 //! | [`mod@inline`] | replacing calls by the functions' bodies |
 //! | [`mod@outline`] | moving nodes into a function |
 //! | [`round`] | one correctly rounded conversion from `f64` to each float type, saturating or not |
-//! | [`graph`] | graphs, functions, models; [`Model::validate`] holds every structural rule |
+//! | [`graph`] | graphs, functions, models |
+//! | [`validate`] | what makes a model valid: [`Model::validate`] holds every structural rule |
 //! | [`cone`] | the part of a graph that a value depends on |
 //! | [`ports`] | something for every value of a graph |
 //! | [`rewrite`] | building a graph anew from another one: the one way to edit it |
@@ -44,6 +45,7 @@ pub mod stream;
 pub mod tensor;
 pub mod text;
 pub mod ty;
+pub mod validate;
 pub mod view;
 
 pub use attr::{Attribute, Attributes, BadAttribute};
