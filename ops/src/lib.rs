@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`operator`] | what an operator states about itself |
 //! | [`rule`] | type rules and how they are read |
+//! | [`about`] | what an operator is, in words: its documentation, as data |
 //! | [`attributes`] | one declaration of attributes, from which a payload follows |
 //! | [`arith`], [`data`] | the number systems in which a meaning is read, and tensors of such numbers |
 //! | [`plain`] | the plainest number system: values, without bounds |
@@ -19,6 +20,7 @@
 //! This crate knows no backend, no clock and no I/O, and no backend's bug: an operator is what the ONNX
 //! standard says.
 
+pub mod about;
 pub mod arith;
 pub mod attributes;
 pub mod data;

@@ -273,3 +273,18 @@ fn accepted_calls_evaluate_to_the_inferred_types() {
         assert!(accepted > 0, "no draw of {} was accepted", spec.name);
     }
 }
+
+/// The page of operators is made of these, and a reader of the code looks for the same in the same place.
+#[test]
+fn every_operator_says_what_it_does_its_shapes_and_where_the_standard_does() {
+    for spec in registry() {
+        let (name, about) = (spec.name, spec.about);
+        let does = about.does();
+        assert!(does.ends_with('.') && !does.contains('\n'), "{name} does `{does}`");
+        assert!(about.shapes().contains('→') && !about.shapes().contains('\n'), "{name}: {}", about.shapes());
+        let link = format!("ONNX: [{name}](https://onnx.ai/onnx/operators/onnx__{name}.html).");
+        assert!(about.text.trim().ends_with(&link), "{name}: {}", about.text);
+        let groups = ["elementwise", "movement", "linear", "reduction", "nn"];
+        assert!(groups.contains(&about.group()), "{name} is in {}", about.module);
+    }
+}

@@ -3,6 +3,7 @@
 use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
+use crate::about::functions;
 use crate::arith::Arith;
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
@@ -19,19 +20,19 @@ attributes! {
     pub struct Binary(BinaryFn);
 }
 
-/// Each row: name, the function on reals, the function on integers (`None` where undefined), whether it commutes, and its edges.
+/// Each row: documentation and name, the function on reals, the function on integers (`None` where undefined), whether it commutes,
+/// and its edges.
 macro_rules! table {
-    ($($name:ident: |$a:pat_param, $x:pat_param, $y:pat_param| $real:expr,
+    ($($(#[doc = $doc:literal])+ $name:ident: |$a:pat_param, $x:pat_param, $y:pat_param| $real:expr,
        |$p:pat_param, $q:pat_param| $int:expr, $order:ident, [$($edge:expr),*];)*) => {
-        /// Which function.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the names are ONNX's")]
-        pub enum BinaryFn { $($name,)* }
+        functions! {
+            /// Which function.
+            pub enum BinaryFn of "`a, b: shapes that broadcast → y: the common shape`"; {
+                $($(#[doc = $doc])+ $name = stringify!($name),)*
+            }
+        }
 
         impl BinaryFn {
-            /// Every function, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
             /// The function on real numbers.
             pub fn real<A: Arith>(self, a: &A, x: A::R, y: A::R) -> A::R {
                 match self { $(Self::$name => { let ($a, $x, $y) = (a, x, y); $real })* }
@@ -52,23 +53,37 @@ macro_rules! table {
                 match self { $(Self::$name => &[$($edge),*],)* }
             }
         }
-
-        /// The rows of the registry.
-        const ROWS: &[(BinaryFn, Row)] = &[$((BinaryFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 
 table! {
+    /// a + b.
+    ///
+    /// Integers wrap.
     Add: |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q)), COMMUTES, [Edge::Meets(1), Edge::Wide];
+    /// a - b.
+    ///
+    /// Integers wrap.
     Sub: |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q)), ORDERED, [Edge::Meets(1), Edge::Wide];
+    /// a·b.
+    ///
+    /// Integers wrap.
     Mul: |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q)), COMMUTES, [Edge::Wide];
-    // Integer division truncates, as in C; ONNX leaves division by zero undefined.
+    /// a/b.
+    ///
+    /// Integers are divided towards 0, as in C. By 0, and the least one by -1, is undefined.
     Div: |a, x, y| a.div(x, y), |p, q| p.checked_div(q), ORDERED, [Edge::Wide];
+    /// Whether both are true.
     And: |_, x, _| x, |p, q| Some(p & q), COMMUTES, [];
+    /// Whether either is true.
     Or: |_, x, _| x, |p, q| Some(p | q), COMMUTES, [];
+    /// Whether one alone is true.
     Xor: |_, x, _| x, |p, q| Some(p ^ q), COMMUTES, [];
+    /// The bits that both have.
     BitwiseAnd: |_, x, _| x, |p, q| Some(p & q), COMMUTES, [];
+    /// The bits that either has.
     BitwiseOr: |_, x, _| x, |p, q| Some(p | q), COMMUTES, [];
+    /// The bits that one alone has.
     BitwiseXor: |_, x, _| x, |p, q| Some(p ^ q), COMMUTES, [];
 }
 

@@ -13,7 +13,11 @@ use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// BitShift.
+    /// The bits of x moved by as many places as y says, towards the most significant bit or away from it.
+    ///
+    /// `x, y: shapes that broadcast, unsigned integers → z: the common shape`
+    ///
+    /// Bits moved out are lost and zeros come in. Moving by as many places as there are bits, or by more, is undefined.
     ///
     /// ONNX: [BitShift](https://onnx.ai/onnx/operators/onnx__BitShift.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

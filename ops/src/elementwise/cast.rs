@@ -17,8 +17,17 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// Cast: the dtype is an attribute. Where `saturate` and `round_mode` do not concern the dtype, whatever they say is
-    /// accepted and nothing is written; so they are written only in opsets that have them.
+    /// The same numbers in another dtype, which is an attribute.
+    ///
+    /// `x: any shape → y: the same, of dtype to`
+    ///
+    /// Floats are rounded to the nearest, ties to even. A float that becomes an integer loses its fraction, and must
+    /// then fit: else it is undefined. Integers that do not fit lose their high bits. All but 0 is true, NaN too. For
+    /// floats of 8 bits and less, [tables](https://onnx.ai/onnx/technical/float8.html) say what becomes of what does
+    /// not fit.
+    ///
+    /// Where `saturate` and `round_mode` do not concern the dtype, whatever they say is accepted and nothing is
+    /// written; so they are written only in opsets that have them.
     ///
     /// ONNX: [Cast](https://onnx.ai/onnx/operators/onnx__Cast.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +41,11 @@ attributes! {
 }
 
 attributes! {
-    /// CastLike: the dtype is that of a second operand, whose elements do not matter.
+    /// The same numbers in the dtype of a second operand, whose elements do not matter.
+    ///
+    /// `x: any shape, like: any shape → y: as x, of the dtype of like`
+    ///
+    /// As [`Cast`] has it.
     ///
     /// ONNX: [CastLike](https://onnx.ai/onnx/operators/onnx__CastLike.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -13,8 +13,12 @@ use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Deviation, Row};
 
 attributes! {
-    /// Clip. The bounds are scalars. An absent bound does not bind, not even infinities: that is what the
-    /// standard's function body says, where its prose names the largest finite number.
+    /// The elements kept between a lower and an upper bound: min(max(x, low), high).
+    ///
+    /// `x: any shape, low: [], high: [] → y: as x`
+    ///
+    /// Either bound may be absent. An absent one does not bind, not even infinities: that is what the standard's
+    /// function body says, where its prose names the largest finite number. Where the bounds cross, the upper one wins.
     ///
     /// ONNX: [Clip](https://onnx.ai/onnx/operators/onnx__Clip.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

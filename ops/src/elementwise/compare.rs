@@ -2,6 +2,7 @@
 
 use ir::{DType, DTypes, Dim, Sym, Type};
 
+use crate::about::About;
 use crate::arith::{Arith, Comparison};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
@@ -18,14 +19,32 @@ attributes! {
     pub struct Compare(Comparison);
 }
 
+/// A row: its name, and what the operator does.
+macro_rules! row {
+    ($name:literal, $does:literal) => {
+        Row::new($name).about(About {
+            text: concat!(
+                $does,
+                "\n\n`a, b: shapes that broadcast → y: the common shape, bool`\n\nWith NaN it is false.\n\n",
+                "ONNX: [",
+                $name,
+                "](https://onnx.ai/onnx/operators/onnx__",
+                $name,
+                ".html)."
+            ),
+            module: module_path!(),
+        })
+    };
+}
+
 impl Family for Compare {
     /// In the order of [`Comparison`].
     const ROWS: &'static [(Comparison, Row)] = &[
-        (Comparison::Equal, Row::new("Equal")),
-        (Comparison::Less, Row::new("Less")),
-        (Comparison::LessOrEqual, Row::new("LessOrEqual")),
-        (Comparison::Greater, Row::new("Greater")),
-        (Comparison::GreaterOrEqual, Row::new("GreaterOrEqual")),
+        (Comparison::Equal, row!("Equal", "Whether a = b.")),
+        (Comparison::Less, row!("Less", "Whether a < b.")),
+        (Comparison::LessOrEqual, row!("LessOrEqual", "Whether a ≤ b.")),
+        (Comparison::Greater, row!("Greater", "Whether a > b.")),
+        (Comparison::GreaterOrEqual, row!("GreaterOrEqual", "Whether a ≥ b.")),
     ];
 
     fn row(&self) -> usize {

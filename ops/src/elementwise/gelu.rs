@@ -14,7 +14,11 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// Gelu.
+    /// x·Φ(x), where Φ is the distribution function of the normal distribution, or an approximation by tanh.
+    ///
+    /// `x: any shape, floats → y: as x`
+    ///
+    /// x/2·(1 + erf(x/√2)), or x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))).
     ///
     /// ONNX: [Gelu](https://onnx.ai/onnx/operators/onnx__Gelu.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

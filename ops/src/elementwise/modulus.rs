@@ -13,7 +13,12 @@ use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// Mod.
+    /// What a division leaves over.
+    ///
+    /// `a, b: shapes that broadcast → y: the common shape`
+    ///
+    /// With the sign of the divisor, as in Python; with `fmod`, that of the dividend, as in C. Dividing by 0 is
+    /// undefined; the least integer by -1 leaves 0.
     ///
     /// ONNX: [Mod](https://onnx.ai/onnx/operators/onnx__Mod.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

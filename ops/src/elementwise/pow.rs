@@ -13,7 +13,13 @@ use crate::rule::{Args, Reject, Rule, broadcast_shapes};
 use crate::spec::Row;
 
 attributes! {
-    /// Pow. The result has the dtype of the base.
+    /// The base to the power of the exponent.
+    ///
+    /// `x, exponent: shapes that broadcast → y: the common shape, of the dtype of x`
+    ///
+    /// Both may have different dtypes; an integer to the power of a float is computed in floats, then cast. A negative
+    /// base has no power that is not whole, and 0 none that is negative: there the result is NaN or infinite for
+    /// floats, and undefined for integers.
     ///
     /// ONNX: [Pow](https://onnx.ai/onnx/operators/onnx__Pow.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

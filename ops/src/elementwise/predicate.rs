@@ -2,6 +2,7 @@
 
 use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
+use crate::about::{About, functions};
 use crate::arith::{Arith, Class};
 use crate::attributes::Declared;
 use crate::data::{Call, Data};
@@ -25,15 +26,20 @@ pub enum Predicate {
     },
 }
 
-/// Which question, without its attributes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs, reason = "the names are ONNX's")]
-pub enum PredicateFn {
-    IsNaN,
-    IsInf,
+functions! {
+    /// Which question, without its attributes.
+    pub enum PredicateFn of "`x: any shape, floats → y: as x, bool`"; {
+        /// Whether x is NaN.
+        IsNaN = "IsNaN",
+        /// Whether x is infinite.
+        ///
+        /// Without `detect_negative` -∞ does not count, and without `detect_positive` +∞ does not.
+        IsInf = "IsInf",
+    }
 }
 
 impl Declared for Predicate {
+    const ABOUT: About = About { text: "A question about each element.", module: module_path!() };
     type Function = PredicateFn;
     type Over<D: Dim> = Predicate;
 
@@ -58,8 +64,7 @@ impl Declared for Predicate {
 }
 
 impl Family for Predicate {
-    const ROWS: &'static [(PredicateFn, Row)] =
-        &[(PredicateFn::IsNaN, Row::new("IsNaN")), (PredicateFn::IsInf, Row::new("IsInf"))];
+    const ROWS: &'static [(PredicateFn, Row)] = ROWS;
 
     fn row(&self) -> usize {
         match self {

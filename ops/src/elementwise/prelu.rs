@@ -13,7 +13,11 @@ use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// PRelu. The slope broadcasts to the shape of X, not the other way round.
+    /// slope·x where x is below 0, else x.
+    ///
+    /// `x: any shape, slope: broadcasts to x → y: as x`
+    ///
+    /// The slope broadcasts to the shape of x, not the other way round.
     ///
     /// ONNX: [PRelu](https://onnx.ai/onnx/operators/onnx__PRelu.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

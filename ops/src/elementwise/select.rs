@@ -14,7 +14,11 @@ use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// Where.
+    /// Elements of a where the condition is true, else those of b.
+    ///
+    /// `condition, a, b: shapes that broadcast → y: the common shape`
+    ///
+    /// The element that is not chosen does not matter, be it NaN.
     ///
     /// ONNX: [Where](https://onnx.ai/onnx/operators/onnx__Where.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

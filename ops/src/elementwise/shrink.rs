@@ -12,10 +12,12 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// Shrink: x + bias below -lambd, x - bias above lambd, else 0.
+    /// x + bias below -lambd, x - bias above lambd, else 0.
     ///
-    /// On integers both attributes are first cast to the dtype, as in the standard's function body. With whole
-    /// numbers, which are the only ones drawn, every reading of the standard gives the same.
+    /// `x: any shape → y: as x`
+    ///
+    /// On integers both attributes are first cast to the dtype, as in the standard's function body. With whole numbers,
+    /// which are the only ones drawn, every reading of the standard gives the same.
     ///
     /// ONNX: [Shrink](https://onnx.ai/onnx/operators/onnx__Shrink.html).
     #[derive(Clone, Copy, PartialEq, Debug)]

@@ -2,6 +2,7 @@
 
 use ir::{Dim, Sym, Type};
 
+use crate::about::functions;
 use crate::arith::Arith;
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
@@ -18,29 +19,22 @@ attributes! {
     pub struct Variadic(VariadicFn);
 }
 
-/// Each row: a name.
-macro_rules! table {
-    ($($name:ident;)*) => {
-        /// Which function.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the names are ONNX's")]
-        pub enum VariadicFn { $($name,)* }
-
-        impl VariadicFn {
-            /// Every function, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-        }
-
-        /// The rows of the registry.
-        const ROWS: &[(VariadicFn, Row)] = &[$((VariadicFn::$name, Row::new(stringify!($name))),)*];
-    };
-}
-
-table! {
-    Min;
-    Max;
-    Sum;
-    Mean;
+functions! {
+    /// Which function.
+    pub enum VariadicFn of "`x₁, x₂, …: shapes that broadcast → y: the common shape`"; {
+        /// The least of the elements at each place.
+        ///
+        /// NaN, if one of them is.
+        Min = "Min",
+        /// The largest of the elements at each place.
+        ///
+        /// NaN, if one of them is.
+        Max = "Max",
+        /// The sum of the elements at each place.
+        Sum = "Sum",
+        /// The mean of the elements at each place.
+        Mean = "Mean",
+    }
 }
 
 impl VariadicFn {

@@ -16,10 +16,15 @@ use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// Gemm. C broadcasts to the product.
+    /// alpha·A'·B' + beta·C, where A' and B' are A and B or their transposes.
     ///
-    /// On integers, alpha and beta are first cast to the dtype; the standard does not say how a fractional factor
-    /// would round, so only whole ones are drawn there.
+    /// `A': [M, K], B': [K, N], C: broadcasts to [M, N] → Y: [M, N]`
+    ///
+    /// C may be absent. Where K is 0, the product is 0. What a factor of 0 stands before need not be read, be it NaN:
+    /// so BLAS has it.
+    ///
+    /// On integers, alpha and beta are first cast to the dtype; the standard does not say how a fractional factor would
+    /// round, so only whole ones are drawn there.
     ///
     /// ONNX: [Gemm](https://onnx.ai/onnx/operators/onnx__Gemm.html).
     #[derive(Clone, Copy, PartialEq, Debug)]

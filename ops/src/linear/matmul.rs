@@ -15,8 +15,12 @@ use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// MatMul of A `[…, M, K]` and B `[…, K, N]`, whose leading axes broadcast. A vector on the left is a row, one
-    /// on the right a column; the axis it lacks is not in the result either.
+    /// The product of matrices, or of stacks of them, as numpy has it.
+    ///
+    /// `A: […, M, K], B: […, K, N] → Y: […, M, N]`
+    ///
+    /// The leading axes broadcast. A vector on the left is a row, one on the right a column; the axis it lacks is not
+    /// in the result either. Where K is 0, the result is 0. Integers wrap.
     ///
     /// ONNX: [MatMul](https://onnx.ai/onnx/operators/onnx__MatMul.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -13,7 +13,11 @@ use crate::rule::{Args, Reject, Rule, axis, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// Concat.
+    /// The operands behind each other along an axis.
+    ///
+    /// `x₁: […, n₁, …], x₂: […, n₂, …], … → y: […, n₁ + n₂ + …, …]`
+    ///
+    /// All other sizes, and the dtypes, are the same. One may be empty.
     ///
     /// ONNX: [Concat](https://onnx.ai/onnx/operators/onnx__Concat.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

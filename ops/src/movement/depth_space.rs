@@ -14,7 +14,12 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// `DepthToSpace` of `[N, C, H, W]`.
+    /// Channels laid out as blocks of pixels.
+    ///
+    /// `x: [N, C·b², H, W] → y: [N, C, H·b, W·b]`
+    ///
+    /// b is `blocksize`. A channel's number has the place in the block first and the depth last (DCR), or the other way
+    /// round (CRD).
     ///
     /// ONNX: [DepthToSpace](https://onnx.ai/onnx/operators/onnx__DepthToSpace.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +33,11 @@ attributes! {
 }
 
 attributes! {
-    /// `SpaceToDepth` of `[N, C, H, W]`; undoes `DepthToSpace` in DCR order.
+    /// Blocks of pixels laid out as channels.
+    ///
+    /// `x: [N, C, H·b, W·b] → y: [N, C·b², H, W]`
+    ///
+    /// b is `blocksize`. Undoes [`DepthToSpace`] in DCR order.
     ///
     /// ONNX: [SpaceToDepth](https://onnx.ai/onnx/operators/onnx__SpaceToDepth.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -13,7 +13,11 @@ use crate::rule::{Args, Reject, Rule, broadcast_shapes};
 use crate::spec::{Row, list};
 
 attributes! {
-    /// Expand. The broadcasting is multidirectional: where `shape` says 1 or is shorter, the operand's size holds.
+    /// x broadcast with a shape.
+    ///
+    /// `x: [s…] → y: s broadcast with shape`
+    ///
+    /// The broadcasting is multidirectional: where `shape` says 1 or is shorter, the operand's size holds.
     ///
     /// ONNX: [Expand](https://onnx.ai/onnx/operators/onnx__Expand.html).
     #[derive(Clone, PartialEq, Debug)]

@@ -13,7 +13,11 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// `EyeLike`.
+    /// Ones on a diagonal, and zeros, of the shape of an operand whose elements do not matter.
+    ///
+    /// `x: [M, N] → y: the same, of dtype`
+    ///
+    /// Without `dtype`, y has that of x.
     ///
     /// ONNX: [EyeLike](https://onnx.ai/onnx/operators/onnx__EyeLike.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

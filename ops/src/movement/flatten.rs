@@ -13,7 +13,11 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// Flatten.
+    /// x as a matrix: the axes before `axis` are the rows, the others the columns.
+    ///
+    /// `x: [a…, b…] → y: [∏ a, ∏ b]`
+    ///
+    /// Of no axes the product is 1.
     ///
     /// ONNX: [Flatten](https://onnx.ai/onnx/operators/onnx__Flatten.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

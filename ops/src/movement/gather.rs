@@ -15,7 +15,11 @@ use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// Gather. Negative indices count from the axis' end.
+    /// Slices of x that indices point to along an axis.
+    ///
+    /// `x: [a…, n, b…], indices: [i…] → y: [a…, i…, b…]`
+    ///
+    /// Negative indices count from the axis' end. One out of range is undefined.
     ///
     /// ONNX: [Gather](https://onnx.ai/onnx/operators/onnx__Gather.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +30,12 @@ attributes! {
 }
 
 attributes! {
-    /// `GatherElements`. Negative indices count from the axis' end.
+    /// Elements of x that indices point to along an axis, each at its own place on the others.
+    ///
+    /// `x: […, n, …], indices: […, m, …] → y: as indices`
+    ///
+    /// The indices may be less than x on the other axes too. Negative ones count from the axis' end. One out of range
+    /// is undefined.
     ///
     /// ONNX: [GatherElements](https://onnx.ai/onnx/operators/onnx__GatherElements.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

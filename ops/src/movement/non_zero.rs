@@ -13,12 +13,16 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, found};
 
 attributes! {
-    /// `NonZero` of X of any rank: an i64 tensor `[rank, count]` with a column for each element that is not zero, in
-    /// row-major order, which holds its place. NaN is not zero. Of a scalar there is no place to tell, but there are as many
-    /// columns. See <https://onnx.ai/onnx/operators/onnx__NonZero.html>.
+    /// The places of the elements that are not zero, in row-major order.
     ///
-    /// How many there are, only the values tell: here that is an attribute, which ONNX writes nowhere. The values of X must
-    /// have so many elements that are not zero; for others, nothing is defined.
+    /// `x: [s…] → y: [rank, count], i64`
+    ///
+    /// NaN is not zero. Of a scalar there is no place to tell, but there are as many columns.
+    ///
+    /// How many there are, only the values tell: here that is an attribute, which ONNX writes nowhere. The values of X
+    /// must have so many elements that are not zero; for others, nothing is defined.
+    ///
+    /// ONNX: [NonZero](https://onnx.ai/onnx/operators/onnx__NonZero.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct NonZero<D> {
         /// How many elements are not zero.

@@ -14,7 +14,12 @@ use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
 
 attributes! {
-    /// OneHot. The operand `values` is the pair of the value elsewhere and the value at the index.
+    /// For each index, a list that holds one value at the index and another elsewhere.
+    ///
+    /// `indices: [i…], values: [2] → y: [i…, depth], the last axis moved to axis`
+    ///
+    /// The operand `values` is the pair of the value elsewhere and the value at the index. Negative indices count from
+    /// the end. One out of range has no hit.
     ///
     /// ONNX: [OneHot](https://onnx.ai/onnx/operators/onnx__OneHot.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -27,8 +27,13 @@ pub enum PadMode {
 }
 
 attributes! {
-    /// Pad. Negative pads crop. Cropping comes first, so the other modes copy from what is left, and nothing can be
-    /// cropped that is not there; ONNX leaves both open.
+    /// x with elements added before and behind it.
+    ///
+    /// `x: [s…], value: [] → y: [sᵢ + beginᵢ + endᵢ, …]`
+    ///
+    /// What is added is a value, the mirrored inside (`reflect`), the nearest element (`edge`) or the other end
+    /// (`wrap`). Negative pads crop. Cropping comes first, so the other modes copy from what is left, and nothing can
+    /// be cropped that is not there; ONNX leaves both open.
     ///
     /// ONNX: [Pad](https://onnx.ai/onnx/operators/onnx__Pad.html).
     #[derive(Clone, PartialEq, Debug)]

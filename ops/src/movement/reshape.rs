@@ -13,8 +13,12 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, list};
 
 attributes! {
-    /// Reshape. In `shape`, -1 (at most once) stands for what is left over and 0 for the operand's size on that
-    /// axis, unless `allowzero` is set: then 0 is 0.
+    /// The same elements in the same order, in another shape.
+    ///
+    /// `x: [s…] → y: shape, ∏ s = ∏ shape`
+    ///
+    /// In `shape`, -1 (at most once) stands for what is left over and 0 for the operand's size on that axis, unless
+    /// `allowzero` is set: then 0 is 0.
     ///
     /// ONNX: [Reshape](https://onnx.ai/onnx/operators/onnx__Reshape.html).
     #[derive(Clone, PartialEq, Debug)]

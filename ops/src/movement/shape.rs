@@ -13,8 +13,12 @@ use crate::rule::{Args, Reject, Rule, within_limit};
 use crate::spec::Row;
 
 attributes! {
-    /// Shape: the sizes of the axes from `start` to before `end`. Both count from the end where negative and are then
-    /// clamped to the axes there are.
+    /// The sizes of the axes from `start` to before `end`.
+    ///
+    /// `x: any shape → y: [n], i64`
+    ///
+    /// `start` and `end` count from the end where negative and are then clamped to the axes there are. No element is
+    /// read.
     ///
     /// ONNX: [Shape](https://onnx.ai/onnx/operators/onnx__Shape.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +40,11 @@ impl Shape {
 }
 
 attributes! {
-    /// Size: the number of elements.
+    /// The number of elements.
+    ///
+    /// `x: any shape → y: [], i64`
+    ///
+    /// No element is read.
     ///
     /// ONNX: [Size](https://onnx.ai/onnx/operators/onnx__Size.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

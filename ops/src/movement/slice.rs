@@ -14,8 +14,12 @@ use crate::rule::{Args, Reject, Rule, axes, within_limit};
 use crate::spec::{Row, list};
 
 attributes! {
-    /// Slice. Negative starts and ends count from the axis' end; both are then clamped to what the axis has. Where
-    /// a start or an end is not known yet, it is taken not to be negative.
+    /// Every so many elements between a start and an end, along some axes.
+    ///
+    /// `x: [s…] → y: [⌈(endᵢ - startᵢ) / stepᵢ⌉, …]`
+    ///
+    /// Negative starts and ends count from the axis' end; both are then clamped to what the axis has. Negative steps go
+    /// backwards. Where a start or an end is not known yet, it is taken not to be negative.
     ///
     /// ONNX: [Slice](https://onnx.ai/onnx/operators/onnx__Slice.html).
     #[derive(Clone, PartialEq, Debug)]

@@ -13,7 +13,11 @@ use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Deviation, Row, list};
 
 attributes! {
-    /// Split into parts of the sizes given.
+    /// x cut along an axis into parts of the sizes given.
+    ///
+    /// `x: […, n, …] → y₁: […, n₁, …], y₂: […, n₂, …], …`
+    ///
+    /// The sizes add up to n. A part may be empty.
     ///
     /// ONNX: [Split](https://onnx.ai/onnx/operators/onnx__Split.html).
     #[derive(Clone, PartialEq, Debug)]

@@ -13,7 +13,9 @@ use crate::rule::{Args, Reject, Rule, axes};
 use crate::spec::{Row, list};
 
 attributes! {
-    /// Squeeze.
+    /// x without some axes of size 1.
+    ///
+    /// `x: [s…] → y: s without axes`
     ///
     /// ONNX: [Squeeze](https://onnx.ai/onnx/operators/onnx__Squeeze.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -24,7 +26,9 @@ attributes! {
 }
 
 attributes! {
-    /// Unsqueeze.
+    /// x with axes of size 1 added.
+    ///
+    /// `x: [s…] → y: s with axes`
     ///
     /// ONNX: [Unsqueeze](https://onnx.ai/onnx/operators/onnx__Unsqueeze.html).
     #[derive(Clone, PartialEq, Debug)]

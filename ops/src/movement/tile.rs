@@ -14,7 +14,11 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, list};
 
 attributes! {
-    /// Tile.
+    /// Copies of x behind each other along each axis.
+    ///
+    /// `x: [s…] → y: [sᵢ·repeatsᵢ, …]`
+    ///
+    /// No copies at all make an empty axis.
     ///
     /// ONNX: [Tile](https://onnx.ai/onnx/operators/onnx__Tile.html).
     #[derive(Clone, PartialEq, Debug)]

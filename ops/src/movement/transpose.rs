@@ -14,7 +14,9 @@ use crate::rule::{Args, Reject, Rule, axes};
 use crate::spec::Row;
 
 attributes! {
-    /// Transpose. Axis `i` of the output is axis `perm[i]` of the operand.
+    /// The same elements with the axes in another order.
+    ///
+    /// `x: [s…] → y: [s[perm[0]], s[perm[1]], …]`
     ///
     /// ONNX: [Transpose](https://onnx.ai/onnx/operators/onnx__Transpose.html).
     #[derive(Clone, PartialEq, Debug)]

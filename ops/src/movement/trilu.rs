@@ -13,7 +13,9 @@ use crate::rule::{Args, Reject, Rule, within_limit};
 use crate::spec::{Row, scalar};
 
 attributes! {
-    /// Trilu, on the last two axes.
+    /// The upper or the lower triangle of matrices; the other elements are 0.
+    ///
+    /// `x: […, M, N] → y: the same`
     ///
     /// ONNX: [Trilu](https://onnx.ai/onnx/operators/onnx__Trilu.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -13,8 +13,13 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// `AveragePool` over X `[N, C, spatial…]`. The mean of a window that sees no element, which only dilations can
-    /// bring about, is undefined.
+    /// The mean of the elements under a window that slides over each channel.
+    ///
+    /// `x: [N, C, spatial…] → y: [N, C, positions…]`
+    ///
+    /// Padding does not count, unless `count_include_pad` is set; what hangs over it never does. The mean of a window
+    /// that sees no element, which only dilations can bring about, is undefined; and so is the result where the padding
+    /// of SAME_UPPER and SAME_LOWER would be negative.
     ///
     /// ONNX: [AveragePool](https://onnx.ai/onnx/operators/onnx__AveragePool.html).
     #[derive(Clone, PartialEq, Debug)]

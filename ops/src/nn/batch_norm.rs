@@ -14,7 +14,12 @@ use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Deviation, Row};
 
 attributes! {
-    /// `BatchNormalization` of X `[N, C, …]`, or of X `[N]` as one channel.
+    /// Every channel standardised by statistics that are given, as at inference.
+    ///
+    /// `x: [N, C, …] or [N], scale, bias, mean, variance: [C] → y: as x`
+    ///
+    /// (x - mean)/√(variance + ε)·scale + bias. `[N]` is one channel. Scale and bias may have a dtype of their own, and
+    /// so may the statistics. The root of a negative variance is undefined.
     ///
     /// ONNX: [BatchNormalization](https://onnx.ai/onnx/operators/onnx__BatchNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]

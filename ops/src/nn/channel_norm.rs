@@ -14,7 +14,11 @@ use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// `InstanceNormalization` of X `[N, C, spatial…]`.
+    /// Each channel of each image standardised by its own mean and variance.
+    ///
+    /// `x: [N, C, spatial…], scale, bias: [C] → y: as x`
+    ///
+    /// (x - mean)/√(variance + ε)·scale + bias. There must be elements to take the mean of.
     ///
     /// ONNX: [InstanceNormalization](https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,7 +29,12 @@ attributes! {
 }
 
 attributes! {
-    /// `GroupNormalization` of X `[N, C, spatial…]`, as it is since opset 21: scale and bias by channel.
+    /// Groups of channels of each image standardised by their own mean and variance.
+    ///
+    /// `x: [N, C, spatial…], scale, bias: [C] → y: as x`
+    ///
+    /// (x - mean)/√(variance + ε)·scale + bias, as it is since opset 21: scale and bias by channel. The number of
+    /// groups divides C. The standardisation is done in the dtype `stash_type`.
     ///
     /// ONNX: [GroupNormalization](https://onnx.ai/onnx/operators/onnx__GroupNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]

@@ -14,7 +14,12 @@ use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// Conv over X `[N, C, spatial…]` with W `[M, C / group, kernel…]` and an optional bias B `[M]`.
+    /// Sums of products of the elements under a window with weights.
+    ///
+    /// `x: [N, C, spatial…], w: [M, C / group, kernel…], b: [M] → y: [N, M, positions…]`
+    ///
+    /// The bias may be absent. Padding is zeros. Where the padding of SAME_UPPER and SAME_LOWER would be negative, what
+    /// the windows see is undefined.
     ///
     /// ONNX: [Conv](https://onnx.ai/onnx/operators/onnx__Conv.html).
     #[derive(Clone, PartialEq, Debug)]

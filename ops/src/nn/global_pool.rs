@@ -2,6 +2,7 @@
 
 use ir::{Dim, Sym, Type};
 
+use crate::about::functions;
 use crate::arith::Arith;
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
@@ -18,27 +19,16 @@ attributes! {
     pub struct GlobalPool(GlobalPoolFn);
 }
 
-/// Each row: function and ONNX name.
-macro_rules! table {
-    ($($function:ident, $name:literal;)*) => {
-        /// How the elements are combined.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the names are ONNX's, without `Global` and `Pool`")]
-        pub enum GlobalPoolFn { $($function,)* }
-
-        impl GlobalPoolFn {
-            /// Every function, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$function,)*];
-        }
-
-        /// The rows of the registry.
-        const ROWS: &[(GlobalPoolFn, Row)] = &[$((GlobalPoolFn::$function, Row::new($name)),)*];
-    };
-}
-
-table! {
-    Average, "GlobalAveragePool";
-    Max, "GlobalMaxPool";
+functions! {
+    /// How the elements are combined.
+    pub enum GlobalPoolFn of "`x: [N, C, spatial…] → y: [N, C, 1…]`"; {
+        /// The mean of each channel of each image.
+        Average = "GlobalAveragePool",
+        /// The largest element of each channel of each image.
+        ///
+        /// NaN, if one is.
+        Max = "GlobalMaxPool",
+    }
 }
 
 impl Family for GlobalPool {

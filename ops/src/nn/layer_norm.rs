@@ -14,7 +14,12 @@ use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
 use crate::spec::{Row, outputs};
 
 attributes! {
-    /// `LayerNormalization` over the axes of X from `axis` on.
+    /// The axes from `axis` on standardised together by their own mean and variance.
+    ///
+    /// `x: [a…, b…], scale, bias: broadcast to x → y: as x, mean, inverse: [a…, 1…]`
+    ///
+    /// (x - mean)/√(variance + ε)·scale + bias. The bias may be absent, and so may the second and third output: the
+    /// mean and 1/√(variance + ε), of the dtype `stash_type`, in which the first stage is done.
     ///
     /// ONNX: [LayerNormalization](https://onnx.ai/onnx/operators/onnx__LayerNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]

@@ -13,7 +13,11 @@ use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
 attributes! {
-    /// `LpNormalization`. A lane of zeros stays one.
+    /// Each lane along an axis over its norm.
+    ///
+    /// `x: […, n, …] → y: as x`
+    ///
+    /// The norm is Σ|x| or √Σx². A lane of zeros stays one.
     ///
     /// ONNX: [LpNormalization](https://onnx.ai/onnx/operators/onnx__LpNormalization.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

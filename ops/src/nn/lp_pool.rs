@@ -14,7 +14,12 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// `LpPool` over X `[N, C, spatial…]`. Padding is zeros, so a window that sees nothing else has the norm 0.
+    /// The norm of the elements under a window that slides over each channel.
+    ///
+    /// `x: [N, C, spatial…] → y: [N, C, positions…]`
+    ///
+    /// (Σ|x|ᵖ)^(1/p). Padding is zeros, so a window that sees nothing else has the norm 0. Dilations with SAME_UPPER
+    /// and SAME_LOWER, or negative padding by them, leave open what the windows see.
     ///
     /// ONNX: [LpPool](https://onnx.ai/onnx/operators/onnx__LpPool.html).
     #[derive(Clone, PartialEq, Debug)]

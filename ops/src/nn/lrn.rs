@@ -13,7 +13,12 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// Local response normalisation of X `[N, C, spatial…]`.
+    /// Each element over a power of the squares at the same place of neighbouring channels.
+    ///
+    /// `x: [N, C, spatial…] → y: as x`
+    ///
+    /// x/(bias + alpha/size·Σx²)^beta, the sum over the channels from ⌊(size - 1)/2⌋ before to ⌈(size - 1)/2⌉ behind
+    /// that there are.
     ///
     /// ONNX: [LRN](https://onnx.ai/onnx/operators/onnx__LRN.html).
     #[derive(Clone, Copy, PartialEq, Debug)]

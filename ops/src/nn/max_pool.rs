@@ -14,8 +14,13 @@ use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, outputs};
 
 attributes! {
-    /// `MaxPool` over X `[N, C, spatial…]`. A window that sees no element, which only dilations can bring about, is
-    /// undefined.
+    /// The largest element under a window that slides over each channel, and where it is.
+    ///
+    /// `x: [N, C, spatial…] → y: [N, C, positions…], indices: the same, i64`
+    ///
+    /// Padding never wins. NaN counts as the largest; of equal elements, the first one counts. A window that sees no
+    /// element, which only dilations can bring about, is undefined; and so is the result where the padding of
+    /// SAME_UPPER and SAME_LOWER would be negative.
     ///
     /// ONNX: [MaxPool](https://onnx.ai/onnx/operators/onnx__MaxPool.html).
     #[derive(Clone, PartialEq, Debug)]

@@ -14,7 +14,12 @@ use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Deviation, Row};
 
 attributes! {
-    /// `MeanVarianceNormalization`. With no axes named, all are taken, as ONNX's definition by `ReduceMean` has it.
+    /// Some axes standardised together by their own mean and variance.
+    ///
+    /// `x: [s…] → y: as x`
+    ///
+    /// (x - mean)/(√variance + 1e-9), the variance as E[x²] - E[x]². So ONNX's function body has it; the formula in its
+    /// text has no such addend. With no axes named, all are taken, as the definition by `ReduceMean` has it.
     ///
     /// ONNX: [MeanVarianceNormalization](https://onnx.ai/onnx/operators/onnx__MeanVarianceNormalization.html).
     #[derive(Clone, PartialEq, Eq, Debug)]

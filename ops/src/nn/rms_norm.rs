@@ -15,7 +15,11 @@ use crate::rule::{Args, Reject, Rule, axis, broadcast_to};
 use crate::spec::Row;
 
 attributes! {
-    /// `RMSNormalization` over the axes of X from `axis` on. The output has the dtype of the scale.
+    /// The axes from `axis` on over the root of their mean square.
+    ///
+    /// `x: [a…, b…], scale: broadcasts to x → y: as x, of the dtype of scale`
+    ///
+    /// x/√(mean of x² + ε)·scale. All but the last product is done in the dtype `stash_type`.
     ///
     /// ONNX: [RMSNormalization](https://onnx.ai/onnx/operators/onnx__RMSNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]

@@ -2,6 +2,7 @@
 
 use ir::{Dim, Sym, Type};
 
+use crate::about::functions;
 use crate::arith::{Arith, Class, Fun};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
@@ -21,30 +22,20 @@ attributes! {
     }
 }
 
-/// Each row: name, what it is.
-macro_rules! table {
-    ($($(#[$doc:meta])* $name:ident;)*) => {
-        /// What becomes of the elements along the axis.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub enum SoftmaxFn { $($(#[$doc])* $name,)* }
-
-        impl SoftmaxFn {
-            /// Every function, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-        }
-
-        /// The rows of the registry.
-        const ROWS: &[(SoftmaxFn, Row)] = &[$((SoftmaxFn::$name, Row::new(stringify!($name))),)*];
-    };
-}
-
-table! {
-    /// eˣ over the sum of eˣ.
-    Softmax;
-    /// The logarithm of that.
-    LogSoftmax;
-    /// 1 at the first of the largest elements, 0 elsewhere.
-    Hardmax;
+functions! {
+    /// What becomes of the elements along the axis.
+    pub enum SoftmaxFn of "`x: […, n, …] → y: as x`"; {
+        /// eˣ over the sum of eˣ along an axis.
+        ///
+        /// The largest element is subtracted first, which changes nothing but that eˣ stays finite.
+        Softmax = "Softmax",
+        /// The logarithm of eˣ over the sum of eˣ along an axis.
+        ///
+        /// The largest element is subtracted first, which changes nothing but that eˣ stays finite.
+        LogSoftmax = "LogSoftmax",
+        /// 1 at the first of the largest elements along an axis, 0 elsewhere.
+        Hardmax = "Hardmax",
+    }
 }
 
 impl SoftmaxFn {

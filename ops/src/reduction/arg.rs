@@ -2,6 +2,7 @@
 
 use ir::{DType, DTypes, Dim, Sym, Type};
 
+use crate::about::functions;
 use crate::arith::Arith;
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
@@ -25,22 +26,18 @@ attributes! {
     }
 }
 
-/// Each row: function, ONNX name.
-macro_rules! table {
-    ($($function:ident, $name:literal;)*) => {
-        /// Which element is searched.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the names are ONNX's, without `Arg`")]
-        pub enum ArgFn { $($function,)* }
-
-        /// The rows of the registry.
-        const ROWS: &[(ArgFn, Row)] = &[$((ArgFn::$function, Row::new($name)),)*];
-    };
-}
-
-table! {
-    Max, "ArgMax";
-    Min, "ArgMin";
+functions! {
+    /// Which element is searched.
+    pub enum ArgFn of "`x: […, n, …] → y: […, 1, …] or […, …], i64`"; {
+        /// Where the largest element along an axis is.
+        ///
+        /// NaN counts as the largest. Of equal elements the first one counts, or with `select_last_index` the last one.
+        Max = "ArgMax",
+        /// Where the least element along an axis is.
+        ///
+        /// NaN counts as the least. Of equal elements the first one counts, or with `select_last_index` the last one.
+        Min = "ArgMin",
+    }
 }
 
 impl Arg {

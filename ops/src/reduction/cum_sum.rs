@@ -13,7 +13,11 @@ use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
 
 attributes! {
-    /// CumSum.
+    /// The sums of the elements up to each place along an axis.
+    ///
+    /// `x: […, n, …] → y: as x`
+    ///
+    /// With `exclusive`, without the element at the place itself; with `reverse`, from the end. Integers wrap.
     ///
     /// ONNX: [CumSum](https://onnx.ai/onnx/operators/onnx__CumSum.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]

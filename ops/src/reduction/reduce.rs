@@ -2,6 +2,7 @@
 
 use ir::{DType, DTypes, Dim, Sym, Type};
 
+use crate::about::functions;
 use crate::arith::{Arith, Class, Fun};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
@@ -25,36 +26,50 @@ attributes! {
     }
 }
 
-/// The dtypes of most reductions: 32- and 64-bit integers and all floats.
-/// Each row: function, ONNX name.
-macro_rules! table {
-    ($($function:ident, $name:literal;)*) => {
-        /// How elements are combined.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the names are ONNX's, without `Reduce`")]
-        pub enum ReduceFn { $($function,)* }
-
-        impl ReduceFn {
-            /// Every function, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$function,)*];
-        }
-
-        /// The rows of the registry.
-        const ROWS: &[(ReduceFn, Row)] = &[$((ReduceFn::$function, Row::new($name).with(&[list("axes")])),)*];
-    };
-}
-
-table! {
-    Sum, "ReduceSum";
-    Mean, "ReduceMean";
-    Max, "ReduceMax";
-    Min, "ReduceMin";
-    Prod, "ReduceProd";
-    SumSquare, "ReduceSumSquare";
-    L1, "ReduceL1";
-    L2, "ReduceL2";
-    LogSum, "ReduceLogSum";
-    LogSumExp, "ReduceLogSumExp";
+functions! {
+    /// How elements are combined.
+    pub enum ReduceFn of "`x: [s…] → y: s without axes, or with 1 in their place`" with &[list("axes")]; {
+        /// The sum of the elements along some axes.
+        ///
+        /// Of nothing it is 0. Integers wrap.
+        Sum = "ReduceSum",
+        /// The mean of the elements along some axes.
+        ///
+        /// There must be some. Integers are divided towards 0.
+        Mean = "ReduceMean",
+        /// The largest of the elements along some axes.
+        ///
+        /// NaN, if one of them is. Of nothing it is -∞ or the least integer.
+        Max = "ReduceMax",
+        /// The least of the elements along some axes.
+        ///
+        /// NaN, if one of them is. Of nothing it is ∞ or the largest integer.
+        Min = "ReduceMin",
+        /// The product of the elements along some axes.
+        ///
+        /// Of nothing it is 1. Integers wrap.
+        Prod = "ReduceProd",
+        /// Σx² along some axes.
+        ///
+        /// Of nothing it is 0. Integers wrap.
+        SumSquare = "ReduceSumSquare",
+        /// Σ|x| along some axes.
+        ///
+        /// Of nothing it is 0. Integers wrap.
+        L1 = "ReduceL1",
+        /// √Σx² along some axes.
+        ///
+        /// Of nothing it is 0.
+        L2 = "ReduceL2",
+        /// ln Σx along some axes.
+        ///
+        /// Of nothing, and where the sum is 0, it is -∞; below, NaN.
+        LogSum = "ReduceLogSum",
+        /// ln Σeˣ along some axes.
+        ///
+        /// Of nothing it is -∞. What is added is eˣ over its largest, so that nothing overflows.
+        LogSumExp = "ReduceLogSumExp",
+    }
 }
 
 impl ReduceFn {

@@ -13,7 +13,12 @@ use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, single};
 
 attributes! {
-    /// TopK; of equal elements the one with the lower index comes first.
+    /// The k largest or smallest elements along an axis, and where they are.
+    ///
+    /// `x: […, n, …] → values: […, k, …], indices: the same, i64`
+    ///
+    /// NaN counts as the largest; of equal elements the one with the lower index comes first. Where they need not be
+    /// sorted, ONNX leaves the order open.
     ///
     /// ONNX: [TopK](https://onnx.ai/onnx/operators/onnx__TopK.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
