@@ -14,7 +14,7 @@ const STATIC_ELEMENT: u64 = 8;
 /// What one run of a model takes, its functions inlined.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Footprint {
-    /// Scalar operations ([`Operator::flops`]).
+    /// Scalar operations ([`Cost`](crate::Cost)).
     pub flops: u64,
     /// The most bytes of tensors that exist at one time: inputs, constants and the operands that stand for attributes
     /// from the first node to the last, what a node computes until its last use, nothing in place.

@@ -18,8 +18,9 @@ attributes! {
     ///
     /// `x: [s…] → y: as x`
     ///
-    /// (x - mean)/(√variance + 1e-9), the variance as E[x²] - E[x]². So ONNX's function body has it; the formula in its
-    /// text has no such addend. With no axes named, all are taken, as the definition by `ReduceMean` has it.
+    /// (x - mean)/(√variance + 1e-9), where the variance is the mean of x² less the square of the mean. So ONNX's
+    /// function body has it; the formula in its text has no such addend. With no axes named, all are taken, as the
+    /// definition by `ReduceMean` has it.
     ///
     /// ONNX: [MeanVarianceNormalization](https://onnx.ai/onnx/operators/onnx__MeanVarianceNormalization.html).
     #[derive(Clone, PartialEq, Eq, Debug)]
