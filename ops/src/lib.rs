@@ -1,5 +1,21 @@
 //! The operators: what is true of each on every backend.
 //!
+//! ```
+//! use ir::{Attributes, DType, Operation, Tensor, Type};
+//! use onnxsmith_ops::{Op, Operator, Reads, plain};
+//!
+//! let softmax = Op::parse("Softmax", &Attributes::new().int("axis", 0)).ok_or("no such operator")??;
+//! let x = Tensor::from_f64_fn(&Type::new(DType::F64, [4]), |_| 7.0);
+//!
+//! // What its type rule says, what it means, and what is a fact of it.
+//! let outputs = softmax.infer(&[Some(&x.ty())])?;
+//! let y = plain::evaluate(&softmax, &[Some(&x)], &outputs);
+//! assert_eq!(y[0].to_f64s(), [0.25; 4]);
+//! assert_eq!(softmax.facts(&[Some(&x.ty())]).reads, Reads::Elements);
+//! assert_eq!(softmax.spec().about.does(), "eˣ over the sum of eˣ along an axis.");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`operator`] | what an operator states about itself |
