@@ -106,7 +106,7 @@ fn uses(spec: &'static Spec, dtype: DType, opset: u32) -> Vec<Use> {
             graph.nodes.iter().find_map(|node| {
                 let NodeKind::Operator(op) = &node.kind else { return None };
                 let inputs: Vec<Option<Type>> =
-                    graph.types(&node.inputs).into_iter().map(|ty| ty.cloned()).collect();
+                    graph.types(&node.inputs).into_iter().map(Option::<&Type>::cloned).collect();
                 let first = inputs.iter().flatten().chain(&node.outputs).next()?;
                 (first.dtype == dtype).then(|| Use { op: op.clone(), inputs: inputs.clone() })
             })

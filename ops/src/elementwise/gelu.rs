@@ -33,7 +33,7 @@ impl Single for Gelu {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;
-        Some(Gelu { tanh: d.chance(0.5) })
+        Some(Gelu { tanh: d.flag() })
     }
 }
 

@@ -61,7 +61,7 @@ impl Single for Gemm {
         let factors: &[f32] = if a.dtype.is_float() { &[0.5, 0.1, 2.0, -1.0, 0.0] } else { &[2.0, 3.0, 0.0] };
         let mut factor = || if d.chance(0.5) { Some(1.0) } else { d.choose(factors) };
         let (alpha, beta) = (factor()?, factor()?);
-        Some(Gemm { alpha, beta, trans_a: d.chance(0.5), trans_b: d.chance(0.5) })
+        Some(Gemm { alpha, beta, trans_a: d.flag(), trans_b: d.flag() })
     }
 }
 

@@ -52,7 +52,7 @@ impl Single for DepthToSpace {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let blocksize = draw(d)?;
-        Some(DepthToSpace { blocksize, depth_first: d.chance(0.5) })
+        Some(DepthToSpace { blocksize, depth_first: d.flag() })
     }
 }
 

@@ -75,7 +75,7 @@ impl Single for ReverseSequence {
         let allowed = d.allowed();
         let dtype = d.dtype(allowed)?;
         d.pinned(dtype, 1);
-        Some(ReverseSequence { order: if d.chance(0.5) { Order::BatchFirst } else { Order::TimeFirst } })
+        Some(ReverseSequence { order: if d.flag() { Order::BatchFirst } else { Order::TimeFirst } })
     }
 }
 

@@ -42,7 +42,7 @@ impl Single for Trilu {
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(2..=d.limits.max_rank)?;
         let k = if d.chance(0.3) { 0 } else { d.int(-4, 4) };
-        Some(Trilu { upper: d.chance(0.5), k })
+        Some(Trilu { upper: d.flag(), k })
     }
 }
 

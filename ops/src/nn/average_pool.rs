@@ -36,7 +36,7 @@ impl Single for AveragePool {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let pool = Pooling::draw(d)?;
-        Some(AveragePool { pool, count_include_pad: d.chance(0.5) })
+        Some(AveragePool { pool, count_include_pad: d.flag() })
     }
 }
 

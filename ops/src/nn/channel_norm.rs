@@ -62,8 +62,7 @@ impl Single for GroupNorm {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         operands(d)?;
-        let stash =
-            if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+        let stash = d.stage();
         Some(GroupNorm { num_groups: d.unknown(1, 8), epsilon: draw_epsilon(d), stash })
     }
 }

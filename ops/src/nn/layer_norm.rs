@@ -57,8 +57,7 @@ impl Single for LayerNorm {
         if d.chance(0.6) {
             draw_scale(d, &x, first)?;
         }
-        let stash =
-            if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+        let stash = d.stage();
         let outputs = if d.limits.dtypes.contains(stash) { d.choose(&[1, 1, 1, 1, 2, 3])? } else { 1 };
         Some(LayerNorm { axis: spelled, epsilon: draw_epsilon(d), stash, outputs })
     }

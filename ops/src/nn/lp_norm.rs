@@ -34,7 +34,7 @@ impl Single for LpNorm {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
-        Some(LpNorm { axis: d.axis(x.rank())?, taxicab: d.chance(0.5) })
+        Some(LpNorm { axis: d.axis(x.rank())?, taxicab: d.flag() })
     }
 }
 

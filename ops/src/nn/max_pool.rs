@@ -53,7 +53,7 @@ impl Single for MaxPool {
         let pool = Pooling::draw(d)?;
         // With equal elements it is open which one is pointed to, so the second output is kept rare.
         let outputs = if d.limits.dtypes.contains(DType::I64) && d.chance(0.15) { 2 } else { 1 };
-        Some(MaxPool { pool, column_major: outputs == 2 && d.chance(0.5), outputs })
+        Some(MaxPool { pool, column_major: outputs == 2 && d.flag(), outputs })
     }
 }
 

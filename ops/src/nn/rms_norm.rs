@@ -42,8 +42,7 @@ impl Single for RmsNorm {
         // The standard has a dtype for the scale and the output, another one for X. But its function body multiplies
         // X's with the scale's, and its shape inference gives the output X's: they hold only where the two are equal.
         draw_parameter(d, x.dtype, &x, axis(spelled, x.rank()).ok()?)?;
-        let stash =
-            if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+        let stash = d.stage();
         Some(RmsNorm { axis: spelled, epsilon: draw_epsilon(d), stash })
     }
 }

@@ -73,7 +73,7 @@ impl Family for Arg {
     }
 
     fn draw<'a>(function: ArgFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        let keepdims = d.chance(0.5);
+        let keepdims = d.flag();
         let wanted = d.wanted().map(ir::Type::rank);
         let x = match wanted {
             // The rank that leaves the wanted one; any dtype, as the result's says nothing of the operand's.

@@ -37,7 +37,7 @@ impl Single for CumSum {
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
         let axis = d.axis(x.rank())?;
-        Some(CumSum { axis, exclusive: d.chance(0.5), reverse: d.chance(0.5) })
+        Some(CumSum { axis, exclusive: d.flag(), reverse: d.flag() })
     }
 }
 

@@ -185,7 +185,7 @@ impl Family for Reduce {
         let dtypes = if function.only_real() { DTypes::FLOATS } else { DTypes::IR4 };
         let x = d.one_of(dtypes, 0..=d.limits.max_rank)?;
         let axes = if d.chance(0.8) { Some(d.axes(x.rank(), 1)).filter(|a| !a.is_empty()) } else { None };
-        Some(Reduce { function, axes, keepdims: d.chance(0.5), noop_with_empty_axes: false })
+        Some(Reduce { function, axes, keepdims: d.flag(), noop_with_empty_axes: false })
     }
 }
 

@@ -42,7 +42,7 @@ impl Single for TopK {
         let axis = d.axis(x.rank())?;
         let k = d.unknown(1, d.limits.max_dim);
         // Without an order there is little to compare, so that is drawn rarely.
-        Some(TopK { k, axis, largest: d.chance(0.5), sorted: d.chance(0.95) })
+        Some(TopK { k, axis, largest: d.flag(), sorted: d.chance(0.95) })
     }
 }
 
