@@ -11,6 +11,8 @@ use serde::Serialize;
 pub enum Event {
     /// A campaign goes on that was begun earlier.
     Resumed {
+        /// The case that comes next.
+        next: u64,
         /// The cases so far.
         cases: u64,
         /// The verdicts so far.
@@ -22,6 +24,8 @@ pub enum Event {
     Ran {
         /// The case.
         index: u64,
+        /// The verdicts on it.
+        verdicts: Tally,
         /// The verdicts so far.
         tally: Tally,
         /// The findings so far.
@@ -42,6 +46,8 @@ pub enum Event {
     },
     /// Something went wrong that is nobody's bug but ours or the machine's.
     Trouble {
+        /// The case in which it did.
+        index: u64,
         /// What.
         what: String,
     },

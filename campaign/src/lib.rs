@@ -1,5 +1,36 @@
 //! Campaigns: the loop that makes cases, runs and judges them, and what it stores.
 //!
+//! ```
+//! # use std::sync::atomic::AtomicBool;
+//! # use graphgen::Settings;
+//! # use harness::invalid::schedule::{Choice, Levels};
+//! # use harness::{Maker, Target};
+//! use onnxsmith_campaign::fuzz::Plan;
+//! use onnxsmith_campaign::store::Identity;
+//! use onnxsmith_campaign::{Event, Shard, Store, fuzz};
+//!
+//! let plan = Plan {
+//!     maker: Maker::new(1, Settings { nodes: 2, max_elements: 64, ..Settings::default() }),
+//!     levels: Levels { choice: Choice::Valid, rules: Vec::new() },
+//!     targets: Target::here(Box::new(backends::cpu::CpuEngine::default())),
+//!     cases: Some(3),
+//!     time: None,
+//!     oracles: Default::default(),
+//!     known: Default::default(),
+//!     jobs: 1,
+//!     shard: Shard::WHOLE,
+//!     saved_per_signature: 1,
+//!     max_disk: None,
+//! };
+//! let folder = tempfile::tempdir()?;
+//! let mut store = Store::create(folder.path(), &Identity::of(&plan))?;
+//! let mut ran = 0;
+//! let mut count = |event: &Event| ran += u64::from(matches!(event, Event::Ran { .. }));
+//! let report = fuzz(&plan, &mut store, &AtomicBool::new(false), &mut count)?;
+//! assert_eq!((report.cases, ran), (3, 3));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`mod@fuzz`] | the campaign's loop |

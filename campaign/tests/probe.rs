@@ -30,7 +30,7 @@ impl Engine for Picky {
         let model = case::import(case.model, &known).map_err(|e| EngineError::Load(e.to_string()))?;
         for node in &model.graph.nodes {
             let NodeKind::Operator(op) = &node.kind else { continue };
-            let operands: Vec<_> = node.inputs.iter().map(|v| v.map(|v| model.graph.ty(v))).collect();
+            let operands = model.graph.types(&node.inputs);
             match (self.0)(&model, op, &operands) {
                 Answer::Runs => {}
                 Answer::Lacks => return Err(EngineError::Unsupported(format!("no {}", op.name()))),

@@ -58,9 +58,7 @@ impl Problem {
         let graphs = self.model.functions.iter().map(|f| &f.body).chain([&self.model.graph]);
         graphs.flat_map(|graph| graph.nodes.iter().map(move |node| (graph, node))).filter_map(
             |(graph, node)| match &node.kind {
-                NodeKind::Operator(op) => {
-                    Some((op, node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect()))
-                }
+                NodeKind::Operator(op) => Some((op, graph.types(&node.inputs))),
                 _ => None,
             },
         )

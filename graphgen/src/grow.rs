@@ -192,14 +192,17 @@ impl Measure {
                 planned.inputs.iter().map(|v| v.map(|v| &builder.values[v].ty)).collect();
             let outputs: Vec<Type> = planned.outputs.iter().map(|&v| builder.values[v].ty.clone()).collect();
             // The concrete reading of the rule has the last word.
-            let is_valid = Operation::infer(&planned.op, &inputs).is_ok_and(|found| found == outputs)
-                && planned.op.since(&inputs) <= settings.opset
+            if !Operation::infer(&planned.op, &inputs).is_ok_and(|found| found == outputs) {
+                return None;
+            }
+            let facts = planned.op.facts(&inputs);
+            let is_valid = facts.since <= settings.opset
                 && !planned.op.hazards(&inputs).contains(&Hazard::Always)
                 && !settings.refuses(&planned.op, &inputs, &outputs);
             if !is_valid {
                 return None;
             }
-            let flops = planned.op.flops(&inputs, &outputs);
+            let flops = facts.cost.flops(&inputs, &outputs);
             if flops > budget.flops.most {
                 return None;
             }

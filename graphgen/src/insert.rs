@@ -175,7 +175,7 @@ impl<'s> Inserter<'s> {
         if self.is_refused(op.spec(), || Use::of(self.settings.opset, &op, &types, &outputs)) {
             return false;
         }
-        let flops = self.flops.saturating_add(op.flops(&types, &outputs));
+        let flops = self.flops.saturating_add(op.facts(&types).cost.flops(&types, &outputs));
         if flops > self.frame.budget.flops.most {
             return false;
         }
@@ -232,7 +232,7 @@ impl<'s> Inserter<'s> {
 
     fn allowed(&self, op: &Op, inputs: &[Option<&Type>], outputs: &[Type]) -> bool {
         let (spec, opset) = (op.spec(), self.settings.opset);
-        if op.since(inputs) > opset || op.hazards(inputs).contains(&Hazard::Always) {
+        if op.facts(inputs).since > opset || op.hazards(inputs).contains(&Hazard::Always) {
             return false;
         }
         let inputs_fit = inputs

@@ -1,5 +1,17 @@
 //! Random but well-typed DNN graphs.
 //!
+//! ```
+//! use ir::Stream;
+//! use onnxsmith_graphgen::{Settings, Weights, generate};
+//!
+//! let settings = Settings { nodes: 5, operators: ["Conv", "Relu", "Add"].into(), ..Settings::default() };
+//! let generated = generate(&settings, &Weights, Stream::new(7));
+//! generated.model.validate()?;
+//! // The same seed, the same model.
+//! assert_eq!(generated.model, generate(&settings, &Weights, Stream::new(7)).model);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`support`] | forms of operators that an engine has not, as data |

@@ -26,6 +26,8 @@ const TASTE: Taste = Taste {
     wanted_dtype: 0.9,
     f32: 0.5,
     from_end: 0.3,
+    flag: 0.5,
+    bf16_stage: 0.1,
 };
 
 /// Bounds on generated graphs.

@@ -75,8 +75,7 @@ fn every_operator_is_drawn_written_and_evaluated() {
                 let operands: Vec<Option<Tensor>> =
                     node.inputs.iter().map(|v| v.map(|v| small(model.graph.ty(v)))).collect();
                 let operands: Vec<Option<&Tensor>> = operands.iter().map(Option::as_ref).collect();
-                let types: Vec<Option<&Type>> =
-                    node.inputs.iter().map(|v| v.map(|v| model.graph.ty(v))).collect();
+                let types = model.graph.types(&node.inputs);
                 assert_eq!(ir::Operation::infer(op, &types).as_ref(), Ok(&node.outputs), "{op:?}");
                 ops::plain::evaluate(op, &operands, &node.outputs);
             }

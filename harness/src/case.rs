@@ -369,7 +369,7 @@ pub fn uses(model: &Model, wanted: impl Fn(&Spec) -> bool) -> Vec<(&'static Spec
         let NodeKind::Operator(op) = &node.kind else { continue };
         let spec = op.spec();
         if wanted(spec) {
-            let operands: Vec<_> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+            let operands = graph.types(&node.inputs);
             uses.push((spec, Use::of(model.opset, op, &operands, &node.outputs)));
         }
     }

@@ -4,6 +4,20 @@
 //! optimisation level, in a process of its own. What a target lacks is found out by a [probe](mod@probe) before a campaign
 //! begins, so that models are drawn which it has.
 //!
+//! ```
+//! use backends::cpu::CpuEngine;
+//! use graphgen::Settings;
+//! use onnxsmith_harness::{Maker, Target, case};
+//! use worker::Outcome;
+//!
+//! let case = Maker::new(1, Settings { nodes: 3, max_elements: 64, ..Settings::default() }).make(0)?;
+//! // An engine in this process; those of a campaign are opened by name, each in a process of its own.
+//! let cpu = &Target::here(Box::new(CpuEngine::default()))[0];
+//! let run = cpu.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
+//! assert!(matches!(run.outcome, Outcome::Outputs(_)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`case`] | a case: model, inputs, ONNX bytes; made from a seed |

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use backends::engines::models::Runner;
-use ir::{DType, NodeKind, Tensor, Type};
+use ir::{DType, NodeKind, Tensor};
 use ops::operator::elements;
 use ops::{Graph, Model, Operator};
 use values::Budget;
@@ -90,9 +90,11 @@ impl Spent {
 
 fn spent(graph: &Graph, functions: &[Spent]) -> Spent {
     graph.nodes.iter().fold(Spent::default(), |all, node| {
-        let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+        let types = graph.types(&node.inputs);
         let inside = match &node.kind {
-            NodeKind::Operator(op) => Spent { flops: op.flops(&types, &node.outputs), elements: 0 },
+            NodeKind::Operator(op) => {
+                Spent { flops: op.facts(&types).cost.flops(&types, &node.outputs), elements: 0 }
+            }
             // Calls in a valid model go to earlier functions.
             NodeKind::Call(function) => functions.get(function.0 as usize).copied().unwrap_or_default(),
             _ => Spent::default(),

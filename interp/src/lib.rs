@@ -1,5 +1,21 @@
 //! The reference interpreter: what a graph must produce, and how far a correct implementation may be off.
 //!
+//! ```
+//! use ir::{DType, Tensor, Type};
+//! use onnxsmith_interp::{Profile, Taps, compare, evaluate};
+//!
+//! let text = "onnxsmith 1 opset 17 graph { %0: f32[1] = variable \"x\" %1: f32[1] = Exp(%0) return \"y\" = %1 }";
+//! let model: ops::Model = text.parse()?;
+//! let number = |x: f64| Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| x);
+//! let reference = evaluate(&model, &[number(1.0)], &Profile::TIGHT, Taps::Outputs)?;
+//!
+//! // A value, and how far an implementation may be from it.
+//! let y = &reference.outputs[0];
+//! assert!(compare(y, &number(2.718_281_8), &Profile::TIGHT)?.passes());
+//! assert!(!compare(y, &number(2.718_3), &Profile::TIGHT)?.passes());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`profile`] | what implementations promise of each step, as data |

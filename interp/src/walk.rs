@@ -76,15 +76,15 @@ pub struct Visit<'a, A: Arith> {
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum Error {
     #[error("the model is not valid: {0}")]
-    Invalid(Box<ir::graph::Invalid<Reject>>),
+    Invalid(Box<ir::validate::Invalid<Reject>>),
     #[error("the model has {wanted} inputs but {given} tensors were given")]
     InputCount { given: usize, wanted: usize },
     #[error("input `{name}` is {given} but must be {wanted}")]
     InputType { name: String, given: Type, wanted: Type },
 }
 
-impl From<ir::graph::Invalid<Reject>> for Error {
-    fn from(cause: ir::graph::Invalid<Reject>) -> Self {
+impl From<ir::validate::Invalid<Reject>> for Error {
+    fn from(cause: ir::validate::Invalid<Reject>) -> Self {
         Self::Invalid(Box::new(cause))
     }
 }

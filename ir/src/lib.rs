@@ -1,5 +1,20 @@
 //! The intermediate representation of onnxsmith: what a DNN graph *is*, apart from what its operators mean.
 //!
+//! ```
+//! use onnxsmith_ir::{DType, Graph, NodeKind, Tensor, Type, Value};
+//!
+//! // Numbers round once, to the dtype of the tensor.
+//! let x = Tensor::from_f64_fn(&Type::new(DType::F16, [2]), |i| 0.1 * i as f64);
+//! assert_eq!(x.to_f64s(), [0.0, 0.0999755859375]);
+//!
+//! // Operators may be anything here: their names, say.
+//! let mut graph = Graph::new();
+//! let input = graph.variable("x", x.ty());
+//! let node = graph.push(NodeKind::Operator("Neg"), vec![Some(input)], vec![x.ty()]);
+//! graph.output("y", Value::new(node, 0));
+//! assert_eq!(graph.types(&graph.node(node).inputs), [Some(&x.ty())]);
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`dtype`] | element types and sets of them |
@@ -12,7 +27,8 @@
 //! | [`mod@inline`] | replacing calls by the functions' bodies |
 //! | [`mod@outline`] | moving nodes into a function |
 //! | [`round`] | one correctly rounded conversion from `f64` to each float type, saturating or not |
-//! | [`graph`] | graphs, functions, models; [`Model::validate`] holds every structural rule |
+//! | [`graph`] | graphs, functions, models |
+//! | [`validate`] | what makes a model valid: [`Model::validate`] holds every structural rule |
 //! | [`cone`] | the part of a graph that a value depends on |
 //! | [`ports`] | something for every value of a graph |
 //! | [`rewrite`] | building a graph anew from another one: the one way to edit it |
@@ -44,6 +60,7 @@ pub mod stream;
 pub mod tensor;
 pub mod text;
 pub mod ty;
+pub mod validate;
 pub mod view;
 
 pub use attr::{Attribute, Attributes, BadAttribute};

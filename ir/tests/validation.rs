@@ -2,7 +2,7 @@
 
 mod tiny;
 
-use onnxsmith_ir::graph::Invalid;
+use onnxsmith_ir::validate::{Fault, Invalid};
 use onnxsmith_ir::{DType, Function, FunctionId, Graph, Model, NodeId, NodeKind, Type, Value};
 use tiny::{Refused, Tiny};
 
@@ -11,6 +11,11 @@ fn check(functions: &str, graph: &str) -> Result<(), Invalid<Refused>> {
     let text = format!("onnxsmith 1 opset 17 {functions} graph {{ {graph} }}");
     let model: Model<Tiny> = text.parse().unwrap_or_else(|e| panic!("{e}: {text}"));
     model.validate()
+}
+
+/// A fault of a node of the main graph.
+fn at(node: u32, what: &str, fault: Fault<Refused>) -> Invalid<Refused> {
+    Invalid::Node { node: NodeId(node), what: what.to_owned(), fault }
 }
 
 fn f32_of(shape: &[i64]) -> Type {
@@ -36,60 +41,50 @@ fn valid_models_pass() {
 
 #[test]
 fn every_fault_that_text_can_express_is_found() {
-    let add = || "Add".to_owned();
-    let id = || "id".to_owned();
     let x = r#"%0: f32[2] = variable "x" "#;
     let table = [
         // Edges.
-        ("%0: f32[2] = Add(%0, %0) return", Invalid::Order { node: 0, used: 0 }),
-        ("%0: f32[2] = Add(%7, %0) return", Invalid::Order { node: 0, used: 7 }),
-        ("%0: f32[2] = Add(%4294967295.4294967295) return", Invalid::Order { node: 0, used: u32::MAX }),
-        ("{x} %1: f32[2] = Add(%0, %0.1) return", Invalid::Port { node: 1, used: 0, port: 1, outputs: 1 }),
-        ("{x} %1: f32[2] = Add(%0, %0) given (%3) return", Invalid::Order { node: 1, used: 3 }),
+        ("%0: f32[2] = Add(%0, %0) return", at(0, "Add", Fault::Order { used: 0 })),
+        ("%0: f32[2] = Add(%7, %0) return", at(0, "Add", Fault::Order { used: 7 })),
+        ("%0: f32[2] = Add(%4294967295.4294967295) return", at(0, "Add", Fault::Order { used: u32::MAX })),
+        ("{x} %1: f32[2] = Add(%0, %0.1) return", at(1, "Add", Fault::Port { used: 0, port: 1, outputs: 1 })),
+        ("{x} %1: f32[2] = Add(%0, %0) given (%3) return", at(1, "Add", Fault::Order { used: 3 })),
         ("{x} return \"y\" = %1", Invalid::Output { name: "y".into() }),
         ("{x} return \"y\" = %0.1", Invalid::Output { name: "y".into() }),
         // Types.
-        (r#"%0 = variable "x" return"#, Invalid::Single { node: 0, kind: "variable", outputs: 0 }),
-        ("%0 = constant f32[] {1} return", Invalid::Single { node: 0, kind: "constant", outputs: 0 }),
-        (
-            "%0: f32[1], f32[1] = constant {1} return",
-            Invalid::Single { node: 0, kind: "constant", outputs: 2 },
-        ),
+        (r#"%0 = variable "x" return"#, at(0, "variable `x`", Fault::Single { outputs: 0 })),
+        ("%0 = constant f32[] {1} return", at(0, "constant", Fault::Single { outputs: 0 })),
+        ("%0: f32[1], f32[1] = constant {1} return", at(0, "constant", Fault::Single { outputs: 2 })),
         (
             "%0: f32[2] = constant f32[1] {1} return",
-            Invalid::Constant { node: 0, found: f32_of(&[1]), declared: f32_of(&[2]) },
+            at(0, "constant", Fault::Constant { found: f32_of(&[1]), declared: f32_of(&[2]) }),
         ),
-        (r#"%0: f32[2, -1] = variable "x" return"#, Invalid::Dim { node: 0, dim: -1 }),
-        (r#"%0: f32[2147483648] = variable "x" return"#, Invalid::Dim { node: 0, dim: 1 << 31 }),
-        ("{x} %1: f32[2] = Add(%0) return", Invalid::Operator { node: 1, op: "Add", cause: Refused }),
+        (r#"%0: f32[2, -1] = variable "x" return"#, at(0, "variable `x`", Fault::Dim { dim: -1 })),
+        (r#"%0: f32[2147483648] = variable "x" return"#, at(0, "variable `x`", Fault::Dim { dim: 1 << 31 })),
+        ("{x} %1: f32[2] = Add(%0) return", at(1, "Add", Fault::Rejected(Refused))),
         (
             "{x} %1: f32[3] = Add(%0, %0) return",
-            Invalid::Declared { node: 1, op: add(), port: 0, declared: f32_of(&[3]), inferred: f32_of(&[2]) },
+            at(1, "Add", Fault::Declared { port: 0, declared: f32_of(&[3]), inferred: f32_of(&[2]) }),
         ),
-        (
-            "{x} %1 = Add(%0, %0) return",
-            Invalid::OutputCount { node: 1, op: add(), declared: 0, inferred: 1 },
-        ),
+        ("{x} %1 = Add(%0, %0) return", at(1, "Add", Fault::OutputCount { declared: 0, inferred: 1 })),
         // Calls.
-        ("%0: f32[2] = call @1() return", Invalid::UnknownFunction { node: 0, function: 1 }),
-        ("%0: f32[2] = call id() return", Invalid::Arity { node: 0, function: id(), given: 0, wanted: 1 }),
+        ("%0: f32[2] = call @1() return", at(0, "call", Fault::UnknownFunction { function: 1 })),
+        ("%0: f32[2] = call id() return", at(0, "call of `id`", Fault::Arity { given: 0, wanted: 1 })),
         (
             "{x} %1: f32[2] = call id(%0, %0) return",
-            Invalid::Arity { node: 1, function: id(), given: 2, wanted: 1 },
+            at(1, "call of `id`", Fault::Arity { given: 2, wanted: 1 }),
         ),
         (
             "%0: i64[2] = constant {1, 2} %1: f32[2] = call id(%0) return",
-            Invalid::Argument {
-                node: 1,
-                function: id(),
-                port: 0,
-                given: "i64[2]".into(),
-                wanted: f32_of(&[2]),
-            },
+            at(1, "call of `id`", Fault::Argument { port: 0, given: "i64[2]".into(), wanted: f32_of(&[2]) }),
         ),
         (
             "{x} %1: f32[1] = call id(%0) return",
-            Invalid::Declared { node: 1, op: id(), port: 0, declared: f32_of(&[1]), inferred: f32_of(&[2]) },
+            at(
+                1,
+                "call of `id`",
+                Fault::Declared { port: 0, declared: f32_of(&[1]), inferred: f32_of(&[2]) },
+            ),
         ),
         // Names.
         (r#"{x} %1: f32[2] = variable "x" return"#, Invalid::DuplicateName("x".into())),
@@ -101,9 +96,25 @@ fn every_fault_that_text_can_express_is_found() {
 }
 
 #[test]
+fn messages_name_the_node_and_what_it_is() {
+    let said = |graph: &str| check(IDENTITY, graph).expect_err("a broken graph").to_string();
+    let x = r#"%0: f32[2] = variable "x""#;
+    assert_eq!(
+        said(&format!("{x} %1: f32[3] = Add(%0, %0) return")),
+        "node %1 (Add): output 0 is declared f32[3] but is f32[2]"
+    );
+    assert_eq!(
+        said(&format!("{x} %1: f32[2] = call id() return")),
+        "node %1 (call of `id`): it has 0 operands instead of 1"
+    );
+    let large = said(r#"%0: f32[65536, 65536] = variable "x" return"#);
+    assert!(large.starts_with("node %0 (variable `x`): it is f32[65536, 65536]"), "{large}");
+}
+
+#[test]
 fn faults_in_functions_name_the_function() {
     let broken = "function f { %0: f32[2] = Add() return }";
-    let cause = Box::new(Invalid::Operator { node: 0, op: "Add", cause: Refused });
+    let cause = Box::new(at(0, "Add", Fault::Rejected(Refused)));
     assert_eq!(check(broken, "return"), Err(Invalid::Function { function: "f".into(), cause }));
 
     let twice = "function f { return } function f { return }";
@@ -115,7 +126,7 @@ fn functions_call_only_functions_before_them() {
     // Calling itself or a later one would be recursion, and the callee's types would not have been checked yet.
     for callee in [0, 1] {
         let text = format!("function f {{ %0: f32[2] = call @{callee}() return }} function g {{ return }}");
-        let cause = Box::new(Invalid::UnknownFunction { node: 0, function: callee });
+        let cause = Box::new(at(0, "call", Fault::UnknownFunction { function: callee }));
         assert_eq!(check(&text, "return"), Err(Invalid::Function { function: "f".into(), cause }));
     }
 }
@@ -148,8 +159,9 @@ fn with_node(kind: NodeKind<Tiny>, inputs: Vec<Option<Value>>) -> Model<Tiny> {
 fn inputs_and_constants_take_no_operands() {
     let x = Some(Value::new(NodeId(0), 0));
     let constant = onnxsmith_ir::Tensor::from_f64_fn(&f32_of(&[2]), |_| 0.0);
-    for kind in [NodeKind::Variable { name: "y".into() }, NodeKind::Constant(constant.into())] {
-        assert_eq!(with_node(kind, vec![x]).validate(), Err(Invalid::Operands { node: 1 }));
+    let variable = NodeKind::Variable { name: "y".into() };
+    for (kind, what) in [(variable, "variable `y`"), (NodeKind::Constant(constant.into()), "constant")] {
+        assert_eq!(with_node(kind, vec![x]).validate(), Err(at(1, what, Fault::Operands)));
     }
 }
 
@@ -157,7 +169,7 @@ fn inputs_and_constants_take_no_operands() {
 fn absent_operands_are_not_stored_at_the_end() {
     let x = Some(Value::new(NodeId(0), 0));
     let clip = |inputs| with_node(NodeKind::Operator(Tiny::Clip), inputs).validate();
-    assert_eq!(clip(vec![x, None]), Err(Invalid::Trailing { node: 1 }));
+    assert_eq!(clip(vec![x, None]), Err(at(1, "Clip", Fault::Trailing)));
     assert_eq!(clip(vec![x, None, x]), Ok(()));
 }
 
@@ -169,14 +181,8 @@ fn a_required_argument_of_a_call_may_not_be_absent() {
     body.output("y", a);
     let mut model = with_node(NodeKind::Call(FunctionId(0)), vec![None, Some(Value::new(NodeId(0), 0))]);
     model.functions.push(Function { name: "f".into(), body });
-    let fault = Invalid::Argument {
-        node: 1,
-        function: "f".into(),
-        port: 0,
-        given: "absent".into(),
-        wanted: f32_of(&[2]),
-    };
-    assert_eq!(model.validate(), Err(fault));
+    let fault = Fault::Argument { port: 0, given: "absent".into(), wanted: f32_of(&[2]) };
+    assert_eq!(model.validate(), Err(at(1, "call of `f`", fault)));
 }
 
 #[test]

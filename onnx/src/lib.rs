@@ -1,5 +1,23 @@
 //! ONNX in and out: models, tensors and test-case folders.
 //!
+//! ```
+//! use onnxsmith_onnx::import::Options;
+//! use onnxsmith_onnx::{encode, export, import};
+//!
+//! let text = "onnxsmith 1 opset 17 graph { %0: f32[2] = variable \"x\" %1: f32[2] = Abs(%0) return \"y\" = %1 }";
+//! let model: ops::Model = text.parse()?;
+//! let message = export(&model)?;
+//! assert!(!encode(&message).is_empty(), "the bytes of a file");
+//! assert_eq!(import(&message, &Options::default())?.model, model);
+//!
+//! // What is wrong with a model is said of the node, by name.
+//! let mut broken = message;
+//! broken.graph.as_mut().ok_or("no graph")?.node[0].op_type = Some("Frobnicate".to_owned());
+//! let error = import(&broken, &Options::default()).expect_err("there is no such operator");
+//! assert!(error.to_string().contains("ONNX has no such operator"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`proto`] | the protobuf messages, generated from ONNX's schema |

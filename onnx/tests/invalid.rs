@@ -156,7 +156,11 @@ fn types() {
     assert!(outcome(|_, g| g.value_info.clear()).is_ok());
     invalid(&["`x`", "element type"], |_, g| g.input[0].r#type = None);
     invalid(&["`x`", "negative"], |_, g| g.input[0] = info("x", DType::F32, &[Some(-1)]));
-    invalid(&["the Reshape", "must equal"], |_, g| {
+    invalid(&["the Relu", "`b`", "f32[3, 2]"], |_, g| {
+        g.node.push(node("Relu", &["a"], &["b"]));
+        g.output[0] = info("b", DType::F32, &[Some(3), Some(2)]);
+    });
+    invalid(&["the Reshape", "must equal", "f32[2, 3]"], |_, g| {
         g.initializer[0] = onnx::tensor::to_proto("shape", &ints(DType::I64, &[4]));
     });
     invalid(&["the And", "operand 0", "f32"], |_, g| g.node[0] = node("And", &["x", "x"], &["a"]));
@@ -166,6 +170,12 @@ fn types() {
         g.node[0] = node("Add", &["x", "x"], &["a"]);
         g.value_info.clear();
         g.output[0] = info("y", DType::I8, &[None, None]);
+    });
+    unsupported(&["input `x`", "f32[65536, 65536]"], |_, g| {
+        g.input[0] = info("x", DType::F32, &[Some(1 << 16), Some(1 << 16)]);
+        g.node.clear();
+        g.output[0] = info("x", DType::F32, &[None, None]);
+        g.value_info.clear();
     });
     unsupported(&["`x`", "[2, ?]"], |_, g| g.input[0] = info("x", DType::F32, &[Some(2), None]));
 }

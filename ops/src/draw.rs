@@ -51,6 +51,10 @@ pub struct Taste {
     pub f32: f64,
     /// An axis is spelled from the end.
     pub from_end: f64,
+    /// An attribute that says yes or no says yes, where neither is the rule.
+    pub flag: f64,
+    /// A first stage is calculated in bf16 instead of f32, where an operator has one.
+    pub bf16_stage: f64,
 }
 
 impl Taste {
@@ -63,6 +67,8 @@ impl Taste {
         wanted_dtype: 0.5,
         f32: 0.5,
         from_end: 0.5,
+        flag: 0.5,
+        bf16_stage: 0.5,
     };
 }
 
@@ -301,6 +307,17 @@ impl<'r, 'a> Draw<'r, 'a> {
     /// True with probability `p`.
     pub fn chance(&mut self, p: f64) -> bool {
         self.rng.random_bool(p)
+    }
+
+    /// Yes or no, for an attribute of which neither is the rule.
+    pub fn flag(&mut self) -> bool {
+        self.chance(self.limits.taste.flag)
+    }
+
+    /// The dtype of a first stage: bf16 or f32.
+    pub fn stage(&mut self) -> DType {
+        let is_bf16 = self.limits.dtypes.contains(DType::BF16) && self.chance(self.limits.taste.bf16_stage);
+        if is_bf16 { DType::BF16 } else { DType::F32 }
     }
 
     /// An integer in the inclusive range.

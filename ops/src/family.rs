@@ -32,7 +32,7 @@ pub trait Single: Operator + Declared<Function = ()> {
 }
 
 impl<T: Single> Family for T {
-    const ROWS: &'static [((), Row)] = &[((), T::ROW)];
+    const ROWS: &'static [((), Row)] = &[((), T::ROW.about(T::ABOUT))];
 
     fn row(&self) -> usize {
         0

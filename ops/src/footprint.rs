@@ -14,7 +14,7 @@ const STATIC_ELEMENT: u64 = 8;
 /// What one run of a model takes, its functions inlined.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Footprint {
-    /// Scalar operations ([`Operator::flops`]).
+    /// Scalar operations ([`Cost`](crate::Cost)).
     pub flops: u64,
     /// The most bytes of tensors that exist at one time: inputs, constants and the operands that stand for attributes
     /// from the first node to the last, what a node computes until its last use, nothing in place.
@@ -34,8 +34,8 @@ impl Footprint {
         let (mut flops, mut statics) = (0_u64, 0_u64);
         for node in &graph.nodes {
             if let NodeKind::Operator(op) = &node.kind {
-                let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
-                flops = flops.saturating_add(op.flops(&types, &node.outputs));
+                let types = graph.types(&node.inputs);
+                flops = flops.saturating_add(op.facts(&types).cost.flops(&types, &node.outputs));
                 statics = statics.saturating_add(static_bytes(op, opset));
             }
         }

@@ -1,9 +1,26 @@
 //! The operators: what is true of each on every backend.
 //!
+//! ```
+//! use ir::{Attributes, DType, Operation, Tensor, Type};
+//! use onnxsmith_ops::{Op, Operator, Reads, plain};
+//!
+//! let softmax = Op::parse("Softmax", &Attributes::new().int("axis", 0)).ok_or("no such operator")??;
+//! let x = Tensor::from_f64_fn(&Type::new(DType::F64, [4]), |_| 7.0);
+//!
+//! // What its type rule says, what it means, and what is a fact of it.
+//! let outputs = softmax.infer(&[Some(&x.ty())])?;
+//! let y = plain::evaluate(&softmax, &[Some(&x)], &outputs);
+//! assert_eq!(y[0].to_f64s(), [0.25; 4]);
+//! assert_eq!(softmax.facts(&[Some(&x.ty())]).reads, Reads::Elements);
+//! assert_eq!(softmax.spec().about.does(), "eˣ over the sum of eˣ along an axis.");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`operator`] | what an operator states about itself |
 //! | [`rule`] | type rules and how they are read |
+//! | [`about`] | what an operator is, in words: its documentation, as data |
 //! | [`attributes`] | one declaration of attributes, from which a payload follows |
 //! | [`arith`], [`data`] | the number systems in which a meaning is read, and tensors of such numbers |
 //! | [`plain`] | the plainest number system: values, without bounds |
@@ -19,6 +36,7 @@
 //! This crate knows no backend, no clock and no I/O, and no backend's bug: an operator is what the ONNX
 //! standard says.
 
+pub mod about;
 pub mod arith;
 pub mod attributes;
 pub mod data;
@@ -44,6 +62,6 @@ pub use arith::Arith;
 pub use data::{Call, Data};
 pub use footprint::Footprint;
 pub use list::{Graph, Model, Op, drawn, find, registry};
-pub use operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule};
+pub use operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 pub use rule::{Args, Check, Reject, Rule};
 pub use spec::Spec;

@@ -25,7 +25,7 @@ use crate::nn::{
     AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, LpPool, Lrn,
     MaxPool, MeanVariance, RmsNorm, Softmax,
 };
-use crate::operator::{self, Edge, Facts, Hazard, Operator, TypeRule};
+use crate::operator::{self, Facts, Hazard, Operator, TypeRule};
 use crate::reduction::{Arg, CumSum, Reduce, TopK};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, Spec};
@@ -73,29 +73,14 @@ macro_rules! operators {
                     $(Self::$name(o) => o.facts(x),)*
                 }
             }
-            fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-                match self {
-                    $(Self::$name(o) => o.eval(c),)*
-                }
-            }
-            fn since(&self, x: &[Option<&Type>]) -> u32 {
-                match self {
-                    $(Self::$name(o) => o.since(x),)*
-                }
-            }
             fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
                 match self {
                     $(Self::$name(o) => o.hazards(x),)*
                 }
             }
-            fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
+            fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
                 match self {
-                    $(Self::$name(o) => o.edges(x),)*
-                }
-            }
-            fn flops(&self, x: &[Option<&Type>], y: &[Type]) -> u64 {
-                match self {
-                    $(Self::$name(o) => o.flops(x, y),)*
+                    $(Self::$name(o) => o.eval(c),)*
                 }
             }
         }

@@ -16,48 +16,73 @@ pub trait TypeRule<D: Dim> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject>;
 }
 
-/// Everything else that is true of an operator on every backend.
+/// Everything else that is true of an operator on every backend. Nothing has a default: what an operator forgets would be
+/// wrong of it, and nobody would see that.
 pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
-    /// What holds between whole operands and results.
+    /// What is known of such a use from the types of its operands, which must be valid.
     fn facts(&self, x: &[Option<&Type>]) -> Facts;
+
+    /// Values of operands for which the result is undefined or not finite. For valid operands; where a window is huge, as it
+    /// may be in a model from outside, this takes as long as running it.
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard>;
 
     /// The reference semantics: what the outputs are, in any number system.
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>>;
-
-    /// The first opset in which such a use means what it means here, where that does not follow from its dtypes and
-    /// from which attributes it has (a [`Spec`] says that): from the value of an attribute, say. For valid operands.
-    fn since(&self, _x: &[Option<&Type>]) -> u32 {
-        13
-    }
-
-    /// Values of operands for which the result is undefined or not finite.
-    fn hazards(&self, _x: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    /// Values of operands on which implementations differ although the operator is defined, besides what follows
-    /// from the [`hazards`](Self::hazards), from the branches that the meaning takes and from the operands' dtypes:
-    /// an operand and what is worth putting there.
-    fn edges(&self, _x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        Vec::new()
-    }
-
-    /// The scalar operations that one evaluation takes, by the convention of docs/budgets.md: a multiply-add counts as
-    /// two, what only moves elements as none, and what nothing else is said of as one for each element of its outputs.
-    fn flops(&self, _x: &[Option<&Type>], y: &[Type]) -> u64 {
-        y.iter().map(elements).fold(0, u64::saturating_add)
-    }
 }
 
-/// What holds between whole operands and results, and can be tested. Every operator states each of them: what is
-/// forgotten would not be tested, and nobody would see it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What holds of one use of an operator, a column each. They are cheap, whatever the sizes.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Facts {
+    /// The first opset in which such a use means what it means here, where that does not follow from its dtypes and
+    /// from which attributes it has (a [`Spec`] says that): from the value of an attribute, say. Else the first that there
+    /// is, 13.
+    pub since: u32,
+    /// What the outputs depend on.
+    pub reads: Reads,
+    /// The scalar operations that one evaluation takes.
+    pub cost: Cost,
     /// What slices along the first axis have to do with each other.
     pub batch: Batch,
     /// An operand of which 2ᵏ times the elements give 2ᵏ times those of the result, exactly and in whatever order is
     /// added, while nothing overflows or becomes denormal. `None` promises nothing.
     pub linear: Option<usize>,
+    /// Values of operands on which implementations differ although the operator is defined, besides what follows
+    /// from the [`hazards`](Operator::hazards), from the branches that the meaning takes and from the operands' dtypes:
+    /// an operand and what is worth putting there.
+    pub edges: Vec<(usize, Edge)>,
+}
+
+/// What the outputs of an operator depend on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reads {
+    /// The elements of an operand, at least of one.
+    Elements,
+    /// The types of the operands alone, so that the outputs are known before any element is
+    /// ([`plain::of_types`](crate::plain::of_types)).
+    Types,
+}
+
+/// How many scalar operations an evaluation takes, by the convention of docs/budgets.md: a multiply-add counts as two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cost {
+    /// None: elements are only moved.
+    Moves,
+    /// So many for each element of the first output.
+    PerOutput(u64),
+    /// So many for each element of the first operand.
+    PerInput(u64),
+}
+
+impl Cost {
+    /// The scalar operations on operands `x` with the outputs `y`.
+    pub fn flops(self, x: &[Option<&Type>], y: &[Type]) -> u64 {
+        let (ty, each) = match self {
+            Self::Moves => return 0,
+            Self::PerOutput(each) => (y.first(), each),
+            Self::PerInput(each) => (x.first().copied().flatten(), each),
+        };
+        ty.map_or(0, elements).saturating_mul(each)
+    }
 }
 
 /// What the slices of the first operand along its first axis have to do with each other.
@@ -74,11 +99,6 @@ impl Batch {
     pub const fn apart_if(holds: bool) -> Self {
         if holds { Self::Apart } else { Self::Together }
     }
-}
-
-impl Facts {
-    /// Nothing is promised.
-    pub const NONE: Self = Self { batch: Batch::Together, linear: None };
 }
 
 /// The rank of an operand; 0 of one that is absent.

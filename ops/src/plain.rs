@@ -257,8 +257,22 @@ pub fn evaluate(op: &impl Operator, operands: &[Option<&Tensor>], outputs: &[Typ
     let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
     let data: Vec<Option<Data<Plain>>> = operands.iter().map(|t| t.map(load)).collect();
     let inputs: Vec<Option<&Data<Plain>>> = data.iter().map(Option::as_ref).collect();
-    let arith = Plain { dtype: working_dtype(&types, outputs) };
-    let results = op.eval(&Call { arith: &arith, inputs: &inputs, types: &types, outputs });
+    run(op, &types, &inputs, outputs)
+}
+
+/// The value of one operator that [reads](crate::operator::Reads) types alone, on operands of these types.
+pub fn of_types(op: &impl Operator, types: &[Option<&Type>], outputs: &[Type]) -> Vec<Tensor> {
+    run(op, types, &vec![None; types.len()], outputs)
+}
+
+fn run(
+    op: &impl Operator,
+    types: &[Option<&Type>],
+    inputs: &[Option<&Data<Plain>>],
+    outputs: &[Type],
+) -> Vec<Tensor> {
+    let arith = Plain { dtype: working_dtype(types, outputs) };
+    let results = op.eval(&Call { arith: &arith, inputs, types, outputs });
     debug_assert_eq!(results.len(), outputs.len(), "the meaning has as many outputs as the type rule");
     let store = |(data, ty): (&Data<Plain>, &Type)| {
         debug_assert_eq!(data.shape(), ty.extents(), "the meaning has the shape that the type rule has");

@@ -4,6 +4,7 @@
 //! [`Rule`]. Over `i64` the rule is [`Check`]: every requirement is tested on the spot and the first broken one
 //! comes back as a [`Reject`]. Over symbolic dimensions the same calls post constraints to a solver.
 
+use ir::dim::LIMIT;
 use ir::{BadAttribute, DType, DTypes, Dim, Type};
 
 /// Takes the requirements of a type rule.
@@ -42,7 +43,7 @@ pub enum Reject {
     RepeatedAxis(i64),
     #[error("`{name}` has {found} entries instead of {wanted}")]
     Length { name: &'static str, found: usize, wanted: usize },
-    #[error("a number of the rule overflows")]
+    #[error("a size, or a number that sizes follow from, exceeds {LIMIT}")]
     Overflow,
     #[error(transparent)]
     Attribute(#[from] BadAttribute),
@@ -173,7 +174,7 @@ pub fn axis(axis: i64, rank: usize) -> Result<usize, Reject> {
 
 /// A number that means the same as the largest or the smallest that there may be, where it is beyond.
 pub fn within_limit(number: i64) -> i64 {
-    number.clamp(-ir::dim::LIMIT, ir::dim::LIMIT)
+    number.clamp(-LIMIT, LIMIT)
 }
 
 /// The axes as indices, in the order given; each may be named once.

@@ -6,9 +6,9 @@ use ir::Choices;
 use ir::dim::{Arena, Expr};
 use ir::{Attribute, DType, DTypes, Operation, Sym, Tensor, Type};
 use onnxsmith_ops::draw::{Draw, Goal, Limits, Operand, Taste};
-use onnxsmith_ops::plain::evaluate;
+use onnxsmith_ops::plain::{evaluate, of_types};
 use onnxsmith_ops::spec::{Arity, Deviation, Place};
-use onnxsmith_ops::{Op, Operator, Spec, registry, schema};
+use onnxsmith_ops::{Op, Operator, Reads, Spec, registry, schema};
 
 const OPSETS: std::ops::RangeInclusive<u32> = 13..=26;
 
@@ -258,15 +258,33 @@ fn accepted_calls_evaluate_to_the_inferred_types() {
             accepted += 1;
             let operands: Vec<Option<&Tensor>> = operands.iter().map(Option::as_ref).collect();
             let found = evaluate(&drawn.op, &operands, &inferred);
-            let found: Vec<Type> = found.iter().map(Tensor::ty).collect();
-            assert_eq!(found, inferred, "{} on {types:?}", spec.name);
+            let given: Vec<Type> = found.iter().map(Tensor::ty).collect();
+            assert_eq!(given, inferred, "{} on {types:?}", spec.name);
             for (i, ty) in inferred.iter().enumerate() {
                 let allowed = spec.output_types(i, opset);
                 assert!(allowed.contains(ty.dtype), "{}'s output {i} is {} in {opset}", spec.name, ty.dtype);
             }
             drawn.op.hazards(&types);
-            drawn.op.flops(&types, &inferred);
+            if drawn.op.facts(&types).reads == Reads::Types {
+                let told = of_types(&drawn.op, &types, &inferred);
+                assert_eq!(told, found, "{} reads elements of {types:?}", spec.name);
+            }
         }
         assert!(accepted > 0, "no draw of {} was accepted", spec.name);
+    }
+}
+
+/// The page of operators is made of these, and a reader of the code looks for the same in the same place.
+#[test]
+fn every_operator_says_what_it_does_its_shapes_and_where_the_standard_does() {
+    for spec in registry() {
+        let (name, about) = (spec.name, spec.about);
+        let does = about.does();
+        assert!(does.ends_with('.') && !does.contains('\n'), "{name} does `{does}`");
+        assert!(about.shapes().contains('→') && !about.shapes().contains('\n'), "{name}: {}", about.shapes());
+        let link = format!("ONNX: [{name}](https://onnx.ai/onnx/operators/onnx__{name}.html).");
+        assert!(about.text.trim().ends_with(&link), "{name}: {}", about.text);
+        let groups = ["elementwise", "movement", "linear", "reduction", "nn"];
+        assert!(groups.contains(&about.group()), "{name} is in {}", about.module);
     }
 }

@@ -1,5 +1,24 @@
 //! What counts as a bug.
 //!
+//! ```
+//! use interp::{Profile, Taps, evaluate};
+//! use ir::{DType, Tensor, Type};
+//! use onnxsmith_oracles::{Expected, Verdict, judge};
+//! use worker::Outcome;
+//!
+//! let text = "onnxsmith 1 opset 17 graph { %0: f32[1] = variable \"x\" %1: f32[1] = Abs(%0) return \"y\" = %1 }";
+//! let model: ops::Model = text.parse()?;
+//! let number = |x: f64| Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| x);
+//! let reference = evaluate(&model, &[number(-2.0)], &Profile::TIGHT, Taps::Outputs)?;
+//! let names = ["y".to_owned()];
+//! let expected = Expected { names: &names, outputs: &reference.outputs, profile: &Profile::TIGHT };
+//!
+//! let verdict = |y| judge("engine", "level", &Outcome::Outputs(vec![("y".to_owned(), number(y))]), &expected);
+//! assert!(matches!(verdict(2.0), Verdict::Pass));
+//! assert!(matches!(verdict(-2.0), Verdict::Bug(_)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`verdict`] | [`Verdict`]: pass, bug, or incomparable and why |

@@ -1,5 +1,14 @@
 //! What a campaign found, for people and for their trackers.
 //!
+//! ```
+//! use std::path::Path;
+//!
+//! use onnxsmith_present::shell;
+//!
+//! let command = shell::reduce(Path::new("findings/a case"), "rten:all");
+//! assert_eq!(command, "onnxsmith reduce 'findings/a case' --on rten:all");
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`page`] | a campaign as one HTML page |

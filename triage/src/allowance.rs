@@ -1,6 +1,6 @@
 //! What looks like a finding and is none: what an engine may do.
 
-use ir::{DType, NodeKind, Type};
+use ir::{DType, NodeKind};
 use ops::{Hazard, Operator};
 use oracles::{Finding, Why};
 
@@ -35,7 +35,7 @@ fn may_be_undefined(isolated: &Isolated) -> bool {
     let graph = &isolated.flat.graph;
     graph.nodes.iter().any(|node| {
         let NodeKind::Operator(op) = &node.kind else { return false };
-        let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+        let types = graph.types(&node.inputs);
         op.hazards(&types).iter().any(|hazard| match *hazard {
             Hazard::Zero { operand } | Hazard::Outside { operand, .. } | Hazard::Perhaps { operand, .. } => {
                 let value = node.inputs.get(operand).copied().flatten();

@@ -235,6 +235,6 @@ fn suspects(graph: &Graph, finding: &Finding) -> Vec<bool> {
 }
 
 pub(crate) fn culprit(op: &Op, graph: &Graph, id: NodeId, alone: bool) -> Culprit {
-    let types: Vec<_> = graph.node(id).inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+    let types = graph.types(&graph.node(id).inputs);
     Culprit::new(ir::Operation::name(op), &types, alone)
 }

@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use interp::Bounded;
-use ir::{NodeId, NodeKind, Operation, Value};
-use ops::Graph;
+use ir::{NodeId, NodeKind, Value};
+use ops::{Graph, Operator, Reads};
 use oracles::{Expected, Verdict, judge};
 use worker::{Fault, Outcome, WorkerError};
 
@@ -129,14 +129,16 @@ fn split<'a>(taps: &[Tap<'a>]) -> Vec<Vec<Tap<'a>>> {
 }
 
 /// For each node, whether an optimiser may know its values before the model runs: it depends on no input, or only on the
-/// shape of one.
+/// type of one.
 fn folded(graph: &Graph) -> Vec<bool> {
     let mut folded: Vec<bool> = Vec::with_capacity(graph.nodes.len());
     for (_, node) in graph.iter() {
         folded.push(match &node.kind {
             NodeKind::Variable { .. } => false,
-            NodeKind::Operator(op) if matches!(Operation::name(op), "Shape" | "Size") => true,
-            _ => node.inputs.iter().flatten().all(|v| folded[v.node.index()]),
+            NodeKind::Operator(op) if op.facts(&graph.types(&node.inputs)).reads == Reads::Types => true,
+            NodeKind::Operator(_) | NodeKind::Constant(_) | NodeKind::Call(_) => {
+                node.inputs.iter().flatten().all(|v| folded[v.node.index()])
+            }
         });
     }
     folded

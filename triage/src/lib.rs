@@ -1,6 +1,23 @@
 //! What lies behind a wrong answer: which operator is at fault, what else an engine gets wrong on the same case, and the
 //! smallest case that shows it.
 //!
+//! ```
+//! use std::path::Path;
+//!
+//! use onnxsmith_triage::known::{Date, Known};
+//!
+//! let list = "[[known]]\n\
+//!     signature = 'ort | AveragePool * | wrong type'\n\
+//!     versions = '1.31'\n\
+//!     finding = 'corpus/averagepool'\n\
+//!     expires = '2027-06-30'\n";
+//! let known = Known::parse(list, Path::new("known.toml"), Date::from_unix_days(20_000))?;
+//! let signature = "ort | AveragePool f32[3] | wrong type";
+//! assert_eq!(known.covering("1.31.2", signature)[0].1.finding, "corpus/averagepool");
+//! assert!(known.covering("1.30.0", signature).is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`blame`] | which operator is at fault |

@@ -41,7 +41,7 @@ impl Aim {
 
 /// The edges of an operator's operands: what it declares, the ends of its hazards, and what its operands' dtypes have.
 pub(crate) fn aims(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Aim)> {
-    let declared = op.edges(types).into_iter().map(|(operand, edge)| (operand, Aim::Edge(edge)));
+    let declared = op.facts(types).edges.into_iter().map(|(operand, edge)| (operand, Aim::Edge(edge)));
     let ends = op.hazards(types).into_iter().filter_map(|hazard| match hazard {
         Hazard::Outside { operand, low, high } => Some((operand, Aim::Ends(low, high))),
         Hazard::Zero { .. } | Hazard::Perhaps { .. } | Hazard::Always => None,

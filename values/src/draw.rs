@@ -77,7 +77,7 @@ fn required(graph: &Graph, functions: &[Vec<Option<Range>>]) -> BTreeMap<NodeId,
     for node in &graph.nodes {
         let wanted: Vec<(usize, Range)> = match &node.kind {
             NodeKind::Operator(op) => {
-                let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+                let types = graph.types(&node.inputs);
                 op.hazards(&types).iter().filter_map(Range::without).collect()
             }
             NodeKind::Call(f) => {

@@ -4,6 +4,16 @@
 //! campaign, so each runs in a process of its own, which is kept between cases: a case costs one write and one
 //! read on a pipe. `docs/worker-protocol.md` is the contract between the two sides.
 //!
+//! ```
+//! use onnxsmith_worker::protocol::{self, Request, VERSION};
+//!
+//! // What the parent writes first, and how the child reads it.
+//! let frame = protocol::frame(&Request::Hello { protocol: VERSION }, &[])?;
+//! let request: Request = protocol::read_header(&mut frame.as_slice())?;
+//! assert_eq!(request, Request::Hello { protocol: VERSION });
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`protocol`] | headers, frames, and their size limits: the only code both sides share |

@@ -1,6 +1,6 @@
 //! A node runner behind the worker protocol.
 
-use ir::{DType, NodeKind, Operation, Tensor, Type};
+use ir::{DType, NodeKind, Operation, Tensor};
 use ops::{Graph, Model};
 
 use super::Cpu;
@@ -34,7 +34,7 @@ impl<R: NodeRunner> GraphRunner<R> {
     fn check_support(&self, graph: &Graph) -> Result<(), EngineError> {
         for node in &graph.nodes {
             if let NodeKind::Operator(op) = &node.kind {
-                let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+                let types = graph.types(&node.inputs);
                 if let Some(why) = self.runner.support(op, &types).why_not() {
                     return Err(EngineError::Unsupported(format!("{}: {why}", op.name())));
                 }

@@ -47,7 +47,7 @@ impl<'p> Ledger<'p> {
         let block = Block { first: from, past: from, ..Block::default() };
         if from > 0 {
             let (tally, findings) = (total.verdicts, total.findings);
-            on_event(&Event::Resumed { cases: total.cases, tally, findings });
+            on_event(&Event::Resumed { next: from, cases: total.cases, tally, findings });
         }
         let earlier = total.backend_seconds;
         Ok(Self { plan, store, on_event, shelf, total, block, since: Instant::now(), earlier })
@@ -74,14 +74,14 @@ impl<'p> Ledger<'p> {
             Some(found) => self.keep(found, &mut report)?,
             None => Kept::default(),
         };
-        let has_run = report.cases > 0;
+        let (has_run, verdicts) = (report.cases > 0, report.verdicts);
         for what in trouble {
             if self.total.troubles < MAX_TROUBLE as u64 {
                 self.block.trouble.push((index, what.clone()));
             }
-            (self.on_event)(&Event::Trouble { what });
+            (self.on_event)(&Event::Trouble { index, what });
         }
-        self.block.verdicts.merge(report.verdicts);
+        self.block.verdicts.merge(verdicts);
         self.total.merge(report);
         self.block.past += 1;
         for (ordinal, find) in found.iter().flat_map(|found| &found.findings).enumerate() {
@@ -96,7 +96,7 @@ impl<'p> Ledger<'p> {
         kept.events.iter().for_each(|event| (self.on_event)(event));
         if has_run {
             let (tally, findings) = (self.total.verdicts, self.total.findings);
-            (self.on_event)(&Event::Ran { index, tally, findings });
+            (self.on_event)(&Event::Ran { index, verdicts, tally, findings });
         }
         Ok(())
     }

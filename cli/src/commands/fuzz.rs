@@ -248,7 +248,7 @@ impl Lines {
                 format!("going on after {cases} cases, {findings} findings")
             }
             Event::Ran { .. } if self.last.elapsed() < EVERY => return None,
-            Event::Ran { index, tally, findings } => {
+            Event::Ran { index, tally, findings, .. } => {
                 self.last = Instant::now();
                 let Tally { pass, incomparable, .. } = tally;
                 format!("case {index}: so far {pass} right, {findings} wrong, {incomparable} say nothing")
@@ -259,7 +259,7 @@ impl Lines {
             Event::NewFinding { index, signature, finding, saved, known: None } => {
                 format!("case {index}: {signature}\n    {}\n    {}", finding.detail, place(saved.as_deref()))
             }
-            Event::Trouble { what } => format!("trouble: {what}"),
+            Event::Trouble { index, what } => format!("case {index}: trouble: {what}"),
         })
     }
 }

@@ -107,7 +107,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         does: "reverses all of each sequence",
         kernel: |n| {
             let Op::ReverseSequence(op) = n.op else { return None };
-            let time = *n.input(0)?.shape().get(usize::from(op.batch_first))? as i128;
+            let time = *n.input(0)?.shape().get(usize::from(op.batch_first()))? as i128;
             let lengths = n.input(1)?;
             n.with(1, &Tensor::from_i128_fn(&lengths.ty(), |_| time))
         },

@@ -121,7 +121,7 @@ fn node(rng: &mut impl Rng, spec: &Spec, index: usize, names: &[String]) -> Node
     let is_open = |arity| arity == Arity::Variadic;
     let more =
         if spec.inputs.last().is_some_and(|port| is_open(port.arity)) { rng.random_range(0..2) } else { 0 };
-    let outputs = if spec.name == "Split" { 2 } else { spec.outputs.len() };
+    let outputs = if spec.has_variadic_outputs() { 2 } else { spec.outputs.len() };
     let given = onnx::import::attributes(spec.name).into_iter().filter(|_| rng.random_bool(GIVEN));
     let given: Vec<&str> = given.collect();
     NodeProto {

@@ -65,8 +65,8 @@ fn check_opset(writer: &Writer<'_>, id: NodeId, op: &Op, opset: u32) -> Result<(
             return Err(format!("opset {opset} does not allow {} for output {i}", ty.dtype));
         }
     }
-    let operands: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| writer.graph.ty(v))).collect();
-    let since = op.since(&operands);
+    let operands = writer.graph.types(&node.inputs);
+    let since = op.facts(&operands).since;
     if since > opset {
         let form: Vec<String> =
             op.attributes().iter().map(|(name, value)| format!("{name} = {value}")).collect();

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ir::{FunctionId, NodeId, NodeKind, Tensor, Type, Value};
-use ops::{Graph, Op, Operator};
+use ops::{Graph, Op, Operator, Reads};
 
 use super::context::Context;
 use crate::Error;
@@ -85,10 +85,12 @@ pub(super) fn elements(
     for id in needed {
         let node = graph.node(id);
         let mut inputs = vec![knowledge.types_of(id)];
-        let tensors = if let Some(tensor) = extents(graph, id) {
+        let tensors = if let Some(op) = of_types(graph, id) {
             let shaped = node.inputs.iter().flatten().map(|v| knowledge.types_of(v.node));
             inputs.extend(shaped);
-            vec![tensor]
+            let types = graph.types(&node.inputs);
+            spend(context, op, &types, &node.outputs)?;
+            ops::plain::of_types(op, &types, &node.outputs)
         } else {
             inputs.extend(node.uses().filter_map(|v| knowledge.get(v)).map(|known| Rc::clone(&known.inputs)));
             let operands: Vec<Option<&Tensor>> =
@@ -116,26 +118,20 @@ fn needed(graph: &Graph, knowledge: &Knowledge, value: Value) -> Option<BTreeSet
         }
         match &graph.node(value.node).kind {
             NodeKind::Variable { .. } => return None,
-            _ if reads_only_types(graph, value.node) => {}
+            _ if of_types(graph, value.node).is_some() => {}
             _ => open.extend(graph.node(value.node).uses()),
         }
     }
     Some(needed)
 }
 
-fn reads_only_types(graph: &Graph, id: NodeId) -> bool {
-    matches!(&graph.node(id).kind, NodeKind::Operator(Op::Shape(_) | Op::Size(_)))
-}
-
-/// What follows from the type of the operand alone: how exporters compute shapes.
-fn extents(graph: &Graph, id: NodeId) -> Option<Tensor> {
-    let node = graph.node(id);
-    let x = || node.inputs.first().copied().flatten().map(|v| graph.ty(v));
-    let list = |values: &[i64]| Tensor::from_i128_fn(&node.outputs[0], |i| values[i].into());
-    match &node.kind {
-        NodeKind::Operator(Op::Shape(shape)) => x().map(|x| list(&x.shape[shape.axes(x.rank())])),
-        NodeKind::Operator(Op::Size(_)) => x().map(|x| list(&[x.count()])),
-        _ => None,
+/// The operator of a node whose outputs follow from the types of its operands alone: how exporters compute shapes.
+fn of_types(graph: &Graph, id: NodeId) -> Option<&Op> {
+    match &graph.node(id).kind {
+        NodeKind::Operator(op) if op.facts(&graph.types(&graph.node(id).inputs)).reads == Reads::Types => {
+            Some(op)
+        }
+        NodeKind::Operator(_) | NodeKind::Variable { .. } | NodeKind::Constant(_) | NodeKind::Call(_) => None,
     }
 }
 
@@ -151,8 +147,7 @@ fn compute(
         NodeKind::Variable { .. } => Ok(None),
         NodeKind::Constant(tensor) => Ok(Some(vec![(**tensor).clone()])),
         NodeKind::Operator(op) => {
-            let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
-            spend(context, op, &types, &node.outputs)?;
+            spend(context, op, &graph.types(&node.inputs), &node.outputs)?;
             let outputs = context.options.evaluator.evaluate(op, operands, &node.outputs);
             let what = || format!("operator {}", ir::Operation::name(op));
             outputs.map(Some).map_err(|why| Error::unsupported(what(), why))
@@ -163,7 +158,7 @@ fn compute(
 
 fn spend(context: &mut Context<'_>, op: &Op, types: &[Option<&Type>], outputs: &[Type]) -> Result<(), Error> {
     let moved = outputs.iter().map(ops::operator::elements).fold(0, u64::saturating_add);
-    let cost = op.flops(types, outputs).max(moved);
+    let cost = op.facts(types).cost.flops(types, outputs).max(moved);
     context.operations = context.operations.checked_sub(cost).ok_or_else(|| {
         let why = format!("reading shapes, branches and loops takes more than {MAX_OPERATIONS} operations");
         Error::unsupported("model", why)

@@ -50,8 +50,9 @@ mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ir::{Tensor, Type};
-use ops::Model;
+use ir::validate::{Fault, Invalid};
+use ir::{NodeKind, Tensor, Type};
+use ops::{Model, Reject};
 
 pub(crate) use context::domain;
 pub use context::{Evaluator, Reference};
@@ -60,7 +61,7 @@ pub use origin::{Inside, Origin, Path, Within};
 use crate::Error;
 use crate::external::External;
 use crate::names::PRODUCER;
-use crate::program::Program;
+use crate::program::{Body, Program, ValueId};
 use crate::proto::{ModelProto, ValueInfoProto};
 
 /// What may help to read a model.
@@ -140,13 +141,45 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
     let mut walk = walk::Walk::new(&mut context, frame, nodes::step);
     walk.inputs(body)?;
     walk.content(body)?;
-    body.outputs.iter().try_for_each(|port| walk.output(port))?;
+    for port in &body.outputs {
+        walk.output(port).map_err(|e| match giver(body, port.value) {
+            Some(node) => e.inside(node),
+            None => e,
+        })?;
+    }
     let walk::Made { graph, origins } = walk.finish();
     if context.ours {
         function::uncalled(&mut context, nodes::step)?;
     }
     let model = function::finish(&mut context.functions, opset, graph);
-    model.validate().map_err(|e| Error::invalid("model", e.to_string()))?;
+    model.validate().map_err(|e| invalid(&model, &origins, program, &e))?;
     let is_specialised = context.is_written_out || !context.specialised.is_empty();
     Ok(Imported { model, opset: context.declared, specialised: context.specialised, origins, is_specialised })
+}
+
+/// Why a model that was read is not valid; the node at fault by the name that the program has for it.
+fn invalid(model: &Model, origins: &[Origin], program: &Program, why: &Invalid<Reject>) -> Error {
+    let Some((id, fault)) = why.node() else { return Error::invalid("model", why.to_string()) };
+    let what = match &model.graph.node(id).kind {
+        NodeKind::Variable { name } => format!("input `{name}`"),
+        NodeKind::Constant(_) => "constant".to_owned(),
+        NodeKind::Operator(_) | NodeKind::Call(_) => {
+            label(&program.main.body, origins[id.index()].outermost())
+        }
+    };
+    match fault {
+        // ONNX knows no limit.
+        Fault::Size { .. } => Error::unsupported(what, fault.to_string()),
+        _ => Error::invalid(what, fault.to_string()),
+    }
+}
+
+/// The node that gives a value, if one does.
+fn giver(body: &Body, value: ValueId) -> Option<String> {
+    let position = body.nodes.iter().position(|node| node.outputs.contains(&Some(value)))?;
+    Some(label(body, position))
+}
+
+fn label(body: &Body, position: usize) -> String {
+    body.nodes[position].label(position)
 }

@@ -48,7 +48,7 @@ fn add<'p>(
     }
     let written = attributes.clone();
     let Operands { inputs, given } = operands(walk, spec, node, &mut attributes)?;
-    let types: Vec<Option<&Type>> = inputs.iter().map(|v| v.map(|v| walk.graph.ty(v))).collect();
+    let types = walk.graph.types(&inputs);
     let opset = walk.context.opset;
     if spec.name == "Split" {
         split_sizes(&mut attributes, types.first().copied().flatten(), node.outputs.len(), opset)?;
@@ -56,7 +56,7 @@ fn add<'p>(
     let op = Op::from_attributes(spec, &attributes).map_err(|e| bad_attribute(&e))?;
     check_understood(&op, &written)?;
     check_dtypes(opset, spec, &types)?;
-    let outputs = Operation::infer(&op, &types).map_err(|e| reject(&e))?;
+    let outputs = Operation::infer(&op, &types).map_err(|e| reject(&e, &types))?;
     walk.push_named(node, NodeKind::Operator(op), inputs, given, &outputs)
 }
 
@@ -146,7 +146,7 @@ fn operands<'p>(
 /// values tell. What it was read from is not the operand but which of its elements are zero: an element may be off and
 /// still be none.
 fn count(walk: &mut Walk<'_, '_>, inputs: &[Option<Value>]) -> Result<(i64, Option<Value>), Error> {
-    let x = inputs.first().copied().flatten().ok_or_else(|| reject(&Reject::Missing(0)))?;
+    let x = inputs.first().copied().flatten().ok_or_else(|| reject(&Reject::Missing(0), &[]))?;
     let (mut tensor, mut from) = walk.read_value(x, "operand 0".to_owned())?;
     if from.is_some() && tensor.dtype() != DType::Bool {
         let truth = apply(walk, "Cast", &Attributes::new().dtype("to", DType::Bool), &[x], &[])?[0];
@@ -191,7 +191,7 @@ fn split_sizes(
     outputs: usize,
     opset: u32,
 ) -> Result<(), Error> {
-    let input = input.ok_or_else(|| reject(&Reject::Missing(0)))?;
+    let input = input.ok_or_else(|| reject(&Reject::Missing(0), &[]))?;
     let parts = attributes.remove("num_outputs");
     if attributes.get("split").is_some() {
         return match parts {
@@ -259,10 +259,32 @@ fn bad_attribute(error: &BadAttribute) -> Error {
     }
 }
 
-fn reject(error: &Reject) -> Error {
+/// Why operands of these types make no such operator.
+fn reject(error: &Reject, types: &[Option<&Type>]) -> Error {
+    let why = || format!("{error}, with {}", listed(types));
     match error {
-        Reject::Overflow => Error::unsupported("operator", error.to_string()),
+        Reject::Overflow => Error::unsupported("operator", why()),
         Reject::Attribute(bad) => bad_attribute(bad),
-        _ => Error::invalid("operator", error.to_string()),
+        Reject::Missing(_)
+        | Reject::TooMany { .. }
+        | Reject::DType { .. }
+        | Reject::MixedDTypes(..)
+        | Reject::Rank { .. }
+        | Reject::NotEqual(..)
+        | Reject::Exceeds(..)
+        | Reject::NoBroadcast(..)
+        | Reject::Axis { .. }
+        | Reject::RepeatedAxis(_)
+        | Reject::Length { .. } => Error::invalid("operator", why()),
+    }
+}
+
+fn listed(types: &[Option<&Type>]) -> String {
+    let each: Vec<String> =
+        types.iter().map(|ty| ty.map_or_else(|| "none".to_owned(), ToString::to_string)).collect();
+    match each.as_slice() {
+        [] => "no operands".to_owned(),
+        [one] => format!("the operand {one}"),
+        more => format!("the operands {}", more.join(", ")),
     }
 }

@@ -38,6 +38,13 @@ pub enum Inside {
     Types,
 }
 
+impl Origin {
+    /// The position of the node of the main graph that it comes from: itself, or the one that holds or calls the outermost body.
+    pub fn outermost(&self) -> usize {
+        self.path.bodies().first().map_or(self.node, |within| within.node)
+    }
+}
+
 impl Inside {
     /// Of a branch, whether it is `then_branch`.
     pub const fn side(self) -> Option<bool> {

@@ -26,15 +26,23 @@
 //! `struct Reduce of ReduceFn` has a field `function` besides: which operator of the family it is. `struct PRelu;` has no
 //! attributes, `struct Unary(UnaryFn);` neither, but is a family. What must hold beyond kinds is a function, named
 //! behind the struct: `check Self::check;`. It takes what was read and the attributes given.
+//!
+//! Two payloads say by hand how they are [`Declared`], which is no longer: of the `Predicate`s one has attributes and the other none,
+//! and each `Activation` has its own names and defaults.
 
 mod value;
 
 use ir::{Attributes, BadAttribute, Dim};
 
+use crate::about::About;
+
 pub use value::{Spelling, Value, read, read_choice, write, write_choice};
 
 /// A payload that is read from attributes and written as such.
 pub trait Declared: Sized {
+    /// What its documentation says of it.
+    const ABOUT: About;
+
     /// Which operator of a family; `()` where there is only one.
     type Function: Copy + 'static;
     /// The payload with sizes of another kind among its attributes; itself where there are none.
@@ -84,13 +92,16 @@ impl<D: Dim, E: Dim> Sizes<D, E> for Option<Vec<D>> {
 /// Declares a payload with its attributes; see the [module](self).
 macro_rules! attributes {
     (
-        $(#[$meta:meta])*
+        $(#[doc = $doc:literal])+
+        #[derive($($derive:ident),+)]
         pub struct $name:ident;
     ) => {
-        $(#[$meta])*
+        $(#[doc = $doc])+
+        #[derive($($derive),+)]
         pub struct $name;
 
         impl $crate::attributes::Declared for $name {
+            const ABOUT: $crate::about::About = attributes!(@about $($doc)+);
             type Function = ();
             type Over<E: ir::Dim> = $name;
 
@@ -104,13 +115,16 @@ macro_rules! attributes {
         }
     };
     (
-        $(#[$meta:meta])*
+        $(#[doc = $doc:literal])+
+        #[derive($($derive:ident),+)]
         pub struct $name:ident($function:ty);
     ) => {
-        $(#[$meta])*
+        $(#[doc = $doc])+
+        #[derive($($derive),+)]
         pub struct $name(pub $function);
 
         impl $crate::attributes::Declared for $name {
+            const ABOUT: $crate::about::About = attributes!(@about $($doc)+);
             type Function = $function;
             type Over<E: ir::Dim> = $name;
 
@@ -124,7 +138,8 @@ macro_rules! attributes {
         }
     };
     (
-        $(#[$meta:meta])*
+        $(#[doc = $doc:literal])+
+        #[derive($($derive:ident),+)]
         pub struct $name:ident $(<$d:ident>)? $(of $function:ty)? {
             $(
                 $(#[$about:meta])*
@@ -133,7 +148,8 @@ macro_rules! attributes {
         }
         $(check $check:path;)?
     ) => {
-        $(#[$meta])*
+        $(#[doc = $doc])+
+        #[derive($($derive),+)]
         pub struct $name $(<$d = i64>)? {
             $(
                 /// Which operator of the family.
@@ -143,6 +159,7 @@ macro_rules! attributes {
         }
 
         impl $crate::attributes::Declared for $name {
+            const ABOUT: $crate::about::About = attributes!(@about $($doc)+);
             type Function = attributes!(@function $($function)?);
             type Over<E: ir::Dim> = attributes!(@over $name $($d E)?);
 
@@ -167,6 +184,10 @@ macro_rules! attributes {
         }
 
         attributes!(@map $name [$($d)?] [$(function: $function)?] $([$field: $($how)?])+);
+    };
+
+    (@about $($doc:literal)+) => {
+        $crate::about::About { text: concat!($($doc, "\n"),+), module: module_path!() }
     };
 
     (@function) => { () };

@@ -2,13 +2,14 @@
 
 use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 
+use crate::about::{About, functions};
 use crate::arith::{Arith, Comparison, Fun};
 use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::each;
-use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -21,19 +22,18 @@ pub struct Activation {
     pub parameters: Vec<f32>,
 }
 
-/// Each row: name, attributes with their defaults, the function.
+/// Each row: documentation and name, attributes with their defaults, the function.
 macro_rules! table {
-    ($($name:ident: [$($attribute:ident = $default:expr),+],
+    ($($(#[doc = $doc:literal])+ $name:ident: [$($attribute:ident = $default:expr),+],
        |$a:pat_param, $x:pat_param| $real:expr;)*) => {
-        /// Which function.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the names are ONNX's")]
-        pub enum ActivationFn { $($name,)* }
+        functions! {
+            /// Which function.
+            pub enum ActivationFn of "`x: any shape, floats → y: as x`"; {
+                $($(#[doc = $doc])+ $name = stringify!($name),)*
+            }
+        }
 
         impl ActivationFn {
-            /// Every function, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
             /// The attributes' names and defaults.
             pub const fn attributes(self) -> &'static [(&'static str, f32)] {
                 match self { $(Self::$name => &[$((stringify!($attribute), $default)),+],)* }
@@ -51,31 +51,35 @@ macro_rules! table {
                 }
             }
         }
-
-        /// The rows of the registry.
-        const ROWS: &[(ActivationFn, Row)] = &[$((ActivationFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 
 table! {
+    /// alpha·x where x is below 0, else x.
     LeakyRelu: [alpha = 0.01], |a, x| a.select(negative(a, x), a.mul(alpha, x), x);
+    /// alpha·(eˣ - 1) where x is below 0, else x.
     Elu: [alpha = 1.0],
         |a, x| a.select(negative(a, x), a.mul(alpha, exp_minus_one(a, x)), x);
+    /// gamma·x where x is above 0, else gamma·alpha·(eˣ - 1).
     Selu: [alpha = 1.673_263_2, gamma = 1.050_701],
         |a, x| {
             let expanded = a.sub(a.mul(alpha, a.call(Fun::Exp, x)), alpha);
             let below = a.either(expanded, || a.mul(alpha, exp_minus_one(a, x)));
             a.mul(gamma, a.select(a.compare(Comparison::Greater, x, a.real(0.0)), x, below))
         };
+    /// max(0, x) + min(0, alpha·(exp(x/alpha) - 1)).
     Celu: [alpha = 1.0],
         |a, x| {
             let curve = a.mul(alpha, exp_minus_one(a, a.div(x, alpha)));
             a.add(a.max(a.real(0.0), x), a.min(a.real(0.0), curve))
         };
+    /// max(0, min(1, alpha·x + beta)).
     HardSigmoid: [alpha = 0.2, beta = 0.5],
         |a, x| a.max(a.real(0.0), a.min(a.real(1.0), a.add(a.mul(alpha, x), beta)));
+    /// x where it is above alpha, else 0.
     ThresholdedRelu: [alpha = 1.0],
         |a, x| a.select(a.compare(Comparison::Greater, x, alpha), x, a.real(0.0));
+    /// x/(1 + exp(-alpha·x)).
     Swish: [alpha = 1.0], |a, x| a.mul(x, a.call(Fun::Sigmoid, a.mul(alpha, x)));
 }
 
@@ -89,6 +93,8 @@ fn exp_minus_one<A: Arith>(a: &A, x: A::R) -> A::R {
 }
 
 impl Declared for Activation {
+    const ABOUT: About =
+        About { text: "An element-by-element operator with parameters.", module: module_path!() };
     type Function = ActivationFn;
     type Over<D: Dim> = Activation;
 
@@ -133,19 +139,22 @@ impl<D: Dim> TypeRule<D> for Activation {
 
 impl Operator for Activation {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(4),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: vec![(0, Edge::Saturation), (0, Edge::NonFinite)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![Data::Real(each(c.real(0), |x| self.function.real(c.arith, &self.parameters, x)))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(4)
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Saturation), (0, Edge::NonFinite)]
     }
 }
 

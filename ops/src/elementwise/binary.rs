@@ -3,13 +3,14 @@
 use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
+use crate::about::functions;
 use crate::arith::Arith;
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::{array, broadcast};
-use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -19,19 +20,19 @@ attributes! {
     pub struct Binary(BinaryFn);
 }
 
-/// Each row: name, the function on reals, the function on integers (`None` where undefined).
+/// Each row: documentation and name, the function on reals, the function on integers (`None` where undefined), whether it commutes,
+/// and its edges.
 macro_rules! table {
-    ($($name:ident: |$a:pat_param, $x:pat_param, $y:pat_param| $real:expr,
-       |$p:pat_param, $q:pat_param| $int:expr;)*) => {
-        /// Which function.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the names are ONNX's")]
-        pub enum BinaryFn { $($name,)* }
+    ($($(#[doc = $doc:literal])+ $name:ident: |$a:pat_param, $x:pat_param, $y:pat_param| $real:expr,
+       |$p:pat_param, $q:pat_param| $int:expr, $order:ident, [$($edge:expr),*];)*) => {
+        functions! {
+            /// Which function.
+            pub enum BinaryFn of "`a, b: shapes that broadcast → y: the common shape`"; {
+                $($(#[doc = $doc])+ $name = stringify!($name),)*
+            }
+        }
 
         impl BinaryFn {
-            /// Every function, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
             /// The function on real numbers.
             pub fn real<A: Arith>(self, a: &A, x: A::R, y: A::R) -> A::R {
                 match self { $(Self::$name => { let ($a, $x, $y) = (a, x, y); $real })* }
@@ -41,26 +42,53 @@ macro_rules! table {
             pub fn int(self, x: i128, y: i128) -> Option<i128> {
                 match self { $(Self::$name => { let ($p, $q) = (x, y); $int })* }
             }
-        }
 
-        /// The rows of the registry.
-        const ROWS: &[(BinaryFn, Row)] = &[$((BinaryFn::$name, Row::new(stringify!($name))),)*];
+            /// Whether the operands may be exchanged.
+            pub const fn commutes(self) -> bool {
+                match self { $(Self::$name => $order,)* }
+            }
+
+            /// Elements of the first operand on which implementations part.
+            const fn edges(self) -> &'static [Edge] {
+                match self { $(Self::$name => &[$($edge),*],)* }
+            }
+        }
     };
 }
 
 table! {
-    Add: |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q));
-    Sub: |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q));
-    Mul: |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q));
-    // Integer division truncates, as in C; ONNX leaves division by zero undefined.
-    Div: |a, x, y| a.div(x, y), |p, q| p.checked_div(q);
-    And: |_, x, _| x, |p, q| Some(p & q);
-    Or: |_, x, _| x, |p, q| Some(p | q);
-    Xor: |_, x, _| x, |p, q| Some(p ^ q);
-    BitwiseAnd: |_, x, _| x, |p, q| Some(p & q);
-    BitwiseOr: |_, x, _| x, |p, q| Some(p | q);
-    BitwiseXor: |_, x, _| x, |p, q| Some(p ^ q);
+    /// a + b.
+    ///
+    /// Integers wrap.
+    Add: |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q)), COMMUTES, [Edge::Meets(1), Edge::Wide];
+    /// a - b.
+    ///
+    /// Integers wrap.
+    Sub: |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q)), ORDERED, [Edge::Meets(1), Edge::Wide];
+    /// a·b.
+    ///
+    /// Integers wrap.
+    Mul: |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q)), COMMUTES, [Edge::Wide];
+    /// a/b.
+    ///
+    /// Integers are divided towards 0, as in C. By 0, and the least one by -1, is undefined.
+    Div: |a, x, y| a.div(x, y), |p, q| p.checked_div(q), ORDERED, [Edge::Wide];
+    /// Whether both are true.
+    And: |_, x, _| x, |p, q| Some(p & q), COMMUTES, [];
+    /// Whether either is true.
+    Or: |_, x, _| x, |p, q| Some(p | q), COMMUTES, [];
+    /// Whether one alone is true.
+    Xor: |_, x, _| x, |p, q| Some(p ^ q), COMMUTES, [];
+    /// The bits that both have.
+    BitwiseAnd: |_, x, _| x, |p, q| Some(p & q), COMMUTES, [];
+    /// The bits that either has.
+    BitwiseOr: |_, x, _| x, |p, q| Some(p | q), COMMUTES, [];
+    /// The bits that one alone has.
+    BitwiseXor: |_, x, _| x, |p, q| Some(p ^ q), COMMUTES, [];
 }
+
+const COMMUTES: bool = true;
+const ORDERED: bool = false;
 
 impl Family for Binary {
     const ROWS: &'static [(BinaryFn, Row)] = ROWS;
@@ -86,18 +114,14 @@ impl<D: Dim> TypeRule<D> for Binary {
 
 impl Operator for Binary {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::Together, linear: (self.0 == BinaryFn::Mul).then_some(0) }
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let shape = c.extents(0);
-        vec![if c.is_real() {
-            Data::Real(zip(&shape, c.real(0), c.real(1), |x, y| self.0.real(c.arith, x, y)))
-        } else {
-            Data::Int(zip(&shape, c.int(0), c.int(1), |x, y| {
-                c.arith.exact([x, y], |[p, q]| self.0.int(p, q))
-            }))
-        }]
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: (self.0 == BinaryFn::Mul).then_some(0),
+            edges: self.0.edges().iter().map(|&edge| (0, edge)).collect(),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
@@ -124,17 +148,15 @@ impl Operator for Binary {
         }
     }
 
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        match self.0 {
-            BinaryFn::Add | BinaryFn::Sub => vec![(0, Edge::Meets(1)), (0, Edge::Wide)],
-            BinaryFn::Mul | BinaryFn::Div => vec![(0, Edge::Wide)],
-            BinaryFn::And
-            | BinaryFn::Or
-            | BinaryFn::Xor
-            | BinaryFn::BitwiseAnd
-            | BinaryFn::BitwiseOr
-            | BinaryFn::BitwiseXor => Vec::new(),
-        }
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let shape = c.extents(0);
+        vec![if c.is_real() {
+            Data::Real(zip(&shape, c.real(0), c.real(1), |x, y| self.0.real(c.arith, x, y)))
+        } else {
+            Data::Int(zip(&shape, c.int(0), c.int(1), |x, y| {
+                c.arith.exact([x, y], |[p, q]| self.0.int(p, q))
+            }))
+        }]
     }
 }
 

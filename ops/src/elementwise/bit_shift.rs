@@ -8,12 +8,16 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Facts, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// BitShift.
+    /// The bits of x moved by as many places as y says, towards the most significant bit or away from it.
+    ///
+    /// `x, y: shapes that broadcast, unsigned integers → z: the common shape`
+    ///
+    /// Bits moved out are lost and zeros come in. Moving by as many places as there are bits, or by more, is undefined.
     ///
     /// ONNX: [BitShift](https://onnx.ai/onnx/operators/onnx__BitShift.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +67,19 @@ impl<D: Dim> TypeRule<D> for BitShift {
 
 impl Operator for BitShift {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let bits = x.get(1).copied().flatten().map_or(8, |t| t.dtype.bits());
+        vec![Hazard::Outside { operand: 1, low: 0.0, high: bits as f64 - 1.0 }]
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -75,11 +91,6 @@ impl Operator for BitShift {
             Direction::Right => Some(x >> places),
         };
         vec![Data::Int(zip(&c.extents(0), c.int(0), c.int(1), |x, y| c.arith.exact([x, y], shift)))]
-    }
-
-    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let bits = x.get(1).copied().flatten().map_or(8, |t| t.dtype.bits());
-        vec![Hazard::Outside { operand: 1, low: 0.0, high: bits as f64 - 1.0 }]
     }
 }
 

@@ -13,13 +13,22 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::each;
-use crate::operator::{Edge, Facts, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// Cast: the dtype is an attribute. Where `saturate` and `round_mode` do not concern the dtype, whatever they say is
-    /// accepted and nothing is written; so they are written only in opsets that have them.
+    /// The same numbers in another dtype, which is an attribute.
+    ///
+    /// `x: any shape → y: the same, of dtype to`
+    ///
+    /// Floats are rounded to the nearest, ties to even. A float that becomes an integer loses its fraction, and must
+    /// then fit: else it is undefined. Integers that do not fit lose their high bits. All but 0 is true, NaN too. For
+    /// floats of 8 bits and less, [tables](https://onnx.ai/onnx/technical/float8.html) say what becomes of what does
+    /// not fit.
+    ///
+    /// Where `saturate` and `round_mode` do not concern the dtype, whatever they say is accepted and nothing is
+    /// written; so they are written only in opsets that have them.
     ///
     /// ONNX: [Cast](https://onnx.ai/onnx/operators/onnx__Cast.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +42,11 @@ attributes! {
 }
 
 attributes! {
-    /// CastLike: the dtype is that of a second operand, whose elements do not matter.
+    /// The same numbers in the dtype of a second operand, whose elements do not matter.
+    ///
+    /// `x: any shape, like: any shape → y: as x, of the dtype of like`
+    ///
+    /// As [`Cast`] has it.
     ///
     /// ONNX: [CastLike](https://onnx.ai/onnx/operators/onnx__CastLike.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -216,20 +229,23 @@ impl<D: Dim> TypeRule<D> for Cast {
 }
 
 impl Operator for Cast {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![convert(c, self.to, self.rounding)]
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: edges(x, self.to),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         hazards(x, self.to)
     }
 
-    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        edges(x, self.to)
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        vec![convert(c, self.to, self.rounding)]
     }
 }
 
@@ -241,20 +257,23 @@ impl<D: Dim> TypeRule<D> for CastLike {
 }
 
 impl Operator for CastLike {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![convert(c, c.dtype(1), self.rounding)]
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: x.get(1).copied().flatten().map_or(Vec::new(), |like| edges(x, like.dtype)),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         x.get(1).copied().flatten().map_or(Vec::new(), |like| hazards(x, like.dtype))
     }
 
-    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        x.get(1).copied().flatten().map_or(Vec::new(), |like| edges(x, like.dtype))
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        vec![convert(c, c.dtype(1), self.rounding)]
     }
 }
 

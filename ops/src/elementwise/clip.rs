@@ -9,13 +9,17 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::each;
-use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Deviation, Row};
 
 attributes! {
-    /// Clip. The bounds are scalars. An absent bound does not bind, not even infinities: that is what the
-    /// standard's function body says, where its prose names the largest finite number.
+    /// The elements kept between a lower and an upper bound: min(max(x, low), high).
+    ///
+    /// `x: any shape, low: [], high: [] → y: as x`
+    ///
+    /// Either bound may be absent. An absent one does not bind, not even infinities: that is what the standard's
+    /// function body says, where its prose names the largest finite number. Where the bounds cross, the upper one wins.
     ///
     /// ONNX: [Clip](https://onnx.ai/onnx/operators/onnx__Clip.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,8 +62,20 @@ impl<D: Dim> TypeRule<D> for Clip {
 }
 
 impl Operator for Clip {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let bounds = (1..3).filter(|&bound| x.get(bound).is_some_and(Option::is_some));
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(2),
+            batch: Batch::Together,
+            linear: None,
+            edges: bounds.map(|bound| (0, Edge::Meets(bound))).chain([(0, Edge::NonFinite)]).collect(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -91,15 +107,6 @@ impl Operator for Clip {
                 }))
             }
         }]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(2)
-    }
-
-    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        let bounds = (1..3).filter(|&bound| x.get(bound).is_some_and(Option::is_some));
-        bounds.map(|bound| (0, Edge::Meets(bound))).chain([(0, Edge::NonFinite)]).collect()
     }
 }
 

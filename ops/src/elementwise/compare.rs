@@ -2,13 +2,14 @@
 
 use ir::{DType, DTypes, Dim, Sym, Type};
 
+use crate::about::About;
 use crate::arith::{Arith, Comparison};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Family;
-use crate::operator::{Edge, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -18,14 +19,32 @@ attributes! {
     pub struct Compare(Comparison);
 }
 
+/// A row: its name, and what the operator does.
+macro_rules! row {
+    ($name:literal, $does:literal) => {
+        Row::new($name).about(About {
+            text: concat!(
+                $does,
+                "\n\n`a, b: shapes that broadcast → y: the common shape, bool`\n\nWith NaN it is false.\n\n",
+                "ONNX: [",
+                $name,
+                "](https://onnx.ai/onnx/operators/onnx__",
+                $name,
+                ".html)."
+            ),
+            module: module_path!(),
+        })
+    };
+}
+
 impl Family for Compare {
     /// In the order of [`Comparison`].
     const ROWS: &'static [(Comparison, Row)] = &[
-        (Comparison::Equal, Row::new("Equal")),
-        (Comparison::Less, Row::new("Less")),
-        (Comparison::LessOrEqual, Row::new("LessOrEqual")),
-        (Comparison::Greater, Row::new("Greater")),
-        (Comparison::GreaterOrEqual, Row::new("GreaterOrEqual")),
+        (Comparison::Equal, row!("Equal", "Whether a = b.")),
+        (Comparison::Less, row!("Less", "Whether a < b.")),
+        (Comparison::LessOrEqual, row!("LessOrEqual", "Whether a ≤ b.")),
+        (Comparison::Greater, row!("Greater", "Whether a > b.")),
+        (Comparison::GreaterOrEqual, row!("GreaterOrEqual", "Whether a ≥ b.")),
     ];
 
     fn row(&self) -> usize {
@@ -51,7 +70,18 @@ impl<D: Dim> TypeRule<D> for Compare {
 
 impl Operator for Compare {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: vec![(0, Edge::Meets(1)), (1, Edge::Meets(0)), (0, Edge::NonFinite), (1, Edge::NonFinite)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -61,10 +91,6 @@ impl Operator for Compare {
         } else {
             zip(&shape, c.int(0), c.int(1), |x, y| a.exact([x, y], |[p, q]| Some(self.0.holds(p, q).into())))
         })]
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Meets(1)), (1, Edge::Meets(0)), (0, Edge::NonFinite), (1, Edge::NonFinite)]
     }
 }
 

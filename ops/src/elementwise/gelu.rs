@@ -10,12 +10,16 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::each;
-use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// Gelu.
+    /// x·Φ(x), where Φ is the distribution function of the normal distribution, or an approximation by tanh.
+    ///
+    /// `x: any shape, floats → y: as x`
+    ///
+    /// x/2·(1 + erf(x/√2)), or x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))).
     ///
     /// ONNX: [Gelu](https://onnx.ai/onnx/operators/onnx__Gelu.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +34,7 @@ impl Single for Gelu {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;
-        Some(Gelu { tanh: d.chance(0.5) })
+        Some(Gelu { tanh: d.flag() })
     }
 }
 
@@ -62,19 +66,22 @@ impl<D: Dim> TypeRule<D> for Gelu {
 
 impl Operator for Gelu {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(if self.tanh { 9 } else { 5 }),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: vec![(0, Edge::Saturation)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![Data::Real(each(c.real(0), |x| self.real(c.arith, x, c.dtype(0))))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(if self.tanh { 9 } else { 5 })
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Saturation)]
     }
 }
 

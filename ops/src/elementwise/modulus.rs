@@ -8,12 +8,17 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Facts, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// Mod.
+    /// What a division leaves over.
+    ///
+    /// `a, b: shapes that broadcast → y: the common shape`
+    ///
+    /// With the sign of the divisor, as in Python; with `fmod`, that of the dividend, as in C. Dividing by 0 is
+    /// undefined; the least integer by -1 leaves 0.
     ///
     /// ONNX: [Mod](https://onnx.ai/onnx/operators/onnx__Mod.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,7 +66,19 @@ impl<D: Dim> TypeRule<D> for Mod {
 
 impl Operator for Mod {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        // The smallest integer modulo -1 is 0, although x86 division traps there: worth visiting, not a hazard.
+        vec![Hazard::Zero { operand: 1 }]
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -71,11 +88,6 @@ impl Operator for Mod {
         } else {
             Data::Int(zip(&shape, c.int(0), c.int(1), |x, y| a.exact([x, y], |[p, q]| self.int(p, q))))
         }]
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        // The smallest integer modulo -1 is 0, although x86 division traps there: worth visiting, not a hazard.
-        vec![Hazard::Zero { operand: 1 }]
     }
 }
 

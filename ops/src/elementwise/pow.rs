@@ -8,12 +8,18 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Facts, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
 use crate::spec::Row;
 
 attributes! {
-    /// Pow. The result has the dtype of the base.
+    /// The base to the power of the exponent.
+    ///
+    /// `x, exponent: shapes that broadcast → y: the common shape, of the dtype of x`
+    ///
+    /// Both may have different dtypes; an integer to the power of a float is computed in floats, then cast. A negative
+    /// base has no power that is not whole, and 0 none that is negative: there the result is NaN or infinite for
+    /// floats, and undefined for integers.
     ///
     /// ONNX: [Pow](https://onnx.ai/onnx/operators/onnx__Pow.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,22 +65,14 @@ impl<D: Dim> TypeRule<D> for Pow {
 
 impl Operator for Pow {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let (a, shape, dtype) = (c.arith, c.extents(0), c.outputs[0].dtype);
-        vec![match (c.data(0), c.data(1)) {
-            (Data::Real(x), Data::Real(y)) => Data::Real(zip(&shape, x, y, |x, y| a.pow(x, y))),
-            (Data::Real(x), Data::Int(y)) => Data::Real(zip(&shape, x, y, |x, y| a.pow(x, a.convert(y)))),
-            (Data::Int(x), Data::Int(y)) => {
-                Data::Int(zip(&shape, x, y, |x, y| a.exact([x, y], |[p, q]| integer_power(p, q))))
-            }
-            // ONNX: computed in floating point, then cast to the dtype of the base.
-            (Data::Int(x), Data::Real(y)) => {
-                Data::Int(zip(&shape, x, y, |x, y| a.truncate(a.pow(a.convert(x), y), dtype)))
-            }
-        }]
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
@@ -98,6 +96,21 @@ impl Operator for Pow {
                 vec![Hazard::Outside { operand: 1, low: 0.0, high: width - 1.0 }]
             }
         }
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, shape, dtype) = (c.arith, c.extents(0), c.outputs[0].dtype);
+        vec![match (c.data(0), c.data(1)) {
+            (Data::Real(x), Data::Real(y)) => Data::Real(zip(&shape, x, y, |x, y| a.pow(x, y))),
+            (Data::Real(x), Data::Int(y)) => Data::Real(zip(&shape, x, y, |x, y| a.pow(x, a.convert(y)))),
+            (Data::Int(x), Data::Int(y)) => {
+                Data::Int(zip(&shape, x, y, |x, y| a.exact([x, y], |[p, q]| integer_power(p, q))))
+            }
+            // ONNX: computed in floating point, then cast to the dtype of the base.
+            (Data::Int(x), Data::Real(y)) => {
+                Data::Int(zip(&shape, x, y, |x, y| a.truncate(a.pow(a.convert(x), y), dtype)))
+            }
+        }]
     }
 }
 

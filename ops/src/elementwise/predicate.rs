@@ -2,13 +2,14 @@
 
 use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
 
+use crate::about::{About, functions};
 use crate::arith::{Arith, Class};
 use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::each;
-use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -26,15 +27,20 @@ pub enum Predicate {
     },
 }
 
-/// Which question, without its attributes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs, reason = "the names are ONNX's")]
-pub enum PredicateFn {
-    IsNaN,
-    IsInf,
+functions! {
+    /// Which question, without its attributes.
+    pub enum PredicateFn of "`x: any shape, floats → y: as x, bool`"; {
+        /// Whether x is NaN.
+        IsNaN = "IsNaN",
+        /// Whether x is infinite.
+        ///
+        /// Without `detect_negative` -∞ does not count, and without `detect_positive` +∞ does not.
+        IsInf = "IsInf",
+    }
 }
 
 impl Declared for Predicate {
+    const ABOUT: About = About { text: "A question about each element.", module: module_path!() };
     type Function = PredicateFn;
     type Over<D: Dim> = Predicate;
 
@@ -59,8 +65,7 @@ impl Declared for Predicate {
 }
 
 impl Family for Predicate {
-    const ROWS: &'static [(PredicateFn, Row)] =
-        &[(PredicateFn::IsNaN, Row::new("IsNaN")), (PredicateFn::IsInf, Row::new("IsInf"))];
+    const ROWS: &'static [(PredicateFn, Row)] = ROWS;
 
     fn row(&self) -> usize {
         match self {
@@ -88,7 +93,18 @@ impl<D: Dim> TypeRule<D> for Predicate {
 
 impl Operator for Predicate {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: vec![(0, Edge::NonFinite), (0, Edge::Limits)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -102,10 +118,6 @@ impl Operator for Predicate {
             }
         };
         vec![Data::Int(each(c.real(0), holds))]
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::NonFinite), (0, Edge::Limits)]
     }
 }
 

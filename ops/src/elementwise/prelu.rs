@@ -8,12 +8,16 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Edge, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// PRelu. The slope broadcasts to the shape of X, not the other way round.
+    /// slope·x where x is below 0, else x.
+    ///
+    /// `x: any shape, slope: broadcasts to x → y: as x`
+    ///
+    /// The slope broadcasts to the shape of x, not the other way round.
     ///
     /// ONNX: [PRelu](https://onnx.ai/onnx/operators/onnx__PRelu.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +50,18 @@ impl<D: Dim> TypeRule<D> for PRelu {
 
 impl Operator for PRelu {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: vec![(0, Edge::NonFinite)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -60,10 +75,6 @@ impl Operator for PRelu {
                 a.exact([x, slope], |[x, slope]| Some(if x < 0 { x.wrapping_mul(slope) } else { x }))
             }))
         }]
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::NonFinite)]
     }
 }
 

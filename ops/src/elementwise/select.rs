@@ -9,12 +9,16 @@ use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Edge, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// Where.
+    /// Elements of a where the condition is true, else those of b.
+    ///
+    /// `condition, a, b: shapes that broadcast → y: the common shape`
+    ///
+    /// The element that is not chosen does not matter, be it NaN.
     ///
     /// ONNX: [Where](https://onnx.ai/onnx/operators/onnx__Where.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,15 +56,22 @@ impl EitherKind for Where {
 
 impl Operator for Where {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: vec![(1, Edge::NonFinite), (2, Edge::NonFinite)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         of_either_kind(self, c, 1)
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(1, Edge::NonFinite), (2, Edge::NonFinite)]
     }
 }
 

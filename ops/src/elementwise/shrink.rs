@@ -8,15 +8,17 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::each;
-use crate::operator::{Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// Shrink: x + bias below -lambd, x - bias above lambd, else 0.
+    /// x + bias below -lambd, x - bias above lambd, else 0.
     ///
-    /// On integers both attributes are first cast to the dtype, as in the standard's function body. With whole
-    /// numbers, which are the only ones drawn, every reading of the standard gives the same.
+    /// `x: any shape → y: as x`
+    ///
+    /// On integers both attributes are first cast to the dtype, as in the standard's function body. With whole numbers,
+    /// which are the only ones drawn, every reading of the standard gives the same.
     ///
     /// ONNX: [Shrink](https://onnx.ai/onnx/operators/onnx__Shrink.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -72,7 +74,18 @@ impl<D: Dim> TypeRule<D> for Shrink {
 
 impl Operator for Shrink {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(3),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -81,10 +94,6 @@ impl Operator for Shrink {
             Data::Real(x) => Data::Real(each(x, |x| self.real(a, x))),
             Data::Int(x) => Data::Int(each(x, |z| a.exact([z], |[z]| Some(self.int(z))))),
         }]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(3)
     }
 }
 

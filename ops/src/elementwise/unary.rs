@@ -3,13 +3,14 @@
 use ir::format::FloatFormat;
 use ir::{DType, Dim, Sym, Type};
 
+use crate::about::functions;
 use crate::arith::{Arith, Fun, Step};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::each;
-use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -19,20 +20,19 @@ attributes! {
     pub struct Unary(UnaryFn);
 }
 
-/// Each row: name, the function on reals, the function on integers, its domain, whether it is linear, and its edges. A row whose dtypes exclude
-/// one of the two kinds has the identity there, which no validated graph reaches.
+/// Each row: documentation and name, the function on reals, the function on integers, its domain, whether it is linear, and its
+/// edges. A row whose dtypes exclude one of the two kinds has the identity there, which no validated graph reaches.
 macro_rules! table {
-    ($($name:ident: |$a:pat_param, $x:pat_param| $real:expr, |$z:pat_param| $int:expr,
+    ($($(#[doc = $doc:literal])+ $name:ident: |$a:pat_param, $x:pat_param| $real:expr, |$z:pat_param| $int:expr,
        $domain:ident, $linear:ident, [$($edge:ident),*];)*) => {
-        /// Which function.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the names are ONNX's")]
-        pub enum UnaryFn { $($name,)* }
+        functions! {
+            /// Which function.
+            pub enum UnaryFn of "`x: any shape → y: as x`"; {
+                $($(#[doc = $doc])+ $name = stringify!($name),)*
+            }
+        }
 
         impl UnaryFn {
-            /// Every function, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
             /// The function on a real number.
             pub fn real<A: Arith>(self, a: &A, x: A::R) -> A::R {
                 match self { $(Self::$name => { let ($a, $x) = (a, x); $real })* }
@@ -58,45 +58,95 @@ macro_rules! table {
                 match self { $(Self::$name => &[$(Edge::$edge),*],)* }
             }
         }
-
-        /// The rows of the registry.
-        const ROWS: &[(UnaryFn, Row)] = &[$((UnaryFn::$name, Row::new(stringify!($name))),)*];
     };
 }
 
 table! {
+    /// x itself.
     Identity: |_, x| x, |z| z, Everywhere, LINEAR, [NonFinite, Limits];
+    /// |x|.
+    ///
+    /// The least integer stays, as its absolute value does not fit.
     Abs: |a, x| a.abs(x), |z| z.abs(), Everywhere, LINEAR, [NonFinite, Limits];
+    /// -x.
+    ///
+    /// The least integer stays, as its negative does not fit.
     Neg: |a, x| a.neg(x), |z| -z, Everywhere, LINEAR, [NonFinite, Limits];
+    /// -1, 0 or 1: the sign of x.
     Sign: |a, x| a.step(Step::Sign, x), |z| z.signum(), Everywhere, CURVED, [NonFinite, Limits];
+    /// The largest integer that is not above x.
     Floor: |a, x| a.step(Step::Floor, x), |z| z, Everywhere, CURVED, [NonFinite];
+    /// The least integer that is not below x.
     Ceil: |a, x| a.step(Step::Ceil, x), |z| z, Everywhere, CURVED, [NonFinite];
+    /// x rounded to an integer, ties to even.
     Round: |a, x| a.step(Step::Round, x), |z| z, Everywhere, CURVED, [NonFinite];
+    /// max(x, 0).
+    ///
+    /// NaN stays.
     Relu: |a, x| a.max(x, a.real(0.0)), |z| z.max(0), Everywhere, LINEAR, [NonFinite, Limits];
+    /// 1/x.
+    ///
+    /// Of 0 it is infinite.
     Reciprocal: |a, x| a.div(a.real(1.0), x), |z| z, ButZero, CURVED, [];
+    /// √x.
+    ///
+    /// Of negative numbers it is NaN.
     Sqrt: |a, x| a.call(Fun::Sqrt, x), |z| z, FromZero, CURVED, [NonFinite];
+    /// eˣ.
     Exp: |a, x| a.call(Fun::Exp, x), |z| z, Exponents, CURVED, [NonFinite];
+    /// ln x.
+    ///
+    /// Of 0 it is -∞, and of negative numbers NaN.
     Log: |a, x| a.call(Fun::Log, x), |z| z, Normal, CURVED, [];
+    /// The sine of x, in radians.
     Sin: |a, x| a.call(Fun::Sin, x), |z| z, Everywhere, CURVED, [];
+    /// The cosine of x, in radians.
     Cos: |a, x| a.call(Fun::Cos, x), |z| z, Everywhere, CURVED, [];
+    /// The tangent of x, in radians.
     Tan: |a, x| a.call(Fun::Tan, x), |z| z, Everywhere, CURVED, [];
+    /// The arc sine of x, in radians.
+    ///
+    /// Beyond -1 and 1 it is NaN.
     Asin: |a, x| a.call(Fun::Asin, x), |z| z, Unit, CURVED, [];
+    /// The arc cosine of x, in radians.
+    ///
+    /// Beyond -1 and 1 it is NaN.
     Acos: |a, x| a.call(Fun::Acos, x), |z| z, Unit, CURVED, [];
+    /// The arc tangent of x, in radians.
     Atan: |a, x| a.call(Fun::Atan, x), |z| z, Everywhere, CURVED, [Saturation];
+    /// The hyperbolic sine, (eˣ - e⁻ˣ)/2.
     Sinh: |a, x| a.call(Fun::Sinh, x), |z| z, Hyperbolic, CURVED, [];
+    /// The hyperbolic cosine, (eˣ + e⁻ˣ)/2.
     Cosh: |a, x| a.call(Fun::Cosh, x), |z| z, Hyperbolic, CURVED, [];
+    /// The hyperbolic tangent, (eˣ - e⁻ˣ)/(eˣ + e⁻ˣ).
     Tanh: |a, x| a.call(Fun::Tanh, x), |z| z, Everywhere, CURVED, [Saturation];
+    /// The inverse of the hyperbolic sine, ln(x + √(x² + 1)).
     Asinh: |a, x| a.call(Fun::Asinh, x), |z| z, Everywhere, CURVED, [Saturation];
+    /// The inverse of the hyperbolic cosine, ln(x + √(x² - 1)).
+    ///
+    /// Below 1 it is NaN.
     Acosh: |a, x| a.call(Fun::Acosh, x), |z| z, FromOne, CURVED, [];
+    /// The inverse of the hyperbolic tangent, ln((1 + x)/(1 - x))/2.
+    ///
+    /// At -1 and 1 it is infinite, and beyond NaN.
     Atanh: |a, x| a.call(Fun::Atanh, x), |z| z, WithinUnit, CURVED, [];
+    /// The error function, 2/√π·∫₀ˣ exp(-t²) dt.
     Erf: |a, x| a.call(Fun::Erf, x), |z| z, Everywhere, CURVED, [Saturation];
+    /// 1/(1 + e⁻ˣ).
     Sigmoid: |a, x| a.call(Fun::Sigmoid, x), |z| z, Everywhere, CURVED, [Saturation];
+    /// ln(1 + eˣ).
     Softplus: |a, x| a.call(Fun::Softplus, x), |z| z, Everywhere, CURVED, [Saturation];
-    // x·tanh(ln(1 + eˣ))
+    /// x·tanh(ln(1 + eˣ)).
     Mish: |a, x| a.mul(x, a.call(Fun::Tanh, a.call(Fun::Softplus, x))), |z| z, Everywhere, CURVED, [Saturation];
+    /// x/(1 + |x|).
     Softsign: |a, x| a.div(x, a.add(a.real(1.0), a.abs(x))), |z| z, Everywhere, CURVED, [Saturation];
+    /// x·max(0, min(1, x/6 + 1/2)).
+    ///
+    /// Or x·max(0, min(6, x + 3))/6: many implementations have the factor last.
     HardSwish: |a, x| hard_swish(a, x), |z| z, Everywhere, CURVED, [Saturation];
+    /// Whether x is false.
     Not: |_, x| x, |z| i128::from(z == 0), Everywhere, CURVED, [];
+    /// The bits of x, each the other way round.
     BitwiseNot: |_, x| x, |z| !z, Everywhere, CURVED, [];
 }
 
@@ -176,6 +226,24 @@ impl<D: Dim> TypeRule<D> for Unary {
 }
 
 impl Operator for Unary {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let is_float = x[0].is_some_and(|t| t.dtype.is_float());
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: if self.0 == UnaryFn::Identity { Cost::Moves } else { Cost::PerOutput(1) },
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: self.0.is_linear().then_some(0),
+            edges: self.0.edges().iter().filter(|_| is_float).map(|&edge| (0, edge)).collect(),
+        }
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        // Without an operand, as f32 has it.
+        let dtype = x[0].map_or(DType::F32, |t| t.dtype);
+        dtype.float().and_then(|format| self.0.domain().hazard(format)).into_iter().collect()
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let dtype = c.dtype(0);
         let int = |z| match self.0 {
@@ -187,24 +255,5 @@ impl Operator for Unary {
             Data::Real(x) => Data::Real(each(x, |x| self.0.real(c.arith, x))),
             Data::Int(x) => Data::Int(each(x, |x| c.arith.exact([x], |[z]| Some(int(z))))),
         }]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        if self.0 == UnaryFn::Identity { 0 } else { elements(&y[0]) }
-    }
-
-    fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: self.0.is_linear().then_some(0) }
-    }
-
-    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        // Without an operand, as f32 has it.
-        let dtype = x[0].map_or(DType::F32, |t| t.dtype);
-        dtype.float().and_then(|format| self.0.domain().hazard(format)).into_iter().collect()
-    }
-
-    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        let is_float = x[0].is_some_and(|t| t.dtype.is_float());
-        self.0.edges().iter().filter(|_| is_float).map(|&edge| (0, edge)).collect()
     }
 }

@@ -2,13 +2,14 @@
 
 use ir::{Dim, Sym, Type};
 
+use crate::about::functions;
 use crate::arith::Arith;
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes::{array, broadcast};
-use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -18,29 +19,22 @@ attributes! {
     pub struct Variadic(VariadicFn);
 }
 
-/// Each row: a name.
-macro_rules! table {
-    ($($name:ident;)*) => {
-        /// Which function.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the names are ONNX's")]
-        pub enum VariadicFn { $($name,)* }
-
-        impl VariadicFn {
-            /// Every function, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-        }
-
-        /// The rows of the registry.
-        const ROWS: &[(VariadicFn, Row)] = &[$((VariadicFn::$name, Row::new(stringify!($name))),)*];
-    };
-}
-
-table! {
-    Min;
-    Max;
-    Sum;
-    Mean;
+functions! {
+    /// Which function.
+    pub enum VariadicFn of "`x₁, x₂, …: shapes that broadcast → y: the common shape`"; {
+        /// The least of the elements at each place.
+        ///
+        /// NaN, if one of them is.
+        Min = "Min",
+        /// The largest of the elements at each place.
+        ///
+        /// NaN, if one of them is.
+        Max = "Max",
+        /// The sum of the elements at each place.
+        Sum = "Sum",
+        /// The mean of the elements at each place.
+        Mean = "Mean",
+    }
 }
 
 impl VariadicFn {
@@ -95,8 +89,20 @@ impl<D: Dim> TypeRule<D> for Variadic {
 }
 
 impl Operator for Variadic {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let met = if x.len() > 1 { &[(0, Edge::Meets(1)), (1, Edge::Meets(0))][..] } else { &[] };
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(x.len() as u64),
+            batch: Batch::Together,
+            linear: None,
+            edges: [&[(0, Edge::NonFinite)], met].concat(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -113,18 +119,6 @@ impl Operator for Variadic {
                 places.map(|terms| terms.into_iter().reduce(pick).unwrap_or_else(|| a.undefined_int()));
             Data::Int(array(&shape, items.collect()))
         }]
-    }
-
-    fn flops(&self, x: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(x.len() as u64)
-    }
-
-    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        let mut edges = vec![(0, Edge::NonFinite)];
-        if x.len() > 1 {
-            edges.extend([(0, Edge::Meets(1)), (1, Edge::Meets(0))]);
-        }
-        edges
     }
 }
 

@@ -11,15 +11,20 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::linear::{int_dot, products};
-use crate::operator::{Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// Gemm. C broadcasts to the product.
+    /// alpha·A'·B' + beta·C, where A' and B' are A and B or their transposes.
     ///
-    /// On integers, alpha and beta are first cast to the dtype; the standard does not say how a fractional factor
-    /// would round, so only whole ones are drawn there.
+    /// `A': [M, K], B': [K, N], C: broadcasts to [M, N] → Y: [M, N]`
+    ///
+    /// C may be absent. Where K is 0, the product is 0. What a factor of 0 stands before need not be read, be it NaN:
+    /// so BLAS has it.
+    ///
+    /// On integers, alpha and beta are first cast to the dtype; the standard does not say how a fractional factor would
+    /// round, so only whole ones are drawn there.
     ///
     /// ONNX: [Gemm](https://onnx.ai/onnx/operators/onnx__Gemm.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -56,7 +61,7 @@ impl Single for Gemm {
         let factors: &[f32] = if a.dtype.is_float() { &[0.5, 0.1, 2.0, -1.0, 0.0] } else { &[2.0, 3.0, 0.0] };
         let mut factor = || if d.chance(0.5) { Some(1.0) } else { d.choose(factors) };
         let (alpha, beta) = (factor()?, factor()?);
-        Some(Gemm { alpha, beta, trans_a: d.chance(0.5), trans_b: d.chance(0.5) })
+        Some(Gemm { alpha, beta, trans_a: d.flag(), trans_b: d.flag() })
     }
 }
 
@@ -143,17 +148,24 @@ impl Gemm {
 }
 
 impl Operator for Gemm {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let depth = x[0].map_or(0, |a| a.shape[usize::from(!self.trans_a)].max(0) as u64);
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(2 * depth + 3),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         vec![if c.is_real() { Data::Real(self.real(c)) } else { Data::Int(self.int(c)) }]
-    }
-
-    fn flops(&self, x: &[Option<&Type>], y: &[Type]) -> u64 {
-        let depth = x[0].map_or(0, |a| a.shape[usize::from(!self.trans_a)].max(0) as u64);
-        elements(&y[0]).saturating_mul(2 * depth + 3)
     }
 }
 

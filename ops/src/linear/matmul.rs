@@ -10,13 +10,17 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::linear::{int_dot, products, real_dot};
-use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// MatMul of A `[…, M, K]` and B `[…, K, N]`, whose leading axes broadcast. A vector on the left is a row, one
-    /// on the right a column; the axis it lacks is not in the result either.
+    /// The product of matrices, or of stacks of them, as numpy has it.
+    ///
+    /// `A: […, M, K], B: […, K, N] → Y: […, M, N]`
+    ///
+    /// The leading axes broadcast. A vector on the left is a row, one on the right a column; the axis it lacks is not
+    /// in the result either. Where K is 0, the result is 0. Integers wrap.
     ///
     /// ONNX: [MatMul](https://onnx.ai/onnx/operators/onnx__MatMul.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,8 +87,20 @@ fn multiply<T: Clone, U>(
 
 impl Operator for MatMul {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        // A stack of matrices on the left meets one matrix on the right, or a vector.
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 2 && rank(x, 1) <= 2), linear: Some(0) }
+        let depth = x[0].and_then(|a| a.shape.last()).map_or(0, |&k| k.max(0) as u64);
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(2 * depth),
+            // A stack of matrices on the left meets one matrix on the right, or a vector.
+            batch: Batch::apart_if(rank(x, 0) >= 2 && rank(x, 1) <= 2),
+            linear: Some(0),
+            edges: vec![(0, Edge::Stall), (1, Edge::Stall)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -94,15 +110,6 @@ impl Operator for MatMul {
         } else {
             Data::Int(array(&shape, multiply(c.int(0), c.int(1), &shape, |x, y| int_dot(a, x, y))))
         }]
-    }
-
-    fn flops(&self, x: &[Option<&Type>], y: &[Type]) -> u64 {
-        let depth = x[0].and_then(|a| a.shape.last()).map_or(0, |&k| k.max(0) as u64);
-        elements(&y[0]).saturating_mul(2 * depth)
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Stall), (1, Edge::Stall)]
     }
 }
 

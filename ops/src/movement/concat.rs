@@ -8,12 +8,16 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// Concat.
+    /// The operands behind each other along an axis.
+    ///
+    /// `x₁: […, n₁, …], x₂: […, n₂, …], … → y: […, n₁ + n₂ + …, …]`
+    ///
+    /// All other sizes, and the dtypes, are the same. One may be empty.
     ///
     /// ONNX: [Concat](https://onnx.ai/onnx/operators/onnx__Concat.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,11 +73,18 @@ impl Movement for Concat {
 
 impl Operator for Concat {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

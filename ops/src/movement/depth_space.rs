@@ -9,12 +9,17 @@ use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// `DepthToSpace` of `[N, C, H, W]`.
+    /// Channels laid out as blocks of pixels.
+    ///
+    /// `x: [N, C·b², H, W] → y: [N, C, H·b, W·b]`
+    ///
+    /// b is `blocksize`. A channel's number has the place in the block first and the depth last (DCR), or the other way
+    /// round (CRD).
     ///
     /// ONNX: [DepthToSpace](https://onnx.ai/onnx/operators/onnx__DepthToSpace.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +33,11 @@ attributes! {
 }
 
 attributes! {
-    /// `SpaceToDepth` of `[N, C, H, W]`; undoes `DepthToSpace` in DCR order.
+    /// Blocks of pixels laid out as channels.
+    ///
+    /// `x: [N, C, H·b, W·b] → y: [N, C·b², H, W]`
+    ///
+    /// b is `blocksize`. Undoes [`DepthToSpace`] in DCR order.
     ///
     /// ONNX: [SpaceToDepth](https://onnx.ai/onnx/operators/onnx__SpaceToDepth.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +52,7 @@ impl Single for DepthToSpace {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let blocksize = draw(d)?;
-        Some(DepthToSpace { blocksize, depth_first: d.chance(0.5) })
+        Some(DepthToSpace { blocksize, depth_first: d.flag() })
     }
 }
 
@@ -109,11 +118,18 @@ impl Movement for SpaceToDepth {
 
 impl Operator for DepthToSpace {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -123,11 +139,18 @@ impl Operator for DepthToSpace {
 
 impl Operator for SpaceToDepth {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -8,12 +8,16 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Batch, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
 use crate::spec::{Row, list};
 
 attributes! {
-    /// Expand. The broadcasting is multidirectional: where `shape` says 1 or is shorter, the operand's size holds.
+    /// x broadcast with a shape.
+    ///
+    /// `x: [s…] → y: s broadcast with shape`
+    ///
+    /// The broadcasting is multidirectional: where `shape` says 1 or is shorter, the operand's size holds.
     ///
     /// ONNX: [Expand](https://onnx.ai/onnx/operators/onnx__Expand.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -50,11 +54,18 @@ impl Movement for Expand {
 
 impl Operator for Expand {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::Together, linear: Some(0) }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: Some(0),
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -8,12 +8,16 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// `EyeLike`.
+    /// Ones on a diagonal, and zeros, of the shape of an operand whose elements do not matter.
+    ///
+    /// `x: [M, N] → y: the same, of dtype`
+    ///
+    /// Without `dtype`, y has that of x.
     ///
     /// ONNX: [EyeLike](https://onnx.ai/onnx/operators/onnx__EyeLike.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,11 +49,18 @@ impl<D: Dim> TypeRule<D> for EyeLike {
 
 impl Operator for EyeLike {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Types,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

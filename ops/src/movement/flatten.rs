@@ -8,12 +8,16 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Batch, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// Flatten.
+    /// x as a matrix: the axes before `axis` are the rows, the others the columns.
+    ///
+    /// `x: [a…, b…] → y: [∏ a, ∏ b]`
+    ///
+    /// Of no axes the product is 1.
     ///
     /// ONNX: [Flatten](https://onnx.ai/onnx/operators/onnx__Flatten.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,11 +57,18 @@ impl Movement for Flatten {
 
 impl Operator for Flatten {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::Together, linear: Some(0) }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: Some(0),
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -10,12 +10,16 @@ use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Facts, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// Gather. Negative indices count from the axis' end.
+    /// Slices of x that indices point to along an axis.
+    ///
+    /// `x: [a…, n, b…], indices: [i…] → y: [a…, i…, b…]`
+    ///
+    /// Negative indices count from the axis' end. One out of range is undefined.
     ///
     /// ONNX: [Gather](https://onnx.ai/onnx/operators/onnx__Gather.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +30,12 @@ attributes! {
 }
 
 attributes! {
-    /// `GatherElements`. Negative indices count from the axis' end.
+    /// Elements of x that indices point to along an axis, each at its own place on the others.
+    ///
+    /// `x: […, n, …], indices: […, m, …] → y: as indices`
+    ///
+    /// The indices may be less than x on the other axes too. Negative ones count from the axis' end. One out of range
+    /// is undefined.
     ///
     /// ONNX: [GatherElements](https://onnx.ai/onnx/operators/onnx__GatherElements.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,37 +172,43 @@ impl EitherKind for GatherElements {
 
 impl Operator for Gather {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
-    }
-
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        of_either_kind(self, c, 0)
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         in_range(x, self.axis)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        of_either_kind(self, c, 0)
     }
 }
 
 impl Operator for GatherElements {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
-    }
-
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        of_either_kind(self, c, 0)
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         in_range(x, self.axis)
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        of_either_kind(self, c, 0)
     }
 }
 

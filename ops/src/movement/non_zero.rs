@@ -8,17 +8,21 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::operator::{Edge, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, found};
 
 attributes! {
-    /// `NonZero` of X of any rank: an i64 tensor `[rank, count]` with a column for each element that is not zero, in
-    /// row-major order, which holds its place. NaN is not zero. Of a scalar there is no place to tell, but there are as many
-    /// columns. See <https://onnx.ai/onnx/operators/onnx__NonZero.html>.
+    /// The places of the elements that are not zero, in row-major order.
     ///
-    /// How many there are, only the values tell: here that is an attribute, which ONNX writes nowhere. The values of X must
-    /// have so many elements that are not zero; for others, nothing is defined.
+    /// `x: [s…] → y: [rank, count], i64`
+    ///
+    /// NaN is not zero. Of a scalar there is no place to tell, but there are as many columns.
+    ///
+    /// How many there are, only the values tell: here that is an attribute, which ONNX writes nowhere. The values of X
+    /// must have so many elements that are not zero; for others, nothing is defined.
+    ///
+    /// ONNX: [NonZero](https://onnx.ai/onnx/operators/onnx__NonZero.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct NonZero<D> {
         /// How many elements are not zero.
@@ -45,8 +49,21 @@ impl<D: Dim> TypeRule<D> for NonZero<D> {
 }
 
 impl Operator for NonZero {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let is_float = x[0].is_some_and(|t| t.dtype.is_float());
+        let edges = [(0, Edge::NonFinite), (0, Edge::Zeros), (0, Edge::Denormals)];
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: if is_float { edges.to_vec() } else { Vec::new() },
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -71,15 +88,6 @@ impl Operator for NonZero {
             (false, _) => a.unknown_int(),
         };
         vec![Data::Int(array(&c.extents(0), (0..shape.len() * columns).map(element).collect()))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
-    }
-
-    fn edges(&self, x: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        let is_float = x[0].is_some_and(|t| t.dtype.is_float());
-        if is_float { vec![(0, Edge::NonFinite), (0, Edge::Zeros), (0, Edge::Denormals)] } else { Vec::new() }
     }
 }
 

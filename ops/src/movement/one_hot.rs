@@ -9,12 +9,17 @@ use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{array, each, move_last};
-use crate::operator::{Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
 
 attributes! {
-    /// OneHot. The operand `values` is the pair of the value elsewhere and the value at the index.
+    /// For each index, a list that holds one value at the index and another elsewhere.
+    ///
+    /// `indices: [i…], values: [2] → y: [i…, depth], the last axis moved to axis`
+    ///
+    /// The operand `values` is the pair of the value elsewhere and the value at the index. Negative indices count from
+    /// the end. One out of range has no hit.
     ///
     /// ONNX: [OneHot](https://onnx.ai/onnx/operators/onnx__OneHot.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,11 +87,18 @@ impl EitherKind for OneHot {
 
 impl Operator for OneHot {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

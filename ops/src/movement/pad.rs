@@ -9,7 +9,7 @@ use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{self, Args, Reject, Rule, same_dtype};
 use crate::spec::{Row, list};
 
@@ -27,8 +27,13 @@ pub enum PadMode {
 }
 
 attributes! {
-    /// Pad. Negative pads crop. Cropping comes first, so the other modes copy from what is left, and nothing can be
-    /// cropped that is not there; ONNX leaves both open.
+    /// x with elements added before and behind it.
+    ///
+    /// `x: [s…], value: [] → y: [sᵢ + beginᵢ + endᵢ, …]`
+    ///
+    /// What is added is a value, the mirrored inside (`reflect`), the nearest element (`edge`) or the other end
+    /// (`wrap`). Negative pads crop. Cropping comes first, so the other modes copy from what is left, and nothing can
+    /// be cropped that is not there; ONNX leaves both open.
     ///
     /// ONNX: [Pad](https://onnx.ai/onnx/operators/onnx__Pad.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -161,15 +166,18 @@ impl EitherKind for Pad {
 
 impl Operator for Pad {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: self.mode.since(),
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
-    }
-
-    fn since(&self, _: &[Option<&Type>]) -> u32 {
-        self.mode.since()
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -8,13 +8,17 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Batch, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, list};
 
 attributes! {
-    /// Reshape. In `shape`, -1 (at most once) stands for what is left over and 0 for the operand's size on that
-    /// axis, unless `allowzero` is set: then 0 is 0.
+    /// The same elements in the same order, in another shape.
+    ///
+    /// `x: [s…] → y: shape, ∏ s = ∏ shape`
+    ///
+    /// In `shape`, -1 (at most once) stands for what is left over and 0 for the operand's size on that axis, unless
+    /// `allowzero` is set: then 0 is 0.
     ///
     /// ONNX: [Reshape](https://onnx.ai/onnx/operators/onnx__Reshape.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -78,11 +82,18 @@ impl Movement for Reshape {
 
 impl Operator for Reshape {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::Together, linear: Some(0) }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: Some(0),
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

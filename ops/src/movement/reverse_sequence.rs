@@ -1,35 +1,57 @@
 //! `ReverseSequence`: the beginning of every sequence of a batch turned round.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{Attribute, Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::arith::Arith;
-use crate::attributes::Declared;
+use crate::attributes::{Part, attributes};
 use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Facts, Hazard, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
-/// `ReverseSequence`. One of the first two axes runs over the batch, the other over time.
-///
-/// ONNX: [ReverseSequence](https://onnx.ai/onnx/operators/onnx__ReverseSequence.html).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ReverseSequence {
-    /// Whether time is axis 1 and the batch axis 0.
-    pub batch_first: bool,
+attributes! {
+    /// The beginning of every sequence of a batch turned round.
+    ///
+    /// `x: [batch, time, …] or [time, batch, …], lengths: [batch], i64 → y: as x`
+    ///
+    /// What follows the beginning stays. A length below 0, or above the axis' size, is undefined.
+    ///
+    /// ONNX: [ReverseSequence](https://onnx.ai/onnx/operators/onnx__ReverseSequence.html).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct ReverseSequence {
+        /// What the first two axes are.
+        pub order: Order as part,
+    }
 }
 
-impl Declared for ReverseSequence {
-    type Function = ();
-    type Over<D: Dim> = ReverseSequence;
+/// Which of the first two axes runs over the batch; the other one runs over time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// The first.
+    BatchFirst,
+    /// The second.
+    TimeFirst,
+}
 
-    fn parse((): (), a: &Attributes) -> Result<Self, BadAttribute> {
-        match (a.get_int("batch_axis", Some(1))?, a.get_int("time_axis", Some(0))?) {
-            (0, 1) => Ok(ReverseSequence { batch_first: true }),
-            (1, 0) => Ok(ReverseSequence { batch_first: false }),
+impl Order {
+    /// The axis of the batch and that of time.
+    const fn axes(self) -> (usize, usize) {
+        match self {
+            Self::BatchFirst => (0, 1),
+            Self::TimeFirst => (1, 0),
+        }
+    }
+}
+
+impl Part for Order {
+    fn read(given: &Attributes) -> Result<Self, BadAttribute> {
+        match (given.get_int("batch_axis", Some(1))?, given.get_int("time_axis", Some(0))?) {
+            (0, 1) => Ok(Self::BatchFirst),
+            (1, 0) => Ok(Self::TimeFirst),
             (batch, time) => Err(BadAttribute::Value {
                 name: "batch_axis".to_owned(),
                 value: format!("{batch} with time_axis {time}"),
@@ -38,9 +60,10 @@ impl Declared for ReverseSequence {
         }
     }
 
-    fn attributes(&self) -> Attributes {
+    fn write(&self, all: &mut Attributes) {
         let (batch, time) = self.axes();
-        Attributes::new().int("batch_axis", batch as i64).int("time_axis", time as i64)
+        all.set("batch_axis", Attribute::Int(batch as i64));
+        all.set("time_axis", Attribute::Int(time as i64));
     }
 }
 
@@ -52,20 +75,20 @@ impl Single for ReverseSequence {
         let allowed = d.allowed();
         let dtype = d.dtype(allowed)?;
         d.pinned(dtype, 1);
-        Some(ReverseSequence { batch_first: d.chance(0.5) })
+        Some(ReverseSequence { order: if d.flag() { Order::BatchFirst } else { Order::TimeFirst } })
     }
 }
 
 impl ReverseSequence {
-    /// The axis of the batch and that of time.
-    const fn axes(self) -> (usize, usize) {
-        if self.batch_first { (0, 1) } else { (1, 0) }
+    /// Whether time is axis 1 and the batch axis 0.
+    pub const fn batch_first(self) -> bool {
+        matches!(self.order, Order::BatchFirst)
     }
 }
 
 impl EitherKind for ReverseSequence {
     fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
-        let (batch, time) = self.axes();
+        let (batch, time) = self.order.axes();
         lanes::build(x.shape(), |at| {
             let Some(length) = c.arith.peek(c.int(1)[[at[batch]].as_slice()]) else {
                 return K::unknown(c.arith);
@@ -85,27 +108,30 @@ impl EitherKind for ReverseSequence {
 impl<D: Dim> TypeRule<D> for ReverseSequence {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let data = x.ranked(0, 2..=usize::from(u8::MAX))?;
-        r.eq(x.ranked(1, 1..=1)?.shape[0], data.shape[self.axes().0])?;
+        r.eq(x.ranked(1, 1..=1)?.shape[0], data.shape[self.order.axes().0])?;
         Ok(vec![data.clone()])
     }
 }
 
 impl Operator for ReverseSequence {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let longest = x[0].and_then(|t| t.shape.get(self.order.axes().1).copied());
+        longest.map(|n| Hazard::Outside { operand: 1, low: 0.0, high: n as f64 }).into_iter().collect()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         of_either_kind(self, c, 0)
-    }
-
-    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let longest = x[0].and_then(|t| t.shape.get(self.axes().1).copied());
-        longest.map(|n| Hazard::Outside { operand: 1, low: 0.0, high: n as f64 }).into_iter().collect()
     }
 }
 

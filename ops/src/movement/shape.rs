@@ -8,13 +8,17 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::operator::{Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, within_limit};
 use crate::spec::Row;
 
 attributes! {
-    /// Shape: the sizes of the axes from `start` to before `end`. Both count from the end where negative and are then
-    /// clamped to the axes there are.
+    /// The sizes of the axes from `start` to before `end`.
+    ///
+    /// `x: any shape → y: [n], i64`
+    ///
+    /// `start` and `end` count from the end where negative and are then clamped to the axes there are. No element is
+    /// read.
     ///
     /// ONNX: [Shape](https://onnx.ai/onnx/operators/onnx__Shape.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +40,11 @@ impl Shape {
 }
 
 attributes! {
-    /// Size: the number of elements.
+    /// The number of elements.
+    ///
+    /// `x: any shape → y: [], i64`
+    ///
+    /// No element is read.
     ///
     /// ONNX: [Size](https://onnx.ai/onnx/operators/onnx__Size.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,32 +99,45 @@ impl<D: Dim> TypeRule<D> for Size {
 
 impl Operator for Shape {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Types,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let shape = c.data(0).shape();
-        let sizes = shape[self.axes(shape.len())].iter().map(|&size| c.arith.int(size as i128)).collect();
+        let shape = &c.ty(0).shape;
+        let sizes = shape[self.axes(shape.len())].iter().map(|&size| c.arith.int(size.into())).collect();
         vec![Data::Int(array(&c.extents(0), sizes))]
     }
 }
 
 impl Operator for Size {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Types,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let count: usize = c.data(0).shape().iter().product();
-        vec![Data::Int(array(&[], vec![c.arith.int(count as i128)]))]
+        vec![Data::Int(array(&[], vec![c.arith.int(c.ty(0).count().into())]))]
     }
 }
 

@@ -9,13 +9,17 @@ use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes, within_limit};
 use crate::spec::{Row, list};
 
 attributes! {
-    /// Slice. Negative starts and ends count from the axis' end; both are then clamped to what the axis has. Where
-    /// a start or an end is not known yet, it is taken not to be negative.
+    /// Every so many elements between a start and an end, along some axes.
+    ///
+    /// `x: [s…] → y: [⌈(endᵢ - startᵢ) / stepᵢ⌉, …]`
+    ///
+    /// Negative starts and ends count from the axis' end; both are then clamped to what the axis has. Negative steps go
+    /// backwards. Where a start or an end is not known yet, it is taken not to be negative.
     ///
     /// ONNX: [Slice](https://onnx.ai/onnx/operators/onnx__Slice.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -150,11 +154,18 @@ impl Movement for Slice {
 
 impl Operator for Slice {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::Together, linear: Some(0) }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: Some(0),
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -8,12 +8,16 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Deviation, Row, list};
 
 attributes! {
-    /// Split into parts of the sizes given.
+    /// x cut along an axis into parts of the sizes given.
+    ///
+    /// `x: […, n, …] → y₁: […, n₁, …], y₂: […, n₂, …], …`
+    ///
+    /// The sizes add up to n. A part may be empty.
     ///
     /// ONNX: [Split](https://onnx.ai/onnx/operators/onnx__Split.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -74,11 +78,18 @@ impl Movement for Split {
 
 impl Operator for Split {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -8,12 +8,14 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Batch, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes};
 use crate::spec::{Row, list};
 
 attributes! {
-    /// Squeeze.
+    /// x without some axes of size 1.
+    ///
+    /// `x: [s…] → y: s without axes`
     ///
     /// ONNX: [Squeeze](https://onnx.ai/onnx/operators/onnx__Squeeze.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -24,7 +26,9 @@ attributes! {
 }
 
 attributes! {
-    /// Unsqueeze.
+    /// x with axes of size 1 added.
+    ///
+    /// `x: [s…] → y: s with axes`
     ///
     /// ONNX: [Unsqueeze](https://onnx.ai/onnx/operators/onnx__Unsqueeze.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -137,11 +141,18 @@ impl Movement for Unsqueeze {
 
 impl Operator for Squeeze {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::Together, linear: Some(0) }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: Some(0),
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -151,11 +162,18 @@ impl Operator for Squeeze {
 
 impl Operator for Unsqueeze {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::Together, linear: Some(0) }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: Some(0),
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

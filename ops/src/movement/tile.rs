@@ -9,12 +9,16 @@ use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, list};
 
 attributes! {
-    /// Tile.
+    /// Copies of x behind each other along each axis.
+    ///
+    /// `x: [s…] → y: [sᵢ·repeatsᵢ, …]`
+    ///
+    /// No copies at all make an empty axis.
     ///
     /// ONNX: [Tile](https://onnx.ai/onnx/operators/onnx__Tile.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -57,11 +61,18 @@ impl Movement for Tile {
 
 impl Operator for Tile {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::Together, linear: Some(0) }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: Some(0),
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

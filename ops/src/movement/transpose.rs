@@ -9,12 +9,14 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Batch, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axes};
 use crate::spec::Row;
 
 attributes! {
-    /// Transpose. Axis `i` of the output is axis `perm[i]` of the operand.
+    /// The same elements with the axes in another order.
+    ///
+    /// `x: [s…] → y: [s[perm[0]], s[perm[1]], …]`
     ///
     /// ONNX: [Transpose](https://onnx.ai/onnx/operators/onnx__Transpose.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -83,11 +85,18 @@ impl Movement for Transpose {
 
 impl Operator for Transpose {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::Together, linear: Some(0) }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: Some(0),
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

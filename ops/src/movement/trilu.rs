@@ -8,12 +8,14 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, within_limit};
 use crate::spec::{Row, scalar};
 
 attributes! {
-    /// Trilu, on the last two axes.
+    /// The upper or the lower triangle of matrices; the other elements are 0.
+    ///
+    /// `x: […, M, N] → y: the same`
     ///
     /// ONNX: [Trilu](https://onnx.ai/onnx/operators/onnx__Trilu.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +42,7 @@ impl Single for Trilu {
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(2..=d.limits.max_rank)?;
         let k = if d.chance(0.3) { 0 } else { d.int(-4, 4) };
-        Some(Trilu { upper: d.chance(0.5), k })
+        Some(Trilu { upper: d.flag(), k })
     }
 }
 
@@ -67,11 +69,18 @@ impl<D: Dim> TypeRule<D> for Trilu {
 
 impl Operator for Trilu {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn flops(&self, _: &[Option<&Type>], _: &[Type]) -> u64 {
-        0
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -8,13 +8,18 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::nn::pooling::{Pooling, undefined_if};
-use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// `AveragePool` over X `[N, C, spatial…]`. The mean of a window that sees no element, which only dilations can
-    /// bring about, is undefined.
+    /// The mean of the elements under a window that slides over each channel.
+    ///
+    /// `x: [N, C, spatial…] → y: [N, C, positions…]`
+    ///
+    /// Padding does not count, unless `count_include_pad` is set; what hangs over it never does. The mean of a window
+    /// that sees no element, which only dilations can bring about, is undefined; and so is the result where the padding
+    /// of SAME_UPPER and SAME_LOWER would be negative.
     ///
     /// ONNX: [AveragePool](https://onnx.ai/onnx/operators/onnx__AveragePool.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -31,7 +36,7 @@ impl Single for AveragePool {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let pool = Pooling::draw(d)?;
-        Some(AveragePool { pool, count_include_pad: d.chance(0.5) })
+        Some(AveragePool { pool, count_include_pad: d.flag() })
     }
 }
 
@@ -45,11 +50,19 @@ impl<D: Dim> TypeRule<D> for AveragePool<D> {
 
 impl Operator for AveragePool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: self.pool.since(x),
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(self.pool.cells() + 1),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: vec![(0, Edge::Stall)],
+        }
     }
 
-    fn since(&self, x: &[Option<&Type>]) -> u32 {
-        self.pool.since(x)
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let misses = |x: &Type| !self.count_include_pad && self.pool.misses(x);
+        undefined_if(x, |x| misses(x) || self.pool.is_open(x))
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -63,19 +76,6 @@ impl Operator for AveragePool {
             }
         }));
         vec![if self.pool.is_open(ty) { means.unspecified(a) } else { means }]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(self.pool.cells() + 1)
-    }
-
-    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let misses = |x: &Type| !self.count_include_pad && self.pool.misses(x);
-        undefined_if(x, |x| misses(x) || self.pool.is_open(x))
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Stall)]
     }
 }
 

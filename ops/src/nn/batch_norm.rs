@@ -9,12 +9,17 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
 use crate::nn::normalize::draw_epsilon;
-use crate::operator::{Batch, Facts, Hazard, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::{Deviation, Row};
 
 attributes! {
-    /// `BatchNormalization` of X `[N, C, …]`, or of X `[N]` as one channel.
+    /// Every channel standardised by statistics that are given, as at inference.
+    ///
+    /// `x: [N, C, …] or [N], scale, bias, mean, variance: [C] → y: as x`
+    ///
+    /// (x - mean)/√(variance + ε)·scale + bias. `[N]` is one channel. Scale and bias may have a dtype of their own, and
+    /// so may the statistics. The root of a negative variance is undefined.
     ///
     /// ONNX: [BatchNormalization](https://onnx.ai/onnx/operators/onnx__BatchNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -78,7 +83,19 @@ impl<D: Dim> TypeRule<D> for BatchNorm {
 
 impl Operator for BatchNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(2),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let most = x.get(4).copied().flatten().and_then(|t| t.dtype.float());
+        most.map(|f| Hazard::Outside { operand: 4, low: 0.0, high: f.max_finite() }).into_iter().collect()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -99,15 +116,6 @@ impl Operator for BatchNorm {
                 a.add(a.product(factors.into_iter()), bias[channel])
             })
         }))]
-    }
-
-    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let most = x.get(4).copied().flatten().and_then(|t| t.dtype.float());
-        most.map(|f| Hazard::Outside { operand: 4, low: 0.0, high: f.max_finite() }).into_iter().collect()
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(2)
     }
 }
 

@@ -9,12 +9,16 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize};
-use crate::operator::{Batch, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// `InstanceNormalization` of X `[N, C, spatial…]`.
+    /// Each channel of each image standardised by its own mean and variance.
+    ///
+    /// `x: [N, C, spatial…], scale, bias: [C] → y: as x`
+    ///
+    /// (x - mean)/√(variance + ε)·scale + bias. There must be elements to take the mean of.
     ///
     /// ONNX: [InstanceNormalization](https://onnx.ai/onnx/operators/onnx__InstanceNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,7 +29,12 @@ attributes! {
 }
 
 attributes! {
-    /// `GroupNormalization` of X `[N, C, spatial…]`, as it is since opset 21: scale and bias by channel.
+    /// Groups of channels of each image standardised by their own mean and variance.
+    ///
+    /// `x: [N, C, spatial…], scale, bias: [C] → y: as x`
+    ///
+    /// (x - mean)/√(variance + ε)·scale + bias, as it is since opset 21: scale and bias by channel. The number of
+    /// groups divides C. The standardisation is done in the dtype `stash_type`.
     ///
     /// ONNX: [GroupNormalization](https://onnx.ai/onnx/operators/onnx__GroupNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -53,8 +62,7 @@ impl Single for GroupNorm {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         operands(d)?;
-        let stash =
-            if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+        let stash = d.stage();
         Some(GroupNorm { num_groups: d.unknown(1, 8), epsilon: draw_epsilon(d), stash })
     }
 }
@@ -116,30 +124,44 @@ impl<D: Dim> TypeRule<D> for GroupNorm<D> {
 
 impl Operator for InstanceNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(7),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         eval(c, c.arith, 1, self.epsilon)
     }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(7)
-    }
 }
 
 impl Operator for GroupNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(7),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let together = c.real(0).shape()[1] / self.num_groups as usize;
         eval(c, &c.arith.within(self.stash), together, self.epsilon)
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(7)
     }
 }
 

@@ -9,12 +9,17 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::nn::window::{Window, taps};
-use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
 attributes! {
-    /// Conv over X `[N, C, spatial…]` with W `[M, C / group, kernel…]` and an optional bias B `[M]`.
+    /// Sums of products of the elements under a window with weights.
+    ///
+    /// `x: [N, C, spatial…], w: [M, C / group, kernel…], b: [M] → y: [N, M, positions…]`
+    ///
+    /// The bias may be absent. Padding is zeros. Where the padding of SAME_UPPER and SAME_LOWER would be negative, what
+    /// the windows see is undefined.
     ///
     /// ONNX: [Conv](https://onnx.ai/onnx/operators/onnx__Conv.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -67,9 +72,23 @@ impl<D: Dim> TypeRule<D> for Conv<D> {
 
 impl Operator for Conv {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        // A bias is not scaled along.
-        let linear = (x.len() == 2).then_some(0);
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear }
+        let taps = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
+        let bias = u64::from(x.get(2).copied().flatten().is_some());
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(2 * taps + bias),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            // A bias is not scaled along.
+            linear: (x.len() == 2).then_some(0),
+            edges: vec![(0, Edge::Stall)],
+        }
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let [Some(Some(x)), Some(Some(w))] = [x.first(), x.get(1)] else { return Vec::new() };
+        let is_open = self.window.is_open(&x.shape[2..], &w.shape[2..]);
+        is_open.then_some(Hazard::Always).into_iter().collect()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -117,22 +136,6 @@ impl Operator for Conv {
         }
         let y = Data::Real(array(&c.extents(0), out));
         vec![if self.window.is_open(&input, &kernel) { y.unspecified(a) } else { y }]
-    }
-
-    fn flops(&self, x: &[Option<&Type>], y: &[Type]) -> u64 {
-        let taps = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
-        let bias = u64::from(x.get(2).copied().flatten().is_some());
-        elements(&y[0]).saturating_mul(2 * taps + bias)
-    }
-
-    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let [Some(Some(x)), Some(Some(w))] = [x.first(), x.get(1)] else { return Vec::new() };
-        let is_open = self.window.is_open(&x.shape[2..], &w.shape[2..]);
-        is_open.then_some(Hazard::Always).into_iter().collect()
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Stall)]
     }
 }
 

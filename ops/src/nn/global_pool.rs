@@ -2,13 +2,14 @@
 
 use ir::{Dim, Sym, Type};
 
+use crate::about::functions;
 use crate::arith::Arith;
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -18,27 +19,16 @@ attributes! {
     pub struct GlobalPool(GlobalPoolFn);
 }
 
-/// Each row: function and ONNX name.
-macro_rules! table {
-    ($($function:ident, $name:literal;)*) => {
-        /// How the elements are combined.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the names are ONNX's, without `Global` and `Pool`")]
-        pub enum GlobalPoolFn { $($function,)* }
-
-        impl GlobalPoolFn {
-            /// Every function, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$function,)*];
-        }
-
-        /// The rows of the registry.
-        const ROWS: &[(GlobalPoolFn, Row)] = &[$((GlobalPoolFn::$function, Row::new($name)),)*];
-    };
-}
-
-table! {
-    Average, "GlobalAveragePool";
-    Max, "GlobalMaxPool";
+functions! {
+    /// How the elements are combined.
+    pub enum GlobalPoolFn of "`x: [N, C, spatial…] → y: [N, C, 1…]`"; {
+        /// The mean of each channel of each image.
+        Average = "GlobalAveragePool",
+        /// The largest element of each channel of each image.
+        ///
+        /// NaN, if one is.
+        Max = "GlobalMaxPool",
+    }
 }
 
 impl Family for GlobalPool {
@@ -68,7 +58,18 @@ impl<D: Dim> TypeRule<D> for GlobalPool {
 
 impl Operator for GlobalPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerInput(1),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: vec![(0, Edge::Stall), (0, Edge::Alike)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -83,13 +84,5 @@ impl Operator for GlobalPool {
                 GlobalPoolFn::Max => all.fold(a.real(f64::NEG_INFINITY), |x, y| a.max(x, y)),
             }
         }))]
-    }
-
-    fn flops(&self, x: &[Option<&Type>], _: &[Type]) -> u64 {
-        x.iter().flatten().map(|t| elements(t)).sum()
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Stall), (0, Edge::Alike)]
     }
 }

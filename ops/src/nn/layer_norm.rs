@@ -9,12 +9,17 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{Lanes, array};
 use crate::nn::normalize::{draw_epsilon, some_elements, standardize};
-use crate::operator::{Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
 use crate::spec::{Row, outputs};
 
 attributes! {
-    /// `LayerNormalization` over the axes of X from `axis` on.
+    /// The axes from `axis` on standardised together by their own mean and variance.
+    ///
+    /// `x: [a…, b…], scale, bias: broadcast to x → y: as x, mean, inverse: [a…, 1…]`
+    ///
+    /// (x - mean)/√(variance + ε)·scale + bias. The bias may be absent, and so may the second and third output: the
+    /// mean and 1/√(variance + ε), of the dtype `stash_type`, in which the first stage is done.
     ///
     /// ONNX: [LayerNormalization](https://onnx.ai/onnx/operators/onnx__LayerNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -52,8 +57,7 @@ impl Single for LayerNorm {
         if d.chance(0.6) {
             draw_scale(d, &x, first)?;
         }
-        let stash =
-            if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+        let stash = d.stage();
         let outputs = if d.limits.dtypes.contains(stash) { d.choose(&[1, 1, 1, 1, 2, 3])? } else { 1 };
         Some(LayerNorm { axis: spelled, epsilon: draw_epsilon(d), stash, outputs })
     }
@@ -90,7 +94,18 @@ impl<D: Dim> TypeRule<D> for LayerNorm {
 
 impl Operator for LayerNorm {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(7),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -116,10 +131,6 @@ impl Operator for LayerNorm {
             .chain(saved.map(|(ty, items)| array(&ty.extents(), items)))
             .map(Data::Real)
             .collect()
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(7)
     }
 }
 

@@ -8,12 +8,16 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
 attributes! {
-    /// `LpNormalization`. A lane of zeros stays one.
+    /// Each lane along an axis over its norm.
+    ///
+    /// `x: […, n, …] → y: as x`
+    ///
+    /// The norm is Σ|x| or √Σx². A lane of zeros stays one.
     ///
     /// ONNX: [LpNormalization](https://onnx.ai/onnx/operators/onnx__LpNormalization.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +34,7 @@ impl Single for LpNorm {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
-        Some(LpNorm { axis: d.axis(x.rank())?, taxicab: d.chance(0.5) })
+        Some(LpNorm { axis: d.axis(x.rank())?, taxicab: d.flag() })
     }
 }
 
@@ -44,7 +48,18 @@ impl<D: Dim> TypeRule<D> for LpNorm {
 
 impl Operator for LpNorm {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(3),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -60,10 +75,6 @@ impl Operator for LpNorm {
             let empty = a.compare(Comparison::Equal, norm, zero);
             lane.iter().map(|&x| a.select(empty, zero, a.div(x, norm))).collect()
         }))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(3)
     }
 }
 

@@ -9,12 +9,17 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::nn::pooling::{Pooling, View, undefined_if};
 use crate::nn::window::AutoPad;
-use crate::operator::{Batch, Facts, Hazard, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// `LpPool` over X `[N, C, spatial…]`. Padding is zeros, so a window that sees nothing else has the norm 0.
+    /// The norm of the elements under a window that slides over each channel.
+    ///
+    /// `x: [N, C, spatial…] → y: [N, C, positions…]`
+    ///
+    /// (Σ|x|ᵖ)^(1/p). Padding is zeros, so a window that sees nothing else has the norm 0. Dilations with SAME_UPPER
+    /// and SAME_LOWER, or negative padding by them, leave open what the windows see.
     ///
     /// ONNX: [LpPool](https://onnx.ai/onnx/operators/onnx__LpPool.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -76,11 +81,18 @@ impl LpPool {
 
 impl Operator for LpPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: self.pool.since(x),
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(2 * self.pool.cells() + 1),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: Vec::new(),
+        }
     }
 
-    fn since(&self, x: &[Option<&Type>]) -> u32 {
-        self.pool.since(x)
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        undefined_if(x, |x| self.is_open(x))
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -88,14 +100,6 @@ impl Operator for LpPool {
         let norm = |v: View<'_>| self.norm(c.arith, v.taps.iter().map(|t| x[v.image + t.input]));
         let norms = Data::Real(self.pool.each(c, norm));
         vec![if self.is_open(c.ty(0)) { norms.unspecified(c.arith) } else { norms }]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(2 * self.pool.cells() + 1)
-    }
-
-    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        undefined_if(x, |x| self.is_open(x))
     }
 }
 

@@ -8,12 +8,17 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
 attributes! {
-    /// Local response normalisation of X `[N, C, spatial…]`.
+    /// Each element over a power of the squares at the same place of neighbouring channels.
+    ///
+    /// `x: [N, C, spatial…] → y: as x`
+    ///
+    /// x/(bias + alpha/size·Σx²)^beta, the sum over the channels from ⌊(size - 1)/2⌋ before to ⌈(size - 1)/2⌉ behind
+    /// that there are.
     ///
     /// ONNX: [LRN](https://onnx.ai/onnx/operators/onnx__LRN.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -48,7 +53,19 @@ impl<D: Dim> TypeRule<D> for Lrn {
 
 impl Operator for Lrn {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        let each = (self.size.max(0) as u64).saturating_mul(2).saturating_add(4);
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(each),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -65,11 +82,6 @@ impl Operator for Lrn {
             };
             lane.iter().enumerate().map(|(channel, &x)| a.div(x, norm(channel))).collect()
         }))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        let each = (self.size.max(0) as u64).saturating_mul(2).saturating_add(4);
-        elements(&y[0]).saturating_mul(each)
     }
 }
 

@@ -9,13 +9,18 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::nn::pooling::{Pooling, View, undefined_if};
 use crate::nn::window::Tap;
-use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, outputs};
 
 attributes! {
-    /// `MaxPool` over X `[N, C, spatial…]`. A window that sees no element, which only dilations can bring about, is
-    /// undefined.
+    /// The largest element under a window that slides over each channel, and where it is.
+    ///
+    /// `x: [N, C, spatial…] → y: [N, C, positions…], indices: the same, i64`
+    ///
+    /// Padding never wins. NaN counts as the largest; of equal elements, the first one counts. A window that sees no
+    /// element, which only dilations can bring about, is undefined; and so is the result where the padding of
+    /// SAME_UPPER and SAME_LOWER would be negative.
     ///
     /// ONNX: [MaxPool](https://onnx.ai/onnx/operators/onnx__MaxPool.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -48,7 +53,7 @@ impl Single for MaxPool {
         let pool = Pooling::draw(d)?;
         // With equal elements it is open which one is pointed to, so the second output is kept rare.
         let outputs = if d.limits.dtypes.contains(DType::I64) && d.chance(0.15) { 2 } else { 1 };
-        Some(MaxPool { pool, column_major: outputs == 2 && d.chance(0.5), outputs })
+        Some(MaxPool { pool, column_major: outputs == 2 && d.flag(), outputs })
     }
 }
 
@@ -81,11 +86,18 @@ fn column_major(mut row_major: usize, shape: &[usize]) -> usize {
 
 impl Operator for MaxPool {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts { batch: Batch::apart_if(rank(x, 0) >= 1), linear: None }
+        Facts {
+            since: self.pool.since(x),
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(self.pool.cells()),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: vec![(0, Edge::Alike), (0, Edge::Limits), (0, Edge::NonFinite)],
+        }
     }
 
-    fn since(&self, x: &[Option<&Type>]) -> u32 {
-        self.pool.since(x)
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        undefined_if(x, |x| self.pool.misses(x) || self.pool.is_open(x))
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -138,18 +150,6 @@ impl Operator for MaxPool {
             return outputs.map(|data| data.unspecified(a)).collect();
         }
         outputs.collect()
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(self.pool.cells())
-    }
-
-    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        undefined_if(x, |x| self.pool.misses(x) || self.pool.is_open(x))
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Alike), (0, Edge::Limits), (0, Edge::NonFinite)]
     }
 }
 

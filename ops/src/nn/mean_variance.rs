@@ -9,12 +9,18 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Deviation, Row};
 
 attributes! {
-    /// `MeanVarianceNormalization`. With no axes named, all are taken, as ONNX's definition by `ReduceMean` has it.
+    /// Some axes standardised together by their own mean and variance.
+    ///
+    /// `x: [s…] → y: as x`
+    ///
+    /// (x - mean)/(√variance + 1e-9), where the variance is the mean of x² less the square of the mean. So ONNX's
+    /// function body has it; the formula in its text has no such addend. With no axes named, all are taken, as the
+    /// definition by `ReduceMean` has it.
     ///
     /// ONNX: [MeanVarianceNormalization](https://onnx.ai/onnx/operators/onnx__MeanVarianceNormalization.html).
     #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,7 +64,18 @@ impl<D: Dim> TypeRule<D> for MeanVariance {
 
 impl Operator for MeanVariance {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(6),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -75,10 +92,6 @@ impl Operator for MeanVariance {
             let deviation = a.or_folded(a.add(root, a.real(EPSILON)), || root);
             lane.iter().map(|&x| a.div(a.sub(x, mean), deviation)).collect()
         }))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(6)
     }
 }
 

@@ -10,12 +10,16 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::lanes;
 use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements};
-use crate::operator::{Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to};
 use crate::spec::Row;
 
 attributes! {
-    /// `RMSNormalization` over the axes of X from `axis` on. The output has the dtype of the scale.
+    /// The axes from `axis` on over the root of their mean square.
+    ///
+    /// `x: [a…, b…], scale: broadcasts to x → y: as x, of the dtype of scale`
+    ///
+    /// x/√(mean of x² + ε)·scale. All but the last product is done in the dtype `stash_type`.
     ///
     /// ONNX: [RMSNormalization](https://onnx.ai/onnx/operators/onnx__RMSNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -38,8 +42,7 @@ impl Single for RmsNorm {
         // The standard has a dtype for the scale and the output, another one for X. But its function body multiplies
         // X's with the scale's, and its shape inference gives the output X's: they hold only where the two are equal.
         draw_parameter(d, x.dtype, &x, axis(spelled, x.rank()).ok()?)?;
-        let stash =
-            if d.limits.dtypes.contains(DType::BF16) && d.chance(0.1) { DType::BF16 } else { DType::F32 };
+        let stash = d.stage();
         Some(RmsNorm { axis: spelled, epsilon: draw_epsilon(d), stash })
     }
 }
@@ -56,7 +59,18 @@ impl<D: Dim> TypeRule<D> for RmsNorm {
 
 impl Operator for RmsNorm {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(4),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -71,10 +85,6 @@ impl Operator for RmsNorm {
             lane.iter().map(|&x| back.round(stage.div(x, root))).collect()
         });
         vec![Data::Real(zip(&c.extents(0), &normalized, c.real(1), |n, scale| a.mul(n, scale)))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(4)
     }
 }
 

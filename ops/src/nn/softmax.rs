@@ -2,13 +2,14 @@
 
 use ir::{Dim, Sym, Type};
 
+use crate::about::functions;
 use crate::arith::{Arith, Class, Fun};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Edge, Facts, Operator, TypeRule, elements, rank};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
@@ -21,30 +22,20 @@ attributes! {
     }
 }
 
-/// Each row: name, what it is.
-macro_rules! table {
-    ($($(#[$doc:meta])* $name:ident;)*) => {
-        /// What becomes of the elements along the axis.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub enum SoftmaxFn { $($(#[$doc])* $name,)* }
-
-        impl SoftmaxFn {
-            /// Every function, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-        }
-
-        /// The rows of the registry.
-        const ROWS: &[(SoftmaxFn, Row)] = &[$((SoftmaxFn::$name, Row::new(stringify!($name))),)*];
-    };
-}
-
-table! {
-    /// eˣ over the sum of eˣ.
-    Softmax;
-    /// The logarithm of that.
-    LogSoftmax;
-    /// 1 at the first of the largest elements, 0 elsewhere.
-    Hardmax;
+functions! {
+    /// What becomes of the elements along the axis.
+    pub enum SoftmaxFn of "`x: […, n, …] → y: as x`"; {
+        /// eˣ over the sum of eˣ along an axis.
+        ///
+        /// The largest element is subtracted first, which changes nothing but that eˣ stays finite.
+        Softmax = "Softmax",
+        /// The logarithm of eˣ over the sum of eˣ along an axis.
+        ///
+        /// The largest element is subtracted first, which changes nothing but that eˣ stays finite.
+        LogSoftmax = "LogSoftmax",
+        /// 1 at the first of the largest elements along an axis, 0 elsewhere.
+        Hardmax = "Hardmax",
+    }
 }
 
 impl SoftmaxFn {
@@ -102,21 +93,24 @@ impl Operator for Softmax {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let rank = rank(x, 0);
         let is_first = self.axis == 0 || self.axis == -(rank as i64);
-        Facts { batch: Batch::apart_if(rank >= 2 && !is_first), linear: None }
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(5),
+            batch: Batch::apart_if(rank >= 2 && !is_first),
+            linear: None,
+            edges: vec![(0, Edge::Saturation), (0, Edge::Alike)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let x = c.real(0);
         let axis = axis(self.axis, x.ndim()).unwrap_or(0);
         vec![Data::Real(lanes::map(x, &[axis], |lane| self.function.real(c.arith, lane)))]
-    }
-
-    fn flops(&self, _: &[Option<&Type>], y: &[Type]) -> u64 {
-        elements(&y[0]).saturating_mul(5)
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Saturation), (0, Edge::Alike)]
     }
 }
 

@@ -2,13 +2,14 @@
 
 use ir::{DType, DTypes, Dim, Sym, Type};
 
+use crate::about::functions;
 use crate::arith::Arith;
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::Row;
 
@@ -25,22 +26,18 @@ attributes! {
     }
 }
 
-/// Each row: function, ONNX name.
-macro_rules! table {
-    ($($function:ident, $name:literal;)*) => {
-        /// Which element is searched.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the names are ONNX's, without `Arg`")]
-        pub enum ArgFn { $($function,)* }
-
-        /// The rows of the registry.
-        const ROWS: &[(ArgFn, Row)] = &[$((ArgFn::$function, Row::new($name)),)*];
-    };
-}
-
-table! {
-    Max, "ArgMax";
-    Min, "ArgMin";
+functions! {
+    /// Which element is searched.
+    pub enum ArgFn of "`x: […, n, …] → y: […, 1, …] or […, …], i64`"; {
+        /// Where the largest element along an axis is.
+        ///
+        /// NaN counts as the largest. Of equal elements the first one counts, or with `select_last_index` the last one.
+        Max = "ArgMax",
+        /// Where the least element along an axis is.
+        ///
+        /// NaN counts as the least. Of equal elements the first one counts, or with `select_last_index` the last one.
+        Min = "ArgMin",
+    }
 }
 
 impl Arg {
@@ -76,7 +73,7 @@ impl Family for Arg {
     }
 
     fn draw<'a>(function: ArgFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        let keepdims = d.chance(0.5);
+        let keepdims = d.flag();
         let wanted = d.wanted().map(ir::Type::rank);
         let x = match wanted {
             // The rank that leaves the wanted one; any dtype, as the result's says nothing of the operand's.
@@ -107,7 +104,18 @@ impl<D: Dim> TypeRule<D> for Arg {
 
 impl Operator for Arg {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerInput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: vec![(0, Edge::Alike), (0, Edge::Limits)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -117,14 +125,6 @@ impl Operator for Arg {
             Data::Real(x) => lanes::reduce(x, &[axis], &shape, |lane| self.real(c.arith, lane)),
             Data::Int(x) => lanes::reduce(x, &[axis], &shape, |lane| self.int(c.arith, lane)),
         })]
-    }
-
-    fn flops(&self, x: &[Option<&Type>], _: &[Type]) -> u64 {
-        x.iter().flatten().map(|t| elements(t)).sum()
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Alike), (0, Edge::Limits)]
     }
 }
 

@@ -8,12 +8,16 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Edge, Facts, Operator, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
 
 attributes! {
-    /// CumSum.
+    /// The sums of the elements up to each place along an axis.
+    ///
+    /// `x: […, n, …] → y: as x`
+    ///
+    /// With `exclusive`, without the element at the place itself; with `reverse`, from the end. Integers wrap.
     ///
     /// ONNX: [CumSum](https://onnx.ai/onnx/operators/onnx__CumSum.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +37,7 @@ impl Single for CumSum {
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
         let axis = d.axis(x.rank())?;
-        Some(CumSum { axis, exclusive: d.chance(0.5), reverse: d.chance(0.5) })
+        Some(CumSum { axis, exclusive: d.flag(), reverse: d.flag() })
     }
 }
 
@@ -56,7 +60,18 @@ impl<D: Dim> TypeRule<D> for CumSum {
 
 impl Operator for CumSum {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: vec![(0, Edge::Stall)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -70,10 +85,6 @@ impl Operator for CumSum {
             })),
             Data::Int(x) => Data::Int(lanes::map(x, &[axis], |lane| self.sums(lane, int_sum))),
         }]
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Stall)]
     }
 }
 

@@ -2,13 +2,14 @@
 
 use ir::{DType, DTypes, Dim, Sym, Type};
 
+use crate::about::functions;
 use crate::arith::{Arith, Class, Fun};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Edge, Facts, Hazard, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Row, list};
 
@@ -25,36 +26,50 @@ attributes! {
     }
 }
 
-/// The dtypes of most reductions: 32- and 64-bit integers and all floats.
-/// Each row: function, ONNX name.
-macro_rules! table {
-    ($($function:ident, $name:literal;)*) => {
-        /// How elements are combined.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs, reason = "the names are ONNX's, without `Reduce`")]
-        pub enum ReduceFn { $($function,)* }
-
-        impl ReduceFn {
-            /// Every function, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$function,)*];
-        }
-
-        /// The rows of the registry.
-        const ROWS: &[(ReduceFn, Row)] = &[$((ReduceFn::$function, Row::new($name).with(&[list("axes")])),)*];
-    };
-}
-
-table! {
-    Sum, "ReduceSum";
-    Mean, "ReduceMean";
-    Max, "ReduceMax";
-    Min, "ReduceMin";
-    Prod, "ReduceProd";
-    SumSquare, "ReduceSumSquare";
-    L1, "ReduceL1";
-    L2, "ReduceL2";
-    LogSum, "ReduceLogSum";
-    LogSumExp, "ReduceLogSumExp";
+functions! {
+    /// How elements are combined.
+    pub enum ReduceFn of "`x: [s…] → y: s without axes, or with 1 in their place`" with &[list("axes")]; {
+        /// The sum of the elements along some axes.
+        ///
+        /// Of nothing it is 0. Integers wrap.
+        Sum = "ReduceSum",
+        /// The mean of the elements along some axes.
+        ///
+        /// There must be some. Integers are divided towards 0.
+        Mean = "ReduceMean",
+        /// The largest of the elements along some axes.
+        ///
+        /// NaN, if one of them is. Of nothing it is -∞ or the least integer.
+        Max = "ReduceMax",
+        /// The least of the elements along some axes.
+        ///
+        /// NaN, if one of them is. Of nothing it is ∞ or the largest integer.
+        Min = "ReduceMin",
+        /// The product of the elements along some axes.
+        ///
+        /// Of nothing it is 1. Integers wrap.
+        Prod = "ReduceProd",
+        /// Σx² along some axes.
+        ///
+        /// Of nothing it is 0. Integers wrap.
+        SumSquare = "ReduceSumSquare",
+        /// Σ|x| along some axes.
+        ///
+        /// Of nothing it is 0. Integers wrap.
+        L1 = "ReduceL1",
+        /// √Σx² along some axes.
+        ///
+        /// Of nothing it is 0.
+        L2 = "ReduceL2",
+        /// ln Σx along some axes.
+        ///
+        /// Of nothing, and where the sum is 0, it is -∞; below, NaN.
+        LogSum = "ReduceLogSum",
+        /// ln Σeˣ along some axes.
+        ///
+        /// Of nothing it is -∞. What is added is eˣ over its largest, so that nothing overflows.
+        LogSumExp = "ReduceLogSumExp",
+    }
 }
 
 impl ReduceFn {
@@ -62,6 +77,26 @@ impl ReduceFn {
     /// stated rounding, so graphs are not generated with it.
     const fn only_real(self) -> bool {
         matches!(self, Self::L2 | Self::LogSum | Self::LogSumExp)
+    }
+
+    /// Whether twice the elements give twice the result, and so for every power of two.
+    const fn is_linear(self) -> bool {
+        match self {
+            Self::Sum | Self::Mean | Self::Max | Self::Min | Self::L1 => true,
+            Self::Prod | Self::SumSquare | Self::L2 | Self::LogSum | Self::LogSumExp => false,
+        }
+    }
+
+    /// Numbers on which implementations part.
+    fn edges(self) -> Vec<(usize, Edge)> {
+        match self {
+            Self::Max | Self::Min => vec![(0, Edge::NonFinite), (0, Edge::Limits)],
+            Self::LogSumExp => vec![(0, Edge::Saturation)],
+            Self::Prod | Self::LogSum => Vec::new(),
+            Self::Sum | Self::Mean | Self::L1 | Self::L2 | Self::SumSquare => {
+                vec![(0, Edge::Stall), (0, Edge::Wide)]
+            }
+        }
     }
 
     /// The function on reals, of at least one element or with a neutral one for none.
@@ -150,7 +185,7 @@ impl Family for Reduce {
         let dtypes = if function.only_real() { DTypes::FLOATS } else { DTypes::IR4 };
         let x = d.one_of(dtypes, 0..=d.limits.max_rank)?;
         let axes = if d.chance(0.8) { Some(d.axes(x.rank(), 1)).filter(|a| !a.is_empty()) } else { None };
-        Some(Reduce { function, axes, keepdims: d.chance(0.5), noop_with_empty_axes: false })
+        Some(Reduce { function, axes, keepdims: d.flag(), noop_with_empty_axes: false })
     }
 }
 
@@ -176,32 +211,14 @@ impl<D: Dim> TypeRule<D> for Reduce {
 
 impl Operator for Reduce {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        use ReduceFn as F;
-        let is_linear = match self.function {
-            F::Sum | F::Mean | F::Max | F::Min | F::L1 => true,
-            F::Prod | F::SumSquare | F::L2 | F::LogSum | F::LogSumExp => false,
-        };
-        Facts { batch: Batch::Together, linear: is_linear.then_some(0) }
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let axes = self.reduced(c.data(0).shape().len()).unwrap_or_default();
-        let shape = c.extents(0);
-        vec![match c.data(0) {
-            Data::Real(x) => {
-                Data::Real(lanes::reduce(x, &axes, &shape, |lane| self.function.real(c.arith, lane)))
-            }
-            Data::Int(x) => Data::Int(lanes::reduce(x, &axes, &shape, |lane| {
-                let known: Option<Vec<i128>> = lane.iter().map(|&z| c.arith.peek(z)).collect();
-                match known {
-                    None => c.arith.unknown_int(),
-                    Some(zs) => match self.function.int(&zs, c.dtype(0)) {
-                        Some(z) => c.arith.int(z),
-                        None => c.arith.undefined_int(),
-                    },
-                }
-            })),
-        }]
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerInput(1),
+            batch: Batch::Together,
+            linear: self.function.is_linear().then_some(0),
+            edges: self.function.edges(),
+        }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
@@ -223,18 +240,23 @@ impl Operator for Reduce {
         }
     }
 
-    fn flops(&self, x: &[Option<&Type>], _: &[Type]) -> u64 {
-        x.iter().flatten().map(|t| elements(t)).sum()
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        match self.function {
-            ReduceFn::Max | ReduceFn::Min => vec![(0, Edge::NonFinite), (0, Edge::Limits)],
-            ReduceFn::LogSumExp => vec![(0, Edge::Saturation)],
-            ReduceFn::Prod | ReduceFn::LogSum => Vec::new(),
-            ReduceFn::Sum | ReduceFn::Mean | ReduceFn::L1 | ReduceFn::L2 | ReduceFn::SumSquare => {
-                vec![(0, Edge::Stall), (0, Edge::Wide)]
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let axes = self.reduced(c.data(0).shape().len()).unwrap_or_default();
+        let shape = c.extents(0);
+        vec![match c.data(0) {
+            Data::Real(x) => {
+                Data::Real(lanes::reduce(x, &axes, &shape, |lane| self.function.real(c.arith, lane)))
             }
-        }
+            Data::Int(x) => Data::Int(lanes::reduce(x, &axes, &shape, |lane| {
+                let known: Option<Vec<i128>> = lane.iter().map(|&z| c.arith.peek(z)).collect();
+                match known {
+                    None => c.arith.unknown_int(),
+                    Some(zs) => match self.function.int(&zs, c.dtype(0)) {
+                        Some(z) => c.arith.int(z),
+                        None => c.arith.undefined_int(),
+                    },
+                }
+            })),
+        }]
     }
 }

@@ -8,12 +8,17 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{Lanes, array, move_last};
-use crate::operator::{Edge, Facts, Operator, TypeRule, elements};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, single};
 
 attributes! {
-    /// TopK; of equal elements the one with the lower index comes first.
+    /// The k largest or smallest elements along an axis, and where they are.
+    ///
+    /// `x: […, n, …] → values: […, k, …], indices: the same, i64`
+    ///
+    /// NaN counts as the largest; of equal elements the one with the lower index comes first. Where they need not be
+    /// sorted, ONNX leaves the order open.
     ///
     /// ONNX: [TopK](https://onnx.ai/onnx/operators/onnx__TopK.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +42,7 @@ impl Single for TopK {
         let axis = d.axis(x.rank())?;
         let k = d.unknown(1, d.limits.max_dim);
         // Without an order there is little to compare, so that is drawn rarely.
-        Some(TopK { k, axis, largest: d.chance(0.5), sorted: d.chance(0.95) })
+        Some(TopK { k, axis, largest: d.flag(), sorted: d.chance(0.95) })
     }
 }
 
@@ -117,7 +122,19 @@ fn descending<A: Arith>(a: &A, mut xs: Vec<A::R>) -> impl Iterator<Item = A::R> 
 
 impl Operator for TopK {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts::NONE
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            // Those of a selection: as many comparisons for each element as elements are wanted.
+            cost: Cost::PerInput(self.k.unsigned_abs().max(1)),
+            batch: Batch::Together,
+            linear: None,
+            edges: vec![(0, Edge::Alike), (0, Edge::Limits)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -134,16 +151,6 @@ impl Operator for TopK {
         };
         let both = [values, Data::Int(indices)].into_iter();
         if self.has_order() { both.collect() } else { both.map(|data| data.unspecified(a)).collect() }
-    }
-
-    /// Those of a selection: as many comparisons for each element as elements are wanted.
-    fn flops(&self, x: &[Option<&Type>], _: &[Type]) -> u64 {
-        let count = x.iter().flatten().map(|t| elements(t)).fold(0, u64::saturating_add);
-        count.saturating_mul(self.k.unsigned_abs().max(1))
-    }
-
-    fn edges(&self, _: &[Option<&Type>]) -> Vec<(usize, Edge)> {
-        vec![(0, Edge::Alike), (0, Edge::Limits)]
     }
 }
 

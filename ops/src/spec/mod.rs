@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 use ir::DTypes;
 use ir::graph::OPSETS;
 
+use crate::about::About;
 pub use crate::schema::Arity;
 use crate::schema::{self, Parameter, Schema};
 
@@ -22,6 +23,8 @@ pub struct Row {
     pub deviations: &'static [Deviation],
     /// Why the generator does not draw it, if it does not.
     pub undrawn: Option<&'static str>,
+    /// What it is, in words.
+    pub about: About,
     /// Whether it has a meaning here for 8-bit floats and what is narrower still. Few operators have one so far, though the
     /// standard lets many move such elements.
     pub has_narrow: bool,
@@ -123,7 +126,14 @@ pub const fn found(attribute: &'static str) -> Written {
 impl Row {
     /// An operator as the schemas have it.
     pub const fn new(name: &'static str) -> Self {
-        Self { name, written: &[], deviations: &[], undrawn: None, has_narrow: false }
+        let about = About { text: "", module: "" };
+        Self { name, written: &[], deviations: &[], undrawn: None, about, has_narrow: false }
+    }
+
+    /// This operator, in these words.
+    #[must_use]
+    pub const fn about(self, about: About) -> Self {
+        Self { about, ..self }
     }
 
     /// This operator, some of its attributes written as something else.
@@ -166,6 +176,8 @@ pub struct Spec {
     pub deviations: &'static [Deviation],
     /// Why the generator does not draw it, if it does not.
     pub undrawn: Option<&'static str>,
+    /// What it is, in words.
+    pub about: About,
     /// The first opset of ours that has the operator.
     since: u32,
     /// Where the operator stands in the registry.
@@ -348,6 +360,7 @@ impl Spec {
             fields: row.fields(),
             deviations: row.deviations,
             undrawn: row.undrawn,
+            about: row.about,
             since: OPSETS.into_iter().find(|&opset| row.definition(opset).is_some()).unwrap_or(*OPSETS.end()),
             position,
         }
@@ -369,6 +382,12 @@ impl Spec {
             Some(p) if p.arity == Arity::Variadic => usize::MAX,
             _ => self.inputs.len(),
         }
+    }
+
+    /// Whether a node has as many outputs as it names, one at least.
+    pub fn has_variadic_outputs(&self) -> bool {
+        let latest = schema::in_force(self.name, *OPSETS.end());
+        latest.and_then(|schema| schema.outputs.last()).is_some_and(|last| last.arity == Arity::Variadic)
     }
 
     /// The dtypes operand `i` may have in an opset.

@@ -63,3 +63,9 @@ fn deviations_take_away_and_end() {
     let one = norm.but(&[Deviation::Outputs { first: 1, why: "a test" }]);
     assert_eq!(Spec::new(&one, 0).outputs.len(), 1);
 }
+
+#[test]
+fn only_split_has_any_number_of_outputs() {
+    let variadic = crate::registry().filter(|spec| spec.has_variadic_outputs());
+    assert_eq!(variadic.map(|spec| spec.name).collect::<Vec<_>>(), ["Split"]);
+}

@@ -13,9 +13,8 @@ use super::relation::Subject;
 
 /// Add, Mul and the logical and bitwise operators with their operands exchanged.
 pub(super) fn commute(subject: &Subject, stream: Stream) -> Option<Subject> {
-    use BinaryFn::{Add, And, BitwiseAnd, BitwiseOr, BitwiseXor, Mul, Or, Xor};
     instead(subject, stream, |copy, id, op| match op {
-        Op::Binary(Binary(Add | Mul | And | Or | Xor | BitwiseAnd | BitwiseOr | BitwiseXor)) => {
+        Op::Binary(Binary(function)) if function.commutes() => {
             let [a, b] = two(copy, id)?;
             (a != b).then(|| copy.push(op.clone(), &[b, a])).flatten()
         }

@@ -4,7 +4,7 @@
 //! first operand alone. The shapes are others, so that a runtime may cut a product into other blocks, and then sums are rounded in
 //! another order: only bounds hold.
 
-use ir::{Stream, Type, Value};
+use ir::{Stream, Value};
 use ops::movement::{Concat, Split};
 use ops::{Batch, Operator};
 use rand::RngExt;
@@ -17,7 +17,7 @@ pub(super) fn batch_split(subject: &Subject, stream: Stream) -> Option<Subject> 
     let cut = stream.child("cut");
     instead(subject, stream, |copy, id, op| {
         let node = copy.old().node(id);
-        let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| copy.old().ty(v))).collect();
+        let types = copy.old().types(&node.inputs);
         if op.facts(&types).batch == Batch::Together {
             return None;
         }

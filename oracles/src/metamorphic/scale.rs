@@ -98,7 +98,7 @@ fn linear_nodes(subject: &Subject) -> Option<Vec<(u32, usize)>> {
 /// The operand in which a node is linear, if it has no other part in it.
 fn linear_operand(graph: &Graph, node: &Node<Op>) -> Option<usize> {
     let ir::NodeKind::Operator(op) = &node.kind else { return None };
-    let types: Vec<Option<&Type>> = node.inputs.iter().map(|v| v.map(|v| graph.ty(v))).collect();
+    let types = graph.types(&node.inputs);
     let operand = op.facts(&types).linear?;
     let value = node.inputs.get(operand).copied().flatten()?;
     let is_wide = matches!(graph.ty(value).dtype, DType::F32 | DType::F64);

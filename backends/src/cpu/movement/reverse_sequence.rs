@@ -20,10 +20,10 @@ fn reverse<T: Element>(op: ReverseSequence, c: &Call<'_>) -> Outputs {
     let mut y = Vec::with_capacity(x.len());
     for i in 0..first {
         for j in 0..second {
-            let (batch, time) = if op.batch_first { (i, j) } else { (j, i) };
+            let (batch, time) = if op.batch_first() { (i, j) } else { (j, i) };
             let length = lengths[batch];
             let time = if time < length { length - 1 - time } else { time };
-            let (i, j) = if op.batch_first { (batch, time) } else { (time, batch) };
+            let (i, j) = if op.batch_first() { (batch, time) } else { (time, batch) };
             let start = (i * second + j) * inside;
             y.extend_from_slice(&x[start..start + inside]);
         }
@@ -34,7 +34,7 @@ fn reverse<T: Element>(op: ReverseSequence, c: &Call<'_>) -> Outputs {
 /// How much of each sequence is turned round.
 fn lengths(op: ReverseSequence, c: &Call<'_>) -> Result<Vec<usize>, CpuError> {
     let &[first, second, ..] = c.shape(0)? else { return Err(CpuError::Invalid("it has no sequences")) };
-    let (batch, longest) = if op.batch_first { (first, second) } else { (second, first) };
+    let (batch, longest) = if op.batch_first() { (first, second) } else { (second, first) };
     let lengths = indices(c, 1)?;
     if lengths.len() != batch {
         return Err(CpuError::Invalid("it has not a length for each sequence"));

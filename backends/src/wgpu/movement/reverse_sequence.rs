@@ -30,7 +30,7 @@ impl Kernel for ReverseSequence {
         let [first, second, rest @ ..] = x.shape() else {
             return Err(c.refuse(format!("{:?} has no batch and time", x.shape())));
         };
-        let (batch, steps) = if self.batch_first { (*first, *second) } else { (*second, *first) };
+        let (batch, steps) = if self.batch_first() { (*first, *second) } else { (*second, *first) };
         if lengths.dtype() != DType::I64 || lengths.shape() != [batch] {
             let (shape, dtype) = (lengths.shape(), lengths.dtype());
             return Err(c.refuse(format!("lengths are {shape:?} of {dtype}, the batch is {batch}")));
@@ -40,7 +40,7 @@ impl Kernel for ReverseSequence {
         let sizes = Sizes { middle: *second as u32, inner: inner as u32, steps: steps as u32 };
         let shader = Shader::mover(c.name, BODY, x.dtype())
             .reads("lengths", Element::Low(DType::I64))
-            .constant("BATCH_FIRST", Constant::Bool(self.batch_first));
+            .constant("BATCH_FIRST", Constant::Bool(self.batch_first()));
         c.gpu.launch(&Launch::new(&shader, &[x, lengths], sizes, &output))?;
         one(Ok(output))
     }
