@@ -45,15 +45,15 @@ fn contrary(program: &Program) -> Option<Program> {
 
 /// The last place is not found.
 fn short(program: &Program) -> Option<Program> {
-    let cut = r#"cut () => () <int64[1] begin = {0}, int64[1] end = {-1}, int64[1] axis = {1}> {
+    let cut = "cut () => () <int64[1] begin = {0}, int64[1] end = {-1}, int64[1] axis = {1}> {
         found = Slice(all, begin, end, axis)
-    }"#;
+    }";
     let mut cut = text::parse(cut).expect("a text").graph?;
     let mut model = program.write();
     let graph = model.graph.as_mut()?;
     let at = graph.node.iter().position(|node| node.op_type() == "NonZero")?;
     cut.node[0].output = std::mem::replace(&mut graph.node[at].output, vec!["all".to_owned()]);
-    graph.node.splice(at + 1..at + 1, cut.node);
+    graph.node.insert(at + 1, cut.node.remove(0));
     graph.initializer.extend(cut.initializer);
     // What is declared is what should have been found.
     graph.value_info.clear();
@@ -153,7 +153,7 @@ fn a_fault_in_a_branch_keeps_the_branch_and_is_blamed_on_it() {
 #[test]
 fn whatever_the_program_the_form_at_fault_is_kept_and_blamed() {
     let x = ("x", row(&[-1.0, 3.0, 0.5]));
-    let (branch, operators) = reduced(contrary, program!("branch"), &[x.clone()]);
+    let (branch, operators) = reduced(contrary, program!("branch"), std::slice::from_ref(&x));
     assert!(branch.signature.contains("| form If "), "{}", branch.signature);
     assert!(operators.contains(&"If".to_owned()), "{operators:?}");
     let (fill, operators) = reduced(hasty, program!("fill"), &[x.clone(), ("n", whole(3))]);
