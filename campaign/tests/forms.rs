@@ -10,11 +10,8 @@ use harness::reference::Reference;
 use ir::{DType, Tensor, Type};
 use onnx::case::{DataSet, NamedTensor};
 use onnx::program::Program;
-use onnx::proto::attribute_proto::AttributeType;
-use onnx::proto::{
-    AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ValueInfoProto, decode,
-};
-use onnx::{CaseFolder, encode};
+use onnx::proto::{ModelProto, decode};
+use onnx::{CaseFolder, encode, text};
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
 use worker::{Case, Description, Engine, EngineError};
 
@@ -46,73 +43,87 @@ fn contrary(program: &Program) -> Option<Program> {
     program.with_side(&Vec::new(), at, "else_branch")
 }
 
-fn node(op_type: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
-    let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect();
-    let (input, output) = (names(inputs), names(outputs));
-    NodeProto { op_type: Some(op_type.to_owned()), input, output, ..Default::default() }
-}
-
-fn holding(node: NodeProto, bodies: Vec<(&str, GraphProto)>) -> NodeProto {
-    let attribute = |(name, graph): (&str, GraphProto)| AttributeProto {
-        name: Some(name.to_owned()),
-        r#type: Some(AttributeType::Graph as i32),
-        g: Some(graph),
-        ..Default::default()
-    };
-    NodeProto { attribute: bodies.into_iter().map(attribute).collect(), ..node }
-}
-
-fn graph(inputs: &[&str], nodes: Vec<NodeProto>, outputs: &[&str]) -> GraphProto {
-    let named = |name: &&str| ValueInfoProto { name: Some((*name).to_owned()), ..Default::default() };
-    let (input, output) = (inputs.iter().map(named).collect(), outputs.iter().map(named).collect());
-    GraphProto { input, node: nodes, output, ..Default::default() }
+/// The last place is not found.
+fn short(program: &Program) -> Option<Program> {
+    let cut = "cut () => () <int64[1] begin = {0}, int64[1] end = {-1}, int64[1] axis = {1}> {
+        found = Slice(all, begin, end, axis)
+    }";
+    let mut cut = text::parse(cut).expect("a text").graph?;
+    let mut model = program.write();
+    let graph = model.graph.as_mut()?;
+    let at = graph.node.iter().position(|node| node.op_type() == "NonZero")?;
+    cut.node[0].output = std::mem::replace(&mut graph.node[at].output, vec!["all".to_owned()]);
+    graph.node.insert(at + 1, cut.node.remove(0));
+    graph.initializer.extend(cut.initializer);
+    // What is declared is what should have been found.
+    graph.value_info.clear();
+    graph.output.iter_mut().for_each(|output| output.r#type = None);
+    Program::read(model).ok()
 }
 
 /// Both forms, with much around them: z = 2⁴·|−x|, and y = z where z's sum is above 0.
-fn case(path: &Path) {
-    let body = vec![
-        node("Relu", &["v"], &["r"]),
-        node("Add", &["r", "v"], &["twice"]),
-        node("Identity", &["on"], &["still"]),
-    ];
-    let repeat = ("body", graph(&["i", "on", "v"], body, &["still", "twice"]));
-    let side = |op| graph(&[], vec![node(op, &["z"], &["side"])], &["side"]);
-    let nodes = vec![
-        node("Neg", &["x"], &["n"]),
-        node("Abs", &["n"], &["a"]),
-        holding(node("Loop", &["count", "", "a"], &["z"]), vec![repeat]),
-        node("ReduceSum", &["z"], &["s"]),
-        node("Greater", &["s", "zero"], &["above"]),
-        node("Squeeze", &["above"], &["c"]),
-        holding(
-            node("If", &["c"], &["y"]),
-            vec![("then_branch", side("Identity")), ("else_branch", side("Neg"))],
-        ),
-        node("Exp", &["n"], &["e"]),
-    ];
-    let (x, count) = (Type::new(DType::F32, [1]), Type::new(DType::I64, []));
-    let mut graph = graph(&[], nodes, &["e", "y", "z"]);
-    graph.input = vec![onnx::export::value_info("x", &x), onnx::export::value_info("count", &count)];
-    graph.initializer = vec![onnx::tensor::to_proto("zero", &Tensor::from_f64_fn(&x, |_| 0.0))];
-    let model = ModelProto {
-        ir_version: Some(8),
-        opset_import: vec![OperatorSetIdProto { domain: None, version: Some(17) }],
-        graph: Some(graph),
-        ..Default::default()
+const BOTH: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
+both (float[1] x, int64 count) => (e, y, z) <float[1] zero = {0}> {
+    n = Neg(x)
+    a = Abs(n)
+    z = Loop(count, "", a) <
+        body = repeat (i, on, v) => (still, twice) {
+            r = Relu(v)
+            twice = Add(r, v)
+            still = Identity(on)
+        }
+    >
+    s = ReduceSum(z)
+    above = Greater(s, zero)
+    c = Squeeze(above)
+    y = If(c) <
+        then_branch = same () => (side) { side = Identity(z) },
+        else_branch = other () => (side) { side = Neg(z) }
+    >
+    e = Exp(n)
+}"#;
+
+/// A program of the conformance suite.
+macro_rules! program {
+    ($name:literal) => {
+        include_str!(concat!("../../conformance/programs/", $name, ".onnxtxt"))
     };
-    let inputs = vec![
-        NamedTensor::new("x", Tensor::from_f64_fn(&x, |_| 3.0)),
-        NamedTensor::new("count", Tensor::from_i128_fn(&count, |_| 4)),
-    ];
+}
+
+fn number(value: f64) -> Tensor {
+    Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| value)
+}
+
+fn row(values: &[f64]) -> Tensor {
+    Tensor::from_f64_fn(&Type::new(DType::F32, [values.len() as i64]), |i| values[i])
+}
+
+fn whole(value: i128) -> Tensor {
+    Tensor::from_i128_fn(&Type::new(DType::I64, []), |_| value)
+}
+
+/// Writes a case of a program that is text.
+fn case(path: &Path, program: &str, inputs: &[(&str, Tensor)]) {
+    let model = encode(&text::parse(program).unwrap_or_else(|e| panic!("{e}")));
+    let inputs = inputs.iter().map(|(name, tensor)| NamedTensor::new(*name, tensor.clone())).collect();
     let set = DataSet { inputs, ..DataSet::default() };
-    CaseFolder { model: encode(&model), sets: vec![set], ..CaseFolder::default() }.write(path).unwrap();
+    CaseFolder { model, sets: vec![set], ..CaseFolder::default() }.write(path).unwrap();
+}
+
+/// What the case of both forms has for inputs.
+fn both() -> [(&'static str, Tensor); 2] {
+    [("x", number(3.0)), ("count", whole(4))]
 }
 
 /// What a reduction of the case for an engine comes to, and the operators that are left.
-fn reduced(wrong: fn(&Program) -> Option<Program>) -> (Reduced, Vec<String>) {
+fn reduced(
+    wrong: fn(&Program) -> Option<Program>,
+    program: &str,
+    inputs: &[(&str, Tensor)],
+) -> (Reduced, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (folder.path().join("case"), folder.path().join("reduced"));
-    case(&from);
+    case(&from, program, inputs);
     let targets = Target::here(Box::new(Having(wrong)));
     let stop = AtomicBool::new(false);
     let plan = Reduction { targets: &targets, seed: 1, budget: Budget::default(), stop: &stop };
@@ -125,7 +136,7 @@ fn reduced(wrong: fn(&Program) -> Option<Program>) -> (Reduced, Vec<String>) {
 
 #[test]
 fn a_fault_in_a_loop_keeps_the_loop_and_is_blamed_on_it() {
-    let (reduced, operators) = reduced(hasty);
+    let (reduced, operators) = reduced(hasty, BOTH, &both());
     assert!(reduced.signature.contains("| form Loop "), "{}", reduced.signature);
     assert_eq!(operators, ["Loop", "Add"], "{reduced:?}");
     assert!(reduced.minimal);
@@ -133,9 +144,24 @@ fn a_fault_in_a_loop_keeps_the_loop_and_is_blamed_on_it() {
 
 #[test]
 fn a_fault_in_a_branch_keeps_the_branch_and_is_blamed_on_it() {
-    let (reduced, operators) = reduced(contrary);
+    let (reduced, operators) = reduced(contrary, BOTH, &both());
     assert!(reduced.signature.contains("| form If "), "{}", reduced.signature);
     assert_eq!(operators, ["Greater", "If", "Identity", "Neg"], "{reduced:?}");
+}
+
+/// The programs of the conformance suite: a branch, a sequence that a loop fills, places that only values tell.
+#[test]
+fn whatever_the_program_the_form_at_fault_is_kept_and_blamed() {
+    let x = ("x", row(&[-1.0, 3.0, 0.5]));
+    let (branch, operators) = reduced(contrary, program!("branch"), std::slice::from_ref(&x));
+    assert!(branch.signature.contains("| form If "), "{}", branch.signature);
+    assert!(operators.contains(&"If".to_owned()), "{operators:?}");
+    let (fill, operators) = reduced(hasty, program!("fill"), &[x.clone(), ("n", whole(3))]);
+    assert!(fill.signature.contains("| form Loop "), "{}", fill.signature);
+    assert!(operators.contains(&"Loop".to_owned()), "{operators:?}");
+    let (count, operators) = reduced(short, program!("count"), &[x]);
+    assert!(count.signature.contains("| NonZero "), "{}", count.signature);
+    assert_eq!(operators, ["NonZero"]);
 }
 
 #[test]
@@ -147,7 +173,7 @@ fn a_fault_that_the_flat_model_shows_is_reduced_as_any_other() {
         nodes.find(|node| node.rest.op_type() == "Abs")?.rest.op_type = Some("Relu".to_owned());
         Some(program)
     }
-    let (reduced, operators) = reduced(nothing);
+    let (reduced, operators) = reduced(nothing, BOTH, &both());
     assert!(reduced.signature.contains("| Abs "), "{}", reduced.signature);
     assert_eq!(operators, ["Abs"]);
 }
@@ -156,7 +182,7 @@ fn a_fault_that_the_flat_model_shows_is_reduced_as_any_other() {
 fn what_a_reduced_program_leads_to_can_be_run_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("case");
-    case(&path);
+    case(&path, BOTH, &both());
     let case = CaseFolder::read(&path).unwrap();
     let inputs: BTreeMap<String, Tensor> =
         case.sets[0].inputs.iter().map(|t| (t.name.clone(), t.tensor.clone())).collect();

@@ -176,7 +176,7 @@ pub(crate) struct Gen {
 /// `run`
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Run {
-    /// Case folders, folders that hold them, or `.onnx` files.
+    /// Case folders, folders that hold them, or models (`.onnx`, or `.onnxtxt` for ONNX's text syntax).
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
     /// The backends: interp, cpu, wgpu, rten, tract, ort, oxionnx, openvino, `cmd:./my-runner --flag`; each may name one level, as rten:all.
@@ -325,8 +325,8 @@ pub(crate) struct Watch {
 /// `reduce`
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Reduce {
-    /// A case folder, of this program or any other, or an `.onnx` file, for which inputs are found (others with
-    /// another --seed).
+    /// A case folder, of this program or any other, or a model (`.onnx` or `.onnxtxt`), for which inputs are found
+    /// (others with another --seed).
     pub case: PathBuf,
     /// The backend that shows the finding, as for `run`; of several, or of several levels, the first that does.
     #[arg(long, required = true, value_delimiter = ',', value_parser = word(), value_name = "BACKENDS")]
@@ -374,14 +374,28 @@ pub(crate) struct Ops {
 /// `show`
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Show {
-    /// A case folder, a finding of corpus/, or an `.onnx` file.
+    /// A case folder, a finding of corpus/, or an `.onnx` or `.onnxtxt` file.
     pub case: PathBuf,
-    /// Print Graphviz's DOT instead of the text form.
-    #[arg(long)]
+    /// How to print it; without it, as a program if that says more than the model.
+    #[arg(long = "as", value_name = "FORM")]
+    pub form: Option<Form>,
+    /// Print Graphviz's DOT: short for `--as dot`.
+    #[arg(long, conflicts_with = "form")]
     pub dot: bool,
     /// Write the case as a folder that any ONNX tool reads, instead of printing its model.
-    #[arg(long, value_name = "DIR", conflicts_with = "dot")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["dot", "form"])]
     pub out: Option<PathBuf>,
+}
+
+/// The forms of a model as text.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// As it is computed for the inputs at hand: flat, every type concrete.
+    Model,
+    /// As it is written, loops and branches included, in ONNX's own text syntax.
+    Program,
+    /// As it is computed, as a picture for Graphviz.
+    Dot,
 }
 
 /// An entry of a list, without the spaces around the commas.

@@ -61,7 +61,7 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["report", "missing", "--alike", "2"], &["--alike", "from 0 to 1"]),
         (&["watch", "missing"], &["missing", "no campaign"]),
         (&["run", "empty"], &["empty", "no case folder"]),
-        (&["run", "file"], &["file", "neither a folder nor an .onnx file"]),
+        (&["run", "file"], &["file", "neither a folder nor an .onnx or .onnxtxt file"]),
         (&["run", "good", "--on", "nope"], &["`nope`", "interp, cpu", "cmd:"]),
         (&["run", "good", "--on", ""], &["``", "interp"]),
         (&["run", "good", "--on", "interp:fast"], &["`fast`", "reference"]),

@@ -8,7 +8,7 @@ use interp::Evaluation;
 use ir::{DType, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::external::External;
-use onnx::import::{Options, specialise};
+use onnx::import::{Imported, Options, specialise};
 use onnx::program::Program;
 use onnx::violate::NotRefused;
 use ops::{Footprint, Model, Spec};
@@ -322,9 +322,17 @@ pub fn export(model: &Model) -> Result<Vec<u8>, onnx::Error> {
 
 /// The model of ONNX bytes. Known inputs settle sizes and operands that the model leaves open.
 pub fn import(bytes: &[u8], known: &BTreeMap<String, Tensor>) -> Result<Model, onnx::Error> {
-    let program = Program::read(onnx::proto::decode("model", bytes)?)?;
-    let options = Options { known_inputs: known, external: External::Refuse, ..Options::default() };
-    Ok(specialise(&program, &options)?.model)
+    Ok(trace(&program(bytes)?, known)?.model)
+}
+
+/// The program of ONNX bytes.
+pub fn program(bytes: &[u8]) -> Result<Program, onnx::Error> {
+    onnx::proto::decode("model", bytes).and_then(Program::read)
+}
+
+/// What a program computes for known inputs.
+pub fn trace(program: &Program, known: &BTreeMap<String, Tensor>) -> Result<Imported, onnx::Error> {
+    specialise(program, &Options { known_inputs: known, external: External::Refuse, ..Options::default() })
 }
 
 /// The inputs of a case folder's first data set, by name.

@@ -28,6 +28,7 @@
 //! | [`mod@import`] | `ModelProto` → [`ops::Model`], from any tool |
 //! | [`violate`] | valid models, broken in one named way |
 //! | [`program`] | a model as it is written, its names resolved |
+//! | [`text`] | models as text, in ONNX's own syntax |
 //! | [`names`] | the names that exported models give |
 //! | [`error`] | what can go wrong: invalid, unsupported and unreadable are three different things |
 //!
@@ -43,6 +44,7 @@ pub mod names;
 pub mod program;
 pub mod proto;
 pub mod tensor;
+pub mod text;
 pub mod violate;
 
 pub use case::CaseFolder;

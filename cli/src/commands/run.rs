@@ -16,7 +16,7 @@ use campaign::Exit;
 pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
     let cases = triage::stored::find(&args.paths)?;
     if cases.is_empty() {
-        bail!("there is no case folder and no .onnx file in {}", names(args));
+        bail!("there is no case folder and no .onnx or .onnxtxt file in {}", names(args));
     }
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     writable(args.out.as_deref(), args.junit.as_deref())?;

@@ -1,20 +1,20 @@
-//! Programs: models that say more than the flat model their inputs lead to. `scripts/programs.py` writes them, from ONNX's own
-//! text syntax.
+//! Programs: models that say more than the flat model their inputs lead to. They are texts in ONNX's own syntax, which
+//! `scripts/programs.py` compares with ONNX's reading of them.
 
 use ir::{DType, Tensor};
 use onnx::import::{Options, import};
-use onnx::proto::{ModelProto, decode};
+use onnx::{encode, text};
 
 use super::{Sheet, integers, row, tensor};
 use crate::problem::Problem;
 
 /// A program, and the inputs that are tried: each list leads another way.
-type Program = (&'static str, &'static [u8], Vec<Vec<(&'static str, Tensor)>>);
+type Program = (&'static str, &'static str, Vec<Vec<(&'static str, Tensor)>>);
 
 pub(super) fn write(sheet: &mut Sheet) {
-    for (name, bytes, inputs) in programs() {
+    for (name, text, inputs) in programs() {
         for (way, inputs) in inputs.into_iter().enumerate() {
-            sheet.0.push(problem(format!("program {name} {way}"), bytes, inputs));
+            sheet.0.push(problem(format!("program {name} {way}"), text, inputs));
         }
     }
 }
@@ -28,31 +28,30 @@ fn programs() -> Vec<Program> {
     vec![
         (
             "branch",
-            include_bytes!("../../programs/branch.onnx"),
+            include_str!("../../programs/branch.onnxtxt"),
             vec![vec![x(&[-1.0, 3.0])], vec![x(&[1.0, -3.0])]],
         ),
-        ("fill", include_bytes!("../../programs/fill.onnx"), vec![filled(1), filled(3)]),
-        ("until", include_bytes!("../../programs/until.onnx"), vec![until(1.5), until(10.0)]),
+        ("fill", include_str!("../../programs/fill.onnxtxt"), vec![filled(1), filled(3)]),
+        ("until", include_str!("../../programs/until.onnxtxt"), vec![until(1.5), until(10.0)]),
         (
             "shape",
-            include_bytes!("../../programs/shape.onnx"),
+            include_str!("../../programs/shape.onnxtxt"),
             vec![vec![("x", tensor(DType::F32, &[2, 3], &[0.0, 0.1, -0.2, 0.3, 4.0, -5.0]))]],
         ),
         (
             "count",
-            include_bytes!("../../programs/count.onnx"),
+            include_str!("../../programs/count.onnxtxt"),
             vec![vec![x(&[-1.0, 3.0, 0.5, 0.0, 2.0])], vec![x(&[4.0])]],
         ),
     ]
 }
 
-fn problem(name: String, bytes: &[u8], inputs: Vec<(&'static str, Tensor)>) -> Problem {
+fn problem(name: String, written: &str, inputs: Vec<(&'static str, Tensor)>) -> Problem {
     let inputs: Vec<(String, Tensor)> = inputs.into_iter().map(|(name, t)| (name.to_owned(), t)).collect();
     let known_inputs = inputs.iter().cloned().collect();
     let options = Options { known_inputs: &known_inputs, ..Options::default() };
-    let proto = decode::<ModelProto>("program", bytes);
-    let imported = proto.and_then(|proto| import(&proto, &options));
-    let imported = imported.unwrap_or_else(|e| panic!("{name}: {e}"));
+    let proto = text::parse(written).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let imported = import(&proto, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert!(imported.is_specialised, "{name} says no more than a model");
-    Problem { name, model: imported.model, onnx: bytes.to_vec(), inputs }
+    Problem { name, model: imported.model, onnx: encode(&proto), inputs }
 }

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::file_name;
-use crate::Error;
+use crate::{Error, text};
 
-/// Every case folder and lone `.onnx` file at or below the given paths, sorted, each once.
+/// Every case folder and lone model (`.onnx`, or `.onnxtxt` for text) at or below the given paths, sorted, each once.
 ///
 /// A folder with a file of one of the names in `marks`, such as [`MODEL`], is a case and is not searched further. Hidden entries are passed over unless they are
 /// named themselves. Symbolic links are followed; a folder reached a second time is not searched again, so loops end.
@@ -21,7 +21,7 @@ pub fn find<P: AsRef<Path>>(paths: &[P], marks: &[&str]) -> Result<Vec<PathBuf>,
         if below.is_empty() {
             return Err(Error::invalid(
                 path.display().to_string(),
-                "there is no case folder or .onnx file in it",
+                "there is no case folder, .onnx or .onnxtxt file in it",
             ));
         }
         found.extend(below);
@@ -43,24 +43,29 @@ fn search(start: &Path, marks: &[&str]) -> Result<Vec<PathBuf>, Error> {
                 // links to the same folder is followed does not depend on the file system.
                 open.extend(children(&path)?.into_iter().rev());
             }
-        } else if path.extension().is_some_and(|e| e == "onnx") {
+        } else if is_model(&path) {
             found.push(path);
         } else if path == start {
             return Err(Error::invalid(
                 path.display().to_string(),
-                "it is neither a folder nor an .onnx file",
+                "it is neither a folder nor an .onnx or .onnxtxt file",
             ));
         }
     }
     Ok(found)
 }
 
-/// The folders and `.onnx` files in a folder, sorted. Dangling links to other things are of no interest.
+/// Whether a file is a lone model, by its name.
+fn is_model(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "onnx" || e == text::EXTENSION)
+}
+
+/// The folders and models in a folder, sorted. Dangling links to other things are of no interest.
 fn children(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
         let path = entry.map_err(Error::io("list", folder))?.path();
-        let wanted = path.extension().is_some_and(|e| e == "onnx") || path.is_dir();
+        let wanted = is_model(&path) || path.is_dir();
         if wanted && !file_name(&path).starts_with('.') {
             paths.push(path);
         }
@@ -98,10 +103,11 @@ mod tests {
             "a/x/model.onnx",
             "a/w/finding.toml",
             "a/lone.onnx",
+            "a/written.onnxtxt",
             "a/notes.txt",
             ".case-1/fresh/model.onnx",
         ]);
-        let all = ["a/lone.onnx", "a/w", "a/x", "b"];
+        let all = ["a/lone.onnx", "a/w", "a/written.onnxtxt", "a/x", "b"];
         assert_eq!(found(dir.path(), &[""]), all);
         assert_eq!(found(dir.path(), &["b", "a", "a/w", "a/x", "a/lone.onnx"]), all);
     }

@@ -8,7 +8,8 @@
 //! case/rewritten/                             ours, optional: a case folder of the model in another form
 //! ```
 //!
-//! The files are numbered in the order of the graph's inputs and outputs. A lone `.onnx` file is a case without data.
+//! The files are numbered in the order of the graph's inputs and outputs. A lone model is a case without data:
+//! an `.onnx` file, or one in ONNX's text syntax (`.onnxtxt`, see [`crate::text`]).
 
 mod find;
 mod write;
@@ -24,7 +25,7 @@ pub use write::{STAGING, place};
 use crate::external::External;
 use crate::proto::type_proto::Value;
 use crate::proto::{GraphProto, ModelProto, TensorProto, ValueInfoProto, decode};
-use crate::{Error, file, tensor};
+use crate::{Error, encode, file, tensor, text};
 
 /// The name of the model inside a case folder.
 pub const MODEL: &str = "model.onnx";
@@ -87,12 +88,12 @@ impl NamedTensor {
 }
 
 impl CaseFolder {
-    /// Reads a case folder, or a lone `.onnx` file.
+    /// Reads a case folder, or a lone model.
     pub fn read(path: &Path) -> Result<Self, Error> {
         if path.is_dir() {
             Self::read_folder(path).map_err(|e| e.inside(format!("case {}", path.display())))
         } else {
-            Ok(Self { model: file::read(path)?, ..Self::default() })
+            Ok(Self { model: read_model(path)?, ..Self::default() })
         }
     }
 
@@ -136,6 +137,17 @@ impl CaseFolder {
         }
         Ok(case)
     }
+}
+
+/// The bytes of a lone model. One that is text is put into bytes, as runtimes take no other.
+fn read_model(path: &Path) -> Result<Vec<u8>, Error> {
+    let bytes = file::read(path)?;
+    if path.extension().is_none_or(|e| e != text::EXTENSION) {
+        return Ok(bytes);
+    }
+    let what = || format!("text {}", path.display());
+    let written = String::from_utf8(bytes).map_err(|e| Error::invalid(what(), e.to_string()))?;
+    Ok(encode(&text::parse(&written).map_err(|e| e.inside(what()))?))
 }
 
 /// The inputs and outputs of a graph: what the files of a data set are matched with.

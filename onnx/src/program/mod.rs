@@ -44,9 +44,11 @@ pub mod edit;
 mod read;
 mod write;
 
+use crate::Error;
 use crate::proto::{
     AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto,
 };
+use crate::text::{self, Text};
 
 /// A model with its names resolved.
 #[derive(Clone, PartialEq, Debug)]
@@ -154,6 +156,18 @@ pub struct Attribute {
     pub body: Option<Body>,
     /// The list of bodies that it holds (`graphs`), which no operator of ONNX has.
     pub bodies: Vec<Body>,
+}
+
+impl Program {
+    /// The program as text, in ONNX's own syntax.
+    pub fn to_text(&self) -> Text {
+        text::print(&self.write())
+    }
+
+    /// The program of a text.
+    pub fn from_text(text: &str) -> Result<Self, Error> {
+        Self::read(text::parse(text).map_err(|e| e.inside("text"))?)
+    }
 }
 
 impl Scope {

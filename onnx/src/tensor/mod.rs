@@ -145,7 +145,7 @@ fn read(proto: &TensorProto, external: External<'_>) -> Result<Tensor, Error> {
 
 /// A place in the message where elements can be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Field {
+pub(crate) enum Field {
     Raw,
     Float,
     Double,
@@ -157,7 +157,7 @@ enum Field {
 
 impl Field {
     /// The fields that hold something. An empty `raw_data` holds nothing.
-    fn used_by(proto: &TensorProto) -> Vec<Self> {
+    pub(crate) fn used_by(proto: &TensorProto) -> Vec<Self> {
         let lengths = [
             (Self::Raw, proto.raw_data().len()),
             (Self::Float, proto.float_data.len()),
