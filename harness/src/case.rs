@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 
 use graphgen::{Policy, Settings, Use, Weights};
 use interp::Evaluation;
-use ir::{DType, NodeId, NodeKind, Stream, Tensor};
+use ir::{DType, Datum, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::external::External;
-use onnx::import::{Options, specialise};
+use onnx::import::{Imported, Options, specialise};
 use onnx::program::Program;
 use onnx::violate::NotRefused;
 use ops::{Footprint, Model, Spec};
@@ -321,16 +321,16 @@ pub fn export(model: &Model) -> Result<Vec<u8>, onnx::Error> {
 }
 
 /// The model of ONNX bytes. Known inputs settle sizes and operands that the model leaves open.
-pub fn import(bytes: &[u8], known: &BTreeMap<String, Tensor>) -> Result<Model, onnx::Error> {
+pub fn import(bytes: &[u8], known: &BTreeMap<String, Datum>) -> Result<Imported, onnx::Error> {
     let program = Program::read(onnx::proto::decode("model", bytes)?)?;
     let options = Options { known_inputs: known, external: External::Refuse, ..Options::default() };
-    Ok(specialise(&program, &options)?.model)
+    specialise(&program, &options)
 }
 
 /// The inputs of a case folder's first data set, by name.
-pub fn known_inputs(folder: &CaseFolder) -> BTreeMap<String, Tensor> {
+pub fn known_inputs(folder: &CaseFolder) -> BTreeMap<String, Datum> {
     let inputs = folder.sets.iter().take(1).flat_map(|s| &s.inputs);
-    inputs.map(|t| (t.name.clone(), t.tensor.clone())).collect()
+    inputs.map(|value| (value.name.clone(), value.datum.clone())).collect()
 }
 
 /// The names and dtypes of a model's outputs.

@@ -17,7 +17,8 @@ pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
     }
     let known = harness::case::known_inputs(&folder);
     let model = harness::case::import(&folder.model, &known)
-        .with_context(|| format!("cannot read the model of {}", args.case.display()))?;
+        .with_context(|| format!("cannot read the model of {}", args.case.display()))?
+        .model;
     let shown = if args.dot { ir::view::dot(&model) } else { model.to_string() };
     if common.json {
         screen::json(&serde_json::json!({ "case": args.case, "text": shown }))?;
