@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """ONNX's own reference evaluator: numpy code beside the standard, which has no optimiser."""
 
-from protocol import DTYPES, NARROW, serve  # isort: skip, it comes first
+from protocol import DTYPES, NARROW, VALUES, serve  # isort: skip, it comes first
 
 import onnx
 from onnx.defs import onnx_opset_version
@@ -23,6 +23,7 @@ if __name__ == "__main__":
             "opset": onnx_opset_version(),
             "levels": ["default"],
             "dtypes": {name: name for name in DTYPES | NARROW},
+            "values": VALUES,
         },
         load,
         lambda message: any(phrase in message for phrase in LACKING),

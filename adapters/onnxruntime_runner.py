@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """ONNX Runtime through its Python package. The engine `ort` is the same library with less around it."""
 
-from protocol import DTYPES, THREADS, Unsupported, serve  # isort: skip, it comes first
+from protocol import DTYPES, THREADS, VALUES, Unsupported, serve  # isort: skip, it comes first
 
 import onnxruntime as ort
 from ml_dtypes import bfloat16
@@ -25,11 +25,18 @@ def load(model, level):
 
     def execute(inputs):
         # Its Python package takes numpy's own dtypes only.
-        if any(value.dtype == bfloat16 for value in inputs.values()):
+        if any(tensor.dtype == bfloat16 for value in inputs.values() for tensor in tensors(value)):
             raise Unsupported("bf16 through the Python package")
         return dict(zip(names, session.run(names, inputs), strict=True))
 
     return execute
+
+
+def tensors(value):
+    """The tensors in an input."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
 
 
 if __name__ == "__main__":
@@ -40,6 +47,7 @@ if __name__ == "__main__":
             "opset": 26,
             "levels": list(LEVELS),
             "dtypes": {name: name for name in DTYPES if name != "bf16"},
+            "values": VALUES,
         },
         load,
         lambda message: any(phrase in message for phrase in LACKING),

@@ -27,6 +27,8 @@ import ml_dtypes
 import numpy as np
 
 VERSION = 1
+# The kinds of inputs and outputs.
+VALUES = ["tensor", "sequence", "optional", "optional sequence"]
 THREADS = int(os.environ.get("ONNXSMITH_THREADS", "1"))
 DTYPES = {
     name: np.dtype(dtype)
@@ -59,7 +61,9 @@ def serve(description, load, lacks=lambda message: False):
     """Serves a runtime until standard input ends.
 
     `description` holds the fields of `hello`. `load(model, level)` gives a function from inputs by name to outputs by
-    name, as numpy arrays. `lacks` tells a message that says "I do not have that" from one that finds fault.
+    name, as numpy arrays. A sequence is a list of them; an optional is what it holds, or `None`. Neither comes in unless
+    `description["values"]` names it: `VALUES` is all. `lacks` tells a message that says "I do not have that" from one
+    that finds fault.
     """
     for line in iter(FRAMES_IN.readline, b""):
         request = json.loads(line)
@@ -69,7 +73,7 @@ def serve(description, load, lacks=lambda message: False):
             send(FRAMES_OUT, hello | description)
             continue
         model = FRAMES_IN.read(request["model"])
-        inputs = {blob["name"]: array(blob, FRAMES_IN.read(blob["bytes"])) for blob in request["inputs"]}
+        inputs = {header["name"]: value(header) for header in request["inputs"]}
         # Should the parent be gone, nobody else would end a worker that hangs.
         signal.alarm(request["timeout_ms"] // 1000 + 5)
         answer = run(request, description["levels"], model, inputs, load, lacks)
@@ -88,8 +92,8 @@ def run(request, levels, model, inputs, load, lacks):
         stage = "run"
         values = execute(inputs)
         seconds = time.perf_counter() - started
-        wanted = [output["name"] for output in request["outputs"]]
-        outputs, blobs = zip(*(blob(name, values[name]) for name in wanted)) if wanted else ((), ())
+        blobs = []
+        outputs = [blob(wanted, values[wanted["name"]], blobs) for wanted in request["outputs"]]
     except Unsupported as error:
         return ({"type": "unsupported", "why": str(error), "seconds": time.perf_counter() - started} | head,)
     except Exception as error:  # noqa: BLE001 - whatever a runtime raises is its answer
@@ -98,6 +102,15 @@ def run(request, levels, model, inputs, load, lacks):
             return ({"type": "unsupported", "why": message, "seconds": seconds} | head,)
         return ({"type": "rejected", "stage": stage, "message": message, "seconds": seconds} | head,)
     return {"type": "ok", "seconds": seconds, "outputs": outputs} | head, blobs
+
+
+def value(header):
+    """What a request says an input is, with the bytes that follow."""
+    if "sequence" in header:
+        return [value(item) for item in header["sequence"]]
+    if "optional" in header:
+        return next(map(value, header["optional"]), None)
+    return array(header, FRAMES_IN.read(header["bytes"]))
 
 
 def array(blob, data):
@@ -110,9 +123,25 @@ def array(blob, data):
     return np.frombuffer(bytearray(data), dtype).reshape(shape)
 
 
-def blob(name, value):
-    """A value as the header of a blob, and its bytes."""
-    # A runtime may give a numpy scalar for a tensor without axes; a list is no tensor.
+def blob(wanted, value, blobs):
+    """A value as the reply has it; its bytes are added to `blobs`."""
+    name = wanted["name"]
+    if wanted.get("kind", "tensor").startswith("optional"):
+        held = [] if value is None else [content(name, value, blobs)]
+        return {"name": name, "optional": held}
+    return {"name": name} | content(name, value, blobs)
+
+
+def content(name, value, blobs):
+    """A tensor or a sequence of them."""
+    if isinstance(value, list):
+        return {"sequence": [part(name, item, blobs) for item in value]}
+    return part(name, value, blobs)
+
+
+def part(name, value, blobs):
+    """A tensor."""
+    # A runtime may give a numpy scalar for a tensor without axes.
     if not isinstance(value, (np.ndarray, np.generic)):
         raise Unsupported(f"output `{name}` is a {type(value).__name__}")
     value = np.asarray(value, order="C")
@@ -120,7 +149,8 @@ def blob(name, value):
         raise Unsupported(f"output `{name}` has dtype {value.dtype}")
     dtype = NAMES[value.dtype]
     data = together(value, SHARING[dtype]) if dtype in SHARING else value.tobytes()
-    return {"name": name, "dtype": dtype, "shape": list(value.shape), "bytes": len(data)}, data
+    blobs.append(data)
+    return {"dtype": dtype, "shape": list(value.shape), "bytes": len(data)}
 
 
 def together(value, bits):

@@ -20,21 +20,47 @@ from google.protobuf.message import DecodeError  # what onnx is made on
 from onnx import numpy_helper
 
 
-def load(path):
-    tensor = onnx.TensorProto()
+MESSAGES = {"sequence_type": onnx.SequenceProto, "optional_type": onnx.OptionalProto}
+
+
+def load(path, message=onnx.TensorProto):
+    value = message()
     try:
-        tensor.ParseFromString(path.read_bytes())
+        value.ParseFromString(path.read_bytes())
     except (OSError, DecodeError) as error:
         print(f"judge.py: cannot read {path}: {error}", file=sys.stderr)
         sys.exit(2)
-    return tensor
+    return value
+
+
+def tensors(value):
+    """The tensors in a value; `None` is an optional that holds nothing."""
+    if isinstance(value, onnx.SequenceProto):
+        return list(value.tensor_values)
+    if isinstance(value, onnx.OptionalProto):
+        held = [field for field in ("tensor_value", "sequence_value") if value.HasField(field)]
+        return tensors(getattr(value, held[0])) if held else None
+    return [value]
 
 
 MISSING = "mismatch", "it is missing"
+# What is said of an output is what is said of the first of these among its tensors.
+ORDER = ["mismatch", "pass", "nothing to judge"]
+
+
+def judge_all(expected, actual, bound, mask, zero_sign):
+    """What an output is that may be of several tensors, or of none."""
+    want, got, bounds, masks = map(tensors, (expected, actual, bound, mask))
+    if want is None or got is None:
+        return ("pass", "") if want is got else ("mismatch", "it holds something where it should not, or nothing")
+    if len(want) != len(got):
+        return "mismatch", f"it has {len(got)} tensors instead of {len(want)}"
+    found = [judge(*each, zero_sign) for each in zip(want, got, bounds, masks, strict=True)]
+    return min(found, key=lambda verdict: ORDER.index(verdict[0]), default=("pass", ""))
 
 
 def judge(expected, actual, bound, mask, zero_sign):
-    """What an output is: the verdict, and what there is to say about it."""
+    """What a tensor is: the verdict, and what there is to say about it."""
     if (expected.data_type, expected.dims) != (actual.data_type, actual.dims):
         return "mismatch", "it has another element type or shape"
     want, got, bound = (numpy_helper.to_array(t).flatten() for t in (expected, actual, bound))
@@ -62,13 +88,17 @@ def verdicts(case, outputs):
     """The verdict on each output of a case, of each engine that has run it."""
     zero_sign = json.loads((case / "case.json").read_text()).get("zero_sign")
     engines = sorted(path for path in (outputs / case.name).glob("*") if path.is_dir())
+    outputs_of = load(case / "model.onnx", onnx.ModelProto).graph.output
     for bound in sorted(case.glob("bounds_set_*/bound_*.pb")):
+        position = int(bound.stem.rsplit("_", 1)[1])
+        message = MESSAGES.get(outputs_of[position].type.WhichOneof("value"), onnx.TensorProto)
         number, name = bound.parent.name.rsplit("_", 1)[1], bound.name.replace("bound", "output")
-        expected = load(case / f"test_data_set_{number}" / name)
-        allowed = load(bound), load(bound.with_name(bound.name.replace("bound", "mask")))
+        expected = load(case / f"test_data_set_{number}" / name, message)
+        mask = bound.with_name(bound.name.replace("bound", "mask"))
+        allowed = load(bound, message), load(mask, message)
         for engine in engines:
             path = (engine if number == "0" else engine / f"set_{number}") / name
-            found = judge(expected, load(path), *allowed, zero_sign) if path.exists() else MISSING
+            found = judge_all(expected, load(path, message), *allowed, zero_sign) if path.exists() else MISSING
             yield f"{case.name} {engine.name} {name}", *found
         if not engines:
             yield f"{case.name} {name}", "not run", ""

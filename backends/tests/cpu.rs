@@ -1,7 +1,7 @@
 //! The CPU kernels beyond what the conformance suite asks of every backend: what is undefined, errors, whole models, the engine.
 
 use graphgen::{Settings, Weights, generate};
-use ir::{Attributes, DType, Operation, Stream, Tensor, Type};
+use ir::{Attributes, DType, Datum, Operation, Stream, Tensor, Type, Wanted};
 use onnxsmith_backends::Support;
 use onnxsmith_backends::cpu::{Cpu, CpuEngine, CpuError, NodeRunner, RunError, run_model, run_node, support};
 use ops::Op;
@@ -131,10 +131,14 @@ fn the_engine_runs_onnx_by_names() {
         let names = model.graph.variables().map(|(_, name, _)| name.to_owned());
         let inputs: Vec<(String, Tensor)> = names.zip(given).collect();
         // Asked for in another order than the graph's.
-        let mut wanted: Vec<(String, Tensor)> =
+        let expected = expected.into_iter().map(Datum::Tensor);
+        let mut wanted: Vec<(String, Datum)> =
             model.graph.outputs.iter().map(|o| o.name.clone()).zip(expected).collect();
         wanted.reverse();
-        let outputs: Vec<(String, DType)> = wanted.iter().map(|(n, t)| (n.clone(), t.dtype())).collect();
+        let outputs = wanted.iter().map(|(name, datum)| {
+            Wanted::tensor(name, datum.tensor().expect("all outputs are tensors").dtype())
+        });
+        let (inputs, outputs) = (Datum::of_tensors(&inputs), outputs.collect::<Vec<_>>());
         let case = Case { model: &bytes, level: "default", inputs: &inputs, outputs: &outputs };
         assert_eq!(CpuEngine::default().run(&case), Ok(wanted), "seed {seed}");
         ran += 1;

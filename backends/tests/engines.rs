@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::io::Write;
 
-use ir::{DType, DTypes, Tensor, Type};
+use ir::{DType, DTypes, Datum, Tensor, Type, Wanted};
 use onnxsmith_backends::engines;
 use ops::Model;
 use worker::protocol::WRITTEN;
@@ -107,7 +107,7 @@ fn every_engine_runs_a_small_model_at_every_level() {
             ("a".to_owned(), f32s(&[2, 3], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])),
         ];
         let outputs = [("n", DType::I64), ("y", DType::F32), ("greater", DType::Bool)];
-        let outputs = outputs.map(|(name, dtype)| (name.to_owned(), dtype));
+        let outputs = outputs.map(|(name, dtype)| Wanted::tensor(name, dtype));
         let greater = Tensor::from_i128_fn(&Type::new(DType::Bool, [2, 3]), |i| i128::from(i > 0));
         let expected = vec![
             ("n".to_owned(), i64s(&[14, -18])),
@@ -116,7 +116,8 @@ fn every_engine_runs_a_small_model_at_every_level() {
         ];
         let written = description.written.iter().map(|level| format!("{level}{WRITTEN}"));
         for level in description.levels.iter().cloned().chain(written) {
-            let case = Case { model: MODEL, level: &level, inputs: &inputs, outputs: &outputs };
+            let case =
+                Case { model: MODEL, level: &level, inputs: &Datum::of_tensors(&inputs), outputs: &outputs };
             let run = worker.run(&case).expect("the worker runs");
             assert_eq!(run.outcome, Outcome::Outputs(expected.clone()), "{engine} at {level}");
             assert!(run.engine_seconds > 0.0 && run.engine_seconds <= run.wall_seconds);
@@ -174,8 +175,9 @@ fn every_dtype_an_engine_accepts_survives_the_way_there_and_back() {
             for shape in [&[2, 3][..], &[], &[0, 2]] {
                 let ty = Type::new(dtype, shape);
                 let x = vec![("x".to_owned(), Tensor::from_i128_fn(&ty, |i| i as i128 % 2))];
-                let outputs = [("y".to_owned(), dtype)];
-                let case = Case { model: &identity(&ty), level, inputs: &x, outputs: &outputs };
+                let outputs = [Wanted::tensor("y", dtype)];
+                let case =
+                    Case { model: &identity(&ty), level, inputs: &Datum::of_tensors(&x), outputs: &outputs };
                 match worker.run(&case).expect("the worker runs").outcome {
                     Outcome::Outputs(y) => assert_eq!(y[0].1, x[0].1, "{engine} on {ty}"),
                     // An engine may lack a kernel for an exotic dtype, or empty tensors.
@@ -198,11 +200,11 @@ fn an_unknown_operator_and_a_missing_input_are_clean_errors() {
     let mut unknown = known.clone();
     unknown[at..at + 8].copy_from_slice(b"Idontity");
     let x = [("x".to_owned(), f32s(&[2], &[1.0, 2.0]))];
-    let outputs = [("y".to_owned(), DType::F32)];
+    let outputs = [Wanted::tensor("y", DType::F32)];
     for (engine, mut worker) in workers() {
         let level = worker.description().levels[0].clone();
         for (model, inputs) in [(&unknown, &x[..]), (&known, &[])] {
-            let case = Case { model, level: &level, inputs, outputs: &outputs };
+            let case = Case { model, level: &level, inputs: &Datum::of_tensors(inputs), outputs: &outputs };
             let outcome = worker.run(&case).expect("the worker runs").outcome;
             assert!(!matches!(outcome, Outcome::Outputs(_) | Outcome::Fault(_)), "{engine}: {outcome:?}");
         }
@@ -220,8 +222,8 @@ fn rten_says_what_it_calculates_in() {
         ("b".to_owned(), f32s(&[3], &[0.0; 3])),
         ("a".to_owned(), f32s(&[2, 3], &[0.0; 6])),
     ];
-    let outputs = [("y".to_owned(), DType::F32)];
-    let case = Case { model: MODEL, level: "none", inputs: &inputs, outputs: &outputs };
+    let outputs = [Wanted::tensor("y", DType::F32)];
+    let case = Case { model: MODEL, level: "none", inputs: &Datum::of_tensors(&inputs), outputs: &outputs };
     let Outcome::Unsupported { why } = worker.run(&case).expect("the worker runs").outcome else { panic!() };
     assert!(why.contains("`k`") && why.contains("1099511627776"), "{why}");
 }
@@ -233,9 +235,9 @@ fn tract_says_what_it_cannot_write() {
     let model = on_x(&Type::new(DType::I32, [2]), "Mod(%0, %0) {fmod = 0}");
     let x = Tensor::from_i128_fn(&Type::new(DType::I32, [2]), |i| 1 + i as i128);
     let inputs = [("x".to_owned(), x)];
-    let outputs = [("y".to_owned(), DType::I32)];
+    let outputs = [Wanted::tensor("y", DType::I32)];
     let mut run = |level: &str| {
-        let case = Case { model: &model, level, inputs: &inputs, outputs: &outputs };
+        let case = Case { model: &model, level, inputs: &Datum::of_tensors(&inputs), outputs: &outputs };
         worker.run(&case).expect("the worker runs").outcome
     };
     assert!(matches!(run("declutter"), Outcome::Outputs(_)));

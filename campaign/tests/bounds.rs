@@ -19,7 +19,10 @@ fn cases(count: u64) -> impl Iterator<Item = Case> {
 
 /// The rule of docs/cases.md, element by element, for those who know no more than the folder.
 fn accepts(expected: &Tensor, actual: &Tensor, leeway: &Leeway, zero_sign: ZeroSign) -> Vec<bool> {
-    let (bounds, masks) = (leeway.bound.to_f64s(), leeway.mask.to_i128s());
+    let (bounds, masks) = (
+        leeway.bound.tensor().expect("a tensor").to_f64s(),
+        leeway.mask.tensor().expect("a tensor").to_i128s(),
+    );
     if !expected.dtype().is_float() {
         let pairs = expected.to_i128s().into_iter().zip(actual.to_i128s());
         return pairs.zip(masks).map(|((e, a), mask)| mask != 0 || e == a).collect();
@@ -96,14 +99,15 @@ fn an_outside_judge_accepts_what_ours_accepts() {
         for ((output, stored), leeway) in outputs.iter().zip(&set.outputs).zip(&set.leeways) {
             for how in 0..10 {
                 let actual = changed(output, how);
-                let outside = accepts(&stored.tensor, &actual, leeway, zero_sign);
+                let outside = accepts(stored.datum.tensor().expect("a tensor"), &actual, leeway, zero_sign);
                 for (i, accept) in outside.into_iter().enumerate().take(24) {
                     let wanted = ours(output, &actual, profile, i);
                     assert_eq!(accept, wanted, "case {number}, {}, element {i}, way {how}", profile.name);
                     *(if accept { &mut accepted } else { &mut refused }) += 1;
                 }
             }
-            masked += leeway.mask.to_i128s().iter().filter(|&&mask| mask != 0).count();
+            masked +=
+                leeway.mask.tensor().expect("a tensor").to_i128s().iter().filter(|&&mask| mask != 0).count();
         }
     }
     assert!(accepted > 1000 && refused > 1000 && masked > 20, "{accepted} {refused} {masked}");

@@ -1,17 +1,17 @@
 //! Findings in what a program says beyond its model: reduction keeps the form, and the form is blamed.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use backends::engines::models::OnModels;
 use harness::Target;
 use harness::reference::Reference;
-use ir::{DType, Tensor, Type};
-use onnx::case::{DataSet, NamedTensor};
+use ir::{DType, Datum, Held, Tensor, Type};
+use onnx::case::{DataSet, NamedDatum};
 use onnx::program::Program;
 use onnx::proto::{ModelProto, decode};
 use onnx::{CaseFolder, encode, text};
+use onnxsmith_campaign::replay::{Replay, replay};
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
 use worker::{Case, Description, Engine, EngineError};
 
@@ -23,7 +23,7 @@ impl Engine for Having {
         OnModels(Reference).describe()
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         let program = decode::<ModelProto>("model", case.model).and_then(Program::read);
         let program = program.map_err(|e| EngineError::Load(e.to_string()))?;
         let wrong = self.0(&program).map(|program| encode(&program.write()));
@@ -61,6 +61,23 @@ fn short(program: &Program) -> Option<Program> {
     Program::read(model).ok()
 }
 
+/// A sequence gets its last tensor twice.
+fn longer(program: &Program) -> Option<Program> {
+    let mut program = program.clone();
+    let mut nodes = program.main.body.nodes.iter_mut();
+    let construct = nodes.find(|node| node.rest.op_type() == "SequenceConstruct")?;
+    construct.inputs.extend(construct.inputs.last().copied());
+    Some(program)
+}
+
+/// An optional is given as one that holds nothing.
+fn without_optional(program: &Program) -> Option<Program> {
+    let mut program = program.clone();
+    let pass = program.main.body.nodes.last_mut()?;
+    (pass.rest.op_type, pass.inputs) = (Some("Optional".to_owned()), Vec::new());
+    Some(program)
+}
+
 /// Both forms, with much around them: z = 2⁴·|−x|, and y = z where z's sum is above 0.
 const BOTH: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
 both (float[1] x, int64 count) => (e, y, z) <float[1] zero = {0}> {
@@ -83,6 +100,22 @@ both (float[1] x, int64 count) => (e, y, z) <float[1] zero = {0}> {
     e = Exp(n)
 }"#;
 
+/// A loop between sequences, and an optional that passes by: ys = (2⁴·xs[0], xs[1]), p = o.
+const SEQUENCES: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
+sequences (seq(float) xs, optional(seq(float)) o, int64 count) => (seq(float) ys, optional(seq(float)) p)
+    <int64 first = {0}, int64 second = {1}> {
+    a = SequenceAt(xs, first)
+    b = SequenceAt(xs, second)
+    z = Loop(count, "", a) <
+        body = repeat (i, on, v) => (still, twice) {
+            twice = Add(v, v)
+            still = Identity(on)
+        }
+    >
+    ys = SequenceConstruct(z, b)
+    p = Identity(o)
+}"#;
+
 /// A program of the conformance suite.
 macro_rules! program {
     ($name:literal) => {
@@ -90,37 +123,50 @@ macro_rules! program {
     };
 }
 
-fn number(value: f64) -> Tensor {
-    Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| value)
-}
-
-fn row(values: &[f64]) -> Tensor {
+fn floats(values: &[f64]) -> Tensor {
     Tensor::from_f64_fn(&Type::new(DType::F32, [values.len() as i64]), |i| values[i])
 }
 
-fn whole(value: i128) -> Tensor {
-    Tensor::from_i128_fn(&Type::new(DType::I64, []), |_| value)
+fn number(value: f64) -> Datum {
+    row(&[value])
+}
+
+fn row(values: &[f64]) -> Datum {
+    floats(values).into()
+}
+
+fn whole(value: i128) -> Datum {
+    Tensor::from_i128_fn(&Type::new(DType::I64, []), |_| value).into()
 }
 
 /// Writes a case of a program that is text.
-fn case(path: &Path, program: &str, inputs: &[(&str, Tensor)]) {
+fn case(path: &Path, program: &str, inputs: &[(&str, Datum)]) {
     let model = encode(&text::parse(program).unwrap_or_else(|e| panic!("{e}")));
-    let inputs = inputs.iter().map(|(name, tensor)| NamedTensor::new(*name, tensor.clone())).collect();
+    let inputs = inputs.iter().map(|(name, datum)| NamedDatum::new(*name, datum.clone())).collect();
     let set = DataSet { inputs, ..DataSet::default() };
     CaseFolder { model, sets: vec![set], ..CaseFolder::default() }.write(path).unwrap();
 }
 
 /// What the case of both forms has for inputs.
-fn both() -> [(&'static str, Tensor); 2] {
+fn both() -> [(&'static str, Datum); 2] {
     [("x", number(3.0)), ("count", whole(4))]
+}
+
+/// What the case between sequences has for inputs.
+fn sequences() -> [(&'static str, Datum); 3] {
+    [
+        ("xs", Datum::Sequence(vec![floats(&[3.0, 3.0]), floats(&[5.0])])),
+        ("o", Datum::Optional(Some(Held::Sequence(vec![floats(&[1.0; 3])])))),
+        ("count", whole(4)),
+    ]
 }
 
 /// What a reduction of the case for an engine comes to, and the operators that are left.
 fn reduced(
     wrong: fn(&Program) -> Option<Program>,
     program: &str,
-    inputs: &[(&str, Tensor)],
-) -> (Reduced, Vec<String>) {
+    inputs: &[(&str, Datum)],
+) -> (Reduced, Vec<String>, CaseFolder) {
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (folder.path().join("case"), folder.path().join("reduced"));
     case(&from, program, inputs);
@@ -128,15 +174,50 @@ fn reduced(
     let stop = AtomicBool::new(false);
     let plan = Reduction { targets: &targets, seed: 1, budget: Budget::default(), stop: &stop };
     let reduced = reduce(&from, &to, &plan, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
-    let program = CaseFolder::read(&to).and_then(|case| case.decode()).and_then(Program::read).unwrap();
+    let case = CaseFolder::read(&to).unwrap();
+    let program = case.decode().and_then(Program::read).unwrap();
     let mut operators = Vec::new();
     program.main.body.each_node(&mut |node| operators.push(node.rest.op_type().to_owned()));
-    (reduced, operators)
+    (reduced, operators, case)
+}
+
+#[test]
+fn a_fault_between_sequences_is_reduced_with_those_that_it_needs() {
+    let (reduced, operators, case) = reduced(hasty, SEQUENCES, &sequences());
+    assert!(reduced.signature.contains("| form Loop "), "{}", reduced.signature);
+    assert_eq!(operators, ["SequenceAt", "Loop", "Add"], "{reduced:?}");
+    let kept: Vec<(&str, usize)> = case.sets[0]
+        .inputs
+        .iter()
+        .map(|value| (value.name.as_str(), value.datum.tensors().count()))
+        .collect();
+    assert_eq!(kept, [("xs", 2), ("count", 1)]);
+}
+
+#[test]
+fn sequences_and_optionals_are_judged_in_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("case");
+    case(&path, SEQUENCES, &sequences());
+    let verdict = |wrong| {
+        let targets = Target::here(Box::new(Having(wrong)));
+        let how = Replay { targets: &targets, jobs: 1, out: None, tolerance: None, seed: 1 };
+        let replayed = replay(std::slice::from_ref(&path), &how, &|| {});
+        replayed.not_passing.into_iter().map(|failure| failure.why).collect::<Vec<String>>()
+    };
+    assert_eq!(verdict(|_| None), [""; 0]);
+    let [why] = &verdict(hasty)[..] else { panic!("it is right") };
+    assert!(why.contains("output `ys[0]`: 2 of 2 elements are off"), "{why}");
+    // One more, and one that should not be there at all.
+    let [why] = &verdict(longer)[..] else { panic!("it is right") };
+    assert!(why.contains("output `SequenceLength(ys)`") && why.contains("3.0 where 2.0"), "{why}");
+    let [why] = &verdict(without_optional)[..] else { panic!("it is right") };
+    assert!(why.contains("output `OptionalHasElement(p)`"), "{why}");
 }
 
 #[test]
 fn a_fault_in_a_loop_keeps_the_loop_and_is_blamed_on_it() {
-    let (reduced, operators) = reduced(hasty, BOTH, &both());
+    let (reduced, operators, _) = reduced(hasty, BOTH, &both());
     assert!(reduced.signature.contains("| form Loop "), "{}", reduced.signature);
     assert_eq!(operators, ["Loop", "Add"], "{reduced:?}");
     assert!(reduced.minimal);
@@ -144,7 +225,7 @@ fn a_fault_in_a_loop_keeps_the_loop_and_is_blamed_on_it() {
 
 #[test]
 fn a_fault_in_a_branch_keeps_the_branch_and_is_blamed_on_it() {
-    let (reduced, operators) = reduced(contrary, BOTH, &both());
+    let (reduced, operators, _) = reduced(contrary, BOTH, &both());
     assert!(reduced.signature.contains("| form If "), "{}", reduced.signature);
     assert_eq!(operators, ["Greater", "If", "Identity", "Neg"], "{reduced:?}");
 }
@@ -153,13 +234,13 @@ fn a_fault_in_a_branch_keeps_the_branch_and_is_blamed_on_it() {
 #[test]
 fn whatever_the_program_the_form_at_fault_is_kept_and_blamed() {
     let x = ("x", row(&[-1.0, 3.0, 0.5]));
-    let (branch, operators) = reduced(contrary, program!("branch"), std::slice::from_ref(&x));
+    let (branch, operators, _) = reduced(contrary, program!("branch"), std::slice::from_ref(&x));
     assert!(branch.signature.contains("| form If "), "{}", branch.signature);
     assert!(operators.contains(&"If".to_owned()), "{operators:?}");
-    let (fill, operators) = reduced(hasty, program!("fill"), &[x.clone(), ("n", whole(3))]);
+    let (fill, operators, _) = reduced(hasty, program!("fill"), &[x.clone(), ("n", whole(3))]);
     assert!(fill.signature.contains("| form Loop "), "{}", fill.signature);
     assert!(operators.contains(&"Loop".to_owned()), "{operators:?}");
-    let (count, operators) = reduced(short, program!("count"), &[x]);
+    let (count, operators, _) = reduced(short, program!("count"), &[x]);
     assert!(count.signature.contains("| NonZero "), "{}", count.signature);
     assert_eq!(operators, ["NonZero"]);
 }
@@ -173,7 +254,7 @@ fn a_fault_that_the_flat_model_shows_is_reduced_as_any_other() {
         nodes.find(|node| node.rest.op_type() == "Abs")?.rest.op_type = Some("Relu".to_owned());
         Some(program)
     }
-    let (reduced, operators) = reduced(nothing, BOTH, &both());
+    let (reduced, operators, _) = reduced(nothing, BOTH, &both());
     assert!(reduced.signature.contains("| Abs "), "{}", reduced.signature);
     assert_eq!(operators, ["Abs"]);
 }
@@ -184,10 +265,9 @@ fn what_a_reduced_program_leads_to_can_be_run_again() {
     let path = folder.path().join("case");
     case(&path, BOTH, &both());
     let case = CaseFolder::read(&path).unwrap();
-    let inputs: BTreeMap<String, Tensor> =
-        case.sets[0].inputs.iter().map(|t| (t.name.clone(), t.tensor.clone())).collect();
-    let model = harness::case::import(&case.model, &inputs).unwrap();
-    let tensors: Vec<Tensor> = model.graph.variables().map(|(_, name, _)| inputs[name].clone()).collect();
+    let inputs = harness::case::known_inputs(&case);
+    let model = harness::case::import(&case.model, &inputs).unwrap().model;
+    let tensors = harness::reference::bind(&model, &inputs).unwrap();
     let outputs = interp::evaluate_plain(&model, &tensors).unwrap();
     assert_eq!(outputs[1].to_f64s(), [48.0], "3 doubled four times, and above 0");
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use graphgen::Settings;
 use harness::invalid::schedule::Levels;
 use harness::{Maker, Target};
-use ir::{DType, Tensor};
+use ir::{DType, Datum};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
@@ -29,7 +29,7 @@ impl Engine for Broken {
         }
     }
 
-    fn run(&mut self, _: &Case<'_>) -> Result<Vec<(String, Tensor)>, EngineError> {
+    fn run(&mut self, _: &Case<'_>) -> Result<Vec<(String, Datum)>, EngineError> {
         Err(EngineError::Load("not today".to_owned()))
     }
 }

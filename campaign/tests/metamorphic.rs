@@ -35,9 +35,9 @@ fn small() -> Settings {
 
 /// The outputs of a model in ONNX by the reference, by name.
 fn outputs(onnx: &[u8], inputs: &[(String, Tensor)]) -> BTreeMap<String, interp::Bounded> {
-    let known: BTreeMap<String, Tensor> = inputs.iter().cloned().collect();
-    let model = case::import(onnx, &known).expect("our own models are valid");
-    let inputs: Vec<Tensor> = model.graph.variables().map(|(_, name, _)| known[name].clone()).collect();
+    let known = inputs.iter().map(|(name, tensor)| (name.clone(), tensor.clone().into())).collect();
+    let model = case::import(onnx, &known).expect("our own models are valid").model;
+    let inputs = harness::reference::bind(&model, &known).expect("all inputs are there");
     let evaluation = interp::evaluate(&model, &inputs, &Profile::TIGHT, Taps::Outputs).expect("a reference");
     model.graph.outputs.iter().map(|o| o.name.clone()).zip(evaluation.outputs).collect()
 }

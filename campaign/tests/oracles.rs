@@ -7,7 +7,7 @@ use backends::cpu::CpuEngine;
 use graphgen::Settings;
 use harness::invalid::schedule::{Choice, Levels};
 use harness::{Maker, Target, Values};
-use ir::{DType, Tensor};
+use ir::{DType, Datum, Tensor};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
@@ -37,7 +37,7 @@ impl Engine for Faulty {
         }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         self.runs += 1;
         let outputs = self.right.run(&Case { level: "default", ..*case })?;
         if !(self.wrong)(case.level, self.runs) {
@@ -47,7 +47,7 @@ impl Engine for Faulty {
             let values = tensor.to_f64s();
             Tensor::from_f64_fn(&tensor.ty(), |i| values[i] + 1.0)
         };
-        Ok(outputs.into_iter().map(|(name, tensor)| (name, off(tensor))).collect())
+        Ok(outputs.into_iter().map(|(name, value)| (name, value.map(off))).collect())
     }
 }
 
@@ -160,7 +160,7 @@ impl Engine for Lacking {
         }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         if self.levels.contains(&case.level) {
             return Err(EngineError::Unsupported("Square does not support I64".to_owned()));
         }
@@ -202,11 +202,11 @@ impl Engine for Slow {
         }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         let outputs = self.right.run(&Case { level: "default", ..*case })?;
         let is_three = |tensor: &Tensor| tensor.ty().shape.contains(&3);
         let is_slow = if self.of_threes {
-            case.inputs.iter().any(|(_, tensor)| is_three(tensor))
+            case.inputs.iter().any(|(_, value)| value.tensors().any(|tensor| is_three(tensor)))
         } else {
             case.level == "all"
         };

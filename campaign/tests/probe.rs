@@ -6,7 +6,7 @@ use backends::cpu::CpuEngine;
 use graphgen::Settings;
 use harness::probe::Effort;
 use harness::{Maker, Support, Target, Values, case, probe};
-use ir::{DType, DTypes, NodeKind, Operation, Tensor, Type};
+use ir::{DType, DTypes, Datum, NodeKind, Operation, Tensor, Type};
 use ops::{Model, Op};
 use worker::{Case, Description, Engine, EngineError};
 
@@ -25,9 +25,11 @@ impl Engine for Picky {
         Description { engine: "picky".to_owned(), opset: None, ..CpuEngine::default().describe() }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
-        let known = case.inputs.iter().cloned().collect::<BTreeMap<_, _>>();
-        let model = case::import(case.model, &known).map_err(|e| EngineError::Load(e.to_string()))?;
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        let known =
+            case.inputs.iter().map(|(name, value)| ((*name).to_owned(), value.clone().map(Tensor::clone)));
+        let known: BTreeMap<String, Datum> = known.collect();
+        let model = case::import(case.model, &known).map_err(|e| EngineError::Load(e.to_string()))?.model;
         for node in &model.graph.nodes {
             let NodeKind::Operator(op) = &node.kind else { continue };
             let operands = model.graph.types(&node.inputs);

@@ -10,7 +10,7 @@ use harness::invalid::schedule::{Choice, Levels};
 use harness::reference::Reference;
 use harness::validity::Validity;
 use harness::{Maker, Target, Values};
-use ir::{DType, Tensor, Type};
+use ir::{DType, Datum, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::replay::{Replay, replay};
 use onnxsmith_campaign::report::Report;
@@ -34,9 +34,9 @@ impl Engine for Careless {
         }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
-        let zero = |dtype| Tensor::from_i128_fn(&Type::new(dtype, []), |_| 0);
-        Ok(case.outputs.iter().map(|(name, dtype)| (name.clone(), zero(*dtype))).collect())
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        let zero = |dtype| Datum::Tensor(Tensor::from_i128_fn(&Type::new(dtype, []), |_| 0));
+        Ok(case.outputs.iter().map(|wanted| (wanted.name.clone(), zero(wanted.dtype))).collect())
     }
 }
 

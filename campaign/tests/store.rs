@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use graphgen::Settings;
 use harness::invalid::schedule::{Choice, Levels};
 use harness::{Maker, Target, Values};
-use ir::{DType, Tensor, Type};
+use ir::{DType, Datum, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::{self, FILE, Identity, StoreError};
@@ -37,7 +37,7 @@ impl Engine for Careless {
         }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         if let Some((left, stop)) = &mut self.stops {
             *left = left.saturating_sub(1);
             stop.store(*left == 0, Ordering::Relaxed);
@@ -45,8 +45,8 @@ impl Engine for Careless {
         if case.level == "odd" && case.model.len() % 2 == 1 {
             return Err(EngineError::Load(format!("no model of {} hundred bytes", case.model.len() / 100)));
         }
-        let zero = |dtype| Tensor::from_i128_fn(&Type::new(dtype, []), |_| 0);
-        Ok(case.outputs.iter().map(|(name, dtype)| (name.clone(), zero(*dtype))).collect())
+        let zero = |dtype| Datum::Tensor(Tensor::from_i128_fn(&Type::new(dtype, []), |_| 0));
+        Ok(case.outputs.iter().map(|wanted| (wanted.name.clone(), zero(wanted.dtype))).collect())
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use harness::Target;
 use harness::target::{OpenError, open};
 use interp::{Comparison, Taps, evaluate};
-use ir::DType;
+use ir::{DType, Interface};
 use oracles::{Expected, Verdict, Why, assess};
 use triage::blame::Suspect;
 use triage::known::{Date, Known};
@@ -83,13 +83,13 @@ impl Subject {
 
     /// Its answers to a problem, one for each level. `Err` says why there are none.
     pub fn ask(&self, problem: &Problem) -> Result<Vec<Answer>, String> {
-        let outputs = harness::case::outputs(&problem.model);
-        let runs = Target::run_all(&self.levels, &problem.onnx, &problem.inputs, &outputs);
+        let interface = Interface::of(&problem.model);
+        let runs = Target::run_all(&self.levels, &problem.onnx, &problem.inputs, &interface);
         let runs = runs.map_err(|e| e.to_string())?;
         let Some(profile) = self.levels.first().map(|target| target.profile) else { return Ok(Vec::new()) };
         let inputs = problem.tensors();
         let right = evaluate(&problem.model, &inputs, profile, Taps::Outputs).map_err(|e| e.to_string())?;
-        let names: Vec<String> = outputs.into_iter().map(|(name, _)| name).collect();
+        let names: Vec<String> = interface.outputs.into_iter().map(|wanted| wanted.name).collect();
         let exam = Exam {
             subject: self,
             expected: Expected { names: &names, outputs: &right.outputs, profile },

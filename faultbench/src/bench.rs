@@ -14,6 +14,7 @@ use anyhow::{Context, Result};
 use graphgen::Settings;
 use harness::{Case, Maker, Target, case};
 use interp::{Bounded, Profile, Taps};
+use ir::Interface;
 use triage::blame::blame;
 
 use crate::PlantedFault;
@@ -111,8 +112,7 @@ impl Prepared {
     }
 
     fn opinion(&self, target: &Target) -> Result<Opinion> {
-        let outputs = case::outputs(&self.case.model);
-        let ran = target.run(&self.case.onnx, &self.case.inputs, &outputs)?;
+        let ran = target.run(&self.case.onnx, &self.case.inputs, &Interface::of(&self.case.model))?;
         Ok(ask(target, &self.case, &self.names, &self.reference, &ran.outcome))
     }
 }

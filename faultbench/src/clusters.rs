@@ -14,12 +14,12 @@ use campaign::fuzz::{Plan, fuzz};
 use campaign::store::Identity;
 use campaign::{Shard, Store};
 use graphgen::Settings;
-use harness::case::{self};
 use harness::invalid::schedule::{Choice, Levels};
 use harness::{Maker, Target};
+use harness::{case, reference};
 use interp::Taps;
 use ir::Stream;
-use onnx::CaseFolder;
+use onnx::{CaseFolder, Imported};
 use oracles::{Expected, Verdict, cause};
 use rand::seq::SliceRandom;
 use serde_json::{Value, json};
@@ -182,18 +182,15 @@ fn explain(path: &Path, alone: &[(&'static PlantedFault, Target)]) -> Result<Exp
     let about = About::read(&folder)?;
     let finding = about.findings.first().context("it has no finding")?;
     let inputs = case::known_inputs(&folder);
-    let model = case::import(&folder.model, &inputs)?;
-    let named: Vec<_> = inputs.into_iter().collect();
-    let tensor = |name: &str| named.iter().find(|(n, _)| n == name).map(|(_, t)| t.clone());
-    let inputs: Option<Vec<_>> = model.graph.variables().map(|(_, name, _)| tensor(name)).collect();
-    let inputs = inputs.context("an input has no value")?;
+    let Imported { model, interface, .. } = case::import(&folder.model, &inputs)?;
+    let inputs = reference::bind(&model, &inputs).map_err(anyhow::Error::msg)?;
+    let named = case::named(&model, inputs.clone());
     let operators: Vec<&str> = case::operators(&model).map(|(name, _)| name).collect();
-    let outputs = case::outputs(&model);
-    let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
+    let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let mut faults = Vec::new();
     for (fault, target) in alone.iter().filter(|(fault, _)| operators.contains(&fault.operator)) {
         let reference = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs)?;
-        let ran = target.run(&folder.model, &named, &outputs)?;
+        let ran = target.run(&folder.model, &named, &interface)?;
         let expected = Expected { names: &names, outputs: &reference.outputs, profile: target.profile };
         if let Verdict::Bug(_) = oracles::judge(&target.backend, &target.level, &ran.outcome, &expected) {
             faults.push(*fault);

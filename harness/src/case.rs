@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use graphgen::{Policy, Settings, Use, Weights};
 use interp::Evaluation;
-use ir::{DType, NodeId, NodeKind, Stream, Tensor};
+use ir::{DType, Datum, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::external::External;
 use onnx::import::{Imported, Options, specialise};
@@ -321,8 +321,8 @@ pub fn export(model: &Model) -> Result<Vec<u8>, onnx::Error> {
 }
 
 /// The model of ONNX bytes. Known inputs settle sizes and operands that the model leaves open.
-pub fn import(bytes: &[u8], known: &BTreeMap<String, Tensor>) -> Result<Model, onnx::Error> {
-    Ok(trace(&program(bytes)?, known)?.model)
+pub fn import(bytes: &[u8], known: &BTreeMap<String, Datum>) -> Result<Imported, onnx::Error> {
+    trace(&program(bytes)?, known)
 }
 
 /// The program of ONNX bytes.
@@ -331,14 +331,14 @@ pub fn program(bytes: &[u8]) -> Result<Program, onnx::Error> {
 }
 
 /// What a program computes for known inputs.
-pub fn trace(program: &Program, known: &BTreeMap<String, Tensor>) -> Result<Imported, onnx::Error> {
+pub fn trace(program: &Program, known: &BTreeMap<String, Datum>) -> Result<Imported, onnx::Error> {
     specialise(program, &Options { known_inputs: known, external: External::Refuse, ..Options::default() })
 }
 
 /// The inputs of a case folder's first data set, by name.
-pub fn known_inputs(folder: &CaseFolder) -> BTreeMap<String, Tensor> {
+pub fn known_inputs(folder: &CaseFolder) -> BTreeMap<String, Datum> {
     let inputs = folder.sets.iter().take(1).flat_map(|s| &s.inputs);
-    inputs.map(|t| (t.name.clone(), t.tensor.clone())).collect()
+    inputs.map(|value| (value.name.clone(), value.datum.clone())).collect()
 }
 
 /// The names and dtypes of a model's outputs.

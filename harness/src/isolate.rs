@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use interp::{Bounded, Evaluation, Profile, Taps};
 use ir::inline::inline;
 use ir::rewrite::Rewrite;
-use ir::{DType, NodeId, NodeKind, Tensor, Value};
+use ir::{Interface, NodeId, NodeKind, Tensor, Value};
 use ops::Model;
 use oracles::{Expected, Finding, Verdict, judge};
 use worker::{Outcome, WorkerError};
@@ -55,7 +55,8 @@ pub struct Trial {
     /// Its inputs by name.
     pub inputs: Vec<(String, Tensor)>,
     onnx: Vec<u8>,
-    outputs: Vec<(String, DType)>,
+    /// What a target's inputs and outputs are made of.
+    interface: Interface,
     names: Vec<String>,
     expected: Vec<Bounded>,
     profile: &'static Profile,
@@ -65,21 +66,23 @@ impl Trial {
     /// A model with inputs; `None` where it is not valid or cannot be written.
     pub fn of(model: Model, inputs: Vec<Tensor>, profile: &'static Profile) -> Option<Self> {
         let onnx = case::export(&model).ok()?;
-        Self::written(model, inputs, onnx, profile)
+        let interface = Interface::of(&model);
+        Self::written(model, inputs, onnx, interface, profile)
     }
 
-    /// A model with inputs, and the bytes that targets get for it; `None` where it is not valid.
+    /// A model with inputs, and the bytes that targets get for it, with what their inputs and outputs are made of; `None` where
+    /// it is not valid.
     pub fn written(
         model: Model,
         inputs: Vec<Tensor>,
         onnx: Vec<u8>,
+        interface: Interface,
         profile: &'static Profile,
     ) -> Option<Self> {
         let expected = interp::evaluate(&model, &inputs, profile, Taps::Outputs).ok()?.outputs;
-        let outputs = case::outputs(&model);
-        let names = outputs.iter().map(|(name, _)| name.clone()).collect();
+        let names = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
         let inputs = case::named(&model, inputs);
-        Some(Self { model, inputs, onnx, outputs, names, expected, profile })
+        Some(Self { model, inputs, onnx, interface, names, expected, profile })
     }
 
     fn is_defined(&self) -> bool {
@@ -88,7 +91,7 @@ impl Trial {
 
     /// The finding and what came of the run; `None` if nothing is found.
     pub fn run(&self, target: &Target) -> Result<Option<(Finding, Outcome)>, WorkerError> {
-        let ran = target.run(&self.onnx, &self.inputs, &self.outputs)?;
+        let ran = target.run(&self.onnx, &self.inputs, &self.interface)?;
         let expected = Expected { names: &self.names, outputs: &self.expected, profile: self.profile };
         Ok(match judge(&target.backend, &target.level, &ran.outcome, &expected) {
             // What is undefined may be refused, and says nothing about a graph that computes other values there.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use backends::engines::models::Runner;
-use ir::{DType, NodeKind, Tensor};
+use ir::{DType, Datum, NodeKind, Tensor};
 use ops::operator::elements;
 use ops::{Graph, Model, Operator};
 use values::Budget;
@@ -104,9 +104,13 @@ fn spent(graph: &Graph, functions: &[Spent]) -> Spent {
     })
 }
 
-/// The tensors for a model's variables, by name.
-pub fn bind(model: &Model, named: &BTreeMap<String, Tensor>) -> Result<Vec<Tensor>, String> {
-    let find =
-        |name: &str| named.get(name).cloned().ok_or_else(|| format!("there is no tensor for input `{name}`"));
+/// The tensors for a model's variables, from the values of its program's inputs by name.
+pub fn bind(model: &Model, named: &BTreeMap<String, Datum>) -> Result<Vec<Tensor>, String> {
+    let tensors = named.iter().flat_map(|(name, value)| value.as_ref().into_named(name));
+    let tensors: BTreeMap<String, &Tensor> = tensors.collect();
+    let find = |name: &str| {
+        let tensor = tensors.get(name).copied().cloned();
+        tensor.ok_or_else(|| format!("there is no tensor for input `{name}`"))
+    };
     model.graph.variables().map(|(_, name, _)| find(name)).collect()
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use graphgen::Settings;
 use interp::Profile;
-use ir::{DType, Tensor};
+use ir::{DType, Interface, Tensor};
 use ops::Model;
 use oracles::differential::lacks;
 use oracles::metamorphic::Fidelity;
@@ -183,15 +183,17 @@ impl Target {
         }
     }
 
-    /// Runs a model on named inputs. Where the engine says that it lacks what its unoptimised level runs, that is a
-    /// refusal ([`Stage::Optimise`]).
+    /// Runs a model on tensors for its inputs; `interface` says what these and its outputs are made of. Where the engine says
+    /// that it lacks what its unoptimised level runs, that is a refusal ([`Stage::Optimise`]).
     pub fn run(
         &self,
         onnx: &[u8],
         inputs: &[(String, Tensor)],
-        outputs: &[(String, DType)],
+        interface: &Interface,
     ) -> Result<Run, worker::WorkerError> {
-        let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
+        let inputs = interface.inputs_of(inputs);
+        let case =
+            worker::Case { model: onnx, level: &self.level, inputs: &inputs, outputs: &interface.outputs };
         let ran = self.ask(&case)?;
         self.confirm_unsupported(ran, None, &case)
     }
@@ -201,8 +203,10 @@ impl Target {
         levels: &[Self],
         onnx: &[u8],
         inputs: &[(String, Tensor)],
-        outputs: &[(String, DType)],
+        interface: &Interface,
     ) -> Result<Vec<Run>, worker::WorkerError> {
+        let inputs = &interface.inputs_of(inputs)[..];
+        let outputs = &interface.outputs[..];
         let level = levels.iter().map(|target| target.level.as_str());
         let cases: Vec<worker::Case<'_>> =
             level.map(|level| worker::Case { model: onnx, level, inputs, outputs }).collect();
@@ -290,12 +294,14 @@ impl Target {
         threads: usize,
         onnx: &[u8],
         inputs: &[(String, Tensor)],
-        outputs: &[(String, DType)],
+        interface: &Interface,
     ) -> Result<Run, worker::WorkerError> {
-        let case = worker::Case { model: onnx, level: &self.level, inputs, outputs };
+        let made = interface.inputs_of(inputs);
+        let case =
+            worker::Case { model: onnx, level: &self.level, inputs: &made, outputs: &interface.outputs };
         match &*self.host {
             Host::Workers(pool) => self.confirm_unsupported(pool.run_apart(threads, &case)?, None, &case),
-            Host::Here(..) => self.run(onnx, inputs, outputs),
+            Host::Here(..) => self.run(onnx, inputs, interface),
         }
     }
 
@@ -352,7 +358,9 @@ fn run_here(here: &Mutex<Here>, case: &worker::Case<'_>) -> Run {
     let mut here = here.lock().unwrap_or_else(PoisonError::into_inner);
     let started = Instant::now();
     let outcome = match here.engine.run(case) {
-        Ok(outputs) => Outcome::Outputs(outputs),
+        Ok(outputs) => {
+            Outcome::Outputs(outputs.into_iter().flat_map(|(name, value)| value.parts(&name)).collect())
+        }
         Err(EngineError::Load(message)) => Outcome::Rejected { stage: Stage::Load, message },
         Err(EngineError::Run(message)) => Outcome::Rejected { stage: Stage::Run, message },
         Err(EngineError::Unsupported(why)) => Outcome::Unsupported { why },

@@ -1,6 +1,6 @@
 //! Whether the model of a case is valid, and what is expected of an engine where it is not.
 
-use ir::DType;
+use ir::{Interface, Wanted};
 use serde::{Deserialize, Serialize};
 
 /// How far a case is from the constraints of the standard.
@@ -45,8 +45,9 @@ pub struct Relaxed {
 }
 
 impl Relaxed {
-    /// The outputs to ask for.
-    pub fn wanted(&self) -> Vec<(String, DType)> {
-        self.outputs.iter().filter_map(|(name, dtype)| Some((name.clone(), dtype.parse().ok()?))).collect()
+    /// The outputs to ask for; inputs and outputs are tensors.
+    pub fn wanted(&self) -> Interface {
+        let wanted = |(name, dtype): &(String, String)| Some(Wanted::tensor(name, dtype.parse().ok()?));
+        Interface { inputs: Vec::new(), outputs: self.outputs.iter().filter_map(wanted).collect() }
     }
 }

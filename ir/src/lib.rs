@@ -24,6 +24,8 @@
 //! | [`dim`] | the arithmetic of dimensions, concrete (`i64`) and symbolic ([`dim::Sym`]) |
 //! | [`ty`] | tensor types |
 //! | [`tensor`] | concrete tensors |
+//! | [`datum`] | sequences and optionals of tensors, and what they are in tensors |
+//! | [`interface`] | how the tensors of a model make up what its program gets and gives |
 //! | [`mod@inline`] | replacing calls by the functions' bodies |
 //! | [`mod@outline`] | moving nodes into a function |
 //! | [`round`] | one correctly rounded conversion from `f64` to each float type, saturating or not |
@@ -45,12 +47,14 @@ pub mod attr;
 pub mod choices;
 pub mod cone;
 pub mod dataflow;
+pub mod datum;
 pub mod dim;
 pub mod dtype;
 pub mod execute;
 pub mod format;
 pub mod graph;
 pub mod inline;
+pub mod interface;
 pub mod narrow;
 pub mod outline;
 pub mod ports;
@@ -65,9 +69,11 @@ pub mod view;
 
 pub use attr::{Attribute, Attributes, BadAttribute};
 pub use choices::Choices;
+pub use datum::{Datum, Held, Kind};
 pub use dim::{Dim, Sym};
 pub use dtype::{DType, DTypes};
 pub use graph::{Function, FunctionId, Graph, Model, Node, NodeId, NodeKind, Operation, Output, Value};
+pub use interface::{Interface, Wanted};
 pub use stream::Stream;
 pub use tensor::Tensor;
 pub use ty::Type;

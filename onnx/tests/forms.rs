@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use ir::{DType, NodeKind, Tensor, Type};
+use ir::{DType, Datum, NodeKind, Tensor, Type};
 use onnx::import::{Inside, Options, Within, import};
 use onnx::program::Program;
 use onnx::proto::attribute_proto::AttributeType;
@@ -85,8 +85,8 @@ fn truth(value: bool) -> Tensor {
 }
 
 fn specialise(model: &ModelProto, inputs: &[(&str, Tensor)]) -> Result<Imported, Error> {
-    let known_inputs: BTreeMap<String, Tensor> =
-        inputs.iter().map(|(name, tensor)| ((*name).to_owned(), tensor.clone())).collect();
+    let known_inputs: BTreeMap<String, Datum> =
+        inputs.iter().map(|(name, tensor)| ((*name).to_owned(), tensor.clone().into())).collect();
     import(model, &Options { known_inputs: &known_inputs, ..Options::default() })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ir::{DType, Tensor, Type};
+use ir::{DType, Datum, Tensor, Type};
 use onnx::proto::attribute_proto::AttributeType;
 use onnx::proto::tensor_shape_proto::{Dimension, dimension};
 use onnx::proto::{
@@ -434,8 +434,8 @@ fn known_inputs_settle_shapes_and_attributes() {
     graph.value_info.clear();
     let x = Tensor::from_f64_fn(&Type::new(DType::F32, [4, 3]), |_| 0.0);
     let mut known_inputs =
-        BTreeMap::from([("x".to_owned(), x), ("shape".to_owned(), ints(DType::I64, &[2, -1]))]);
-    let read = |known_inputs: &BTreeMap<String, Tensor>| {
+        BTreeMap::from([("x".to_owned(), x.into()), ("shape".to_owned(), ints(DType::I64, &[2, -1]).into())]);
+    let read = |known_inputs: &BTreeMap<String, Datum>| {
         import(&model, &onnx::import::Options { known_inputs, ..Default::default() })
     };
     let imported = read(&known_inputs).unwrap();
@@ -444,6 +444,6 @@ fn known_inputs_settle_shapes_and_attributes() {
     assert_eq!(graph.variables().map(|(_, name, _)| name).collect::<Vec<_>>(), ["x", "shape"]);
     assert_eq!(graph.ty(graph.outputs[0].value), &Type::new(DType::F32, [2, 6]));
 
-    known_inputs.insert("shape".to_owned(), ints(DType::I64, &[12]));
+    known_inputs.insert("shape".to_owned(), ints(DType::I64, &[12]).into());
     names(&read(&known_inputs).unwrap_err(), &["`shape`", "i64[1]"]);
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ir::{DType, NodeKind, Tensor, cone};
 use onnx::CaseFolder;
+use onnx::case::NamedDatum;
 use ops::Model;
 use oracles::Finding;
 
@@ -51,6 +52,10 @@ pub enum NoEvidence {
 /// What the folders of one case end in: from what tends to be small to the case itself.
 const FORMS: [&str; 4] = ["-alone-reduced", "-reduced", "-alone", ""];
 
+fn tensor(value: &NamedDatum) -> Option<(&str, &Tensor)> {
+    Some((value.name.as_str(), value.datum.tensor()?))
+}
+
 impl Evidence {
     /// The evidence for a group, from the folder of its campaign, which says what ran.
     pub fn of(group: &Group, campaign: &Path, identity: &Identity) -> Result<Self, NoEvidence> {
@@ -67,7 +72,7 @@ impl Evidence {
     }
 
     fn new(folder: PathBuf, case: CaseFolder, group: &Group, identity: &Identity) -> Self {
-        let model = case::import(&case.model, &case::known_inputs(&case)).ok();
+        let model = case::import(&case.model, &case::known_inputs(&case)).ok().map(|imported| imported.model);
         let about = About::read(&case).unwrap_or_default();
         let is_here = |f: &Finding| {
             let signature = f.signature().to_string();
@@ -90,14 +95,14 @@ impl Evidence {
         self.inputs().filter(move |(name, _)| is_telling(name))
     }
 
-    /// The inputs, by name.
+    /// The inputs, by name. Those of a campaign's cases are tensors.
     pub fn inputs(&self) -> impl Iterator<Item = (&str, &Tensor)> {
-        self.case.sets.iter().take(1).flat_map(|set| &set.inputs).map(|t| (t.name.as_str(), &t.tensor))
+        self.case.sets.iter().take(1).flat_map(|set| &set.inputs).filter_map(tensor)
     }
 
-    /// The reference's outputs, by name.
+    /// The reference's outputs, by name. Those of a campaign's cases are tensors.
     pub fn outputs(&self) -> impl Iterator<Item = (&str, &Tensor)> {
-        self.case.sets.iter().take(1).flat_map(|set| &set.outputs).map(|t| (t.name.as_str(), &t.tensor))
+        self.case.sets.iter().take(1).flat_map(|set| &set.outputs).filter_map(tensor)
     }
 
     /// Whether the finding speaks of an output of this case, and not of a larger one that it comes from.

@@ -60,6 +60,7 @@ fn evil(folder: &Path) -> Group {
         footprint: None,
         onnx: &case::export(&model).expect("it is ONNX"),
         inputs: &inputs,
+        interface: ir::Interface::of(&model),
         names: vec![OUTPUT.to_owned()],
         profile: &interp::Profile::TIGHT,
         outputs: &evaluation.outputs,

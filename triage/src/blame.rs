@@ -17,13 +17,12 @@ use std::cell::OnceCell;
 
 use interp::Profile;
 use ir::{NodeId, NodeKind, Tensor, Type};
-use onnx::program::Program;
 use ops::{Graph, Model, Op};
 use oracles::{Culprit, Finding, Symptom, Verdict};
 use worker::WorkerError;
 
 use crate::allowance::{allowed, allowed_in_context};
-use crate::forms::{self, Forms};
+use crate::forms::{self, Forms, Written};
 use crate::symptom_match::SymptomMatch;
 use harness::case::{self, tensors};
 use harness::isolate::{Isolated, Trial};
@@ -51,7 +50,7 @@ pub struct Suspect<'a> {
     inputs: &'a [Tensor],
     profile: &'static Profile,
     /// The program that leads to the model, where targets get that.
-    program: Option<&'a Program>,
+    program: Option<&'a Written>,
     /// The model taken apart, once that was needed; `None` within where that cannot be done.
     isolated: OnceCell<Option<Isolated>>,
 }
@@ -64,7 +63,7 @@ impl<'a> Suspect<'a> {
 
     /// This suspect, where targets get the program that leads to it.
     #[must_use]
-    pub fn written(self, program: Option<&'a Program>) -> Self {
+    pub fn written(self, program: Option<&'a Written>) -> Self {
         Self { program, ..self }
     }
 
@@ -122,14 +121,14 @@ impl<'a> Suspect<'a> {
         &self,
         target: &Target,
         finding: &Finding,
-        program: &Program,
+        Written { program, interface }: &Written,
     ) -> Result<Blamed, WorkerError> {
-        let inputs = case::named(self.model, self.inputs.to_vec()).into_iter().collect();
+        let inputs = interface.values_of(&case::named(self.model, self.inputs.to_vec()));
         for (form, without) in Forms::of(program, &inputs).undone() {
             let onnx = onnx::encode(&without.write());
             let trial = forms::lead(&without, &inputs)
                 .ok()
-                .and_then(|led| Trial::written(led.model, led.inputs, onnx, self.profile));
+                .and_then(|led| Trial::written(led.model, led.inputs, onnx, led.interface, self.profile));
             if !shows(target, finding, trial)? {
                 // A form has no dtype, but what comes out of it has.
                 let culprit = Culprit::new(form.name(), &[self.seen(finding)], false);

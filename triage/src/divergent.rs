@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use interp::Bounded;
-use ir::{NodeId, NodeKind, Value};
+use ir::{Interface, NodeId, NodeKind, Output, Value};
 use ops::{Graph, Operator, Reads};
 use oracles::{Expected, Verdict, judge};
 use worker::{Fault, Outcome, WorkerError};
@@ -89,8 +89,8 @@ impl<'a> Whole<'a> {
             tapped.graph.output(format!("tap{}_{}", value.node.0, value.port), *value);
         }
         let Ok(onnx) = case::export(&tapped) else { return Ok(Tapped::Failed) };
-        let outputs = case::outputs(&tapped);
-        let ran = target.run(&onnx, &case::named(&tapped, isolated.inputs.clone()), &outputs)?;
+        let ran =
+            target.run(&onnx, &case::named(&tapped, isolated.inputs.clone()), &Interface::of(&tapped))?;
         match ran.outcome {
             Outcome::Outputs(_) => {}
             Outcome::Fault(Fault::Timeout | Fault::Memory) => return Ok(Tapped::TooMuch),
@@ -98,14 +98,14 @@ impl<'a> Whole<'a> {
                 return Ok(Tapped::Failed);
             }
         }
-        let is_off = |(tap, (name, _)): &(&Tap<'_>, &(String, _))| {
-            let names = std::slice::from_ref(name);
+        let is_off = |(tap, output): &(&Tap<'_>, &Output)| {
+            let names = std::slice::from_ref(&output.name);
             let expected =
                 Expected { names, outputs: std::slice::from_ref(tap.expected), profile: target.profile };
             let verdict = judge(&target.backend, &target.level, &ran.outcome, &expected);
             matches!(verdict, Verdict::Bug(_))
         };
-        Ok(Tapped::Ran(taps.iter().zip(&outputs).find(is_off).map(|(tap, _)| tap.value.node)))
+        Ok(Tapped::Ran(taps.iter().zip(&tapped.graph.outputs).find(is_off).map(|(tap, _)| tap.value.node)))
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use interp::{Bounded, Profile};
-use ir::{DType, Stream, Tensor, Type};
+use ir::{DType, Datum, Interface, Stream, Tensor, Type, Wanted};
 use onnx::CaseFolder;
-use onnx::case::{DataSet, Leeway, NamedTensor};
+use onnx::case::{DataSet, Leeway, NamedDatum};
 use oracles::{Check, Finding, Tolerance};
 use serde::{Deserialize, Serialize};
 
@@ -32,11 +32,11 @@ pub enum NoInputs {
 
 /// Inputs for a model that comes without: by value search.
 pub fn invent(folder: &CaseFolder, seed: u64) -> Result<DataSet, NoInputs> {
-    let model = case::import(&folder.model, &BTreeMap::new())?;
+    let model = case::import(&folder.model, &BTreeMap::new())?.model;
     let spent = reference::affordable(&model).map_err(NoInputs::TooDear)?;
     let found = values::find_values(&model, &[], Stream::new(seed).child("run"), spent.search())?;
     let inputs = case::named(&model, found.inputs(&model));
-    let inputs = inputs.into_iter().map(|(name, tensor)| NamedTensor::new(name, tensor)).collect();
+    let inputs = inputs.into_iter().map(|(name, tensor)| NamedDatum::new(name, tensor)).collect();
     Ok(DataSet { inputs, ..DataSet::default() })
 }
 
@@ -145,9 +145,11 @@ pub struct Saved<'a> {
     pub onnx: &'a [u8],
     /// What the model takes, if it is valid.
     pub footprint: Option<Takes>,
-    /// The inputs, by name.
+    /// The model's variables, by name.
     pub inputs: &'a [(String, Tensor)],
-    /// The outputs' names, in order.
+    /// What the program's inputs and outputs are made of.
+    pub interface: Interface,
+    /// The names of the model's outputs, in order.
     pub names: Vec<String>,
     /// The accuracy that the outputs' bounds allow for.
     pub profile: &'a Profile,
@@ -175,7 +177,21 @@ impl<'a> Saved<'a> {
         let (seed, index, onnx, inputs) = (Some(seed), Some(case.index), case.bytes(), &case.inputs[..]);
         let relaxed = case.relaxed.as_ref();
         let footprint = relaxed.is_none().then(|| case.footprint.into());
-        Self { seed, index, onnx, footprint, inputs, names, profile, outputs, findings, relaxed, rewritten }
+        let interface = Interface::of(&case.model);
+        Self {
+            seed,
+            index,
+            onnx,
+            footprint,
+            inputs,
+            interface,
+            names,
+            profile,
+            outputs,
+            findings,
+            relaxed,
+            rewritten,
+        }
     }
 
     /// Writes the folder; a case that is there is replaced as a whole.
@@ -185,16 +201,29 @@ impl<'a> Saved<'a> {
 
     /// The folder.
     pub fn folder(&self) -> CaseFolder {
-        let named = |(name, tensor): (String, Tensor)| NamedTensor::new(name, tensor);
-        let outputs = self.names.iter().cloned().zip(self.outputs.iter().map(|o| o.tensor.clone()));
-        let set = DataSet {
-            inputs: self.inputs.iter().cloned().map(named).collect(),
-            outputs: outputs.map(named).collect(),
-            leeways: self.outputs.iter().map(leeway).collect(),
-        };
+        let inputs = self.interface.inputs_of(self.inputs).into_iter();
+        let inputs = inputs.map(|(name, value)| NamedDatum::new(name, value.map(Tensor::clone)));
+        let (outputs, leeways) = self.outputs();
+        let set = DataSet { inputs: inputs.collect(), outputs, leeways };
         let json = serde_json::to_vec_pretty(&self.about()).unwrap_or_default();
         let rewritten = self.rewritten.map(|r| Box::new(r.folder()));
         CaseFolder { model: self.onnx.to_vec(), sets: vec![set], json: Some(json), rewritten }
+    }
+
+    /// The outputs of the program, made of those of the model, and how far they may be off; none where the reference has none.
+    fn outputs(&self) -> (Vec<NamedDatum>, Vec<Leeway>) {
+        let by_name: BTreeMap<&str, &Bounded> =
+            self.names.iter().map(String::as_str).zip(self.outputs).collect();
+        let tensor = |(name, part): (&&str, &&Bounded)| ((*name).to_owned(), part.tensor.clone());
+        let mut tensors: BTreeMap<String, Tensor> = by_name.iter().map(tensor).collect();
+        let output = |Wanted { name, kind, .. }: &Wanted| {
+            let value = kind.gather(name, &mut tensors).ok()?;
+            let bounded = value.names(name).try_map(|part| by_name.get(part.as_str()).copied().ok_or(part));
+            let bounded: Datum<&Bounded> = bounded.ok()?;
+            let leeway = Leeway { bound: bounded.clone().map(bound), mask: bounded.map(mask) };
+            Some((NamedDatum::new(name, value), leeway))
+        };
+        self.interface.outputs.iter().filter_map(output).unzip()
     }
 
     fn about(&self) -> About {
@@ -240,15 +269,18 @@ impl Bounds {
 }
 
 /// The bounds of an output for other judges.
-fn leeway(output: &Bounded) -> Leeway {
-    let of = |dtype| Type { dtype, ..output.tensor.ty() };
+fn bound(output: &Bounded) -> Tensor {
+    let ty = Type { dtype: DType::F64, ..output.tensor.ty() };
+    Tensor::from_f64_fn(&ty, |i| output.error_at(i))
+}
+
+/// Which elements of an output other judges are to judge.
+fn mask(output: &Bounded) -> Tensor {
+    let ty = Type { dtype: DType::U8, ..output.tensor.ty() };
     let mask = |i| match (output.error_at(i).is_finite(), output.undefined.binary_search(&i)) {
         (_, Ok(_)) => UNDEFINED,
         (false, Err(_)) => UNDECIDABLE,
         (true, Err(_)) => JUDGED,
     };
-    Leeway {
-        bound: Tensor::from_f64_fn(&of(DType::F64), |i| output.error_at(i)),
-        mask: Tensor::from_i128_fn(&of(DType::U8), |i| mask(i).into()),
-    }
+    Tensor::from_i128_fn(&ty, |i| mask(i).into())
 }

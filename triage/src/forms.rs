@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use harness::reference;
-use ir::{Tensor, Type};
+use ir::{Datum, Interface, Tensor, Type};
 use onnx::export::value_info;
 use onnx::import::{Imported, Inside, Options, Origin, specialise};
 use onnx::program::Program;
@@ -35,10 +35,21 @@ impl Form {
     }
 }
 
+/// A program as targets get it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Written {
+    /// The program.
+    pub program: Program,
+    /// How its inputs and outputs are made of the variables and outputs of the model that it leads to.
+    pub interface: Interface,
+}
+
 /// What a program leads to.
 pub(crate) struct Led {
     /// The model, flat.
     pub(crate) model: Model,
+    /// How it makes up the inputs and outputs of the program.
+    pub(crate) interface: Interface,
     /// The values of its variables, in order.
     pub(crate) inputs: Vec<Tensor>,
     /// Whether the program says more than the model.
@@ -46,24 +57,24 @@ pub(crate) struct Led {
 }
 
 /// What a program leads to for inputs of these names. Those that it has not are left out.
-pub(crate) fn lead(program: &Program, inputs: &BTreeMap<String, Tensor>) -> Result<Led, onnx::Error> {
+pub(crate) fn lead(program: &Program, inputs: &BTreeMap<String, Datum>) -> Result<Led, onnx::Error> {
     let options = Options { known_inputs: inputs, ..Options::default() };
-    let Imported { model, is_specialised, .. } = specialise(program, &options)?;
+    let Imported { model, interface, is_specialised, .. } = specialise(program, &options)?;
     let inputs = reference::bind(&model, inputs).map_err(|why| onnx::Error::invalid("inputs", why))?;
-    Ok(Led { model, inputs, is_specialised })
+    Ok(Led { model, interface, inputs, is_specialised })
 }
 
 /// The forms of a program, and which way its inputs lead through them.
 pub(crate) struct Forms<'p> {
     program: &'p Program,
-    inputs: &'p BTreeMap<String, Tensor>,
+    inputs: &'p BTreeMap<String, Datum>,
     /// Where the nodes of the model come from that the program leads to; none, if it leads to no model.
     origins: Vec<Origin>,
 }
 
 impl<'p> Forms<'p> {
     /// The forms of a program for inputs of these names.
-    pub(crate) fn of(program: &'p Program, inputs: &'p BTreeMap<String, Tensor>) -> Self {
+    pub(crate) fn of(program: &'p Program, inputs: &'p BTreeMap<String, Datum>) -> Self {
         let options = Options { known_inputs: inputs, ..Options::default() };
         let origins = specialise(program, &options).map(|imported| imported.origins).unwrap_or_default();
         Self { program, inputs, origins }
@@ -155,12 +166,13 @@ fn held(program: &Program) -> Vec<Held> {
     nodes.collect()
 }
 
-/// The program with the sizes of its inputs said, if one is not.
-fn with_sizes(program: &Program, inputs: &BTreeMap<String, Tensor>) -> Option<Program> {
+/// The program with the sizes of those of its inputs said that are tensors, if one is not.
+fn with_sizes(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
     let mut said = program.clone();
     let mut is_new = false;
     for (port, there) in said.main.body.inputs.iter_mut().zip(&program.main.body.inputs) {
-        let Some(ty) = inputs.get(program.main.name(there.value)).map(Tensor::ty) else { continue };
+        let known = inputs.get(program.main.name(there.value));
+        let Some(ty) = known.and_then(Datum::tensor).map(Tensor::ty) else { continue };
         is_new |= onnx::import::declared_type(&there.declared).as_ref() != Some(&ty);
         port.declared = unnamed(&ty);
     }

@@ -48,4 +48,5 @@ pub mod stored;
 mod symptom_match;
 mod wrong_type;
 
+pub use forms::Written;
 pub use reduce::reduce;

@@ -3,9 +3,10 @@
 //! Serde can tell the variants of an enum apart by a field, too, but keeps all fields in a buffer first; for a case that
 //! runs in a millisecond that is too long.
 
-use serde::Deserialize;
+use ir::{DType, Datum, Held};
+use serde::{Deserialize, Serialize};
 
-use super::protocol::{self, Blob, RunHeader, Stage, Wanted};
+use super::protocol::{self, Part, RunHeader, Stage, Wanted};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -22,7 +23,7 @@ pub(super) struct Request {
     level: Option<String>,
     timeout_ms: Option<u64>,
     model: Option<u64>,
-    inputs: Option<Vec<Blob>>,
+    inputs: Option<Vec<protocol::Blob>>,
     outputs: Option<Vec<Wanted>>,
 }
 
@@ -40,7 +41,7 @@ pub(super) struct Reply {
     r#type: ReplyType,
     id: u64,
     seconds: Option<f64>,
-    outputs: Option<Vec<Blob>>,
+    outputs: Option<Vec<protocol::Blob>>,
     stage: Option<Stage>,
     message: Option<String>,
     why: Option<String>,
@@ -100,3 +101,139 @@ impl TryFrom<Reply> for protocol::Reply {
         })
     }
 }
+
+/// A named value.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Blob {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dtype: Option<Named>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<Vec<i64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequence: Option<Vec<Part>>,
+    /// What an optional holds, or nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    optional: Option<Vec<Content>>,
+}
+
+/// What an optional holds.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Content {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dtype: Option<Named>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<Vec<i64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequence: Option<Vec<Part>>,
+}
+
+/// A dtype by its name.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(transparent)]
+struct Named(#[serde(with = "dtype_name")] DType);
+
+impl From<Held<Part>> for Content {
+    fn from(held: Held<Part>) -> Self {
+        match held {
+            Held::Tensor(Part { dtype, shape, bytes }) => {
+                Self { dtype: Some(Named(dtype)), shape: Some(shape), bytes: Some(bytes), sequence: None }
+            }
+            Held::Sequence(items) => Self { sequence: Some(items), ..Self::default() },
+        }
+    }
+}
+
+impl TryFrom<Content> for Held<Part> {
+    type Error = String;
+
+    fn try_from(content: Content) -> Result<Self, String> {
+        match content {
+            Content { dtype: None, shape: None, bytes: None, sequence: Some(items) } => {
+                Ok(Self::Sequence(items))
+            }
+            Content { dtype, shape, bytes, sequence: None } => Ok(Self::Tensor(Part {
+                dtype: need(dtype, "dtype")?.0,
+                shape: need(shape, "shape")?,
+                bytes: need(bytes, "bytes")?,
+            })),
+            Content { .. } => Err("a tensor and a sequence in one".to_owned()),
+        }
+    }
+}
+
+impl From<protocol::Blob> for Blob {
+    fn from(protocol::Blob { name, value }: protocol::Blob) -> Self {
+        let (content, optional) = match value {
+            Datum::Tensor(part) => (Held::Tensor(part).into(), None),
+            Datum::Sequence(items) => (Held::Sequence(items).into(), None),
+            Datum::Optional(held) => {
+                (Content::default(), Some(held.into_iter().map(Content::from).collect()))
+            }
+        };
+        let Content { dtype, shape, bytes, sequence } = content;
+        Self { name, dtype, shape, bytes, sequence, optional }
+    }
+}
+
+impl TryFrom<Blob> for protocol::Blob {
+    type Error = String;
+
+    fn try_from(blob: Blob) -> Result<Self, String> {
+        let Blob { name, dtype, shape, bytes, sequence, optional } = blob;
+        let value = match (Content { dtype, shape, bytes, sequence }, optional) {
+            (content, None) => Held::try_from(content)?.into(),
+            (Content { dtype: None, shape: None, bytes: None, sequence: None }, Some(mut held)) => {
+                let first = held.pop().map(Held::try_from).transpose()?;
+                if !held.is_empty() {
+                    return Err(format!("the optional `{name}` holds more than one value"));
+                }
+                Datum::Optional(first)
+            }
+            (Content { .. }, Some(_)) => return Err(format!("`{name}` is an optional, and something else")),
+        };
+        Ok(Self { name, value })
+    }
+}
+
+/// Makes a module for what is written as its name, to be named in `#[serde(with = "…")]`.
+macro_rules! by_name {
+    ($module:ident, $type:ty, $what:literal) => {
+        pub(super) mod $module {
+            use std::fmt;
+
+            use serde::de::{Error, Visitor};
+            use serde::{Deserializer, Serializer};
+
+            #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
+            pub(crate) fn serialize<S: Serializer>(named: &$type, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(named.name())
+            }
+
+            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<$type, D::Error> {
+                from.deserialize_str(Name)
+            }
+
+            struct Name;
+
+            impl Visitor<'_> for Name {
+                type Value = $type;
+
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str(concat!("the name of ", $what))
+                }
+
+                fn visit_str<E: Error>(self, name: &str) -> Result<$type, E> {
+                    name.parse().map_err(E::custom)
+                }
+            }
+        }
+    };
+}
+
+by_name!(dtype_name, ir::DType, "a dtype");
+by_name!(kind_name, ir::Kind, "a kind of value");

@@ -47,7 +47,7 @@ pub use protocol::{Description, Stage};
 pub use serve::{Engine, EngineError, serve};
 pub use spec::{Limits, Spec, WorkerError};
 
-use ir::{DType, Tensor};
+use ir::{Datum, Tensor, Wanted};
 
 /// The environment variable that tells a worker how many threads its engine may use.
 pub const THREADS: &str = "ONNXSMITH_THREADS";
@@ -65,8 +65,21 @@ pub struct Case<'a> {
     /// One of [`Description::levels`].
     pub level: &'a str,
     /// The graph inputs, by name.
-    pub inputs: &'a [(String, Tensor)],
+    pub inputs: &'a [(&'a str, Datum<&'a Tensor>)],
     /// The wanted graph outputs, in the order wanted, with the dtype the model declares. An engine that calculates
     /// in another dtype converts back to this one.
-    pub outputs: &'a [(String, DType)],
+    pub outputs: &'a [Wanted],
+}
+
+impl<'a> Case<'a> {
+    /// The graph inputs, for an engine that takes tensors alone.
+    pub fn tensors(&self) -> Result<Vec<(&'a str, &'a Tensor)>, EngineError> {
+        let tensor = |(name, datum): &(&'a str, Datum<&'a Tensor>)| match datum {
+            Datum::Tensor(tensor) => Ok((*name, *tensor)),
+            Datum::Sequence(_) | Datum::Optional(_) => {
+                Err(EngineError::Unsupported(format!("input `{name}` is no tensor")))
+            }
+        };
+        self.inputs.iter().map(tensor).collect()
+    }
 }

@@ -33,7 +33,7 @@ impl Run {
 /// What an engine made of a case.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
-    /// The graph outputs, by name.
+    /// The graph outputs, by name; of those that are no tensors the [parts](ir::Datum::parts).
     Outputs(Vec<(String, Tensor)>),
     /// A clean error: the engine says that the model or its inputs are wrong.
     Rejected {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use ir::{Datum, Kind, Tensor};
+
 use super::Case;
 use super::outcome::{Fault, Outcome, Run};
 use super::process::{Asked, Process};
@@ -111,14 +113,29 @@ impl Worker {
         Ok(runs)
     }
 
-    /// The answer to a case that is not sent, because the worker does not know a dtype in it.
+    /// The answer to a case that is not sent, because the worker does not know a dtype or a kind of value in it.
     fn unheard_of(&self, case: &Case) -> Option<Run> {
-        let inputs = case.inputs.iter().map(|(_, tensor)| tensor.dtype());
-        let mut dtypes = inputs.chain(case.outputs.iter().map(|(_, dtype)| *dtype));
-        let dtype = dtypes.find(|&dtype| !self.description.has_heard_of(dtype))?;
-        let outcome =
-            Outcome::Unsupported { why: format!("it does not name the dtype {dtype} in its hello") };
+        let unheard_of = self.unknown_dtype(case).or_else(|| self.unknown_kind(case))?;
+        let outcome = Outcome::Unsupported { why: format!("it does not name {unheard_of} in its hello") };
         Some(Run { outcome, engine_seconds: 0.0, wall_seconds: 0.0, stderr: String::new(), late_fault: None })
+    }
+
+    fn unknown_dtype(&self, case: &Case) -> Option<String> {
+        let inputs = case.inputs.iter().flat_map(|(_, value)| value.tensors().map(|tensor| tensor.dtype()));
+        let mut dtypes = inputs.chain(case.outputs.iter().map(|wanted| wanted.dtype));
+        let dtype = dtypes.find(|&dtype| !self.description.has_heard_of(dtype))?;
+        Some(format!("the dtype {dtype}"))
+    }
+
+    fn unknown_kind(&self, case: &Case) -> Option<String> {
+        let takes = |value: &Datum<&Tensor>| {
+            Kind::ALL.into_iter().any(|kind| kind.admits(value) && self.description.takes(kind))
+        };
+        let refused = case.inputs.iter().map(|(_, value)| value).filter(|value| !takes(value));
+        let refused = refused.filter_map(|value| Kind::ALL.into_iter().find(|kind| kind.admits(value)));
+        let wanted = case.outputs.iter().map(|wanted| wanted.kind);
+        let mut unknown = refused.chain(wanted.filter(|&kind| !self.description.takes(kind)));
+        unknown.next().map(|kind| format!("values of the kind `{kind}`"))
     }
 
     fn run_once(&mut self, case: &Case) -> Result<Run, WorkerError> {
@@ -193,9 +210,12 @@ fn launch(spec: &Spec, limits: &Limits) -> Result<(Process, Description, f64), W
     }
 }
 
-fn outcome(reply: Reply, outputs: Vec<(String, ir::Tensor)>) -> (Outcome, f64) {
+fn outcome(reply: Reply, outputs: Vec<(String, Datum)>) -> (Outcome, f64) {
     match reply {
-        Reply::Ok { seconds, .. } => (Outcome::Outputs(outputs), seconds),
+        Reply::Ok { seconds, .. } => {
+            let parts = outputs.into_iter().flat_map(|(name, value)| value.parts(&name));
+            (Outcome::Outputs(parts.collect()), seconds)
+        }
         Reply::Rejected { stage, message, seconds, .. } => (Outcome::Rejected { stage, message }, seconds),
         Reply::Unsupported { why, seconds, .. } => (Outcome::Unsupported { why }, seconds),
         Reply::Panicked { message, location, frames, seconds, .. } => {

@@ -6,7 +6,7 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ir::{DType, Tensor};
+use ir::Datum;
 
 use super::outcome::Fault;
 use super::pipe::{PIPE, Patient};
@@ -38,7 +38,7 @@ pub fn set_variable(name: impl Into<OsString>, value: impl Into<OsString>) {
 }
 
 /// A reply, and the outputs that it came with.
-pub(super) type Answer = (Reply, Vec<(String, Tensor)>);
+pub(super) type Answer = (Reply, Vec<(String, Datum)>);
 
 /// What came of asking a process to run cases.
 #[derive(Default)]
@@ -197,27 +197,26 @@ impl Process {
 
     fn receive(&mut self, limit: u64) -> Result<Answer, FrameError> {
         let mut reply = protocol::read_header(&mut self.stdout)?;
-        let tensors = match &mut reply {
+        let values = match &mut reply {
             Reply::Ok { outputs, .. } => {
-                protocol::read_tensors(&mut self.stdout, std::mem::take(outputs), limit)?
+                protocol::read_values(&mut self.stdout, std::mem::take(outputs), limit)?
             }
             _ => Vec::new(),
         };
-        Ok((reply, tensors))
+        Ok((reply, values))
     }
 }
 
 /// Appends the frame that asks for a case to be run.
 fn request(to: &mut Vec<u8>, id: u64, case: &Case, limits: &Limits) -> Result<(), FrameError> {
-    let (inputs, bytes) = protocol::blobs(case.inputs);
-    let wanted = |(name, dtype): &(String, DType)| Wanted { name: name.clone(), dtype: *dtype };
+    let (inputs, bytes) = protocol::blobs(case.inputs.iter().map(|(name, value)| (*name, value.clone())));
     let header = RunHeader {
         id,
         level: case.level.to_owned(),
         timeout_ms: limits.timeout.as_millis().min(u64::MAX as u128) as u64,
         model: case.model.len() as u64,
         inputs,
-        outputs: case.outputs.iter().map(wanted).collect(),
+        outputs: case.outputs.iter().cloned().map(Wanted::from).collect(),
     };
     let mut blobs = vec![case.model];
     blobs.extend(bytes.iter().map(Vec::as_slice));
@@ -225,7 +224,7 @@ fn request(to: &mut Vec<u8>, id: u64, case: &Case, limits: &Limits) -> Result<()
 }
 
 /// Whether the reply is one to this request, and the outputs are those wanted.
-fn check(reply: &Reply, outputs: &[(String, Tensor)], expected: u64, case: &Case) -> Result<(), FrameError> {
+fn check(reply: &Reply, outputs: &[(String, Datum)], expected: u64, case: &Case) -> Result<(), FrameError> {
     let id = match reply {
         Reply::Ok { id, .. }
         | Reply::Rejected { id, .. }
@@ -236,7 +235,7 @@ fn check(reply: &Reply, outputs: &[(String, Tensor)], expected: u64, case: &Case
         return Err(FrameError::Malformed(format!("it answers request {id}, not {expected}")));
     }
     let names = || outputs.iter().map(|(name, _)| name);
-    if matches!(reply, Reply::Ok { .. }) && !names().eq(case.outputs.iter().map(|(name, _)| name)) {
+    if matches!(reply, Reply::Ok { .. }) && !names().eq(case.outputs.iter().map(|wanted| &wanted.name)) {
         return Err(FrameError::Malformed(format!(
             "it answers with outputs {:?}",
             names().collect::<Vec<_>>()

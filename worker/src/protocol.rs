@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 
-use ir::{DType, DTypes, Tensor, Type};
+use ir::{DType, DTypes, Datum, Kind, Tensor, Type};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -48,13 +48,21 @@ pub struct RunHeader {
     pub outputs: Vec<Wanted>,
 }
 
-/// A tensor whose row-major little-endian elements follow the header.
+/// A graph input or output. The row-major little-endian elements of each of its tensors follow the header, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "headers::Blob", into = "headers::Blob")]
 pub struct Blob {
     /// The name of the graph input or output.
     pub name: String,
+    /// What it is, and its tensors.
+    pub value: Datum<Part>,
+}
+
+/// A tensor whose elements follow the header.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Part {
     /// The element type.
-    #[serde(with = "dtype_name")]
+    #[serde(with = "headers::dtype_name")]
     pub dtype: DType,
     /// The size of each axis.
     pub shape: Vec<i64>,
@@ -68,8 +76,32 @@ pub struct Wanted {
     /// The name of the graph output.
     pub name: String,
     /// The element type to answer in.
-    #[serde(with = "dtype_name")]
+    #[serde(with = "headers::dtype_name")]
     pub dtype: DType,
+    /// What it is. Where that is not said it is a tensor.
+    #[serde(with = "headers::kind_name", default = "tensor", skip_serializing_if = "is_tensor")]
+    pub kind: Kind,
+}
+
+impl From<ir::Wanted> for Wanted {
+    fn from(ir::Wanted { name, dtype, kind }: ir::Wanted) -> Self {
+        Self { name, dtype, kind }
+    }
+}
+
+impl From<Wanted> for ir::Wanted {
+    fn from(Wanted { name, dtype, kind }: Wanted) -> Self {
+        Self { name, dtype, kind }
+    }
+}
+
+fn tensor() -> Kind {
+    Kind::Tensor
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
+fn is_tensor(kind: &Kind) -> bool {
+    *kind == Kind::Tensor
 }
 
 /// What the worker answers to [`Request::Hello`].
@@ -144,6 +176,10 @@ pub struct Description {
     /// The dtype (by short name) that each dtype it accepts is calculated in. `"i64": "i32"` says that 64-bit
     /// integers run as 32-bit ones; a dtype that is missing is not accepted.
     pub dtypes: BTreeMap<String, String>,
+    /// The [kinds](Kind) of inputs and outputs it takes, by name; none says tensors alone. Names that this program does not
+    /// know are those of a later one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<String>,
     /// The newest `ai.onnx` opset it accepts, where that is known.
     #[serde(default)]
     pub opset: Option<i64>,
@@ -175,6 +211,11 @@ impl Description {
     /// accepts them or not; of those that came later a worker may not have heard.
     pub fn has_heard_of(&self, dtype: DType) -> bool {
         FIRST.contains(dtype) || self.dtypes.contains_key(dtype.name())
+    }
+
+    /// Whether the worker takes inputs and gives outputs of a kind. Tensors each one does.
+    pub fn takes(&self, kind: Kind) -> bool {
+        kind == Kind::Tensor || self.values.iter().any(|name| name == kind.name())
     }
 }
 
@@ -260,33 +301,39 @@ pub fn read_blob(from: &mut impl BufRead, bytes: u64, limit: u64) -> Result<Vec<
     if (blob.len() as u64) < bytes { Err(FrameError::Truncated) } else { Ok(blob) }
 }
 
-/// Reads the tensors that `blobs` announces, of at most `limit` bytes together.
-pub fn read_tensors(
+/// Reads the values that `blobs` announces, of at most `limit` bytes together.
+pub fn read_values(
     from: &mut impl BufRead,
     blobs: Vec<Blob>,
     mut limit: u64,
-) -> Result<Vec<(String, Tensor)>, FrameError> {
-    let mut tensors = Vec::with_capacity(blobs.len());
-    for blob in blobs {
-        let bytes = read_blob(from, blob.bytes, limit)?;
-        limit -= blob.bytes;
-        let tensor = Tensor::from_bytes(&Type::new(blob.dtype, blob.shape), &bytes)
-            .map_err(|e| FrameError::Malformed(format!("`{}`: {e}", blob.name)))?;
-        tensors.push((blob.name, tensor));
+) -> Result<Vec<(String, Datum)>, FrameError> {
+    let mut values = Vec::with_capacity(blobs.len());
+    for Blob { name, value } in blobs {
+        let value = value.try_map(|Part { dtype, shape, bytes }| {
+            let elements = read_blob(from, bytes, limit)?;
+            limit -= bytes;
+            Tensor::from_bytes(&Type::new(dtype, shape), &elements)
+                .map_err(|e| FrameError::Malformed(format!("`{name}`: {e}")))
+        })?;
+        values.push((name, value));
     }
-    Ok(tensors)
+    Ok(values)
 }
 
-/// The headers and the bytes of named tensors.
-pub fn blobs(tensors: &[(String, Tensor)]) -> (Vec<Blob>, Vec<Vec<u8>>) {
-    tensors
-        .iter()
-        .map(|(name, tensor)| {
+/// The headers and the bytes of named values.
+pub fn blobs<'t>(values: impl Iterator<Item = (&'t str, Datum<&'t Tensor>)>) -> (Vec<Blob>, Vec<Vec<u8>>) {
+    let mut all = Vec::new();
+    let blobs = values.map(|(name, value)| {
+        let value = value.map(|tensor| {
             let bytes = tensor.to_bytes();
             let Type { dtype, shape } = tensor.ty();
-            (Blob { name: name.clone(), dtype, shape, bytes: bytes.len() as u64 }, bytes)
-        })
-        .unzip()
+            let part = Part { dtype, shape, bytes: bytes.len() as u64 };
+            all.push(bytes);
+            part
+        });
+        Blob { name: name.to_owned(), value }
+    });
+    (blobs.collect(), all)
 }
 
 /// The start of a line for a message, printable.
@@ -296,83 +343,5 @@ fn excerpt(line: &[u8]) -> String {
     format!("`{}{dots}`", shown.trim_ascii_end().escape_ascii())
 }
 
-/// Dtypes as their short names.
-mod dtype_name {
-    use std::fmt;
-
-    use ir::DType;
-    use serde::de::{Error, Visitor};
-    use serde::{Deserializer, Serializer};
-
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
-    pub(super) fn serialize<S: Serializer>(dtype: &DType, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(dtype.name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<DType, D::Error> {
-        from.deserialize_str(Name)
-    }
-
-    struct Name;
-
-    impl Visitor<'_> for Name {
-        type Value = DType;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("the name of a dtype")
-        }
-
-        fn visit_str<E: Error>(self, name: &str) -> Result<DType, E> {
-            name.parse().map_err(E::custom)
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tensor() -> (String, Tensor) {
-        ("x".into(), Tensor::from_f64_fn(&Type::new(DType::F16, [2, 3]), |i| i as f64))
-    }
-
-    #[test]
-    fn tensors_round_trip() {
-        let sent =
-            vec![tensor(), ("empty".into(), Tensor::from_f64_fn(&Type::new(DType::I64, [0, 4]), |_| 0.0))];
-        let (headers, bytes) = blobs(&sent);
-        let reply = Reply::Ok { id: 7, seconds: 0.5, outputs: headers.clone() };
-        let wire = frame(&reply, &bytes.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
-        let mut wire = wire.as_slice();
-        assert_eq!(read_header::<Reply>(&mut wire).unwrap(), reply);
-        assert_eq!(read_tensors(&mut wire, headers, 12).unwrap(), sent);
-        assert!(matches!(read_header::<Reply>(&mut wire), Err(FrameError::Closed)));
-    }
-
-    #[test]
-    fn the_written_form_is_the_documented_one() {
-        let hello = frame(&Request::Hello { protocol: VERSION }, &[]).unwrap();
-        assert_eq!(hello, b"{\"type\":\"hello\",\"protocol\":1}\n");
-        let later = br#"{"type":"panicked","id":3,"message":"boom","colour":"a field of a later version"}"#;
-        let Reply::Panicked { id: 3, location, .. } = serde_json::from_slice(later).unwrap() else {
-            panic!()
-        };
-        assert_eq!(location, "");
-    }
-
-    #[test]
-    fn bad_frames_are_errors() {
-        let header = |mut bytes: &[u8]| read_header::<Reply>(&mut bytes);
-        assert!(matches!(header(b"warning: no GPU\n"), Err(FrameError::Malformed(_))));
-        assert!(matches!(header(b"{\"type\":\"ok\"}\n"), Err(FrameError::Malformed(_))));
-        assert!(matches!(header(b"{\"type\":\"ok\""), Err(FrameError::Truncated)));
-        let (mut announced, _) = blobs(&[tensor()]);
-        let read = |blobs: &[Blob], limit| read_tensors(&mut &[0u8; 11][..], blobs.to_vec(), limit);
-        assert!(matches!(read(&announced, 12), Err(FrameError::Truncated)));
-        assert!(matches!(read(&announced, 11), Err(FrameError::Malformed(_))));
-        announced[0].bytes = 10;
-        assert!(matches!(read(&announced, 12), Err(FrameError::Malformed(_))));
-        announced[0].bytes = u64::MAX;
-        assert!(matches!(read(&announced, u64::MAX), Err(FrameError::Truncated)));
-    }
-}
+mod tests;

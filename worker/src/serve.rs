@@ -5,7 +5,7 @@ use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ir::Tensor;
+use ir::{Datum, Wanted};
 
 use super::pipe::PIPE;
 use super::protocol::{self, Description, FrameError, Hello, Reply, Request, RunHeader, Stage, VERSION};
@@ -21,7 +21,7 @@ pub trait Engine {
     fn describe(&self) -> Description;
 
     /// Loads and runs a model. The outputs come in the order and with the dtypes of [`Case::outputs`].
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError>;
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError>;
 }
 
 /// An engine's clean error.
@@ -101,8 +101,9 @@ fn answer(
 ) -> Result<(Reply, Vec<Vec<u8>>), FrameError> {
     let RunHeader { id, level, timeout_ms, model, inputs, outputs } = header;
     let model = protocol::read_blob(input, model, MAX_REQUEST)?;
-    let inputs = protocol::read_tensors(input, inputs, MAX_REQUEST)?;
-    let outputs: Vec<_> = outputs.into_iter().map(|w| (w.name, w.dtype)).collect();
+    let inputs = protocol::read_values(input, inputs, MAX_REQUEST)?;
+    let inputs: Vec<_> = inputs.iter().map(|(name, value)| (name.as_str(), value.as_ref())).collect();
+    let outputs: Vec<Wanted> = outputs.into_iter().map(Wanted::from).collect();
     let case = Case { model: &model, level: &level, inputs: &inputs, outputs: &outputs };
 
     sys::self_destruct(Some(Duration::from_millis(timeout_ms)));
@@ -112,8 +113,9 @@ fn answer(
     let seconds = started.elapsed().as_secs_f64();
 
     let reply = match result {
-        Ok(Ok(tensors)) => {
-            let (outputs, bytes) = protocol::blobs(&tensors);
+        Ok(Ok(values)) => {
+            let values = values.iter().map(|(name, value)| (name.as_str(), value.as_ref()));
+            let (outputs, bytes) = protocol::blobs(values);
             return Ok((Reply::Ok { id, seconds, outputs }, bytes));
         }
         Ok(Err(EngineError::Load(message))) => Reply::Rejected { id, stage: Stage::Load, message, seconds },
@@ -177,7 +179,7 @@ mod tests {
         fn describe(&self) -> Description {
             Description::default()
         }
-        fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+        fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
             if case.model == b"no" { Err(EngineError::Load("no".to_owned())) } else { Ok(Vec::new()) }
         }
     }
@@ -235,7 +237,7 @@ mod tests {
             fn describe(&self) -> Description {
                 unreachable!("nobody asks")
             }
-            fn run(&mut self, _: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+            fn run(&mut self, _: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
                 unreachable!("nobody asks")
             }
         }

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ir::{DType, Tensor, Type};
+use ir::{DType, Datum, Tensor, Type, Wanted};
 use onnxsmith_worker::chaos::{Misbehaviour, Rates, Shows};
 use onnxsmith_worker::{Case, Limits, Outcome, Pool, Spec, Worker};
 
@@ -83,8 +83,9 @@ fn every_misbehaviour_is_named_and_the_next_case_works() {
 }
 
 fn misbehave(worker: &mut Worker, misbehaviour: Misbehaviour) {
-    let (inputs, outputs) = ([("x".to_owned(), tensor(0.0))], [("x".to_owned(), DType::F32)]);
-    let case = |model| Case { model, level: "none", inputs: &inputs, outputs: &outputs };
+    let (inputs, outputs) = ([("x".to_owned(), tensor(0.0))], [Wanted::tensor("x", DType::F32)]);
+    let named = Datum::of_tensors(&inputs);
+    let case = |model| Case { model, level: "none", inputs: &named, outputs: &outputs };
     let name = misbehaviour.name();
     // A fault of a process that has run other cases is tried twice, which takes twice as long.
     worker.restart();
@@ -129,8 +130,9 @@ fn hundreds_of_cases_are_accounted_for() {
                     // What is planned follows from the bytes.
                     let (model, sent) = (format!("model {number}").into_bytes(), tensor(number as f64));
                     let inputs = [(format!("x{number}"), sent.clone())];
-                    let outputs = [(format!("x{number}"), DType::F32)];
-                    let case = Case { model: &model, level: "default", inputs: &inputs, outputs: &outputs };
+                    let outputs = [Wanted::tensor(format!("x{number}"), DType::F32)];
+                    let named = Datum::of_tensors(&inputs);
+                    let case = Case { model: &model, level: "default", inputs: &named, outputs: &outputs };
                     let run = pool.run(&case).expect("a worker");
                     let planned = rates.of(&case);
                     let shows = planned.map_or(Shows::Answer, Misbehaviour::shows);

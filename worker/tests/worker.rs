@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ir::{DType, Tensor, Type};
+use ir::{DType, Datum, Held, Kind, Tensor, Type, Wanted};
 use onnxsmith_worker::{Case, Fault, Limits, Outcome, Pool, Run, Spec, Stage, Worker, WorkerError};
 
 fn spec(argument: &str) -> Spec {
@@ -24,8 +24,13 @@ fn impatient() -> Limits {
 
 fn run(worker: &mut Worker, model: &str) -> Run {
     let inputs = [("x".to_owned(), Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |i| i as f64))];
-    let outputs = [("x".to_owned(), DType::F32)];
-    let case = Case { model: model.as_bytes(), level: "none", inputs: &inputs, outputs: &outputs };
+    let outputs = [Wanted::tensor("x", DType::F32)];
+    let case = Case {
+        model: model.as_bytes(),
+        level: "none",
+        inputs: &Datum::of_tensors(&inputs),
+        outputs: &outputs,
+    };
     let run = worker.run(&case).expect("a worker starts");
     if let Outcome::Outputs(values) = &run.outcome {
         assert_eq!(values, &inputs);
@@ -53,23 +58,71 @@ fn fault(argument: &str, model: &str, limits: Limits) -> (Fault, String) {
 fn a_worker_is_sent_no_dtype_that_it_may_not_have_heard_of() {
     let narrow = |dtype| [("x".to_owned(), Tensor::from_f64_fn(&Type::new(dtype, [3]), |i| i as f64))];
     let (i4s, f64s) = (narrow(DType::I4), narrow(DType::F64));
-    let (i4, f64) = ([("x".to_owned(), DType::I4)], [("x".to_owned(), DType::F64)]);
+    let (i4, f64) = ([Wanted::tensor("x", DType::I4)], [Wanted::tensor("x", DType::F64)]);
+    let (few, many) = (Datum::of_tensors(&i4s), Datum::of_tensors(&f64s));
     let case = |inputs, outputs| Case { model: b"echo", level: "none", inputs, outputs };
     // It names f32 alone, and dies of whatever it is sent.
     let mut worker = Worker::start(spec("mute"), limits()).unwrap();
     let process = worker.process_id();
-    for case in [case(&i4s, &[]), case(&[], &i4), case(&i4s, &i4)] {
+    for case in [case(&few, &[]), case(&[], &i4), case(&few, &i4)] {
         let run = worker.run(&case).unwrap();
         assert!(matches!(run.outcome, Outcome::Unsupported { .. }), "{:?}", run.outcome);
     }
     assert_eq!(worker.process_id(), process);
     // Those of the first days are sent in any case.
-    let runs = worker.run_all(&[case(&i4s, &i4), case(&f64s, &f64), case(&[], &i4)]).unwrap();
+    let runs = worker.run_all(&[case(&few, &i4), case(&many, &f64), case(&[], &i4)]).unwrap();
     let refused = runs.iter().map(|run| matches!(run.outcome, Outcome::Unsupported { .. }));
     assert_eq!(refused.collect::<Vec<_>>(), [true, false, true]);
     // Who names it is sent it.
     let mut worker = Worker::start(spec("echo"), limits()).unwrap();
-    assert_eq!(worker.run(&case(&i4s, &i4)).unwrap().outcome, Outcome::Outputs(i4s.to_vec()));
+    assert_eq!(worker.run(&case(&few, &i4)).unwrap().outcome, Outcome::Outputs(i4s.to_vec()));
+}
+
+/// A datum of each kind, and one that holds nothing, called by their kinds.
+fn data() -> Vec<(Kind, Datum)> {
+    let tensor = |length| Tensor::from_f64_fn(&Type::new(DType::F32, [length]), |i| i as f64);
+    vec![
+        (Kind::Tensor, Datum::Tensor(tensor(1))),
+        (Kind::Sequence, Datum::Sequence(vec![tensor(2), tensor(0), tensor(3)])),
+        (Kind::Sequence, Datum::Sequence(Vec::new())),
+        (Kind::Optional, Datum::Optional(Some(Held::Tensor(tensor(4))))),
+        (Kind::Optional, Datum::Optional(None)),
+        (Kind::OptionalSequence, Datum::Optional(Some(Held::Sequence(vec![tensor(5)])))),
+    ]
+}
+
+fn wanted(kind: Kind) -> [Wanted; 1] {
+    [Wanted { name: "x".to_owned(), dtype: DType::F32, kind }]
+}
+
+#[test]
+fn values_of_every_kind_come_back_in_parts() {
+    let mut worker = Worker::start(spec("echo"), limits()).unwrap();
+    for (kind, datum) in data() {
+        let inputs = [("x", datum.as_ref())];
+        let case = Case { model: b"echo", level: "none", inputs: &inputs, outputs: &wanted(kind) };
+        let outcome = worker.run(&case).unwrap().outcome;
+        assert_eq!(outcome, Outcome::Outputs(datum.clone().parts("x")));
+    }
+}
+
+#[test]
+fn a_worker_that_names_no_kinds_is_sent_tensors_alone() {
+    // It dies of whatever it is sent.
+    let mut worker = Worker::start(spec("mute"), limits()).unwrap();
+    let process = worker.process_id();
+    for (kind, datum) in data().into_iter().filter(|(kind, _)| *kind != Kind::Tensor) {
+        let inputs = [("x", datum.as_ref())];
+        let (goes_in, comes_out) = (
+            Case { model: b"echo", level: "none", inputs: &inputs, outputs: &[] },
+            Case { model: b"echo", level: "none", inputs: &[], outputs: &wanted(kind) },
+        );
+        for case in [goes_in, comes_out] {
+            let Outcome::Unsupported { why } = worker.run(&case).unwrap().outcome else { panic!("{kind}") };
+            assert!(why.contains(if kind.is_optional() { "`optional" } else { "`sequence`" }), "{why}");
+        }
+    }
+    assert_eq!(worker.process_id(), process);
 }
 
 #[test]
@@ -192,9 +245,10 @@ fn a_death_between_cases_is_not_blamed_on_the_next() {
 fn run_all(worker: &mut Worker, models: &[&str], elements: i64) -> Vec<Run> {
     let ty = Type::new(DType::F64, [elements]);
     let inputs = [("x".to_owned(), Tensor::from_f64_fn(&ty, |i| i as f64))];
-    let outputs = [("x".to_owned(), DType::F64)];
+    let outputs = [Wanted::tensor("x", DType::F64)];
     let models: Vec<&[u8]> = models.iter().map(|model| model.as_bytes()).collect();
-    let case = |model| Case { model, level: "none", inputs: &inputs, outputs: &outputs };
+    let named = Datum::of_tensors(&inputs);
+    let case = |model| Case { model, level: "none", inputs: &named, outputs: &outputs };
     let cases: Vec<Case> = models.into_iter().map(case).collect();
     let runs = worker.run_all(&cases).expect("a worker starts");
     assert_eq!(runs.len(), cases.len());
@@ -264,13 +318,18 @@ fn a_fault_that_no_case_has_alone_is_late() {
 fn threads_share_a_pool() {
     let pool = Pool::new(spec("echo"), limits()).unwrap();
     let inputs = [("x".to_owned(), Tensor::from_f64_fn(&Type::new(DType::F64, [100_000]), |i| i as f64))];
-    let outputs = [("x".to_owned(), DType::F64)];
+    let outputs = [Wanted::tensor("x", DType::F64)];
     std::thread::scope(|threads| {
         for model in ["echo", "segfault", "echo"] {
             let (pool, inputs, outputs) = (&pool, &inputs, &outputs);
             threads.spawn(move || {
                 for _ in 0..5 {
-                    let case = Case { model: model.as_bytes(), level: "none", inputs, outputs };
+                    let case = Case {
+                        model: model.as_bytes(),
+                        level: "none",
+                        inputs: &Datum::of_tensors(inputs),
+                        outputs,
+                    };
                     let outcome = pool.run(&case).expect("a worker starts").outcome;
                     assert_eq!(matches!(outcome, Outcome::Outputs(_)), model == "echo", "{outcome:?}");
                 }

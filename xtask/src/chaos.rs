@@ -19,7 +19,8 @@ use campaign::{Shard, Store};
 use graphgen::Settings;
 use harness::invalid::schedule::{Choice, Levels};
 use harness::target;
-use harness::{Maker, Target, Values, case};
+use harness::{Maker, Target, Values};
+use ir::{Datum, Interface};
 use oracles::Symptom;
 use triage::known::Known;
 use triage::oracle::Oracles;
@@ -123,8 +124,9 @@ fn injected(rates: &Rates, campaign: &fuzz::Plan<'_>, cases: u64) -> Result<Inje
 }
 
 fn of(rates: &Rates, target: &Target, made: &harness::Case) -> Option<Misbehaviour> {
-    let outputs = case::outputs(&made.model);
-    rates.of(&Case { model: &made.onnx, level: &target.level, inputs: &made.inputs, outputs: &outputs })
+    let Interface { outputs, .. } = Interface::of(&made.model);
+    let inputs = Datum::of_tensors(&made.inputs);
+    rates.of(&Case { model: &made.onnx, level: &target.level, inputs: &inputs, outputs: &outputs })
 }
 
 /// The verdicts of a report, by what they say happened.

@@ -10,10 +10,12 @@ use anyhow::{Context, Result, ensure};
 
 use crate::checked_in::{Mode, bring_up_to_date, root};
 
-/// The folder of the schema, taken unchanged from the `onnx` package on PyPI.
-const INCLUDE: &str = "onnx/proto";
-/// The schema inside that folder.
-const SCHEMA: &str = "onnx.proto";
+/// The folder of the schemas, taken unchanged from the `onnx` package on PyPI.
+const FOLDER: &str = "onnx/proto";
+/// The schemas inside that folder, by the names under which they import each other: models, and the sequences and optionals
+/// of test data. The latter import the former as what ONNX with its second set of operators has, which is the same.
+const SCHEMAS: [(&str, &str); 2] =
+    [("onnx.proto", "onnx/onnx-ml.proto"), ("onnx-data.proto", "onnx/onnx-data.proto")];
 /// Where the types go.
 const TARGET: &str = "onnx/src/proto/onnx.rs";
 
@@ -25,9 +27,16 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
 
 /// The text of the generated file.
 fn generate(root: &Path) -> Result<String> {
-    let schema = root.join(INCLUDE).join(SCHEMA);
-    let descriptors = protox::compile([&schema], [root.join(INCLUDE)])
-        .with_context(|| format!("cannot compile {}", schema.display()))?;
+    let include = tempfile::tempdir().context("cannot make a temporary folder")?;
+    fs::create_dir(include.path().join("onnx"))?;
+    for (file, name) in SCHEMAS {
+        let schema = root.join(FOLDER).join(file);
+        fs::copy(&schema, include.path().join(name))
+            .with_context(|| format!("cannot copy {}", schema.display()))?;
+    }
+    let names = SCHEMAS.map(|(_, name)| include.path().join(name));
+    let descriptors = protox::compile(names, [include.path()])
+        .with_context(|| format!("cannot compile the schemas in {FOLDER}"))?;
     let out = tempfile::tempdir().context("cannot make a temporary folder")?;
     prost_build::Config::new()
         .out_dir(out.path())
@@ -35,8 +44,10 @@ fn generate(root: &Path) -> Result<String> {
         .compile_fds(descriptors)
         .context("cannot generate Rust from the schema")?;
     let types = fs::read_to_string(out.path().join("onnx.rs"))
-        .context("the schema's package is not `onnx`, so its types have another file name")?;
-    ensure!(types.contains("pub struct ModelProto"), "the schema has no ModelProto");
+        .context("the schemas' package is not `onnx`, so its types have another file name")?;
+    for message in ["ModelProto", "SequenceProto"] {
+        ensure!(types.contains(&format!("pub struct {message}")), "the schemas have no {message}");
+    }
     Ok(types)
 }
 

@@ -35,7 +35,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Generate the Rust types of ONNX's messages from onnx/proto/onnx.proto
+    /// Generate the Rust types of ONNX's messages from the schemas in onnx/proto
     Codegen {
         /// Change nothing; fail if the checked-in file is stale
         #[arg(long)]

@@ -90,7 +90,9 @@ fn tests(folder: &Path) -> Result<BTreeMap<String, Test>> {
         };
         let model = ModelProto::decode(bytes.as_slice()).with_context(|| format!("{name} has no model"))?;
         let program = Program::read(model.clone()).with_context(|| format!("{name} is no program"))?;
-        ensure!(program.write() == model, "{name} is not written as it was read");
+        // As bytes: a NaN in an attribute is not the same as itself.
+        let is_same = program.write().encode_to_vec() == model.encode_to_vec();
+        ensure!(is_same, "{name} is not written as it was read");
         models.insert(name.to_owned(), model);
     }
     let names: Vec<String> = models.keys().cloned().collect();

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use ir::{NodeKind, Tensor, Type, Value};
+use ir::{Datum, Kind, NodeKind, Tensor, Type, Value, Wanted};
 use onnx::Error;
 use onnx::import::{Evaluator, Options, specialise};
 use onnx::program::Program;
@@ -27,15 +27,19 @@ pub struct OnModels<R>(pub R);
 
 impl<R: Runner> Engine for OnModels<R> {
     fn describe(&self) -> Description {
-        self.0.describe()
+        Description { values: Kind::ALL.map(|kind| kind.name().to_owned()).into(), ..self.0.describe() }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         if !self.0.describe().levels.iter().any(|level| level == case.level) {
             return Err(EngineError::Unsupported(format!("no optimisation level `{}`", case.level)));
         }
-        let mut named: BTreeMap<String, Tensor> = case.inputs.iter().cloned().collect();
-        let model = read(case.model, &named, &mut self.0)?;
+        let owned =
+            |(name, value): &(&str, Datum<&Tensor>)| ((*name).to_owned(), value.clone().map(Tensor::clone));
+        let known: BTreeMap<String, Datum> = case.inputs.iter().map(owned).collect();
+        let model = read(case.model, &known, &mut self.0)?;
+        let mut named: BTreeMap<String, Tensor> =
+            known.into_iter().flat_map(|(name, value)| value.into_named(&name)).collect();
         let mut input = |name: &str| {
             let given = named.remove(name);
             given.ok_or_else(|| EngineError::Run(format!("there is no tensor for input `{name}`")))
@@ -43,13 +47,12 @@ impl<R: Runner> Engine for OnModels<R> {
         let inputs: Vec<Tensor> =
             model.graph.variables().map(|(_, name, _)| input(name)).collect::<Result<_, _>>()?;
         let outputs = self.0.run(&model, &inputs)?;
-        let mut by_name: BTreeMap<&str, Tensor> =
-            model.graph.outputs.iter().map(|o| o.name.as_str()).zip(outputs).collect();
-        let wanted = case.outputs.iter().map(|(name, _)| {
-            let output = by_name.remove(name.as_str());
-            let output =
-                output.ok_or_else(|| EngineError::Run(format!("the model has no output `{name}`")))?;
-            Ok((name.clone(), output))
+        let mut by_name: BTreeMap<String, Tensor> =
+            model.graph.outputs.iter().map(|o| o.name.clone()).zip(outputs).collect();
+        let wanted = case.outputs.iter().map(|Wanted { name, kind, .. }| {
+            let output = kind.gather(name, &mut by_name);
+            let lacks = |part| EngineError::Run(format!("the model has no output `{part}`"));
+            Ok((name.clone(), output.map_err(lacks)?))
         });
         wanted.collect()
     }
@@ -89,7 +92,7 @@ fn alone(op: &Op, operands: &[Option<&Tensor>], outputs: &[Type]) -> (Model, Vec
 /// The model that the bytes lead to for these inputs, by the runner's own values.
 fn read(
     bytes: &[u8],
-    known_inputs: &BTreeMap<String, Tensor>,
+    known_inputs: &BTreeMap<String, Datum>,
     runner: &mut impl Runner,
 ) -> Result<Model, EngineError> {
     let own = Own(RefCell::new(runner));

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use half::{bf16, f16};
-use ir::{DType, DTypes, Tensor};
+use ir::{DType, DTypes, Datum, Tensor, Wanted};
 use ndarray::ArrayD;
 use oxionnx::{OnnxError, OptLevel, SessionBuilder, TensorStorage, TypedTensor};
 
@@ -43,7 +43,7 @@ impl Engine for Oxionnx {
         }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         let level = LEVELS.into_iter().find(|(name, _)| *name == case.level);
         let (_, level) = level
             .ok_or_else(|| EngineError::Unsupported(format!("no optimisation level `{}`", case.level)))?;
@@ -52,14 +52,14 @@ impl Engine for Oxionnx {
             .with_parallel_execution(false)
             .load_from_bytes(case.model)
             .map_err(|e| error(&e, EngineError::Load))?;
-        let inputs = case.inputs.iter().map(|(name, t)| Ok((name.as_str(), native(name, t)?)));
+        let inputs = case.tensors()?.into_iter().map(|(name, t)| Ok((name, native(name, t)?)));
         let inputs = inputs.collect::<Result<HashMap<&str, TypedTensor>, EngineError>>()?;
         let mut outputs = session.run_typed(&inputs).map_err(|e| error(&e, EngineError::Run))?;
-        let wanted = case.outputs.iter().map(|(name, _)| {
+        let wanted = case.outputs.iter().map(|Wanted { name, .. }| {
             let output = outputs.remove(name);
             let output =
                 output.ok_or_else(|| EngineError::Run(format!("the model has no output `{name}`")))?;
-            Ok((name.clone(), tensor(name, output)?))
+            Ok((name.clone(), tensor(name, output)?.into()))
         });
         wanted.collect()
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use ir::{DType, Tensor, Type};
+use ir::{DType, Datum, Tensor, Type, Wanted};
 use rten::{DataType, Model, ModelOptions, RunOptions, ThreadPool, Value, ValueOrView, ValueType, ValueView};
 use rten_tensor::prelude::*;
 
@@ -40,7 +40,7 @@ impl Engine for Rten {
         }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         let optimise = match case.level {
             "none" => false,
             "all" => true,
@@ -51,19 +51,19 @@ impl Engine for Rten {
             .load(case.model.to_vec())
             .map_err(|e| error(e.to_string(), EngineError::Load))?;
         let run = |e: rten::RunError| error(e.to_string(), EngineError::Run);
-        let inputs = case.inputs.iter().map(|(name, tensor)| {
+        let inputs = case.tensors()?.into_iter().map(|(name, tensor)| {
             let id = model.node_id(name).map_err(run)?;
             Ok((id, ValueOrView::Value(value(name, tensor, declared(&model, id))?)))
         });
         let inputs = inputs.collect::<Result<Vec<_>, EngineError>>()?;
-        let ids = case.outputs.iter().map(|(name, _)| model.node_id(name).map_err(run));
+        let ids = case.outputs.iter().map(|wanted| model.node_id(&wanted.name).map_err(run));
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&self.threads)));
         let values = model.run(inputs, &ids, Some(options)).map_err(run)?;
         case.outputs
             .iter()
             .zip(&values)
-            .map(|((name, dtype), v)| Ok((name.clone(), tensor(name, v, *dtype)?)))
+            .map(|(Wanted { name, dtype, .. }, v)| Ok((name.clone(), tensor(name, v, *dtype)?.into())))
             .collect()
     }
 }

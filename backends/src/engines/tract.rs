@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use ir::{DType, Tensor, Type};
+use ir::{DType, Datum, Tensor, Type, Wanted};
 use tract_nnef::framework::Nnef;
 use tract_onnx::WithOnnx;
 use tract_onnx::prelude::{
@@ -49,17 +49,18 @@ impl Engine for Tract {
         }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
-        let inputs = case.inputs.iter().map(|(name, t)| native(name, t)).collect::<Result<Vec<_>, _>>()?;
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        let inputs =
+            case.tensors()?.into_iter().map(|(name, t)| native(name, t)).collect::<Result<Vec<_>, _>>()?;
         let (names, plan, order) = self.load(case, &inputs)?;
         let inputs = order.into_iter().map(|i| TValue::from(inputs[i].clone())).collect();
         let outputs = plan.run(inputs).map_err(run_error)?;
-        let wanted = case.outputs.iter().map(|(name, dtype)| {
+        let wanted = case.outputs.iter().map(|Wanted { name, dtype, .. }| {
             let position = names.iter().position(|n| n == name);
             let output = position.and_then(|i| outputs.get(i));
             let output =
                 output.ok_or_else(|| EngineError::Run(format!("the model has no output `{name}`")))?;
-            Ok((name.clone(), tensor(name, output, *dtype)?))
+            Ok((name.clone(), tensor(name, output, *dtype)?.into()))
         });
         wanted.collect()
     }

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use graphgen::Settings;
 use interp::{Evaluation, Taps};
-use ir::Tensor;
+use ir::{Interface, Tensor};
 use oracles::{Expected, Finding, Verdict, Why};
 
 use super::Plan;
@@ -96,7 +96,7 @@ impl Ran {
         expected: &Expected<'_>,
     ) -> Result<(), AskError> {
         let suspect = Suspect::new(&case.model, inputs, levels[0].profile);
-        let runs = Target::run_all(levels, &case.onnx, &case.inputs, &case::outputs(&case.model))?;
+        let runs = Target::run_all(levels, &case.onnx, &case.inputs, &Interface::of(&case.model))?;
         for ((number, target), ran) in (first..).zip(levels).zip(&runs) {
             let question = Question {
                 target,

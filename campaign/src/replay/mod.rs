@@ -8,10 +8,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use interp::{Evaluation, Taps};
-use ir::{DType, Tensor};
+use ir::{Datum, Interface, Kind, Tensor, Wanted};
 use onnx::CaseFolder;
-use onnx::case::{DataSet, NamedTensor};
-use onnx::import::{Imported, Options, specialise};
+use onnx::case::{DataSet, NamedDatum};
+use onnx::import::{Imported, Options, declared_dtype, declared_kind, specialise};
 use onnx::program::Program;
 use onnx::proto::decode;
 use ops::Model;
@@ -27,7 +27,7 @@ use harness::{case, reference};
 use triage::allowance::allowed;
 use triage::blame::Suspect;
 use triage::folder::{About, DERIVED, NoInputs, invent};
-use triage::{oracle, stored};
+use triage::{Written, oracle};
 
 /// How saved cases are run.
 pub struct Replay<'a> {
@@ -100,7 +100,7 @@ fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
 /// The results of one case, by target.
 fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Vec<Judgement> {
     let everywhere = |judgement: Judgement| vec![judgement; how.targets.len()];
-    let folder = match stored::read(path) {
+    let folder = match triage::stored::read(path) {
         Ok(folder) => folder,
         Err(e) => return everywhere(unusable(&e)),
     };
@@ -141,8 +141,8 @@ fn again(folder: &CaseFolder, check: &Check, target: &Target) -> Judgement {
 /// A case whose model is not, or may not be, valid on one target.
 fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
     let inputs = folder.sets.iter().take(1).flat_map(|set| &set.inputs);
-    let inputs: Vec<_> = inputs.map(|t| (t.name.clone(), t.tensor.clone())).collect();
-    match target.run(&folder.model, &inputs, &relaxed.wanted()) {
+    let (interface, inputs) = Interface::taking(named(inputs), relaxed.wanted().outputs);
+    match target.run(&folder.model, &inputs, &interface) {
         Ok(ran) => verdict(&answer::judge(target, &ran.outcome, relaxed)),
         Err(e) => (Result::Crash, e.to_string()),
     }
@@ -175,24 +175,23 @@ fn set_on(
     target: &Target,
     how: &Replay<'_>,
 ) -> Judgement {
-    let inputs: Vec<(String, Tensor)> =
-        set.inputs.iter().map(|t| (t.name.clone(), t.tensor.clone())).collect();
     let derived = how.tolerance.is_none() && about.tolerance.as_deref() == Some(DERIVED);
     let needs_reference = derived || set.outputs.is_empty();
-    let reference = match needs_reference.then(|| refer(&folder.model, &inputs, target)).transpose() {
+    let reference = match needs_reference.then(|| refer(&folder.model, &set.inputs, target)).transpose() {
         Ok(reference) => reference,
         Err(judgement) => return judgement,
     };
-    let wanted: Vec<(String, DType)> = match &reference {
-        Some(reference) => case::outputs(&reference.model),
-        None => set.outputs.iter().map(|t| (t.name.clone(), t.tensor.dtype())).collect(),
+    let wanted: Vec<Wanted> = match &reference {
+        Some(reference) => reference.written.interface.outputs.clone(),
+        None => stored(folder, set),
     };
-    let ran = match target.run(&folder.model, &inputs, &wanted) {
+    let (interface, inputs) = Interface::taking(named(&set.inputs), wanted);
+    let ran = match target.run(&folder.model, &inputs, &interface) {
         Ok(ran) => ran,
         Err(e) => return (Result::Crash, e.to_string()),
     };
     if let Some(out) = how.out
-        && let Err(e) = write(out, name, target, number, &wanted, &ran)
+        && let Err(e) = write(out, name, target, number, &interface.outputs, &ran)
     {
         return (Result::Crash, format!("the outputs cannot be written: {e}"));
     }
@@ -204,30 +203,50 @@ fn set_on(
     }
 }
 
+fn named<'s>(values: impl IntoIterator<Item = &'s NamedDatum>) -> impl Iterator<Item = (&'s str, &'s Datum)> {
+    values.into_iter().map(|value| (value.name.as_str(), &value.datum))
+}
+
+/// The outputs that a data set has values of. What holds no tensor does not tell its element type, nor does an optional that
+/// holds nothing tell its kind: the model declares them.
+fn stored(folder: &CaseFolder, set: &DataSet) -> Vec<Wanted> {
+    let ports =
+        folder.decode().ok().and_then(|model| model.graph).map(|graph| graph.output).unwrap_or_default();
+    let wanted = |value: &NamedDatum| {
+        let port = ports.iter().find(|port| port.name() == value.name);
+        let declared = port.and_then(|port| declared_kind("output", port).ok()?);
+        let kind = declared.unwrap_or(Kind::Tensor);
+        let dtype = value.datum.tensors().next().map(Tensor::dtype).or_else(|| declared_dtype(port?))?;
+        Some(Wanted { name: value.name.clone(), dtype, kind })
+    };
+    set.outputs.iter().filter_map(wanted).collect()
+}
+
 /// A model with inputs, and what is right.
 struct Reference {
     model: Model,
     inputs: Vec<Tensor>,
-    /// The program that the target got, where that says more than the model.
-    program: Option<Program>,
+    /// The program that the target got.
+    written: Written,
+    /// Whether that says more than the model.
+    is_specialised: bool,
     evaluation: Evaluation,
 }
 
 /// The outputs that the reference gives.
-fn refer(
-    model: &[u8],
-    inputs: &[(String, Tensor)],
-    target: &Target,
-) -> std::result::Result<Reference, Judgement> {
-    let known: BTreeMap<String, Tensor> = inputs.iter().cloned().collect();
+fn refer(model: &[u8], inputs: &[NamedDatum], target: &Target) -> std::result::Result<Reference, Judgement> {
+    let known: BTreeMap<String, Datum> =
+        named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
     let program = decode("model", model).and_then(Program::read).map_err(|e| unusable(&e))?;
     let options = Options { known_inputs: &known, ..Options::default() };
-    let Imported { model, is_specialised, .. } = specialise(&program, &options).map_err(|e| unusable(&e))?;
+    let imported = specialise(&program, &options).map_err(|e| unusable(&e))?;
+    let Imported { model, interface, is_specialised, .. } = imported;
     reference::affordable(&model).map_err(|why| (Result::NoReference, why))?;
     let inputs = reference::bind(&model, &known).map_err(|why| (Result::Broken, why))?;
     let evaluation = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs)
         .map_err(|e| (Result::Broken, e.to_string()))?;
-    Ok(Reference { model, inputs, program: is_specialised.then_some(program), evaluation })
+    let written = Written { program, interface };
+    Ok(Reference { model, inputs, written, is_specialised, evaluation })
 }
 
 impl Reference {
@@ -249,7 +268,8 @@ impl Reference {
         {
             return Ok(Verdict::Incomparable(Why::Widened(why)));
         }
-        let suspect = Suspect::new(&self.model, &self.inputs, target.profile).written(self.program.as_ref());
+        let program = self.is_specialised.then_some(&self.written);
+        let suspect = Suspect::new(&self.model, &self.inputs, target.profile).written(program);
         let is_defined = self.evaluation.is_defined();
         if finding.is_refusal() {
             return Ok(suspect.conclude(target, is_defined, Verdict::Bug(finding))?.0);
@@ -292,7 +312,8 @@ fn fixed(target: &Target, outcome: &Outcome, set: &DataSet, tolerance: Tolerance
         return verdict(&judge(&target.backend, &target.level, outcome, &none));
     };
     let Err(why) = close(outputs, &set.outputs, tolerance) else { return (Result::Pass, String::new()) };
-    let mut dtypes = set.inputs.iter().chain(&set.outputs).map(|t| t.tensor.dtype());
+    let tensors = set.inputs.iter().chain(&set.outputs).flat_map(|value| value.datum.tensors());
+    let mut dtypes = tensors.map(Tensor::dtype);
     match dtypes.find(|&dtype| !target.support.dtypes.contains(dtype)) {
         Some(dtype) => {
             let why = Why::Widened(format!("{} does not compute in {dtype}, and {why}", target.backend));
@@ -305,13 +326,13 @@ fn fixed(target: &Target, outcome: &Outcome, set: &DataSet, tolerance: Tolerance
 /// What is not within a tolerance of the stored outputs.
 fn close(
     outputs: &[(String, Tensor)],
-    stored: &[NamedTensor],
+    stored: &[NamedDatum],
     tolerance: Tolerance,
 ) -> std::result::Result<(), String> {
-    for NamedTensor { name, tensor } in stored {
-        let actual = outputs.iter().find(|(n, _)| n == name).map(|(_, actual)| actual);
+    for (name, tensor) in stored.iter().flat_map(|value| value.datum.clone().parts(&value.name)) {
+        let actual = outputs.iter().find(|(n, _)| *n == name).map(|(_, actual)| actual);
         let actual = actual.ok_or_else(|| format!("output `{name}` is missing"))?;
-        tolerance.compare(tensor, actual).map_err(|(_, why)| format!("output `{name}` {why}"))?;
+        tolerance.compare(&tensor, actual).map_err(|(_, why)| format!("output `{name}` {why}"))?;
     }
     Ok(())
 }
@@ -322,7 +343,7 @@ fn write(
     name: &Path,
     target: &Target,
     set: usize,
-    wanted: &[(String, DType)],
+    wanted: &[Wanted],
     ran: &Run,
 ) -> std::io::Result<()> {
     let Outcome::Outputs(outputs) = &ran.outcome else { return Ok(()) };
@@ -331,9 +352,10 @@ fn write(
         folder.push(format!("set_{set}"));
     }
     std::fs::create_dir_all(&folder)?;
-    for (i, (name, _)) in wanted.iter().enumerate() {
-        if let Some((name, tensor)) = outputs.iter().find(|(given, _)| given == name) {
-            std::fs::write(folder.join(format!("output_{i}.pb")), onnx::tensor::encode(name, tensor))?;
+    let mut parts: BTreeMap<String, Tensor> = outputs.iter().cloned().collect();
+    for (i, Wanted { name, kind, .. }) in wanted.iter().enumerate() {
+        if let Ok(datum) = kind.gather(name, &mut parts) {
+            std::fs::write(folder.join(format!("output_{i}.pb")), onnx::case::encode(name, &datum))?;
         }
     }
     Ok(())

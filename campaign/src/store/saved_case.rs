@@ -143,13 +143,13 @@ impl Content {
             for values in [&set.inputs, &set.outputs] {
                 self.count(values.len());
                 for value in values {
-                    self.part(&onnx::tensor::encode(&value.name, &value.tensor));
+                    self.part(&onnx::case::encode(&value.name, &value.datum));
                 }
             }
             self.count(set.leeways.len());
             for (output, leeway) in set.outputs.iter().zip(&set.leeways) {
-                for tensor in [&leeway.bound, &leeway.mask] {
-                    self.part(&onnx::tensor::encode(&output.name, tensor));
+                for datum in [&leeway.bound, &leeway.mask] {
+                    self.part(&onnx::case::encode(&output.name, datum));
                 }
             }
         }

@@ -2,14 +2,14 @@
 
 use harness::{Target, case};
 use interp::Taps;
-use ir::Tensor;
+use ir::{Interface, Tensor};
 use ops::Model;
 use oracles::{Expected, Verdict, judge};
 
 /// The verdict on a target's answer to a model.
 pub(crate) fn verdict(target: &Target, model: &Model, inputs: &[Tensor]) -> Verdict {
     let onnx = case::export(model).expect("a model");
-    let ran = target.run(&onnx, &case::named(model, inputs.to_vec()), &case::outputs(model)).expect("a run");
+    let ran = target.run(&onnx, &case::named(model, inputs.to_vec()), &Interface::of(model)).expect("a run");
     let evaluation = interp::evaluate(model, inputs, target.profile, Taps::Outputs).expect("a reference");
     let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };

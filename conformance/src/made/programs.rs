@@ -48,7 +48,7 @@ fn programs() -> Vec<Program> {
 
 fn problem(name: String, written: &str, inputs: Vec<(&'static str, Tensor)>) -> Problem {
     let inputs: Vec<(String, Tensor)> = inputs.into_iter().map(|(name, t)| (name.to_owned(), t)).collect();
-    let known_inputs = inputs.iter().cloned().collect();
+    let known_inputs = inputs.iter().map(|(name, t)| (name.clone(), t.clone().into())).collect();
     let options = Options { known_inputs: &known_inputs, ..Options::default() };
     let proto = text::parse(written).unwrap_or_else(|e| panic!("{name}: {e}"));
     let imported = import(&proto, &options).unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -1,9 +1,10 @@
 //! What an engine makes of a case whose model is not, or may not be, valid.
 
+use ir::Interface;
 use oracles::{Symptom, Verdict, Why, judge_refusal, judge_survival};
 use worker::{Outcome, WorkerError};
 
-use crate::case::{self, Case};
+use crate::case::Case;
 use crate::target::Target;
 use crate::validity::{Expectation, Relaxed, Validity};
 
@@ -25,7 +26,7 @@ pub fn ask(target: &Target, case: &Case, relaxed: &Relaxed) -> Result<Verdict, W
     let ran = target.run(&relaxed.onnx, &case.inputs, &relaxed.wanted())?;
     let mut verdict = judge(target, &ran.outcome, relaxed).with_stderr(&ran.stderr);
     if relaxed.level == Validity::Violate && is_fault(&verdict) {
-        let valid = target.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
+        let valid = target.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
         if matches!(valid.outcome, Outcome::Fault(_)) {
             verdict = Verdict::Incomparable(Why::Undecided("the valid model has a fault too".to_owned()));
         }

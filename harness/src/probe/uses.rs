@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use graphgen::support::{Fact, Form, Subject, Test, Use};
 use graphgen::{DRAWN, Refused, Settings, Weights};
 use interp::{Profile, Taps};
-use ir::{DType, DTypes, NodeKind, Stream, Tensor, Type};
+use ir::{DType, DTypes, Interface, NodeKind, Stream, Tensor, Type};
 use ops::{Model, Spec};
 use oracles::{differential, message};
 use worker::{Outcome, WorkerError};
@@ -119,7 +119,7 @@ impl<'t> Runner<'t> {
     /// What the engine says that it lacks, where it says so.
     pub(super) fn lacks(&self, case: &Case) -> Result<Option<String>, WorkerError> {
         self.runs.fetch_add(1, Ordering::Relaxed);
-        let ran = self.target.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
+        let ran = self.target.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
         Ok(differential::lacks(&ran.outcome).map(message::normalise))
     }
 
@@ -139,7 +139,7 @@ impl<'t> Runner<'t> {
     /// Whether the engine gives outputs.
     pub(super) fn runs_it(&self, case: &Case) -> Result<bool, WorkerError> {
         self.runs.fetch_add(1, Ordering::Relaxed);
-        let ran = self.target.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
+        let ran = self.target.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
         Ok(matches!(ran.outcome, Outcome::Outputs(_)))
     }
 

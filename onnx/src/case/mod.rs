@@ -8,24 +8,26 @@
 //! case/rewritten/                             ours, optional: a case folder of the model in another form
 //! ```
 //!
-//! The files are numbered in the order of the graph's inputs and outputs. A lone model is a case without data:
-//! an `.onnx` file, or one in ONNX's text syntax (`.onnxtxt`, see [`crate::text`]).
+//! The files are numbered in the order of the graph's inputs and outputs. What is in one is what the graph declares: a tensor, a
+//! sequence of tensors, or an optional. A lone model is a case without data: an `.onnx` file, or one in ONNX's text syntax
+//! (`.onnxtxt`, see [`crate::text`]).
 
+mod datum;
 mod find;
 mod write;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use ir::{DType, Tensor, Type};
+use ir::{DType, Datum, Kind, Tensor, Type};
 
+pub use datum::encode;
 pub use find::find;
 pub use write::{STAGING, place};
 
-use crate::external::External;
-use crate::proto::type_proto::Value;
+use crate::import::declared_kind;
 use crate::proto::{GraphProto, ModelProto, TensorProto, ValueInfoProto, decode};
-use crate::{Error, encode, file, tensor, text};
+use crate::{Error, file, text};
 
 /// The name of the model inside a case folder.
 pub const MODEL: &str = "model.onnx";
@@ -55,9 +57,9 @@ pub struct CaseFolder {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct DataSet {
     /// Values of the graph's inputs, in their order. Trailing inputs that have an initializer may be left out.
-    pub inputs: Vec<NamedTensor>,
+    pub inputs: Vec<NamedDatum>,
     /// What the model must produce, for every output of the graph in order; or nothing, where that is not known.
-    pub outputs: Vec<NamedTensor>,
+    pub outputs: Vec<NamedDatum>,
     /// How far each of the outputs may be off, in their order; or nothing, where no bounds are known.
     pub leeways: Vec<Leeway>,
 }
@@ -65,25 +67,25 @@ pub struct DataSet {
 /// How far the elements of an output may be off. What the numbers mean is not interpreted here.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Leeway {
-    /// The largest difference allowed, as f64 in the output's shape.
-    pub bound: Tensor,
-    /// Whether the element is judged, as u8 in the output's shape.
-    pub mask: Tensor,
+    /// The largest difference allowed, as f64 in the shapes of the output.
+    pub bound: Datum,
+    /// Whether the element is judged, as u8 in the shapes of the output.
+    pub mask: Datum,
 }
 
-/// A tensor and the graph input or output it belongs to.
+/// A value, and the graph input or output it belongs to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NamedTensor {
+pub struct NamedDatum {
     /// The name in the graph.
     pub name: String,
     /// The value.
-    pub tensor: Tensor,
+    pub datum: Datum,
 }
 
-impl NamedTensor {
-    /// A tensor with a name.
-    pub fn new(name: impl Into<String>, tensor: Tensor) -> Self {
-        Self { name: name.into(), tensor }
+impl NamedDatum {
+    /// A value with a name.
+    pub fn new(name: impl Into<String>, datum: impl Into<Datum>) -> Self {
+        Self { name: name.into(), datum: datum.into() }
     }
 }
 
@@ -128,8 +130,9 @@ impl CaseFolder {
                 let mut data = ports.read_set(set).map_err(|e| e.inside(file_name(set)))?;
                 let bounds = path.join(format!("{BOUNDS_SET}{i}"));
                 if bounds.is_dir() {
-                    data.leeways =
-                        read_leeways(&bounds, &data.outputs).map_err(|e| e.inside(file_name(&bounds)))?;
+                    data.leeways = ports
+                        .read_leeways(&bounds, &data.outputs)
+                        .map_err(|e| e.inside(file_name(&bounds)))?;
                 }
                 Ok(data)
             };
@@ -147,7 +150,7 @@ fn read_model(path: &Path) -> Result<Vec<u8>, Error> {
     }
     let what = || format!("text {}", path.display());
     let written = String::from_utf8(bytes).map_err(|e| Error::invalid(what(), e.to_string()))?;
-    Ok(encode(&text::parse(&written).map_err(|e| e.inside(what()))?))
+    Ok(crate::encode(&text::parse(&written).map_err(|e| e.inside(what()))?))
 }
 
 /// The inputs and outputs of a graph: what the files of a data set are matched with.
@@ -182,26 +185,28 @@ impl<'a> Ports<'a> {
         }
         Ok(DataSet { inputs, outputs, leeways: Vec::new() })
     }
+
+    /// The bounds and masks that belong to some outputs.
+    fn read_leeways(&self, folder: &Path, outputs: &[NamedDatum]) -> Result<Vec<Leeway>, Error> {
+        let read = |prefix: &str, i: usize, dtype: DType| {
+            let name = format!("{prefix}_{i}.pb");
+            let datum = read_datum(&folder.join(&name), &self.graph.output[i])?;
+            let types = datum.as_ref().map(Tensor::ty);
+            let expected = outputs[i].datum.as_ref().map(|tensor| Type { dtype, ..tensor.ty() });
+            if types != expected {
+                let why = format!("it is {types} where {expected} belongs to output_{i}.pb");
+                return Err(Error::invalid(name, why));
+            }
+            Ok(datum)
+        };
+        let leeway =
+            |i| Ok(Leeway { bound: read("bound", i, DType::F64)?, mask: read("mask", i, DType::U8)? });
+        (0..outputs.len()).map(leeway).collect()
+    }
 }
 
-/// The bounds and masks that belong to some outputs.
-fn read_leeways(folder: &Path, outputs: &[NamedTensor]) -> Result<Vec<Leeway>, Error> {
-    let read = |prefix: &str, i: usize, dtype: DType| {
-        let name = format!("{prefix}_{i}.pb");
-        let tensor = read_tensor(&folder.join(&name))?;
-        let expected = Type { dtype, ..outputs[i].tensor.ty() };
-        if tensor.ty() != expected {
-            let why = format!("it is {} where {expected} belongs to output_{i}.pb", tensor.ty());
-            return Err(Error::invalid(name, why));
-        }
-        Ok(tensor)
-    };
-    let leeway = |i| Ok(Leeway { bound: read("bound", i, DType::F64)?, mask: read("mask", i, DType::U8)? });
-    (0..outputs.len()).map(leeway).collect()
-}
-
-/// The tensors in `PREFIX0.pb`, `PREFIX1.pb`, … of a data set, named after the ports they stand for.
-fn read_values(set: &Path, prefix: &str, ports: &[ValueInfoProto]) -> Result<Vec<NamedTensor>, Error> {
+/// The values in `PREFIX0.pb`, `PREFIX1.pb`, … of a data set, named after the ports they stand for.
+fn read_values(set: &Path, prefix: &str, ports: &[ValueInfoProto]) -> Result<Vec<NamedDatum>, Error> {
     let files = numbered(set, prefix, ".pb")?;
     if files.len() > ports.len() {
         return Err(Error::invalid(
@@ -209,30 +214,16 @@ fn read_values(set: &Path, prefix: &str, ports: &[ValueInfoProto]) -> Result<Vec
             format!("there are {} such files, but the graph declares {}", files.len(), ports.len()),
         ));
     }
-    files.iter().zip(ports).map(|(path, port)| read_value(path, port)).collect()
+    let value =
+        |(path, port): (&PathBuf, &ValueInfoProto)| Ok(NamedDatum::new(port.name(), read_datum(path, port)?));
+    files.iter().zip(ports).map(value).collect()
 }
 
-/// The tensor in one file. The port decides which message that is; only tensors are supported.
-fn read_value(path: &Path, port: &ValueInfoProto) -> Result<NamedTensor, Error> {
-    let unsupported = |kind: &str| {
-        let what = format!("value of `{}`", port.name());
-        Err(Error::unsupported(what, format!("it is {kind}; only dense tensors can be read")))
-    };
-    match port.r#type.as_ref().and_then(|t| t.value.as_ref()) {
-        Some(Value::TensorType(_)) | None => {}
-        Some(Value::SequenceType(_)) => return unsupported("a sequence"),
-        Some(Value::OptionalType(_)) => return unsupported("an optional"),
-        Some(Value::MapType(_)) => return unsupported("a map"),
-        Some(Value::SparseTensorType(_)) => return unsupported("a sparse tensor"),
-        Some(Value::OpaqueType(_)) => return unsupported("opaque"),
-    }
-    Ok(NamedTensor::new(port.name(), read_tensor(path)?))
-}
-
-fn read_tensor(path: &Path) -> Result<Tensor, Error> {
-    let name = file_name(path);
-    let proto: TensorProto = decode(&name, &file::read(path)?)?;
-    tensor::from_proto(&proto, External::Refuse).map_err(|e| e.inside(name))
+/// The value in one file. The port decides which message that is.
+fn read_datum(path: &Path, port: &ValueInfoProto) -> Result<Datum, Error> {
+    let kind = declared_kind(format!("value of `{}`", port.name()), port)?.unwrap_or(Kind::Tensor);
+    let bytes = file::read(path)?;
+    datum::read(&bytes, kind).map_err(|e| e.inside(file_name(path)))
 }
 
 /// The entries of a folder called `PREFIX0SUFFIX`, `PREFIX1SUFFIX`, … in that order. A gap is an error.

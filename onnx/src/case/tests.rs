@@ -1,9 +1,13 @@
 use std::fs;
 
+use ir::Held;
 use prost::Message;
 
 use super::*;
+use crate::export::open_type;
+use crate::proto::type_proto::Value;
 use crate::proto::{TypeProto, type_proto};
+use crate::tensor;
 
 fn port(name: &str, value: Value) -> ValueInfoProto {
     let r#type = Some(TypeProto { value: Some(value), ..Default::default() });
@@ -20,12 +24,16 @@ fn model(input: Vec<ValueInfoProto>, initializer: Vec<TensorProto>) -> Vec<u8> {
     ModelProto { graph: Some(graph), ..Default::default() }.encode_to_vec()
 }
 
-fn value(name: &str, dtype: DType) -> NamedTensor {
-    NamedTensor::new(name, Tensor::from_i128_fn(&Type::new(dtype, [2, 3]), |i| i as i128))
+fn tensor_of(dtype: DType) -> Tensor {
+    Tensor::from_i128_fn(&Type::new(dtype, [2, 3]), |i| i as i128)
+}
+
+fn value(name: &str, dtype: DType) -> NamedDatum {
+    NamedDatum::new(name, tensor_of(dtype))
 }
 
 fn leeway() -> Leeway {
-    Leeway { bound: value("", DType::F64).tensor, mask: value("", DType::U8).tensor }
+    Leeway { bound: value("", DType::F64).datum, mask: value("", DType::U8).datum }
 }
 
 fn sample() -> CaseFolder {
@@ -109,7 +117,7 @@ fn a_lone_model_is_a_case_without_data() {
 #[test]
 fn names_come_from_the_graph() {
     let (_dir, path) = written(&sample());
-    let renamed = tensor::to_proto("other", &value("", DType::F32).tensor).encode_to_vec();
+    let renamed = tensor::to_proto("other", &tensor_of(DType::F32)).encode_to_vec();
     fs::write(path.join("test_data_set_0/input_0.pb"), renamed).unwrap();
     assert_eq!(CaseFolder::read(&path).unwrap().sets[0].inputs[0].name, "a");
 }
@@ -143,7 +151,7 @@ fn bounds_belong_to_their_outputs() {
         match broken {
             None => fs::remove_file(path.join(set).join("mask_1.pb")).unwrap(),
             Some(other) => {
-                let bytes = tensor::encode("z", &other.tensor);
+                let bytes = encode("z", &other.datum);
                 fs::write(path.join(set).join("mask_1.pb"), bytes).unwrap();
             }
         }
@@ -155,15 +163,80 @@ fn bounds_belong_to_their_outputs() {
 #[test]
 fn inputs_with_an_initializer_may_be_left_out() {
     let mut case = sample();
-    let b = case.sets[0].inputs.pop().unwrap();
+    case.sets[0].inputs.pop().unwrap();
     case.sets.truncate(1);
-    case.model = model(vec![tensor_port("a"), tensor_port("b")], vec![tensor::to_proto("b", &b.tensor)]);
+    let b = tensor::to_proto("b", &tensor_of(DType::I64));
+    case.model = model(vec![tensor_port("a"), tensor_port("b")], vec![b]);
+    let (_dir, path) = written(&case);
+    assert_eq!(CaseFolder::read(&path).unwrap(), case);
+}
+
+/// A datum of each kind, and one without tensors of each that may have none.
+fn data() -> Vec<(Kind, Datum)> {
+    let two = || vec![tensor_of(DType::F32), Tensor::from_f64_fn(&Type::new(DType::F32, [0]), |_| 0.0)];
+    vec![
+        (Kind::Tensor, tensor_of(DType::F32).into()),
+        (Kind::Sequence, Datum::Sequence(two())),
+        (Kind::Sequence, Datum::Sequence(Vec::new())),
+        (Kind::Optional, Datum::Optional(Some(Held::Tensor(tensor_of(DType::I8))))),
+        (Kind::Optional, Datum::Optional(None)),
+        (Kind::OptionalSequence, Datum::Optional(Some(Held::Sequence(two())))),
+        (Kind::OptionalSequence, Datum::Optional(Some(Held::Sequence(Vec::new())))),
+        (Kind::OptionalSequence, Datum::Optional(None)),
+    ]
+}
+
+/// A case whose inputs and outputs are these.
+fn holding(data: &[(Kind, Datum)]) -> CaseFolder {
+    let ports = |prefix: char| {
+        let named = data.iter().enumerate().map(|(i, (kind, _))| {
+            let value = open_type(*kind, DType::F32).value.unwrap();
+            port(&format!("{prefix}{i}"), value)
+        });
+        named.collect::<Vec<ValueInfoProto>>()
+    };
+    let values = |prefix: char| {
+        let named = data.iter().enumerate();
+        named.map(|(i, (_, datum))| NamedDatum::new(format!("{prefix}{i}"), datum.clone())).collect()
+    };
+    let like = |dtype: DType| move |t: Tensor| Tensor::from_f64_fn(&Type { dtype, ..t.ty() }, |_| 1.0);
+    let leeway = |(_, datum): &(Kind, Datum)| Leeway {
+        bound: datum.clone().map(like(DType::F64)),
+        mask: datum.clone().map(like(DType::U8)),
+    };
+    let leeways = data.iter().map(leeway).collect();
+    let graph = GraphProto { input: ports('x'), output: ports('y'), ..Default::default() };
+    let model = ModelProto { graph: Some(graph), ..Default::default() }.encode_to_vec();
+    let set = DataSet { inputs: values('x'), outputs: values('y'), leeways };
+    CaseFolder { model, sets: vec![set], ..CaseFolder::default() }
+}
+
+#[test]
+fn sequences_and_optionals_round_trip() {
+    let case = holding(&data());
     let (_dir, path) = written(&case);
     assert_eq!(CaseFolder::read(&path).unwrap(), case);
 }
 
 #[test]
-fn values_that_are_not_tensors_are_unsupported() {
+fn an_optional_holds_what_the_graph_declares() {
+    let held = Datum::Optional(Some(Held::Tensor(tensor_of(DType::F32))));
+    let (_dir, path) = written(&holding(&[(Kind::OptionalSequence, held)]));
+    let error = invalid(CaseFolder::read(&path));
+    assert!(error.contains("input_0.pb") && error.contains("optional sequence"), "{error}");
+}
+
+#[test]
+fn bounds_of_a_sequence_have_the_shapes_of_its_elements() {
+    let (_dir, path) = written(&holding(&[(Kind::Sequence, Datum::Sequence(vec![tensor_of(DType::F32)]))]));
+    let none = encode("y0", &Datum::Sequence(Vec::new()));
+    fs::write(path.join("bounds_set_0/bound_0.pb"), none).unwrap();
+    let error = invalid(CaseFolder::read(&path));
+    assert!(error.contains("it is sequence of () where sequence of (f64[2, 3]) belongs"), "{error}");
+}
+
+#[test]
+fn maps_and_sparse_tensors_are_unsupported() {
     let kinds = [
         Value::SequenceType(Box::default()),
         Value::OptionalType(Box::default()),

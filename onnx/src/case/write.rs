@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use super::{BOUNDS_SET, CaseFolder, DATA_SET, DataSet, JSON, Leeway, MODEL, NamedTensor, REWRITTEN};
-use crate::{Error, tensor};
+use super::{BOUNDS_SET, CaseFolder, DATA_SET, DataSet, JSON, Leeway, MODEL, NamedDatum, REWRITTEN, encode};
+use crate::Error;
 
 impl CaseFolder {
     /// Writes the folder as [`place`] does. The same case gives the same bytes.
@@ -61,8 +61,8 @@ impl DataSet {
     fn fill(&self, folder: &Path) -> Result<(), Error> {
         create(folder)?;
         for (prefix, values) in [("input", &self.inputs), ("output", &self.outputs)] {
-            for (i, NamedTensor { name, tensor }) in values.iter().enumerate() {
-                let bytes = tensor::encode(name, tensor);
+            for (i, NamedDatum { name, datum }) in values.iter().enumerate() {
+                let bytes = encode(name, datum);
                 put(&folder.join(format!("{prefix}_{i}.pb")), &bytes)?;
             }
         }
@@ -72,11 +72,11 @@ impl DataSet {
     /// The files have the names and numbers of the outputs that they belong to.
     fn fill_bounds(&self, folder: &Path) -> Result<(), Error> {
         create(folder)?;
-        for (i, (NamedTensor { name, .. }, Leeway { bound, mask })) in
+        for (i, (NamedDatum { name, .. }, Leeway { bound, mask })) in
             self.outputs.iter().zip(&self.leeways).enumerate()
         {
-            put(&folder.join(format!("bound_{i}.pb")), &tensor::encode(name, bound))?;
-            put(&folder.join(format!("mask_{i}.pb")), &tensor::encode(name, mask))?;
+            put(&folder.join(format!("bound_{i}.pb")), &encode(name, bound))?;
+            put(&folder.join(format!("mask_{i}.pb")), &encode(name, mask))?;
         }
         Ok(())
     }

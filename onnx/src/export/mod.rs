@@ -7,7 +7,7 @@
 mod body;
 pub(crate) mod operator;
 
-use ir::Type;
+use ir::{DType, Kind, Type};
 use ops::Model;
 use prost::Message;
 
@@ -118,5 +118,22 @@ pub fn value_info(name: &str, ty: &Type) -> ValueInfoProto {
         name: Some(name.to_owned()),
         r#type: Some(TypeProto { value, ..Default::default() }),
         ..Default::default()
+    }
+}
+
+/// The type of a value, without the shapes of its tensors.
+pub fn open_type(kind: Kind, dtype: DType) -> TypeProto {
+    use type_proto::Value::{OptionalType, SequenceType, TensorType};
+    let ty = |value| TypeProto { value: Some(value), ..Default::default() };
+    let elem_type = Some(tensor::code_of(dtype));
+    let tensor = || ty(TensorType(type_proto::Tensor { elem_type, shape: None }));
+    let sequence =
+        || ty(SequenceType(Box::new(type_proto::Sequence { elem_type: Some(Box::new(tensor())) })));
+    let optional = |of| ty(OptionalType(Box::new(type_proto::Optional { elem_type: Some(Box::new(of)) })));
+    match kind {
+        Kind::Tensor => tensor(),
+        Kind::Sequence => sequence(),
+        Kind::Optional => optional(tensor()),
+        Kind::OptionalSequence => optional(sequence()),
     }
 }

@@ -101,8 +101,15 @@ pub(super) fn given(walk: &mut Walk<'_, '_>, bound: Bound, from: &[Value]) -> Re
         Bound::Tensor(value) => value,
         Bound::Static(tensor) => walk.push_constant(tensor, None)?,
     };
-    let identity = apply(walk, "Identity", &Attributes::new(), &[value], from)?;
-    Ok(Bound::Tensor(identity[0]))
+    given_value(walk, value, from).map(Bound::Tensor)
+}
+
+/// This tensor, given the values that it was read from.
+pub(super) fn given_value(walk: &mut Walk<'_, '_>, value: Value, from: &[Value]) -> Result<Value, Error> {
+    if from.is_empty() {
+        return Ok(value);
+    }
+    Ok(apply(walk, "Identity", &Attributes::new(), &[value], from)?[0])
 }
 
 /// Adds an operator of ours.

@@ -9,6 +9,7 @@ use prost::Message;
 
 use super::context::{Context, Functions, Instance, Use, check_domains, cost, opsets};
 use super::declared::Declared;
+use super::entrance;
 use super::forms::bind;
 use super::frame::{Bound, Frame};
 use super::origin::Inside;
@@ -29,8 +30,8 @@ pub(super) fn call<'p>(
     attributes: &[&AttributeProto],
 ) -> Result<(), Error> {
     let is_short = node.inputs.len() < walk.context.functions.all[function].scope.body.inputs.len();
-    let is_absent = is_short || node.inputs.iter().any(|&id| walk.is_absent(id));
-    if is_absent || walk.context.functions.is_written_out(function) {
+    let is_plain = !is_short && node.inputs.iter().all(|&id| walk.is_tensor(id));
+    if !is_plain || walk.context.functions.is_written_out(function) {
         return write_out(walk, node, function, attributes);
     }
     let mut inputs = Vec::with_capacity(node.inputs.len());
@@ -156,10 +157,10 @@ fn read(
 
 fn body<'p>(walk: &mut Walk<'p, '_>, body: &'p program::Body, types: &[Type]) -> Result<(), Error> {
     for (port, ty) in body.inputs.iter().zip(types) {
-        walk.variable(port.value, ty)?;
+        entrance::parameter(walk, port.value, ty)?;
     }
     walk.content(body)?;
-    body.outputs.iter().try_for_each(|port| walk.output(port))
+    body.outputs.iter().try_for_each(|port| entrance::result(walk, port))
 }
 
 /// The scope of a function for a call with so many operands and these attributes, if it may be entered.

@@ -20,6 +20,7 @@
 //! | `known` | values that are known before the model is run |
 //! | `origin` | which node of the program a node of the graph comes from |
 //! | `declared` | what the model says about types |
+//! | `entrance` | the inputs and outputs of the model, made of tensors |
 //! | `attribute` | attribute values |
 //! | `order` | the positions of nodes, where the model is one of ours |
 //!
@@ -35,6 +36,7 @@ mod attribute;
 mod context;
 mod control;
 mod declared;
+mod entrance;
 mod forms;
 mod frame;
 mod function;
@@ -51,7 +53,7 @@ mod walk;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::validate::{Fault, Invalid};
-use ir::{NodeKind, Tensor, Type};
+use ir::{DType, Datum, Interface, Kind, NodeKind, Type};
 use ops::{Model, Reject};
 
 pub(crate) use context::domain;
@@ -67,9 +69,9 @@ use crate::proto::{ModelProto, ValueInfoProto};
 /// What may help to read a model.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// Values of graph inputs. They settle sizes that the model leaves open, and operands that this program has as
-    /// attributes; then the result is good for these values only.
-    pub known_inputs: &'a BTreeMap<String, Tensor>,
+    /// Values of the model's inputs. They settle sizes that the model leaves open, and operands that this program has as
+    /// attributes; then the result is good for these values only. A sequence or an optional must be known.
+    pub known_inputs: &'a BTreeMap<String, Datum>,
     /// Where tensor data outside the model may lie.
     pub external: External<'a>,
     /// What computes the values that something is read from.
@@ -78,7 +80,7 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        static NONE: BTreeMap<String, Tensor> = BTreeMap::new();
+        static NONE: BTreeMap<String, Datum> = BTreeMap::new();
         Self { known_inputs: &NONE, external: External::Refuse, evaluator: &Reference }
     }
 }
@@ -93,11 +95,23 @@ pub fn declared_type(info: &ValueInfoProto) -> Option<Type> {
     declared::Declared::read(info.name(), info).ok()?.complete()
 }
 
+/// What an entry declares the value to be; `None` where it does not say. `what` names the value.
+pub fn declared_kind(what: impl Into<String>, info: &ValueInfoProto) -> Result<Option<Kind>, Error> {
+    declared::kind(what, info)
+}
+
+/// The element type that an entry declares, if it says one.
+pub fn declared_dtype(info: &ValueInfoProto) -> Option<DType> {
+    declared::Declared::read(info.name(), info).ok()?.dtype()
+}
+
 /// A model that was read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Imported {
     /// The model, valid.
     pub model: Model,
+    /// How its variables and outputs make up the inputs and outputs of the program.
+    pub interface: Interface,
     /// The opset the model declares, where the model above has the nearest one that this program knows.
     pub opset: u32,
     /// The graph inputs whose known values something was read from. They are inputs still.
@@ -139,13 +153,15 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
     };
     let frame = frame::Frame::new(&program.main, None, &context.functions, opset)?;
     let mut walk = walk::Walk::new(&mut context, frame, nodes::step);
-    walk.inputs(body)?;
+    let mut interface = Interface::default();
+    entrance::inputs(&mut walk, body, &mut interface)?;
     walk.content(body)?;
     for port in &body.outputs {
-        walk.output(port).map_err(|e| match giver(body, port.value) {
+        let made = entrance::output(&mut walk, port).map_err(|e| match giver(body, port.value) {
             Some(node) => e.inside(node),
             None => e,
         })?;
+        interface.outputs.push(made);
     }
     let walk::Made { graph, origins } = walk.finish();
     if context.ours {
@@ -154,7 +170,8 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
     let model = function::finish(&mut context.functions, opset, graph);
     model.validate().map_err(|e| invalid(&model, &origins, program, &e))?;
     let is_specialised = context.is_written_out || !context.specialised.is_empty();
-    Ok(Imported { model, opset: context.declared, specialised: context.specialised, origins, is_specialised })
+    let specialised = context.specialised;
+    Ok(Imported { model, interface, opset: context.declared, specialised, origins, is_specialised })
 }
 
 /// Why a model that was read is not valid; the node at fault by the name that the program has for it.

@@ -17,6 +17,10 @@ use crate::proto::AttributeProto;
 /// The operands among those that become attributes that may have any dtype.
 const ANY_DTYPE: [(&str, &str); 1] = [("OneHot", "depth")];
 
+/// Lists that may be one number without an axis: the operator, and the attribute that the operand is. The text calls it a
+/// tensor with one axis, but ONNX's own tests have it without, and runtimes take that.
+const ONE_FOR_A_LIST: [(&str, &str); 1] = [("Unsqueeze", "axes")];
+
 /// Adds the operator of a node.
 pub(super) fn read<'p>(
     walk: &mut Walk<'p, '_>,
@@ -116,8 +120,12 @@ fn operands<'p>(
             (Some(_), None) => {}
             (Some(_), Some(_)) if walk.is_absent(id) => {}
             (Some(&(_, attribute, place)), Some(id)) => {
-                let any_dtype = ANY_DTYPE.contains(&(spec.name, attribute));
-                let (value, from) = static_operand(walk, id, place, any_dtype)
+                let read = Reading {
+                    place,
+                    any_dtype: ANY_DTYPE.contains(&(spec.name, attribute)),
+                    one_for_a_list: ONE_FOR_A_LIST.contains(&(spec.name, attribute)),
+                };
+                let (value, from) = static_operand(walk, id, &read)
                     .map_err(|e| e.inside(format!("operand {i} (`{attribute}`)")))?;
                 attributes.set(attribute, value);
                 given.extend(from);
@@ -160,12 +168,20 @@ fn count(walk: &mut Walk<'_, '_>, inputs: &[Option<Value>]) -> Result<(i64, Opti
     Ok((count as i64, from))
 }
 
+/// How an operand is read that is an attribute.
+struct Reading {
+    place: Place,
+    /// Whether it may be of any dtype.
+    any_dtype: bool,
+    /// Whether a list of one may be a number without an axis.
+    one_for_a_list: bool,
+}
+
 /// The attribute that an operand's value amounts to, and the value to name as what it was read from.
 fn static_operand(
     walk: &mut Walk<'_, '_>,
     id: ValueId,
-    place: Place,
-    any_dtype: bool,
+    &Reading { place, any_dtype, one_for_a_list }: &Reading,
 ) -> Result<(Attribute, Option<Value>), Error> {
     let (tensor, from) = walk.read(id)?;
     let what = || format!("value `{}`", walk.frame.scope.name(id));
@@ -175,6 +191,7 @@ fn static_operand(
     let list: Vec<i64> = tensor.to_i128s().into_iter().map(|v| v as i64).collect();
     let value = match (place, &list[..], tensor.shape().len()) {
         (Place::List(_), _, 1) => Attribute::Ints(list),
+        (Place::List(_), _, 0) if one_for_a_list => Attribute::Ints(list),
         (Place::Scalar(_) | Place::Single(_), &[v], 0 | 1) => Attribute::Int(v),
         (Place::List(_), ..) => {
             return Err(Error::invalid(what(), format!("it must be a list, but is {}", tensor.ty())));

@@ -3,7 +3,7 @@
 
 use ir::{Attributes, Value};
 
-use super::forms::{Form, Read, Written, apply, bind, body, given, need, number, stack, tensor, whole};
+use super::forms::{Form, Read, Written, apply, bind, body, given_value, need, number, stack, tensor, whole};
 use super::frame::{Bound, Sequence};
 use super::origin::Inside;
 use super::walk::Walk;
@@ -18,7 +18,7 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
         "SequenceInsert" => Some(insert),
         "SequenceErase" => Some(erase),
         "SequenceAt" => Some(at),
-        "SequenceLength" => Some(length),
+        "SequenceLength" => Some(sequence_length),
         "SequenceMap" => Some(map),
         "ConcatFromSequence" => Some(concat),
         "SplitToSequence" => Some(split),
@@ -91,15 +91,23 @@ fn erase<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -
 fn at<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let mut sequence = sequence(walk, node, 0)?;
     let at = position(walk, &mut sequence, need(node, 1)?, 0)?;
-    let item = given(walk, Bound::Tensor(sequence.items[at]), &sequence.given)?;
-    bind(walk, node, vec![item])
+    let item = given_value(walk, sequence.items[at], &sequence.given)?;
+    bind(walk, node, vec![Bound::Tensor(item)])
 }
 
-fn length<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
+fn sequence_length<'p>(
+    walk: &mut Walk<'p, '_>,
+    &Written { node, .. }: &Written<'p, '_>,
+) -> Result<(), Error> {
     let sequence = sequence(walk, node, 0)?;
+    let length = length(walk, &sequence)?;
+    bind(walk, node, vec![Bound::Tensor(length)])
+}
+
+/// How many tensors a sequence has.
+pub(super) fn length(walk: &mut Walk<'_, '_>, sequence: &Sequence) -> Result<Value, Error> {
     let length = number(walk, sequence.items.len() as i64)?;
-    let length = given(walk, Bound::Tensor(length), &sequence.given)?;
-    bind(walk, node, vec![length])
+    given_value(walk, length, &sequence.given)
 }
 
 /// `SequenceMap`: its body once for each element of the first sequence, with the elements at its place in the others, and
@@ -215,16 +223,21 @@ fn has_element<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, 
         Some(id) => walk.frame.get(id)?.clone(),
         None => Bound::Absent,
     };
+    let presence = presence(walk, &held)?;
+    bind(walk, node, vec![Bound::Tensor(presence)])
+}
+
+/// Whether an optional holds something.
+pub(super) fn presence(walk: &mut Walk<'_, '_>, held: &Bound) -> Result<Value, Error> {
     let (is_there, from) = match held {
-        Bound::Absent => (false, Vec::new()),
-        Bound::Nothing(given) => (false, given),
-        Bound::Sequence(sequence) => (true, sequence.given),
-        Bound::Tensor(_) | Bound::Static(_) => (true, Vec::new()),
+        Bound::Absent => (false, &[][..]),
+        Bound::Nothing(given) => (false, &given[..]),
+        Bound::Sequence(sequence) => (true, &sequence.given[..]),
+        Bound::Tensor(_) | Bound::Static(_) => (true, &[][..]),
     };
     let ty = ir::Type::new(ir::DType::Bool, []);
     let truth = walk.push_constant(ir::Tensor::from_i128_fn(&ty, |_| i128::from(is_there)).into(), None)?;
-    let truth = given(walk, Bound::Tensor(truth), &from)?;
-    bind(walk, node, vec![truth])
+    given_value(walk, truth, from)
 }
 
 fn get_element<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {

@@ -1,15 +1,13 @@
 //! Walking over a program, and making the graph of what it computes for the inputs at hand.
 
-use std::collections::BTreeSet;
-use std::rc::Rc;
 use std::sync::Arc;
 
-use ir::{NodeId, NodeKind, Tensor, Type, Value};
+use ir::{Datum, NodeId, NodeKind, Tensor, Type, Value};
 use ops::Graph;
 
 use super::context::Context;
 use super::declared::Declared;
-use super::frame::{Bound, Frame};
+use super::frame::{Bound, Frame, Sequence};
 use super::known::{Inputs, Knowledge, Known};
 use super::order;
 use super::origin::{Inside, Origin, Path};
@@ -75,48 +73,6 @@ impl<'p, 'c> Walk<'p, 'c> {
     /// How nodes are added.
     pub(super) fn step(&self) -> Step {
         self.step
-    }
-
-    /// The inputs of the model. One that is an initializer as well has a default value; it is read as that constant.
-    pub(super) fn inputs(&mut self, body: &'p program::Body) -> Result<(), Error> {
-        let defaults: BTreeSet<ValueId> = body.initializers.iter().map(|i| i.value).collect();
-        for port in &body.inputs {
-            let name = self.frame.scope.name(port.value);
-            let declared = Declared::read(name, &port.declared)?;
-            if defaults.contains(&port.value) {
-                continue;
-            }
-            if !declared.has_dtype() {
-                return Err(declared.not_a_tensor(format!("input `{name}`")));
-            }
-            let known = self.context.options.known_inputs.get(name);
-            self.context.is_written_out |= declared.complete().is_none();
-            let ty = match (known, declared.complete()) {
-                (Some(known), _) => {
-                    declared.check(name, &known.ty())?;
-                    known.ty()
-                }
-                (None, Some(ty)) => ty,
-                (None, None) => {
-                    let why = format!("its type {declared} has sizes that only a value would tell");
-                    return Err(Error::unsupported(format!("input `{name}`"), why));
-                }
-            };
-            let value = self.variable(port.value, &ty)?;
-            if let Some(known) = known {
-                let inputs = Rc::new(BTreeSet::from([name.to_owned()]));
-                self.knowledge.learn(value, Known { tensor: Arc::new(known.clone()), inputs });
-            }
-        }
-        Ok(())
-    }
-
-    /// An input of the graph that is made.
-    pub(super) fn variable(&mut self, id: ValueId, ty: &Type) -> Result<Value, Error> {
-        let name = self.frame.scope.name(id).to_owned();
-        let node = self.push(NodeKind::Variable { name }, vec![], vec![ty.clone()], None)?;
-        let value = Value::new(node, 0);
-        self.define(id, Bound::Tensor(value)).map(|()| value)
     }
 
     /// The initializers and nodes of a body whose inputs are there.
@@ -237,6 +193,11 @@ impl<'p, 'c> Walk<'p, 'c> {
         id.is_none_or(|id| matches!(self.frame.get(id), Ok(Bound::Absent)))
     }
 
+    /// Whether an operand is there, and a tensor.
+    pub(super) fn is_tensor(&self, id: Option<ValueId>) -> bool {
+        id.is_some_and(|id| matches!(self.frame.get(id), Ok(Bound::Tensor(_) | Bound::Static(_))))
+    }
+
     /// Walks over a body of the node at hand, and gives what it gives.
     pub(super) fn inside(
         &mut self,
@@ -269,10 +230,10 @@ impl<'p, 'c> Walk<'p, 'c> {
     }
 
     /// Requires that a value is what an input or output says it is.
-    fn check(&self, port: &program::Port, bound: &Bound) -> Result<(), Error> {
+    pub(super) fn check(&self, port: &program::Port, bound: &Bound) -> Result<(), Error> {
         let name = self.frame.scope.name(port.value);
         let declared = Declared::read(name, &port.declared)?;
-        self.type_of(bound).map_or(Ok(()), |ty| declared.check(name, &ty))
+        self.types_in(bound).map_or(Ok(()), |is| declared.check(name, &is))
     }
 
     /// Requires that no more nodes were made than can be handled. `what` says what was written out.
@@ -309,10 +270,24 @@ impl<'p, 'c> Walk<'p, 'c> {
         }
     }
 
+    /// What a value is, by the types of its tensors; `None` where it is left out.
+    fn types_in(&self, bound: &Bound) -> Option<Datum<Type>> {
+        match bound {
+            Bound::Tensor(_) | Bound::Static(_) => self.type_of(bound).map(Datum::Tensor),
+            Bound::Sequence(Sequence { items, .. }) => {
+                Some(Datum::Sequence(items.iter().map(|&item| self.graph.ty(item).clone()).collect()))
+            }
+            Bound::Nothing(_) => Some(Datum::Optional(None)),
+            Bound::Absent => None,
+        }
+    }
+
     /// Lets a value of the program stand for something.
     pub(super) fn define(&mut self, id: ValueId, bound: Bound) -> Result<(), Error> {
-        if let (Some(declared), Some(ty)) = (self.frame.declared(id), self.type_of(&bound)) {
-            declared.check(self.frame.scope.name(id), &ty)?;
+        if let Some(declared) = self.frame.declared(id)
+            && let Some(is) = self.types_in(&bound)
+        {
+            declared.check(self.frame.scope.name(id), &is)?;
         }
         self.frame.set(id, bound);
         Ok(())
@@ -351,23 +326,6 @@ impl<'p, 'c> Walk<'p, 'c> {
         let result = then(self);
         self.frame = outer;
         result
-    }
-
-    /// An output of the model.
-    pub(super) fn output(&mut self, port: &program::Port) -> Result<(), Error> {
-        let name = self.frame.scope.name(port.value).to_owned();
-        match self.frame.get(port.value)?.clone() {
-            Bound::Sequence(_) | Bound::Nothing(_) | Bound::Absent => {
-                Err(Error::unsupported(format!("output `{name}`"), "only tensors are given out"))
-            }
-            bound => {
-                self.check(port, &bound)?;
-                if let Some(value) = self.operand(Some(port.value))? {
-                    self.graph.output(name, value);
-                }
-                Ok(())
-            }
-        }
     }
 }
 

@@ -6,10 +6,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Attribute, Body, Initializer, Node, Port, Program, Scope, ValueId};
+use crate::export::{open_type, value_info};
 use crate::proto::attribute_proto::AttributeType;
 use crate::proto::{AttributeProto, NodeProto, ValueInfoProto};
 use crate::tensor;
-use ir::{DType, Tensor, Type};
+use ir::{DType, Tensor, Type, Wanted};
 
 /// A body of the main scope: the way to it from the outermost one, as nodes and their attributes by position.
 pub type Way = Vec<(usize, usize)>;
@@ -155,11 +156,15 @@ impl Program {
         program
     }
 
-    /// Says the types of outputs of the main graph of which nothing is said.
-    pub fn declare_outputs(&mut self, types: &[Type]) {
-        for (port, ty) in self.main.body.outputs.iter_mut().zip(types) {
+    /// Says the types of outputs of the main graph of which nothing is said. `tensor` gives those of tensors by their names; of
+    /// the tensors in others only the element type is said.
+    pub fn declare_outputs(&mut self, outputs: &[Wanted], tensor: impl Fn(&str) -> Option<Type>) {
+        for (port, wanted) in self.main.body.outputs.iter_mut().zip(outputs) {
             if port.declared.r#type.is_none() {
-                port.declared.r#type = crate::export::value_info("", ty).r#type;
+                port.declared.r#type = match tensor(&wanted.name) {
+                    Some(ty) => value_info("", &ty).r#type,
+                    None => Some(open_type(wanted.kind, wanted.dtype)),
+                };
             }
         }
     }

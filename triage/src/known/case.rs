@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ir::{Tensor, Type};
 use onnx::CaseFolder;
-use onnx::case::{DataSet, NamedTensor};
+use onnx::case::{DataSet, NamedDatum};
 use ops::Model;
 use oracles::Check;
 use serde::Deserialize;
@@ -23,9 +23,9 @@ pub enum Kept {
         /// The model, which is written as ONNX the way that generated ones are.
         model: Box<Model>,
         /// A value of each of its inputs, in their order.
-        inputs: Vec<NamedTensor>,
+        inputs: Vec<(String, Tensor)>,
         /// What is right for each of its outputs, in their order.
-        outputs: Vec<NamedTensor>,
+        outputs: Vec<(String, Tensor)>,
         /// The question that shows the finding, if it is not comparison with the reference.
         check: Option<Check>,
     },
@@ -90,7 +90,7 @@ struct Values<'a> {
 
 impl Values<'_> {
     /// A value for each port, in their order; `at` is where a missing one is missed.
-    fn read(&self, at: usize, text: &str, file: &Path) -> Result<Vec<NamedTensor>, KnownError> {
+    fn read(&self, at: usize, text: &str, file: &Path) -> Result<Vec<(String, Tensor)>, KnownError> {
         let port = self.port;
         let is_wanted = |name: &str| self.wanted.iter().any(|(wanted, _)| *wanted == name);
         if let Some((name, words)) = self.given.iter().find(|(name, _)| !is_wanted(name)) {
@@ -104,7 +104,7 @@ impl Values<'_> {
                 let why = format!("the {port} `{name}` of the model is {ty}, and this {}", tensor.ty());
                 return Err(wrong(text, file, words.span().start, why));
             }
-            Ok(NamedTensor::new(*name, tensor))
+            Ok(((*name).to_owned(), tensor))
         };
         self.wanted.iter().map(value).collect()
     }
@@ -133,6 +133,15 @@ fn asked(words: &str) -> Result<Check, String> {
     Ok(Check { oracle, name })
 }
 
+/// Values that are tensors, all of them.
+fn tensors(values: &[NamedDatum]) -> Result<Vec<(String, Tensor)>, String> {
+    let tensor = |value: &NamedDatum| {
+        let tensor = value.datum.tensor().ok_or_else(|| format!("`{}` is no tensor", value.name))?;
+        Ok((value.name.clone(), tensor.clone()))
+    };
+    values.iter().map(tensor).collect()
+}
+
 impl Kept {
     /// The case as text, if the text gives the same bytes; else why not.
     pub fn of(folder: &CaseFolder) -> Result<Self, String> {
@@ -147,7 +156,7 @@ impl Kept {
             return Err(format!("it has {} data sets", folder.sets.len()));
         };
         let told = |e: onnx::Error| e.to_string();
-        let model = case::import(&folder.model, &case::known_inputs(folder)).map_err(told)?;
+        let model = case::import(&folder.model, &case::known_inputs(folder)).map_err(told)?.model;
         let model: Model =
             model.to_string().parse().map_err(|e| format!("its text is not read back: {e}"))?;
         if case::export(&model).map_err(told)? != folder.model {
@@ -156,7 +165,7 @@ impl Kept {
         if (inputs.len(), outputs.len()) != (model.graph.variables().count(), model.graph.outputs.len()) {
             return Err("an input or an output has no value".to_owned());
         }
-        let (inputs, outputs) = (inputs.clone(), outputs.clone());
+        let (inputs, outputs) = (tensors(inputs)?, tensors(outputs)?);
         Ok(Self::Text { model: Box::new(model), inputs, outputs, check: about.check })
     }
 
@@ -167,7 +176,10 @@ impl Kept {
         let json = Some(serde_json::to_vec_pretty(&about).unwrap_or_default());
         match self {
             Self::Text { model, inputs, outputs, .. } => {
-                let set = DataSet { inputs: inputs.clone(), outputs: outputs.clone(), leeways: Vec::new() };
+                let named = |all: &[(String, Tensor)]| {
+                    all.iter().map(|(name, tensor)| NamedDatum::new(name, tensor.clone())).collect()
+                };
+                let set = DataSet { inputs: named(inputs), outputs: named(outputs), leeways: Vec::new() };
                 Ok(CaseFolder { model: case::export(model)?, sets: vec![set], json, rewritten: None })
             }
             Self::Bytes { .. } => Ok(CaseFolder { json, ..CaseFolder::read(at)? }),

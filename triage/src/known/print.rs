@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use onnx::case::NamedTensor;
+use ir::Tensor;
 use semver::VersionReq;
 
 use super::case::Kept;
@@ -37,8 +37,8 @@ impl Display for Kept {
         match self {
             Self::Text { model, inputs, outputs, .. } => {
                 pair(f, "model", &model.to_string())?;
-                let mut values = |port: &str, values: &[NamedTensor]| {
-                    values.iter().try_for_each(|NamedTensor { name, tensor }| {
+                let mut values = |port: &str, values: &[(String, Tensor)]| {
+                    values.iter().try_for_each(|(name, tensor)| {
                         pair(f, &format!("{port}.{}", key(name)), &tensor.to_string())
                     })
                 };

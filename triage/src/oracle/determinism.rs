@@ -4,7 +4,7 @@
 //! run other cases; `fresh` in a new process; `threads` in a new process with two threads. (Engines that have no such
 //! knob have one thread then as well.) [`oracles::repeat`] states what must be the same.
 
-use ir::{DType, Tensor};
+use ir::{Interface, Tensor};
 use onnx::CaseFolder;
 use oracles::repeat::Twice;
 use oracles::{Check, Expected, Verdict};
@@ -13,7 +13,6 @@ use worker::{Outcome, Run, WorkerError};
 
 use super::saved::Saved;
 use super::{Answer, AskError, Oracle, Question};
-use harness::case;
 use harness::target::Target;
 
 /// Does a case give the same once more?
@@ -46,12 +45,12 @@ impl Where {
         target: &Target,
         onnx: &[u8],
         inputs: &[(String, Tensor)],
-        outputs: &[(String, DType)],
+        interface: &Interface,
     ) -> Result<Run, WorkerError> {
         match self {
-            Self::Again => target.run(onnx, inputs, outputs),
-            Self::Fresh => target.run_apart(1, onnx, inputs, outputs),
-            Self::Threads => target.run_apart(THREADS, onnx, inputs, outputs),
+            Self::Again => target.run(onnx, inputs, interface),
+            Self::Fresh => target.run_apart(1, onnx, inputs, interface),
+            Self::Threads => target.run_apart(THREADS, onnx, inputs, interface),
         }
     }
 
@@ -78,7 +77,7 @@ impl Oracle for Determinism {
         let (name, place) = ALL[question.stream.child("where").rng().random_range(0..ALL.len())];
         let Question { target, case, .. } = *question;
         let check = Check { oracle: Self::NAME.to_owned(), name: name.to_owned() };
-        let ran = place.run(target, &case.onnx, &case.inputs, &case::outputs(&case.model))?;
+        let ran = place.run(target, &case.onnx, &case.inputs, &Interface::of(&case.model))?;
         let verdict = place.judge(target, question.outcome, &ran.outcome, question.expected);
         // The answer without outputs is the one to explain.
         let stderr = match &ran.outcome {
@@ -99,6 +98,6 @@ pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Res
     let (_, place) = place.ok_or_else(|| format!("there is no question `{}`", check.name))?;
     let saved = Saved::load(folder, target.profile)?;
     let first = saved.run(target)?;
-    let second = saved.run_by(|onnx, inputs, wanted| place.run(target, onnx, inputs, wanted))?;
+    let second = saved.run_by(|onnx, inputs, interface| place.run(target, onnx, inputs, interface))?;
     Ok(place.judge(target, &first, &second, &saved.expected()))
 }

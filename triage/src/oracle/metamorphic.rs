@@ -1,8 +1,8 @@
 //! The metamorphic oracle as a campaign asks it: one relation per case, drawn from those that were chosen.
 
 use interp::{Bounded, Taps};
-use ir::Tensor;
-use onnx::CaseFolder;
+use ir::{Interface, Tensor};
+use onnx::{CaseFolder, Imported};
 use ops::Model;
 use oracles::metamorphic::{self, Pair, Relation, Subject};
 use oracles::{Check, Expected, Verdict, Why};
@@ -78,7 +78,7 @@ fn answer(
         return Ok(Answer { verdict, ..Answer::inapplicable(check) });
     }
     let named = case::named(model, inputs.clone());
-    let ran = target.run(&form.onnx, &named, &case::outputs(model))?;
+    let ran = target.run(&form.onnx, &named, &Interface::of(model))?;
     let verdict = judge(target, relation, question.expected, original, &ran.outcome, model, inputs)
         .with_stderr(&ran.stderr);
     let suspect = Suspect::new(model, inputs, target.profile);
@@ -133,29 +133,36 @@ fn outputs(model: &Model, inputs: &[Tensor]) -> Vec<(String, Tensor)> {
 pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
     let relation = relation(&check.name).map_err(|e| e.to_string())?;
     let form = folder.rewritten.as_deref().ok_or("the folder has no `rewritten` model")?;
-    let (model, inputs) = load(folder)?;
-    let evaluation =
-        interp::evaluate(&model, &inputs, target.profile, Taps::Outputs).map_err(|e| e.to_string())?;
-    let wanted = case::outputs(&model);
-    let names: Vec<String> = wanted.iter().map(|(name, _)| name.clone()).collect();
+    let first = load(folder)?;
+    let evaluation = interp::evaluate(&first.model, &first.inputs, target.profile, Taps::Outputs);
+    let evaluation = evaluation.map_err(|e| e.to_string())?;
+    let names: Vec<String> = first.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
-    let run = |onnx: &[u8], model: &Model, inputs: &[Tensor]| {
-        let named = case::named(model, inputs.to_vec());
-        target.run(onnx, &named, &case::outputs(model)).map_err(|e| e.to_string())
+    let run = |onnx: &[u8], Loaded { model, interface, inputs }: &Loaded| {
+        let named = case::named(model, inputs.clone());
+        target.run(onnx, &named, interface).map_err(|e| e.to_string())
     };
-    let Outcome::Outputs(original) = run(&folder.model, &model, &inputs)?.outcome else {
+    let Outcome::Outputs(original) = run(&folder.model, &first)?.outcome else {
         return Ok(Verdict::Incomparable(Why::Undecided("the original has no outputs".to_owned())));
     };
-    let (model, inputs) = load(form)?;
-    let rewritten = run(&form.model, &model, &inputs)?.outcome;
-    Ok(judge(target, relation, &expected, &original, &rewritten, &model, &inputs))
+    let second = load(form)?;
+    let rewritten = run(&form.model, &second)?.outcome;
+    Ok(judge(target, relation, &expected, &original, &rewritten, &second.model, &second.inputs))
+}
+
+/// What a folder's program leads to.
+pub(super) struct Loaded {
+    pub(super) model: Model,
+    pub(super) interface: Interface,
+    /// The values of the model's variables, in order.
+    pub(super) inputs: Vec<Tensor>,
 }
 
 /// The model and the inputs of a folder, within what the reference can do.
-pub(super) fn load(folder: &CaseFolder) -> Result<(Model, Vec<Tensor>), String> {
+pub(super) fn load(folder: &CaseFolder) -> Result<Loaded, String> {
     let known = case::known_inputs(folder);
-    let model = case::import(&folder.model, &known).map_err(|e| e.to_string())?;
+    let Imported { model, interface, .. } = case::import(&folder.model, &known).map_err(|e| e.to_string())?;
     reference::affordable(&model)?;
     let inputs = reference::bind(&model, &known)?;
-    Ok((model, inputs))
+    Ok(Loaded { model, interface, inputs })
 }

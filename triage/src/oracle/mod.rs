@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 
 use ir::{Stream, Tensor};
 use onnx::CaseFolder;
-use onnx::case::NamedTensor;
+use onnx::case::NamedDatum;
 use oracles::metamorphic::Relation;
 use oracles::{Check, Expected, Verdict};
 use worker::{Outcome, WorkerError};
@@ -105,7 +105,7 @@ impl Rewritten {
     /// The rewritten model as a case folder.
     pub fn folder(&self) -> CaseFolder {
         let named = |all: &[(String, Tensor)]| {
-            all.iter().map(|(name, tensor)| NamedTensor::new(name, tensor.clone())).collect()
+            all.iter().map(|(name, tensor)| NamedDatum::new(name, tensor.clone())).collect()
         };
         let (inputs, outputs) = (named(&self.inputs), named(&self.outputs));
         let set = onnx::case::DataSet { inputs, outputs, ..onnx::case::DataSet::default() };

@@ -8,6 +8,7 @@
 //!
 //! Two answers within the bounds agree, however their bits differ: a fusion may round elsewhere.
 
+use ir::Interface;
 use onnx::CaseFolder;
 use oracles::{Check, Expected, Verdict, Why, judge};
 use worker::Outcome;
@@ -15,7 +16,6 @@ use worker::Outcome;
 use super::saved::Saved;
 use super::{Answer, AskError, Oracle, Question};
 use crate::symptom_match::same_kind;
-use harness::case;
 use harness::target::Target;
 
 /// Is it the optimiser?
@@ -56,7 +56,7 @@ impl Oracle for Optimiser {
             let ran = lower.run(
                 &question.case.onnx,
                 &question.case.inputs,
-                &case::outputs(&question.case.model),
+                &Interface::of(&question.case.model),
             )?;
             let verdict = verdict(lower, &ran.outcome, expected).with_stderr(&ran.stderr);
             if is_same(&verdict, &culprit.1) {

@@ -7,13 +7,13 @@
 //! of `REPEATS`, and the factors are far from what a machine does by itself. A saved case is measured anew.
 
 use interp::Taps;
-use ir::{NodeKind, Tensor};
+use ir::{Interface, NodeKind, Tensor};
 use onnx::CaseFolder;
 use ops::Model;
 use oracles::{Check, Culprit, Symptom, Verdict, Why};
 use worker::{Outcome, WorkerError};
 
-use super::metamorphic::load;
+use super::metamorphic::{Loaded, load};
 use super::{Answer, AskError, Oracle, Question, Rewritten};
 use crate::blame::{Alone, culprit};
 use crate::reduce::{Problem, neighbours};
@@ -71,7 +71,7 @@ impl Oracle for Performance {
         if question.seconds < LONG {
             return Ok(answers);
         }
-        let timed = Timed { model: &question.case.model, onnx: &question.case.onnx, inputs: question.inputs };
+        let timed = Timed::flat(&question.case.model, &question.case.onnx, question.inputs);
         let own = timed.seconds(question.target)?;
         for answer in &mut answers {
             let slow = if answer.check.name == OPTIMISED {
@@ -95,17 +95,23 @@ impl Oracle for Performance {
 struct Timed<'a> {
     model: &'a Model,
     onnx: &'a [u8],
+    /// What its inputs and outputs are made of.
+    interface: Interface,
     inputs: &'a [Tensor],
 }
 
-impl Timed<'_> {
+impl<'a> Timed<'a> {
+    /// A model that targets get as it is.
+    fn flat(model: &'a Model, onnx: &'a [u8], inputs: &'a [Tensor]) -> Self {
+        Self { model, onnx, interface: Interface::of(model), inputs }
+    }
+
     /// The least of several times, loading included; that of an answer without outputs is infinite.
     fn seconds(&self, target: &Target) -> Result<f64, WorkerError> {
         let inputs = case::named(self.model, self.inputs.to_vec());
-        let outputs = case::outputs(self.model);
         let mut least = f64::INFINITY;
         for _ in 0..REPEATS {
-            let ran = target.run(self.onnx, &inputs, &outputs)?;
+            let ran = target.run(self.onnx, &inputs, &self.interface)?;
             if matches!(ran.outcome, Outcome::Outputs(_)) {
                 least = least.min(ran.engine_seconds);
             }
@@ -130,8 +136,7 @@ impl Timed<'_> {
         for smaller in neighbours(&problem).take(NEIGHBOURS) {
             let Ok(outputs) = interp::evaluate_plain(&smaller.model, &smaller.inputs) else { continue };
             let onnx = case::export(&smaller.model)?;
-            let seconds =
-                Timed { model: &smaller.model, onnx: &onnx, inputs: &smaller.inputs }.seconds(target)?;
+            let seconds = Timed::flat(&smaller.model, &onnx, &smaller.inputs).seconds(target)?;
             if is_slow(own, seconds, THAN_SMALLER) {
                 let names = smaller.model.graph.outputs.iter().map(|o| o.name.clone());
                 let outputs = names.zip(outputs).collect();
@@ -153,7 +158,7 @@ impl Timed<'_> {
             let NodeKind::Operator(op) = &node.kind else { continue };
             let Some((model, inputs)) = isolate(&flat, id, &evaluation) else { continue };
             let onnx = case::export(&model)?;
-            let seconds = Timed { model: &model, onnx: &onnx, inputs: &inputs }.seconds(target)?;
+            let seconds = Timed::flat(&model, &onnx, &inputs).seconds(target)?;
             if seconds.is_finite() && seconds >= own / 2.0 {
                 return Ok(Some((culprit(op, &flat.graph, id, true), (model, inputs))));
             }
@@ -173,8 +178,8 @@ fn slow(target: &Target, own: f64, other: f64, than: &str) -> Verdict {
 
 /// Measures a saved case anew.
 pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Result<Verdict, String> {
-    let (model, inputs) = load(folder)?;
-    let timed = Timed { model: &model, onnx: &folder.model, inputs: &inputs };
+    let Loaded { model, interface, inputs } = load(folder)?;
+    let timed = Timed { model: &model, onnx: &folder.model, interface, inputs: &inputs };
     let own = timed.seconds(target).map_err(|e| e.to_string())?;
     if own.is_infinite() {
         return Ok(Verdict::Incomparable(Why::Undecided("it does not run to its end".to_owned())));

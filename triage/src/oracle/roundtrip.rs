@@ -7,6 +7,7 @@
 //!
 //! The first two are asked once for a case, of ourselves; the last of each target that can.
 
+use ir::Interface;
 use ops::Model;
 use oracles::{Check, Symptom, Verdict, Why, judge};
 
@@ -63,9 +64,10 @@ fn text(model: &Model) -> Result<(), String> {
 
 /// What our ONNX form loses.
 fn bytes(case: &Case) -> Result<(), String> {
-    let known = case.inputs.iter().cloned().collect();
+    let known = case.inputs.iter().map(|(name, tensor)| (name.clone(), tensor.clone().into())).collect();
     let read = case::import(&case.onnx, &known).map_err(|e| format!("the ONNX form cannot be read: {e}"))?;
-    let again = case::export(&read).map_err(|e| format!("the ONNX form cannot be written again: {e}"))?;
+    let again =
+        case::export(&read.model).map_err(|e| format!("the ONNX form cannot be written again: {e}"))?;
     if again == case.onnx { Ok(()) } else { Err("the ONNX form is written as other bytes".to_owned()) }
 }
 
@@ -91,7 +93,7 @@ fn by_runtime(question: &Question<'_>, written: &Target) -> Result<Answer, AskEr
         let verdict = Verdict::Incomparable(Why::Undecided("it is wrong without the detour".to_owned()));
         return Ok(Answer { verdict: Some(verdict), ..Answer::inapplicable(check) });
     }
-    let ran = written.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
+    let ran = written.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
     let verdict = judge(&written.backend, &written.level, &ran.outcome, expected).with_stderr(&ran.stderr);
     let (mut verdict, alone) = question.suspect.conclude(written, case.all_defined, verdict)?;
     if let Verdict::Bug(finding) = &mut verdict {

@@ -1,12 +1,12 @@
 //! A saved case, to be asked about once more.
 
 use interp::{Evaluation, Profile, Taps};
-use ir::{DType, Tensor};
+use ir::{Interface, Tensor};
 use onnx::CaseFolder;
 use oracles::Expected;
 use worker::{Outcome, Run, WorkerError};
 
-use super::metamorphic::load;
+use super::metamorphic::{Loaded, load};
 use harness::case;
 use harness::target::Target;
 
@@ -14,7 +14,7 @@ use harness::target::Target;
 pub(crate) struct Saved {
     onnx: Vec<u8>,
     inputs: Vec<(String, Tensor)>,
-    wanted: Vec<(String, DType)>,
+    interface: Interface,
     names: Vec<String>,
     evaluation: Evaluation,
     profile: &'static Profile,
@@ -23,15 +23,14 @@ pub(crate) struct Saved {
 impl Saved {
     /// The case in a folder, if it is within what the reference can do.
     pub(crate) fn load(folder: &CaseFolder, profile: &'static Profile) -> Result<Self, String> {
-        let (model, inputs) = load(folder)?;
+        let Loaded { model, interface, inputs } = load(folder)?;
         let evaluation =
             interp::evaluate(&model, &inputs, profile, Taps::Outputs).map_err(|e| e.to_string())?;
-        let wanted = case::outputs(&model);
-        let names = wanted.iter().map(|(name, _)| name.clone()).collect();
+        let names = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
         Ok(Self {
             onnx: folder.model.clone(),
             inputs: case::named(&model, inputs),
-            wanted,
+            interface,
             names,
             evaluation,
             profile,
@@ -45,14 +44,14 @@ impl Saved {
 
     /// What a target makes of it.
     pub(crate) fn run(&self, target: &Target) -> Result<Outcome, String> {
-        self.run_by(|onnx, inputs, wanted| target.run(onnx, inputs, wanted))
+        self.run_by(|onnx, inputs, interface| target.run(onnx, inputs, interface))
     }
 
     /// What comes of running it in some way.
     pub(crate) fn run_by(
         &self,
-        run: impl FnOnce(&[u8], &[(String, Tensor)], &[(String, DType)]) -> Result<Run, WorkerError>,
+        run: impl FnOnce(&[u8], &[(String, Tensor)], &Interface) -> Result<Run, WorkerError>,
     ) -> Result<Outcome, String> {
-        run(&self.onnx, &self.inputs, &self.wanted).map(|ran| ran.outcome).map_err(|e| e.to_string())
+        run(&self.onnx, &self.inputs, &self.interface).map(|ran| ran.outcome).map_err(|e| e.to_string())
     }
 }

@@ -186,7 +186,7 @@ impl<'a, 't> Driver<'a, 't> {
 fn key(problem: &Problem) -> u64 {
     let mut hasher = DefaultHasher::new();
     problem.model.to_string().hash(&mut hasher);
-    problem.program.as_ref().map(|program| onnx::encode(&program.write())).hash(&mut hasher);
+    problem.program.as_ref().map(|written| onnx::encode(&written.program.write())).hash(&mut hasher);
     for tensor in &problem.inputs {
         tensor.to_bytes().hash(&mut hasher);
     }

@@ -27,7 +27,6 @@ use worker::WorkerError;
 use super::problem::Problem;
 use crate::allowance::allowed;
 use crate::blame::Suspect;
-use harness::case;
 use harness::isolate::Isolated;
 use harness::reference;
 use harness::target::Target;
@@ -151,9 +150,8 @@ fn run(
         Ok(onnx) => onnx,
         Err(e) => return nothing(&e),
     };
-    let outputs = case::outputs(model);
-    let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
-    let ran = target.run(&onnx, &problem.named(), &outputs)?;
+    let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
+    let ran = target.run(&onnx, &problem.named(), &problem.interface())?;
     let expected = Expected { names: &names, outputs: &reference, profile: target.profile };
     let verdict = judge(&target.backend, &target.level, &ran.outcome, &expected);
     let finding = match verdict.with_stderr(&ran.stderr) {

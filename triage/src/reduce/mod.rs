@@ -25,7 +25,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use ir::{DType, Tensor, Type};
+use ir::{DType, Datum, Tensor, Type};
 use onnx::CaseFolder;
 use onnx::program::Program;
 use ops::{Footprint, Graph, Model};
@@ -211,8 +211,8 @@ fn problems(folder: &CaseFolder, seed: u64) -> Result<Vec<Problem>, ReduceError>
         sets.push(folder::invent(folder, seed).map_err(|e| ReduceError::Unusable(e.to_string()))?);
     }
     let problem = |set: &onnx::case::DataSet| {
-        let known: BTreeMap<String, Tensor> =
-            set.inputs.iter().map(|t| (t.name.clone(), t.tensor.clone())).collect();
+        let known: BTreeMap<String, Datum> =
+            set.inputs.iter().map(|value| (value.name.clone(), value.datum.clone())).collect();
         let program = folder.decode().and_then(Program::read).map_err(ReduceError::Read)?;
         Problem::of_program(program, &known).map_err(ReduceError::Read)
     };
@@ -228,6 +228,7 @@ fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
         index: origin.index,
         onnx: &shown.onnx,
         inputs: &shown.problem.named(),
+        interface: shown.problem.interface(),
         names,
         profile: shown.profile,
         outputs: &shown.outputs,

@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ir::inline::inline;
-use ir::{Attribute, NodeId, NodeKind, Operation, Tensor, Type};
+use ir::{Attribute, Datum, Interface, NodeId, NodeKind, Operation, Tensor};
 use onnx::program::Program;
 use ops::operator::elements;
 use ops::{Graph, Model, Op};
 use serde::Serialize;
 
 use super::scalar::{Scalar, scalars};
-use crate::forms::{Led, lead};
+use crate::forms::{Led, Written, lead};
 use harness::case;
 
 /// A model with the values of its inputs.
@@ -25,7 +25,7 @@ pub struct Problem {
     /// The values of its variables, in order.
     pub inputs: Vec<Tensor>,
     /// The program that leads to the model for these inputs, where targets get that: it says more than the model.
-    pub program: Option<Arc<Program>>,
+    pub program: Option<Arc<Written>>,
 }
 
 /// How large a problem is. Earlier fields weigh more than all later ones together.
@@ -54,18 +54,21 @@ impl Problem {
     }
 
     /// A program with inputs of these names. One that says no more than the model that it leads to is left out.
-    pub fn of_program(mut program: Program, inputs: &BTreeMap<String, Tensor>) -> Result<Self, onnx::Error> {
-        let Led { model, inputs, is_specialised } = lead(&program, inputs)?;
-        let types: Vec<Type> = model.graph.outputs.iter().map(|o| model.graph.ty(o.value).clone()).collect();
-        program.declare_outputs(&types);
-        let program = is_specialised.then(|| Arc::new(program));
+    pub fn of_program(mut program: Program, inputs: &BTreeMap<String, Datum>) -> Result<Self, onnx::Error> {
+        let Led { model, interface, inputs, is_specialised } = lead(&program, inputs)?;
+        let tensor = |name: &str| {
+            let output = model.graph.outputs.iter().find(|output| output.name == name);
+            output.map(|output| model.graph.ty(output.value).clone())
+        };
+        program.declare_outputs(&interface.outputs, tensor);
+        let program = is_specialised.then(|| Arc::new(Written { program, interface }));
         Ok(Self { model, inputs, program })
     }
 
     /// What targets get.
     pub fn onnx(&self) -> Result<Vec<u8>, onnx::Error> {
         match &self.program {
-            Some(program) => Ok(onnx::encode(&program.write())),
+            Some(written) => Ok(onnx::encode(&written.program.write())),
             None => case::export(&self.model),
         }
     }
@@ -78,6 +81,11 @@ impl Problem {
             NodeKind::Constant(tensor) => Some((id, &**tensor)),
             _ => None,
         })
+    }
+
+    /// What the inputs and outputs that targets get are made of.
+    pub fn interface(&self) -> Interface {
+        self.program.as_ref().map_or_else(|| Interface::of(&self.model), |written| written.interface.clone())
     }
 
     /// The inputs with their names.
@@ -93,11 +101,11 @@ impl Problem {
         let different: BTreeSet<(bool, u128)> = numbers.iter().map(|n| n.key()).collect();
         Size {
             nodes: match &self.program {
-                Some(program) => program.nodes(),
+                Some(written) => written.program.nodes(),
                 None => graphs().flat_map(|g| &g.nodes).filter(|n| does_something(&n.kind)).count(),
             },
             elements: inline(&self.model).as_ref().map_or(u64::MAX, all_elements),
-            outputs: self.program.as_ref().map_or(0, |program| program.main.body.outputs.len()),
+            outputs: self.program.as_ref().map_or(0, |written| written.interface.outputs.len()),
             attributes: graphs().map(attributes).sum(),
             distinct: different.len(),
             bits: numbers

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-use ir::{Tensor, Type};
+use ir::{Datum, Tensor, Type};
 
 use super::reply::Replies;
 use super::{Misbehaviour, Rates};
@@ -56,7 +56,7 @@ impl Engine for Chaos<'_> {
         Description { engine: "chaos".into(), ..self.right.describe() }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         let planned = (self.choice)(case);
         self.next.set(planned);
         if let Some(misbehaviour) = planned {
@@ -65,9 +65,9 @@ impl Engine for Chaos<'_> {
         let outputs = self.right.run(case)?;
         Ok(match planned {
             Some(Misbehaviour::OtherShape) => {
-                outputs.into_iter().map(|(n, t)| (n, with_an_axis(&t))).collect()
+                outputs.into_iter().map(|(n, v)| (n, v.map(|t| with_an_axis(&t)))).collect()
             }
-            Some(Misbehaviour::OtherNames) => outputs.into_iter().map(|(n, t)| (n + "?", t)).collect(),
+            Some(Misbehaviour::OtherNames) => outputs.into_iter().map(|(n, v)| (n + "?", v)).collect(),
             _ => outputs,
         })
     }

@@ -256,7 +256,7 @@ fn share(case: &Case<'_>) -> f64 {
     };
     take(case.level.as_bytes());
     take(case.model);
-    for (_, tensor) in case.inputs {
+    for tensor in case.inputs.iter().flat_map(|(_, value)| value.tensors()) {
         take(&tensor.to_bytes());
     }
     // The finaliser of MurmurHash3.

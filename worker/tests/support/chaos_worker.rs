@@ -10,7 +10,7 @@ use std::io::{BufRead, Read, Write};
 use std::thread::sleep;
 use std::time::Duration;
 
-use ir::Tensor;
+use ir::{Datum, Kind, Tensor};
 use onnxsmith_worker::chaos::{self, Misbehaviour, Rates};
 use onnxsmith_worker::{Case, Description, Engine, EngineError};
 
@@ -24,6 +24,7 @@ impl Engine for Echo {
         Description {
             engine: "echo".into(),
             version: "1".into(),
+            values: Kind::ALL.map(|kind| kind.name().into()).into(),
             dtypes: ir::DType::ALL.into_iter().map(|d| (d.name().into(), d.name().into())).collect(),
             opset: None,
             levels: vec!["none".into()],
@@ -31,7 +32,7 @@ impl Engine for Echo {
         }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         match case.model {
             b"read" => assert_eq!(std::io::stdin().read(&mut [0; 16]).unwrap(), 0),
             b"load" => return Err(EngineError::Load("no such attribute".into())),
@@ -39,7 +40,11 @@ impl Engine for Echo {
             b"unsupported" => return Err(EngineError::Unsupported("Einsum".into())),
             _ => {}
         }
-        Ok(case.inputs.to_vec())
+        Ok(case
+            .inputs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone().map(Tensor::clone)))
+            .collect())
     }
 }
 

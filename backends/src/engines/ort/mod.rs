@@ -12,7 +12,7 @@ use ::ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ::ort::session::{Session, SessionInputValue};
 use ::ort::value::{DynTensorValueType, DynValue, PrimitiveTensorElementType, TensorElementType, TensorRef};
 use ::ort::{Error, ErrorCode};
-use ir::{DType, DTypes, Tensor, Type};
+use ir::{DType, DTypes, Datum, Tensor, Type, Wanted};
 use ndarray::ArrayD;
 use ops::Model;
 
@@ -100,7 +100,7 @@ impl Engine for Ort {
         }
     }
 
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Tensor)>, EngineError> {
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         let name = case.level.strip_suffix(WRITTEN);
         let level = LEVELS.into_iter().find(|(known, _)| *known == name.unwrap_or(case.level));
         let (_, level) = level
@@ -113,14 +113,14 @@ impl Engine for Ort {
         };
         let mut session = session.map_err(|e| failure(&e, EngineError::Load))?;
         let run = |e: Error| failure(&e, EngineError::Run);
-        let inputs = case.inputs.iter().map(|(name, t)| Ok((name.as_str(), value(name, t)?)));
+        let inputs = case.tensors()?.into_iter().map(|(name, t)| Ok((name, value(name, t)?)));
         let inputs = inputs.collect::<Result<Vec<_>, EngineError>>()?;
         let outputs = session.run(inputs).map_err(run)?;
-        let wanted = case.outputs.iter().map(|(name, _)| {
+        let wanted = case.outputs.iter().map(|Wanted { name, .. }| {
             let output = outputs.get(name);
             let output =
                 output.ok_or_else(|| EngineError::Run(format!("the model has no output `{name}`")))?;
-            Ok((name.clone(), tensor(name, output)?))
+            Ok((name.clone(), tensor(name, output)?.into()))
         });
         wanted.collect()
     }

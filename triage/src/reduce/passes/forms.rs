@@ -1,19 +1,17 @@
 //! Less of a program: the model that it leads to, one of its forms written out, fewer iterations, fewer outputs, fewer nodes.
 
-use std::collections::BTreeMap;
-
-use ir::Tensor;
 use onnx::program::Program;
 
 use super::{Candidates, chunks};
-use crate::forms::Forms;
+use crate::forms::{Forms, Written};
 use crate::reduce::interest::Shown;
 use crate::reduce::problem::Problem;
 
 pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
     let problem = &shown.problem;
-    let Some(program) = &problem.program else { return Box::new(std::iter::empty()) };
-    let inputs: BTreeMap<String, Tensor> = problem.named().into_iter().collect();
+    let Some(written) = &problem.program else { return Box::new(std::iter::empty()) };
+    let Written { program, interface } = &**written;
+    let inputs = interface.values_of(&problem.named());
     let flat = Problem::flat(problem.model.clone(), problem.inputs.clone());
     let forms = Forms::of(program, &inputs);
     let (undone, fewer) = (forms.undone(), forms.fewer_iterations());

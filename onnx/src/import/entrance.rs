@@ -1,0 +1,164 @@
+//! What comes into a model and what it gives: tensors of the graph that is made, and how they make up the program's inputs
+//! and outputs.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ir::datum::{item_of, length_of, presence_of};
+use ir::{Datum, Held, Interface, Kind, NodeKind, Tensor, Type, Value, Wanted};
+
+use super::declared::Declared;
+use super::forms;
+use super::frame::{Bound, Sequence};
+use super::known::Known;
+use super::sequence::{length, presence};
+use super::walk::Walk;
+use crate::Error;
+use crate::program::{Body, Port, ValueId};
+
+/// The inputs of the model. One that is an initializer as well has a default value; it is read as that constant.
+pub(super) fn inputs(walk: &mut Walk<'_, '_>, body: &Body, interface: &mut Interface) -> Result<(), Error> {
+    let defaults: BTreeSet<ValueId> = body.initializers.iter().map(|i| i.value).collect();
+    for port in &body.inputs {
+        let name = walk.frame.scope.name(port.value).to_owned();
+        let declared = Declared::read(&name, &port.declared)?;
+        if defaults.contains(&port.value) {
+            continue;
+        }
+        let kind = declared.kind(format!("input `{name}`"))?.filter(|_| declared.dtype().is_some());
+        let kind = kind.ok_or_else(|| Error::invalid(format!("input `{name}`"), "it has no element type"))?;
+        walk.context.is_written_out |= declared.complete().is_none();
+        let known = walk.context.options.known_inputs.get(&name);
+        let made_of = known.map_or_else(|| Datum::Tensor(name.clone()), |known| known.names(&name));
+        let bound = match known {
+            Some(known) => {
+                check(&name, kind, &declared, known)?;
+                known_input(walk, &name, known)?
+            }
+            None => Bound::Tensor(unknown_input(walk, &name, &declared)?),
+        };
+        interface.inputs.push((name, made_of));
+        walk.define(port.value, bound)?;
+    }
+    Ok(())
+}
+
+/// Requires that a value is what an input is declared to be.
+fn check(name: &str, kind: Kind, declared: &Declared, known: &Datum) -> Result<(), Error> {
+    declared.check(name, &known.as_ref().map(Tensor::ty))?;
+    if kind.admits(known) {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        format!("input `{name}`"),
+        format!("it is declared {declared}, but no {kind} comes in"),
+    ))
+}
+
+/// An input whose value is known: a variable for each of its tensors.
+fn known_input(walk: &mut Walk<'_, '_>, name: &str, known: &Datum) -> Result<Bound, Error> {
+    let mut sequence = |items: &[Tensor]| {
+        let items =
+            items.iter().enumerate().map(|(i, item)| known_variable(walk, &item_of(name, i), name, item));
+        let items = items.collect::<Result<_, Error>>()?;
+        Ok(Bound::Sequence(Sequence { items, given: Vec::new() }))
+    };
+    match known {
+        Datum::Sequence(items) | Datum::Optional(Some(Held::Sequence(items))) => sequence(items),
+        Datum::Tensor(tensor) | Datum::Optional(Some(Held::Tensor(tensor))) => {
+            known_variable(walk, name, name, tensor).map(Bound::Tensor)
+        }
+        Datum::Optional(None) => Ok(Bound::Nothing(Vec::new())),
+    }
+}
+
+/// The variable of a tensor that is known as a part of an input.
+fn known_variable(walk: &mut Walk<'_, '_>, name: &str, input: &str, tensor: &Tensor) -> Result<Value, Error> {
+    let value = variable(walk, name, &tensor.ty())?;
+    let inputs = Rc::new(BTreeSet::from([input.to_owned()]));
+    walk.knowledge.learn(value, Known { tensor: Arc::new(tensor.clone()), inputs });
+    Ok(value)
+}
+
+/// An input of which the type alone is known.
+fn unknown_input(walk: &mut Walk<'_, '_>, name: &str, declared: &Declared) -> Result<Value, Error> {
+    let ty = declared.complete().ok_or_else(|| {
+        let why = format!("its type {declared} has sizes that only a value would tell");
+        Error::unsupported(format!("input `{name}`"), why)
+    })?;
+    variable(walk, name, &ty)
+}
+
+/// A parameter of a function, which is a tensor.
+pub(super) fn parameter(walk: &mut Walk<'_, '_>, id: ValueId, ty: &Type) -> Result<(), Error> {
+    let name = walk.frame.scope.name(id);
+    let value = variable(walk, name, ty)?;
+    walk.define(id, Bound::Tensor(value))
+}
+
+/// An input of the graph that is made.
+fn variable(walk: &mut Walk<'_, '_>, name: &str, ty: &Type) -> Result<Value, Error> {
+    let node = walk.push(NodeKind::Variable { name: name.to_owned() }, vec![], vec![ty.clone()], None)?;
+    Ok(Value::new(node, 0))
+}
+
+/// What a function gives, which is a tensor.
+pub(super) fn result(walk: &mut Walk<'_, '_>, port: &Port) -> Result<(), Error> {
+    let bound = walk.frame.get(port.value)?.clone();
+    walk.check(port, &bound)?;
+    let value = walk.operand(Some(port.value))?;
+    let value = value.ok_or_else(|| walk.not_a_tensor(port.value, &bound))?;
+    walk.graph.output(walk.frame.scope.name(port.value), value);
+    Ok(())
+}
+
+/// An output of the model. The tensors that it is made of are outputs of the graph.
+pub(super) fn output(walk: &mut Walk<'_, '_>, port: &Port) -> Result<Wanted, Error> {
+    let name = walk.frame.scope.name(port.value).to_owned();
+    let what = || format!("output `{name}`");
+    let bound = walk.frame.get(port.value)?.clone();
+    walk.check(port, &bound)?;
+    let declared = Declared::read(&name, &port.declared)?;
+    let kind = declared.kind(what())?.or(match bound {
+        Bound::Tensor(_) | Bound::Static(_) => Some(Kind::Tensor),
+        Bound::Sequence(_) => Some(Kind::Sequence),
+        Bound::Nothing(_) | Bound::Absent => None,
+    });
+    let kind =
+        kind.ok_or_else(|| Error::invalid(what(), "it has no value, and nothing is said of its type"))?;
+    if kind != Kind::Tensor {
+        walk.context.is_written_out = true;
+    }
+    if kind.is_optional() {
+        let presence = presence(walk, &bound)?;
+        walk.graph.output(presence_of(&name), presence);
+    }
+    let first = give(walk, port, &name, bound)?;
+    let dtype = first.map(|value| walk.graph.ty(value).dtype).or(declared.dtype());
+    let dtype = dtype.ok_or_else(|| Error::unsupported(what(), "its element type is not said"))?;
+    Ok(Wanted { name, dtype, kind })
+}
+
+/// Makes the tensors in a value outputs of the graph; the first of them, if there is one.
+fn give(walk: &mut Walk<'_, '_>, port: &Port, name: &str, bound: Bound) -> Result<Option<Value>, Error> {
+    let sequence = match bound {
+        Bound::Tensor(_) | Bound::Static(_) => {
+            let value = walk.operand(Some(port.value))?;
+            if let Some(value) = value {
+                walk.graph.output(name, value);
+            }
+            return Ok(value);
+        }
+        Bound::Nothing(_) => return Ok(None),
+        Bound::Absent => return Err(walk.not_a_tensor(port.value, &bound)),
+        Bound::Sequence(sequence) => sequence,
+    };
+    let length = length(walk, &sequence)?;
+    walk.graph.output(length_of(name), length);
+    for (i, &item) in sequence.items.iter().enumerate() {
+        let item = forms::given_value(walk, item, &sequence.given)?;
+        walk.graph.output(item_of(name, i), item);
+    }
+    Ok(sequence.items.first().copied())
+}
