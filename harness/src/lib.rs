@@ -7,13 +7,14 @@
 //! ```
 //! use backends::cpu::CpuEngine;
 //! use graphgen::Settings;
-//! use onnxsmith_harness::{Maker, Target, case};
+//! use ir::Interface;
+//! use onnxsmith_harness::{Maker, Target};
 //! use worker::Outcome;
 //!
 //! let case = Maker::new(1, Settings { nodes: 3, max_elements: 64, ..Settings::default() }).make(0)?;
 //! // An engine in this process; those of a campaign are opened by name, each in a process of its own.
 //! let cpu = &Target::here(Box::new(CpuEngine::default()))[0];
-//! let run = cpu.run(&case.onnx, &case.inputs, &case::outputs(&case.model))?;
+//! let run = cpu.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
 //! assert!(matches!(run.outcome, Outcome::Outputs(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -207,9 +207,9 @@ impl Tensor {
         Self::from_f64s(ty, &mut f)
     }
 
-    /// Compiled once, and not for each closure and dtype.
+    /// Compiled once, and not for each closure and dtype. The trait is named because `half` has a `from_f64` that rounds twice.
     fn from_f64s(ty: &Type, f: &mut dyn FnMut(usize) -> f64) -> Self {
-        dispatch!(ty.dtype, T => filled(ty, |i| T::from_f64(f(i))))
+        dispatch!(ty.dtype, T => filled::<T>(ty, |i| Element::from_f64(f(i))))
     }
 
     /// A tensor whose element at row-major position `i` is `f(i)`, wrapped to the dtype.
@@ -219,7 +219,7 @@ impl Tensor {
 
     /// Compiled once, as [`Self::from_f64s`].
     fn from_i128s(ty: &Type, f: &mut dyn FnMut(usize) -> i128) -> Self {
-        dispatch!(ty.dtype, T => filled(ty, |i| T::from_i128(f(i))))
+        dispatch!(ty.dtype, T => filled::<T>(ty, |i| Element::from_i128(f(i))))
     }
 
     /// A tensor from its elements in row-major order.
@@ -351,6 +351,16 @@ pub type BF16 = bf16;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Halfway between two numbers of the format once it is rounded to f32, but not before.
+    #[test]
+    fn numbers_are_rounded_once() {
+        for (dtype, place) in [(DType::F16, -11), (DType::BF16, -8)] {
+            let trap = 1.0 + 2f64.powi(place) + 2f64.powi(-40);
+            let rounded = Tensor::from_f64_fn(&Type::new(dtype, []), |_| trap);
+            assert_eq!(rounded.to_f64s(), [1.0 + 2f64.powi(place + 1)]);
+        }
+    }
 
     #[test]
     fn bytes_round_trip_for_every_dtype() {
