@@ -22,7 +22,7 @@ use crate::movement::{
     ReverseSequence, Shape, Size, Slice, SpaceToDepth, Split, Squeeze, Tile, Transpose, Trilu, Unsqueeze,
 };
 use crate::nn::{
-    AveragePool, BatchNorm, Conv, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, LpPool, Lrn,
+    AveragePool, BatchNorm, Conv, GlobalLpPool, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, LpPool, Lrn,
     MaxPool, MeanVariance, RmsNorm, Softmax,
 };
 use crate::operator::{self, Facts, Hazard, Operator, TypeRule};
@@ -184,6 +184,7 @@ operators! {
     AveragePool(AveragePool<D>);
     LpPool(LpPool<D>);
     GlobalPool(GlobalPool);
+    GlobalLpPool(GlobalLpPool);
     BatchNorm(BatchNorm);
     LayerNorm(LayerNorm);
     InstanceNorm(InstanceNorm);

@@ -120,6 +120,7 @@ pub fn run_node(op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result
         Op::AveragePool(op) => nn::average_pool::run(op, c),
         Op::LpPool(op) => nn::lp_pool::run(op, c),
         Op::GlobalPool(op) => nn::global_pool::run(*op, c),
+        Op::GlobalLpPool(op) => nn::global_lp_pool::run(*op, c),
         Op::BatchNorm(op) => nn::batch_norm::run(*op, c),
         Op::LayerNorm(op) => nn::layer_norm::run(*op, c),
         Op::InstanceNorm(op) => nn::channel_norm::instance(*op, c),

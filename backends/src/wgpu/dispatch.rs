@@ -62,6 +62,7 @@ fn kernel(op: &Op) -> &dyn Kernel {
         Op::AveragePool(op) => op,
         Op::LpPool(op) => op,
         Op::GlobalPool(op) => op,
+        Op::GlobalLpPool(op) => op,
         Op::BatchNorm(op) => op,
         Op::LayerNorm(op) => op,
         Op::InstanceNorm(op) => op,

@@ -74,6 +74,9 @@ fn pools(sheet: &mut Sheet, x: &Tensor) {
     for operator in ["GlobalAveragePool", "GlobalMaxPool"] {
         sheet.plain(operator, "", &[x]);
     }
+    for p in 1..=3 {
+        sheet.with("GlobalLpPool", &format!("norm {p}"), &none().int("p", p), &[x]);
+    }
 }
 
 /// Rounding the size up makes a last window that reaches past the padding: it is divided by what it covers.

@@ -3,7 +3,7 @@
 use ir::{DType, Tensor};
 use ops::Op;
 use ops::nn::window::{AutoPad, Window};
-use ops::nn::{AveragePool, Conv, MaxPool, Pooling};
+use ops::nn::{AveragePool, Conv, GlobalLpPool, MaxPool, Pooling};
 
 use crate::PlantedFault;
 use crate::node::{Node, Outputs, along, resized};
@@ -150,6 +150,15 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         operator: "GlobalMaxPool",
         does: "starts at 0, which is no neutral element among negative numbers",
         kernel: |n| n.edited(|_, y| if y < 0.0 { 0.0 } else { y }),
+    },
+    PlantedFault {
+        name: "global-lp-pool-knows-two-norms",
+        operator: "GlobalLpPool",
+        does: "takes the norm of squares for every higher one",
+        kernel: |n| match *n.op {
+            Op::GlobalLpPool(op) if op.p > 2 => n.instead(GlobalLpPool { p: 2 }),
+            _ => None,
+        },
     },
 ];
 

@@ -45,15 +45,20 @@ impl Family for GlobalPool {
 
 impl<D: Dim> TypeRule<D> for GlobalPool {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
-        let x = x.ranked(0, 2..=usize::from(u8::MAX))?;
-        let mut shape = x.shape.clone();
-        for size in &mut shape[2..] {
-            // The mean and the maximum of nothing are undefined.
-            r.le(D::from(1), *size)?;
-            *size = D::from(1);
-        }
-        Ok(vec![Type::new(x.dtype, shape)])
+        Ok(vec![pooled(x, r)?])
     }
+}
+
+/// The type of what is left of the channels.
+pub(super) fn pooled<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {
+    let x = x.ranked(0, 2..=usize::from(u8::MAX))?;
+    let mut shape = x.shape.clone();
+    for size in &mut shape[2..] {
+        // The mean and the maximum of nothing are undefined.
+        r.le(D::from(1), *size)?;
+        *size = D::from(1);
+    }
+    Ok(Type::new(x.dtype, shape))
 }
 
 impl Operator for GlobalPool {

@@ -34,11 +34,29 @@ attributes! {
 
 impl LpPool {
     fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
-        if self.p >= 1 {
-            return Ok(self);
+        let p = at_least_one(self.p)?;
+        Ok(Self { p, ..self })
+    }
+}
+
+/// What `p` may be.
+pub(super) fn at_least_one(p: i64) -> Result<i64, BadAttribute> {
+    if p >= 1 {
+        return Ok(p);
+    }
+    let (name, wanted) = ("p".to_owned(), "1 or more".to_owned());
+    Err(BadAttribute::Value { name, value: p.to_string(), wanted })
+}
+
+/// (Σ|x|ᵖ)^(1/p)
+pub(super) fn norm<A: Arith>(p: i64, a: &A, xs: impl Iterator<Item = A::R>) -> A::R {
+    match p {
+        1 => a.sum(xs.map(|x| a.abs(x))),
+        2 => a.call(Fun::Sqrt, a.dot(xs.map(|x| (x, x)))),
+        p => {
+            let p = a.real(p as f64);
+            a.pow(a.sum(xs.map(|x| a.pow(a.abs(x), p))), a.div(a.real(1.0), p))
         }
-        let (name, wanted) = ("p".to_owned(), "1 or more".to_owned());
-        Err(BadAttribute::Value { name, value: self.p.to_string(), wanted })
     }
 }
 
@@ -66,17 +84,6 @@ impl LpPool {
         let is_dilated = window.dilations.iter().zip(kernel_shape).any(|(&d, &k)| d > 1 && k > 1);
         (is_same && is_dilated) || self.pool.is_open(x)
     }
-
-    fn norm<A: Arith>(&self, a: &A, xs: impl Iterator<Item = A::R>) -> A::R {
-        match self.p {
-            1 => a.sum(xs.map(|x| a.abs(x))),
-            2 => a.call(Fun::Sqrt, a.dot(xs.map(|x| (x, x)))),
-            p => {
-                let p = a.real(p as f64);
-                a.pow(a.sum(xs.map(|x| a.pow(a.abs(x), p))), a.div(a.real(1.0), p))
-            }
-        }
-    }
 }
 
 impl Operator for LpPool {
@@ -97,7 +104,7 @@ impl Operator for LpPool {
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let x: Vec<A::R> = c.real(0).iter().copied().collect();
-        let norm = |v: View<'_>| self.norm(c.arith, v.taps.iter().map(|t| x[v.image + t.input]));
+        let norm = |v: View<'_>| norm(self.p, c.arith, v.taps.iter().map(|t| x[v.image + t.input]));
         let norms = Data::Real(self.pool.each(c, norm));
         vec![if self.is_open(c.ty(0)) { norms.unspecified(c.arith) } else { norms }]
     }

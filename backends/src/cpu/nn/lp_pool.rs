@@ -32,7 +32,7 @@ fn lp_pool<T: Float>(op: &LpPool, c: &Call<'_>) -> Outputs {
 }
 
 /// |x|ᵖ
-fn power<R: Real>(p: i64, x: R) -> R {
+pub(super) fn power<R: Real>(p: i64, x: R) -> R {
     match p {
         1 => x.abs(),
         2 => x.mul(x),
@@ -41,7 +41,7 @@ fn power<R: Real>(p: i64, x: R) -> R {
 }
 
 /// x^(1/p)
-fn root<R: Real>(p: i64, x: R) -> R {
+pub(super) fn root<R: Real>(p: i64, x: R) -> R {
     match p {
         1 => x,
         2 => x.sqrt(),

@@ -4,6 +4,7 @@ pub(super) mod average_pool;
 mod batch_norm;
 mod channel_norm;
 mod conv;
+mod global_lp_pool;
 mod global_pool;
 mod layer_norm;
 mod lp_norm;

@@ -1,0 +1,95 @@
+//! `GlobalLpPool`: the norm of each channel of each image.
+
+use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+
+use super::global_pool::pooled;
+use super::lp_pool::{at_least_one, norm};
+use crate::arith::Arith;
+use crate::attributes::attributes;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes;
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::Row;
+
+attributes! {
+    /// The norm (Σ|x|ᵖ)^(1/p) of all elements of each channel of each image.
+    ///
+    /// `x: [N, C, spatial…] → y: [N, C, 1…]`
+    ///
+    /// What LpPool gives with a window as large as the image; so there is no norm of no elements.
+    ///
+    /// ONNX: [GlobalLpPool](https://onnx.ai/onnx/operators/onnx__GlobalLpPool.html).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct GlobalLpPool {
+        /// Which norm; at least 1.
+        pub p: i64 = 2,
+    }
+    check Self::checked;
+}
+
+impl GlobalLpPool {
+    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        at_least_one(self.p).map(|p| Self { p })
+    }
+}
+
+impl Single for GlobalLpPool {
+    const ROW: Row = Row::new("GlobalLpPool");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(3..=d.limits.max_rank)?;
+        Some(GlobalLpPool { p: d.choose(&[1, 2, 2, 3])? })
+    }
+}
+
+impl<D: Dim> TypeRule<D> for GlobalLpPool {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        Ok(vec![pooled(x, r)?])
+    }
+}
+
+impl Operator for GlobalLpPool {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerInput(2),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let x = c.real(0);
+        let spatial: Vec<usize> = (2..x.ndim()).collect();
+        let norm = |lane: &[A::R]| norm(self.p, c.arith, lane.iter().copied());
+        vec![Data::Real(lanes::reduce(x, &spatial, &c.extents(0), norm))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use approx::assert_abs_diff_eq;
+    use ir::DType;
+
+    use super::*;
+    use crate::testing::{parse, run, tensor};
+
+    #[test]
+    fn every_channel_has_its_own_norm() {
+        let x = tensor(DType::F64, &[1, 2, 1, 2], &[3., -4., -1., 2.]);
+        let norms = |attributes: &Attributes| run(parse::<GlobalLpPool>("GlobalLpPool", attributes), &[&x]);
+        assert_eq!(norms(&Attributes::new()), [5., 5f64.sqrt()]);
+        assert_eq!(norms(&Attributes::new().int("p", 1)), [7., 3.]);
+        let cubes = norms(&Attributes::new().int("p", 3));
+        assert_abs_diff_eq!(cubes[..], [91f64.cbrt(), 9f64.cbrt()][..], epsilon = 1e-12);
+    }
+}
