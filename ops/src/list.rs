@@ -26,7 +26,7 @@ use crate::nn::{
     MaxPool, MeanVariance, RmsNorm, Softmax,
 };
 use crate::operator::{self, Facts, Hazard, Operator, TypeRule};
-use crate::reduction::{Arg, CumSum, Reduce, TopK};
+use crate::reduction::{Arg, Cumulative, Reduce, TopK};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, Spec};
 
@@ -177,7 +177,7 @@ operators! {
     Gemm(Gemm);
     Reduce(Reduce);
     Arg(Arg);
-    CumSum(CumSum);
+    Cumulative(Cumulative);
     TopK(TopK<D>);
     Conv(Conv<D>);
     MaxPool(MaxPool<D>);

@@ -113,7 +113,7 @@ pub fn run_node(op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result
         Op::Gemm(op) => linear::gemm::run(*op, c),
         Op::Reduce(op) => reduction::reduce::run(op, c),
         Op::Arg(op) => reduction::arg::run(*op, c),
-        Op::CumSum(op) => reduction::cum_sum::run(*op, c),
+        Op::Cumulative(op) => reduction::cumulative::run(*op, c),
         Op::TopK(op) => reduction::top_k::run(*op, c),
         Op::Conv(op) => nn::conv::run(op, c),
         Op::MaxPool(op) => nn::max_pool::run(op, c),

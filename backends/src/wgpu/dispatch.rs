@@ -55,7 +55,7 @@ fn kernel(op: &Op) -> &dyn Kernel {
         Op::Gemm(op) => op,
         Op::Reduce(op) => op,
         Op::Arg(op) => op,
-        Op::CumSum(op) => op,
+        Op::Cumulative(op) => op,
         Op::TopK(op) => op,
         Op::Conv(op) => op,
         Op::MaxPool(op) => op,

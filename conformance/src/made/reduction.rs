@@ -104,7 +104,9 @@ fn along(sheet: &mut Sheet) {
         let x = wave(dtype, &[3, 2, 4]);
         for (exclusive, reverse) in [(false, false), (true, false), (false, true), (true, true)] {
             let attributes = none().int("axis", 1).flag("exclusive", exclusive).flag("reverse", reverse);
-            sheet.with("CumSum", &format!("{exclusive} {reverse}"), &attributes, &[&x]);
+            for operator in ["CumSum", "CumProd"] {
+                sheet.with(operator, &format!("{exclusive} {reverse}"), &attributes, &[&x]);
+            }
         }
         for operator in ["Softmax", "LogSoftmax", "Hardmax"] {
             for axis in 0..3 {

@@ -3,7 +3,7 @@
 use ir::round::round_to;
 use ir::{DType, Tensor};
 use ops::Op;
-use ops::reduction::{Arg, ArgFn, CumSum, Reduce, ReduceFn, TopK};
+use ops::reduction::{Arg, ArgFn, Cumulative, Reduce, ReduceFn, TopK};
 
 use crate::PlantedFault;
 use crate::node::{Node, Outputs, along, as_signed, column_major, each, lanes, only, resolve};
@@ -138,7 +138,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         operator: "CumSum",
         does: "adds each element to its own sum",
         kernel: |n| match *n.op {
-            Op::CumSum(op) => n.instead(CumSum { exclusive: false, ..op }),
+            Op::Cumulative(op) => n.instead(Cumulative { exclusive: false, ..op }),
             _ => None,
         },
     },
@@ -147,7 +147,16 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         operator: "CumSum",
         does: "sums from the beginning",
         kernel: |n| match *n.op {
-            Op::CumSum(op) => n.instead(CumSum { reverse: false, ..op }),
+            Op::Cumulative(op) => n.instead(Cumulative { reverse: false, ..op }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "cum-prod-ignores-exclusive",
+        operator: "CumProd",
+        does: "multiplies each element into its own product",
+        kernel: |n| match *n.op {
+            Op::Cumulative(op) => n.instead(Cumulative { exclusive: false, ..op }),
             _ => None,
         },
     },

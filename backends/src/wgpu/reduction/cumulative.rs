@@ -1,8 +1,8 @@
-//! CumSum: one invocation walks one lane. A lane longer than a loop may run continues in the next launch from the last
-//! sum of the one before.
+//! CumSum and CumProd: one invocation walks one lane. A lane longer than a loop may run continues in the next launch from
+//! the last result of the one before.
 
 use ir::Type;
-use ops::reduction::CumSum;
+use ops::reduction::{Cumulative, CumulativeFn};
 
 use crate::support::Support;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, numbers, one};
@@ -23,9 +23,9 @@ params! {
     }
 }
 
-const BODY: Body<Walk> = body!(Walk, "cum_sum.wgsl");
+const BODY: Body<Walk> = body!(Walk, "cumulative.wgsl");
 
-impl Kernel for CumSum {
+impl Kernel for Cumulative {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
         numbers(x.dtype)
     }
@@ -39,6 +39,11 @@ impl Kernel for CumSum {
         let inner: usize = x.shape()[axis + 1..].iter().product();
         let shader =
             Shader::new(c.name, BODY, dtype, Element::Number(wide)).reads("x", Element::Number(dtype));
+        let [combine, neutral] = match self.function {
+            CumulativeFn::Sum => ["sum", "zero"],
+            CumulativeFn::Prod => ["product", "one"],
+        };
+        let shader = shader.means("combine", combine).means("neutral", neutral);
         let longest = c.gpu.loop_limit();
         for start in (0..n).step_by(longest) {
             let walk = Walk {

@@ -1,0 +1,149 @@
+//! `CumSum` and `CumProd`: the elements up to each place along an axis, combined.
+
+use ir::{Dim, Sym, Type};
+
+use crate::about::functions;
+use crate::arith::Arith;
+use crate::attributes::attributes;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Family;
+use crate::lanes;
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::rule::{Args, Reject, Rule, axis};
+use crate::spec::{Row, scalar};
+
+attributes! {
+    /// The elements up to each place along an axis, combined.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Cumulative of CumulativeFn {
+        /// The axis.
+        pub axis: i64,
+        /// Whether each place's own element is left out.
+        pub exclusive: bool = false,
+        /// Whether the places are walked from the end.
+        pub reverse: bool = false,
+    }
+}
+
+functions! {
+    /// How the elements are combined.
+    pub enum CumulativeFn of "`x: […, n, …] → y: as x`" with &[scalar("axis")]; {
+        /// The sums of the elements up to each place along an axis.
+        ///
+        /// With `exclusive`, without the element at the place itself; with `reverse`, from the end. Integers wrap.
+        Sum = "CumSum",
+        /// The products of the elements up to each place along an axis.
+        ///
+        /// With `exclusive`, without the element at the place itself; with `reverse`, from the end. Integers wrap.
+        Prod = "CumProd",
+    }
+}
+
+impl Family for Cumulative {
+    const ROWS: &'static [(CumulativeFn, Row)] = ROWS;
+
+    fn row(&self) -> usize {
+        self.function as usize
+    }
+
+    fn draw<'a>(function: CumulativeFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(1..=d.limits.max_rank)?;
+        let axis = d.axis(x.rank())?;
+        Some(Cumulative { function, axis, exclusive: d.flag(), reverse: d.flag() })
+    }
+}
+
+impl CumulativeFn {
+    /// Of real numbers.
+    fn real<A: Arith>(self, a: &A, xs: &[A::R]) -> A::R {
+        match self {
+            Self::Sum => a.sum(xs.iter().copied()),
+            Self::Prod => a.product(xs.iter().copied()),
+        }
+    }
+
+    /// Of integers, wrapped to the dtype by the caller.
+    fn int<A: Arith>(self, a: &A, zs: &[A::Z]) -> A::Z {
+        let (neutral, combine): (i128, fn(i128, i128) -> i128) = match self {
+            Self::Sum => (0, i128::wrapping_add),
+            Self::Prod => (1, i128::wrapping_mul),
+        };
+        zs.iter().fold(a.int(neutral), |so_far, &z| a.exact([so_far, z], |[x, y]| Some(combine(x, y))))
+    }
+}
+
+impl Cumulative {
+    /// The lane with every place replaced by what the elements that belong to it give. Each is formed anew: implementations
+    /// scan in whatever order, so a chain would bound the wrong one.
+    fn each<T>(self, lane: &[T], combined: impl Fn(&[T]) -> T) -> Vec<T> {
+        let own = usize::from(!self.exclusive);
+        let part = |i| if self.reverse { &lane[i + 1 - own..] } else { &lane[..i + own] };
+        (0..lane.len()).map(|i| combined(part(i))).collect()
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Cumulative {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        axis(self.axis, x.rank())?;
+        Ok(vec![x.clone()])
+    }
+}
+
+impl Operator for Cumulative {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(1),
+            batch: Batch::Together,
+            linear: None,
+            edges: match self.function {
+                CumulativeFn::Sum => vec![(0, Edge::Stall)],
+                CumulativeFn::Prod => Vec::new(),
+            },
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, f) = (c.arith, self.function);
+        let axis = axis(self.axis, c.data(0).shape().len()).unwrap_or(0);
+        vec![match c.data(0) {
+            Data::Real(x) => Data::Real(lanes::map(x, &[axis], |lane| self.each(lane, |xs| f.real(a, xs)))),
+            Data::Int(x) => Data::Int(lanes::map(x, &[axis], |lane| self.each(lane, |zs| f.int(a, zs)))),
+        }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+    use crate::testing::{run, tensor};
+
+    #[test]
+    fn from_either_end_with_and_without_the_element() {
+        for dtype in [DType::F64, DType::I32] {
+            let x = tensor(dtype, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
+            let function = CumulativeFn::Sum;
+            let sums = |axis, exclusive, reverse| run(Cumulative { function, axis, exclusive, reverse }, &[&x]);
+            assert_eq!(sums(1, false, false), [1., 3., 6., 4., 9., 15.]);
+            assert_eq!(sums(1, true, false), [0., 1., 3., 0., 4., 9.]);
+            assert_eq!(sums(-1, false, true), [6., 5., 3., 15., 11., 6.]);
+            assert_eq!(sums(1, true, true), [5., 3., 0., 11., 6., 0.]);
+            assert_eq!(sums(0, false, false), [1., 2., 3., 5., 7., 9.]);
+            let function = CumulativeFn::Prod;
+            let products =
+                |axis, exclusive, reverse| run(Cumulative { function, axis, exclusive, reverse }, &[&x]);
+            assert_eq!(products(1, false, false), [1., 2., 6., 4., 20., 120.]);
+            assert_eq!(products(-1, true, true), [6., 3., 1., 30., 6., 1.]);
+            assert_eq!(products(0, true, false), [1., 1., 1., 1., 2., 3.]);
+        }
+    }
+}
