@@ -349,3 +349,84 @@ fn variances_stay_inside() {
     assert!(most_used > 0.3, "no bound is used by more than {most_used}");
     assert!(running_outside > 10, "a running variance needs no wider bound: {running_outside}");
 }
+
+/// The determinant in f32 by elimination, which looks for its pivots in a column or in all that is left.
+fn eliminated(mut m: Vec<f32>, rows: usize, is_complete: bool) -> f32 {
+    let mut product = 1.0f32;
+    for k in 0..rows {
+        let columns = if is_complete { k..rows } else { k..k + 1 };
+        let places = columns.flat_map(|c| (k..rows).map(move |r| (r, c)));
+        let larger = |best: (usize, usize), at: (usize, usize)| {
+            let size = |(r, c): (usize, usize)| m[r * rows + c].abs();
+            if size(at) > size(best) { at } else { best }
+        };
+        let (row, column) = places.fold((k, k), larger);
+        if row != k {
+            (0..rows).for_each(|c| m.swap(row * rows + c, k * rows + c));
+            product = -product;
+        }
+        if column != k {
+            (0..rows).for_each(|r| m.swap(r * rows + column, r * rows + k));
+            product = -product;
+        }
+        let pivot = m[k * rows + k];
+        product *= pivot;
+        if pivot == 0.0 {
+            return product;
+        }
+        for r in k + 1..rows {
+            let factor = m[r * rows + k] / pivot;
+            (k..rows).for_each(|c| m[r * rows + c] -= factor * m[k * rows + c]);
+        }
+    }
+    product
+}
+
+/// The determinant in f32 by minors of the first row.
+fn expanded(m: &[f32], rows: usize) -> f32 {
+    if rows == 1 {
+        return m[0];
+    }
+    let minor = |without: usize| -> Vec<f32> {
+        (rows..rows * rows).filter(|i| i % rows != without).map(|i| m[i]).collect()
+    };
+    let terms = (0..rows).map(|c| {
+        let term = m[c] * expanded(&minor(c), rows - 1);
+        if c % 2 == 0 { term } else { -term }
+    });
+    terms.sum()
+}
+
+#[test]
+fn determinants_stay_inside() {
+    let mut most_used = 0.0f64;
+    for seed in 0..3000u64 {
+        let rng = &mut Stream::new(seed).child("determinant").rng();
+        let rows: usize = rng.random_range(2..9);
+        let mut m: Vec<f32> = (0..rows * rows).map(|_| rng.random_range(-2.0f32..2.0)).collect();
+        match seed % 4 {
+            // Rows of very different sizes.
+            1 => m[..rows].iter_mut().for_each(|x| *x *= 1e4),
+            // Nearly singular.
+            2 => (0..rows).for_each(|c| m[c] = m[rows + c] * 0.7),
+            // Integers, of which sums cancel.
+            3 => m.iter_mut().for_each(|x| *x = x.round()),
+            _ => {}
+        }
+        let a = Bound::new(&Profile::TIGHT, DType::F32);
+        let balls: Vec<Ball> = m.iter().map(|&x| Ball::exact(x.into())).collect();
+        let bound = a.determinant(&balls, rows);
+        let mut results = vec![eliminated(m.clone(), rows, false), eliminated(m.clone(), rows, true)];
+        if rows <= 4 {
+            results.push(expanded(&m, rows));
+        }
+        for result in results {
+            let off = (f64::from(result) - bound.value).abs();
+            assert!(off <= bound.error, "seed {seed}: {result} of {m:?} is not {bound:?}");
+            if bound.error > 0.0 {
+                most_used = most_used.max(off / bound.error);
+            }
+        }
+    }
+    assert!(most_used > 0.05, "no bound is used by more than {most_used}");
+}

@@ -229,6 +229,14 @@ pub trait Arith {
     /// The sums of products of one image with one filter, as an implementation has them that transforms both first
     /// (Winograd, FFT): its errors are relative to all of the image and the filter. Only bounds look at them.
     fn convolved(&self, _sums: &mut [Self::R], _image: &[Self::R], _filter: &[Self::R]) {}
+    /// The determinant of a matrix of so many rows, as elimination by rows gives it that brings the largest element of what
+    /// is left of each column to its diagonal.
+    fn determinant(&self, matrix: &[Self::R], rows: usize) -> Self::R
+    where
+        Self: Sized,
+    {
+        elimination(self, matrix, rows)
+    }
     /// The product, in whatever order.
     fn product(&self, terms: impl Iterator<Item = Self::R>) -> Self::R;
 
@@ -266,4 +274,31 @@ pub trait Arith {
     fn unspecified_int(&self, _one: Self::Z) -> Self::Z {
         self.undefined_int()
     }
+}
+
+/// The determinant, by elimination with partial pivoting. Unknown where what is largest cannot be told.
+fn elimination<A: Arith>(a: &A, matrix: &[A::R], rows: usize) -> A::R {
+    let mut m = matrix.to_vec();
+    let mut is_negative = false;
+    for k in 0..rows {
+        let column: Vec<A::R> = (k..rows).map(|r| a.abs(m[r * rows + k])).collect();
+        let Some(place) = a.peek(a.arg_max(&column, false)) else { return a.unknown_real() };
+        let from = k + place as usize;
+        if from != k {
+            (0..rows).for_each(|c| m.swap(from * rows + c, k * rows + c));
+            is_negative = !is_negative;
+        }
+        let pivot = m[k * rows + k];
+        if a.peek(a.compare(Comparison::Equal, pivot, a.real(0.0))) == Some(1) {
+            return a.real(0.0);
+        }
+        for r in k + 1..rows {
+            let factor = a.div(m[r * rows + k], pivot);
+            for c in k + 1..rows {
+                m[r * rows + c] = a.sub(m[r * rows + c], a.mul(factor, m[k * rows + c]));
+            }
+        }
+    }
+    let product = a.product((0..rows).map(|k| m[k * rows + k]));
+    if is_negative { a.neg(product) } else { product }
 }

@@ -16,14 +16,14 @@ use crate::elementwise::{
     Unary, Variadic, Where,
 };
 use crate::family::Family;
-use crate::linear::{Gemm, MatMul};
+use crate::linear::{Det, Gemm, MatMul};
 use crate::movement::{
     Concat, DepthToSpace, Expand, EyeLike, Flatten, Gather, GatherElements, NonZero, OneHot, Pad, Reshape,
     ReverseSequence, Shape, Size, Slice, SpaceToDepth, Split, Squeeze, Tile, Transpose, Trilu, Unsqueeze,
 };
 use crate::nn::{
-    AveragePool, BatchNorm, Conv, GlobalLpPool, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm, LpPool, Lrn,
-    MaxPool, MeanVariance, RmsNorm, Softmax,
+    AveragePool, BatchNorm, Conv, GlobalLpPool, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm,
+    LpPool, Lrn, MaxPool, MeanVariance, RmsNorm, Softmax,
 };
 use crate::operator::{self, Facts, Hazard, Operator, TypeRule};
 use crate::reduction::{Arg, Cumulative, Reduce, TopK};
@@ -175,6 +175,7 @@ operators! {
     Size(Size);
     MatMul(MatMul);
     Gemm(Gemm);
+    Det(Det);
     Reduce(Reduce);
     Arg(Arg);
     Cumulative(Cumulative);

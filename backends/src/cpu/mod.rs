@@ -111,6 +111,7 @@ pub fn run_node(op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result
         Op::Size(_) => movement::shape::size(c),
         Op::MatMul(_) => linear::matmul::run(c),
         Op::Gemm(op) => linear::gemm::run(*op, c),
+        Op::Det(_) => linear::det::run(c),
         Op::Reduce(op) => reduction::reduce::run(op, c),
         Op::Arg(op) => reduction::arg::run(*op, c),
         Op::Cumulative(op) => reduction::cumulative::run(*op, c),

@@ -53,6 +53,7 @@ fn kernel(op: &Op) -> &dyn Kernel {
         Op::Size(op) => op,
         Op::MatMul(op) => op,
         Op::Gemm(op) => op,
+        Op::Det(op) => op,
         Op::Reduce(op) => op,
         Op::Arg(op) => op,
         Op::Cumulative(op) => op,

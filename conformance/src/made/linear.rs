@@ -1,4 +1,5 @@
-//! Products of matrices: ranks that broadcast, vectors on either side, inner dimensions of nothing and of much.
+//! Products of matrices: ranks that broadcast, vectors on either side, inner dimensions of nothing and of much. Determinants
+//! of matrices that need a pivot, and of those that have none.
 
 use ir::DType;
 
@@ -10,6 +11,7 @@ const DTYPES: [DType; 8] =
 pub(super) fn write(sheet: &mut Sheet) {
     matmul(sheet);
     gemm(sheet);
+    determinants(sheet);
 }
 
 fn matmul(sheet: &mut Sheet) {
@@ -49,5 +51,15 @@ fn gemm(sheet: &mut Sheet) {
         let (a, b) = (integers(dtype, &[1, 2], &[3, 4]), integers(dtype, &[2, 1], &[5, 6]));
         let attributes = none().float("alpha", 2.0).float("beta", -1.0);
         sheet.with("Gemm", "a scalar to add", &attributes, &[&a, &b, &integers(dtype, &[], &[7])]);
+    }
+}
+
+fn determinants(sheet: &mut Sheet) {
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        sheet.plain("Det", "a stack", &[&wave(dtype, &[2, 3, 4, 4])]);
+        sheet.plain("Det", "rows that change places", &[&integers(dtype, &[2, 2], &[0, 2, 3, 0])]);
+        sheet.plain("Det", "singular", &[&integers(dtype, &[3, 3], &[1, 2, 3, 4, 5, 6, 7, 8, 9])]);
+        sheet.plain("Det", "a column of zeros", &[&integers(dtype, &[2, 2], &[0, 1, 0, 2])]);
+        sheet.plain("Det", "no rows", &[&wave(dtype, &[2, 0, 0])]);
     }
 }

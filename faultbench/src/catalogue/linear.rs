@@ -51,6 +51,12 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         kernel: |n| n.through(DType::F32, WIDE),
     },
     PlantedFault {
+        name: "det-loses-the-sign",
+        operator: "Det",
+        does: "gives the absolute value",
+        kernel: |n| n.edited(|_, v| v.abs()),
+    },
+    PlantedFault {
         name: "gemm-forgets-the-addend",
         operator: "Gemm",
         does: "does not add C",

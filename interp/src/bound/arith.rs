@@ -242,6 +242,9 @@ impl Arith for Bound<'_> {
     fn variance(&self, lane: &[Ball], mean: Ball) -> Ball {
         self.lane_variance(lane, mean)
     }
+    fn determinant(&self, matrix: &[Ball], rows: usize) -> Ball {
+        self.any_determinant(matrix, rows)
+    }
     fn product(&self, terms: impl Iterator<Item = Ball>) -> Ball {
         self.long_product(terms)
     }

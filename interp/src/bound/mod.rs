@@ -7,6 +7,7 @@
 
 mod arith;
 mod ball;
+mod determinant;
 mod fold;
 mod functions;
 mod moments;

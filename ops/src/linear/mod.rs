@@ -1,8 +1,10 @@
-//! Matrix products.
+//! Matrix products, and determinants.
 
+pub mod det;
 pub mod gemm;
 pub mod matmul;
 
+pub use det::Det;
 pub use gemm::Gemm;
 pub use matmul::MatMul;
 

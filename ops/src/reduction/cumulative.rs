@@ -132,7 +132,8 @@ mod tests {
         for dtype in [DType::F64, DType::I32] {
             let x = tensor(dtype, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
             let function = CumulativeFn::Sum;
-            let sums = |axis, exclusive, reverse| run(Cumulative { function, axis, exclusive, reverse }, &[&x]);
+            let sums =
+                |axis, exclusive, reverse| run(Cumulative { function, axis, exclusive, reverse }, &[&x]);
             assert_eq!(sums(1, false, false), [1., 3., 6., 4., 9., 15.]);
             assert_eq!(sums(1, true, false), [0., 1., 3., 0., 4., 9.]);
             assert_eq!(sums(-1, false, true), [6., 5., 3., 15., 11., 6.]);

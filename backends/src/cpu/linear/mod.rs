@@ -1,4 +1,5 @@
 //! Kernels of linear algebra.
 
+pub(crate) mod det;
 pub(crate) mod gemm;
 pub(crate) mod matmul;

@@ -1,4 +1,5 @@
-//! Matrix products.
+//! Matrix products, and determinants.
 
+mod det;
 mod gemm;
 pub(super) mod matmul;

@@ -1,0 +1,98 @@
+//! `Det`: determinants.
+
+use ir::{Dim, Sym, Type};
+
+use crate::arith::Arith;
+use crate::attributes::attributes;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes;
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::Row;
+
+attributes! {
+    /// The determinant of each square matrix.
+    ///
+    /// `x: […, M, M] → y: […]`
+    ///
+    /// That of a matrix without rows is 1, the empty product. What an infinity or a NaN among the elements gives depends on
+    /// how the determinant is calculated.
+    ///
+    /// ONNX: [Det](https://onnx.ai/onnx/operators/onnx__Det.html).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Det;
+}
+
+impl Single for Det {
+    const ROW: Row = Row::new("Det");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(2..=d.limits.max_rank)?;
+        Some(Det)
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Det {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.ranked(0, 2..=usize::from(u8::MAX))?;
+        let outer = x.rank() - 2;
+        r.eq(x.shape[outer], x.shape[outer + 1])?;
+        Ok(vec![Type::new(x.dtype, x.shape[..outer].to_vec())])
+    }
+}
+
+/// Of elimination on M rows: M²/2 divisions and 2·M³/3 operations, then the product of the diagonal.
+fn cost(rows: u64) -> u64 {
+    let square = rows.saturating_mul(rows);
+    (square.saturating_mul(rows) * 2 / 3).saturating_add(square / 2).saturating_add(rows)
+}
+
+impl Operator for Det {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let rows = x[0].and_then(|x| x.shape.last()).map_or(0, |&m| m.max(0) as u64);
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(cost(rows)),
+            batch: Batch::apart_if(rank(x, 0) >= 3),
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let x = c.real(0);
+        let axes = [x.ndim() - 2, x.ndim() - 1];
+        let rows = x.shape()[axes[0]];
+        let of = |matrix: &[A::R]| c.arith.determinant(matrix, rows);
+        vec![Data::Real(lanes::reduce(x, &axes, &c.extents(0), of))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+    use crate::testing::{outputs, run, tensor};
+
+    #[test]
+    fn every_matrix_of_a_stack_has_its_own() {
+        let x = tensor(DType::F64, &[3, 2, 2], &[1., 2., 3., 4., 0., 2., 3., 0., 1., 2., 2., 4.]);
+        assert_eq!(run(Det, &[&x]), [-2., -6., 0.]);
+    }
+
+    #[test]
+    fn a_matrix_needs_a_pivot_and_may_have_no_rows() {
+        let x = tensor(DType::F64, &[3, 3], &[0., 2., 0., 0., 0., 3., 4., 0., 0.]);
+        assert_eq!(run(Det, &[&x]), [24.]);
+        assert_eq!(run(Det, &[&tensor(DType::F32, &[0, 0], &[])]), [1.]);
+        assert!(outputs(Det, &[&tensor(DType::F32, &[1, 2], &[1., 2.])]).is_err());
+    }
+}
