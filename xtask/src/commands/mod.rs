@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 }
 
 /// What commands may read of the repository, in the folder in which they run.
-const READ: &[&str] = &["known.toml", "corpus"];
+const READ: &[&str] = &["known.toml", "corpus", "conformance"];
 
 /// Runs and reads.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
