@@ -32,14 +32,17 @@ impl Choices {
 impl TryRng for Choices {
     type Error = Infallible;
 
+    #[inline]
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
         self.0.try_next_u32()
     }
 
+    #[inline]
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
         self.0.try_next_u64()
     }
 
+    #[inline]
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
         self.0.try_fill_bytes(bytes)
     }

@@ -45,6 +45,7 @@ impl Conversion {
     }
 
     /// The number of the format that `v` becomes, rounded once.
+    #[inline]
     pub fn of(self, v: f64) -> f64 {
         let rounded = scaled(self.format, v, |quotient| match self.mode {
             RoundMode::Nearest => quotient.round_ties_even(),
@@ -56,6 +57,7 @@ impl Conversion {
     }
 
     /// A number of the format's precision, NaN or an infinity, as one that the format has.
+    #[inline]
     fn within(self, v: f64) -> f64 {
         if v.is_nan() {
             return if self.format.has_nan() { v } else { 0.0 };
