@@ -66,7 +66,7 @@ fn campaign() -> Report {
     let plan = Plan {
         levels: Levels::default(),
         maker: Maker { swarm: false, values, ..Maker::new(3, settings) },
-        targets: Target::here(Box::new(OnModels(Fusing))),
+        targets: Target::here(Box::new(OnModels::new(Fusing))),
         oracles: triage::oracle::Oracles::default(),
         jobs: 1,
         cases: Some(40),
@@ -132,7 +132,7 @@ fn culprit(spoil: Spoil, build: fn(&mut Graph, Value) -> Value) -> Option<String
     let model = Model::new(17, graph);
     let inputs = [Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |i| i as f64 + 0.5)];
 
-    let targets = Target::here(Box::new(OnModels(GraphRunner::new("two", Spoiling(spoil)))));
+    let targets = Target::here(Box::new(OnModels::new(GraphRunner::new("two", Spoiling(spoil)))));
     let target = &targets[0];
     let verdict = verdict(target, &model, &inputs);
     let Verdict::Bug(finding) = verdict else { panic!("{verdict:?}") };

@@ -86,7 +86,7 @@ fn unary(op: &Op, operand: &Tensor, outputs: &[Type]) -> Result<Tensor, &'static
 }
 
 fn matrix() -> Target {
-    Target::here(Box::new(OnModels(Matrix { outputs: 2 }))).remove(0)
+    Target::here(Box::new(OnModels::new(Matrix { outputs: 2 }))).remove(0)
 }
 
 /// Operators one after another, on a vector.
@@ -119,7 +119,7 @@ fn a_wrong_type_without_which_the_refusal_stays_is_no_reason() {
     let negative = push(&mut graph, "Neg", &[matrix]);
     graph.output("x", x);
     graph.output("y", negative);
-    let target = Target::here(Box::new(OnModels(Matrix { outputs: 1 }))).remove(0);
+    let target = Target::here(Box::new(OnModels::new(Matrix { outputs: 1 }))).remove(0);
     let (finding, _) = blamed(&target, &Model::new(17, graph), &[f32s(4)]);
     assert_eq!(finding.signature().to_string(), "matrix | whole graph | rejected at load: too many outputs");
 }
@@ -199,7 +199,7 @@ fn picked(picky: Picky) -> String {
     let sum = push(&mut graph, "Add", &[sum, x]);
     let y = push(&mut graph, "Exp", &[sum]);
     graph.output("y", y);
-    let target = Target::here(Box::new(OnModels(picky))).remove(0);
+    let target = Target::here(Box::new(OnModels::new(picky))).remove(0);
     blamed(&target, &Model::new(17, graph), &[f32s(3)]).0.signature().to_string()
 }
 

@@ -22,7 +22,7 @@ fn cases() -> Vec<PathBuf> {
 fn all_pass(tolerance: Option<Tolerance>) {
     let cases = cases();
     assert!(!cases.is_empty());
-    let mut targets = Target::here(Box::new(OnModels(Reference)));
+    let mut targets = Target::here(Box::new(OnModels::new(Reference)));
     targets.extend(Target::here(Box::new(backends::cpu::CpuEngine::default())));
     let how = Replay { targets: &targets, jobs: 1, out: None, tolerance, seed: 0 };
     let replayed = replay(&cases, &how, &|| {});

@@ -20,14 +20,14 @@ struct Having(fn(&Program) -> Option<Program>);
 
 impl Engine for Having {
     fn describe(&self) -> Description {
-        OnModels(Reference).describe()
+        OnModels::new(Reference).describe()
     }
 
     fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
         let program = decode::<ModelProto>("model", case.model).and_then(Program::read);
         let program = program.map_err(|e| EngineError::Load(e.to_string()))?;
         let wrong = self.0(&program).map(|program| encode(&program.write()));
-        OnModels(Reference).run(&Case { model: wrong.as_deref().unwrap_or(case.model), ..*case })
+        OnModels::new(Reference).run(&Case { model: wrong.as_deref().unwrap_or(case.model), ..*case })
     }
 }
 

@@ -22,7 +22,7 @@ use ops::{Graph, Model, Op};
 use oracles::metamorphic::{ALL, Fidelity, Holds, Subject};
 use triage::known::Known;
 use triage::oracle::Oracles;
-use worker::{Description, EngineError};
+use worker::{Description, Engine, EngineError};
 
 fn maker(settings: Settings) -> Maker<'static> {
     let values = Values::default();
@@ -167,7 +167,7 @@ impl Contracting {
 
 impl Runner for Contracting {
     fn describe(&self) -> Description {
-        Description { engine: "contracting".to_owned(), ..CpuEngine::default().0.describe() }
+        Description { engine: "contracting".to_owned(), ..CpuEngine::default().describe() }
     }
 
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
@@ -202,7 +202,7 @@ impl Runner for Contracting {
 }
 
 fn contracting() -> Vec<Target> {
-    let mut targets = Target::here(Box::new(OnModels(Contracting)));
+    let mut targets = Target::here(Box::new(OnModels::new(Contracting)));
     for target in &mut targets {
         (target.profile, target.fidelity) = (&Profile::TIGHT, Fidelity::Repeats);
     }

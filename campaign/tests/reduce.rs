@@ -38,7 +38,7 @@ impl NodeRunner for Wrong {
 }
 
 fn wrong(change: Change) -> Vec<Target> {
-    let mut targets = Target::here(Box::new(OnModels(GraphRunner::new("wrong", Wrong(change)))));
+    let mut targets = Target::here(Box::new(OnModels::new(GraphRunner::new("wrong", Wrong(change)))));
     for target in &mut targets {
         target.profile = &Profile::TIGHT;
     }
@@ -167,7 +167,7 @@ fn a_fault_of_two_nodes_together_keeps_both() {
     let (model, inputs) = chain(40);
     let folder = tempfile::tempdir().expect("a folder");
     let path = save(folder.path(), model, inputs);
-    let targets = Target::here(Box::new(OnModels(Fusing)));
+    let targets = Target::here(Box::new(OnModels::new(Fusing)));
     let reduced = reduced(&path, &targets, AMPLE).expect("there is a finding");
     assert_eq!((reduced.nodes_before, reduced.nodes_after), (42, 2), "{reduced:?}");
     assert!(reduced.elements_after <= 5, "{reduced:?}");
@@ -235,7 +235,7 @@ fn an_engine_that_fails_on_everything_is_refused() {
     let (model, inputs) = chain(3);
     let folder = tempfile::tempdir().expect("a folder");
     let path = save(folder.path(), model, inputs);
-    let error = reduced(&path, &Target::here(Box::new(OnModels(Never))), AMPLE);
+    let error = reduced(&path, &Target::here(Box::new(OnModels::new(Never))), AMPLE);
     assert!(matches!(error, Err(ReduceError::AnyGraph { .. })), "{error:?}");
 }
 
@@ -244,7 +244,7 @@ fn whenever_it_ends_the_best_so_far_is_there() {
     let (model, inputs) = chain(40);
     let folder = tempfile::tempdir().expect("a folder");
     let path = save(folder.path(), model, inputs);
-    let targets = Target::here(Box::new(OnModels(Fusing)));
+    let targets = Target::here(Box::new(OnModels::new(Fusing)));
     let mut before = usize::MAX;
     for tries in [0, 3, 12] {
         let reduced = reduced(&path, &targets, Budget { tries, ..AMPLE }).expect("there is a finding");
@@ -270,7 +270,7 @@ fn the_same_case_reduces_to_the_same_case_however_many_run_together() {
     let (model, inputs) = chain(12);
     let folder = tempfile::tempdir().expect("a folder");
     let path = save(folder.path(), model, inputs);
-    let targets = Target::here(Box::new(OnModels(Fusing)));
+    let targets = Target::here(Box::new(OnModels::new(Fusing)));
     let result = |jobs| {
         let reduced = reduced(&path, &targets, Budget { jobs, ..AMPLE }).expect("there is a finding");
         let model = std::fs::read(path.with_extension("reduced").join("model.onnx")).expect("a model");

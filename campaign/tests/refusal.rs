@@ -53,7 +53,7 @@ fn refusing_is_a_bug_where_all_is_defined() {
     let plan = Plan {
         levels: Levels::default(),
         maker: Maker::new(7, settings),
-        targets: Target::here(Box::new(OnModels(GraphRunner::new("refusing", Refusing(|_, _| true))))),
+        targets: Target::here(Box::new(OnModels::new(GraphRunner::new("refusing", Refusing(|_, _| true))))),
         oracles: triage::oracle::Oracles::default(),
         jobs: 1,
         cases: Some(50),
@@ -86,7 +86,8 @@ graph {
 }
 "#;
     let model: Model = text.parse().expect("a model");
-    let target = &Target::here(Box::new(OnModels(GraphRunner::new("strict", Refusing(divides_by_zero)))))[0];
+    let target =
+        &Target::here(Box::new(OnModels::new(GraphRunner::new("strict", Refusing(divides_by_zero)))))[0];
     let inputs = [Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |_| f64::NAN)];
     let verdict = verdict(target, &model, &inputs);
     assert!(matches!(&verdict, Verdict::Bug(finding) if finding.is_refusal()), "{verdict:?}");

@@ -63,7 +63,7 @@ fn campaign(targets: Vec<Target>, choice: Choice, cases: u64, jobs: usize, out: 
 
 #[test]
 fn our_own_engines_refuse_what_is_invalid() {
-    let mut targets = Target::here(Box::new(OnModels(Reference)));
+    let mut targets = Target::here(Box::new(OnModels::new(Reference)));
     targets.extend(Target::here(Box::new(CpuEngine::default())));
     let out = tempfile::tempdir().expect("a folder");
     let report = campaign(targets, Choice::Violate, 200, 2, out.path());

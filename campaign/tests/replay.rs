@@ -51,7 +51,7 @@ impl Runner for Stands {
 }
 
 fn on(cases: &[PathBuf], engine: Stands) -> Replayed {
-    let targets = Target::here(Box::new(OnModels(engine)));
+    let targets = Target::here(Box::new(OnModels::new(engine)));
     let how = Replay { targets: &targets, jobs: 1, out: None, tolerance: None, seed: 0 };
     replay(cases, &how, &|| {})
 }

@@ -49,7 +49,7 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         name: gpu::NAME,
-        host: Host::Here(|| Ok(Box::new(OnModels(GpuRunner::open().map_err(|e| e.to_string())?)))),
+        host: Host::Here(|| Ok(Box::new(OnModels::new(GpuRunner::open().map_err(|e| e.to_string())?)))),
         lacks: Lacks::Kernels(wgpu::support),
         operators: 124,
         findings: &[],

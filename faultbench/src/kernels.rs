@@ -38,7 +38,7 @@ impl NodeRunner for Kernels {
 /// Kernels as a target of campaigns, held to the accuracy that our own are held to.
 pub(crate) fn target(faults: &[&'static PlantedFault]) -> Option<Target> {
     let kernels = GraphRunner::new("faulty", Kernels(faults.to_vec()));
-    let mut target = Target::here(Box::new(OnModels(kernels))).into_iter().next()?;
+    let mut target = Target::here(Box::new(OnModels::new(kernels))).into_iter().next()?;
     target.profile = &Profile::TIGHT;
     Some(target)
 }

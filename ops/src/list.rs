@@ -3,6 +3,7 @@
 //! `operators!` turns it into the [`Op`] enum and its dispatch. A backend matches on [`Op`] without a wildcard,
 //! so a new line here does not compile until every backend has answered for it.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use ir::{Attributes, BadAttribute, Dim, Operation, Sym, Type};
@@ -237,7 +238,9 @@ pub fn drawn() -> impl Iterator<Item = &'static Spec> {
 
 /// The operator with that ONNX name.
 pub fn find(name: &str) -> Option<&'static Spec> {
-    registry().find(|s| s.name == name)
+    static BY_NAME: LazyLock<BTreeMap<&'static str, &'static Spec>> =
+        LazyLock::new(|| registry().map(|spec| (spec.name, spec)).collect());
+    BY_NAME.get(name).copied()
 }
 
 /// The family that an operator belongs to, and the position of its row there.

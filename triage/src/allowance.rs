@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn only_what_is_undefined_may_be_refused_and_nothing_may_crash() {
-        let target = &Target::here(Box::new(OnModels(Reference)))[0];
+        let target = &Target::here(Box::new(OnModels::new(Reference)))[0];
         let finding = |symptom: &str| -> Finding {
             let text = format!(
                 r#"{{"backend":"x","level":"l","symptom":{symptom},"culprit":null,"hidden_by_taps":false,"detail":""}}"#

@@ -87,7 +87,7 @@ pub enum OpenError {
 pub fn open(name: &str) -> Result<Box<dyn Engine>, OpenError> {
     match name {
         "cpu" => Ok(Box::new(crate::cpu::CpuEngine::default())),
-        gpu::NAME => Ok(Box::new(models::OnModels(gpu::GpuRunner::open()?))),
+        gpu::NAME => Ok(Box::new(models::OnModels::new(gpu::GpuRunner::open()?))),
         #[cfg(feature = "rten")]
         "rten" => Ok(Box::new(Rten::default())),
         #[cfg(feature = "tract")]

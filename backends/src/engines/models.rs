@@ -22,22 +22,40 @@ pub trait Runner {
 }
 
 /// The engine of a [`Runner`]: reads ONNX, and pairs tensors with names.
-#[derive(Clone, Debug, Default)]
-pub struct OnModels<R>(pub R);
+#[derive(Clone, Debug)]
+pub struct OnModels<R> {
+    runner: R,
+    description: Description,
+}
+
+impl<R: Runner> OnModels<R> {
+    /// The engine of a runner, which is asked once what it is.
+    pub fn new(runner: R) -> Self {
+        let values = Kind::ALL.map(|kind| kind.name().to_owned()).into();
+        let description = Description { values, ..runner.describe() };
+        Self { runner, description }
+    }
+}
+
+impl<R: Runner + Default> Default for OnModels<R> {
+    fn default() -> Self {
+        Self::new(R::default())
+    }
+}
 
 impl<R: Runner> Engine for OnModels<R> {
     fn describe(&self) -> Description {
-        Description { values: Kind::ALL.map(|kind| kind.name().to_owned()).into(), ..self.0.describe() }
+        self.description.clone()
     }
 
     fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
-        if !self.0.describe().levels.iter().any(|level| level == case.level) {
+        if !self.description.levels.iter().any(|level| level == case.level) {
             return Err(EngineError::Unsupported(format!("no optimisation level `{}`", case.level)));
         }
         let owned =
             |(name, value): &(&str, Datum<&Tensor>)| ((*name).to_owned(), value.clone().map(Tensor::clone));
         let known: BTreeMap<String, Datum> = case.inputs.iter().map(owned).collect();
-        let model = read(case.model, &known, &mut self.0)?;
+        let model = read(case.model, &known, &mut self.runner)?;
         let mut named: BTreeMap<String, Tensor> =
             known.into_iter().flat_map(|(name, value)| value.into_named(&name)).collect();
         let mut input = |name: &str| {
@@ -46,7 +64,7 @@ impl<R: Runner> Engine for OnModels<R> {
         };
         let inputs: Vec<Tensor> =
             model.graph.variables().map(|(_, name, _)| input(name)).collect::<Result<_, _>>()?;
-        let outputs = self.0.run(&model, &inputs)?;
+        let outputs = self.runner.run(&model, &inputs)?;
         let mut by_name: BTreeMap<String, Tensor> =
             model.graph.outputs.iter().map(|o| o.name.clone()).zip(outputs).collect();
         let wanted = case.outputs.iter().map(|Wanted { name, kind, .. }| {

@@ -22,7 +22,7 @@ pub(crate) fn run(name: &str, rates: &[String]) -> anyhow::Result<Exit> {
     }
     let started = Instant::now();
     let mut engine: Box<dyn Engine> =
-        if name == REFERENCE { Box::new(OnModels(Reference)) } else { backends::engines::open(name)? };
+        if name == REFERENCE { Box::new(OnModels::new(Reference)) } else { backends::engines::open(name)? };
     serve(engine.as_mut(), started.elapsed())?;
     Ok(Exit::Clean)
 }
