@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use backends::engines::models::Runner;
+use interp::Profile;
 use ir::{DType, Datum, NodeKind, Tensor};
 use ops::operator::elements;
 use ops::{Graph, Model, Operator};
@@ -24,6 +25,8 @@ impl Runner for Reference {
             dtypes: DType::ALL.map(|d| (d.to_string(), d.to_string())).into(),
             opset: Some(i64::from(*ir::graph::OPSETS.end())),
             levels: vec!["reference".to_owned()],
+            profile: Some(Profile::TIGHT.name.to_owned()),
+            repeats: true,
             ..Description::default()
         }
     }

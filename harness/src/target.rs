@@ -76,6 +76,16 @@ pub enum OpenError {
         /// What there is.
         known: String,
     },
+    /// The engine says that it keeps a profile that there is not.
+    #[error("`{engine}` says in its hello that it keeps the accuracy profile `{name}`; there are {known}")]
+    Profile {
+        /// The engine.
+        engine: String,
+        /// What it says.
+        name: String,
+        /// What there is.
+        known: String,
+    },
 }
 
 /// The targets that a name stands for: `rten` is every level of rten, `rten:all` one of them, and `ort:all+written` the
@@ -99,8 +109,9 @@ pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
             return Err(OpenError::Level { backend, level, known: levels.join(", ") });
         }
     };
+    let profile = profile(pool.description())?;
     let host = Arc::new(Host::Workers(pool));
-    Ok(chosen.into_iter().map(|level| Target::new(backend, level, Arc::clone(&host))).collect())
+    Ok(chosen.into_iter().map(|level| Target::new(backend, level, profile, Arc::clone(&host))).collect())
 }
 
 fn spec(backend: &str) -> Result<Spec, OpenError> {
@@ -116,21 +127,16 @@ fn spec(backend: &str) -> Result<Spec, OpenError> {
     Ok(Spec { name: REFERENCE.to_owned(), program, args })
 }
 
-/// The accuracy that a backend is held to.
-fn profile(backend: &str, description: &Description) -> &'static Profile {
-    match backend {
-        "cpu" | REFERENCE => &Profile::TIGHT,
-        "wgpu" => &Profile::WGSL,
-        _ if description.transforms_convolutions => &Profile::TRANSFORMING,
-        _ => &Profile::DECLARED,
-    }
-}
-
-/// How a backend evaluates operators: our own have one kernel for each and fuse nothing.
-fn fidelity(backend: &str) -> Fidelity {
-    match backend {
-        "cpu" | "wgpu" | REFERENCE => Fidelity::Repeats,
-        _ => Fidelity::Rounds,
+/// The accuracy that an engine is held to: the one it says that it keeps.
+fn profile(description: &Description) -> Result<&'static Profile, OpenError> {
+    match &description.profile {
+        Some(name) => Profile::named(name).ok_or_else(|| OpenError::Profile {
+            engine: description.engine.clone(),
+            name: name.clone(),
+            known: Profile::ALL.map(|profile| profile.name).join(", "),
+        }),
+        None if description.transforms_convolutions => Ok(&Profile::TRANSFORMING),
+        None => Ok(&Profile::DECLARED),
     }
 }
 
@@ -145,24 +151,28 @@ pub fn tell_apart(targets: &mut [Target]) {
 }
 
 impl Target {
-    fn new(engine: &str, level: String, host: Arc<Host>) -> Self {
-        let (engine, fidelity) = (engine.to_owned(), fidelity(engine));
+    fn new(engine: &str, level: String, profile: &'static Profile, host: Arc<Host>) -> Self {
+        let engine = engine.to_owned();
         let description = match &*host {
             Host::Workers(pool) => pool.description(),
             Host::Here(_, description) => description,
         };
-        let profile = profile(&engine, description);
+        let fidelity = if description.repeats { Fidelity::Repeats } else { Fidelity::Rounds };
         let support = Arc::new(Support::stated(&engine, profile, description));
         let backend = naming::name(&engine, &description.engine);
         Self { engine, backend, level, profile, fidelity, support, host }
     }
 
     /// The levels of an engine that runs in this process.
+    ///
+    /// # Panics
+    /// If it says that it keeps an accuracy profile that there is not: it is part of this program.
     pub fn here(engine: Box<dyn Engine + Send>) -> Vec<Self> {
         let description = engine.describe();
         let (backend, levels) = (description.engine.clone(), description.levels.clone());
+        let profile = profile(&description).expect("an engine of this program names a profile of it");
         let host = Arc::new(Host::Here(Mutex::new(Here { engine, seconds: 0.0 }), description));
-        levels.into_iter().map(|level| Self::new(&backend, level, Arc::clone(&host))).collect()
+        levels.into_iter().map(|level| Self::new(&backend, level, profile, Arc::clone(&host))).collect()
     }
 
     /// The name with the level, in reports.

@@ -189,6 +189,13 @@ pub struct Description {
     /// of an image.
     #[serde(default)]
     pub transforms_convolutions: bool,
+    /// The accuracy profile that it keeps, by name; none says what is granted to a runtime that documents nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Whether an operator gives the same bits for the same operands wherever it stands: it has one kernel, and fuses
+    /// nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
     /// The levels at which it can also write the optimised model, read it again and run that. A request for this
     /// has [`WRITTEN`] after the level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

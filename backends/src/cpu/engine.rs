@@ -52,6 +52,8 @@ impl<R: NodeRunner> Runner for GraphRunner<R> {
             dtypes: DType::ALL.iter().map(|d| (d.name().into(), d.name().into())).collect(),
             opset: Some(i64::from(*ir::graph::OPSETS.end())),
             levels: vec!["default".into()],
+            profile: Some("tight".into()),
+            repeats: true,
             ..Description::default()
         }
     }

@@ -43,6 +43,8 @@ impl Runner for GpuRunner {
             dtypes: dtypes.map(|d| (d.to_string(), d.to_string())).collect(),
             opset: Some(i64::from(*ir::graph::OPSETS.end())),
             levels: vec!["default".to_owned()],
+            profile: Some("wgsl".to_owned()),
+            repeats: true,
             ..Description::default()
         }
     }
