@@ -39,6 +39,9 @@ pub struct Report {
     pub oracles: Asked,
     /// Why runs were incomparable, and how often.
     pub incomparable: BTreeMap<String, u64>,
+    /// How many answers rest on each allowance (`oracles::allowance`), by target and by the allowance's name.
+    #[serde(default)]
+    pub allowances: BTreeMap<String, BTreeMap<String, u64>>,
     /// How many verdicts were bugs.
     pub findings: u64,
     /// How many of them are known.
@@ -247,6 +250,7 @@ impl Report {
             by_target,
             elements_by_target,
             incomparable,
+            allowances,
             findings,
             clusters,
             not_saved,
@@ -280,6 +284,9 @@ impl Report {
             self.elements_by_target.entry(target).or_default().merge(elements);
         }
         counts::add(&mut self.incomparable, incomparable);
+        for (target, by_name) in allowances {
+            counts::add(self.allowances.entry(target).or_default(), by_name);
+        }
         self.findings += findings;
         for cluster in clusters {
             match self.clusters.binary_search_by(|c| c.signature.cmp(&cluster.signature)) {

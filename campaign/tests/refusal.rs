@@ -9,15 +9,17 @@ use backends::engines::models::OnModels;
 use graphgen::Settings;
 use harness::invalid::schedule::Levels;
 use harness::{Maker, Target};
+use interp::Profile;
 use ir::{DType, DTypes, Operation, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::store::Identity;
 use onnxsmith_campaign::{Shard, Store};
 use ops::{Model, Op};
 use oracles::{Verdict, Why};
+use triage::allowance::Exam;
 use triage::blame::Suspect;
 use triage::known::Known;
-use verdict::verdict;
+use verdict::{examined, verdict};
 
 /// Our CPU kernels, but some nodes are refused.
 struct Refusing(fn(&Op, &[Option<&Tensor>]) -> bool);
@@ -86,12 +88,14 @@ graph {
 }
 "#;
     let model: Model = text.parse().expect("a model");
-    let target =
-        &Target::here(Box::new(OnModels::new(GraphRunner::new("strict", Refusing(divides_by_zero)))))[0];
+    let strict = OnModels::new(GraphRunner::new("strict", Refusing(divides_by_zero)));
+    let target = &mut Target::here(Box::new(strict))[0];
+    target.profile = &Profile::DECLARED;
     let inputs = [Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |_| f64::NAN)];
-    let verdict = verdict(target, &model, &inputs);
-    assert!(matches!(&verdict, Verdict::Bug(finding) if finding.is_refusal()), "{verdict:?}");
+    let refused = verdict(target, &model, &inputs);
+    assert!(matches!(&refused, Verdict::Bug(finding) if finding.is_refusal()), "{refused:?}");
     let suspect = Suspect::new(&model, &inputs, target.profile);
-    let (concluded, _) = suspect.conclude(target, true, verdict).expect("a run");
+    let conclude = |verdict, exam: &Exam<'_>| suspect.conclude(target, true, verdict, exam).expect("a run").0;
+    let concluded = examined(target, &model, &inputs, conclude);
     assert_eq!(concluded, Verdict::Incomparable(Why::Undefined));
 }

@@ -121,7 +121,8 @@ struct Exam<'a> {
 impl Exam<'_> {
     fn answer(&self, target: &Target, outcome: &Outcome) -> Result<Answer, WorkerError> {
         let assessed = assess(&target.backend, &target.level, outcome, &self.expected);
-        let (verdict, _) = self.suspect.conclude(target, self.is_defined, assessed.verdict)?;
+        let exam = triage::allowance::Exam::new(target, outcome, "", &self.expected);
+        let (verdict, _) = self.suspect.conclude(target, self.is_defined, assessed.verdict, &exam)?;
         let says_it_lacks = match &verdict {
             Verdict::Incomparable(Why::Unsupported(said)) => Some(said),
             Verdict::Incomparable(_) | Verdict::Pass | Verdict::Bug(_) => None,

@@ -89,14 +89,19 @@ impl Trial {
         self.expected.iter().all(|output| output.undefined.is_empty())
     }
 
+    /// What a target makes of it.
+    pub fn outcome(&self, target: &Target) -> Result<Outcome, WorkerError> {
+        Ok(target.run(&self.onnx, &self.inputs, &self.interface)?.outcome)
+    }
+
     /// The finding and what came of the run; `None` if nothing is found.
     pub fn run(&self, target: &Target) -> Result<Option<(Finding, Outcome)>, WorkerError> {
-        let ran = target.run(&self.onnx, &self.inputs, &self.interface)?;
+        let outcome = self.outcome(target)?;
         let expected = Expected { names: &self.names, outputs: &self.expected, profile: self.profile };
-        Ok(match judge(&target.backend, &target.level, &ran.outcome, &expected) {
+        Ok(match judge(&target.backend, &target.level, &outcome, &expected) {
             // What is undefined may be refused, and says nothing about a graph that computes other values there.
             Verdict::Bug(finding) if finding.is_refusal() && !self.is_defined() => None,
-            Verdict::Bug(finding) => Some((*finding, ran.outcome)),
+            Verdict::Bug(finding) => Some((*finding, outcome)),
             Verdict::Pass | Verdict::Incomparable(_) => None,
         })
     }

@@ -23,6 +23,8 @@ pub struct Comparison {
     pub exact: usize,
     /// How many are not acceptable.
     pub mismatches: usize,
+    /// How many are a zero of the other sign where the reference has an exact one, which the profile ignores.
+    pub zero_signs: usize,
     /// The mismatch that is most ULP beyond its bound.
     pub worst: Option<Mismatch>,
     /// The largest share of its bound that an acceptable element uses, of those with a bound above 0.
@@ -143,6 +145,8 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
         all.max_ulp = all.max_ulp.max(ulp);
         all.exact += usize::from(bound == 0.0);
         if accept.accepts(actual) {
+            let is_other_zero = value == 0.0 && value.is_sign_negative() != actual.is_sign_negative();
+            all.zero_signs += usize::from(bound == 0.0 && is_other_zero);
             if bound > 0.0 {
                 all.used = all.used.max(distance / bound);
                 if distance > 0.0 {
@@ -205,7 +209,8 @@ mod tests {
         assert!(against(&expected, &[1.0, -f64::NAN, f64::INFINITY, 0.0], &Profile::TIGHT).passes());
         let signs = [1.0, f64::NAN, f64::INFINITY, -0.0];
         assert_eq!(against(&expected, &signs, &Profile::TIGHT).mismatches, 1);
-        assert!(against(&expected, &signs, &Profile::WGSL).passes());
+        let ignored = against(&expected, &signs, &Profile::WGSL);
+        assert_eq!((ignored.passes(), ignored.zero_signs), (true, 1));
         let next = f64::from(1.0f32.next_up());
         let off = against(&expected, &[next, 1.0, f64::NAN, 0.0], &Profile::TIGHT);
         assert_eq!(off.mismatches, 3);

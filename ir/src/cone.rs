@@ -1,7 +1,7 @@
-//! The part of a graph that some of its outputs depend on.
+//! The part of a graph that some of its outputs depend on, and the part that depends on some of its values.
 
 use crate::rewrite::Rewrite;
-use crate::{Graph, Model, Value};
+use crate::{Graph, Model, NodeId, Value};
 
 /// For each node, whether the value depends on it.
 pub fn members<O>(graph: &Graph<O>, value: Value) -> Vec<bool> {
@@ -13,6 +13,15 @@ pub fn members<O>(graph: &Graph<O>, value: Value) -> Vec<bool> {
         }
     }
     members
+}
+
+/// For each node, whether it is one of these or depends on one.
+pub fn dependants<O>(graph: &Graph<O>, is: impl Fn(NodeId) -> bool) -> Vec<bool> {
+    let mut dependants = vec![false; graph.nodes.len()];
+    for (id, node) in graph.iter() {
+        dependants[id.index()] = is(id) || node.uses().any(|used| dependants[used.node.index()]);
+    }
+    dependants
 }
 
 /// The model with that output alone, and what it depends on; `None` if it has no such output. Functions stay.
@@ -29,7 +38,7 @@ pub fn only<O: Clone>(model: &Model<O>, output: &str) -> Option<Model<O>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DType, NodeId, NodeKind, Type};
+    use crate::{DType, NodeKind, Type};
 
     #[test]
     fn what_an_output_does_not_depend_on_is_left_out() {
@@ -42,6 +51,7 @@ mod tests {
         graph.output("a", Value::new(of_y, 1));
         graph.output("b", Value::new(of_x, 0));
         assert_eq!(members(&graph, Value::new(of_y, 1)), [false, true, true, false]);
+        assert_eq!(dependants(&graph, |id| id == y.node), [false, true, true, false]);
 
         let model = Model { opset: 18, functions: Vec::new(), graph };
         let part = only(&model, "a").unwrap().graph;

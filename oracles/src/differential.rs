@@ -1,5 +1,7 @@
 //! The differential oracle: an engine's answer against the reference and its bounds.
 
+use std::collections::BTreeSet;
+
 use interp::{Bounded, Comparison, Mismatch, Profile};
 use ir::Tensor;
 use worker::{Fault, Outcome, Stage};
@@ -19,6 +21,20 @@ pub struct Expected<'a> {
     pub profile: &'a Profile,
 }
 
+impl Expected<'_> {
+    /// The outputs, those of these names undecidable: nothing is expected of them but their type.
+    pub fn but(&self, names: &BTreeSet<String>) -> Vec<Bounded> {
+        let undecidable = |output: &Bounded| Bounded {
+            error: vec![f64::INFINITY; output.tensor.len()],
+            undefined: Vec::new(),
+            ..output.clone()
+        };
+        let each = self.names.iter().zip(self.outputs);
+        each.map(|(name, output)| if names.contains(name) { undecidable(output) } else { output.clone() })
+            .collect()
+    }
+}
+
 /// An engine's answer, judged.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Assessment {
@@ -31,6 +47,17 @@ pub struct Assessment {
 /// Judges an engine's answer.
 pub fn judge(backend: &str, level: &str, outcome: &Outcome, expected: &Expected<'_>) -> Verdict {
     assess(backend, level, outcome, expected).verdict
+}
+
+/// Judges an engine's answer but for some outputs.
+pub fn judge_but(
+    backend: &str,
+    level: &str,
+    outcome: &Outcome,
+    expected: &Expected<'_>,
+    names: &BTreeSet<String>,
+) -> Verdict {
+    judge(backend, level, outcome, &Expected { outputs: &expected.but(names), ..*expected })
 }
 
 /// Judges an engine's answer, and tells how far it is from the reference.
@@ -58,17 +85,20 @@ fn verdict(
         Outcome::Rejected { message, .. } if lacks(outcome).is_some() => {
             Verdict::Incomparable(Why::Unsupported(message.clone()))
         }
-        Outcome::Rejected { stage, message } => {
-            let stage_name = match stage {
-                Stage::Load => "load",
-                Stage::Run => "run",
-                Stage::Optimise => "optimise",
-            };
-            let symptom = Symptom::Rejected { stage: stage_name.to_owned(), message: normalise(message) };
-            bug(symptom, format!("a valid model is refused at {stage_name}: {message}"))
-        }
+        Outcome::Rejected { stage, message } => refusal(backend, level, *stage, message),
         Outcome::Fault(fault) => bug(fault_symptom(fault), fault.to_string()),
     }
+}
+
+/// The verdict on an engine that refuses a valid model.
+pub fn refusal(backend: &str, level: &str, stage: Stage, message: &str) -> Verdict {
+    let stage = match stage {
+        Stage::Load => "load",
+        Stage::Run => "run",
+        Stage::Optimise => "optimise",
+    };
+    let symptom = Symptom::Rejected { stage: stage.to_owned(), message: normalise(message) };
+    Verdict::bug(backend, level, symptom, format!("a valid model is refused at {stage}: {message}"))
 }
 
 /// What an engine says that it lacks, if it says so. An optimiser that gives up on what the unoptimised level runs lacks

@@ -23,6 +23,7 @@
 //! |---|---|
 //! | [`verdict`] | [`Verdict`]: pass, bug, or incomparable and why |
 //! | [`differential`] | an engine's answer against the reference and its bounds |
+//! | [`allowance`] | what a runtime may do although the reference says otherwise, as rows |
 //! | [`refusal`] | an engine's answer to a model that breaks a rule |
 //! | [`metamorphic`] | models that must give the same outputs, and what they gave |
 //! | [`repeat`] | an engine's answer to the same case once more |
@@ -33,6 +34,7 @@
 //!
 //! Oracles return values; nothing here reports a bug by panicking.
 
+pub mod allowance;
 pub mod cause;
 pub mod differential;
 pub mod message;
@@ -43,7 +45,8 @@ pub mod signature;
 pub mod tolerance;
 pub mod verdict;
 
-pub use differential::{Assessment, Expected, assess, judge};
+pub use allowance::Allowance;
+pub use differential::{Assessment, Expected, assess, judge, judge_but};
 pub use refusal::{judge_refusal, judge_survival};
 pub use signature::{Culprit, ErrorShape, Signature, Symptom};
 pub use tolerance::Tolerance;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::allowance::Allowance;
 use crate::signature::{Culprit, Signature, Symptom};
 
 /// What an oracle makes of one engine's answer to one case.
@@ -58,6 +59,18 @@ pub enum Why {
     Undefined,
     /// Nobody can say what is right here.
     Undecided(String),
+}
+
+impl Why {
+    /// What the engine may do, if that is why.
+    pub fn allowance(&self) -> Option<Allowance> {
+        match self {
+            Self::Unsupported(_) => Some(Allowance::Unsupported),
+            Self::Widened(_) => Some(Allowance::Widened),
+            Self::Undefined => Some(Allowance::Undefined),
+            Self::Undecidable | Self::Undecided(_) => None,
+        }
+    }
 }
 
 impl std::fmt::Display for Why {

@@ -18,10 +18,10 @@ use std::cell::OnceCell;
 use interp::Profile;
 use ir::{NodeId, NodeKind, Tensor, Type};
 use ops::{Graph, Model, Op};
-use oracles::{Culprit, Finding, Symptom, Verdict};
+use oracles::{Culprit, Finding, Symptom, Verdict, Why};
 use worker::WorkerError;
 
-use crate::allowance::{allowed, allowed_in_context};
+use crate::allowance::Exam;
 use crate::forms::{self, Forms, Written};
 use crate::symptom_match::SymptomMatch;
 use harness::case::{self, tensors};
@@ -36,6 +36,8 @@ pub type Alone = (Model, Vec<Tensor>);
 pub struct Blamed {
     /// The operator at fault; `None` where nothing smaller than the graph shows it.
     pub culprit: Option<Culprit>,
+    /// Its node in the model taken apart; `None` for a form of a program.
+    pub node: Option<NodeId>,
     /// The graph of that operator alone, with inputs, where it fails alone.
     pub alone: Option<Alone>,
     /// Whether the fault is gone when every value is an output.
@@ -67,32 +69,31 @@ impl<'a> Suspect<'a> {
         Self { program, ..self }
     }
 
-    /// A target's verdict after excuses, and with someone to blame; and the culprit alone where it fails alone.
+    /// A target's verdict after allowances, and with someone to blame; and the culprit alone where it fails alone.
     /// `all_defined` says whether value search found values on which everything is defined.
     pub fn conclude(
         &self,
         target: &Target,
         all_defined: bool,
         verdict: Verdict,
+        exam: &Exam<'_>,
     ) -> Result<(Verdict, Option<Alone>), WorkerError> {
-        let Verdict::Bug(finding) = verdict else { return Ok((verdict, None)) };
-        match allowed(target, &finding, all_defined, || self.isolated()) {
-            Some(why) => Ok((Verdict::Incomparable(why), None)),
-            None => self.accuse(target, finding),
+        match self.settled(target, verdict, exam)? {
+            Verdict::Bug(finding) => self.accuse(target, all_defined, finding),
+            verdict => Ok((verdict, None)),
         }
     }
 
-    /// The verdict on a finding that nothing else excuses.
+    /// The verdict on a finding with someone to blame, or after the allowances of which that decides.
     pub(crate) fn accuse(
         &self,
         target: &Target,
+        all_defined: bool,
         mut finding: Box<Finding>,
     ) -> Result<(Verdict, Option<Alone>), WorkerError> {
         let blamed = self.blame(target, &finding)?;
-        if !blamed.refuses_alone
-            && let Some(why) = self.isolated().and_then(|isolated| allowed_in_context(&finding, isolated))
-        {
-            return Ok((Verdict::Incomparable(why), None));
+        if finding.is_refusal() && self.is_allowed_refusal(&blamed, all_defined) {
+            return Ok((Verdict::Incomparable(Why::Undefined), None));
         }
         (finding.culprit, finding.hidden_by_taps) = (blamed.culprit, blamed.hidden_by_taps);
         Ok((Verdict::Bug(finding), blamed.alone))
@@ -101,6 +102,10 @@ impl<'a> Suspect<'a> {
     /// The model taken apart; `None` where its functions call each other too often.
     pub fn isolated(&self) -> Option<&Isolated> {
         self.isolated.get_or_init(|| Isolated::of(self.model, self.inputs, self.profile)).as_ref()
+    }
+
+    pub(crate) fn has_functions(&self) -> bool {
+        !self.model.functions.is_empty()
     }
 
     /// Who is to blame for a target's finding.
@@ -199,12 +204,12 @@ impl Whole<'_> {
     /// An operator to blame that fails alone.
     fn alone(&self, id: NodeId) -> Blamed {
         let alone = self.isolated.alone(id).map(|trial| (trial.model.clone(), tensors(&trial.inputs)));
-        Blamed { culprit: self.culprit(id, true), alone, ..Blamed::default() }
+        Blamed { culprit: self.culprit(id, true), node: Some(id), alone, ..Blamed::default() }
     }
 
     /// An operator to blame that fails within the graph alone.
     pub(crate) fn in_context(&self, id: NodeId) -> Blamed {
-        Blamed { culprit: self.culprit(id, false), ..Blamed::default() }
+        Blamed { culprit: self.culprit(id, false), node: Some(id), ..Blamed::default() }
     }
 
     fn culprit(&self, id: NodeId, alone: bool) -> Option<Culprit> {

@@ -2,8 +2,10 @@
 
 use oracles::{Assessment, Finding, Verdict, assess};
 
+use crate::allowance::Exam;
 use crate::blame::Alone;
 use crate::oracle::{Answer, AskError, Optimiser, Oracles, Question};
+use crate::symptom_match::same_kind;
 
 /// What came of a case on a target.
 #[derive(Default)]
@@ -28,21 +30,24 @@ impl Judged {
             let Assessment { verdict, comparisons } =
                 assess(&target.backend, &target.level, outcome, expected);
             judged.comparisons = comparisons;
+            let exam = Exam::new(target, outcome, stderr, expected);
+            let (verdict, alone) =
+                suspect.conclude(target, case.all_defined, verdict.with_stderr(stderr), &exam)?;
             if !judged.is_the_optimisers(&verdict) {
-                let verdict = verdict.with_stderr(stderr);
-                let (verdict, alone) = suspect.conclude(target, case.all_defined, verdict)?;
                 (judged.verdict, judged.alone) = (Some(verdict), alone);
             }
         }
         Ok(judged)
     }
 
-    /// Whether a bug is one that the optimiser oracle has already told, with the level that is to blame.
+    /// Whether a bug is one that the optimiser oracle has already told, with the level that is to blame. Another culprit is
+    /// another bug.
     fn is_the_optimisers(&self, verdict: &Verdict) -> bool {
-        let is_told = |answer: &Answer| {
-            answer.check.oracle == Optimiser::NAME && matches!(answer.verdict, Some(Verdict::Bug(_)))
-        };
-        matches!(verdict, Verdict::Bug(_)) && self.answers.iter().any(is_told)
+        let Verdict::Bug(finding) = verdict else { return false };
+        self.answers.iter().filter(|answer| answer.check.oracle == Optimiser::NAME).any(|answer| {
+            matches!(&answer.verdict, Some(Verdict::Bug(told))
+                if told.culprit == finding.culprit && same_kind(&told.symptom, &finding.symptom))
+        })
     }
 
     /// A verdict, and nothing else.

@@ -35,6 +35,7 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
     let text = String::from_utf8(output.stdout).context("the page is not UTF-8")?;
     bring_up_to_date(&root, file, &text, mode, "docs")?;
     bring_up_to_date(&root, VIOLATIONS, &violations()?, mode, "docs")?;
+    bring_up_to_date(&root, ALLOWANCES, &allowances()?, mode, "docs")?;
     bring_up_to_date(&root, METAMORPHIC, &metamorphic()?, mode, "docs")
 }
 
@@ -50,6 +51,30 @@ fn metamorphic() -> Result<String> {
             Holds::WithinBounds => "within bounds",
         };
         writeln!(out, "| `{}` | {} | {holds} | {} |", relation.name, relation.does, relation.because)?;
+    }
+    Ok(out)
+}
+
+/// The page of what a runtime may do.
+const ALLOWANCES: &str = "docs/allowances.md";
+
+/// What the page says before the table.
+const ABOUT_ALLOWANCES: &str = "\
+# Allowances
+
+What a runtime may do although the reference says otherwise. A report counts the answers that rest on each (key `allowances`, by
+target), so that a wide one shows. `fuzz`, `run`, `reduce` and the conformance suite know the same ones. How far a number may be
+off is no allowance: that is in the bounds ([numerics.md](numerics.md)). For each, `campaign/tests/allowances.rs` has an engine that must
+pass, and one that must not.
+
+| allowance | what the standard says | what is permitted, and no more |
+|---|---|---|
+";
+
+fn allowances() -> Result<String> {
+    let mut out = ABOUT_ALLOWANCES.to_owned();
+    for allowance in oracles::Allowance::ALL {
+        writeln!(out, "| `{}` | {} | {} |", allowance.name(), allowance.basis(), allowance.permits())?;
     }
     Ok(out)
 }

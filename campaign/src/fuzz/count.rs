@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use oracles::{Finding, Verdict};
+use oracles::{Finding, Verdict, allowance};
 
 use super::Plan;
 use super::run::Ran;
@@ -98,6 +98,10 @@ fn count(report: &mut Report, plan: &Plan<'_>, ran: &Ran, case: &Case) {
         }
         if let Some(verdict) = &judged.verdict {
             report.levels.count_verdict(case, &name, verdict);
+        }
+        for allowance in allowance::needed(judged.verdict.as_ref(), &judged.comparisons) {
+            let by_name = report.allowances.entry(name.clone()).or_default();
+            *by_name.entry(allowance.name().to_owned()).or_default() += 1;
         }
         let by_target = report.by_target.entry(name).or_default();
         for verdict in judged.verdicts() {

@@ -24,7 +24,7 @@ use harness::invalid::answer;
 use harness::target::Target;
 use harness::validity::Relaxed;
 use harness::{case, reference};
-use triage::allowance::allowed;
+use triage::allowance::Exam;
 use triage::blame::Suspect;
 use triage::folder::{About, DERIVED, NoInputs, invent};
 use triage::{Written, oracle};
@@ -254,29 +254,36 @@ impl Reference {
     fn judge(&self, target: &Target, outcome: &Outcome) -> Judgement {
         let names: Vec<String> = case::outputs(&self.model).into_iter().map(|(name, _)| name).collect();
         let expected = Expected { names: &names, outputs: &self.evaluation.outputs, profile: target.profile };
-        match self.excused(target, judge(&target.backend, &target.level, outcome, &expected)) {
+        match self.allowed(target, outcome, &expected) {
             Ok(judged) => verdict(&judged),
             Err(e) => (Result::Crash, e.to_string()),
         }
     }
 
-    /// The verdict with the excuses that a campaign knows. Nothing excuses a fault but a narrow integer.
-    fn excused(&self, target: &Target, judged: Verdict) -> std::result::Result<Verdict, WorkerError> {
-        let Verdict::Bug(finding) = judged else { return Ok(judged) };
-        if !matches!(finding.symptom, Symptom::Fault { .. })
+    /// The verdict with the allowances that a campaign knows, and that of a user who runs what an engine says that it has not:
+    /// wrong numbers and refusals are excused then, and no fault.
+    fn allowed(
+        &self,
+        target: &Target,
+        outcome: &Outcome,
+        expected: &Expected<'_>,
+    ) -> std::result::Result<Verdict, WorkerError> {
+        let judged = judge(&target.backend, &target.level, outcome, expected);
+        if let Verdict::Bug(finding) = &judged
+            && !matches!(finding.symptom, Symptom::Fault { .. })
             && let Some(why) = target.lacks(&self.model)
         {
             return Ok(Verdict::Incomparable(Why::Widened(why)));
         }
         let program = self.is_specialised.then_some(&self.written);
         let suspect = Suspect::new(&self.model, &self.inputs, target.profile).written(program);
-        let is_defined = self.evaluation.is_defined();
-        if finding.is_refusal() {
-            return Ok(suspect.conclude(target, is_defined, Verdict::Bug(finding))?.0);
-        }
-        Ok(match allowed(target, &finding, is_defined, || suspect.isolated()) {
-            Some(why) => Verdict::Incomparable(why),
-            None => Verdict::Bug(finding),
+        let exam = Exam::new(target, outcome, "", expected);
+        Ok(match suspect.settled(target, judged, &exam)? {
+            // Who is to blame decides whether it may refuse.
+            Verdict::Bug(finding) if finding.is_refusal() => {
+                suspect.conclude(target, self.evaluation.is_defined(), Verdict::Bug(finding), &exam)?.0
+            }
+            settled => settled,
         })
     }
 }

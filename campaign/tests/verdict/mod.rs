@@ -5,13 +5,25 @@ use interp::Taps;
 use ir::{Interface, Tensor};
 use ops::Model;
 use oracles::{Expected, Verdict, judge};
+use triage::allowance::Exam;
 
 /// The verdict on a target's answer to a model.
 pub(crate) fn verdict(target: &Target, model: &Model, inputs: &[Tensor]) -> Verdict {
+    examined(target, model, inputs, |verdict, _| verdict)
+}
+
+/// What is made of the verdict on a target's answer to a model.
+pub(crate) fn examined<T>(
+    target: &Target,
+    model: &Model,
+    inputs: &[Tensor],
+    made: impl FnOnce(Verdict, &Exam<'_>) -> T,
+) -> T {
     let onnx = case::export(model).expect("a model");
     let ran = target.run(&onnx, &case::named(model, inputs.to_vec()), &Interface::of(model)).expect("a run");
     let evaluation = interp::evaluate(model, inputs, target.profile, Taps::Outputs).expect("a reference");
     let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
-    judge(&target.backend, &target.level, &ran.outcome, &expected)
+    let exam = Exam::new(target, &ran.outcome, "", &expected);
+    made(judge(&target.backend, &target.level, &ran.outcome, &expected), &exam)
 }

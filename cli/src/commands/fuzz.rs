@@ -317,6 +317,10 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
         });
         out += &format!("{target}: {} pass, {} bug, {} incomparable{share}\n", t.pass, t.bug, t.incomparable);
     }
+    for (target, by_name) in &report.allowances {
+        let named: Vec<String> = by_name.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        out += &format!("{target}: answers that rest on an allowance: {}\n", named.join(", "));
+    }
     for (engine, faults) in &report.late_faults {
         let kinds: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
         out += &format!("{engine}: {} that no case has in a fresh process\n", kinds.join(", "));

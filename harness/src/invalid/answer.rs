@@ -1,7 +1,7 @@
 //! What an engine makes of a case whose model is not, or may not be, valid.
 
 use ir::Interface;
-use oracles::{Symptom, Verdict, Why, judge_refusal, judge_survival};
+use oracles::{Verdict, Why, judge_refusal, judge_survival};
 use worker::{Outcome, WorkerError};
 
 use crate::case::Case;
@@ -18,22 +18,58 @@ pub fn judge(target: &Target, outcome: &Outcome, relaxed: &Relaxed) -> Verdict {
 }
 
 /// Runs a case and judges the answer. A fault that the valid model shows as well says nothing about the rule; it is
-/// found, and blamed on an operator, at the level of valid cases.
+/// found, and blamed on an operator, at the level of valid cases. Nor does a refusal, where the valid model gives no outputs
+/// either.
 pub fn ask(target: &Target, case: &Case, relaxed: &Relaxed) -> Result<Verdict, WorkerError> {
     if let Some(why) = target.lacks(&case.model) {
         return Ok(Verdict::Incomparable(Why::Unsupported(why)));
     }
     let ran = target.run(&relaxed.onnx, &case.inputs, &relaxed.wanted())?;
-    let mut verdict = judge(target, &ran.outcome, relaxed).with_stderr(&ran.stderr);
-    if relaxed.level == Validity::Violate && is_fault(&verdict) {
-        let valid = target.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
-        if matches!(valid.outcome, Outcome::Fault(_)) {
-            verdict = Verdict::Incomparable(Why::Undecided("the valid model has a fault too".to_owned()));
-        }
+    let verdict = judge(target, &ran.outcome, relaxed).with_stderr(&ran.stderr);
+    if relaxed.level != Validity::Violate || matches!(ran.outcome, Outcome::Outputs(_)) {
+        return Ok(verdict);
     }
-    Ok(verdict)
+    let valid = target.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
+    Ok(same_without(&ran.outcome, &valid.outcome).unwrap_or(verdict))
 }
 
-fn is_fault(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Bug(finding) if matches!(finding.symptom, Symptom::Fault { .. }))
+/// The verdict where the answer to the valid model shows that the other one has nothing to do with the rule.
+fn same_without(invalid: &Outcome, valid: &Outcome) -> Option<Verdict> {
+    let why = match (invalid, valid) {
+        (Outcome::Outputs(_), _) | (_, Outcome::Outputs(_)) => return None,
+        (Outcome::Fault(_), Outcome::Fault(_)) => "the valid model has a fault too",
+        (Outcome::Fault(_), Outcome::Rejected { .. } | Outcome::Unsupported { .. }) => return None,
+        (Outcome::Rejected { .. } | Outcome::Unsupported { .. }, _) => {
+            "the valid model gives no outputs either"
+        }
+    };
+    Some(Verdict::Incomparable(Why::Undecided(why.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use worker::{Fault, Stage};
+
+    use super::*;
+
+    #[test]
+    fn an_answer_that_the_valid_model_gets_too_says_nothing_about_the_rule() {
+        let outputs = Outcome::Outputs(Vec::new());
+        let refused = Outcome::Rejected { stage: Stage::Load, message: "no".to_owned() };
+        let lacking = Outcome::Unsupported { why: "no".to_owned() };
+        let fault = Outcome::Fault(Fault::Timeout);
+        for (invalid, valid, says_nothing) in [
+            (&refused, &outputs, false),
+            (&refused, &refused, true),
+            (&refused, &lacking, true),
+            (&refused, &fault, true),
+            (&lacking, &lacking, true),
+            (&fault, &outputs, false),
+            (&fault, &refused, false),
+            (&fault, &fault, true),
+            (&outputs, &refused, false),
+        ] {
+            assert_eq!(same_without(invalid, valid).is_some(), says_nothing, "{invalid:?} {valid:?}");
+        }
+    }
 }

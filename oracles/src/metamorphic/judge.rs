@@ -12,7 +12,7 @@ use worker::Outcome;
 use super::relation::Holds;
 use crate::differential::{self, Expected, error_shape};
 use crate::signature::Symptom;
-use crate::verdict::{Verdict, Why};
+use crate::verdict::{Finding, Verdict, Why};
 
 /// How an engine evaluates operators.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,8 +46,8 @@ pub struct Pair<'a> {
 /// model by the reference, for the same names in the same order; it is asked only where it is needed.
 pub fn judge(pair: &Pair<'_>, reference: impl FnOnce() -> Option<Vec<Bounded>>) -> Verdict {
     match compare(pair, reference) {
-        // Bits that differ need no reference, but anything else may follow from what is wrong already.
-        Verdict::Bug(_) if !pair.is_strict() && pair.is_wrong_already() => {
+        // Bits that differ need no reference, and nothing excuses a fault; anything else may follow from what is wrong already.
+        Verdict::Bug(finding) if !is_fault(&finding) && !pair.is_strict() && pair.is_wrong_already() => {
             undecided("the original is wrong by itself")
         }
         verdict => verdict,
@@ -116,6 +116,10 @@ impl Pair<'_> {
         let expected = Expected { outputs: &outputs, ..self.expected };
         differential::judge(self.backend, self.level, self.rewritten, &expected)
     }
+}
+
+fn is_fault(finding: &Finding) -> bool {
+    matches!(finding.symptom, Symptom::Fault { .. })
 }
 
 fn undecided(why: &str) -> Verdict {

@@ -77,6 +77,7 @@ pub fn html(page: &Page<'_>) -> String {
                         (chart::over_time(page.blocks))
                         (chart::by_target(report))
                         (incomparable(report))
+                        (allowances(report))
                     }
                     section id="coverage" {
                         h2 { "Which operators met" }
@@ -179,6 +180,29 @@ fn incomparable(report: &Report) -> Markup {
                 table {
                     thead { tr { th.number { "runs" } th { "why" } } }
                     tbody { @for (why, count) in whys { tr { td.number { (grouped(count)) } td { (why) } } } }
+                }
+            }))
+        }
+    }
+}
+
+fn allowances(report: &Report) -> Markup {
+    if report.allowances.is_empty() {
+        return html! {};
+    }
+    let answers =
+        report.allowances.iter().flat_map(|(target, by_name)| by_name.iter().map(move |at| (target, at)));
+    html! {
+        details {
+            summary { "Allowances that answers rest on" }
+            (scrolling(&html! {
+                table {
+                    thead { tr { th.number { "answers" } th { "allowance" } th { "target" } } }
+                    tbody {
+                        @for (target, (name, count)) in answers {
+                            tr { td.number { (grouped(*count)) } td { (name) } td { (target) } }
+                        }
+                    }
                 }
             }))
         }

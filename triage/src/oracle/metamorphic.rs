@@ -1,5 +1,7 @@
 //! The metamorphic oracle as a campaign asks it: one relation per case, drawn from those that were chosen.
 
+use std::collections::BTreeSet;
+
 use interp::{Bounded, Taps};
 use ir::{Interface, Tensor};
 use onnx::{CaseFolder, Imported};
@@ -10,6 +12,7 @@ use rand::seq::SliceRandom;
 use worker::Outcome;
 
 use super::{Answer, AskError, Oracle, Question, Rewritten, relation};
+use crate::allowance::Exam;
 use crate::blame::Suspect;
 use harness::target::Target;
 use harness::{case, reference};
@@ -79,10 +82,16 @@ fn answer(
     }
     let named = case::named(model, inputs.clone());
     let ran = target.run(&form.onnx, &named, &Interface::of(model))?;
-    let verdict = judge(target, relation, question.expected, original, &ran.outcome, model, inputs)
-        .with_stderr(&ran.stderr);
+    let judged = |but: &BTreeSet<String>| {
+        let outputs = question.expected.but(but);
+        let expected = Expected { outputs: &outputs, ..*question.expected };
+        judge(target, relation, &expected, original, &ran.outcome, &form.subject, but)
+            .with_stderr(&ran.stderr)
+    };
+    let verdict = judged(&BTreeSet::new());
     let suspect = Suspect::new(model, inputs, target.profile);
-    let (mut verdict, alone) = suspect.conclude(target, question.case.all_defined, verdict)?;
+    let exam = Exam { outcome: &ran.outcome, judge: Box::new(judged) };
+    let (mut verdict, alone) = suspect.conclude(target, question.case.all_defined, verdict, &exam)?;
     let mut rewritten = None;
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());
@@ -93,15 +102,17 @@ fn answer(
     Ok(Answer { check, verdict: Some(verdict), alone, rewritten })
 }
 
+/// Judges both forms but for the outputs of some names.
 fn judge(
     target: &Target,
     relation: &Relation,
     expected: &Expected<'_>,
     original: &[(String, Tensor)],
     rewritten: &Outcome,
-    model: &Model,
-    inputs: &[Tensor],
+    subject: &Subject,
+    but: &BTreeSet<String>,
 ) -> Verdict {
+    let Subject { model, inputs } = subject;
     let pair = Pair {
         backend: &target.backend,
         level: &target.level,
@@ -116,9 +127,9 @@ fn judge(
         let mut by_name = model.graph.outputs.iter().map(|o| &o.name).zip(evaluation.outputs);
         // Outputs that the rewrite adds come last.
         let kept = by_name.by_ref().take(expected.names.len());
-        let kept: Vec<(&String, Bounded)> = kept.collect();
-        let same_names = kept.iter().map(|(name, _)| *name).eq(expected.names);
-        same_names.then(|| kept.into_iter().map(|(_, judged)| judged).collect())
+        let (names, outputs): (Vec<&String>, Vec<Bounded>) = kept.unzip();
+        let same_names = names.into_iter().eq(expected.names);
+        same_names.then(|| Expected { outputs: &outputs, ..*expected }.but(but))
     })
 }
 
@@ -147,7 +158,8 @@ pub(crate) fn replay(folder: &CaseFolder, check: &Check, target: &Target) -> Res
     };
     let second = load(form)?;
     let rewritten = run(&form.model, &second)?.outcome;
-    Ok(judge(target, relation, &expected, &original, &rewritten, &second.model, &second.inputs))
+    let subject = Subject { model: second.model, inputs: second.inputs };
+    Ok(judge(target, relation, &expected, &original, &rewritten, &subject, &BTreeSet::new()))
 }
 
 /// What a folder's program leads to.

@@ -15,6 +15,7 @@ use worker::Outcome;
 
 use super::saved::Saved;
 use super::{Answer, AskError, Oracle, Question};
+use crate::allowance::Exam;
 use crate::symptom_match::same_kind;
 use harness::target::Target;
 
@@ -51,7 +52,7 @@ impl Oracle for Optimiser {
         if !matches!(own, Verdict::Bug(_)) {
             return Ok(vec![Answer { verdict: Some(own), ..answer }]);
         }
-        let mut culprit = (target.clone(), own);
+        let mut culprit = (target.clone(), own, question.outcome.clone(), question.stderr.to_owned());
         for (number, lower) in below.iter().enumerate() {
             let ran = lower.run(
                 &question.case.onnx,
@@ -63,14 +64,15 @@ impl Oracle for Optimiser {
                 if number == 0 {
                     return Ok(vec![Answer { verdict: Some(not_its_fault()), ..answer }]);
                 }
-                culprit = (lower.clone(), verdict);
+                culprit = (lower.clone(), verdict, ran.outcome, ran.stderr);
                 break;
             }
         }
-        let (target, verdict) = culprit;
+        let (target, verdict, outcome, stderr) = culprit;
         answer.check = check(&target.level);
-        let all_defined = question.case.all_defined;
-        let (mut verdict, alone) = question.suspect.conclude(&target, all_defined, verdict)?;
+        let exam = Exam::new(&target, &outcome, &stderr, expected);
+        let (mut verdict, alone) =
+            question.suspect.conclude(&target, question.case.all_defined, verdict, &exam)?;
         if let Verdict::Bug(finding) = &mut verdict {
             finding.check = Some(answer.check.clone());
             finding.detail = format!("not at `{}`: {}", below[0].level, finding.detail);

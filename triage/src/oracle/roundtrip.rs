@@ -15,6 +15,7 @@ use onnx::CaseFolder;
 
 use super::saved::Saved;
 use super::{Answer, AskError, Oracle, Question};
+use crate::allowance::Exam;
 use harness::case::{self, Case};
 use harness::target::Target;
 
@@ -95,7 +96,8 @@ fn by_runtime(question: &Question<'_>, written: &Target) -> Result<Answer, AskEr
     }
     let ran = written.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
     let verdict = judge(&written.backend, &written.level, &ran.outcome, expected).with_stderr(&ran.stderr);
-    let (mut verdict, alone) = question.suspect.conclude(written, case.all_defined, verdict)?;
+    let exam = Exam::new(written, &ran.outcome, &ran.stderr, expected);
+    let (mut verdict, alone) = question.suspect.conclude(written, case.all_defined, verdict, &exam)?;
     if let Verdict::Bug(finding) = &mut verdict {
         finding.check = Some(check.clone());
     }

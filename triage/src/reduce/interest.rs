@@ -25,7 +25,7 @@ use oracles::{ErrorShape, Expected, Finding, Symptom, Verdict, judge};
 use worker::WorkerError;
 
 use super::problem::Problem;
-use crate::allowance::allowed;
+use crate::allowance::Exam;
 use crate::blame::Suspect;
 use harness::isolate::Isolated;
 use harness::reference;
@@ -153,24 +153,23 @@ fn run(
     let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let ran = target.run(&onnx, &problem.named(), &problem.interface())?;
     let expected = Expected { names: &names, outputs: &reference, profile: target.profile };
-    let verdict = judge(&target.backend, &target.level, &ran.outcome, &expected);
-    let finding = match verdict.with_stderr(&ran.stderr) {
+    let verdict = judge(&target.backend, &target.level, &ran.outcome, &expected).with_stderr(&ran.stderr);
+    let suspect = Suspect::new(model, inputs, target.profile).written(program.as_deref());
+    let settled =
+        suspect.settled(target, verdict, &Exam::new(target, &ran.outcome, &ran.stderr, &expected))?;
+    let finding = match settled {
         Verdict::Pass => return nothing(&"its outputs are right"),
         Verdict::Incomparable(why) => return nothing(&why),
         Verdict::Bug(finding) => finding,
     };
-    let suspect = Suspect::new(model, inputs, target.profile).written(program.as_deref());
     let Some(isolated) = suspect.isolated() else {
         return nothing(&"its functions call each other too often");
     };
     let tame = Tame::of(&isolated.evaluation);
-    if let Some(why) = allowed(target, &finding, tame.defined, || Some(isolated)) {
-        return nothing(&why);
-    }
     if !is_worth_it(tame, &finding) {
         return nothing(&finding.detail);
     }
-    let (finding, alone) = match suspect.accuse(target, finding)? {
+    let (finding, alone) = match suspect.accuse(target, tame.defined, finding)? {
         (Verdict::Bug(finding), alone) => (*finding, alone),
         (Verdict::Incomparable(why), _) => return nothing(&why),
         (Verdict::Pass, _) => return nothing(&"its outputs are right"),

@@ -1,0 +1,229 @@
+//! What a runtime may do although the reference says otherwise.
+//!
+//! Each is a row: what the standard says or leaves out, and what follows from it and no more. Answers that rest on one are
+//! counted by its name in every report; where it is why nothing can be said, the verdict is incomparable
+//! ([`Why`](crate::Why)). How far a number may be off is not among them: that is a liberty of an accuracy profile
+//! ([`interp::Profile`]), and part of the bound.
+//!
+//! The functions say of a model and its evaluation where an allowance holds; they are pure, and know no engine.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use interp::{Bounded, Comparison, Evaluation};
+use ir::{DType, NodeKind, Value, cone};
+use ops::{Graph, Hazard, Model, Operator};
+use serde::{Deserialize, Serialize};
+
+use crate::verdict::Verdict;
+
+/// A row of the table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Allowance {
+    /// An engine need not have everything.
+    Unsupported,
+    /// An engine may calculate in a narrower dtype than the model's, if it declares that.
+    Widened,
+    /// An engine may refuse to calculate what is undefined.
+    Undefined,
+    /// An engine may give a zero of the other sign.
+    ZeroSign,
+}
+
+impl Allowance {
+    /// All rows.
+    pub const ALL: [Self; 4] = [Self::Unsupported, Self::Widened, Self::Undefined, Self::ZeroSign];
+
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unsupported => "unsupported",
+            Self::Widened => "widened",
+            Self::Undefined => "undefined",
+            Self::ZeroSign => "zero sign",
+        }
+    }
+
+    /// What the standard says, or that it says nothing.
+    pub const fn basis(self) -> &'static str {
+        match self {
+            Self::Unsupported => {
+                "ONNX does not ask an implementation to have every operator, dtype or opset; it may say that it has not."
+            }
+            Self::Widened => {
+                "ONNX gives no leave for it. The engine declares it in its `hello`, so whoever uses it can know."
+            }
+            Self::Undefined => {
+                "ONNX says nothing about integers divided by zero, indices out of range and the like; the operator's page here \
+                 names them as hazards."
+            }
+            Self::ZeroSign => {
+                "ONNX does not say which zero an operator gives; IEEE 754 does, and WGSL gives leave to ignore it."
+            }
+        }
+    }
+
+    /// What it permits, and no more.
+    pub const fn permits(self) -> &'static str {
+        match self {
+            Self::Unsupported => {
+                "A refusal that says so: in the protocol's word for it, or in words of the runtime's own. In its own words only \
+                 where one of the operators alone is refused in such words too, and at every level."
+            }
+            Self::Widened => {
+                "Wrong numbers in outputs that depend on an i64 beyond i32. No fault, no refusal, no wrong type, and nothing in \
+                 another output."
+            }
+            Self::Undefined => {
+                "A refusal of a model in which something is undefined, unless an operator that does not depend on that refuses \
+                 alone. No fault."
+            }
+            Self::ZeroSign => {
+                "+0 for -0 and the other way round, where the engine's accuracy profile ignores the sign. Infinities of the other \
+                 sign that follow from it are in the bounds of what divides by it."
+            }
+        }
+    }
+}
+
+impl fmt::Display for Allowance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The allowances that an answer rests on: that for which nothing can be said of it, and those that outputs need.
+pub fn needed(verdict: Option<&Verdict>, comparisons: &[Comparison]) -> BTreeSet<Allowance> {
+    let why = match verdict {
+        Some(Verdict::Incomparable(why)) => why.allowance(),
+        Some(Verdict::Pass | Verdict::Bug(_)) | None => None,
+    };
+    let zero_sign = comparisons.iter().any(|output| output.zero_signs > 0).then_some(Allowance::ZeroSign);
+    why.into_iter().chain(zero_sign).collect()
+}
+
+/// The names of the outputs that depend on an i64 which i32 does not hold: [`Allowance::Widened`].
+pub fn beyond_i32(model: &Model, evaluation: &Evaluation) -> BTreeSet<String> {
+    let is_wide = |tap: &Bounded| {
+        tap.tensor.dtype() == DType::I64 && tap.tensor.to_i128s().iter().any(|v| !fits_i32(*v))
+    };
+    let dependants = dependants(&model.graph, evaluation, is_wide);
+    let outputs = model.graph.outputs.iter().filter(|output| dependants[output.value.node.index()]);
+    outputs.map(|output| output.name.clone()).collect()
+}
+
+fn fits_i32(v: i128) -> bool {
+    i32::try_from(v).is_ok()
+}
+
+/// For each node, whether an element of it is undefined, or of something it depends on: [`Allowance::Undefined`].
+pub fn undefined(model: &Model, evaluation: &Evaluation) -> Vec<bool> {
+    dependants(&model.graph, evaluation, |tap| !tap.undefined.is_empty())
+}
+
+/// Whether an integer is undecidable on which it depends whether an operator is defined: a divisor that may be 0, an index
+/// that may be out of range. (With floats an operator that is undefined gives NaN, and refuses nothing.) A right engine may
+/// have computed another one: [`Allowance::Undefined`].
+pub fn may_be_undefined(model: &Model, evaluation: &Evaluation) -> bool {
+    let graph = &model.graph;
+    graph.nodes.iter().any(|node| {
+        let NodeKind::Operator(op) = &node.kind else { return false };
+        let types = graph.types(&node.inputs);
+        op.hazards(&types).iter().any(|hazard| match *hazard {
+            Hazard::Zero { operand } | Hazard::Outside { operand, .. } | Hazard::Perhaps { operand, .. } => {
+                let value = node.inputs.get(operand).copied().flatten();
+                let bounded = value.and_then(|value| evaluation.taps.get(&value));
+                bounded.is_some_and(|bounded| bounded.tensor.dtype().is_int() && bounded.undecidable() > 0)
+            }
+            Hazard::Always => false,
+        })
+    })
+}
+
+/// For each node, whether it has such a value or depends on one.
+fn dependants(graph: &Graph, evaluation: &Evaluation, is: impl Fn(&Bounded) -> bool) -> Vec<bool> {
+    let has = |id| {
+        let ports = 0..graph.node(id).outputs.len();
+        ports.map(|port| Value::new(id, port)).filter_map(|value| evaluation.taps.get(&value)).any(&is)
+    };
+    cone::dependants(graph, has)
+}
+
+#[cfg(test)]
+mod tests {
+    use interp::{Profile, Taps, evaluate};
+    use ir::{Tensor, Type};
+
+    use super::*;
+
+    fn evaluated(text: &str, inputs: &[Tensor]) -> (Model, Evaluation) {
+        let model: Model = text.parse().expect("a model");
+        let evaluation = evaluate(&model, inputs, &Profile::DECLARED, Taps::All).expect("inputs that fit");
+        (model, evaluation)
+    }
+
+    fn filled(dtype: DType, v: i128) -> Tensor {
+        Tensor::from_i128_fn(&Type::new(dtype, [1]), |_| v)
+    }
+
+    #[test]
+    fn a_narrow_integer_excuses_what_depends_on_it_and_no_more() {
+        let text = r#"onnxsmith 1 opset 21
+graph {
+  %0: i64[1] = variable "x"
+  %1: i64[1] = variable "y"
+  %2: i64[1] = Add(%0, %0)
+  %3: i64[1] = Abs(%1)
+  return "wide" = %2, "beside" = %3
+}
+"#;
+        let names = |x: i128| {
+            let (model, evaluation) = evaluated(text, &[filled(DType::I64, x), filled(DType::I64, 3)]);
+            beyond_i32(&model, &evaluation)
+        };
+        assert_eq!(names(1 << 30), BTreeSet::from(["wide".to_owned()]));
+        assert_eq!(names((1 << 30) - 1), BTreeSet::new());
+    }
+
+    #[test]
+    fn what_hangs_on_the_undefined_is_told_from_what_stands_beside_it() {
+        let text = r#"onnxsmith 1 opset 21
+graph {
+  %0: i32[1] = variable "x"
+  %1: i32[1] = Div(%0, %0)
+  %2: i32[1] = Neg(%1)
+  %3: i32[1] = Abs(%0)
+  return "y" = %2, "z" = %3
+}
+"#;
+        let marks = |x: i128| {
+            let (model, evaluation) = evaluated(text, &[filled(DType::I32, x)]);
+            undefined(&model, &evaluation)
+        };
+        assert_eq!(marks(0), [false, true, true, false]);
+        assert_eq!(marks(1), [false; 4]);
+    }
+
+    #[test]
+    fn a_remainder_by_what_may_be_zero_may_be_undefined() {
+        // What is normalised is 1, or a little less; then it is 0 as an integer.
+        let normalised = r#"onnxsmith 1 opset 21
+graph {
+  %0: f32[1] = variable "x"
+  %1: f32[1] = LpNormalization(%0) {axis = 0, p = 2}
+  %2: i8[1] = Cast(%1) {to = i8}
+  %3: i8[1] = Mod(%2, %2)
+  return "y" = %3
+}
+"#;
+        let three = Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 3.0);
+        let may_be = |text: &str| {
+            let (model, evaluation) = evaluated(text, std::slice::from_ref(&three));
+            may_be_undefined(&model, &evaluation)
+        };
+        assert!(may_be(normalised));
+        assert!(!may_be(&normalised.replace("LpNormalization(%0) {axis = 0, p = 2}", "Ceil(%0)")));
+        assert!(!may_be(&normalised.replace("Mod", "Add")));
+    }
+}
