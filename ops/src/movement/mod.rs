@@ -78,7 +78,7 @@ fn rearranged<A: Arith, K: Kind<A>>(movement: &impl Movement, c: &Call<'_, A>) -
     movement.rearrange(&operands, c.outputs).into_iter().map(K::data).collect()
 }
 
-/// The facts of an operator that computes nothing, in every opset, and has no edges.
+/// The facts of an operator that computes nothing, means the same in every opset and has no edges.
 const fn only_moves(reads: Reads, linear: Option<usize>) -> Facts {
     Facts { since: 13, reads, cost: Cost::Moves, batch: Batch::Together, linear, edges: Vec::new() }
 }
