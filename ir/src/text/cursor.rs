@@ -26,7 +26,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// What has not been read.
-    pub fn rest(&self) -> &'a str {
+    fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
