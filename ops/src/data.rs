@@ -221,21 +221,3 @@ pub fn of_either_kind<A: Arith>(op: &impl EitherKind, c: &Call<'_, A>, i: usize)
         Data::Int(x) => Integers::data(op.elements::<A, Integers>(c, x)),
     }]
 }
-
-/// A rearrangement of elements that does not look at them: the same for every element type.
-pub trait Movement {
-    /// The outputs, made of copies of the operands' elements.
-    fn rearrange<T: Clone>(&self, operands: &[&ArrayD<T>], outputs: &[Type]) -> Vec<ArrayD<T>>;
-}
-
-/// Runs a [`Movement`] on the operands of a call, all of one dtype.
-pub fn rearrange<A: Arith>(m: &impl Movement, c: &Call<'_, A>) -> Vec<Data<A>> {
-    let present = 0..c.inputs.len();
-    if c.is_real() {
-        let operands: Vec<_> = present.filter_map(|i| c.opt_real(i)).collect();
-        m.rearrange(&operands, c.outputs).into_iter().map(Data::Real).collect()
-    } else {
-        let operands: Vec<_> = present.filter_map(|i| c.opt_int(i)).collect();
-        m.rearrange(&operands, c.outputs).into_iter().map(Data::Int).collect()
-    }
-}

@@ -102,10 +102,11 @@ impl TryFrom<Reply> for protocol::Reply {
     }
 }
 
-/// A named value.
-#[derive(Clone, Serialize, Deserialize)]
+/// A value: with a name what goes in or comes out, without one what an optional holds.
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Blob {
-    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dtype: Option<Named>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,20 +117,7 @@ pub(super) struct Blob {
     sequence: Option<Vec<Part>>,
     /// What an optional holds, or nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    optional: Option<Vec<Content>>,
-}
-
-/// What an optional holds.
-#[derive(Clone, Default, Serialize, Deserialize)]
-struct Content {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dtype: Option<Named>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shape: Option<Vec<i64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sequence: Option<Vec<Part>>,
+    optional: Option<Vec<Blob>>,
 }
 
 /// A dtype by its name.
@@ -137,64 +125,64 @@ struct Content {
 #[serde(transparent)]
 struct Named(#[serde(with = "dtype_name")] DType);
 
-impl From<Held<Part>> for Content {
+impl From<Held<Part>> for Blob {
     fn from(held: Held<Part>) -> Self {
         match held {
             Held::Tensor(Part { dtype, shape, bytes }) => {
-                Self { dtype: Some(Named(dtype)), shape: Some(shape), bytes: Some(bytes), sequence: None }
+                Self { dtype: Some(Named(dtype)), shape: Some(shape), bytes: Some(bytes), ..Self::default() }
             }
             Held::Sequence(items) => Self { sequence: Some(items), ..Self::default() },
         }
     }
 }
 
-impl TryFrom<Content> for Held<Part> {
+impl TryFrom<Blob> for Held<Part> {
     type Error = String;
 
-    fn try_from(content: Content) -> Result<Self, String> {
-        match content {
-            Content { dtype: None, shape: None, bytes: None, sequence: Some(items) } => {
+    fn try_from(blob: Blob) -> Result<Self, String> {
+        match blob {
+            Blob { dtype: None, shape: None, bytes: None, sequence: Some(items), .. } => {
                 Ok(Self::Sequence(items))
             }
-            Content { dtype, shape, bytes, sequence: None } => Ok(Self::Tensor(Part {
+            Blob { dtype, shape, bytes, sequence: None, .. } => Ok(Self::Tensor(Part {
                 dtype: need(dtype, "dtype")?.0,
                 shape: need(shape, "shape")?,
                 bytes: need(bytes, "bytes")?,
             })),
-            Content { .. } => Err("a tensor and a sequence in one".to_owned()),
+            Blob { .. } => Err("a tensor and a sequence in one".to_owned()),
         }
     }
 }
 
 impl From<protocol::Blob> for Blob {
     fn from(protocol::Blob { name, value }: protocol::Blob) -> Self {
-        let (content, optional) = match value {
-            Datum::Tensor(part) => (Held::Tensor(part).into(), None),
-            Datum::Sequence(items) => (Held::Sequence(items).into(), None),
+        let value = match value {
+            Datum::Tensor(part) => Held::Tensor(part).into(),
+            Datum::Sequence(items) => Held::Sequence(items).into(),
             Datum::Optional(held) => {
-                (Content::default(), Some(held.into_iter().map(Content::from).collect()))
+                Self { optional: Some(held.into_iter().map(Self::from).collect()), ..Self::default() }
             }
         };
-        let Content { dtype, shape, bytes, sequence } = content;
-        Self { name, dtype, shape, bytes, sequence, optional }
+        Self { name: Some(name), ..value }
     }
 }
 
 impl TryFrom<Blob> for protocol::Blob {
     type Error = String;
 
-    fn try_from(blob: Blob) -> Result<Self, String> {
-        let Blob { name, dtype, shape, bytes, sequence, optional } = blob;
-        let value = match (Content { dtype, shape, bytes, sequence }, optional) {
-            (content, None) => Held::try_from(content)?.into(),
-            (Content { dtype: None, shape: None, bytes: None, sequence: None }, Some(mut held)) => {
+    fn try_from(mut blob: Blob) -> Result<Self, String> {
+        let name = need(blob.name.take(), "name")?;
+        let optional = blob.optional.take();
+        let value = match (blob, optional) {
+            (blob, None) => Held::try_from(blob)?.into(),
+            (Blob { dtype: None, shape: None, bytes: None, sequence: None, .. }, Some(mut held)) => {
                 let first = held.pop().map(Held::try_from).transpose()?;
                 if !held.is_empty() {
                     return Err(format!("the optional `{name}` holds more than one value"));
                 }
                 Datum::Optional(first)
             }
-            (Content { .. }, Some(_)) => return Err(format!("`{name}` is an optional, and something else")),
+            (Blob { .. }, Some(_)) => return Err(format!("`{name}` is an optional, and something else")),
         };
         Ok(Self { name, value })
     }

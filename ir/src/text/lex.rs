@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::cursor::{Cursor, Place, shortened, starts_word};
 use super::{ParseError, Problem};
 
 /// A token; words borrow from the text.
@@ -25,31 +26,28 @@ const MARKS: &str = "{}[]():,=@";
 
 /// Cuts a text into tokens.
 #[derive(Clone, Debug)]
-pub(super) struct Lexer<'a> {
-    text: &'a str,
-    at: usize,
-}
+pub(super) struct Lexer<'a>(Cursor<'a>);
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+        Self(Cursor::new(text))
     }
 
     /// The next token and where it starts.
     pub(super) fn next(&mut self) -> Result<(usize, Token<'a>), ParseError> {
-        self.skip_blanks();
-        let start = self.at;
-        let Some(first) = self.rest().chars().next() else { return Ok((start, Token::End)) };
+        self.0.skip_blanks("//");
+        let start = self.0.at();
+        let Some(first) = self.0.peek() else { return Ok((start, Token::End)) };
         let token = match first {
-            'a'..='z' | 'A'..='Z' | '_' => Token::Word(self.take(is_word)),
-            '0'..='9' | '-' => self.number(),
+            c if starts_word(c) => Token::Word(self.0.word()),
+            '0'..='9' | '-' => Token::Number(self.0.number()),
             '%' => {
-                self.at += 1;
-                Token::Value(self.take(|c| c.is_ascii_digit() || c == '.'))
+                self.0.character();
+                Token::Value(self.0.take(|c| c.is_ascii_digit() || c == '.'))
             }
             '"' => Token::Quoted(self.string()?),
             c if MARKS.contains(c) => {
-                self.at += 1;
+                self.0.character();
                 Token::Mark(c)
             }
             c => return Err(self.error(start, Problem::Character(c))),
@@ -59,58 +57,21 @@ impl<'a> Lexer<'a> {
 
     /// The error that something is wrong at a byte of the text.
     pub(super) fn error(&self, at: usize, problem: Problem) -> ParseError {
-        let before = &self.text[..at];
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        ParseError {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            problem,
-        }
-    }
-
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn take(&mut self, mut belongs: impl FnMut(char) -> bool) -> &'a str {
-        let rest = self.rest();
-        let end = rest.find(|c| !belongs(c)).unwrap_or(rest.len());
-        self.at += end;
-        &rest[..end]
-    }
-
-    fn skip_blanks(&mut self) {
-        self.take(char::is_whitespace);
-        while self.rest().starts_with("//") {
-            self.take(|c| c != '\n');
-            self.take(char::is_whitespace);
-        }
-    }
-
-    fn number(&mut self) -> Token<'a> {
-        let mut last = 'e'; // so that a sign may come first, as it may after an exponent's `e`
-        Token::Number(self.take(|c| {
-            let belongs = is_word(c) || c == '.' || (matches!(c, '-' | '+') && matches!(last, 'e' | 'E'));
-            last = c;
-            belongs
-        }))
+        ParseError { place: Place::of(self.0.text(), at), problem }
     }
 
     fn string(&mut self) -> Result<Cow<'a, str>, ParseError> {
-        let start = self.at;
-        self.at += 1;
+        let start = self.0.at();
+        self.0.character();
         let mut content = Cow::Borrowed("");
         loop {
             // Still borrowed after this if it was empty.
-            content += self.take(|c| !matches!(c, '"' | '\\' | '\n'));
-            let at = self.at;
-            match self.rest().chars().next() {
-                Some('"') => {
-                    self.at += 1;
-                    return Ok(content);
-                }
+            content += self.0.take(|c| !matches!(c, '"' | '\\' | '\n'));
+            let at = self.0.at();
+            match self.0.character() {
+                Some('"') => return Ok(content),
                 Some('\\') => {
-                    let c = self.escape().ok_or_else(|| self.error(at, Problem::Escape))?;
+                    let c = self.escaped().ok_or_else(|| self.error(at, Problem::Escape))?;
                     content.to_mut().push(c);
                 }
                 _ => return Err(self.error(start, Problem::OpenString)),
@@ -118,48 +79,33 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn escape(&mut self) -> Option<char> {
-        let rest = &self.rest()[1..];
-        let (length, c) = match rest.chars().next()? {
-            c @ ('"' | '\\') => (1, c),
-            'n' => (1, '\n'),
-            'r' => (1, '\r'),
-            't' => (1, '\t'),
+    /// What follows a `\`.
+    fn escaped(&mut self) -> Option<char> {
+        Some(match self.0.character()? {
+            c @ ('"' | '\\') => c,
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
             'u' => {
-                let hex = rest[1..].strip_prefix('{')?.split_once('}')?.0;
-                (hex.len() + 3, u32::from_str_radix(hex, 16).ok().and_then(char::from_u32)?)
+                let hex = self.0.takes("{").then(|| self.0.take(|c| c != '}'))?;
+                let code = u32::from_str_radix(hex, 16).ok()?;
+                char::from_u32(code).filter(|_| self.0.takes("}"))?
             }
             _ => return None,
-        };
-        self.at += 1 + length;
-        Some(c)
+        })
     }
-}
-
-/// Whether the text can stand for a name without quotes.
-pub(super) fn is_identifier(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.chars().all(is_word)
-}
-
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
 }
 
 impl Token<'_> {
     /// How an error message shows the token: short, whatever its length.
     pub(super) fn shown(&self) -> String {
-        const MOST: usize = 40;
-        let all = match self {
+        shortened(match self {
             Self::Word(w) | Self::Number(w) => format!("`{w}`"),
             Self::Quoted(q) => format!("{q:?}"),
             Self::Value(v) => format!("`%{v}`"),
             Self::Mark(c) => format!("`{c}`"),
-            Self::End => return "the end of the text".to_owned(),
-        };
-        match all.char_indices().nth(MOST) {
-            Some((end, _)) => format!("{}…", &all[..end]),
-            None => all,
-        }
+            Self::End => "the end of the text".to_owned(),
+        })
     }
 }
 
@@ -179,18 +125,6 @@ mod tests {
     }
 
     #[test]
-    fn numbers_end_where_they_should() {
-        let numbers = |text| {
-            let all = tokens(text).unwrap();
-            all.into_iter()
-                .filter_map(|t| if let Token::Number(n) = t { Some(n.to_owned()) } else { None })
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(numbers("{-1e-5, 2.0,3E+7,-inf,0x1e}"), ["-1e-5", "2.0", "3E+7", "-inf", "0x1e"]);
-        assert_eq!(numbers("1-2--3"), ["1", "-2", "-", "-3"]);
-    }
-
-    #[test]
     fn strings_resolve_their_escapes() {
         assert_eq!(
             tokens(r#""a\"b\\\n\u{1F600}é" // "comment""#).unwrap(),
@@ -203,8 +137,8 @@ mod tests {
     }
 
     #[test]
-    fn places_count_characters() {
+    fn an_error_has_the_place_of_its_token() {
         let error = tokens("a\n é ").unwrap_err();
-        assert_eq!((error.line, error.column, error.problem), (2, 2, Problem::Character('é')));
+        assert_eq!((error.place, error.problem), (Place { line: 2, column: 2 }, Problem::Character('é')));
     }
 }

@@ -53,12 +53,16 @@
 //! with its bits, as `nan(0x7fc00000)`, and infinities are `inf` and `-inf`. A float attribute always has a `.`,
 //! an exponent, `nan` or `inf` in it; an integer attribute never has. Strings have the escapes `\"`, `\\`, `\n`,
 //! `\r`, `\t` and `\u{hex}`. `//` starts a comment that ends with the line.
+//!
+//! What reading a text takes whatever its syntax is public: a [`Cursor`], and the [`Place`] of a mistake.
 
+mod cursor;
 mod lex;
 mod literal;
 mod parse;
 mod print;
 
+pub use cursor::{Cursor, Place, is_identifier, shortened, starts_word};
 pub(crate) use print::{attributes, name, quoted};
 
 /// What stands before an attribute's empty list of floats, and of strings.
@@ -71,12 +75,10 @@ use crate::{DType, dtype::UnknownDType};
 
 /// A text that is not the text form of a model, with the place where that shows.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}, column {column}: {problem}")]
+#[error("{place}: {problem}")]
 pub struct ParseError {
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in characters, from 1.
-    pub column: usize,
+    /// Where that shows.
+    pub place: Place,
     /// What is wrong there.
     pub problem: Problem,
 }

@@ -8,7 +8,7 @@ use crate::{
     Function, FunctionId, Graph, Model, Node, NodeId, NodeKind, Operation, Tensor, Value, each_tensor,
 };
 
-use super::lex::is_identifier;
+use super::cursor::is_identifier;
 use super::literal::Literal;
 use super::{FLOATS, STRINGS};
 

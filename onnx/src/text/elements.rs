@@ -23,36 +23,12 @@ pub(super) enum Elements<'a> {
     String(&'a [Vec<u8>]),
 }
 
-/// The field that ONNX has for elements of a type.
-pub(super) const fn field(dtype: DataType) -> Option<Field> {
-    Some(match dtype {
-        DataType::Undefined => return None,
-        DataType::Float | DataType::Complex64 => Field::Float,
-        DataType::Double | DataType::Complex128 => Field::Double,
-        DataType::Int64 => Field::Int64,
-        DataType::Uint32 | DataType::Uint64 => Field::Uint64,
-        DataType::String => Field::String,
-        DataType::Bool
-        | DataType::Int2
-        | DataType::Int4
-        | DataType::Int8
-        | DataType::Int16
-        | DataType::Int32
-        | DataType::Uint2
-        | DataType::Uint4
-        | DataType::Uint8
-        | DataType::Uint16
-        | DataType::Float16
-        | DataType::Bfloat16
-        | DataType::Float8e4m3fn
-        | DataType::Float8e4m3fnuz
-        | DataType::Float8e5m2
-        | DataType::Float8e5m2fnuz
-        | DataType::Float8e8m0
-        | DataType::Float6e2m3
-        | DataType::Float6e3m2
-        | DataType::Float4e2m1 => Field::Int32,
-    })
+/// The field that ONNX has for elements of a type: the one that elements without bytes would be in.
+pub(super) fn field(dtype: DataType) -> Option<Field> {
+    match dtype {
+        DataType::String => Some(Field::String),
+        dtype => Elements::raw(&[], dtype).map(|none| none.field()),
+    }
 }
 
 impl<'a> Elements<'a> {
@@ -81,6 +57,17 @@ impl<'a> Elements<'a> {
             Self::Float(all) => all.is_empty(),
             Self::Double(all) => all.is_empty(),
             Self::String(all) => all.is_empty(),
+        }
+    }
+
+    fn field(&self) -> Field {
+        match self {
+            Self::Int32(_) => Field::Int32,
+            Self::Int64(_) => Field::Int64,
+            Self::Uint64(_) => Field::Uint64,
+            Self::Float(_) => Field::Float,
+            Self::Double(_) => Field::Double,
+            Self::String(_) => Field::String,
         }
     }
 

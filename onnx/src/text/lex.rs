@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::names::is_word;
+use ir::text::{Cursor, shortened, starts_word};
+
 use super::{ParseError, Problem};
 
 /// A token; words borrow from the text.
@@ -26,31 +27,25 @@ const MARKS: &str = "<>()[]{},:=@?.";
 
 /// Cuts a text into tokens.
 #[derive(Clone, Debug)]
-pub(super) struct Lexer<'a> {
-    text: &'a str,
-    at: usize,
-}
+pub(super) struct Lexer<'a>(Cursor<'a>);
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+        Self(Cursor::new(text))
     }
 
     /// The next token and where it starts.
     pub(super) fn next(&mut self) -> Result<(usize, Token<'a>), ParseError> {
-        self.skip_blanks();
-        let start = self.at;
-        let Some(first) = self.rest().chars().next() else { return Ok((start, Token::End)) };
+        self.0.skip_blanks("#");
+        let start = self.0.at();
+        let Some(first) = self.0.peek() else { return Ok((start, Token::End)) };
         let token = match first {
-            'a'..='z' | 'A'..='Z' | '_' => Token::Word(self.take(is_word)),
-            '0'..='9' | '-' => self.number(),
+            c if starts_word(c) => Token::Word(self.0.word()),
+            '0'..='9' | '-' => Token::Number(self.0.number()),
             '"' => Token::Quoted(self.string()?),
-            '=' if self.rest().starts_with("=>") => {
-                self.at += "=>".len();
-                Token::Arrow
-            }
+            '=' if self.0.takes("=>") => Token::Arrow,
             c if MARKS.contains(c) => {
-                self.at += 1;
+                self.0.character();
                 Token::Mark(c)
             }
             c => return Err(self.error(start, Problem::Character(c))),
@@ -60,57 +55,23 @@ impl<'a> Lexer<'a> {
 
     /// The error that something is wrong at a byte of the text.
     pub(super) fn error(&self, at: usize, problem: Problem) -> ParseError {
-        ParseError::at(self.text, at, problem)
-    }
-
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn take(&mut self, mut belongs: impl FnMut(char) -> bool) -> &'a str {
-        let rest = self.rest();
-        let end = rest.find(|c| !belongs(c)).unwrap_or(rest.len());
-        self.at += end;
-        &rest[..end]
-    }
-
-    fn skip_blanks(&mut self) {
-        self.take(char::is_whitespace);
-        while self.rest().starts_with('#') {
-            self.take(|c| c != '\n');
-            self.take(char::is_whitespace);
-        }
-    }
-
-    fn number(&mut self) -> Token<'a> {
-        let mut last = 'e'; // so that a sign may come first, as it may after an exponent's `e`
-        Token::Number(self.take(|c| {
-            let belongs = is_word(c) || c == '.' || (matches!(c, '-' | '+') && matches!(last, 'e' | 'E'));
-            last = c;
-            belongs
-        }))
+        ParseError::at(self.0.text(), at, problem)
     }
 
     /// A string may have line breaks. What follows a `\` stands for itself.
     fn string(&mut self) -> Result<Cow<'a, str>, ParseError> {
-        let start = self.at;
-        self.at += 1;
+        let start = self.0.at();
+        self.0.character();
         let mut content = Cow::Borrowed("");
         loop {
             // Still borrowed after this if it was empty.
-            content += self.take(|c| !matches!(c, '"' | '\\'));
-            let mut next = self.rest().chars();
-            match (next.next(), next.next()) {
-                (Some('"'), _) => {
-                    self.at += 1;
-                    return Ok(content);
-                }
-                (Some('\\'), Some(c)) => {
-                    content.to_mut().push(c);
-                    self.at += 1 + c.len_utf8();
-                }
-                _ => return Err(self.error(start, Problem::OpenString)),
-            }
+            content += self.0.take(|c| !matches!(c, '"' | '\\'));
+            let escaped = match self.0.character() {
+                Some('"') => return Ok(content),
+                Some(_) => self.0.character(),
+                None => None,
+            };
+            content.to_mut().push(escaped.ok_or_else(|| self.error(start, Problem::OpenString))?);
         }
     }
 }
@@ -118,17 +79,12 @@ impl<'a> Lexer<'a> {
 impl Token<'_> {
     /// How an error message shows the token: short, whatever its length.
     pub(super) fn shown(&self) -> String {
-        const MOST: usize = 40;
-        let all = match self {
+        shortened(match self {
             Self::Word(w) | Self::Number(w) => format!("`{w}`"),
             Self::Quoted(q) => format!("{q:?}"),
             Self::Mark(c) => format!("`{c}`"),
             Self::Arrow => "`=>`".to_owned(),
-            Self::End => return "the end of the text".to_owned(),
-        };
-        match all.char_indices().nth(MOST) {
-            Some((end, _)) => format!("{}…", &all[..end]),
-            None => all,
-        }
+            Self::End => "the end of the text".to_owned(),
+        })
     }
 }

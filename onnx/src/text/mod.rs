@@ -61,6 +61,8 @@ mod print;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use ir::text::Place;
+
 use crate::Error;
 use crate::proto::ModelProto;
 
@@ -95,12 +97,10 @@ pub fn parse(text: &str) -> Result<ModelProto, ParseError> {
 
 /// A text that is not a model, with the place where that shows.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}, column {column}: {problem}\n{shown}")]
+#[error("{place}: {problem}\n{shown}")]
 pub struct ParseError {
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in characters, from 1.
-    pub column: usize,
+    /// Where that shows.
+    pub place: Place,
     /// What is wrong there.
     pub problem: Problem,
     /// The line, and a mark below the column.
@@ -145,15 +145,9 @@ impl ParseError {
 
     /// The error that something is wrong at a byte of a text.
     fn at(text: &str, at: usize, problem: Problem) -> Self {
-        let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
-        let line = text[start..].lines().next().unwrap_or_default();
-        let column = text[start..at].chars().count();
-        Self {
-            line: text[..start].matches('\n').count() + 1,
-            column: column + 1,
-            problem,
-            shown: marked(line, column),
-        }
+        let place = Place::of(text, at);
+        let line = text.lines().nth(place.line - 1).unwrap_or_default();
+        Self { place, problem, shown: marked(line, place.column - 1) }
     }
 }
 

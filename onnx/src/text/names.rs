@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display};
 
+use ir::text::is_identifier;
+
 use crate::proto::attribute_proto::AttributeType;
 use crate::proto::tensor_proto::DataType;
 
@@ -28,15 +30,6 @@ pub(super) fn starts_type(word: &str) -> bool {
 /// Whether a number is spelled so, less its sign.
 pub(super) fn spells_number(word: &str) -> bool {
     ["nan", "inf", "infinity"].iter().any(|number| word.eq_ignore_ascii_case(number))
-}
-
-/// Whether a text can stand for a name without quotes.
-pub(super) fn is_identifier(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.chars().all(is_word)
-}
-
-pub(super) fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// A name, in quotes unless it is an identifier.

@@ -196,8 +196,8 @@ fn other_layouts_mean_the_same() {
 
 #[track_caller]
 fn wrong(text: &str) -> (usize, usize, String) {
-    let ParseError { line, column, problem, .. } = parse(text).unwrap_err();
-    (line, column, problem.to_string())
+    let ParseError { place, problem, .. } = parse(text).unwrap_err();
+    (place.line, place.column, problem.to_string())
 }
 
 #[test]

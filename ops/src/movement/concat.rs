@@ -3,12 +3,11 @@
 use ir::{Dim, Sym, Type};
 use ndarray::{ArrayD, Axis};
 
-use crate::arith::Arith;
 use crate::attributes::attributes;
-use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::movement::Movement;
+use crate::operator::TypeRule;
 use crate::rule::{Args, Reject, Rule, axis, same_dtype};
 use crate::spec::Row;
 
@@ -63,31 +62,12 @@ impl<D: Dim> TypeRule<D> for Concat {
 }
 
 impl Movement for Concat {
+    const LINEAR: Option<usize> = None;
+
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let axis = axis(self.axis, y[0].rank()).unwrap_or(0);
         let views: Vec<_> = x.iter().map(|x| x.view()).collect();
         let all = ndarray::concatenate(Axis(axis), &views);
         vec![all.expect("the type rule makes the other axes agree").as_standard_layout().into_owned()]
-    }
-}
-
-impl Operator for Concat {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: None,
-            edges: Vec::new(),
-        }
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        rearrange(self, c)
     }
 }

@@ -3,13 +3,12 @@
 use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
-use crate::arith::Arith;
 use crate::attributes::attributes;
-use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::movement::Movement;
+use crate::operator::TypeRule;
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -94,6 +93,8 @@ impl<D: Dim> TypeRule<D> for SpaceToDepth<D> {
 }
 
 impl Movement for DepthToSpace {
+    const LINEAR: Option<usize> = None;
+
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let (side, shape) = (self.blocksize as usize, y[0].extents());
         vec![lanes::build(&shape, |at| {
@@ -106,6 +107,8 @@ impl Movement for DepthToSpace {
 }
 
 impl Movement for SpaceToDepth {
+    const LINEAR: Option<usize> = None;
+
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let (side, depth) = (self.blocksize as usize, x[0].shape()[1]);
         vec![lanes::build(&y[0].extents(), |at| {
@@ -113,48 +116,6 @@ impl Movement for SpaceToDepth {
             let (row, column) = (at[2] * side + place / side, at[3] * side + place % side);
             x[0][[at[0], channel, row, column].as_slice()].clone()
         })]
-    }
-}
-
-impl Operator for DepthToSpace {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: None,
-            edges: Vec::new(),
-        }
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        rearrange(self, c)
-    }
-}
-
-impl Operator for SpaceToDepth {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: None,
-            edges: Vec::new(),
-        }
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        rearrange(self, c)
     }
 }
 

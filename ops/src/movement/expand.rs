@@ -3,12 +3,11 @@
 use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
-use crate::arith::Arith;
 use crate::attributes::attributes;
-use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::movement::Movement;
+use crate::operator::TypeRule;
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
 use crate::spec::{Row, list};
 
@@ -46,29 +45,10 @@ impl<D: Dim> TypeRule<D> for Expand<D> {
 }
 
 impl Movement for Expand {
+    const LINEAR: Option<usize> = Some(0);
+
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let expanded = x[0].broadcast(y[0].extents());
         vec![expanded.expect("the type rule makes the operand broadcast").to_owned()]
-    }
-}
-
-impl Operator for Expand {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: Some(0),
-            edges: Vec::new(),
-        }
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        rearrange(self, c)
     }
 }

@@ -8,7 +8,8 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::movement::only_moves;
+use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -49,14 +50,7 @@ impl<D: Dim> TypeRule<D> for EyeLike {
 
 impl Operator for EyeLike {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Types,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: None,
-            edges: Vec::new(),
-        }
+        only_moves(Reads::Types, None)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

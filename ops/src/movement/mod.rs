@@ -37,3 +37,53 @@ pub use squeeze::{Squeeze, Unsqueeze};
 pub use tile::Tile;
 pub use transpose::Transpose;
 pub use trilu::Trilu;
+
+use std::fmt::Debug;
+
+use ir::Type;
+use ndarray::ArrayD;
+
+use crate::arith::Arith;
+use crate::data::{Call, Data, Integers, Kind, Reals};
+use crate::lanes::array;
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+
+/// A rearrangement of elements that does not look at them: the same for every element type. That, its type rule and one fact are
+/// all there is to such an operator.
+pub trait Movement: TypeRule<i64> + Clone + PartialEq + Debug {
+    /// The operand that it is [`linear`](Facts::linear) in.
+    const LINEAR: Option<usize>;
+
+    /// The outputs, made of copies of the operands' elements.
+    fn rearrange<T: Clone>(&self, operands: &[&ArrayD<T>], outputs: &[Type]) -> Vec<ArrayD<T>>;
+}
+
+impl<M: Movement> Operator for M {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        only_moves(Reads::Elements, M::LINEAR)
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        if c.is_real() { rearranged::<A, Reals>(self, c) } else { rearranged::<A, Integers>(self, c) }
+    }
+}
+
+/// The outputs of a movement, whose operands are all of one kind.
+fn rearranged<A: Arith, K: Kind<A>>(movement: &impl Movement, c: &Call<'_, A>) -> Vec<Data<A>> {
+    let operands: Vec<_> = (0..c.inputs.len()).filter_map(|i| K::operand(c, i)).collect();
+    movement.rearrange(&operands, c.outputs).into_iter().map(K::data).collect()
+}
+
+/// The facts of an operator that computes nothing, means the same in every opset and has no edges.
+const fn only_moves(reads: Reads, linear: Option<usize>) -> Facts {
+    Facts { since: 13, reads, cost: Cost::Moves, batch: Batch::Together, linear, edges: Vec::new() }
+}
+
+/// The elements in their order, in the output's shape.
+fn reshaped<T: Clone>(x: &ArrayD<T>, y: &Type) -> Vec<ArrayD<T>> {
+    vec![array(&y.extents(), x.iter().cloned().collect())]
+}

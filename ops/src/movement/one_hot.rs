@@ -9,7 +9,8 @@ use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{array, each, move_last};
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::movement::only_moves;
+use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
 
@@ -87,14 +88,7 @@ impl EitherKind for OneHot {
 
 impl Operator for OneHot {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: None,
-            edges: Vec::new(),
-        }
+        only_moves(Reads::Elements, None)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -9,7 +9,8 @@ use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::movement::only_moves;
+use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -115,14 +116,7 @@ impl<D: Dim> TypeRule<D> for ReverseSequence {
 
 impl Operator for ReverseSequence {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: None,
-            edges: Vec::new(),
-        }
+        only_moves(Reads::Elements, None)
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {

@@ -8,7 +8,8 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::movement::only_moves;
+use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, within_limit};
 use crate::spec::Row;
 
@@ -99,14 +100,7 @@ impl<D: Dim> TypeRule<D> for Size {
 
 impl Operator for Shape {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Types,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: None,
-            edges: Vec::new(),
-        }
+        only_moves(Reads::Types, None)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
@@ -122,14 +116,7 @@ impl Operator for Shape {
 
 impl Operator for Size {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Types,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: None,
-            edges: Vec::new(),
-        }
+        only_moves(Reads::Types, None)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

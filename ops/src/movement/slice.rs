@@ -3,13 +3,12 @@
 use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 
-use crate::arith::Arith;
 use crate::attributes::attributes;
-use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::movement::Movement;
+use crate::operator::TypeRule;
 use crate::rule::{Args, Reject, Rule, axes, within_limit};
 use crate::spec::{Row, list};
 
@@ -141,6 +140,8 @@ impl<D: Dim> TypeRule<D> for Slice<D> {
 }
 
 impl Movement for Slice {
+    const LINEAR: Option<usize> = Some(0);
+
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let shape: Vec<i64> = x[0].shape().iter().map(|&d| d as i64).collect();
         let cuts = self.cuts(&mut crate::rule::Check, &shape).unwrap_or_default();
@@ -149,27 +150,6 @@ impl Movement for Slice {
             let source: Vec<usize> = at.iter().copied().zip(&cuts).map(from).collect();
             x[0][source.as_slice()].clone()
         })]
-    }
-}
-
-impl Operator for Slice {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: Some(0),
-            edges: Vec::new(),
-        }
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        rearrange(self, c)
     }
 }
 

@@ -3,12 +3,11 @@
 use ir::{Dim, Sym, Type};
 use ndarray::{ArrayD, Axis, Slice};
 
-use crate::arith::Arith;
 use crate::attributes::attributes;
-use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::movement::Movement;
+use crate::operator::TypeRule;
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Deviation, Row, list};
 
@@ -63,6 +62,8 @@ impl<D: Dim> TypeRule<D> for Split<D> {
 }
 
 impl Movement for Split {
+    const LINEAR: Option<usize> = None;
+
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let axis = axis(self.axis, x[0].ndim()).unwrap_or(0);
         let mut start = 0;
@@ -73,26 +74,5 @@ impl Movement for Split {
             part
         };
         y.iter().map(&mut part).collect()
-    }
-}
-
-impl Operator for Split {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: None,
-            edges: Vec::new(),
-        }
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        rearrange(self, c)
     }
 }

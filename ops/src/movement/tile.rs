@@ -3,13 +3,12 @@
 use ir::{Dim, Sym, Type};
 use ndarray::ArrayD;
 
-use crate::arith::Arith;
 use crate::attributes::attributes;
-use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::movement::Movement;
+use crate::operator::TypeRule;
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, list};
 
@@ -51,32 +50,13 @@ impl<D: Dim> TypeRule<D> for Tile<D> {
 }
 
 impl Movement for Tile {
+    const LINEAR: Option<usize> = Some(0);
+
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         vec![lanes::build(&y[0].extents(), |at| {
             let source: Vec<usize> = at.iter().zip(x[0].shape()).map(|(&at, &size)| at % size).collect();
             x[0][source.as_slice()].clone()
         })]
-    }
-}
-
-impl Operator for Tile {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: Some(0),
-            edges: Vec::new(),
-        }
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        rearrange(self, c)
     }
 }
 

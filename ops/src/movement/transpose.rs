@@ -4,12 +4,11 @@ use ir::{Attributes, BadAttribute, Dim, Sym, Type};
 use ndarray::ArrayD;
 use rand::seq::SliceRandom;
 
-use crate::arith::Arith;
 use crate::attributes::attributes;
-use crate::data::{Call, Data, Movement, rearrange};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::movement::Movement;
+use crate::operator::TypeRule;
 use crate::rule::{Args, Reject, Rule, axes};
 use crate::spec::Row;
 
@@ -77,30 +76,11 @@ impl<D: Dim> TypeRule<D> for Transpose {
 }
 
 impl Movement for Transpose {
+    const LINEAR: Option<usize> = Some(0);
+
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], _: &[Type]) -> Vec<ArrayD<T>> {
         let order = self.order(x[0].ndim()).unwrap_or_default();
         vec![x[0].view().permuted_axes(order).as_standard_layout().into_owned()]
-    }
-}
-
-impl Operator for Transpose {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: Some(0),
-            edges: Vec::new(),
-        }
-    }
-
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
-    }
-
-    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        rearrange(self, c)
     }
 }
 

@@ -8,7 +8,8 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::movement::only_moves;
+use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, within_limit};
 use crate::spec::{Row, scalar};
 
@@ -69,14 +70,7 @@ impl<D: Dim> TypeRule<D> for Trilu {
 
 impl Operator for Trilu {
     fn facts(&self, _: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::Moves,
-            batch: Batch::Together,
-            linear: None,
-            edges: Vec::new(),
-        }
+        only_moves(Reads::Elements, None)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

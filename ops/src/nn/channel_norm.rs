@@ -85,6 +85,18 @@ fn infer<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject>
     Ok(data.clone())
 }
 
+/// What holds of both, whatever the attributes.
+fn facts(x: &[Option<&Type>]) -> Facts {
+    Facts {
+        since: 13,
+        reads: Reads::Elements,
+        cost: Cost::PerOutput(7),
+        batch: Batch::apart_if(rank(x, 0) >= 1),
+        linear: None,
+        edges: Vec::new(),
+    }
+}
+
 /// The channels standardised `together` at a time in `stage`, then scaled and shifted.
 fn eval<A: Arith>(c: &Call<'_, A>, stage: &A, together: usize, epsilon: f32) -> Vec<Data<A>> {
     let (a, x, scale, bias) = (c.arith, c.real(0), c.real(1), c.real(2));
@@ -124,14 +136,7 @@ impl<D: Dim> TypeRule<D> for GroupNorm<D> {
 
 impl Operator for InstanceNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(7),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            linear: None,
-            edges: Vec::new(),
-        }
+        facts(x)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
@@ -145,14 +150,7 @@ impl Operator for InstanceNorm {
 
 impl Operator for GroupNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        Facts {
-            since: 13,
-            reads: Reads::Elements,
-            cost: Cost::PerOutput(7),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
-            linear: None,
-            edges: Vec::new(),
-        }
+        facts(x)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

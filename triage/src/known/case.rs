@@ -119,8 +119,8 @@ where
         // A string between three quotes may begin on the next line.
         let from = text.get(words.span()).and_then(|from| from.get(3..)).unwrap_or_default();
         let opening = usize::from(from.starts_with(['\n', '\r']));
-        let line = line_of(text, words.span().start) + opening + e.line - 1;
-        let why = format!("column {}: {}", e.column, e.problem);
+        let line = line_of(text, words.span().start) + opening + e.place.line - 1;
+        let why = format!("column {}: {}", e.place.column, e.problem);
         KnownError::Content { file: file.to_owned(), line, why }
     })
 }

@@ -67,10 +67,12 @@ fn a_header_that_is_no_value_or_two_is_refused() {
         r#","sequence":[],"optional":[]"#,
         r#","optional":[{"sequence":[]},{"sequence":[]}]"#,
         r#","optional":[{}]"#,
+        r#","optional":[{"optional":[]}]"#,
     ] {
         let header = format!(r#"{{"name":"x"{fields}}}"#);
         assert!(serde_json::from_str::<Blob>(&header).is_err(), "{header}");
     }
+    assert!(serde_json::from_str::<Blob>(r#"{"sequence":[]}"#).is_err(), "it has no name");
 }
 
 #[test]

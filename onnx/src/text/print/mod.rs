@@ -9,8 +9,10 @@ mod ty;
 
 use std::fmt::Display;
 
+use ir::text::is_identifier;
+
 use super::Text;
-use super::names::{is_identifier, name, name_of_its_own, quoted, separated};
+use super::names::{name, name_of_its_own, quoted, separated};
 use crate::proto::{
     FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto,
 };

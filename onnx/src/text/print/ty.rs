@@ -1,12 +1,14 @@
 //! Values with their types.
 
+use ir::text::is_identifier;
+
 use super::{Printer, says};
 use crate::proto::tensor_proto::DataType;
 use crate::proto::tensor_shape_proto::Dimension;
 use crate::proto::tensor_shape_proto::dimension;
 use crate::proto::type_proto::{Map, Opaque, Optional, Sequence, SparseTensor, Tensor, Value};
 use crate::proto::{TensorShapeProto, TypeProto, ValueInfoProto};
-use crate::text::names::{is_identifier, name, name_of_its_own, quoted};
+use crate::text::names::{name, name_of_its_own, quoted};
 
 impl Printer {
     pub(super) fn value_info(&mut self, info: &ValueInfoProto) {
