@@ -59,7 +59,7 @@ fn pivot(m: &[f64], rows: usize, k: usize, pivots: Pivots) -> (usize, usize) {
     let largest = places().map(size).fold(0.0, f64::max);
     let mut found = places().filter(|&at| size(at) >= share * largest);
     match pivots {
-        Pivots::NearlyLargest => found.last(),
+        Pivots::NearlyLargest => found.next_back(),
         Pivots::Column | Pivots::Complete => found.next(),
     }
     .unwrap_or((k, k))
@@ -142,11 +142,10 @@ impl Kind {
         let element = |i: usize| {
             let (r, c, x) = (i / rows, i % rows, plain[i]);
             match self {
-                Self::Plain => x,
                 Self::LargeRow => x * if r == rows / 2 { 1e3 } else { 1.0 },
                 Self::LargeColumn => x * if c == rows / 2 { 1e3 } else { 1.0 },
                 Self::NearlySingular if r == 0 => 0.7 * plain[rows + c] + 1e-4 * x,
-                Self::NearlySingular => x,
+                Self::Plain | Self::NearlySingular => x,
                 Self::NearlyOfRankOne => plain[r] * plain[rows + c] + 1e-2 * x,
                 Self::Integers => x.round(),
                 Self::Signs => 1f64.copysign(x),
