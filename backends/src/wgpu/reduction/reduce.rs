@@ -21,10 +21,10 @@ params! {
 }
 
 const BODY: Body<Reduction> = body!(Reduction, "reduce.wgsl", "chunk.wgsl");
+const LOG_SUM_EXP: Body<()> = body!((), "log_sum_exp.wgsl");
+
 /// Why there is no kernel for a root or a logarithm of integers.
 const OF_INTEGERS: &str = "its result needs more digits than f32 has";
-
-const LOG_SUM_EXP: Body<()> = body!((), "log_sum_exp.wgsl");
 
 impl Kernel for Reduce {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
