@@ -2,8 +2,7 @@
 
 use graphgen::{Settings, Weights, generate};
 use ir::{Attributes, DType, Datum, Operation, Stream, Tensor, Type, Wanted};
-use onnxsmith_backends::Support;
-use onnxsmith_backends::cpu::{Cpu, CpuEngine, CpuError, NodeRunner, RunError, run_model, run_node, support};
+use onnxsmith_backends::cpu::{Cpu, CpuEngine, CpuError, NodeRunner, RunError, run_model, run_node};
 use ops::Op;
 use rand::RngExt;
 use worker::{Case, Engine, EngineError};
@@ -74,12 +73,19 @@ fn an_index_out_of_range_is_an_error() {
 }
 
 #[test]
-fn what_has_no_kernel_says_why() {
-    let ty = Type::new(DType::I32, [2]);
-    let norm = op("ReduceL2", &Attributes::new());
-    assert!(matches!(support(&norm, &[Some(&ty)]), Support::No(_)));
-    assert_eq!(support(&norm, &[Some(&ty.with_dtype(DType::F32))]), Support::Yes);
-    assert!(matches!(run(&norm, &[&tensor(DType::I32, &[2], &[3.0, 4.0])]), Err(CpuError::Unsupported(_))));
+fn roots_and_logarithms_of_integers_saturate() {
+    let none = Attributes::new();
+    for dtype in [DType::I32, DType::I64] {
+        let (low, high) = dtype.int_range().expect("an integer");
+        // Two squares of 2^(bits/2 - 1) wrap to the least integer.
+        let side = (1i64 << (dtype.bits() / 2 - 1)) as f64;
+        let x = tensor(dtype, &[2], &[side, side]);
+        assert_eq!(run(&op("ReduceL2", &none), &[&x]), Ok(vec![0.0]));
+        let zeros = tensor(dtype, &[2], &[0.0, 0.0]);
+        assert_eq!(run(&op("ReduceLogSum", &none), &[&zeros]), Ok(vec![low as f64]));
+        let most = Tensor::from_i128_fn(&Type::new(dtype, [2]), |_| high);
+        assert_eq!(run(&op("ReduceLogSumExp", &none), &[&most]), Ok(vec![high as f64]));
+    }
 }
 
 /// Inputs for every variable of a model.

@@ -13,6 +13,9 @@ use values::{Budget, find_values};
 /// Operators whose sizes must satisfy equations that the least sizes do not.
 const NEED_SOLVER: [&str; 1] = ["Reshape"];
 
+/// Operators of which the standard does not say what they are on integers.
+const OPEN_ON_INTEGERS: [&str; 1] = ["ReduceLogSum"];
+
 /// A value of a symbol that satisfies most type rules: its least.
 fn least(arena: &Arena<'_>, sym: Sym<'_>) -> Option<i64> {
     match sym {
@@ -72,6 +75,7 @@ fn values_lie_within_their_own_bounds_and_are_mostly_decidable() {
         let found = find_values(&model, &[], Stream::new(seed), Budget::default()).unwrap();
         let inputs = found.inputs(&model);
         let plain = evaluate_plain(&model, &inputs).unwrap();
+        let is_open = OPEN_ON_INTEGERS.contains(&spec.name) && inputs[0].dtype().is_int();
         for profile in [Profile::TIGHT, Profile::WGSL, Profile::DECLARED] {
             let all = evaluate(&model, &inputs, &profile, Taps::Outputs).unwrap();
             for (expected, value) in all.outputs.iter().zip(&plain) {
@@ -82,7 +86,7 @@ fn values_lie_within_their_own_bounds_and_are_mostly_decidable() {
                     spec.name,
                     profile.name
                 );
-                if profile.name == "tight" && found.all_defined {
+                if profile.name == "tight" && found.all_defined && !is_open {
                     let count = share.entry(spec.name).or_default();
                     count.0 += verdict.elements;
                     count.1 += verdict.undecidable + verdict.undefined;

@@ -2,8 +2,7 @@
 
 use ir::{DType, Tensor, Type};
 
-/// Why a kernel gives no outputs. On a validated node only [`CpuError::Index`] and [`CpuError::Unsupported`]
-/// occur.
+/// Why a kernel gives no outputs. On a validated node only [`CpuError::Index`] occurs.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CpuError {
     /// An operand that must be there is not.
@@ -27,9 +26,6 @@ pub enum CpuError {
         /// The size of the axis.
         size: usize,
     },
-    /// The backend has no kernel for this use of the operator.
-    #[error("no kernel: {0}")]
-    Unsupported(&'static str),
     /// The operands' shapes or the attributes do not fit the declared outputs: the node is not valid.
     #[error("the node is not valid: {0}")]
     Invalid(&'static str),

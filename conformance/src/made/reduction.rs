@@ -17,13 +17,17 @@ const REDUCTIONS: &[&str] = &[
     "ReduceSumSquare",
 ];
 
-/// Those of integers. The others give fractions, of which nobody says what they are as integers.
+/// Those that are defined at the ends of integers.
 const OF_INTEGERS: &[&str] =
     &["ReduceL1", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"];
+
+/// Those of which fractions are truncated, on integers of 32 and 64 bits. Of ReduceLogSum nobody says what it is there.
+const TRUNCATED: &[&str] = &["ReduceL2", "ReduceLogSumExp"];
 
 pub(super) fn write(sheet: &mut Sheet) {
     of_axes(sheet);
     of_integers(sheet);
+    truncated(sheet);
     of_nothing(sheet);
     with_nan(sheet);
     positions(sheet);
@@ -55,6 +59,24 @@ fn of_integers(sheet: &mut Sheet) {
         let attributes = none().ints("axes", &[1]).flag("keepdims", false);
         for operator in OF_INTEGERS {
             sheet.with(operator, "at the ends", &attributes, &[&x]);
+        }
+    }
+}
+
+fn truncated(sheet: &mut Sheet) {
+    let attributes = none().ints("axes", &[1]).flag("keepdims", false);
+    for dtype in [DType::I32, DType::I64, DType::U32, DType::U64] {
+        // √155 and √19; 9.15 and 3.24, where truncated exponentials would give 2.
+        let x = integers(dtype, &[2, 6], &[5, 7, 9, 0, 0, 0, 2, 2, 1, 1, 1, 1]);
+        for operator in TRUNCATED {
+            sheet.with(operator, "of small integers", &attributes, &[&x]);
+        }
+        let x = integers(dtype, &[2, 3], &[3, 4, 12, 0, 0, 0]);
+        sheet.with("ReduceL2", "of squares", &attributes, &[&x]);
+        if dtype.is_signed() {
+            // ln(e⁻² + e⁻³) = -1.69, and ln(2e⁻¹) = -0.31.
+            let x = integers(dtype, &[2, 2], &[-2, -3, -1, -1]);
+            sheet.with("ReduceLogSumExp", "of negative integers", &attributes, &[&x]);
         }
     }
 }

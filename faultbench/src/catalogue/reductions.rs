@@ -1,12 +1,13 @@
 //! Reductions, and what else runs along an axis.
 
 use ir::round::round_to;
-use ir::{DType, Tensor};
+use ir::{DType, Operation, Tensor};
 use ops::Op;
+use ops::movement::Expand;
 use ops::reduction::{Arg, ArgFn, Cumulative, Reduce, ReduceFn, TopK};
 
 use crate::PlantedFault;
-use crate::node::{Node, Outputs, along, as_signed, column_major, each, lanes, only, resolve};
+use crate::node::{Node, Outputs, along, as_signed, column_major, converted, each, lanes, only, resolve};
 
 pub(super) const FAULTS: &[PlantedFault] = &[
     PlantedFault {
@@ -106,11 +107,49 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         },
     },
     PlantedFault {
+        name: "reduce-l2-of-integers-rounds",
+        operator: "ReduceL2",
+        does: "rounds roots of integers to nearest instead of towards zero",
+        kernel: |n| {
+            let (x, y) = (n.input(0).filter(|x| x.dtype().is_int())?, n.outputs.first()?);
+            let roots = only(n.op, &[Some(&converted(x, DType::F64))], &y.with_dtype(DType::F64))?.to_f64s();
+            Some(vec![Tensor::from_i128_fn(y, |i| roots[i].round() as i128)])
+        },
+    },
+    PlantedFault {
+        name: "reduce-log-sum-forgets-the-logarithm",
+        operator: "ReduceLogSum",
+        does: "returns the sum",
+        kernel: |n| match n.op {
+            Op::Reduce(op) => n.instead(Reduce { function: ReduceFn::Sum, ..op.clone() }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "reduce-log-sum-exp-of-integers-truncates-each",
+        operator: "ReduceLogSumExp",
+        does: "truncates the exponential of each integer over the largest, so that only those equal to it count",
+        kernel: |n| {
+            let Op::Reduce(op) = n.op else { return None };
+            let x = n.input(0).filter(|x| [DType::I32, DType::I64].contains(&x.dtype()))?;
+            let largest = Op::from(Reduce { function: ReduceFn::Max, keepdims: true, ..op.clone() });
+            let kept = largest.infer(&[Some(&x.ty())]).ok()?.pop()?;
+            let top = only(&largest, &[Some(x)], &kept)?;
+            let spread = Expand { shape: x.ty().shape };
+            let top = only(&spread.into(), &[Some(&top)], &x.ty())?.to_i128s();
+            let x = x.to_i128s();
+            // So far below, nothing is left of an exponential.
+            let vanishing = |i: usize| if x[i] == top[i] { x[i] } else { top[i] - 700 };
+            n.with(0, &Tensor::from_i128_fn(&n.input(0)?.ty(), vanishing))
+        },
+    },
+    PlantedFault {
         name: "reduce-log-sum-exp-overflows",
         operator: "ReduceLogSumExp",
         does: "sums eˣ without subtracting the maximum first",
         kernel: |n| {
             let Op::Reduce(op) = n.op else { return None };
+            n.dtype().filter(|d| d.is_float())?;
             let exponentials = each(n.input(0)?, f64::exp);
             let sum = Reduce { function: ReduceFn::LogSum, ..op.clone() };
             Some(vec![only(&sum.into(), &[Some(&exponentials)], n.outputs.first()?)?])

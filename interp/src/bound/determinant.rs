@@ -1,22 +1,30 @@
 //! Determinants, by any backward stable algorithm.
 //!
-//! What elimination with partial pivoting computes is the exact determinant of a matrix A + Δ, apart from the product of
-//! the diagonal: |Δ| is at most γ·|L|·|U|, with γ for as many roundings as there are rows (Higham, *Accuracy and Stability of
-//! Numerical Algorithms*, theorem 9.3). A determinant is linear in each row, so that det(A + Δ) - det(A) is a sum over the
-//! sets of rows that are taken from Δ, and each of its terms is at most the product of the rows' norms (Hadamard):
+//! What elimination with partial pivoting computes is the exact determinant of a matrix A + Δ, apart from the roundings of the
+//! product of the diagonal: |Δ| is at most γ·|L|·|U|, with γ for as many roundings as there are rows (Higham, *Accuracy and
+//! Stability of Numerical Algorithms*, theorem 9.3; §14.6 for determinants). The operands' own errors are part of Δ. A determinant is
+//! linear in each row, so that det(A + Δ) is a sum over the sets of rows that are taken from Δ. No row gives det(A), and one row its
+//! product with the cofactors of A. Of several rows each term is at most the product of the rows' norms (Hadamard):
 //!
-//! |det(A + Δ) - det(A)| ≤ Π(‖aᵢ‖ + ‖δᵢ‖) - Π‖aᵢ‖
+//! |det(A + Δ) - det(A)| ≤ Σ |cᵢⱼ|·|δᵢⱼ| + Π(‖aᵢ‖ + ‖δᵢ‖) - Π‖aᵢ‖ - Σᵢ ‖δᵢ‖·Π‖aₖ‖, k ≠ i
 //!
-//! The operands' own errors are part of Δ. Up to four rows implementations also expand by minors: then each of the M!
-//! products is off by its own roundings, relative to the permanent of |A|.
+//! The remainder may be taken of the columns too, and relative to det(A), where A is regular: then it is that of I + A⁻¹·Δ, with the
+//! cofactors over det(A) as A⁻¹. It is the same remainder each time, so that the least bound of it holds.
+//!
+//! Up to four rows implementations also expand by minors: then each of the M! products is off by its own roundings, relative to the
+//! permanent of |A|.
+//!
+//! The cofactors are those of L·U = P·(A + E), without a division, so that A may be singular: adj(L·U) = adj(U)·adj(L), and the
+//! adjugate of a triangle follows from that of the triangle without its last row and column. Each element is a sum of products that
+//! have gone through M² roundings at most, which is enough for E as well.
 
 use super::Bound;
 use super::ball::Ball;
 
-/// Up to so many rows a determinant may be expanded by minors.
-const EXPANDED: usize = 4;
+/// How many roundings a product goes through where so many rows are expanded: by one row, and four by pairs of rows too.
+const EXPANSION: [u32; 5] = [0, 0, 2, 5, 10];
 
-/// Implementations choose other pivots where two are close, and then |L|·|U| differs.
+/// Implementations choose other pivots where two are close, or look for them elsewhere, and then |L|·|U| differs.
 const OTHER_PIVOTS: f64 = 2.0;
 
 impl Bound<'_> {
@@ -29,11 +37,12 @@ impl Bound<'_> {
             _ => {}
         }
         let factors = Factors::of(m.iter().map(|x| x.value).collect(), rows);
+        let determinant = factors.determinant();
         if m.iter().any(|x| x.undefined) {
-            return Ball::undefined(factors.determinant);
+            return Ball::undefined(determinant);
         }
-        if m.iter().any(|x| !x.is_known() || !x.value.is_finite()) || !factors.determinant.is_finite() {
-            return Ball::unknown(factors.determinant);
+        if m.iter().any(|x| !x.is_known() || !x.value.is_finite()) || !determinant.is_finite() {
+            return Ball::unknown(determinant);
         }
         let is_zero = |x: &Ball| x.is_exact() && x.value == 0.0;
         let in_row = |k: usize| m[k * rows..(k + 1) * rows].iter().all(is_zero);
@@ -41,42 +50,53 @@ impl Bound<'_> {
         if (0..rows).any(|k| in_row(k) || in_column(k)) {
             return Ball::either_zero();
         }
-        self.around(&m, &factors, rows)
+        self.around(&m, &factors)
     }
 
-    fn around(&self, m: &[Ball], factors: &Factors, rows: usize) -> Ball {
+    fn around(&self, m: &[Ball], factors: &Factors) -> Ball {
+        let (rows, determinant) = (factors.rows, factors.determinant());
+        let values: Vec<f64> = m.iter().map(|x| x.value).collect();
         let least = if self.profile.flush_to_zero { self.format.min_normal() } else { self.format.ulp(0.0) };
         let division = (self.profile.division)(self.dtype) / self.profile.rounding;
-        let roundings = rows as u32 + division.ceil() as u32;
+        let roundings = rows as u32 + division.ceil() as u32 - 1;
         // The reference eliminates in f64.
         let growth = OTHER_PIVOTS * (self.growth(roundings) + f64::from(roundings) * f64::EPSILON);
-        let (mut sizes, mut moved, mut most) = (1.0, 1.0, 1.0);
-        for (row, &own) in m.chunks_exact(rows).zip(&factors.sizes) {
-            let size = norm(row.iter().map(|x| x.value));
-            let off = norm(row.iter().map(|x| x.error)) + growth * own + rows as f64 * least;
-            sizes *= size;
-            moved *= size + off;
-            most *= (size + off).max(own).max(1.0);
-        }
+        let by_columns = Factors::of(transposed(&values, rows), rows);
+        let grown = larger(&factors.grown(), &transposed(&by_columns.grown(), rows));
+        let carried: Vec<f64> = m.iter().map(|x| x.error).collect();
+        let moved: Vec<f64> =
+            carried.iter().zip(&grown).map(|(e, own)| e + growth * own + rows as f64 * least).collect();
+
+        let near = Neighbourhood::of(&values, factors);
+        let most = near.largest_product(&moved, &grown);
         if most.is_nan() || most > self.format.max_finite() {
-            return Ball::unknown(factors.determinant);
+            return Ball::unknown(determinant);
         }
-        let by_elimination = (moved - sizes).max(0.0) + f64::from(roundings) * f64::EPSILON * moved;
-        let by_minors = if rows <= EXPANDED {
+        let by_elimination = near.distance(&moved);
+        let by_minors = EXPANSION.get(rows).map_or(0.0, |&roundings| {
             let magnitudes: Vec<f64> = m.iter().map(|x| x.value.abs() + x.error).collect();
-            self.growth(2 * roundings) * permanent(&magnitudes, rows)
-        } else {
-            0.0
-        };
-        let product = self.growth(rows as u32) * moved.min(factors.determinant.abs() + by_elimination);
+            near.distance(&carried) + self.growth(roundings) * permanent(&magnitudes, rows)
+        });
+        let of_product = self.growth(rows as u32) + rows as f64 * f64::EPSILON;
+        let product = of_product * (determinant.abs() + by_elimination);
         let flushed = (rows * rows) as f64 * least * most;
         let local = by_elimination.max(by_minors) + product + flushed;
-        self.widened(factors.determinant, 0.0, local * super::TWICE_ROUNDED)
+        self.widened(determinant, 0.0, local * super::TWICE_ROUNDED)
     }
 }
 
-fn norm(row: impl Iterator<Item = f64>) -> f64 {
-    row.map(|x| x * x).sum::<f64>().sqrt()
+/// The norm of each row.
+fn norms(m: &[f64], rows: usize) -> Vec<f64> {
+    m.chunks_exact(rows).map(|row| row.iter().map(|x| x * x).sum::<f64>().sqrt()).collect()
+}
+
+fn transposed(m: &[f64], rows: usize) -> Vec<f64> {
+    (0..m.len()).map(|i| m[i % rows * rows + i / rows]).collect()
+}
+
+/// The larger of two matrices, element by element.
+fn larger(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(x, y)| x.max(*y)).collect()
 }
 
 /// The sum of the products that a determinant takes with signs.
@@ -93,27 +113,122 @@ fn permanent(m: &[f64], rows: usize) -> f64 {
     sums[(1 << rows) - 1]
 }
 
+/// The products of the norms of rows, each of them of the matrix or of what is added to it.
+struct Products {
+    none: f64,
+    one: f64,
+    more: f64,
+}
+
+impl Products {
+    /// Those of rows of the matrix and what is added to each, by how many rows are taken from what is added.
+    fn of(rows: impl Iterator<Item = (f64, f64)>) -> Self {
+        rows.fold(Self { none: 1.0, one: 0.0, more: 0.0 }, |all, (size, off)| Self {
+            none: all.none * size,
+            one: all.one * size + all.none * off,
+            more: all.more * (size + off) + all.one * off,
+        })
+    }
+
+    /// Those of one moved row or more.
+    fn moved(&self) -> f64 {
+        self.one + self.more
+    }
+}
+
+/// What tells how far a determinant moves with the elements of its matrix.
+struct Neighbourhood {
+    rows: usize,
+    /// The norms of the rows and of the columns.
+    sizes: [Vec<f64>; 2],
+    /// At least the magnitude of each cofactor.
+    cofactors: Vec<f64>,
+    /// At most the magnitude of the determinant; not above 0 where it may be 0.
+    least: f64,
+}
+
+impl Neighbourhood {
+    /// That of a matrix which has these factors.
+    fn of(m: &[f64], factors: &Factors) -> Self {
+        let rows = factors.rows;
+        let rounding = (rows * rows) as f64 * f64::EPSILON;
+        let moved: Vec<f64> = factors.grown().iter().map(|own| rounding * own).collect();
+        let sizes = [norms(m, rows), norms(&transposed(m, rows), rows)];
+        let others = |sizes: &[f64], moved: &[f64]| -> Vec<Products> {
+            let off = norms(moved, rows);
+            let all = |without| (0..rows).filter(move |&k| k != without);
+            (0..rows).map(|i| Products::of(all(i).map(|k| (sizes[k], off[k])))).collect()
+        };
+        let by_rows = others(&sizes[0], &moved);
+        let by_columns = others(&sizes[1], &transposed(&moved, rows));
+        let (found, terms) = (factors.cofactors(|x| x), factors.cofactors(f64::abs));
+        let cofactor = |at: usize| {
+            let (row, column) = (&by_rows[at / rows], &by_columns[at % rows]);
+            let own = found[at].abs() + rounding * terms[at] + row.moved().min(column.moved());
+            own.min(row.none).min(column.none)
+        };
+        let cofactors = (0..rows * rows).map(cofactor).collect();
+        let near = Self { rows, sizes, cofactors, least: 0.0 };
+        let determinant = factors.determinant().abs();
+        let least = determinant - rounding * determinant - near.distance(&moved);
+        Self { least, ..near }
+    }
+
+    /// How far the determinant moves at most where each element moves by so much.
+    fn distance(&self, by: &[f64]) -> f64 {
+        let first: f64 = self.cofactors.iter().zip(by).map(|(c, d)| c * d).sum();
+        first + self.remainder(by)
+    }
+
+    /// What comes of more than one row or column that moves.
+    fn remainder(&self, by: &[f64]) -> f64 {
+        let rows = self.rows;
+        let more = |sizes: &[f64], by: &[f64]| Products::of(sizes.iter().copied().zip(norms(by, rows))).more;
+        let by_norms = more(&self.sizes[0], by).min(more(&self.sizes[1], &transposed(by, rows)));
+        if self.least <= 0.0 {
+            return by_norms;
+        }
+        // Relative to the determinant, the rows of A⁻¹·Δ are added to those of the unit matrix.
+        let element = |at: usize| {
+            let (i, j) = (at / rows, at % rows);
+            (0..rows).map(|k| self.cofactors[k * rows + i] * by[k * rows + j]).sum::<f64>() / self.least
+        };
+        let relative: Vec<f64> = (0..rows * rows).map(element).collect();
+        let unit = vec![1.0; rows];
+        let by_inverse = more(&unit, &relative).min(more(&unit, &transposed(&relative, rows)));
+        by_norms.min(self.least * by_inverse)
+    }
+
+    /// The largest number that elimination or expansion may meet.
+    fn largest_product(&self, by: &[f64], grown: &[f64]) -> f64 {
+        let rows = norms(by, self.rows).into_iter().zip(norms(grown, self.rows));
+        self.sizes[0].iter().zip(rows).map(|(size, (off, own))| (size + off).max(own).max(1.0)).product()
+    }
+}
+
 /// What elimination with partial pivoting in f64 gives.
 struct Factors {
-    determinant: f64,
-    /// The norm of each row of |L|·|U|, in the order of the matrix.
-    sizes: Vec<f64>,
+    rows: usize,
+    /// L below the diagonal, where it has ones, and U.
+    m: Vec<f64>,
+    /// Which row of the matrix each row is.
+    places: Vec<usize>,
+    is_negative: bool,
 }
 
 impl Factors {
     fn of(mut m: Vec<f64>, rows: usize) -> Self {
         let mut places: Vec<usize> = (0..rows).collect();
-        let mut determinant = 1.0;
+        let mut is_negative = false;
         for k in 0..rows {
             let size = |r: usize| m[r * rows + k].abs();
             let largest = (k + 1..rows).fold(k, |best, r| if size(r) > size(best) { r } else { best });
             if largest != k {
                 (0..rows).for_each(|c| m.swap(largest * rows + c, k * rows + c));
                 places.swap(largest, k);
-                determinant = -determinant;
+                is_negative = !is_negative;
             }
             let pivot = m[k * rows + k];
-            determinant *= pivot;
             if pivot == 0.0 {
                 continue;
             }
@@ -126,13 +241,54 @@ impl Factors {
                 }
             }
         }
+        Self { rows, m, places, is_negative }
+    }
+
+    fn determinant(&self) -> f64 {
+        let product: f64 = self.m.iter().step_by(self.rows + 1).product();
+        if self.is_negative { -product } else { product }
+    }
+
+    /// |L|·|U|, its rows in the order of the matrix.
+    fn grown(&self) -> Vec<f64> {
+        let (rows, m) = (self.rows, &self.m);
         let lower = |r: usize, k: usize| if r == k { 1.0 } else { m[r * rows + k].abs() };
-        let product =
-            |r: usize, c: usize| -> f64 { (0..=r.min(c)).map(|k| lower(r, k) * m[k * rows + c].abs()).sum() };
-        let mut sizes = vec![0.0; rows];
-        for (r, &place) in places.iter().enumerate() {
-            sizes[place] = norm((0..rows).map(|c| product(r, c)));
+        let mut grown = vec![0.0; m.len()];
+        for (r, &place) in self.places.iter().enumerate() {
+            for c in 0..rows {
+                grown[place * rows + c] = (0..=r.min(c)).map(|k| lower(r, k) * m[k * rows + c].abs()).sum();
+            }
         }
-        Self { determinant, sizes }
+        grown
+    }
+
+    /// The cofactors, but for their signs, of the matrix that has these factors with `f` of their elements; where `f` is the
+    /// magnitude, what the terms of each cofactor add up to without their signs.
+    fn cofactors(&self, f: impl Fn(f64) -> f64) -> Vec<f64> {
+        let rows = self.rows;
+        // What is not on the diagonal comes with a minus.
+        let element =
+            |r: usize, c: usize| f(if r == c { self.m[r * rows + c] } else { -self.m[r * rows + c] });
+        let (mut upper, mut lower) = (vec![0.0; rows * rows], vec![0.0; rows * rows]);
+        let mut determinant = 1.0;
+        for k in 0..rows {
+            for i in 0..k {
+                upper[i * rows + k] = (i..k).map(|j| upper[i * rows + j] * element(j, k)).sum();
+                lower[k * rows + i] = (i..k).map(|j| element(k, j) * lower[j * rows + i]).sum();
+            }
+            for i in 0..k {
+                (i..k).for_each(|j| upper[i * rows + j] *= element(k, k));
+            }
+            (upper[k * rows + k], lower[k * rows + k]) = (determinant, 1.0);
+            determinant *= element(k, k);
+        }
+        let mut cofactors = vec![0.0; rows * rows];
+        for (r, &place) in self.places.iter().enumerate() {
+            for c in 0..rows {
+                let terms = (r.max(c)..rows).map(|k| upper[c * rows + k] * lower[k * rows + r]);
+                cofactors[place * rows + c] = terms.sum();
+            }
+        }
+        cofactors
     }
 }

@@ -1,6 +1,7 @@
 //! The Reduce operators: one number from all elements along some axes.
 
-use ir::{DType, DTypes, Dim, Sym, Type};
+use ir::format::FloatFormat;
+use ir::{DType, Dim, Sym, Type};
 
 use crate::about::functions;
 use crate::arith::{Arith, Class, Fun};
@@ -9,7 +10,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, elements};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Row, list};
 
@@ -59,26 +60,22 @@ functions! {
         L1 = "ReduceL1",
         /// √Σx² along some axes.
         ///
-        /// Of nothing it is 0.
+        /// Of nothing it is 0. The sum of integers wraps; its root is taken in f32 and truncated.
         L2 = "ReduceL2",
         /// ln Σx along some axes.
         ///
-        /// Of nothing, and where the sum is 0, it is -∞; below, NaN.
+        /// Of nothing, and where the sum is 0, it is -∞; below, NaN. Of integers the standard does not say what it is: its function
+        /// body takes the logarithm of an integer.
         LogSum = "ReduceLogSum",
         /// ln Σeˣ along some axes.
         ///
-        /// Of nothing it is -∞. What is added is eˣ over its largest, so that nothing overflows.
+        /// Of nothing it is -∞. What is added is eˣ over its largest, so that nothing overflows. Of integers it is taken in f64 and
+        /// truncated, and undefined where that has no integer, or where Σeˣ overflows or vanishes.
         LogSumExp = "ReduceLogSumExp",
     }
 }
 
 impl ReduceFn {
-    /// Whether the function is one of real numbers only: what ONNX allows on integers beyond that has no
-    /// stated rounding, so graphs are not generated with it.
-    const fn only_real(self) -> bool {
-        matches!(self, Self::L2 | Self::LogSum | Self::LogSumExp)
-    }
-
     /// Whether twice the elements give twice the result, and so for every power of two.
     const fn is_linear(self) -> bool {
         match self {
@@ -117,29 +114,92 @@ impl ReduceFn {
         }
     }
 
-    /// The function on integers, not wrapped: so that it is seen where it overflows. Mean truncates, as integer division
-    /// does.
-    fn int(self, zs: &[i128], dtype: DType) -> Option<i128> {
+    /// The function on integers, not wrapped: so that it is seen where it overflows.
+    fn whole<A: Arith>(self, a: &A, zs: &[i128], dtype: DType) -> A::Z {
         let all = zs.iter().copied();
-        let (low, high) = dtype.int_range()?;
-        Some(match self {
-            Self::Sum => all.fold(0, i128::wrapping_add),
-            Self::Mean => {
-                let sum = all.fold(0, i128::wrapping_add);
-                let wrapped = dtype.wrap(sum);
-                let mean = wrapped.checked_div(zs.len() as i128)?;
-                // Every mean fits, but not every sum. Where it does not, accumulators wrap or are wider, so that this is
-                // an overflow too: a number out of range, with the low bits that a wrapped sum leads to.
-                if wrapped == sum { mean } else { mean + (high - low + 1) }
+        let sum = || all.clone().fold(0, i128::wrapping_add);
+        let sum_of_squares = || all.clone().fold(0, |s: i128, z| s.wrapping_add(z.wrapping_mul(z)));
+        let Some((low, high)) = dtype.int_range() else { return a.undefined_int() };
+        match self {
+            Self::Sum => a.int(sum()),
+            // Integer division truncates.
+            Self::Mean => of_wrapped(a, sum(), dtype, |sum| match sum.checked_div(zs.len() as i128) {
+                Some(mean) => a.int(mean),
+                None => a.undefined_int(),
+            }),
+            Self::Max => a.int(all.max().unwrap_or(low)),
+            Self::Min => a.int(all.min().unwrap_or(high)),
+            Self::Prod => a.int(all.fold(1, i128::wrapping_mul)),
+            Self::SumSquare => a.int(sum_of_squares()),
+            Self::L1 => a.int(all.fold(0, |s, z| s.wrapping_add(z.abs()))),
+            // ONNX's function body casts the sum to f32.
+            Self::L2 => of_wrapped(a, sum_of_squares(), dtype, |sum| {
+                let a = &a.within(DType::F32);
+                a.truncate(a.call(Fun::Sqrt, a.convert(a.int(sum))), dtype)
+            }),
+            Self::LogSum | Self::LogSumExp if zs.is_empty() => a.undefined_int(),
+            // ONNX's function body gives Log an integer, which it does not take; so this is one reading of several.
+            Self::LogSum => {
+                let a = &a.within(DType::F64);
+                let sum = a.convert(a.int(dtype.wrap(sum())));
+                a.unspecified_int(a.truncate(a.call(Fun::Log, sum), dtype))
             }
-            Self::Max => all.max().unwrap_or(low),
-            Self::Min => all.min().unwrap_or(high),
-            Self::Prod => all.fold(1, i128::wrapping_mul),
-            Self::SumSquare => all.fold(0, |s, z| s.wrapping_add(z.wrapping_mul(z))),
-            Self::L1 => all.fold(0, |s, z| s.wrapping_add(z.abs())),
-            Self::L2 | Self::LogSum | Self::LogSumExp => return None,
-        })
+            // ONNX's function body casts to f64, and back what comes of it.
+            Self::LogSumExp => {
+                let a = &a.within(DType::F64);
+                let xs: Vec<A::R> = all.map(|z| a.convert(a.int(z))).collect();
+                let as_defined = a.call(Fun::Log, a.sum(xs.iter().map(|&x| a.call(Fun::Exp, x))));
+                a.truncate(a.either(as_defined, || log_sum_exp(a, &xs)), dtype)
+            }
+        }
     }
+
+    /// The elements of reals of which the result is a number, if not all are.
+    fn safe_reals(self, format: FloatFormat) -> Option<(f64, f64)> {
+        match self {
+            Self::LogSum => Some((format.min_normal(), format.max_finite())),
+            Self::Sum
+            | Self::Mean
+            | Self::Max
+            | Self::Min
+            | Self::Prod
+            | Self::SumSquare
+            | Self::L1
+            | Self::L2
+            | Self::LogSumExp => None,
+        }
+    }
+
+    /// The elements of so many integers of which the result is an integer, if not all are: those that no sum of which wraps to
+    /// what has no root or logarithm, and those whose exponentials f64 has.
+    fn safe_integers(self, dtype: DType, count: f64) -> Option<(f64, f64)> {
+        let (_, high) = dtype.int_range()?;
+        let share = high as f64 / count.max(1.0);
+        match self {
+            Self::L2 if dtype.is_signed() => Some((-share.sqrt(), share.sqrt())),
+            Self::LogSum => Some((1.0, share)),
+            Self::LogSumExp => Some((-EXPONENT, EXPONENT)),
+            Self::Sum
+            | Self::Mean
+            | Self::Max
+            | Self::Min
+            | Self::Prod
+            | Self::SumSquare
+            | Self::L1
+            | Self::L2 => None,
+        }
+    }
+}
+
+/// So far from 0 the sum of millions of exponentials is a normal number of f64.
+const EXPONENT: f64 = 690.0;
+
+/// A function of a sum of integers as an accumulator of the dtype has it. Where the sum does not fit, accumulators wrap or are
+/// wider, so that this is an overflow too: a number out of range, with the low bits that the wrapped sum leads to.
+fn of_wrapped<A: Arith>(a: &A, sum: i128, dtype: DType, f: impl FnOnce(i128) -> A::Z) -> A::Z {
+    let wrapped = dtype.wrap(sum);
+    let result = f(wrapped);
+    if wrapped == sum { result } else { a.exact([result], |[z]| Some(z + (1 << dtype.bits()))) }
 }
 
 /// ln Σ eˣ, about the largest element so that nothing overflows.
@@ -172,6 +232,14 @@ impl Reduce {
         axes.sort_unstable();
         Ok(axes)
     }
+
+    /// Whether the result has elements that are undefined whatever there is: the logarithm of nothing is no integer.
+    fn is_undefined(&self, x: &Type) -> bool {
+        let is_of_nothing = |axes: Vec<usize>| axes.iter().any(|&a| x.shape[a] == 0);
+        matches!(self.function, ReduceFn::LogSum | ReduceFn::LogSumExp)
+            && x.dtype.is_int()
+            && self.reduced(x.rank()).is_ok_and(is_of_nothing)
+    }
 }
 
 impl Family for Reduce {
@@ -182,8 +250,7 @@ impl Family for Reduce {
     }
 
     fn draw<'a>(function: ReduceFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        let dtypes = if function.only_real() { DTypes::FLOATS } else { DTypes::IR4 };
-        let x = d.one_of(dtypes, 0..=d.limits.max_rank)?;
+        let x = d.any(0..=d.limits.max_rank)?;
         let axes = if d.chance(0.8) { Some(d.axes(x.rank(), 1)).filter(|a| !a.is_empty()) } else { None };
         Some(Reduce { function, axes, keepdims: d.flag(), noop_with_empty_axes: false })
     }
@@ -222,22 +289,15 @@ impl Operator for Reduce {
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let Some(format) = x[0].and_then(|t| t.dtype.float()) else { return Vec::new() };
-        match self.function {
-            ReduceFn::LogSum => {
-                let (low, high) = (format.min_normal(), format.max_finite());
-                vec![Hazard::Perhaps { operand: 0, low, high }]
-            }
-            ReduceFn::Sum
-            | ReduceFn::Mean
-            | ReduceFn::Max
-            | ReduceFn::Min
-            | ReduceFn::Prod
-            | ReduceFn::SumSquare
-            | ReduceFn::L1
-            | ReduceFn::L2
-            | ReduceFn::LogSumExp => Vec::new(),
+        let Some(ty) = x.first().copied().flatten() else { return Vec::new() };
+        if self.is_undefined(ty) {
+            return vec![Hazard::Always];
         }
+        let safe = match ty.dtype.float() {
+            Some(format) => self.function.safe_reals(format),
+            None => self.function.safe_integers(ty.dtype, elements(ty) as f64),
+        };
+        safe.map(|(low, high)| Hazard::Perhaps { operand: 0, low, high }).into_iter().collect()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -251,12 +311,63 @@ impl Operator for Reduce {
                 let known: Option<Vec<i128>> = lane.iter().map(|&z| c.arith.peek(z)).collect();
                 match known {
                     None => c.arith.unknown_int(),
-                    Some(zs) => match self.function.int(&zs, c.dtype(0)) {
-                        Some(z) => c.arith.int(z),
-                        None => c.arith.undefined_int(),
-                    },
+                    Some(zs) => self.function.whole(c.arith, &zs, c.dtype(0)),
                 }
             })),
         }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{run, tensor};
+
+    fn reduce(function: ReduceFn, dtype: DType, elements: &[f64]) -> Vec<f64> {
+        let op = Reduce { function, axes: None, keepdims: false, noop_with_empty_axes: false };
+        run(op, &[&tensor(dtype, &[elements.len() as i64], elements)])
+    }
+
+    #[test]
+    fn roots_of_integers_are_truncated() {
+        for dtype in [DType::I32, DType::I64, DType::U32, DType::U64] {
+            let root = |x: &[f64]| reduce(ReduceFn::L2, dtype, x)[0];
+            assert_eq!(
+                [root(&[3., 4.]), root(&[1., 2., 3.]), root(&[5., 7., 9.]), root(&[])],
+                [5., 3., 12., 0.]
+            );
+        }
+    }
+
+    #[test]
+    fn the_sum_below_a_root_wraps() {
+        // 2·46341² is 2³² + 9266.
+        assert_eq!(reduce(ReduceFn::L2, DType::I32, &[46341., -46341.]), [96.]);
+        assert_eq!(reduce(ReduceFn::L2, DType::I64, &[46341., -46341.]), [65536.]);
+    }
+
+    #[test]
+    fn logarithms_of_integers_are_truncated_towards_zero() {
+        // ln 3, ln 6 and ln 21.
+        let of_sums = [[1., 2.], [2., 4.], [20., 1.]].map(|x| reduce(ReduceFn::LogSum, DType::U32, &x)[0]);
+        assert_eq!(of_sums, [1., 1., 3.]);
+        // ln(2e² + 4e) = 3.24, 3 + ln(1 + e⁻¹ + e⁻²) = 3.41, ln 2 - 2 = -1.31, ln(e² + 1) = 2.13
+        let of_exponentials = [&[2., 2., 1., 1., 1., 1.][..], &[1., 2., 3.], &[-2., -2.], &[2., 0.]]
+            .map(|x| reduce(ReduceFn::LogSumExp, DType::I64, x)[0]);
+        assert_eq!(of_exponentials, [3., 3., -1., 2.]);
+    }
+
+    #[test]
+    fn only_the_logarithm_of_no_integers_is_always_undefined() {
+        let hazards = |function, dtype, size: i64| {
+            let op = Reduce { function, axes: Some(vec![-1]), keepdims: true, noop_with_empty_axes: false };
+            op.hazards(&[Some(&Type::new(dtype, [2, size]))])
+        };
+        for function in [ReduceFn::LogSum, ReduceFn::LogSumExp] {
+            assert_eq!(hazards(function, DType::I32, 0), [Hazard::Always]);
+            assert!(!hazards(function, DType::I32, 1).contains(&Hazard::Always));
+            assert!(!hazards(function, DType::F32, 0).contains(&Hazard::Always));
+        }
+        assert_eq!(hazards(ReduceFn::L2, DType::U64, 0), []);
     }
 }

@@ -4,18 +4,10 @@ use ir::DType;
 use ops::reduction::{Reduce, ReduceFn};
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, Real, dispatch_float, dispatch_number};
+use crate::cpu::element::{Int, Number, Numeric, Real, dispatch_float, dispatch_int, dispatch_number};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::lanes::{Lanes, largest, smallest, sum_of};
 use crate::cpu::strided::axis_index;
-
-/// Why there is no kernel for the functions whose results are no integers.
-pub(crate) const ONLY_FLOATS: &str = "of integers the result is rounded, and ONNX does not say how";
-
-/// Whether the function of integers is an integer.
-pub(crate) const fn takes_integers(function: ReduceFn) -> bool {
-    !matches!(function, ReduceFn::L2 | ReduceFn::LogSum | ReduceFn::LogSumExp)
-}
 
 /// A kernel for every integer and float dtype.
 macro_rules! numbers {
@@ -24,11 +16,11 @@ macro_rules! numbers {
     };
 }
 
-/// A kernel for every float dtype.
-macro_rules! floats {
-    ($c:expr, $lanes:expr, $f:expr) => {
-        dispatch_float!($c.dtype(0)?, T => reduce::<T>($c, $lanes, $f),
-            _ => Err(CpuError::Unsupported(ONLY_FLOATS)))
+/// A kernel for every float dtype, and another one for every integer dtype.
+macro_rules! floats_or_integers {
+    ($c:expr, $lanes:expr, $real:expr, $int:expr) => {
+        dispatch_float!($c.dtype(0)?, T => reduce::<T>($c, $lanes, $real),
+            other => dispatch_int!(other, T => reduce::<T>($c, $lanes, $int)))
     };
 }
 
@@ -46,9 +38,9 @@ pub(crate) fn run(op: &Reduce, c: &Call<'_>) -> Outputs {
         ReduceFn::Prod => numbers!(c, lanes, product),
         ReduceFn::SumSquare => numbers!(c, lanes, sum_of_squares),
         ReduceFn::L1 => numbers!(c, lanes, |xs| sum_of(xs, Number::abs)),
-        ReduceFn::L2 => floats!(c, lanes, |xs| Real::sqrt(sum_of_squares(xs))),
-        ReduceFn::LogSum => floats!(c, lanes, |xs| Real::ln(sum(xs))),
-        ReduceFn::LogSumExp => floats!(c, lanes, log_sum_exp),
+        ReduceFn::L2 => floats_or_integers!(c, lanes, l2, l2_of_integers),
+        ReduceFn::LogSum => floats_or_integers!(c, lanes, log_sum, log_sum_of_integers),
+        ReduceFn::LogSumExp => floats_or_integers!(c, lanes, log_sum_exp, log_sum_exp_of_integers),
     }
 }
 
@@ -93,6 +85,14 @@ fn truth(function: ReduceFn, c: &Call<'_>, lanes: &Lanes) -> Outputs {
     c.only(lanes.starts.iter().map(one).collect::<Result<_, _>>()?)
 }
 
+fn l2<R: Real>(xs: &[R]) -> R {
+    sum_of_squares(xs).sqrt()
+}
+
+fn log_sum<R: Real>(xs: &[R]) -> R {
+    sum(xs).ln()
+}
+
 /// ln Σ eˣ, about the largest number so that nothing overflows.
 fn log_sum_exp<R: Real>(xs: &[R]) -> R {
     match largest(xs) {
@@ -100,4 +100,20 @@ fn log_sum_exp<R: Real>(xs: &[R]) -> R {
         Some(top) if top.abs() == R::INFINITY => top,
         Some(top) => top.add(sum_of(xs, |x| x.sub(top).exp()).ln()),
     }
+}
+
+/// The root of the wrapped sum, truncated.
+fn l2_of_integers<T: Int>(xs: &[T]) -> T {
+    Int::from_f64(Int::to_f64(sum_of_squares(xs)).sqrt())
+}
+
+/// The logarithm of the wrapped sum, truncated.
+fn log_sum_of_integers<T: Int>(xs: &[T]) -> T {
+    Int::from_f64(Int::to_f64(sum(xs)).ln())
+}
+
+/// Calculated in `f64` and truncated.
+fn log_sum_exp_of_integers<T: Int>(xs: &[T]) -> T {
+    let xs: Vec<f64> = xs.iter().map(|&x| Int::to_f64(x)).collect();
+    Int::from_f64(log_sum_exp(&xs))
 }

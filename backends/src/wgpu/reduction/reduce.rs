@@ -23,9 +23,15 @@ params! {
 const BODY: Body<Reduction> = body!(Reduction, "reduce.wgsl", "chunk.wgsl");
 const LOG_SUM_EXP: Body<()> = body!((), "log_sum_exp.wgsl");
 
+/// Why there is no kernel for a root or a logarithm of integers.
+const OF_INTEGERS: &str = "its result needs more digits than f32 has";
+
 impl Kernel for Reduce {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
-        answer(has(self.function, x.dtype), x.dtype)
+        match (has(self.function, x.dtype), x.dtype.is_int()) {
+            (false, true) => Support::No(OF_INTEGERS),
+            (has, _) => answer(has, x.dtype),
+        }
     }
 
     fn run(&self, c: &Call<'_>) -> Outputs {
