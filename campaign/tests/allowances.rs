@@ -177,6 +177,22 @@ fn what_an_engine_lacks_it_lacks_alone_too() {
 }
 
 #[test]
+fn an_overflow_may_saturate_and_what_comes_of_it_is_open_but_not_garbage() {
+    let text = r#"onnxsmith 1 opset 21
+graph {
+  %0: i8[1] = variable "x"
+  %1: i8[1] = Mul(%0, %0)
+  return "y" = %1
+}
+"#;
+    let run = |odd| concluded(Odd(odd), text, &[whole(DType::I8, 100)], true);
+    assert_eq!(run(|_, _, right| Ok(right)), Verdict::Pass);
+    assert_eq!(run(|_, _, _| Ok(vec![whole(DType::I8, 127)])), Verdict::Pass);
+    let garbage = run(|_, _, _| Ok(vec![whole(DType::I8, 100)]));
+    assert!(matches!(symptom(&garbage), Symptom::Mismatch(_)));
+}
+
+#[test]
 fn an_engine_without_oddities_needs_no_allowance() {
     let mut target = Target::here(Box::new(OnModels::new(Odd(|_, _, right| Ok(right))))).remove(0);
     target.profile = &Profile::DECLARED;

@@ -4,7 +4,7 @@
 //! a zero counts only where the profile keeps it); elsewhere the element must lie within the bound. Undecidable and
 //! undefined elements are counted and never compared.
 
-use ir::{Tensor, Type};
+use ir::{DType, Tensor, Type};
 
 use crate::evaluate::Bounded;
 use crate::margin::Margins;
@@ -25,6 +25,8 @@ pub struct Comparison {
     pub mismatches: usize,
     /// How many are a zero of the other sign where the reference has an exact one, which the profile ignores.
     pub zero_signs: usize,
+    /// How many are integers that are not the low bits of one that the dtype does not have, which the profile allows.
+    pub saturated: usize,
     /// The mismatch that is most ULP beyond its bound.
     pub worst: Option<Mismatch>,
     /// The largest share of its bound that an acceptable element uses, of those with a bound above 0.
@@ -110,7 +112,7 @@ pub fn compare(expected: &Bounded, actual: &Tensor, profile: &Profile) -> Result
     }
     let mut all = Comparison {
         elements: actual.len(),
-        undecidable: expected.undecidable(),
+        undecidable: expected.undecidable() - expected.overflown.len(),
         undefined: expected.undefined.len(),
         ..Comparison::default()
     };
@@ -164,14 +166,29 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
     }
 }
 
+/// Whether an implementation may have an integer after one step whose result the dtype does not have, and whose low bits are
+/// `wrapped`: these, the largest or the smallest, or what comes of a float that is converted: processors give the
+/// smallest of 32 or 64 bits for one that does not fit, or the nearest, of which a narrow dtype then has the low bits.
+pub fn after_overflow(dtype: DType, wrapped: i128, actual: i128) -> bool {
+    let Some((low, high)) = dtype.int_range() else { return actual == wrapped };
+    let of_wider = [i128::from(i32::MIN), i128::from(i32::MAX), i128::from(i64::MIN), i128::from(i64::MAX)];
+    actual == wrapped || actual == low || actual == high || of_wider.iter().any(|&v| dtype.wrap(v) == actual)
+}
+
 fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
+    let dtype = actual.dtype();
     for (index, (value, actual)) in expected.tensor.to_i128s().into_iter().zip(actual.to_i128s()).enumerate()
     {
-        if expected.error_at(index) > 0.0 {
+        let is_overflown = expected.overflown.binary_search(&index).is_ok();
+        if expected.error_at(index) > 0.0 && !is_overflown {
             continue;
         }
-        all.exact += 1;
+        all.exact += usize::from(!is_overflown);
         if value == actual {
+            continue;
+        }
+        if is_overflown && after_overflow(dtype, value, actual) {
+            all.saturated += 1;
             continue;
         }
         all.mismatches += 1;
@@ -187,7 +204,6 @@ fn integers(all: &mut Comparison, expected: &Bounded, actual: &Tensor) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ir::DType;
 
     fn bounded(values: &[f64], error: &[f64]) -> Bounded {
         let ty = Type::new(DType::F32, [values.len() as i64]);
@@ -195,6 +211,7 @@ mod tests {
             tensor: Tensor::from_f64_fn(&ty, |i| values[i]),
             error: error.to_vec(),
             undefined: Vec::new(),
+            overflown: Vec::new(),
             is_open: false,
         }
     }
@@ -225,6 +242,28 @@ mod tests {
         let off = against(&expected, &[1.75, 0.0, 3.0], &Profile::TIGHT);
         assert_eq!(off.worst.map(|w| (w.index, w.bound)), Some((0, 0.5)));
         assert!(!against(&expected, &[f64::NAN, 0.0, 3.0], &Profile::TIGHT).passes());
+    }
+
+    #[test]
+    fn an_overflow_is_wrapped_saturated_or_a_float_and_nothing_else() {
+        let ty = Type::new(DType::I8, [1]);
+        let whole = |v| Tensor::from_i128_fn(&ty, |_| v);
+        let expected = Bounded {
+            tensor: whole(44),
+            error: vec![f64::INFINITY],
+            undefined: vec![],
+            overflown: vec![0],
+            is_open: false,
+        };
+        let against = |v| compare(&expected, &whole(v), &Profile::DECLARED).unwrap();
+        assert_eq!((against(44).passes(), against(44).saturated), (true, 0));
+        for v in [127, -128, 0, -1] {
+            assert_eq!((against(v).passes(), against(v).saturated), (true, 1), "{v}");
+        }
+        for v in [43, 1, 100, -2] {
+            assert_eq!((against(v).passes(), against(v).undecidable), (false, 0), "{v}");
+        }
+        assert!(!after_overflow(DType::I32, 7, 1) && after_overflow(DType::I32, 7, -1));
     }
 
     #[test]

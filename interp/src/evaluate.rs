@@ -24,6 +24,9 @@ pub struct Bounded {
     pub error: Vec<f64>,
     /// The positions of elements that the specification leaves undefined, ascending. They are undecidable too.
     pub undefined: Vec<usize>,
+    /// The positions of integers that one step on integers gave and the dtype does not have, ascending. They count as undecidable:
+    /// an implementation may have wrapped, saturated or gone through a float ([`after_overflow`](crate::compare::after_overflow)).
+    pub overflown: Vec<usize>,
     /// Whether a conforming implementation may have a tensor of another shape: a branch, a loop or a shape that it
     /// depends on was read from values that are undecidable. Then all elements are.
     pub is_open: bool,
@@ -252,7 +255,9 @@ fn bounded(profile: &Profile, held: &Held<Bound<'_>>, ty: &Type) -> Bounded {
         Data::Int(a) => {
             let tensor = from(a, |next| Tensor::from_i128_fn(ty, |_| next().map_or(0, |z: Whole| z.value)));
             let error = |z: &Whole| if z.state == State::Sure { 0.0 } else { f64::INFINITY };
-            with_errors(tensor, a.iter().map(|z| (error(z), z.state == State::Undefined)))
+            let at = |state| a.iter().enumerate().filter(move |(_, z)| z.state == state).map(|(i, _)| i);
+            let bounded = with_errors(tensor, a.iter().map(|z| (error(z), z.state == State::Undefined)));
+            Bounded { overflown: at(State::Overflown).collect(), ..bounded }
         }
     };
     Bounded { is_open: held.is_open, ..bounded }
@@ -267,5 +272,5 @@ fn with_errors(tensor: Tensor, marks: impl Iterator<Item = (f64, bool)> + Clone)
     let exact = marks.clone().all(|(error, _)| error == 0.0);
     let error = if exact { Vec::new() } else { marks.clone().map(|(error, _)| error).collect() };
     let undefined = marks.enumerate().filter(|(_, (_, undefined))| *undefined).map(|(i, _)| i).collect();
-    Bounded { tensor, error, undefined, is_open: false }
+    Bounded { tensor, error, undefined, overflown: Vec::new(), is_open: false }
 }

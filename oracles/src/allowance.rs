@@ -29,11 +29,14 @@ pub enum Allowance {
     Undefined,
     /// An engine may give a zero of the other sign.
     ZeroSign,
+    /// An engine may saturate where an integer overflows.
+    Saturation,
 }
 
 impl Allowance {
     /// All rows.
-    pub const ALL: [Self; 4] = [Self::Unsupported, Self::Widened, Self::Undefined, Self::ZeroSign];
+    pub const ALL: [Self; 5] =
+        [Self::Unsupported, Self::Widened, Self::Undefined, Self::ZeroSign, Self::Saturation];
 
     /// The name in reports.
     pub const fn name(self) -> &'static str {
@@ -42,6 +45,7 @@ impl Allowance {
             Self::Widened => "widened",
             Self::Undefined => "undefined",
             Self::ZeroSign => "zero sign",
+            Self::Saturation => "saturation",
         }
     }
 
@@ -60,6 +64,9 @@ impl Allowance {
             }
             Self::ZeroSign => {
                 "ONNX does not say which zero an operator gives; IEEE 754 does, and WGSL gives leave to ignore it."
+            }
+            Self::Saturation => {
+                "ONNX says of casts and shifts alone that bits are discarded, and nothing of other integers."
             }
         }
     }
@@ -83,6 +90,11 @@ impl Allowance {
                 "+0 for -0 and the other way round, where the engine's accuracy profile ignores the sign. Infinities of the other \
                  sign that follow from it are in the bounds of what divides by it."
             }
+            Self::Saturation => {
+                "Where one step on elements overflows and the profile leaves it open: the low bits, the largest or smallest number, \
+                 or what a float gives that is converted (the smallest or nearest integer of 32 or 64 bits, of which a narrow \
+                 dtype has the low bits). What later operators make of it, and sums of which any part may saturate, are undecidable."
+            }
         }
     }
 }
@@ -99,8 +111,10 @@ pub fn needed(verdict: Option<&Verdict>, comparisons: &[Comparison]) -> BTreeSet
         Some(Verdict::Incomparable(why)) => why.allowance(),
         Some(Verdict::Pass | Verdict::Bug(_)) | None => None,
     };
-    let zero_sign = comparisons.iter().any(|output| output.zero_signs > 0).then_some(Allowance::ZeroSign);
-    why.into_iter().chain(zero_sign).collect()
+    let any = |count: fn(&Comparison) -> usize| comparisons.iter().any(|output| count(output) > 0);
+    let zero_sign = any(|output| output.zero_signs).then_some(Allowance::ZeroSign);
+    let saturation = any(|output| output.saturated).then_some(Allowance::Saturation);
+    why.into_iter().chain(zero_sign).chain(saturation).collect()
 }
 
 /// The names of the outputs that depend on an i64 which i32 does not hold: [`Allowance::Widened`].

@@ -27,6 +27,7 @@ impl Expected<'_> {
         let undecidable = |output: &Bounded| Bounded {
             error: vec![f64::INFINITY; output.tensor.len()],
             undefined: Vec::new(),
+            overflown: Vec::new(),
             ..output.clone()
         };
         let each = self.names.iter().zip(self.outputs);

@@ -148,6 +148,7 @@ mod tests {
             tensor,
             error: rows.iter().map(|r| r.1).collect(),
             undefined: vec![],
+            overflown: Vec::new(),
             is_open: false,
         }])
     }

@@ -4,7 +4,7 @@ use ir::DType;
 use ops::arith::{Arith, Class, Comparison, Fun, Step};
 use ops::plain;
 
-use super::ball::{Ball, State, Terms, Whole};
+use super::ball::{Ball, Made, State, Terms, Whole};
 use super::{Bound, sums};
 
 /// Branches that differ by no more than so many times their own errors are taken to meet: the selection is
@@ -98,7 +98,7 @@ impl Arith for Bound<'_> {
         }
     }
     fn int(&self, v: i128) -> Whole {
-        Whole::sure(v)
+        Whole { made: Made::Steps, ..Whole::sure(v) }
     }
 
     fn add(&self, x: Ball, y: Ball) -> Ball {
@@ -284,8 +284,10 @@ impl Arith for Bound<'_> {
         match condition.state {
             State::Sure => taken,
             State::Undefined => Ball::undefined(taken.value),
-            State::Unsure if taken.undefined || other.undefined => Ball::undefined(taken.value),
-            State::Unsure => {
+            State::Unsure | State::Overflown if taken.undefined || other.undefined => {
+                Ball::undefined(taken.value)
+            }
+            State::Unsure | State::Overflown => {
                 let apart = (taken.value - other.value).abs();
                 let meet =
                     apart <= MEETING * (taken.error + other.error) && taken.is_known() && other.is_known();
@@ -319,7 +321,7 @@ impl Arith for Bound<'_> {
         let value = plain::Plain { dtype: self.dtype }.convert(z.value);
         match z.state {
             State::Undefined => Ball::undefined(value),
-            State::Unsure => Ball::unknown(value),
+            State::Unsure | State::Overflown => Ball::unknown(value),
             State::Sure if value as i128 == z.value && self.holds(value) => Ball::exact(value),
             // The reference has rounded too, by at most half an ULP of the working dtype.
             State::Sure => self.rounded(value, 0.0, self.profile.rounding + 0.5),
@@ -349,12 +351,13 @@ impl Arith for Bound<'_> {
         let value = result.unwrap_or(0);
         if zs.iter().any(|z| z.state == State::Undefined) {
             Whole::undefined(value)
-        } else if zs.iter().any(|z| z.state == State::Unsure) {
+        } else if zs.iter().any(|z| z.state != State::Sure) {
             Whole::unsure(value)
         } else if result.is_none() {
             Whole::undefined(value)
         } else {
-            Whole::sure(value)
+            let is_one = zs.iter().all(|z| z.made == Made::Stored);
+            Whole { made: if is_one { Made::Step } else { Made::Steps }, ..Whole::sure(value) }
         }
     }
     fn peek(&self, z: Whole) -> Option<i128> {

@@ -116,10 +116,23 @@ impl Ball {
 pub enum State {
     /// Every conforming implementation has it.
     Sure,
+    /// One step gave an integer that the dtype does not have. Implementations may wrap, saturate or go through a float.
+    Overflown,
     /// Conforming implementations may differ.
     Unsure,
     /// The specification does not define it.
     Undefined,
+}
+
+/// How an integer came about within the node that computes it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Made {
+    /// It is an element of a tensor.
+    Stored,
+    /// One step gave it, of elements of tensors.
+    Step,
+    /// Some steps gave it: a sum, say, of which implementations may wrap or saturate any part.
+    Steps,
 }
 
 /// An integer or truth value, and whether it is decidable.
@@ -129,21 +142,23 @@ pub struct Whole {
     pub value: i128,
     /// What is known of it.
     pub state: State,
+    /// How it came about.
+    pub made: Made,
 }
 
 impl Whole {
     /// An integer that every implementation has.
     pub const fn sure(value: i128) -> Self {
-        Self { value, state: State::Sure }
+        Self { value, state: State::Sure, made: Made::Stored }
     }
 
     /// An integer about which implementations may differ.
     pub const fn unsure(value: i128) -> Self {
-        Self { value, state: State::Unsure }
+        Self { value, state: State::Unsure, made: Made::Stored }
     }
 
     /// An integer that the specification does not define.
     pub const fn undefined(value: i128) -> Self {
-        Self { value, state: State::Undefined }
+        Self { value, state: State::Undefined, made: Made::Stored }
     }
 }

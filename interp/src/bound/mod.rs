@@ -19,7 +19,7 @@ use ir::DType;
 use ir::format::FloatFormat;
 use ir::round::round_to_format;
 
-pub use ball::{Ball, State, Terms, Whole};
+pub use ball::{Ball, Made, State, Terms, Whole};
 
 use crate::profile::Profile;
 

@@ -4,7 +4,7 @@ use ir::DType;
 use ir::format::FloatFormat;
 use ir::round::round_to_format;
 
-use super::{Ball, Bound, State, TWICE_ROUNDED, Whole};
+use super::{Ball, Bound, Made, State, TWICE_ROUNDED, Whole};
 
 /// The width of the formats that count as half.
 const HALF: i32 = 16;
@@ -56,11 +56,17 @@ impl Bound<'_> {
         self.profile.widens_halves && format.bits() == HALF
     }
 
-    /// The integer as a tensor of a dtype holds it: its low bits, unless the profile leaves that open.
+    /// The integer as a tensor of a dtype holds it: its low bits, unless the profile leaves that open. What one step has instead
+    /// is known ([`State::Overflown`]); of several, any may be the one that saturates.
     pub fn stored_whole(&self, z: Whole, dtype: DType) -> Whole {
         let value = dtype.wrap(z.value);
         let is_open = value != z.value && self.profile.integers_may_saturate && z.state == State::Sure;
-        if is_open { Whole::unsure(value) } else { Whole { value, ..z } }
+        let state = match z.made {
+            _ if !is_open => z.state,
+            Made::Step => State::Overflown,
+            Made::Stored | Made::Steps => State::Unsure,
+        };
+        Whole { value, state, made: Made::Stored }
     }
 
     /// The element as a tensor that is compared holds it.

@@ -174,8 +174,13 @@ mod tests {
         original: &[f64],
         actual: &[f64],
     ) -> Verdict {
-        let judged =
-            Bounded { tensor: tensor(values), error: error.to_vec(), undefined: vec![], is_open: false };
+        let judged = Bounded {
+            tensor: tensor(values),
+            error: error.to_vec(),
+            undefined: vec![],
+            overflown: Vec::new(),
+            is_open: false,
+        };
         let (names, outputs) = (["y".to_owned()], [judged]);
         let pair = Pair {
             backend: "e",
@@ -235,7 +240,13 @@ mod tests {
     fn refusing_the_rewritten_model_is_a_bug() {
         let (names, outputs) = (
             ["y".to_owned()],
-            [Bounded { tensor: tensor(&[1.0]), error: vec![], undefined: vec![], is_open: false }],
+            [Bounded {
+                tensor: tensor(&[1.0]),
+                error: vec![],
+                undefined: vec![],
+                overflown: Vec::new(),
+                is_open: false,
+            }],
         );
         let pair = Pair {
             backend: "e",
