@@ -9,6 +9,8 @@
 use ir::DType;
 use ir::round::Conversion;
 
+use crate::lanes::Lanes;
+
 /// A function of one real variable that a math library offers; its accuracy is stated by accuracy profiles.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs, reason = "the names are the definition")]
@@ -215,6 +217,20 @@ pub trait Arith {
     fn sum(&self, terms: impl Iterator<Item = Self::R>) -> Self::R;
     /// The sum of products, in whatever order, fused or not.
     fn dot(&self, terms: impl Iterator<Item = (Self::R, Self::R)>) -> Self::R;
+    /// The [`dot`](Self::dot) of each row with each column, which are as long: those of the first row come first. An
+    /// accumulator may start from an addend (of the row and the column with these numbers), so it is a term like the
+    /// others. Number systems that do this faster give the same as [`each_dot`].
+    fn dots(
+        &self,
+        rows: &Lanes<'_, Self::R>,
+        columns: &Lanes<'_, Self::R>,
+        addend: impl Fn(usize, usize) -> Option<Self::R>,
+    ) -> Vec<Self::R>
+    where
+        Self: Sized,
+    {
+        each_dot(self, rows, columns, addend)
+    }
     /// The mean of `count` terms as the normalisations take it: a sum divided, a running mean (Welford), or a mean
     /// and a second pass that corrects it. None of the latter is exact where the sum is.
     fn mean(&self, terms: impl Iterator<Item = Self::R>, count: usize) -> Self::R {
@@ -274,6 +290,23 @@ pub trait Arith {
     fn unspecified_int(&self, _one: Self::Z) -> Self::Z {
         self.undefined_int()
     }
+}
+
+/// The dot of each row with each column, one by one: what [`Arith::dots`] means.
+pub fn each_dot<A: Arith>(
+    a: &A,
+    rows: &Lanes<'_, A::R>,
+    columns: &Lanes<'_, A::R>,
+    addend: impl Fn(usize, usize) -> Option<A::R>,
+) -> Vec<A::R> {
+    let mut dots = Vec::with_capacity(rows.count() * columns.count());
+    for (i, row) in rows.iter().enumerate() {
+        for (j, column) in columns.iter().enumerate() {
+            let addend = addend(i, j).map(|addend| (addend, a.real(1.0)));
+            dots.push(a.dot(row.iter().copied().zip(column.iter().copied()).chain(addend)));
+        }
+    }
+    dots
 }
 
 /// The determinant, by elimination with partial pivoting. Unknown where what is largest cannot be told.

@@ -8,6 +8,7 @@ use std::cell::Cell;
 use ir::{DType, Tensor};
 use ops::Data;
 use ops::arith::{Arith, Class, Comparison, Fun, Step};
+use ops::lanes::Lanes;
 use ops::plain::{self, Plain};
 
 use interp::walk::System;
@@ -110,7 +111,15 @@ impl Arith for Watched<'_> {
         plain::sum(terms)
     }
     fn dot(&self, terms: impl Iterator<Item = (f64, f64)>) -> f64 {
-        plain::dot(terms)
+        self.plain.dot(terms)
+    }
+    fn dots(
+        &self,
+        rows: &Lanes<'_, f64>,
+        columns: &Lanes<'_, f64>,
+        addend: impl Fn(usize, usize) -> Option<f64>,
+    ) -> Vec<f64> {
+        self.plain.dots(rows, columns, addend)
     }
     fn product(&self, terms: impl Iterator<Item = f64>) -> f64 {
         terms.product()

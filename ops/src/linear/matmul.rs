@@ -8,8 +8,8 @@ use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::lanes::array;
-use crate::linear::{int_dot, products, real_dot};
+use crate::lanes::{Lanes, array};
+use crate::linear::{int_dots, products};
 use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
@@ -73,16 +73,20 @@ fn multiply<T: Clone, U>(
     a: &ArrayD<T>,
     b: &ArrayD<T>,
     y: &[usize],
-    dot: impl FnMut(&[T], &[T]) -> U,
+    mut dots: impl FnMut(&Lanes<'_, T>, &Lanes<'_, T>) -> Vec<U>,
 ) -> Vec<U> {
     let batch = &y[..y.len() - usize::from(a.ndim() > 1) - usize::from(b.ndim() > 1)];
     let a = if a.ndim() == 1 { a.view().insert_axis(Axis(0)) } else { a.view() };
     let b = if b.ndim() == 1 { b.view().insert_axis(Axis(1)) } else { b.view() };
-    let [a, b] = [a, b].map(|x| {
+    if b.ndim() == 2 {
+        // One matrix on the right, which the rows of all on the left meet.
+        return dots(&Lanes::of(&a, &[a.ndim() - 1]), &Lanes::of(&b, &[0]));
+    }
+    let [a, b] = [&a, &b].map(|x| {
         let shape = [batch, &x.shape()[x.ndim() - 2..]].concat();
-        x.broadcast(shape).expect("the type rule makes the leading axes broadcast").to_owned()
+        x.broadcast(shape).expect("the type rule makes the leading axes broadcast")
     });
-    products(&a, &b, dot)
+    products(&a, &b, dots)
 }
 
 impl Operator for MatMul {
@@ -106,9 +110,11 @@ impl Operator for MatMul {
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape) = (c.arith, c.extents(0));
         vec![if c.is_real() {
-            Data::Real(array(&shape, multiply(c.real(0), c.real(1), &shape, |x, y| real_dot(a, x, y))))
+            let product = multiply(c.real(0), c.real(1), &shape, |x, y| a.dots(x, y, |_, _| None));
+            Data::Real(array(&shape, product))
         } else {
-            Data::Int(array(&shape, multiply(c.int(0), c.int(1), &shape, |x, y| int_dot(a, x, y))))
+            let product = multiply(c.int(0), c.int(1), &shape, |x, y| int_dots(a, x, y));
+            Data::Int(array(&shape, product))
         }]
     }
 }
