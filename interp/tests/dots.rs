@@ -4,11 +4,11 @@
 use ir::format::FloatFormat;
 use ir::round::round_to;
 use ir::{DType, Stream};
+use ndarray::Array2;
 use onnxsmith_interp::Profile;
 use onnxsmith_interp::bound::{Ball, Bound};
 use ops::Arith;
 use ops::arith::each_dot;
-use ops::lanes::Lanes;
 use rand::{Rng, RngExt};
 
 mod native;
@@ -79,7 +79,7 @@ fn ball(style: Style, is_exact: bool, dtype: DType, rng: &mut impl Rng) -> Ball 
 }
 
 /// So many lanes, each of a style of its own.
-fn lanes(count: usize, length: usize, dtype: DType, rng: &mut impl Rng) -> Lanes<'static, Ball> {
+fn lanes(count: usize, length: usize, dtype: DType, rng: &mut impl Rng) -> Array2<Ball> {
     let mut items = Vec::new();
     for _ in 0..count {
         let (style, is_exact) = (STYLES[rng.random_range(0..STYLES.len())], rng.random_ratio(1, 2));
@@ -90,7 +90,7 @@ fn lanes(count: usize, length: usize, dtype: DType, rng: &mut impl Rng) -> Lanes
             ball(style, is_exact && i != other, dtype, rng)
         }));
     }
-    Lanes::from_items(items, count, length)
+    Array2::from_shape_vec((count, length), items).unwrap()
 }
 
 fn bits(x: f64) -> u64 {
@@ -113,14 +113,17 @@ fn many_dots_are_each_dot_bit_for_bit() {
         let (rows, columns) = (lanes(m, length, dtype, rng), lanes(n, length, dtype, rng));
         let addends = lanes(m, n, dtype, rng);
         let has_addend: bool = rng.random();
-        let addend = |i: usize, j: usize| has_addend.then(|| addends.lane(i)[j]);
+        let addend = |i: usize, j: usize| has_addend.then(|| addends[[i, j]]);
         for profile in Profile::ALL {
             let bound = Bound::new(profile, dtype);
-            let each = each_dot(&bound, &rows, &columns, addend);
-            let many = bound.dots(&rows, &columns, addend);
+            let each = each_dot(&bound, &rows.view(), &columns.t(), addend);
+            let many = bound.dots(&rows.view(), &columns.t(), addend);
+            let by_columns = columns.t().as_standard_layout().into_owned();
+            let laid_out = bound.dots(&rows.view(), &by_columns.view(), addend);
+            assert!(laid_out.iter().copied().map(all_of).eq(many.iter().copied().map(all_of)));
             assert_eq!((many.len(), each.len()), (m * n, m * n));
             for (at, (&one, &right)) in many.iter().zip(&each).enumerate() {
-                let (row, column) = (rows.lane(at / n), columns.lane(at % n));
+                let (row, column) = (rows.row(at / n), columns.row(at % n));
                 let case = || format!("{} {dtype}, seed {seed}: {row:?} {column:?}", profile.name);
                 assert_eq!(all_of(one), all_of(right), "{}", case());
                 known += usize::from(one.is_known());
@@ -138,11 +141,11 @@ fn the_dots_of_plain_numbers_are_the_values_of_the_bounds() {
         let rng = &mut Stream::new(7).child("plain").rng();
         let rows = lanes(5, 100, dtype, rng);
         let columns = lanes(30, 100, dtype, rng);
-        let values = |balls: &Lanes<'_, Ball>| balls.map(|x| x.value);
-        let addend = |i, j| Some(rows.lane(i)[j]);
+        let [x, y] = [&rows, &columns].map(|balls| balls.mapv(|x| x.value));
+        let addend = |i, j| Some(rows[[i, j]]);
         let plain = ops::plain::Plain { dtype };
-        let many = plain.dots(&values(&rows), &values(&columns), |i, j| addend(i, j).map(|x| x.value));
-        let bounds = Bound::new(&Profile::TIGHT, dtype).dots(&rows, &columns, addend);
+        let many = plain.dots(&x.view(), &y.t(), |i, j| addend(i, j).map(|x| x.value));
+        let bounds = Bound::new(&Profile::TIGHT, dtype).dots(&rows.view(), &columns.t(), addend);
         for (value, ball) in many.iter().zip(bounds) {
             assert_eq!(bits(*value), bits(ball.value), "{dtype} {ball:?}");
         }
@@ -187,16 +190,13 @@ fn matrix_products_in_every_order_and_rounding_stay_inside() {
         let format = dtype.float().unwrap();
         let length = rng.random_range(1..48);
         let (rows, columns) = (lanes(3, length, dtype, rng), lanes(3, length, dtype, rng));
-        let held = |balls: &Lanes<'_, Ball>, rng: &mut _| -> Vec<f64> {
-            balls.items().iter().map(|&x| inside(x, dtype, rng)).collect()
-        };
-        let numbers = [held(&rows, rng), held(&columns, rng)];
+        let [x, y] = [&rows, &columns].map(|balls| balls.mapv(|x| inside(x, dtype, rng)));
         for (profile, native) in natives(dtype) {
             let bound = Bound::new(profile, dtype);
-            for (at, ball) in bound.dots(&rows, &columns, |_, _| None).into_iter().enumerate() {
+            for (at, ball) in bound.dots(&rows.view(), &columns.t(), |_, _| None).into_iter().enumerate() {
                 let stored = bound.stored(ball, format);
-                let [x, y] = [&numbers[0][at / 3 * length..], &numbers[1][at % 3 * length..]];
-                let terms: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).take(length).collect();
+                let terms = x.row(at / 3).into_iter().copied().zip(y.row(at % 3).into_iter().copied());
+                let terms: Vec<(f64, f64)> = terms.collect();
                 let made = round_to(dtype, native.dot(&terms, rng));
                 all += 1;
                 if !stored.is_known() {

@@ -8,8 +8,7 @@
 
 use ir::DType;
 use ir::round::Conversion;
-
-use crate::lanes::Lanes;
+use ndarray::ArrayView2;
 
 /// A function of one real variable that a math library offers; its accuracy is stated by accuracy profiles.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -217,19 +216,19 @@ pub trait Arith {
     fn sum(&self, terms: impl Iterator<Item = Self::R>) -> Self::R;
     /// The sum of products, in whatever order, fused or not.
     fn dot(&self, terms: impl Iterator<Item = (Self::R, Self::R)>) -> Self::R;
-    /// The [`dot`](Self::dot) of each row with each column, which are as long: those of the first row come first. An
-    /// accumulator may start from an addend (of the row and the column with these numbers), so it is a term like the
-    /// others. Number systems that do this faster give the same as [`each_dot`].
+    /// The product of two matrices, in row-major order: the [`dot`](Self::dot) of each row with each column. An accumulator
+    /// may start from an addend (of the row and the column with these numbers), so it is a term like the others. Number
+    /// systems that do this faster give the same as [`each_dot`].
     fn dots(
         &self,
-        rows: &Lanes<'_, Self::R>,
-        columns: &Lanes<'_, Self::R>,
+        a: &ArrayView2<'_, Self::R>,
+        b: &ArrayView2<'_, Self::R>,
         addend: impl Fn(usize, usize) -> Option<Self::R>,
     ) -> Vec<Self::R>
     where
         Self: Sized,
     {
-        each_dot(self, rows, columns, addend)
+        each_dot(self, a, b, addend)
     }
     /// The mean of `count` terms as the normalisations take it: a sum divided, a running mean (Welford), or a mean
     /// and a second pass that corrects it. None of the latter is exact where the sum is.
@@ -294,16 +293,18 @@ pub trait Arith {
 
 /// The dot of each row with each column, one by one: what [`Arith::dots`] means.
 pub fn each_dot<A: Arith>(
-    a: &A,
-    rows: &Lanes<'_, A::R>,
-    columns: &Lanes<'_, A::R>,
+    arith: &A,
+    a: &ArrayView2<'_, A::R>,
+    b: &ArrayView2<'_, A::R>,
     addend: impl Fn(usize, usize) -> Option<A::R>,
 ) -> Vec<A::R> {
-    let mut dots = Vec::with_capacity(rows.count() * columns.count());
-    for (i, row) in rows.iter().enumerate() {
-        for (j, column) in columns.iter().enumerate() {
-            let addend = addend(i, j).map(|addend| (addend, a.real(1.0)));
-            dots.push(a.dot(row.iter().copied().zip(column.iter().copied()).chain(addend)));
+    // Columns are read once for each row.
+    let columns = b.t().as_standard_layout().into_owned();
+    let mut dots = Vec::with_capacity(a.nrows() * b.ncols());
+    for (i, row) in a.rows().into_iter().enumerate() {
+        for (j, column) in columns.rows().into_iter().enumerate() {
+            let addend = addend(i, j).map(|addend| (addend, arith.real(1.0)));
+            dots.push(arith.dot(row.iter().copied().zip(column.iter().copied()).chain(addend)));
         }
     }
     dots

@@ -1,83 +1,31 @@
 //! Walking tensors along some of their axes.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 
 /// The elements of a tensor, grouped by the axes that are walked: one lane for each position on the other axes.
-pub struct Lanes<'a, T: Clone> {
-    items: Cow<'a, [T]>,
+pub struct Lanes<T> {
+    items: Vec<T>,
     len: usize,
     count: usize,
 }
 
-impl<'a, T: Clone> Lanes<'a, T> {
+impl<T: Clone> Lanes<T> {
     /// The lanes along `axes` (indices, each once). Within a lane and among the lanes the order is row-major.
-    pub fn new(x: &'a ArrayD<T>, axes: &[usize]) -> Self {
-        Self::of(&x.view(), axes)
-    }
-
-    /// The lanes of a tensor that is seen in another shape than it has, likewise.
-    pub fn of(x: &ArrayViewD<'a, T>, axes: &[usize]) -> Self {
+    pub fn new(x: &ArrayD<T>, axes: &[usize]) -> Self {
         let kept = (0..x.ndim()).filter(|a| !axes.contains(a));
         let mut walked = axes.to_vec();
         walked.sort_unstable();
         let order: Vec<usize> = kept.chain(walked.iter().copied()).collect();
         let len = axes.iter().map(|&a| x.shape()[a]).product();
         let count = (0..x.ndim()).filter(|a| !axes.contains(a)).map(|a| x.shape()[a]).product();
-        let permuted = x.clone().permuted_axes(order);
-        let items = match permuted.to_slice() {
-            Some(items) => Cow::Borrowed(items),
-            None => Cow::Owned(row_major(&permuted)),
-        };
-        Self { items, len, count }
-    }
-
-    /// So many lanes of so many elements each, one after the other.
-    ///
-    /// # Panics
-    /// If there are not as many elements.
-    pub fn from_items(items: impl Into<Cow<'a, [T]>>, count: usize, len: usize) -> Self {
-        let items = items.into();
-        assert_eq!(items.len(), count * len, "as many elements as the lanes have");
-        Self { items, len, count }
-    }
-
-    /// How many elements each lane has.
-    pub fn length(&self) -> usize {
-        self.len
-    }
-
-    /// How many lanes there are.
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    /// The elements of all lanes, in order.
-    pub fn items(&self) -> &[T] {
-        &self.items
-    }
-
-    /// One of the lanes.
-    pub fn lane(&self, i: usize) -> &[T] {
-        &self.items[i * self.len..(i + 1) * self.len]
+        Self { items: row_major(&x.view().permuted_axes(order)), len, count }
     }
 
     /// The lanes in order; lanes of length 0 are there too.
     pub fn iter(&self) -> impl Iterator<Item = &[T]> {
-        (0..self.count).map(|i| self.lane(i))
-    }
-
-    /// Some of the lanes.
-    pub fn part(&self, lanes: Range<usize>) -> Lanes<'_, T> {
-        let items = &self.items[lanes.start * self.len..lanes.end * self.len];
-        Lanes { items: Cow::Borrowed(items), len: self.len, count: lanes.len() }
-    }
-
-    /// A function of each element.
-    pub fn map<'b, U: Clone + 'b>(&self, f: impl FnMut(&T) -> U) -> Lanes<'b, U> {
-        Lanes { items: Cow::Owned(self.items.iter().map(f).collect()), len: self.len, count: self.count }
+        (0..self.count).map(|i| &self.items[i * self.len..(i + 1) * self.len])
     }
 }
 
@@ -178,18 +126,6 @@ mod tests {
             reduce(&x, &[1, 0], &[], <[i32]>::to_vec).into_raw_vec_and_offset().0,
             [[1, 2, 3, 4, 5, 6]]
         );
-    }
-
-    #[test]
-    fn a_part_of_lanes_is_lanes() {
-        let x = array(&[2, 3], vec![1, 2, 3, 4, 5, 6]);
-        let columns = Lanes::new(&x, &[0]);
-        let part = columns.part(1..3);
-        assert_eq!((part.count(), part.length(), part.items()), (2, 2, &[2, 5, 3, 6][..]));
-        assert_eq!(part.map(|x| x * 10).lane(1), [30, 60]);
-        let rows = Lanes::new(&x, &[1]);
-        assert!(matches!(rows.items, Cow::Borrowed(_)), "what is in order is not copied");
-        assert_eq!(Lanes::from_items(&[1, 2, 3, 4, 5, 6][..], 2, 3).items(), rows.items());
     }
 
     #[test]

@@ -9,12 +9,11 @@
 use ir::format::FloatFormat;
 use ir::round::round_to;
 use ir::{DType, DTypes, Tensor, Type};
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{ArrayD, ArrayView2, IxDyn};
 
 use crate::arith::{self, Arith, Class, Comparison, Fun, Step};
 use crate::data::{Call, Data};
-use crate::lanes::Lanes;
-use crate::matrix::sums_of_products;
+use crate::matrix;
 use crate::operator::Operator;
 
 /// Values without bounds. Undefined reals are NaN, undefined integers 0; nothing is undecidable.
@@ -181,15 +180,15 @@ impl Arith for Plain {
     }
     fn dots(
         &self,
-        rows: &Lanes<'_, f64>,
-        columns: &Lanes<'_, f64>,
+        a: &ArrayView2<'_, f64>,
+        b: &ArrayView2<'_, f64>,
         addend: impl Fn(usize, usize) -> Option<f64>,
     ) -> Vec<f64> {
         if self.is_compensated() {
-            return arith::each_dot(self, rows, columns, addend);
+            return arith::each_dot(self, a, b, addend);
         }
-        let mut sums = sums_of_products(rows, columns);
-        for (i, row) in sums.chunks_exact_mut(columns.count().max(1)).enumerate() {
+        let mut sums = matrix::product(a, b);
+        for (i, row) in sums.chunks_exact_mut(b.ncols().max(1)).enumerate() {
             for (j, sum) in row.iter_mut().enumerate() {
                 if let Some(addend) = addend(i, j) {
                     *sum += addend;

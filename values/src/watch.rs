@@ -6,9 +6,9 @@
 use std::cell::Cell;
 
 use ir::{DType, Tensor};
+use ndarray::ArrayView2;
 use ops::Data;
 use ops::arith::{Arith, Class, Comparison, Fun, Step};
-use ops::lanes::Lanes;
 use ops::plain::{self, Plain};
 
 use interp::walk::System;
@@ -115,11 +115,11 @@ impl Arith for Watched<'_> {
     }
     fn dots(
         &self,
-        rows: &Lanes<'_, f64>,
-        columns: &Lanes<'_, f64>,
+        a: &ArrayView2<'_, f64>,
+        b: &ArrayView2<'_, f64>,
         addend: impl Fn(usize, usize) -> Option<f64>,
     ) -> Vec<f64> {
-        self.plain.dots(rows, columns, addend)
+        self.plain.dots(a, b, addend)
     }
     fn product(&self, terms: impl Iterator<Item = f64>) -> f64 {
         terms.product()

@@ -1,8 +1,8 @@
 //! The steps of [`Bound`], all but the long ones.
 
 use ir::DType;
+use ndarray::ArrayView2;
 use ops::arith::{Arith, Class, Comparison, Fun, Step};
-use ops::lanes::Lanes;
 use ops::plain;
 
 use super::ball::{Ball, State, Terms, Whole};
@@ -236,11 +236,11 @@ impl Arith for Bound<'_> {
     }
     fn dots(
         &self,
-        rows: &Lanes<'_, Ball>,
-        columns: &Lanes<'_, Ball>,
+        a: &ArrayView2<'_, Ball>,
+        b: &ArrayView2<'_, Ball>,
         addend: impl Fn(usize, usize) -> Option<Ball>,
     ) -> Vec<Ball> {
-        self.all_dots(rows, columns, addend)
+        self.all_dots(a, b, addend)
     }
     fn mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
         self.long_mean(terms, count)

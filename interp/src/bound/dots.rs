@@ -6,52 +6,55 @@
 use std::cell::Cell;
 
 use ir::format::FloatFormat;
+use ndarray::{Array2, ArrayView2, ShapeBuilder};
 use ops::arith::each_dot;
-use ops::lanes::Lanes;
-use ops::matrix::sums_of_products;
+use ops::matrix::product;
 
 use super::Bound;
 use super::ball::Ball;
 use super::products::{Obstacle, Products, Side, Sums};
 use super::sums::low_bit;
 
-/// The rows or the columns, as sums and sides.
+/// The rows of a matrix as numbers and sides.
 struct Factors {
     sides: Vec<Side>,
-    values: Lanes<'static, f64>,
+    values: Array2<f64>,
     /// The largest magnitudes.
-    reaches: Lanes<'static, f64>,
+    reaches: Array2<f64>,
     /// Where there are any.
-    errors: Option<Lanes<'static, f64>>,
+    errors: Option<Array2<f64>>,
 }
 
 impl Factors {
-    fn new(bound: &Bound<'_>, balls: &Lanes<'_, Ball>) -> Self {
-        let elements = balls.items().len();
-        let [mut values, mut reaches, mut errors] = [(); 3].map(|()| Vec::with_capacity(elements));
-        let side = |lane: &[Ball]| {
-            let mut side = Side::EMPTY;
-            for x in lane.iter().map(|&x| bound.factor(x)) {
-                side.push(x);
-                values.push(x.value);
-                reaches.push(x.value.abs() + x.error);
-                errors.push(x.error);
-            }
-            side
+    fn new(bound: &Bound<'_>, balls: &ArrayView2<'_, Ball>) -> Self {
+        let mut sides = vec![Side::EMPTY; balls.nrows()];
+        let [mut values, mut reaches] = [(); 2].map(|()| Vec::with_capacity(balls.len()));
+        let mut are_exact = true;
+        let mut visit = |side: &mut Side, x: Ball| {
+            let x = bound.factor(x);
+            side.push(x);
+            are_exact &= x.is_exact();
+            values.push(x.value);
+            reaches.push(x.reach());
         };
-        let sides = balls.iter().map(side).collect();
-        let are_exact = errors.iter().all(|&error| error == 0.0);
-        let lanes = |items: Vec<f64>| Lanes::from_items(items, balls.count(), balls.length());
+        // In the order in which they lie in memory, and so are the numbers.
+        let shape = balls.raw_dim().set_f(!balls.is_standard_layout());
+        if balls.is_standard_layout() {
+            for (side, row) in sides.iter_mut().zip(balls.rows()) {
+                row.iter().for_each(|&x| visit(side, x));
+            }
+        } else {
+            for column in balls.columns() {
+                sides.iter_mut().zip(column).for_each(|(side, &x)| visit(side, x));
+            }
+        }
+        let matrix = |items| Array2::from_shape_vec(shape, items).expect("a number for each ball");
         Self {
             sides,
-            values: lanes(values),
-            reaches: lanes(reaches),
-            errors: (!are_exact).then(|| lanes(errors)),
+            values: matrix(values),
+            reaches: matrix(reaches),
+            errors: (!are_exact).then(|| balls.mapv(|x| bound.factor(x).error)),
         }
-    }
-
-    fn magnitudes(&self) -> Lanes<'static, f64> {
-        self.values.map(|x| x.abs())
     }
 }
 
@@ -65,13 +68,13 @@ struct Matrices {
 
 impl Matrices {
     fn new(rows: &Factors, columns: &Factors) -> Self {
-        let by_left = rows.errors.as_ref().map(|errors| sums_of_products(errors, &columns.magnitudes()));
-        let by_right = columns.errors.as_ref().map(|errors| sums_of_products(&rows.reaches, errors));
+        let times = |x: &Array2<f64>, y: &Array2<f64>| product(&x.view(), &y.t());
+        let magnitudes = || columns.values.mapv(f64::abs);
         Self {
-            values: sums_of_products(&rows.values, &columns.values),
-            sizes: sums_of_products(&rows.reaches, &columns.reaches),
-            by_left,
-            by_right,
+            values: times(&rows.values, &columns.values),
+            sizes: times(&rows.reaches, &columns.reaches),
+            by_left: rows.errors.as_ref().map(|errors| times(errors, &magnitudes())),
+            by_right: columns.errors.as_ref().map(|errors| times(&rows.reaches, errors)),
         }
     }
 
@@ -87,17 +90,17 @@ impl Matrices {
 }
 
 impl Bound<'_> {
-    /// The balls of the sums of products of each row with each column.
+    /// The balls of the product of two matrices, in row-major order.
     pub(super) fn all_dots(
         &self,
-        rows: &Lanes<'_, Ball>,
-        columns: &Lanes<'_, Ball>,
+        a: &ArrayView2<'_, Ball>,
+        b: &ArrayView2<'_, Ball>,
         addend: impl Fn(usize, usize) -> Option<Ball>,
     ) -> Vec<Ball> {
         if self.is_compensated() {
-            return each_dot(self, rows, columns, addend);
+            return each_dot(self, a, b, addend);
         }
-        let (left, right) = (Factors::new(self, rows), Factors::new(self, columns));
+        let (left, right) = (Factors::new(self, a), Factors::new(self, &b.t()));
         let matrices = Matrices::new(&left, &right);
         // Most rows and columns go through as many roundings.
         let last = Cell::new((0, self.growth(0)));
@@ -107,9 +110,9 @@ impl Bound<'_> {
             }
             last.get().1
         };
-        let mut balls = Vec::with_capacity(rows.count() * columns.count());
-        for (i, row) in rows.iter().enumerate() {
-            for (j, column) in columns.iter().enumerate() {
+        let mut balls = Vec::with_capacity(a.nrows() * b.ncols());
+        for (i, row) in a.rows().into_iter().enumerate() {
+            for (j, column) in b.columns().into_iter().enumerate() {
                 let addend = addend(i, j).map(|x| (x, Ball::exact(1.0)));
                 let mut products =
                     Products { left: left.sides[i], right: right.sides[j], sums: matrices.at(balls.len()) };
@@ -120,9 +123,9 @@ impl Bound<'_> {
                 balls.push(if products.obstacle() == Obstacle::Infinite {
                     self.long_dot(row.iter().copied().zip(column.iter().copied()).chain(addend))
                 } else {
-                    let factors = [left.values.lane(i), right.values.lane(j)];
                     let first = addend.map_or(i32::MAX / 2, |(x, _)| low_bit(x.value));
-                    self.sum_of_products(&products, |size| self.common_grain(factors, first, size), growth)
+                    let terms = || left.values.row(i).into_iter().zip(right.values.row(j));
+                    self.sum_of_products(&products, |size| self.common_grain(terms(), first, size), growth)
                 });
             }
         }
@@ -131,9 +134,14 @@ impl Bound<'_> {
 
     /// The lowest bit of any product, one of which has the lowest bit `first`, if the working dtype has all multiples of
     /// it up to a size. Random numbers are refuted by the first of them.
-    fn common_grain(&self, [x, y]: [&[f64]; 2], first: i32, size: f64) -> Option<i32> {
+    fn common_grain<'t>(
+        &self,
+        terms: impl Iterator<Item = (&'t f64, &'t f64)>,
+        first: i32,
+        size: f64,
+    ) -> Option<i32> {
         let mut least = first;
-        for (&x, &y) in x.iter().zip(y) {
+        for (&x, &y) in terms {
             if !self.is_grid(size, least) {
                 return None;
             }

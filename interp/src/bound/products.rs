@@ -88,14 +88,13 @@ impl Sums {
     /// One more term.
     fn push(&mut self, x: Ball, y: Ball) {
         self.value += x.value * y.value;
-        let reach = x.value.abs() + x.error;
-        self.size += reach * (y.value.abs() + y.error);
+        self.size += x.reach() * y.reach();
         // What is not there adds nothing, even to an infinity.
         if x.error != 0.0 {
             self.by_left += x.error * y.value.abs();
         }
         if y.error != 0.0 {
-            self.by_right += reach * y.error;
+            self.by_right += x.reach() * y.error;
         }
     }
 }

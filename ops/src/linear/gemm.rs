@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 
 use ir::{Dim, Sym, Type};
-use ndarray::{ArrayD, ArrayViewD};
+use ndarray::{ArrayD, ArrayView2, CowArray, Ix2};
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
@@ -11,8 +11,8 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::lanes::{Lanes, array, broadcast};
-use crate::linear::{int_dots, products};
+use crate::lanes::{array, broadcast};
+use crate::linear::int_product;
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
@@ -83,8 +83,9 @@ impl<D: Dim> TypeRule<D> for Gemm {
 }
 
 /// The operand or its transpose.
-fn oriented<T>(x: &ArrayD<T>, transpose: bool) -> ArrayViewD<'_, T> {
-    if transpose { x.t() } else { x.view() }
+fn oriented<T>(x: &ArrayD<T>, transpose: bool) -> ArrayView2<'_, T> {
+    let x = x.view().into_dimensionality::<Ix2>().expect("the type rule requires matrices");
+    if transpose { x.reversed_axes() } else { x }
 }
 
 impl Gemm {
@@ -94,20 +95,21 @@ impl Gemm {
         let scaled =
             |x: A::R, factor: f32| if factor == 1.0 { x } else { a.mul(a.real(f64::from(factor)), x) };
         let (left, right) = (oriented(c.real(0), self.trans_a), oriented(c.real(1), self.trans_b));
-        let (rows, columns) = (Lanes::of(&left, &[1]), Lanes::of(&right, &[0]));
-        let by_alpha = |lanes: &Lanes<'_, A::R>| lanes.map(|&x| scaled(x, self.alpha));
+        let n = right.ncols();
         let addends: Option<Vec<A::R>> =
             c.opt_real(2).map(|b| broadcast(b, &shape).iter().map(|&b| scaled(b, self.beta)).collect());
-        let addend = |i, j| addends.as_ref().map(|addends| addends[i * columns.count() + j]);
+        let addend = |i, j| addends.as_ref().map(|addends| addends[i * n + j]);
         // An accumulator may start from the addend and take products that are scaled already, so both are terms. Or
         // the sum is scaled, or the other factor. Few number systems look at more than the first.
-        let scaled_rows = if self.alpha == 1.0 { rows.part(0..rows.count()) } else { by_alpha(&rows) };
-        let sums = a.dots(&scaled_rows, &columns, addend);
-        let without_addend = LazyCell::new(|| a.dots(&scaled_rows, &columns, |_, _| None));
-        let unscaled = LazyCell::new(|| a.dots(&rows, &columns, |_, _| None));
-        let by_column = LazyCell::new(|| a.dots(&rows, &by_alpha(&columns), addend));
+        let by_alpha = |x: &ArrayView2<'_, A::R>| x.mapv(|x| scaled(x, self.alpha));
+        let scaled_left =
+            if self.alpha == 1.0 { CowArray::from(left) } else { CowArray::from(by_alpha(&left)) };
+        let sums = a.dots(&scaled_left.view(), &right, addend);
+        let without_addend = LazyCell::new(|| a.dots(&scaled_left.view(), &right, |_, _| None));
+        let unscaled = LazyCell::new(|| a.dots(&left, &right, |_, _| None));
+        let other_scaled = LazyCell::new(|| a.dots(&left, &by_alpha(&right).view(), addend));
         let element = |(at, sum)| {
-            let addend = addend(at / columns.count(), at % columns.count());
+            let addend = addend(at / n, at % n);
             let sum = self.or_skipped(a, sum, || without_addend[at], addend);
             if self.alpha == 1.0 {
                 return sum;
@@ -116,7 +118,7 @@ impl Gemm {
                 let product = scaled(unscaled[at], self.alpha);
                 addend.map_or(product, |addend| a.add(product, addend))
             });
-            a.either(sum, || by_column[at])
+            a.either(sum, || other_scaled[at])
         };
         array(&shape, sums.into_iter().enumerate().map(element).collect())
     }
@@ -141,7 +143,7 @@ impl Gemm {
         let (a, shape) = (c.arith, c.extents(0));
         let (alpha, beta) = (self.alpha as i128, self.beta as i128);
         let (left, right) = (oriented(c.int(0), self.trans_a), oriented(c.int(1), self.trans_b));
-        let product = products(&left, &right, |x, y| int_dots(a, x, y));
+        let product = int_product(a, &left, &right);
         let product = product.into_iter().map(|p| a.exact([p], |[p]| Some(p.wrapping_mul(alpha))));
         let product = array(&shape, product.collect());
         match c.opt_int(2) {

@@ -1,13 +1,14 @@
 //! Conv: cross-correlation over any number of spatial axes, in groups.
 
 use ir::{Dim, Sym, Type};
+use ndarray::{Array2, ArrayView2};
 
 use crate::arith::{Arith, Class};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
-use crate::lanes::{Lanes, array};
+use crate::lanes::array;
 use crate::nn::window::{Tap, Window, taps};
 use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
@@ -113,12 +114,13 @@ impl Operator for Conv {
                 let image = &x[(n * channels + group * per_group) * area..][..per_group * area];
                 let first = group * outputs_per_group;
                 let filters = &w[first * per_output..][..outputs_per_group * per_output];
-                let filters = Lanes::from_items(filters, outputs_per_group, per_output);
+                let filters = ArrayView2::from_shape((outputs_per_group, per_output), filters)
+                    .expect("as many weights as filters have");
                 let plane = out.len();
                 // An accumulator may start from the bias, so it is a term like the others.
                 let addend = |m, _| bias.map(|bias| bias[[first + m]]);
                 out.extend(correlate(a, image, area, &filters, &cells, addend));
-                for (m, filter) in filters.iter().enumerate() {
+                for (m, filter) in filters.rows().into_iter().enumerate() {
                     let sums = &mut out[plane + m * cells.len()..][..cells.len()];
                     if is_finite.get(first + m) == Some(&false) {
                         // Padding is zeros. Some implementations multiply them, others leave them out; that makes a
@@ -127,7 +129,7 @@ impl Operator for Conv {
                         padded.for_each(|(sum, _)| *sum = a.unknown_real());
                     }
                     if kernel_area > 1 {
-                        a.convolved(sums, image, filter);
+                        a.convolved(sums, image, filter.to_slice().unwrap_or_default());
                     }
                 }
             }
@@ -149,26 +151,26 @@ fn correlate<A: Arith>(
     a: &A,
     image: &[A::R],
     area: usize,
-    filters: &Lanes<'_, A::R>,
+    filters: &ArrayView2<'_, A::R>,
     cells: &[Vec<Tap>],
     addend: impl Fn(usize, usize) -> Option<A::R>,
 ) -> Vec<A::R> {
+    let (count, length) = filters.dim();
     let channels = image.len() / area.max(1);
-    let kernel_area = filters.length() / channels.max(1);
-    let positions = (LAID_OUT / filters.length().max(1)).max(1);
-    let mut sums = vec![a.real(0.0); filters.count() * cells.len()];
+    let kernel_area = length / channels.max(1);
+    let positions = (LAID_OUT / length.max(1)).max(1);
+    let mut sums = vec![a.real(0.0); count * cells.len()];
     for (part, cells_of_part) in cells.chunks(positions).enumerate() {
-        let mut columns = vec![a.real(0.0); filters.length() * cells_of_part.len()];
-        for (column, taps) in columns.chunks_exact_mut(filters.length().max(1)).zip(cells_of_part) {
+        let mut met = Array2::from_elem((cells_of_part.len(), length), a.real(0.0));
+        for (mut column, taps) in met.rows_mut().into_iter().zip(cells_of_part) {
             for k in 0..channels {
-                let (image, column) = (&image[k * area..], &mut column[k * kernel_area..]);
+                let image = &image[k * area..];
                 for tap in taps {
-                    column[tap.cell] = image[tap.input];
+                    column[k * kernel_area + tap.cell] = image[tap.input];
                 }
             }
         }
-        let columns = Lanes::from_items(columns, cells_of_part.len(), filters.length());
-        let made = a.dots(filters, &columns, &addend);
+        let made = a.dots(filters, &met.t(), &addend);
         for (m, made) in made.chunks_exact(cells_of_part.len()).enumerate() {
             sums[m * cells.len() + part * positions..][..made.len()].copy_from_slice(made);
         }
