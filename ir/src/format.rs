@@ -232,7 +232,7 @@ pub(crate) fn exp2i(e: i32) -> f64 {
 
 /// ⌊log2 |x|⌋ of a finite number; `i32::MIN / 2` for zero.
 #[inline]
-pub(crate) fn exponent_of(x: f64) -> i32 {
+pub fn exponent_of(x: f64) -> i32 {
     let bits = x.abs().to_bits();
     if bits == 0 {
         return i32::MIN / 2;

@@ -8,6 +8,7 @@
 
 use ir::DType;
 use ir::round::Conversion;
+use ndarray::ArrayView2;
 
 /// A function of one real variable that a math library offers; its accuracy is stated by accuracy profiles.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -215,6 +216,20 @@ pub trait Arith {
     fn sum(&self, terms: impl Iterator<Item = Self::R>) -> Self::R;
     /// The sum of products, in whatever order, fused or not.
     fn dot(&self, terms: impl Iterator<Item = (Self::R, Self::R)>) -> Self::R;
+    /// The product of two matrices, in row-major order: the [`dot`](Self::dot) of each row with each column. An accumulator
+    /// may start from an addend (of the row and the column with these numbers), so it is a term like the others. Number
+    /// systems that do this faster give the same as [`each_dot`].
+    fn dots(
+        &self,
+        a: &ArrayView2<'_, Self::R>,
+        b: &ArrayView2<'_, Self::R>,
+        addend: impl Fn(usize, usize) -> Option<Self::R>,
+    ) -> Vec<Self::R>
+    where
+        Self: Sized,
+    {
+        each_dot(self, a, b, addend)
+    }
     /// The mean of `count` terms as the normalisations take it: a sum divided, a running mean (Welford), or a mean
     /// and a second pass that corrects it. None of the latter is exact where the sum is.
     fn mean(&self, terms: impl Iterator<Item = Self::R>, count: usize) -> Self::R {
@@ -274,6 +289,25 @@ pub trait Arith {
     fn unspecified_int(&self, _one: Self::Z) -> Self::Z {
         self.undefined_int()
     }
+}
+
+/// The dot of each row with each column, one by one: what [`Arith::dots`] means.
+pub fn each_dot<A: Arith>(
+    arith: &A,
+    a: &ArrayView2<'_, A::R>,
+    b: &ArrayView2<'_, A::R>,
+    addend: impl Fn(usize, usize) -> Option<A::R>,
+) -> Vec<A::R> {
+    // Columns are read once for each row.
+    let columns = b.t().as_standard_layout().into_owned();
+    let mut dots = Vec::with_capacity(a.nrows() * b.ncols());
+    for (i, row) in a.rows().into_iter().enumerate() {
+        for (j, column) in columns.rows().into_iter().enumerate() {
+            let addend = addend(i, j).map(|addend| (addend, arith.real(1.0)));
+            dots.push(arith.dot(row.iter().copied().zip(column.iter().copied()).chain(addend)));
+        }
+    }
+    dots
 }
 
 /// The determinant, by elimination with partial pivoting. Unknown where what is largest cannot be told.

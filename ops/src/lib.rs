@@ -31,6 +31,7 @@
 //! | [`family`] | what the list is made of: an operator, or several that share a payload |
 //! | [`list`] | the one list, from which [`Op`] is made |
 //! | [`lanes`] | walking tensors along some of their axes |
+//! | [`matrix`] | many sums of products at once |
 //! | the families | one file per operator, or one table per uniform family |
 //!
 //! This crate knows no backend, no clock and no I/O, and no backend's bug: an operator is what the ONNX
@@ -47,6 +48,7 @@ pub mod footprint;
 pub mod lanes;
 pub mod linear;
 pub mod list;
+pub mod matrix;
 pub mod movement;
 pub mod nn;
 pub mod operator;

@@ -2,14 +2,18 @@
 //!
 //! Long sums are compensated, so that a sum of `f64` elements is as good as one in twice the precision
 //! (Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005). With that, every step
-//! of the reference is correctly rounded in `f64` or one ULP off it, and no double-double type is needed.
+//! of the reference is correctly rounded in `f64` or one ULP off it, and no double-double type is needed. Sums of products
+//! of narrower elements are plain `f64` sums, which are far better than what they judge and can be made many at a time
+//! (`docs/decisions/plain-dots.md`).
 
+use ir::format::FloatFormat;
 use ir::round::round_to;
 use ir::{DType, DTypes, Tensor, Type};
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{ArrayD, ArrayView2, IxDyn};
 
-use crate::arith::{Arith, Class, Comparison, Fun, Step};
+use crate::arith::{self, Arith, Class, Comparison, Fun, Step};
 use crate::data::{Call, Data};
+use crate::matrix;
 use crate::operator::Operator;
 
 /// Values without bounds. Undefined reals are NaN, undefined integers 0; nothing is undecidable.
@@ -19,38 +23,47 @@ pub struct Plain {
     pub dtype: DType,
 }
 
+/// A sum under way, twice: compensated, and as a loop over the terms has it.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Total {
+    high: f64,
+    low: f64,
+    /// The sum in the order of its terms, each addition rounded.
+    pub plain: f64,
+}
+
+impl Total {
+    /// Adds a term, and what was lost when it was rounded.
+    pub fn add(&mut self, term: f64, rest: f64) {
+        let (sum, error) = two_sum(self.high, term);
+        self.high = sum;
+        self.low += error + rest;
+        self.plain += term;
+    }
+
+    /// Adds x·y.
+    pub fn add_product(&mut self, x: f64, y: f64) {
+        let product = x * y;
+        self.add(product, x.mul_add(y, -product));
+    }
+
+    /// The sum as if made in twice the precision and rounded once. Compensation turns an infinite one into NaN; then the
+    /// plain one is right.
+    pub fn compensated(&self) -> f64 {
+        let compensated = self.high + self.low;
+        if compensated.is_finite() { compensated } else { self.plain }
+    }
+}
+
 /// Σ x, compensated.
 pub fn sum(terms: impl Iterator<Item = f64>) -> f64 {
-    let (mut high, mut low, mut naive) = (0.0f64, 0.0f64, 0.0f64);
-    for x in terms {
-        let (s, e) = two_sum(high, x);
-        high = s;
-        low += e;
-        naive += x;
-    }
-    finish(high + low, naive)
-}
-
-/// Σ x·y, compensated.
-pub fn dot(terms: impl Iterator<Item = (f64, f64)>) -> f64 {
-    let (mut high, mut low, mut naive) = (0.0f64, 0.0f64, 0.0f64);
-    for (x, y) in terms {
-        let product = x * y;
-        let (s, e) = two_sum(high, product);
-        high = s;
-        low += e + x.mul_add(y, -product);
-        naive += product;
-    }
-    finish(high + low, naive)
-}
-
-/// Compensation turns an infinite sum into NaN; then the plain sum is right.
-fn finish(compensated: f64, naive: f64) -> f64 {
-    if compensated.is_finite() { compensated } else { naive }
+    let mut total = Total::default();
+    terms.for_each(|x| total.add(x, 0.0));
+    total.compensated()
 }
 
 /// a + b and its rounding error (Knuth).
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
+pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let s = a + b;
     let t = s - a;
     (s, (a - (s - t)) + (b - t))
@@ -99,6 +112,13 @@ pub fn arg_max(xs: &[f64], last: bool) -> usize {
         }
     }
     best
+}
+
+impl Plain {
+    /// Whether sums of products are compensated.
+    fn is_compensated(self) -> bool {
+        self.dtype.float().is_none_or(|format| format == FloatFormat::F64)
+    }
 }
 
 impl Arith for Plain {
@@ -154,7 +174,28 @@ impl Arith for Plain {
         sum(terms)
     }
     fn dot(&self, terms: impl Iterator<Item = (f64, f64)>) -> f64 {
-        dot(terms)
+        let mut total = Total::default();
+        terms.for_each(|(x, y)| total.add_product(x, y));
+        if self.is_compensated() { total.compensated() } else { total.plain }
+    }
+    fn dots(
+        &self,
+        a: &ArrayView2<'_, f64>,
+        b: &ArrayView2<'_, f64>,
+        addend: impl Fn(usize, usize) -> Option<f64>,
+    ) -> Vec<f64> {
+        if self.is_compensated() {
+            return arith::each_dot(self, a, b, addend);
+        }
+        let mut sums = matrix::product(a, b);
+        for (i, row) in sums.chunks_exact_mut(b.ncols().max(1)).enumerate() {
+            for (j, sum) in row.iter_mut().enumerate() {
+                if let Some(addend) = addend(i, j) {
+                    *sum += addend;
+                }
+            }
+        }
+        sums
     }
     fn product(&self, terms: impl Iterator<Item = f64>) -> f64 {
         terms.product()
@@ -302,7 +343,9 @@ mod tests {
         let terms =
             || std::iter::once(1e16).chain(std::iter::repeat_n(1.0, 1000)).chain(std::iter::once(-1e16));
         assert_eq!(sum(terms()), 1000.0);
-        assert_eq!(dot(terms().map(|x| (x, 1.0))), 1000.0);
+        let dot = |dtype| Plain { dtype }.dot(terms().map(|x| (x, 1.0)));
+        assert_eq!(dot(DType::F64), 1000.0);
+        assert_eq!(dot(DType::F32), 0.0, "a plain sum, whose error is far below that of a sum in f32");
         assert_eq!(sum([f64::INFINITY, 1.0].into_iter()), f64::INFINITY);
     }
 

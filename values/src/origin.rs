@@ -222,6 +222,23 @@ impl<'r> Origins<'r> {
         }
         Carried { value, place: None }
     }
+
+    /// A sum of products, which one of its terms carries.
+    fn by_one_term(&self, value: f64, terms: &[(R, R)]) -> R {
+        let count = terms.len().max(1);
+        // Another term for each sum: sums that share an element can then be carried by different ones.
+        let first = self.record.origins.borrow().len() % count;
+        let in_turn = (0..terms.len()).map(|i| terms[(first + i) % count]);
+        let carrier = in_turn.flat_map(|(x, y)| [(x, y.value), (y, x.value)]);
+        match carrier.into_iter().find(|(x, c)| x.place.is_some() && *c != 0.0) {
+            // x·c + rest = t
+            Some((x, c)) => {
+                let rest = self.step_from(value - x.value * c, x.place, Undo::Over(c));
+                self.step_from(value, rest.place, Undo::Minus(rest.value))
+            }
+            None => self.real(value),
+        }
+    }
 }
 
 impl Arith for Origins<'_> {
@@ -299,24 +316,12 @@ impl Arith for Origins<'_> {
         self.step_from(libm::fmod(x.value, y.value), x.place, Undo::Nothing)
     }
     fn sum(&self, terms: impl Iterator<Item = R>) -> R {
-        self.dot(terms.map(|x| (x, self.real(1.0))))
+        let terms: Vec<(R, R)> = terms.map(|x| (x, self.real(1.0))).collect();
+        self.by_one_term(plain::sum(terms.iter().map(|(x, _)| x.value)), &terms)
     }
     fn dot(&self, terms: impl Iterator<Item = (R, R)>) -> R {
         let terms: Vec<(R, R)> = terms.collect();
-        let value = plain::dot(terms.iter().map(|(x, y)| (x.value, y.value)));
-        let count = terms.len().max(1);
-        // Another term for each sum: sums that share an element can then be carried by different ones.
-        let first = self.record.origins.borrow().len() % count;
-        let in_turn = (0..terms.len()).map(|i| terms[(first + i) % count]);
-        let carrier = in_turn.flat_map(|(x, y)| [(x, y.value), (y, x.value)]);
-        match carrier.into_iter().find(|(x, c)| x.place.is_some() && *c != 0.0) {
-            // x·c + rest = t
-            Some((x, c)) => {
-                let rest = self.step_from(value - x.value * c, x.place, Undo::Over(c));
-                self.step_from(value, rest.place, Undo::Minus(rest.value))
-            }
-            None => self.real(value),
-        }
+        self.by_one_term(self.plain.dot(terms.iter().map(|(x, y)| (x.value, y.value))), &terms)
     }
     fn product(&self, terms: impl Iterator<Item = R>) -> R {
         terms.reduce(|x, y| self.mul(x, y)).unwrap_or_else(|| self.real(1.0))

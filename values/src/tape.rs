@@ -201,7 +201,7 @@ impl Arith for Tracing<'_> {
     }
     fn dot(&self, terms: impl Iterator<Item = (Traced, Traced)>) -> Traced {
         let terms: Vec<(Traced, Traced)> = terms.collect();
-        let value = plain::dot(terms.iter().map(|(x, y)| (x.value, y.value)));
+        let value = self.plain.dot(terms.iter().map(|(x, y)| (x.value, y.value)));
         self.tape.record(value, terms.iter().flat_map(|&(x, y)| [(x, y.value), (y, x.value)]))
     }
     fn product(&self, terms: impl Iterator<Item = Traced>) -> Traced {

@@ -6,6 +6,7 @@
 use std::cell::Cell;
 
 use ir::{DType, Tensor};
+use ndarray::ArrayView2;
 use ops::Data;
 use ops::arith::{Arith, Class, Comparison, Fun, Step};
 use ops::plain::{self, Plain};
@@ -110,7 +111,15 @@ impl Arith for Watched<'_> {
         plain::sum(terms)
     }
     fn dot(&self, terms: impl Iterator<Item = (f64, f64)>) -> f64 {
-        plain::dot(terms)
+        self.plain.dot(terms)
+    }
+    fn dots(
+        &self,
+        a: &ArrayView2<'_, f64>,
+        b: &ArrayView2<'_, f64>,
+        addend: impl Fn(usize, usize) -> Option<f64>,
+    ) -> Vec<f64> {
+        self.plain.dots(a, b, addend)
     }
     fn product(&self, terms: impl Iterator<Item = f64>) -> f64 {
         terms.product()

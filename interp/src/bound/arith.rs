@@ -1,6 +1,7 @@
 //! The steps of [`Bound`], all but the long ones.
 
 use ir::DType;
+use ndarray::ArrayView2;
 use ops::arith::{Arith, Class, Comparison, Fun, Step};
 use ops::plain;
 
@@ -103,7 +104,7 @@ impl Arith for Bound<'_> {
 
     fn add(&self, x: Ball, y: Ball) -> Ball {
         let (x, y) = (self.operand(x), self.operand(y));
-        let exact = |v| sums::two_sum(x.value, y.value) == (v, 0.0);
+        let exact = |v| plain::two_sum(x.value, y.value) == (v, 0.0);
         let total = self.binary(x, y, |x, y| x + y, self.profile.rounding, exact, |_| x.error + y.error);
         self.joined(x, y, total)
     }
@@ -232,6 +233,14 @@ impl Arith for Bound<'_> {
     }
     fn dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
         self.long_dot(terms)
+    }
+    fn dots(
+        &self,
+        a: &ArrayView2<'_, Ball>,
+        b: &ArrayView2<'_, Ball>,
+        addend: impl Fn(usize, usize) -> Option<Ball>,
+    ) -> Vec<Ball> {
+        self.all_dots(a, b, addend)
     }
     fn mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
         self.long_mean(terms, count)

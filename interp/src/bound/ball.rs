@@ -105,6 +105,11 @@ impl Ball {
         if self.is_exact() { self.value } else { (self.value + self.error).next_up() }
     }
 
+    /// The greatest magnitude inside.
+    pub fn reach(self) -> f64 {
+        self.value.abs() + self.error
+    }
+
     /// Whether 0 is inside.
     pub fn has_zero(self) -> bool {
         self.value.abs() <= self.error

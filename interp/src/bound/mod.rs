@@ -8,9 +8,11 @@
 mod arith;
 mod ball;
 mod determinant;
+mod dots;
 mod fold;
 mod functions;
 mod moments;
+mod products;
 mod store;
 mod sums;
 mod transform;

@@ -16,7 +16,7 @@ impl Bound<'_> {
     /// counts only k/n: the errors add up to no more than n + 4 roundings of a sum; so do those of a second pass,
     /// whose terms are what the first one left. Neither is exact because the sum of the terms is.
     pub(super) fn long_mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
-        let mut sum = Sum::new(false);
+        let mut sum = Sum::new();
         for x in terms.map(|x| self.operand(x)) {
             sum.nan |= x.is_nan();
             sum.undefined |= x.undefined;
@@ -41,7 +41,7 @@ impl Bound<'_> {
     /// that Σ2|dᵢ|eᵢ + eᵢ² covers these (dᵢ being xᵢ−m), and the rounding rᵢ of each difference adds
     /// 2rᵢ·(|dᵢ|+eᵢ+μ) + rᵢ². In a running variance (Welford) these errors do not cancel.
     pub(super) fn lane_variance(&self, lane: &[Ball], mean: Ball) -> Ball {
-        let mut sum = Sum::new(false);
+        let mut sum = Sum::new();
         for &x in lane {
             let x = self.operand(x);
             let d = ops::Arith::sub(self, x, mean);

@@ -1,17 +1,13 @@
-//! Long sums, dot products and products, in whatever order and fused or not.
+//! Long sums and products, in whatever order.
 //!
 //! The computed sum of n terms is Σ xᵢ·Π(1+δ) with at most n−1 factors, |δ| ≤ u, whatever the order (Higham,
 //! "Accuracy and Stability of Numerical Algorithms", section 4.2), so it is off by at most ((1+u)ⁿ⁻¹−1)·Σ|xᵢ|.
 
-use super::Bound;
-use super::ball::{Ball, Terms};
+use ir::format::exponent_of;
+use ops::plain::Total;
 
-/// a + b and its rounding error (Knuth).
-pub(super) fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let s = a + b;
-    let t = s - a;
-    (s, (a - (s - t)) + (b - t))
-}
+use super::ball::{Ball, Terms};
+use super::{Bound, TWICE_ROUNDED};
 
 /// Whether x·y = p without rounding. Products so small that the test itself could underflow count as rounded.
 pub(super) fn product_is_exact(x: f64, y: f64, p: f64) -> bool {
@@ -35,15 +31,13 @@ pub(super) fn grain(x: f64) -> i16 {
 }
 
 /// What a long sum needs to remember.
-#[allow(clippy::struct_excessive_bools, reason = "independent observations of the terms")]
 pub(super) struct Sum {
     pub(super) terms: u32,
-    /// Compensated: the sum is high + low.
-    high: f64,
-    low: f64,
-    naive: f64,
+    total: Total,
     /// Σ of the largest magnitudes the terms may have.
     pub(super) size: f64,
+    /// That of the finite ones.
+    finite: f64,
     /// Σ of the terms' errors.
     carried: f64,
     /// The exponent of the lowest bit of any term, while all are exact.
@@ -53,37 +47,30 @@ pub(super) struct Sum {
     pub(super) nan: bool,
     pub(super) undefined: bool,
     negative_zero: bool,
-    /// Whether the terms are products, which an implementation may scale before or after it adds them up: with a
-    /// negative factor that changes the sign of a sum of zeros.
-    products: bool,
 }
 
 impl Sum {
-    pub(super) fn new(products: bool) -> Self {
-        let grain = i32::MAX / 2;
+    pub(super) fn new() -> Self {
         Self {
             terms: 0,
-            high: 0.0,
-            low: 0.0,
-            naive: 0.0,
+            total: Total::default(),
             size: 0.0,
+            finite: 0.0,
             carried: 0.0,
-            grain,
+            grain: i32::MAX / 2,
             tiny: 0,
             nan: false,
             undefined: false,
             negative_zero: false,
-            products,
         }
     }
 
     pub(super) fn push(&mut self, term: f64, rest: f64, error: f64, grain: i32) {
-        let (s, e) = two_sum(self.high, term);
-        self.high = s;
-        self.low += e + rest;
-        self.naive += term;
+        self.total.add(term, rest);
         self.terms += 1;
-        self.size += term.abs() + error;
+        let reach = term.abs() + error;
+        self.size += reach;
+        self.finite += if reach.is_finite() { reach } else { 0.0 };
         self.carried += error;
         self.grain = self.grain.min(grain);
         self.negative_zero |= term == 0.0 && term.is_sign_negative();
@@ -93,16 +80,11 @@ impl Sum {
     fn is_exact(&self) -> bool {
         self.carried == 0.0
     }
-
-    fn value(&self) -> f64 {
-        let compensated = self.high + self.low;
-        if compensated.is_finite() { compensated } else { self.naive }
-    }
 }
 
 impl Bound<'_> {
     pub(super) fn long_sum(&self, terms: impl Iterator<Item = Ball>) -> Ball {
-        let mut sum = Sum::new(false);
+        let mut sum = Sum::new();
         let mut only = None;
         for x in terms {
             let x = if sum.terms == 0 { x } else { self.operand(x) };
@@ -118,51 +100,24 @@ impl Bound<'_> {
         }
     }
 
-    pub(super) fn long_dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
-        let mut sum = Sum::new(true);
-        for (x, y) in terms {
-            let (x, y) = (self.operand(x), self.operand(y));
-            let product = x.value * y.value;
-            let error = if x.is_exact() && y.is_exact() {
-                0.0
-            } else {
-                x.value.abs() * y.error + y.value.abs() * x.error + x.error * y.error
-            };
-            sum.nan |= x.is_nan() || y.is_nan();
-            sum.undefined |= x.undefined || y.undefined;
-            // An undecidable factor times an exact 0 may be NaN.
-            let error = if error.is_nan() { f64::INFINITY } else { error };
-            if product.abs() < self.format.min_normal() && x.value != 0.0 && y.value != 0.0 {
-                sum.tiny += 1;
-            }
-            sum.push(product, x.value.mul_add(y.value, -product), error, low_bit(x.value) + low_bit(y.value));
-        }
-        self.finish(&sum, sum.terms)
-    }
-
     /// The ball of a sum whose terms went through at most `roundings` roundings each.
     pub(super) fn finish(&self, sum: &Sum, roundings: u32) -> Ball {
-        let value = sum.value();
+        let value = sum.total.compensated();
         if sum.undefined {
             return Ball::undefined(value);
         }
         if sum.nan {
             return self.nonfinite(f64::NAN);
         }
-        if sum.is_exact()
-            && !sum.naive.is_finite()
-            && !(sum.high + sum.low).is_finite()
-            && sum.size.is_infinite()
-        {
-            return self.nonfinite(sum.naive);
+        if sum.is_exact() && self.is_determined(value, sum.size, sum.finite) {
+            return self.nonfinite(value);
         }
         if sum.size.is_nan() || sum.size > self.format.max_finite() {
             return Ball::unknown(value);
         }
-        let terms = self.terms(sum, roundings);
         if sum.is_exact() && self.all_orders_exact(sum) {
-            let unsigned = value == 0.0 && sum.size == 0.0 && (sum.negative_zero || sum.products);
-            return if unsigned { Ball::either_zero() } else { Ball { terms, ..Ball::exact(value) } };
+            let is_unsigned = value == 0.0 && sum.size == 0.0 && sum.negative_zero;
+            return if is_unsigned { Ball::either_zero() } else { Ball::exact(value) };
         }
         let by_growth = self.growth(roundings) * sum.size;
         // A single addition is off by a fraction of its result, not of its operands.
@@ -172,27 +127,26 @@ impl Bound<'_> {
         } else {
             by_growth
         };
-        let least = if self.profile.flush_to_zero { self.format.min_normal() } else { self.format.ulp(0.0) };
         let flushed = if self.profile.flush_to_zero { sum.terms } else { sum.tiny };
-        let ball =
-            self.widened(value, sum.carried, local * super::TWICE_ROUNDED + f64::from(flushed) * least);
-        Ball { terms, ..ball }
+        self.widened(value, sum.carried, local * TWICE_ROUNDED + f64::from(flushed) * self.least())
+    }
+
+    /// Whether a sum of exact terms, some of them infinite, is what IEEE 754 determines: not where finite ones may make
+    /// another infinity of their own.
+    pub(super) fn is_determined(&self, value: f64, size: f64, finite: f64) -> bool {
+        let is_alone = value.is_nan() || finite <= self.format.max_finite();
+        !value.is_finite() && size.is_infinite() && is_alone
+    }
+
+    /// The error of a number that is too small for the format's normal numbers.
+    pub(super) fn least(&self) -> f64 {
+        if self.profile.flush_to_zero { self.format.min_normal() } else { self.format.ulp(0.0) }
     }
 
     /// How far so many roundings may move a number, relative to it.
     pub(super) fn growth(&self, roundings: u32) -> f64 {
         let unit = self.profile.rounding * self.format.epsilon();
         libm::expm1(f64::from(roundings) * libm::log1p(unit))
-    }
-
-    /// What later steps may be folded into.
-    fn terms(&self, sum: &Sum, roundings: u32) -> Terms {
-        if !sum.products || !self.profile.folds {
-            return Terms::NONE;
-        }
-        let grain =
-            if sum.is_exact() { sum.grain.clamp(i16::MIN.into(), i16::MAX.into()) as i16 } else { i16::MIN };
-        Terms { size: sum.size, roundings, grain }
     }
 
     /// Whether every partial sum in every order is a number of the working dtype: all are multiples of the grain,
@@ -202,13 +156,16 @@ impl Bound<'_> {
     }
 
     /// Whether all multiples of 2^grain up to a size are numbers of the working dtype.
+    #[inline]
     pub(super) fn is_grid(&self, size: f64, grain: i32) -> bool {
         let least = if self.profile.flush_to_zero {
             self.format.min_exponent()
         } else {
             self.format.min_exponent() - self.format.mantissa_bits
         };
-        grain >= least && size < 2f64.powi(grain.min(1023)) * 2f64.powi(self.format.precision())
+        grain >= least
+            && size.is_finite()
+            && exponent_of(size) < grain.saturating_add(self.format.precision())
     }
 
     /// A product in whatever order. Partial products over- and underflow on their way: the bound assumes that an
@@ -246,9 +203,9 @@ impl Bound<'_> {
         let growth = self.growth(terms.len() as u32 - 1);
         let own = count * f64::EPSILON * most;
         let carried = (most - value.abs()).max(0.0);
-        let least = if self.profile.flush_to_zero { self.format.min_normal() } else { self.format.ulp(0.0) };
-        let underflow = if small < self.format.min_normal() { count * least * large.max(1.0) } else { 0.0 };
-        let product = self.widened(value, carried, growth * most * super::TWICE_ROUNDED + own + underflow);
+        let underflow =
+            if small < self.format.min_normal() { count * self.least() * large.max(1.0) } else { 0.0 };
+        let product = self.widened(value, carried, growth * most * TWICE_ROUNDED + own + underflow);
         let Some(&sum) = terms.iter().find(|x| x.terms.is_sum()) else { return product };
         let size = |x: &Ball| if x.terms.is_sum() { x.terms.size } else { x.value.abs() + x.error };
         let size = terms.iter().map(size).product();

@@ -1,7 +1,9 @@
 //! Gemm: alpha·A'·B' + beta·C, where A' and B' are A and B or their transposes.
 
+use std::cell::LazyCell;
+
 use ir::{Dim, Sym, Type};
-use ndarray::ArrayD;
+use ndarray::{ArrayD, ArrayView2, CowArray, Ix2};
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
@@ -9,8 +11,8 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::lanes::array;
-use crate::linear::{int_dot, products};
+use crate::lanes::{array, broadcast};
+use crate::linear::int_product;
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
@@ -81,8 +83,9 @@ impl<D: Dim> TypeRule<D> for Gemm {
 }
 
 /// The operand or its transpose.
-fn oriented<T: Clone>(x: &ArrayD<T>, transpose: bool) -> ArrayD<T> {
-    if transpose { x.t().to_owned() } else { x.clone() }
+fn oriented<T>(x: &ArrayD<T>, transpose: bool) -> ArrayView2<'_, T> {
+    let x = x.view().into_dimensionality::<Ix2>().expect("the type rule requires matrices");
+    if transpose { x.reversed_axes() } else { x }
 }
 
 impl Gemm {
@@ -92,27 +95,32 @@ impl Gemm {
         let scaled =
             |x: A::R, factor: f32| if factor == 1.0 { x } else { a.mul(a.real(f64::from(factor)), x) };
         let (left, right) = (oriented(c.real(0), self.trans_a), oriented(c.real(1), self.trans_b));
+        let n = right.ncols();
+        let addends: Option<Vec<A::R>> =
+            c.opt_real(2).map(|b| broadcast(b, &shape).iter().map(|&b| scaled(b, self.beta)).collect());
+        let addend = |i, j| addends.as_ref().map(|addends| addends[i * n + j]);
         // An accumulator may start from the addend and take products that are scaled already, so both are terms. Or
-        // the sum is scaled, or the other factor.
-        let addend =
-            c.opt_real(2).map(|b| b.broadcast(shape.clone()).expect("the type rule makes C broadcast"));
-        let mut addends = addend.iter().flat_map(|b| b.iter().map(|&b| (scaled(b, self.beta), a.real(1.0))));
-        let items = products(&left, &right, |x, y| {
-            let pairs = || x.iter().copied().zip(y.iter().copied());
-            let addend = addends.next();
-            let sum = a.dot(pairs().map(|(x, y)| (scaled(x, self.alpha), y)).chain(addend));
-            let sum =
-                self.or_skipped(a, sum, || a.dot(pairs().map(|(x, y)| (scaled(x, self.alpha), y))), addend);
+        // the sum is scaled, or the other factor. Few number systems look at more than the first.
+        let by_alpha = |x: &ArrayView2<'_, A::R>| x.mapv(|x| scaled(x, self.alpha));
+        let scaled_left =
+            if self.alpha == 1.0 { CowArray::from(left) } else { CowArray::from(by_alpha(&left)) };
+        let sums = a.dots(&scaled_left.view(), &right, addend);
+        let without_addend = LazyCell::new(|| a.dots(&scaled_left.view(), &right, |_, _| None));
+        let unscaled = LazyCell::new(|| a.dots(&left, &right, |_, _| None));
+        let other_scaled = LazyCell::new(|| a.dots(&left, &by_alpha(&right).view(), addend));
+        let element = |(at, sum)| {
+            let addend = addend(at / n, at % n);
+            let sum = self.or_skipped(a, sum, || without_addend[at], addend);
             if self.alpha == 1.0 {
                 return sum;
             }
             let sum = a.either(sum, || {
-                let product = scaled(a.dot(pairs()), self.alpha);
-                addend.map_or(product, |(addend, _)| a.add(product, addend))
+                let product = scaled(unscaled[at], self.alpha);
+                addend.map_or(product, |addend| a.add(product, addend))
             });
-            a.either(sum, || a.dot(pairs().map(|(x, y)| (x, scaled(y, self.alpha))).chain(addend)))
-        });
-        array(&shape, items)
+            a.either(sum, || other_scaled[at])
+        };
+        array(&shape, sums.into_iter().enumerate().map(element).collect())
     }
 
     /// The sum, or what is left of it by the rule of BLAS: what a factor of 0 stands before is not read, be it NaN.
@@ -121,23 +129,23 @@ impl Gemm {
         a: &A,
         sum: A::R,
         product: impl FnOnce() -> A::R,
-        addend: Option<(A::R, A::R)>,
+        addend: Option<A::R>,
     ) -> A::R {
         let without_addend = if self.beta == 0.0 { a.or_folded(sum, product) } else { sum };
         if self.alpha != 0.0 {
             return without_addend;
         }
         let read = addend.filter(|_| self.beta != 0.0);
-        a.or_folded(without_addend, || read.map_or(a.real(0.0), |(addend, _)| addend))
+        a.or_folded(without_addend, || read.unwrap_or(a.real(0.0)))
     }
 
     fn int<A: Arith>(self, c: &Call<'_, A>) -> ArrayD<A::Z> {
         let (a, shape) = (c.arith, c.extents(0));
         let (alpha, beta) = (self.alpha as i128, self.beta as i128);
         let (left, right) = (oriented(c.int(0), self.trans_a), oriented(c.int(1), self.trans_b));
-        let product =
-            products(&left, &right, |x, y| a.exact([int_dot(a, x, y)], |[p]| Some(p.wrapping_mul(alpha))));
-        let product = array(&shape, product);
+        let product = int_product(a, &left, &right);
+        let product = product.into_iter().map(|p| a.exact([p], |[p]| Some(p.wrapping_mul(alpha))));
+        let product = array(&shape, product.collect());
         match c.opt_int(2) {
             Some(bias) => zip(&shape, &product, bias, |p, b| {
                 a.exact([p, b], |[p, b]| Some(p.wrapping_add(b.wrapping_mul(beta))))

@@ -1,7 +1,7 @@
 //! MatMul: matrix products as numpy has them, over any number of leading axes.
 
 use ir::{Dim, Sym, Type};
-use ndarray::{ArrayD, Axis};
+use ndarray::{ArrayD, ArrayView2, ArrayViewD, Axis, CowArray, Ix2, Ix3};
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::linear::{int_dot, products, real_dot};
+use crate::linear::int_product;
 use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
@@ -68,21 +68,35 @@ impl<D: Dim> TypeRule<D> for MatMul {
     }
 }
 
-/// The elements of the product; both operands are brought to matrices under the same leading axes first.
+/// The elements of the product; both operands are brought to matrices under the same leading axes first, and `product` is
+/// that of two matrices.
 fn multiply<T: Clone, U>(
     a: &ArrayD<T>,
     b: &ArrayD<T>,
     y: &[usize],
-    dot: impl FnMut(&[T], &[T]) -> U,
+    mut product: impl FnMut(&ArrayView2<'_, T>, &ArrayView2<'_, T>) -> Vec<U>,
 ) -> Vec<U> {
     let batch = &y[..y.len() - usize::from(a.ndim() > 1) - usize::from(b.ndim() > 1)];
     let a = if a.ndim() == 1 { a.view().insert_axis(Axis(0)) } else { a.view() };
     let b = if b.ndim() == 1 { b.view().insert_axis(Axis(1)) } else { b.view() };
-    let [a, b] = [a, b].map(|x| {
+    if let Ok(b) = b.view().into_dimensionality::<Ix2>() {
+        // One matrix on the right, which the rows of all on the left meet.
+        let rows = a.shape()[..a.ndim() - 1].iter().product();
+        let a = a.to_shape((rows, b.nrows())).expect("as many elements");
+        return product(&a.view(), &b);
+    }
+    let [a, b] = [&a, &b].map(|x| {
         let shape = [batch, &x.shape()[x.ndim() - 2..]].concat();
-        x.broadcast(shape).expect("the type rule makes the leading axes broadcast").to_owned()
+        x.broadcast(shape).expect("the type rule makes the leading axes broadcast")
     });
-    products(&a, &b, dot)
+    let (a, b) = (stack(&a), stack(&b));
+    a.outer_iter().zip(b.outer_iter()).flat_map(|(a, b)| product(&a, &b)).collect()
+}
+
+/// The matrices of a tensor, one after the other.
+fn stack<'a, T: Clone>(x: &'a ArrayViewD<'_, T>) -> CowArray<'a, T, Ix3> {
+    let (batch, matrix) = x.shape().split_at(x.ndim() - 2);
+    x.to_shape((batch.iter().product(), matrix[0], matrix[1])).expect("as many elements")
 }
 
 impl Operator for MatMul {
@@ -106,9 +120,11 @@ impl Operator for MatMul {
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape) = (c.arith, c.extents(0));
         vec![if c.is_real() {
-            Data::Real(array(&shape, multiply(c.real(0), c.real(1), &shape, |x, y| real_dot(a, x, y))))
+            let product = multiply(c.real(0), c.real(1), &shape, |x, y| a.dots(x, y, |_, _| None));
+            Data::Real(array(&shape, product))
         } else {
-            Data::Int(array(&shape, multiply(c.int(0), c.int(1), &shape, |x, y| int_dot(a, x, y))))
+            let product = multiply(c.int(0), c.int(1), &shape, |x, y| int_product(a, x, y));
+            Data::Int(array(&shape, product))
         }]
     }
 }

@@ -1,6 +1,7 @@
 //! Conv: cross-correlation over any number of spatial axes, in groups.
 
 use ir::{Dim, Sym, Type};
+use ndarray::{Array2, ArrayView2};
 
 use crate::arith::{Arith, Class};
 use crate::attributes::attributes;
@@ -8,10 +9,13 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::nn::window::{Window, taps};
+use crate::nn::window::{Tap, Window, taps};
 use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
+
+/// How many elements are laid out at once, for many filters to meet: some megabytes of any number system.
+const LAID_OUT: usize = 1 << 19;
 
 attributes! {
     /// Sums of products of the elements under a window with weights.
@@ -99,44 +103,79 @@ impl Operator for Conv {
         let cells = taps(&self.window.axes(&input, &kernel), &input, &kernel, &y[2..]);
         let (area, kernel_area) = (i64::product(&input) as usize, i64::product(&kernel) as usize);
         let (channels, per_group) = (x.shape()[1], w.shape()[1]);
+        let per_output = per_group * kernel_area;
         let outputs_per_group = w.shape()[0] / self.group as usize;
-        let (x, w): (Vec<A::R>, Vec<A::R>) = (x.iter().copied().collect(), w.iter().copied().collect());
-        let finite = |&w: &A::R| {
-            let classes = [Class::NaN, Class::PositiveInfinity, Class::NegativeInfinity];
-            classes.into_iter().all(|class| a.peek(a.is(class, w)) == Some(0))
-        };
-        let filters = w.chunks((per_group * kernel_area).max(1));
-        let all_finite: Vec<bool> = filters.map(|filter| filter.iter().all(finite)).collect();
+        let (x, w) = (x.as_slice().unwrap_or_default(), w.as_slice().unwrap_or_default());
+        let is_finite: Vec<bool> = w.chunks(per_output.max(1)).map(|w| all_finite(a, w)).collect();
+        let bias = c.opt_real(2);
         let mut out = Vec::with_capacity(i64::product(y) as usize);
         for n in 0..y[0] as usize {
-            for m in 0..y[1] as usize {
-                let first = m / outputs_per_group * per_group;
-                let image = &x[(n * channels + first) * area..][..per_group * area];
-                let filter = &w[m * per_group * kernel_area..][..per_group * kernel_area];
+            for group in 0..self.group as usize {
+                let image = &x[(n * channels + group * per_group) * area..][..per_group * area];
+                let first = group * outputs_per_group;
+                let filters = &w[first * per_output..][..outputs_per_group * per_output];
+                let filters = ArrayView2::from_shape((outputs_per_group, per_output), filters)
+                    .expect("as many weights as filters have");
                 let plane = out.len();
-                for taps in &cells {
-                    // Padding is zeros. Some implementations multiply them, others leave them out; that makes a
-                    // difference where the weight is an infinity or NaN.
-                    if taps.len() < kernel_area && !all_finite.get(m).copied().unwrap_or(true) {
-                        out.push(a.unknown_real());
-                        continue;
+                // An accumulator may start from the bias, so it is a term like the others.
+                let addend = |m, _| bias.map(|bias| bias[[first + m]]);
+                out.extend(correlate(a, image, area, &filters, &cells, addend));
+                for (m, filter) in filters.rows().into_iter().enumerate() {
+                    let sums = &mut out[plane + m * cells.len()..][..cells.len()];
+                    if is_finite.get(first + m) == Some(&false) {
+                        // Padding is zeros. Some implementations multiply them, others leave them out; that makes a
+                        // difference where the weight is an infinity or NaN.
+                        let padded = sums.iter_mut().zip(&cells).filter(|(_, taps)| taps.len() < kernel_area);
+                        padded.for_each(|(sum, _)| *sum = a.unknown_real());
                     }
-                    let products = (0..per_group).flat_map(|k| {
-                        let (x, w) = (&image[k * area..], &filter[k * kernel_area..]);
-                        taps.iter().map(move |t| (x[t.input], w[t.cell]))
-                    });
-                    // An accumulator may start from the bias, so it is a term like the others.
-                    let bias = c.opt_real(2).map(|b| (b[[m].as_slice()], a.real(1.0)));
-                    out.push(a.dot(products.chain(bias)));
-                }
-                if kernel_area > 1 {
-                    a.convolved(&mut out[plane..], image, filter);
+                    if kernel_area > 1 {
+                        a.convolved(sums, image, filter.to_slice().unwrap_or_default());
+                    }
                 }
             }
         }
         let y = Data::Real(array(&c.extents(0), out));
         vec![if self.window.is_open(&input, &kernel) { y.unspecified(a) } else { y }]
     }
+}
+
+/// Whether every number is known to be finite.
+fn all_finite<A: Arith>(a: &A, numbers: &[A::R]) -> bool {
+    let classes = [Class::NaN, Class::PositiveInfinity, Class::NegativeInfinity];
+    numbers.iter().all(|&x| classes.into_iter().all(|class| a.peek(a.is(class, x)) == Some(0)))
+}
+
+/// The sums of products of each filter with what it meets at each position, which `cells` tells for one channel. So many
+/// positions at once are laid out that filters are multiplied as a matrix, padding being zeros in it.
+fn correlate<A: Arith>(
+    a: &A,
+    image: &[A::R],
+    area: usize,
+    filters: &ArrayView2<'_, A::R>,
+    cells: &[Vec<Tap>],
+    addend: impl Fn(usize, usize) -> Option<A::R>,
+) -> Vec<A::R> {
+    let (count, length) = filters.dim();
+    let channels = image.len() / area.max(1);
+    let kernel_area = length / channels.max(1);
+    let positions = (LAID_OUT / length.max(1)).max(1);
+    let mut sums = vec![a.real(0.0); count * cells.len()];
+    for (part, cells_of_part) in cells.chunks(positions).enumerate() {
+        let mut met = Array2::from_elem((cells_of_part.len(), length), a.real(0.0));
+        for (mut column, taps) in met.rows_mut().into_iter().zip(cells_of_part) {
+            for k in 0..channels {
+                let image = &image[k * area..];
+                for tap in taps {
+                    column[k * kernel_area + tap.cell] = image[tap.input];
+                }
+            }
+        }
+        let made = a.dots(filters, &met.t(), &addend);
+        for (m, made) in made.chunks_exact(cells_of_part.len()).enumerate() {
+            sums[m * cells.len() + part * positions..][..made.len()].copy_from_slice(made);
+        }
+    }
+    sums
 }
 
 #[cfg(test)]
@@ -153,5 +192,24 @@ mod tests {
         let w = tensor(DType::F32, &[2, 1, 2], &[1., 10., 1., -1.]);
         let y = outputs(parse::<Conv>("Conv", &attributes), &[&x, &w]).unwrap().remove(0);
         assert_eq!((y.shape(), values(&y)), (&[1, 2, 2][..], vec![10., 32., -10., -10.]));
+    }
+
+    #[test]
+    fn positions_that_are_laid_out_in_parts_are_in_order() {
+        let (channels, size) = (70, 30usize);
+        let parts = size * size * channels * 9 / LAID_OUT;
+        assert_eq!(parts, 1, "some positions are in a second part");
+        let attributes = Attributes::new().ints("pads", &[1, 1, 1, 1]);
+        // Each element tells its place, and the kernel's centre alone is not 0.
+        let x = tensor(
+            DType::F32,
+            &[1, channels as i64, size as i64, size as i64],
+            &(0..channels * size * size).map(|i| (i % (size * size)) as f64).collect::<Vec<_>>(),
+        );
+        let weights: Vec<f64> = (0..2 * channels * 9).map(|i| if i % 9 == 4 { 1. } else { 0. }).collect();
+        let w = tensor(DType::F32, &[2, channels as i64, 3, 3], &weights);
+        let y = outputs(parse::<Conv>("Conv", &attributes), &[&x, &w]).unwrap().remove(0);
+        let right = (0..2 * size * size).map(|i| (i % (size * size) * channels) as f64);
+        assert!(values(&y).into_iter().eq(right));
     }
 }

@@ -1,0 +1,230 @@
+//! Sums of products, in whatever order and fused or not.
+//!
+//! The bound of Σ xᵢ·yᵢ needs four sums, all of which are made as the value is: in the order of the terms, in plain `f64`.
+//! They are the value, the magnitudes Σ(|xᵢ|+exᵢ)(|yᵢ|+eyᵢ), and what is carried, Σ exᵢ|yᵢ| and Σ(|xᵢ|+exᵢ)eyᵢ. What else it
+//! needs is known of each side alone ([`Side`]). So the bounds of many rows with many columns are matrix products
+//! ([`super::dots`]), and those are the bounds of each alone, bit for bit.
+
+use ops::plain::Total;
+
+use super::ball::{Ball, Terms};
+use super::sums::low_bit;
+use super::{Bound, TWICE_ROUNDED};
+
+/// What stands in the way of a bound, the worst last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Obstacle {
+    None,
+    /// An infinity that every implementation has.
+    Infinite,
+    Unknown,
+    NaN,
+    Undefined,
+}
+
+impl Obstacle {
+    fn of(x: Ball) -> Self {
+        match x {
+            Ball { undefined: true, .. } => Self::Undefined,
+            _ if x.is_nan() => Self::NaN,
+            _ if !x.is_known() => Self::Unknown,
+            _ if x.value.is_infinite() => Self::Infinite,
+            _ => Self::None,
+        }
+    }
+}
+
+/// What the bound of a sum of products needs to know of the factors on one side, besides sums.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side {
+    pub(super) obstacle: Obstacle,
+    /// How many factors may be other than 0: no other product is rounded, and adding it rounds nothing.
+    factors: u32,
+    /// The least magnitude of these; ∞ where there are none.
+    least: f64,
+    /// The exponent of the lowest bit of any factor.
+    grain: i32,
+}
+
+impl Side {
+    /// No factors.
+    pub(super) const EMPTY: Self =
+        Self { obstacle: Obstacle::None, factors: 0, least: f64::INFINITY, grain: i32::MAX / 4 };
+
+    /// One more factor.
+    pub(super) fn push(&mut self, x: Ball) {
+        self.obstacle = self.obstacle.max(Obstacle::of(x));
+        if x.value != 0.0 || !x.is_exact() {
+            self.factors += 1;
+            self.least = self.least.min(x.value.abs());
+            self.grain = self.grain.min(low_bit(x.value));
+        }
+    }
+}
+
+/// The sums that the bound of a sum of products is made of.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Sums {
+    /// Σ x·y
+    pub(super) value: f64,
+    /// Σ of the largest magnitudes that the terms may have.
+    pub(super) size: f64,
+    /// What the errors on the left make of the numbers on the right.
+    pub(super) by_left: f64,
+    /// What the errors on the right make of all that the left may be.
+    pub(super) by_right: f64,
+}
+
+impl Sums {
+    fn carried(&self) -> f64 {
+        self.by_left + self.by_right
+    }
+
+    /// Whether no product has an error.
+    fn are_exact(&self) -> bool {
+        self.carried() == 0.0
+    }
+
+    /// One more term.
+    fn push(&mut self, x: Ball, y: Ball) {
+        self.value += x.value * y.value;
+        self.size += x.reach() * y.reach();
+        // What is not there adds nothing, even to an infinity.
+        if x.error != 0.0 {
+            self.by_left += x.error * y.value.abs();
+        }
+        if y.error != 0.0 {
+            self.by_right += x.reach() * y.error;
+        }
+    }
+}
+
+/// A sum of products, as its bound sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Products {
+    pub(super) left: Side,
+    pub(super) right: Side,
+    pub(super) sums: Sums,
+}
+
+impl Products {
+    /// What stands in the way of a bound.
+    pub(super) fn obstacle(&self) -> Obstacle {
+        self.left.obstacle.max(self.right.obstacle)
+    }
+
+    /// How many products may be other than 0, as far as the sides tell. So many roundings a term goes through.
+    fn roundings(&self) -> u32 {
+        self.left.factors.min(self.right.factors)
+    }
+
+    /// Whether each product has a factor that is 0. (That of the least factors may be too small for f64.)
+    fn are_zeros(&self) -> bool {
+        self.sums.are_exact() && self.sums.size == 0.0 && self.left.least * self.right.least != 0.0
+    }
+
+    /// One more term.
+    pub(super) fn push(&mut self, x: Ball, y: Ball) {
+        self.left.push(x);
+        self.right.push(y);
+        self.sums.push(x, y);
+    }
+}
+
+impl Bound<'_> {
+    /// A factor as a product sees it. The sign of a zero alone changes no sum but one of zeros, whose sign is open in any
+    /// case.
+    pub(super) fn factor(&self, x: Ball) -> Ball {
+        let is_signless = x.value == 0.0 && x.error == Ball::either_zero().error;
+        if is_signless { Ball::exact(0.0) } else { self.operand(x) }
+    }
+
+    /// The ball of Σ x·y, term by term.
+    pub(super) fn long_dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
+        let mut products = Products { left: Side::EMPTY, right: Side::EMPTY, sums: Sums::default() };
+        let mut total = Total::default();
+        let (mut grain, mut finite) = (i32::MAX / 2, 0.0);
+        for (x, y) in terms {
+            let (x, y) = (self.factor(x), self.factor(y));
+            products.push(x, y);
+            total.add_product(x.value, y.value);
+            grain = grain.min(low_bit(x.value) + low_bit(y.value));
+            let size = (x.value * y.value).abs();
+            finite += if size.is_finite() { size } else { 0.0 };
+        }
+        if self.is_compensated() {
+            products.sums.value = total.compensated();
+        }
+        if products.obstacle() == Obstacle::Infinite {
+            return self.infinite(&products.sums, finite);
+        }
+        let grain = |size| Some(grain).filter(|&grain| self.is_grid(size, grain));
+        self.sum_of_products(&products, grain, |roundings| self.growth(roundings))
+    }
+
+    /// The ball of a sum with an exact infinity, whose finite products have this size.
+    fn infinite(&self, sums: &Sums, finite: f64) -> Ball {
+        let is_determined = sums.are_exact() && self.is_determined(sums.value, sums.size, finite);
+        if is_determined { self.nonfinite(sums.value) } else { Ball::unknown(sums.value) }
+    }
+
+    /// The ball of a sum of products without exact infinities. Where its factors are exact, `grain` is asked for the lowest
+    /// bit of any product, if the working dtype has all multiples of it up to a size; `growth` is [`Bound::growth`].
+    pub(super) fn sum_of_products(
+        &self,
+        products: &Products,
+        grain: impl FnOnce(f64) -> Option<i32>,
+        growth: impl FnOnce(u32) -> f64,
+    ) -> Ball {
+        let Sums { value, size, .. } = products.sums;
+        match products.obstacle() {
+            Obstacle::Undefined => return Ball::undefined(value),
+            Obstacle::NaN => return self.nonfinite(f64::NAN),
+            Obstacle::Unknown | Obstacle::Infinite => return Ball::unknown(value),
+            Obstacle::None if size > self.format.max_finite() => return Ball::unknown(value),
+            Obstacle::None => {}
+        }
+        if products.are_zeros() {
+            // Of either sign: they may be scaled before they are added or after.
+            return Ball::either_zero();
+        }
+        let roundings = products.roundings();
+        let terms = |grain| if self.profile.folds { Terms { size, roundings, grain } } else { Terms::NONE };
+        match self.exact_grain(products, grain) {
+            Some(grain) => Ball { terms: terms(grain), ..Ball::exact(value) },
+            None => Ball { terms: terms(i16::MIN), ..self.inexact(products, growth(roundings)) },
+        }
+    }
+
+    /// The lowest bit of the products, if the working dtype has every partial sum in every order: all are multiples of it,
+    /// and none reaches 2^precision of it. Those of the two sides are a bound of it that often suffices.
+    fn exact_grain(&self, products: &Products, grain: impl FnOnce(f64) -> Option<i32>) -> Option<i16> {
+        let Products { left, right, sums } = products;
+        let of_sides = left.grain + right.grain;
+        let common = match (sums.are_exact(), self.is_grid(sums.size, of_sides)) {
+            (false, _) => None,
+            (true, true) => Some(of_sides),
+            (true, false) => grain(sums.size),
+        };
+        common.map(|common| common.clamp(i16::MIN.into(), i16::MAX.into()) as i16)
+    }
+
+    /// The ball of a sum of products that is rounded; `growth` is that of its roundings.
+    fn inexact(&self, products: &Products, growth: f64) -> Ball {
+        let Products { left, right, sums } = products;
+        let (roundings, size) = (f64::from(products.roundings()), sums.size);
+        // Sums in plain f64 are rounded as often, and so are those of the errors.
+        let own = if self.is_compensated() { 0.0 } else { roundings * f64::EPSILON / 2.0 };
+        let slack = 1.0 + (roundings + 4.0) * f64::EPSILON;
+        let local = (growth * TWICE_ROUNDED + own) * size * slack;
+        // A partial sum that was rounded upwards may overflow where the sum does not.
+        if size + local > self.format.max_finite() {
+            return Ball::unknown(sums.value);
+        }
+        // Where the product of the least factors is a normal number, all are. Else all may be denormal: if the size is
+        // normal, that is no more than twice what is granted for roundings.
+        let is_tiny = left.least * right.least < self.format.min_normal();
+        let flushed = if self.profile.flush_to_zero || is_tiny { roundings } else { 0.0 };
+        self.widened(sums.value, sums.carried() * slack, local + flushed * self.least())
+    }
+}
