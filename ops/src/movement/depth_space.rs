@@ -93,7 +93,7 @@ impl<D: Dim> TypeRule<D> for SpaceToDepth<D> {
 }
 
 impl Movement for DepthToSpace {
-    const LINEAR: Option<usize> = None;
+    const LINEAR: Option<usize> = Some(0);
 
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let (side, shape) = (self.blocksize as usize, y[0].extents());
@@ -107,7 +107,7 @@ impl Movement for DepthToSpace {
 }
 
 impl Movement for SpaceToDepth {
-    const LINEAR: Option<usize> = None;
+    const LINEAR: Option<usize> = Some(0);
 
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let (side, depth) = (self.blocksize as usize, x[0].shape()[1]);

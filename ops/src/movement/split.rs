@@ -62,7 +62,7 @@ impl<D: Dim> TypeRule<D> for Split<D> {
 }
 
 impl Movement for Split {
-    const LINEAR: Option<usize> = None;
+    const LINEAR: Option<usize> = Some(0);
 
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let axis = axis(self.axis, x[0].ndim()).unwrap_or(0);
