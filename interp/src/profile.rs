@@ -202,7 +202,7 @@ fn tight(f: Fun, d: DType) -> Accuracy {
             pick(4.0, 2.0)
         }
         Fun::Tan | Fun::Tanh | Fun::Atan | Fun::Atanh => pick(5.0, 2.0),
-        Fun::Erf => pick(16.0, 4.0),
+        Fun::Erf | Fun::Erfc => pick(16.0, 4.0),
         // Not in OpenCL. 1/(1 + e^-x): 3 ULP of e^-x, a sum and a quotient.
         Fun::Sigmoid => pick(8.0, 4.0),
         // Not in OpenCL. ONNX's own definition is ln(e^x + 1), in which a small e^x is lost in the 1.
@@ -224,7 +224,7 @@ fn declared(f: Fun, d: DType) -> Accuracy {
         }
         // Rational or piecewise approximations whose error is flat: Abramowitz and Stegun 7.1.26 is off by 1.5e-7
         // before it is rounded. The tangent is a quotient of two such.
-        Fun::Tan | Fun::Tanh | Fun::Erf => Accuracy::Either { ulp: ulp(16.0), abs: 8.0 * epsilon(d) },
+        Fun::Tan | Fun::Tanh | Fun::Erf | Fun::Erfc => Accuracy::Either { ulp: ulp(16.0), abs: 8.0 * epsilon(d) },
         // WebNN grants 34 ULP; implementations that clamp the argument have an absolute error below that.
         Fun::Sigmoid => Accuracy::Either { ulp: ulp(34.0), abs: epsilon(d) },
         // WebNN grants 18 ULP.
@@ -247,7 +247,7 @@ fn wgsl(f: Fun, d: DType) -> Accuracy {
         Fun::Acos => Accuracy::Either { ulp: pick(4096.0, 5.0), abs: pick(6.77e-5, 3.91e-3) },
         Fun::Tanh => Accuracy::Formula { abs: 1e-5 },
         // Not a WGSL function: Abramowitz and Stegun 7.1.26 (1.5e-7), its exponential and its sums.
-        Fun::Erf => Accuracy::Either { ulp: 16.0, abs: pick(4e-6, 8.0 * epsilon(d)) },
+        Fun::Erf | Fun::Erfc => Accuracy::Either { ulp: 16.0, abs: pick(4e-6, 8.0 * epsilon(d)) },
         // The last three are not WGSL functions either.
         Fun::Tan
         | Fun::Sinh

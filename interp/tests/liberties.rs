@@ -3,7 +3,7 @@
 
 use ir::{DType, Tensor, Type};
 use onnxsmith_interp::{Evaluation, Profile, Taps, compare, evaluate};
-use ops::elementwise::{Binary, BinaryFn, Gelu, Unary, UnaryFn};
+use ops::elementwise::{Activation, ActivationFn, Binary, BinaryFn, Gelu, Unary, UnaryFn};
 use ops::linear::Gemm;
 use ops::nn::window::{AutoPad, Window};
 use ops::nn::{AveragePool, BatchNorm, Conv, LpPool, MaxPool, MeanVariance, Pooling, Softmax, SoftmaxFn};
@@ -297,6 +297,30 @@ fn hard_swish_may_divide_last() {
     let divided_last = x * (x + 3.0).clamp(0.0, 6.0) / 6.0;
     assert!(accepts(&expected, &[x.into()]) && accepts(&expected, &[divided_last.into()]));
     assert!(!accepts(&expected, &[f64::from(x) * (1.0 + 1e-6)]));
+}
+
+/// The operator on one element of f32: its value, and whether some element is acceptable.
+fn at(op: impl Into<Op>, x: f32) -> (f64, impl Fn(f32) -> bool) {
+    let expected = reference(op, &[tensor(DType::F32, &[1], &[x.into()])]);
+    (expected.outputs[0].tensor.to_f64s()[0], move |y| accepts(&expected, &[y.into()]))
+}
+
+#[test]
+fn what_cancels_as_written_is_acceptable_and_not_the_value() {
+    let activation = |function: ActivationFn| {
+        let parameters = function.attributes().iter().map(|&(_, default)| default).collect();
+        Activation { function, parameters }
+    };
+    for function in [ActivationFn::Elu, ActivationFn::Selu, ActivationFn::Celu] {
+        let (value, accepts) = at(activation(function), -1e-21);
+        assert!(value < -0.9e-21 && accepts(0.0) && accepts(value as f32) && !accepts(-1e-5), "{function:?}");
+    }
+    let (value, accepts) = at(Unary(UnaryFn::HardSwish), -3.0);
+    assert!(value == 0.0 && accepts(-3.0 * (-3.0 * (1.0 / 6.0) + 0.5)) && !accepts(-1e-5));
+    for tanh in [false, true] {
+        let (value, accepts) = at(Gelu { tanh }, -8.0);
+        assert!(value < 0.0 && value > -1e-13 && accepts(0.0) && !accepts(-1e-4), "{value:e}");
+    }
 }
 
 #[test]

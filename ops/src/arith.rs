@@ -32,6 +32,8 @@ pub enum Fun {
     Acosh,
     Atanh,
     Erf,
+    /// 1 - erf x
+    Erfc,
     /// 1 / (1 + e⁻ˣ)
     Sigmoid,
     /// ln(1 + eˣ)
@@ -79,6 +81,7 @@ impl Fun {
             Self::Acosh => libm::acosh(x),
             Self::Atanh => libm::atanh(x),
             Self::Erf => libm::erf(x),
+            Self::Erfc => libm::erfc(x),
             // Both forms below are stable where the other overflows or cancels.
             Self::Sigmoid if x >= 0.0 => 1.0 / (1.0 + libm::exp(-x)),
             Self::Sigmoid => libm::exp(x) / (1.0 + libm::exp(x)),

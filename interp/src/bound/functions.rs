@@ -36,6 +36,7 @@ fn domain(f: Fun) -> (f64, f64) {
         | Fun::Tanh
         | Fun::Asinh
         | Fun::Erf
+        | Fun::Erfc
         | Fun::Sigmoid
         | Fun::Softplus => (f64::NEG_INFINITY, f64::INFINITY),
     }
@@ -181,7 +182,8 @@ impl Bound<'_> {
             | Fun::Asin
             | Fun::Acos
             | Fun::Atan
-            | Fun::Erf => Ball::unknown(f.value(x.value)),
+            | Fun::Erf
+            | Fun::Erfc => Ball::unknown(f.value(x.value)),
         }
     }
 
