@@ -230,7 +230,8 @@ impl Bound<'_> {
         }
         let sizes = || terms.iter().map(|x| x.value.abs() + x.error);
         let large: f64 = sizes().filter(|&s| s > 1.0).product();
-        let small: f64 = sizes().filter(|&s| s < 1.0).product();
+        let least_sizes = terms.iter().map(|x| (x.value.abs() - x.error).max(0.0));
+        let small: f64 = least_sizes.filter(|&s| s < 1.0).product();
         if large.is_nan() || large > self.format.max_finite() {
             let all_exact = terms.iter().all(|x| x.is_exact());
             let infinite =
@@ -247,7 +248,12 @@ impl Bound<'_> {
         let own = count * f64::EPSILON * most;
         let carried = (most - value.abs()).max(0.0);
         let least = if self.profile.flush_to_zero { self.format.min_normal() } else { self.format.ulp(0.0) };
-        let underflow = if small < self.format.min_normal() { count * least * large.max(1.0) } else { 0.0 };
+        // Rounding may take a partial product into the denormal range too.
+        let underflow = if small * (1.0 - growth) < self.format.min_normal() {
+            count * least * large.max(1.0)
+        } else {
+            0.0
+        };
         let product = self.widened(value, carried, growth * most * super::TWICE_ROUNDED + own + underflow);
         let Some(&sum) = terms.iter().find(|x| x.terms.is_sum()) else { return product };
         let size = |x: &Ball| if x.terms.is_sum() { x.terms.size } else { x.value.abs() + x.error };
