@@ -224,7 +224,9 @@ fn declared(f: Fun, d: DType) -> Accuracy {
         }
         // Rational or piecewise approximations whose error is flat: Abramowitz and Stegun 7.1.26 is off by 1.5e-7
         // before it is rounded. The tangent is a quotient of two such.
-        Fun::Tan | Fun::Tanh | Fun::Erf | Fun::Erfc => Accuracy::Either { ulp: ulp(16.0), abs: 8.0 * epsilon(d) },
+        Fun::Tan | Fun::Tanh | Fun::Erf | Fun::Erfc => {
+            Accuracy::Either { ulp: ulp(16.0), abs: 8.0 * epsilon(d) }
+        }
         // WebNN grants 34 ULP; implementations that clamp the argument have an absolute error below that.
         Fun::Sigmoid => Accuracy::Either { ulp: ulp(34.0), abs: epsilon(d) },
         // WebNN grants 18 ULP.

@@ -6,7 +6,9 @@ use onnxsmith_interp::{Evaluation, Profile, Taps, compare, evaluate};
 use ops::elementwise::{Activation, ActivationFn, Binary, BinaryFn, Gelu, Unary, UnaryFn};
 use ops::linear::Gemm;
 use ops::nn::window::{AutoPad, Window};
-use ops::nn::{AveragePool, BatchNorm, Conv, LpPool, MaxPool, MeanVariance, Pooling, Softmax, SoftmaxFn};
+use ops::nn::{
+    AveragePool, BatchNorm, Conv, LpNorm, LpPool, MaxPool, MeanVariance, Pooling, Softmax, SoftmaxFn,
+};
 use ops::reduction::{Reduce, ReduceFn};
 use ops::{Graph, Model, Op};
 use rand::RngExt;
@@ -111,6 +113,21 @@ fn padding_may_be_multiplied_or_left_out() {
     assert!(accepts(&of_nan, &[3.0, f64::NAN]) && accepts(&of_nan, &[f64::NAN; 2]));
     assert!(!accepts(&of_nan, &[3.0, 5.0]));
     assert!(!accepts(&conv(2.0), &[f64::NAN, 11.0]) && accepts(&conv(2.0), &[3.0, 11.0]));
+}
+
+#[test]
+fn the_norm_of_zeros_is_a_zero() {
+    let zeros = [tensor(DType::F32, &[1, 2], &[0.0, -0.0])];
+    for profile in [&Profile::TIGHT, &Profile::DECLARED, &Profile::WGSL] {
+        let by = |op: Op| reference_by(profile, op, &zeros);
+        for (op, n) in [(reduce(ReduceFn::L2), 1), (LpNorm { axis: -1, taxicab: false }.into(), 2)] {
+            let y = by(op);
+            assert!(accepts(&y, &[0.0, 0.0][..n]) && accepts(&y, &[-0.0, -0.0][..n]));
+            assert!(!accepts(&y, &[f64::NAN, f64::NAN][..n]) && !accepts(&y, &[1e-30, 1e-30][..n]));
+        }
+    }
+    let log = reference_by(&Profile::DECLARED, reduce(ReduceFn::LogSum), &zeros);
+    assert!(accepts(&log, &[f64::NEG_INFINITY]) && !accepts(&log, &[f64::NAN]) && !accepts(&log, &[-100.0]));
 }
 
 #[test]

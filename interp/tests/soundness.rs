@@ -253,6 +253,31 @@ fn infinities_are_determined_by_ieee_and_by_nothing_in_wgsl() {
 }
 
 #[test]
+fn a_zero_of_either_sign_is_a_zero() {
+    let zero = Ball::either_zero();
+    for profile in [&Profile::TIGHT, &Profile::DECLARED, &Profile::WGSL] {
+        let a = Bound::new(profile, DType::F32);
+        assert_eq!(a.call(Fun::Sqrt, zero), zero);
+        assert_eq!(a.peek(a.compare(Comparison::Equal, zero, a.real(-0.0))), Some(1));
+        assert_eq!(a.peek(a.compare(Comparison::Less, zero, zero)), Some(0));
+        assert_eq!(a.step(Step::Floor, zero), zero);
+        assert!(!a.div(a.real(1.0), zero).is_known());
+    }
+    assert_eq!(tight().call(Fun::Log, zero), Ball::exact(f64::NEG_INFINITY));
+}
+
+#[test]
+fn flushing_a_positive_number_does_not_make_it_negative() {
+    let a = Bound::new(&Profile::DECLARED, DType::F32);
+    let denormal = a.real(1e-40);
+    let root = a.call(Fun::Sqrt, denormal);
+    assert!(root.is_known() && root.has_zero() && root.high() >= 1e-20, "{root:?}");
+    assert!(!a.call(Fun::Log, denormal).is_known());
+    let sum = a.add(denormal, a.real(2e-40));
+    assert!(sum.has_zero() && sum.high() < 1e-38 && a.add(sum, a.real(-0.0)).has_zero(), "{sum:?}");
+}
+
+#[test]
 fn a_selection_between_branches_that_meet_is_decidable() {
     let a = tight();
     let x = Ball::within(1e-9, 1e-6);

@@ -78,6 +78,12 @@ fn image(f: Fun, x: Ball) -> Image {
 impl Bound<'_> {
     pub(super) fn function(&self, f: Fun, x: Ball) -> Ball {
         let x = self.operand(x);
+        // IEEE 754 and C's edge cases: the root of a zero is that zero.
+        if f == Fun::Sqrt && x.is_zero() {
+            return x;
+        }
+        // The sign of a zero is seen in that of another zero alone, and the error of an approximated one has both.
+        let x = if x.is_zero() && !x.is_exact() { Ball::exact(0.0) } else { x };
         let value = f.value(x.value);
         if x.undefined {
             return Ball::undefined(value);
@@ -201,6 +207,9 @@ impl Bound<'_> {
         }
         if !x.is_known() || !y.is_known() {
             return Ball::unknown(value);
+        }
+        if x.is_zero() && !x.is_exact() && y.low() > 0.0 {
+            return Ball::either_zero();
         }
         let (low, high) = match power_range(x, y, value) {
             Some(range) => range,

@@ -59,9 +59,8 @@ impl Gelu {
 /// √(2/π)·(x + 0.044715·x³)
 fn by_tanh<A: Arith>(a: &A, x: A::R, dtype: DType) -> A::R {
     let cube = a.mul(x, a.mul(x, x));
-    let curve = |two_by_pi: f64, third: f64| {
-        a.mul(a.real(two_by_pi.sqrt()), a.add(x, a.mul(a.real(third), cube)))
-    };
+    let curve =
+        |two_by_pi: f64, third: f64| a.mul(a.real(two_by_pi.sqrt()), a.add(x, a.mul(a.real(third), cube)));
     let by_formula = curve(FRAC_2_PI, 0.044_715);
     // In the function body both constants are f32, whatever x is.
     let by_body = || curve(f64::from(FRAC_2_PI as f32), f64::from(0.044_715_f32));
@@ -117,7 +116,9 @@ mod tests {
     fn values_far_below_zero_do_not_cancel() {
         let x = tensor(DType::F64, &[1], &[-9.]);
         let z = FRAC_2_PI.sqrt() * (9.0 + 0.044_715 * 729.0);
-        for (tanh, wanted) in [(false, -9.0 * 1.128_588_405_953_840e-19), (true, -9.0 / (1.0 + (2.0 * z).exp()))] {
+        for (tanh, wanted) in
+            [(false, -9.0 * 1.128_588_405_953_840e-19), (true, -9.0 / (1.0 + (2.0 * z).exp()))]
+        {
             let y = run(Gelu { tanh }, &[&x])[0];
             assert!(((y - wanted) / wanted).abs() < 1e-12, "{y:e} instead of {wanted:e}");
         }
