@@ -116,6 +116,31 @@ fn padding_may_be_multiplied_or_left_out() {
 }
 
 #[test]
+fn a_denormal_may_be_flushed_where_nothing_is_added_to_it() {
+    let x = [tensor(DType::F32, &[1, 1], &[1e-40])];
+    let activation = |function, alpha: f32| Activation { function, parameters: vec![alpha] };
+    let concerned: [Op; 7] = [
+        reduce(ReduceFn::Sum),
+        reduce(ReduceFn::Mean),
+        reduce(ReduceFn::Prod),
+        reduce(ReduceFn::L1),
+        reduce(ReduceFn::Max),
+        activation(ActivationFn::LeakyRelu, 0.01).into(),
+        activation(ActivationFn::ThresholdedRelu, -1.0).into(),
+    ];
+    for op in concerned {
+        let by = |profile| reference_by(profile, op.clone(), &x);
+        for profile in [&Profile::DECLARED, &Profile::WGSL] {
+            let expected = by(profile);
+            let x = expected.outputs[0].tensor.to_f64s()[0];
+            assert!(accepts(&expected, &[0.0]) && accepts(&expected, &[x]), "{op:?} {}", profile.name);
+            assert!(!accepts(&expected, &[1e-37]) && !accepts(&expected, &[f64::NAN]), "{op:?}");
+        }
+        assert!(!accepts(&by(&Profile::TIGHT), &[0.0]), "{op:?}");
+    }
+}
+
+#[test]
 fn the_norm_of_zeros_is_a_zero() {
     let zeros = [tensor(DType::F32, &[1, 2], &[0.0, -0.0])];
     for profile in [&Profile::TIGHT, &Profile::DECLARED, &Profile::WGSL] {

@@ -281,6 +281,8 @@ impl Arith for Bound<'_> {
         }
     }
     fn select(&self, condition: Whole, x: Ball, y: Ball) -> Ball {
+        // LeakyRelu is max(x, 0) + alpha·min(x, 0) as well, and the like: what is chosen goes through arithmetic.
+        let (x, y) = (self.operand(x), self.operand(y));
         let (taken, other) = if condition.value == 0 { (y, x) } else { (x, y) };
         match condition.state {
             State::Sure => taken,

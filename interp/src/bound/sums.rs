@@ -104,15 +104,14 @@ impl Bound<'_> {
     pub(super) fn long_sum(&self, terms: impl Iterator<Item = Ball>) -> Ball {
         let mut sum = Sum::new(false);
         let mut only = None;
-        for x in terms {
-            let x = if sum.terms == 0 { x } else { self.operand(x) };
+        for x in terms.map(|x| self.operand(x)) {
             only = Some(x);
             sum.nan |= x.is_nan();
             sum.undefined |= x.undefined;
             sum.push(x.value, 0.0, x.error, low_bit(x.value));
         }
         match only {
-            // Nothing is added, but the accumulator may have started from +0.
+            // Nothing is added, but the accumulator may have started from +0, which a denormal may not survive.
             Some(x) if sum.terms == 1 && x.value != 0.0 => x,
             _ => self.finish(&sum, sum.terms.saturating_sub(1)),
         }
