@@ -330,6 +330,57 @@ fn constants_folded_into_a_dot_product_stay_inside() {
     assert!(outside_without > 20, "folding is too mild to need a bound: {outside_without}");
 }
 
+/// How many of some results of f32, each with the bound it is held to, are beyond so many ULP of it; all are inside.
+fn beyond(ulps: f64, results: impl Iterator<Item = (Ball, f32)>) -> usize {
+    let format = DType::F32.float().unwrap();
+    let beyond = results.filter(|(ball, found)| {
+        let off = (f64::from(*found) - ball.value).abs();
+        assert!(off <= ball.error, "{found:e} is not {ball:?}");
+        off > ulps * format.ulp(ball.value)
+    });
+    beyond.count()
+}
+
+#[test]
+fn powers_and_exponentials_of_common_make_stay_inside() {
+    let a = Bound::new(&Profile::DECLARED, DType::F32);
+    let rng = &mut Stream::new(1).child("powers").rng();
+    let powers = (0..3000).map(|_| {
+        let (x, t) = (rng.random_range(0.01f32..100.0), rng.random_range(-80.0f32..80.0));
+        let y = t / x.ln();
+        (a.pow(a.real(x.into()), a.real(y.into())), (y * x.ln()).exp())
+    });
+    assert!(beyond(32.0, powers.filter(|(ball, _)| ball.is_known())) > 100);
+    let rng = &mut Stream::new(2).child("exponentials").rng();
+    let exponentials = (0..3000).map(|_| {
+        let x = rng.random_range(-80.0f32..80.0);
+        (a.call(Fun::Exp, a.real(x.into())), (x * std::f32::consts::LOG2_E).exp2())
+    });
+    assert!(beyond(4.0, exponentials) > 100);
+    // Exponent and mantissa apart.
+    let logarithms = (1u8..200).map(|i| {
+        let x = 1.0 - f32::from(i) * f32::EPSILON;
+        let log2 = (2.0 * x).log2() - 1.0;
+        (a.call(Fun::Log, a.real(x.into())), log2 * std::f32::consts::LN_2)
+    });
+    assert!(beyond(4.0, logarithms) > 10);
+}
+
+#[test]
+fn the_error_of_an_inexact_power_holds_for_all_of_them() {
+    let a = Bound::new(&Profile::DECLARED, DType::F32);
+    for (x, error, y) in [(10.0, 9.99, 20.0), (0.5, 0.5, 3.0), (0.02, 0.0199, 12.0), (40.0, 1.0, -20.0)] {
+        let power = a.pow(Ball::within(x, error), a.real(y));
+        for i in 0..=100 {
+            let s = f64::powf(x + error * (f64::from(i) / 50.0 - 1.0), y);
+            // A half of what is granted beside the exponential's own error.
+            let off = s * s.ln().abs() * 2.25 * f64::from(f32::EPSILON);
+            let inside = |s: f64| power.low() <= s && s <= power.high();
+            assert!(s == 0.0 || (inside(s + off) && inside(s - off)), "{x} {error} {y}: {s:e} in {power:?}");
+        }
+    }
+}
+
 /// The variance of a lane in f32: about a mean by a sum, in two passes, or a running one.
 fn variance(lane: &[f32], is_running: bool) -> f32 {
     let count = lane.len() as f32;
