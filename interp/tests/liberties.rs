@@ -141,6 +141,38 @@ fn a_denormal_may_be_flushed_where_nothing_is_added_to_it() {
 }
 
 #[test]
+fn terms_of_a_mean_may_be_scaled_first() {
+    // Their sum is exact.
+    let x = [1000.0f32, -999.0, 3.0];
+    let scaled: f32 = x.iter().map(|x| x / 3.0).sum();
+    let divided = x.iter().sum::<f32>() / 3.0;
+    let by = |profile| {
+        let operand = tensor(DType::F32, &[1, 3], &x.map(f64::from));
+        reference_by(profile, reduce(ReduceFn::Mean), &[operand])
+    };
+    let (tight, declared) = (by(&Profile::TIGHT), by(&Profile::DECLARED));
+    assert!(accepts(&declared, &[scaled.into()]) && accepts(&declared, &[divided.into()]));
+    assert!(accepts(&tight, &[divided.into()]) && !accepts(&tight, &[scaled.into()]));
+    assert!(!accepts(&declared, &[f64::from(divided) * 1.001]));
+}
+
+#[test]
+fn a_logarithm_of_a_softmax_may_be_subtracted_as_a_whole() {
+    let (x, top) = (999.3f32, 1000.6f32);
+    let by = |profile| {
+        let softmax = Softmax { function: SoftmaxFn::LogSoftmax, axis: -1 };
+        reference_by(profile, softmax, &[tensor(DType::F32, &[2], &[x.into(), top.into()])])
+    };
+    let log = ((x - top).exp() + 1.0).ln();
+    let (apart, whole) = ([x - top - log, -log], [x - (top + log), top - (top + log)]);
+    assert!(apart != whole);
+    let (tight, declared) = (by(&Profile::TIGHT), by(&Profile::DECLARED));
+    let accepts = |expected, y: [f32; 2]| accepts(expected, &y.map(f64::from));
+    assert!(accepts(&declared, apart) && accepts(&declared, whole));
+    assert!(accepts(&tight, apart) && !accepts(&tight, whole) && !accepts(&declared, [0.0; 2]));
+}
+
+#[test]
 fn the_norm_of_zeros_is_a_zero() {
     let zeros = [tensor(DType::F32, &[1, 2], &[0.0, -0.0])];
     for profile in [&Profile::TIGHT, &Profile::DECLARED, &Profile::WGSL] {

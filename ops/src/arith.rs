@@ -223,6 +223,12 @@ pub trait Arith {
     fn mean(&self, terms: impl Iterator<Item = Self::R>, count: usize) -> Self::R {
         self.div(self.sum(terms), self.real(count as f64))
     }
+    /// The mean of `count` terms as the operators of that name take it: a sum divided, or a sum of terms that were.
+    fn average(&self, terms: impl Iterator<Item = Self::R> + Clone, count: usize) -> Self::R {
+        let count = self.real(count as f64);
+        let shares = || self.sum(terms.clone().map(|x| self.div(x, count)));
+        self.or_folded(self.div(self.sum(terms.clone()), count), shares)
+    }
     /// The variance of elements about their mean as the normalisations take it: the mean of the squares of what the
     /// subtraction of the mean leaves, or a running one.
     fn variance(&self, lane: &[Self::R], mean: Self::R) -> Self::R {
