@@ -278,6 +278,24 @@ fn flushing_a_positive_number_does_not_make_it_negative() {
 }
 
 #[test]
+fn halves_have_narrow_floors() {
+    for dtype in [DType::F16, DType::BF16] {
+        let (a, format) = (Bound::new(&Profile::DECLARED, dtype), dtype.float().unwrap());
+        for x in [0.0, 0.01, 0.3, 9.0] {
+            let x = round_to(dtype, x);
+            let tanh = a.stored(a.call(Fun::Tanh, a.real(x)), format);
+            let most = 2.5 * format.epsilon() + 4.5 * format.ulp(tanh.value);
+            assert!(tanh.error <= most, "{dtype}: {tanh:?}");
+            // A formula that cancels near 0, every step of it rounded to the format.
+            let power = round_to(dtype, round_to(dtype, 2.0 * x).exp());
+            let quotient = round_to(dtype, 2.0 / round_to(dtype, power + 1.0));
+            let by_formula = round_to(dtype, 1.0 - quotient);
+            assert!((by_formula - tanh.value).abs() <= tanh.error, "{dtype}: {by_formula} is not {tanh:?}");
+        }
+    }
+}
+
+#[test]
 fn a_selection_between_branches_that_meet_is_decidable() {
     let a = tight();
     let x = Ball::within(1e-9, 1e-6);
