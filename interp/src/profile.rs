@@ -229,9 +229,9 @@ fn declared(f: Fun, d: DType) -> Accuracy {
     // has PTX's tanh.approx (½ε), formulas such as 1 - 2/(e²ˣ + 1) with rounded steps (1¼ε near 0) and clamped arguments (ε).
     let flat = |epsilons: f64| epsilon(d) * if is_half(d) { epsilons.min(2.0) } else { epsilons };
     // Near 1, where the logarithm is small and the halves have no more of its digits than the f32 it is computed in.
-    let near_one = |epsilons: f64| match is_half(d) {
-        true => Accuracy::Ulp(4.0),
-        false => Accuracy::Either { ulp: 4.0, abs: epsilons * epsilon(d) },
+    let near_one = |epsilons: f64| {
+        let abs = if is_half(d) { 0.0 } else { epsilons * epsilon(d) };
+        Accuracy::Either { ulp: 4.0, abs }
     };
     match f {
         Fun::Sqrt => Accuracy::Ulp(3.0),
