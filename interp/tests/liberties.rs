@@ -3,10 +3,12 @@
 
 use ir::{DType, Tensor, Type};
 use onnxsmith_interp::{Evaluation, Profile, Taps, compare, evaluate};
-use ops::elementwise::{Binary, BinaryFn, Gelu, Unary, UnaryFn};
+use ops::elementwise::{Activation, ActivationFn, Binary, BinaryFn, Gelu, Unary, UnaryFn};
 use ops::linear::Gemm;
 use ops::nn::window::{AutoPad, Window};
-use ops::nn::{AveragePool, BatchNorm, Conv, LpPool, MaxPool, MeanVariance, Pooling, Softmax, SoftmaxFn};
+use ops::nn::{
+    AveragePool, BatchNorm, Conv, LpNorm, LpPool, MaxPool, MeanVariance, Pooling, Softmax, SoftmaxFn,
+};
 use ops::reduction::{Reduce, ReduceFn};
 use ops::{Graph, Model, Op};
 use rand::RngExt;
@@ -111,6 +113,78 @@ fn padding_may_be_multiplied_or_left_out() {
     assert!(accepts(&of_nan, &[3.0, f64::NAN]) && accepts(&of_nan, &[f64::NAN; 2]));
     assert!(!accepts(&of_nan, &[3.0, 5.0]));
     assert!(!accepts(&conv(2.0), &[f64::NAN, 11.0]) && accepts(&conv(2.0), &[3.0, 11.0]));
+}
+
+#[test]
+fn a_denormal_may_be_flushed_where_nothing_is_added_to_it() {
+    let x = [tensor(DType::F32, &[1, 1], &[1e-40])];
+    let activation = |function, alpha: f32| Activation { function, parameters: vec![alpha] };
+    let concerned: [Op; 7] = [
+        reduce(ReduceFn::Sum),
+        reduce(ReduceFn::Mean),
+        reduce(ReduceFn::Prod),
+        reduce(ReduceFn::L1),
+        reduce(ReduceFn::Max),
+        activation(ActivationFn::LeakyRelu, 0.01).into(),
+        activation(ActivationFn::ThresholdedRelu, -1.0).into(),
+    ];
+    for op in concerned {
+        let by = |profile| reference_by(profile, op.clone(), &x);
+        for profile in [&Profile::DECLARED, &Profile::WGSL] {
+            let expected = by(profile);
+            let x = expected.outputs[0].tensor.to_f64s()[0];
+            assert!(accepts(&expected, &[0.0]) && accepts(&expected, &[x]), "{op:?} {}", profile.name);
+            assert!(!accepts(&expected, &[1e-37]) && !accepts(&expected, &[f64::NAN]), "{op:?}");
+        }
+        assert!(!accepts(&by(&Profile::TIGHT), &[0.0]), "{op:?}");
+    }
+}
+
+#[test]
+fn terms_of_a_mean_may_be_scaled_first() {
+    // Their sum is exact.
+    let x = [1000.0f32, -999.0, 3.0];
+    let scaled: f32 = x.iter().map(|x| x / 3.0).sum();
+    let divided = x.iter().sum::<f32>() / 3.0;
+    let by = |profile| {
+        let operand = tensor(DType::F32, &[1, 3], &x.map(f64::from));
+        reference_by(profile, reduce(ReduceFn::Mean), &[operand])
+    };
+    let (tight, declared) = (by(&Profile::TIGHT), by(&Profile::DECLARED));
+    assert!(accepts(&declared, &[scaled.into()]) && accepts(&declared, &[divided.into()]));
+    assert!(accepts(&tight, &[divided.into()]) && !accepts(&tight, &[scaled.into()]));
+    assert!(!accepts(&declared, &[f64::from(divided) * 1.001]));
+}
+
+#[test]
+fn a_logarithm_of_a_softmax_may_be_subtracted_as_a_whole() {
+    let (x, top) = (999.3f32, 1000.6f32);
+    let by = |profile| {
+        let softmax = Softmax { function: SoftmaxFn::LogSoftmax, axis: -1 };
+        reference_by(profile, softmax, &[tensor(DType::F32, &[2], &[x.into(), top.into()])])
+    };
+    let log = ((x - top).exp() + 1.0).ln();
+    let (apart, whole) = ([x - top - log, -log], [x - (top + log), top - (top + log)]);
+    assert!(apart != whole);
+    let (tight, declared) = (by(&Profile::TIGHT), by(&Profile::DECLARED));
+    let accepts = |expected, y: [f32; 2]| accepts(expected, &y.map(f64::from));
+    assert!(accepts(&declared, apart) && accepts(&declared, whole));
+    assert!(accepts(&tight, apart) && !accepts(&tight, whole) && !accepts(&declared, [0.0; 2]));
+}
+
+#[test]
+fn the_norm_of_zeros_is_a_zero() {
+    let zeros = [tensor(DType::F32, &[1, 2], &[0.0, -0.0])];
+    for profile in [&Profile::TIGHT, &Profile::DECLARED, &Profile::WGSL] {
+        let by = |op: Op| reference_by(profile, op, &zeros);
+        for (op, n) in [(reduce(ReduceFn::L2), 1), (LpNorm { axis: -1, taxicab: false }.into(), 2)] {
+            let y = by(op);
+            assert!(accepts(&y, &[0.0, 0.0][..n]) && accepts(&y, &[-0.0, -0.0][..n]));
+            assert!(!accepts(&y, &[f64::NAN, f64::NAN][..n]) && !accepts(&y, &[1e-30, 1e-30][..n]));
+        }
+    }
+    let log = reference_by(&Profile::DECLARED, reduce(ReduceFn::LogSum), &zeros);
+    assert!(accepts(&log, &[f64::NEG_INFINITY]) && !accepts(&log, &[f64::NAN]) && !accepts(&log, &[-100.0]));
 }
 
 #[test]
@@ -297,6 +371,30 @@ fn hard_swish_may_divide_last() {
     let divided_last = x * (x + 3.0).clamp(0.0, 6.0) / 6.0;
     assert!(accepts(&expected, &[x.into()]) && accepts(&expected, &[divided_last.into()]));
     assert!(!accepts(&expected, &[f64::from(x) * (1.0 + 1e-6)]));
+}
+
+/// The operator on one element of f32: its value, and whether some element is acceptable.
+fn at(op: impl Into<Op>, x: f32) -> (f64, impl Fn(f32) -> bool) {
+    let expected = reference(op, &[tensor(DType::F32, &[1], &[x.into()])]);
+    (expected.outputs[0].tensor.to_f64s()[0], move |y| accepts(&expected, &[y.into()]))
+}
+
+#[test]
+fn what_cancels_as_written_is_acceptable_and_not_the_value() {
+    let activation = |function: ActivationFn| {
+        let parameters = function.attributes().iter().map(|&(_, default)| default).collect();
+        Activation { function, parameters }
+    };
+    for function in [ActivationFn::Elu, ActivationFn::Selu, ActivationFn::Celu] {
+        let (value, accepts) = at(activation(function), -1e-21);
+        assert!(value < -0.9e-21 && accepts(0.0) && accepts(value as f32) && !accepts(-1e-5), "{function:?}");
+    }
+    let (value, accepts) = at(Unary(UnaryFn::HardSwish), -3.0);
+    assert!(value == 0.0 && accepts(-3.0 * (-3.0 * (1.0 / 6.0) + 0.5)) && !accepts(-1e-5));
+    for tanh in [false, true] {
+        let (value, accepts) = at(Gelu { tanh }, -8.0);
+        assert!(value < 0.0 && value > -1e-13 && accepts(0.0) && !accepts(-1e-4), "{value:e}");
+    }
 }
 
 #[test]

@@ -36,7 +36,9 @@ fn check(profile: &Profile, dtype: DType, native: Native, seed: u64, tally: &mut
         .map(|i| {
             let v: f64 =
                 if i < 3 { rng.random_range(-4.0..4.0) } else { rng.random_range(-4i32..5) as f64 / 2.0 };
-            let v = round_to(dtype, v);
+            // Some are denormal, or become so.
+            let scale = if rng.random_range(0..4) == 0 { format.min_normal() } else { 1.0 };
+            let v = round_to(dtype, v * scale);
             (bound.real(v), v)
         })
         .collect();
@@ -196,6 +198,49 @@ fn infinities_are_determined_by_ieee_and_by_nothing_in_wgsl() {
 }
 
 #[test]
+fn a_zero_of_either_sign_is_a_zero() {
+    let zero = Ball::either_zero();
+    for profile in [&Profile::TIGHT, &Profile::DECLARED, &Profile::WGSL] {
+        let a = Bound::new(profile, DType::F32);
+        assert_eq!(a.call(Fun::Sqrt, zero), zero);
+        assert_eq!(a.peek(a.compare(Comparison::Equal, zero, a.real(-0.0))), Some(1));
+        assert_eq!(a.peek(a.compare(Comparison::Less, zero, zero)), Some(0));
+        assert_eq!(a.step(Step::Floor, zero), zero);
+        assert!(!a.div(a.real(1.0), zero).is_known());
+    }
+    assert_eq!(tight().call(Fun::Log, zero), Ball::exact(f64::NEG_INFINITY));
+}
+
+#[test]
+fn flushing_a_positive_number_does_not_make_it_negative() {
+    let a = Bound::new(&Profile::DECLARED, DType::F32);
+    let denormal = a.real(1e-40);
+    let root = a.call(Fun::Sqrt, denormal);
+    assert!(root.is_known() && root.has_zero() && root.high() >= 1e-20, "{root:?}");
+    assert!(!a.call(Fun::Log, denormal).is_known());
+    let sum = a.add(denormal, a.real(2e-40));
+    assert!(sum.has_zero() && sum.high() < 1e-38 && a.add(sum, a.real(-0.0)).has_zero(), "{sum:?}");
+}
+
+#[test]
+fn halves_have_narrow_floors() {
+    for dtype in [DType::F16, DType::BF16] {
+        let (a, format) = (Bound::new(&Profile::DECLARED, dtype), dtype.float().unwrap());
+        for x in [0.0, 0.01, 0.3, 9.0] {
+            let x = round_to(dtype, x);
+            let tanh = a.stored(a.call(Fun::Tanh, a.real(x)), format);
+            let most = 2.5 * format.epsilon() + 4.5 * format.ulp(tanh.value);
+            assert!(tanh.error <= most, "{dtype}: {tanh:?}");
+            // A formula that cancels near 0, every step of it rounded to the format.
+            let power = round_to(dtype, round_to(dtype, 2.0 * x).exp());
+            let quotient = round_to(dtype, 2.0 / round_to(dtype, power + 1.0));
+            let by_formula = round_to(dtype, 1.0 - quotient);
+            assert!((by_formula - tanh.value).abs() <= tanh.error, "{dtype}: {by_formula} is not {tanh:?}");
+        }
+    }
+}
+
+#[test]
 fn a_selection_between_branches_that_meet_is_decidable() {
     let a = tight();
     let x = Ball::within(1e-9, 1e-6);
@@ -246,6 +291,57 @@ fn constants_folded_into_a_dot_product_stay_inside() {
         }
     }
     assert!(outside_without > 20, "folding is too mild to need a bound: {outside_without}");
+}
+
+/// How many of some results of f32, each with the bound it is held to, are beyond so many ULP of it; all are inside.
+fn beyond(ulps: f64, results: impl Iterator<Item = (Ball, f32)>) -> usize {
+    let format = DType::F32.float().unwrap();
+    let beyond = results.filter(|(ball, found)| {
+        let off = (f64::from(*found) - ball.value).abs();
+        assert!(off <= ball.error, "{found:e} is not {ball:?}");
+        off > ulps * format.ulp(ball.value)
+    });
+    beyond.count()
+}
+
+#[test]
+fn powers_and_exponentials_of_common_make_stay_inside() {
+    let a = Bound::new(&Profile::DECLARED, DType::F32);
+    let rng = &mut Stream::new(1).child("powers").rng();
+    let powers = (0..3000).map(|_| {
+        let (x, t) = (rng.random_range(0.01f32..100.0), rng.random_range(-80.0f32..80.0));
+        let y = t / x.ln();
+        (a.pow(a.real(x.into()), a.real(y.into())), (y * x.ln()).exp())
+    });
+    assert!(beyond(32.0, powers.filter(|(ball, _)| ball.is_known())) > 100);
+    let rng = &mut Stream::new(2).child("exponentials").rng();
+    let exponentials = (0..3000).map(|_| {
+        let x = rng.random_range(-80.0f32..80.0);
+        (a.call(Fun::Exp, a.real(x.into())), (x * std::f32::consts::LOG2_E).exp2())
+    });
+    assert!(beyond(4.0, exponentials) > 100);
+    // Exponent and mantissa apart.
+    let logarithms = (1u8..200).map(|i| {
+        let x = 1.0 - f32::from(i) * f32::EPSILON;
+        let log2 = (2.0 * x).log2() - 1.0;
+        (a.call(Fun::Log, a.real(x.into())), log2 * std::f32::consts::LN_2)
+    });
+    assert!(beyond(4.0, logarithms) > 10);
+}
+
+#[test]
+fn the_error_of_an_inexact_power_holds_for_all_of_them() {
+    let a = Bound::new(&Profile::DECLARED, DType::F32);
+    for (x, error, y) in [(10.0, 9.99, 20.0), (0.5, 0.5, 3.0), (0.02, 0.0199, 12.0), (40.0, 1.0, -20.0)] {
+        let power = a.pow(Ball::within(x, error), a.real(y));
+        for i in 0..=100 {
+            let s = f64::powf(x + error * (f64::from(i) / 50.0 - 1.0), y);
+            // A half of what is granted beside the exponential's own error.
+            let off = s * s.ln().abs() * 2.25 * f64::from(f32::EPSILON);
+            let inside = |s: f64| power.low() <= s && s <= power.high();
+            assert!(s == 0.0 || (inside(s + off) && inside(s - off)), "{x} {error} {y}: {s:e} in {power:?}");
+        }
+    }
 }
 
 /// The variance of a lane in f32: about a mean by a sum, in two passes, or a running one.

@@ -33,6 +33,8 @@ pub enum Fun {
     Acosh,
     Atanh,
     Erf,
+    /// 1 - erf x
+    Erfc,
     /// 1 / (1 + e⁻ˣ)
     Sigmoid,
     /// ln(1 + eˣ)
@@ -80,6 +82,7 @@ impl Fun {
             Self::Acosh => libm::acosh(x),
             Self::Atanh => libm::atanh(x),
             Self::Erf => libm::erf(x),
+            Self::Erfc => libm::erfc(x),
             // Both forms below are stable where the other overflows or cancels.
             Self::Sigmoid if x >= 0.0 => 1.0 / (1.0 + libm::exp(-x)),
             Self::Sigmoid => libm::exp(x) / (1.0 + libm::exp(x)),
@@ -234,6 +237,12 @@ pub trait Arith {
     /// and a second pass that corrects it. None of the latter is exact where the sum is.
     fn mean(&self, terms: impl Iterator<Item = Self::R>, count: usize) -> Self::R {
         self.div(self.sum(terms), self.real(count as f64))
+    }
+    /// The mean of `count` terms as the operators of that name take it: a sum divided, or a sum of terms that were.
+    fn average(&self, terms: impl Iterator<Item = Self::R> + Clone, count: usize) -> Self::R {
+        let count = self.real(count as f64);
+        let shares = || self.sum(terms.clone().map(|x| self.div(x, count)));
+        self.or_folded(self.div(self.sum(terms.clone()), count), shares)
     }
     /// The variance of elements about their mean as the normalisations take it: the mean of the squares of what the
     /// subtraction of the mean leaves, or a running one.

@@ -15,9 +15,12 @@ use harness::target::Target;
 pub struct Exam<'e> {
     /// The answer.
     pub(crate) outcome: &'e Outcome,
-    /// The verdict on it, but for the outputs of these names.
-    pub(crate) judge: Box<dyn Fn(&BTreeSet<String>) -> Verdict + 'e>,
+    /// The verdict on it, but for some outputs.
+    pub(crate) judge: Judge<'e>,
 }
+
+/// A verdict on all outputs but those of these names.
+type Judge<'e> = Box<dyn Fn(&BTreeSet<String>) -> Verdict + 'e>;
 
 impl<'e> Exam<'e> {
     /// A target's answer against the reference, and what it wrote to its standard error meanwhile.
@@ -45,9 +48,10 @@ impl Suspect<'_> {
     ) -> Result<Verdict, WorkerError> {
         match (verdict, exam.outcome) {
             (Verdict::Incomparable(Why::Unsupported(what)), Outcome::Rejected { stage, message }) => {
-                Ok(match self.lacks_nothing_alone(target)? {
-                    true => differential::refusal(&target.backend, &target.level, *stage, message),
-                    false => Verdict::Incomparable(Why::Unsupported(what)),
+                Ok(if self.lacks_nothing_alone(target)? {
+                    differential::refusal(&target.backend, &target.level, *stage, message)
+                } else {
+                    Verdict::Incomparable(Why::Unsupported(what))
                 })
             }
             (Verdict::Bug(finding), _) if target.shortens_integers() => {

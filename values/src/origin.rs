@@ -115,6 +115,7 @@ fn inverse(f: Fun, t: f64) -> f64 {
         Fun::Acosh => libm::cosh(t),
         Fun::Atanh => libm::tanh(t),
         Fun::Erf => inverse_erf(t),
+        Fun::Erfc => inverse_erf(1.0 - t),
         Fun::Sigmoid => libm::log(t) - libm::log1p(-t),
         Fun::Softplus => libm::log(libm::expm1(t)),
     }

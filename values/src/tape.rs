@@ -132,6 +132,7 @@ fn derivative(f: Fun, x: f64) -> f64 {
         Fun::Acosh => libm::sqrt(x * x - 1.0).recip(),
         Fun::Atanh => (1.0 - x * x).recip(),
         Fun::Erf => std::f64::consts::FRAC_2_SQRT_PI * libm::exp(-x * x),
+        Fun::Erfc => -std::f64::consts::FRAC_2_SQRT_PI * libm::exp(-x * x),
         Fun::Sigmoid => value * (1.0 - value),
         Fun::Softplus => Fun::Sigmoid.value(x),
     };
@@ -293,6 +294,7 @@ mod tests {
             (Fun::Acosh, 1.3),
             (Fun::Atanh, 0.3),
             (Fun::Erf, 0.3),
+            (Fun::Erfc, 0.3),
             (Fun::Sigmoid, 0.3),
             (Fun::Softplus, 0.3),
             (Fun::Sin, 0.3),

@@ -36,9 +36,10 @@ pub fn ask(target: &Target, case: &Case, relaxed: &Relaxed) -> Result<Verdict, W
 /// The verdict where the answer to the valid model shows that the other one has nothing to do with the rule.
 fn same_without(invalid: &Outcome, valid: &Outcome) -> Option<Verdict> {
     let why = match (invalid, valid) {
-        (Outcome::Outputs(_), _) | (_, Outcome::Outputs(_)) => return None,
+        (Outcome::Outputs(_), _)
+        | (_, Outcome::Outputs(_))
+        | (Outcome::Fault(_), Outcome::Rejected { .. } | Outcome::Unsupported { .. }) => return None,
         (Outcome::Fault(_), Outcome::Fault(_)) => "the valid model has a fault too",
-        (Outcome::Fault(_), Outcome::Rejected { .. } | Outcome::Unsupported { .. }) => return None,
         (Outcome::Rejected { .. } | Outcome::Unsupported { .. }, _) => {
             "the valid model gives no outputs either"
         }

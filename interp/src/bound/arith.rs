@@ -187,12 +187,11 @@ impl Arith for Bound<'_> {
             return self.determined(value);
         }
         // Step functions rise, so the ends tell whether all of the interval is on one step.
-        let (low, high) = (f.value(x.low()), f.value(x.high()));
+        let (low, high) = if x.is_zero() { (-0.0, 0.0) } else { (x.low(), x.high()) };
+        let (low, high) = (f.value(low), f.value(high));
         match (low == high, low == 0.0 && low.to_bits() != high.to_bits()) {
             (true, false) => Ball::exact(value),
             (true, true) => Ball::either_zero(),
-            // Sign of a zero of unknown sign.
-            (false, _) if x == Ball::either_zero() => Ball::either_zero(),
             (false, _) => Ball::unknown(value),
         }
     }
@@ -265,7 +264,9 @@ impl Arith for Bound<'_> {
             return Whole::undefined(value);
         }
         let nan_decides = (x.is_nan() || y.is_nan()) && !self.profile.nonfinite_is_indeterminate;
-        if nan_decides || (x.is_exact() && y.is_exact()) {
+        // The signs of zeros do not matter here.
+        let is_sure = |x: Ball| x.is_exact() || x.is_zero();
+        if nan_decides || (is_sure(x) && is_sure(y)) {
             return Whole::sure(value);
         }
         if !x.is_known() || !y.is_known() {
@@ -289,6 +290,8 @@ impl Arith for Bound<'_> {
         }
     }
     fn select(&self, condition: Whole, x: Ball, y: Ball) -> Ball {
+        // LeakyRelu is max(x, 0) + alpha·min(x, 0) as well, and the like: what is chosen goes through arithmetic.
+        let (x, y) = (self.operand(x), self.operand(y));
         let (taken, other) = if condition.value == 0 { (y, x) } else { (x, y) };
         match condition.state {
             State::Sure => taken,

@@ -1,5 +1,7 @@
 //! Numbers with bounds: what a conforming implementation may have in place of a number.
 
+use ops::plain::two_sum;
+
 /// The error of a zero whose sign is not known: small enough that only ±0 lie inside.
 const SIGN_ALONE: f64 = f64::from_bits(1);
 
@@ -66,6 +68,11 @@ impl Ball {
         Self::within(0.0, SIGN_ALONE)
     }
 
+    /// Whether every implementation has a zero, of whichever sign.
+    pub fn is_zero(self) -> bool {
+        self.value == 0.0 && self.error <= SIGN_ALONE
+    }
+
     /// A ball about the same number that holds another ball too.
     pub fn or(self, other: Self) -> Self {
         let same = self.value.to_bits() == other.value.to_bits() || (self.is_nan() && other.is_nan());
@@ -95,14 +102,16 @@ impl Ball {
         self.is_exact() && self.value.is_nan()
     }
 
-    /// The least number inside, rounded down.
+    /// The least number inside, rounded down where `f64` has no such number: an interval that ends at 0 does.
     pub fn low(self) -> f64 {
-        if self.is_exact() { self.value } else { (self.value - self.error).next_down() }
+        let (low, rest) = two_sum(self.value, -self.error);
+        if rest < 0.0 { low.next_down() } else { low }
     }
 
-    /// The greatest number inside, rounded up.
+    /// The greatest number inside, rounded up likewise.
     pub fn high(self) -> f64 {
-        if self.is_exact() { self.value } else { (self.value + self.error).next_up() }
+        let (high, rest) = two_sum(self.value, self.error);
+        if rest > 0.0 { high.next_up() } else { high }
     }
 
     /// The greatest magnitude inside.

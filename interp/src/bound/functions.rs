@@ -36,6 +36,7 @@ fn domain(f: Fun) -> (f64, f64) {
         | Fun::Tanh
         | Fun::Asinh
         | Fun::Erf
+        | Fun::Erfc
         | Fun::Sigmoid
         | Fun::Softplus => (f64::NEG_INFINITY, f64::INFINITY),
     }
@@ -77,6 +78,12 @@ fn image(f: Fun, x: Ball) -> Image {
 impl Bound<'_> {
     pub(super) fn function(&self, f: Fun, x: Ball) -> Ball {
         let x = self.operand(x);
+        // IEEE 754 and C's edge cases: the root of a zero is that zero.
+        if f == Fun::Sqrt && x.is_zero() {
+            return x;
+        }
+        // The sign of a zero is seen in that of another zero alone, and the error of an approximated one has both.
+        let x = if x.is_zero() && !x.is_exact() { Ball::exact(0.0) } else { x };
         let value = f.value(x.value);
         if x.undefined {
             return Ball::undefined(value);
@@ -133,7 +140,7 @@ impl Bound<'_> {
         match accuracy {
             Accuracy::Ulp(n) => ulps(n),
             Accuracy::Abs(e) | Accuracy::Formula { abs: e } => absolute(e),
-            Accuracy::Slope { base, per_unit } => ulps(base + per_unit * magnitude),
+            Accuracy::Slope { base, per_unit, least } => ulps((base + per_unit * magnitude).max(least)),
             Accuracy::Near { low, high, abs, .. } if inside(low, high) => absolute(abs),
             Accuracy::Near { low, high, ulp, .. } if x.high() < low || x.low() > high => ulps(ulp),
             Accuracy::Either { ulp, abs } | Accuracy::Near { abs, ulp, .. } => {
@@ -181,7 +188,8 @@ impl Bound<'_> {
             | Fun::Asin
             | Fun::Acos
             | Fun::Atan
-            | Fun::Erf => Ball::unknown(f.value(x.value)),
+            | Fun::Erf
+            | Fun::Erfc => Ball::unknown(f.value(x.value)),
         }
     }
 
@@ -200,6 +208,9 @@ impl Bound<'_> {
         if !x.is_known() || !y.is_known() {
             return Ball::unknown(value);
         }
+        if x.is_zero() && !x.is_exact() && y.low() > 0.0 {
+            return Ball::either_zero();
+        }
         let (low, high) = match power_range(x, y, value) {
             Some(range) => range,
             None if x.is_exact() && y.is_exact() && (!value.is_finite() || !x.value.is_finite()) => {
@@ -215,8 +226,17 @@ impl Bound<'_> {
         let carried = (high - value).max(value - low);
         match (self.profile.power)(self.dtype) {
             Accuracy::Formula { .. } => self.power_by_logarithm(x, y, value, carried),
-            accuracy => self.local(accuracy, x, value, carried),
+            accuracy => self.local(accuracy, self.logarithm(low, high), value, carried),
         }
+    }
+
+    /// The exponent y·ln |x| of e, as what an error relative to it may be taken at for all powers from `low` to `high`.
+    ///
+    /// That is the largest magnitude in there. Of what is k binades below it, an ULP is 2^-k times as large, and the logarithm
+    /// lower by up to (k+1)·ln 2, so that the product of both grows by no more than ln 2 of its ULP.
+    fn logarithm(&self, low: f64, high: f64) -> Ball {
+        let most = low.abs().max(high.abs()).max(self.format.min_normal());
+        Ball::within(libm::log(most), if low == high { 0.0 } else { std::f64::consts::LN_2 })
     }
 
     /// The ball of |x|^y computed as 2^(y·log2 |x|), sign and zero handled apart.

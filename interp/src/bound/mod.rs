@@ -66,10 +66,7 @@ impl<'p> Bound<'p> {
     fn widened(&self, value: f64, carried: f64, local: f64) -> Ball {
         // The reference is itself off by up to one ULP of f64.
         let own = value.abs() * f64::EPSILON + f64::from_bits(1);
-        let mut error = (carried + local + own) * OWN_ROUNDING;
-        if self.profile.flush_to_zero && value.abs() - error < self.format.min_normal() {
-            error += self.format.min_normal();
-        }
+        let error = self.flushed(value, (carried + local + own) * OWN_ROUNDING);
         // The comparison is false for NaN.
         if value.abs() + error <= self.format.max_finite() {
             Ball::within(value, error)
@@ -80,11 +77,17 @@ impl<'p> Bound<'p> {
 
     /// An operand as a step sees it: a denormal may have become zero.
     fn operand(&self, x: Ball) -> Ball {
-        let denormal = |x: Ball| x.value.abs() - x.error < self.format.min_normal();
-        if self.profile.flush_to_zero && denormal(x) && !(x.is_exact() && x.value == 0.0) && x.is_known() {
-            Ball { error: x.error + self.format.min_normal(), ..x }
+        Ball { error: self.flushed(x.value, x.error), ..x }
+    }
+
+    /// The error of a number that may have become zero where it is denormal: that moves it by less than the least normal
+    /// number, and no farther than to 0. So a zero stays one, and what is positive does not become negative.
+    fn flushed(&self, value: f64, error: f64) -> f64 {
+        let least = self.format.min_normal();
+        if self.profile.flush_to_zero && value.abs() - error < least {
+            (error + least).min(error.max(value.abs()))
         } else {
-            x
+            error
         }
     }
 

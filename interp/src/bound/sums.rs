@@ -86,15 +86,14 @@ impl Bound<'_> {
     pub(super) fn long_sum(&self, terms: impl Iterator<Item = Ball>) -> Ball {
         let mut sum = Sum::new();
         let mut only = None;
-        for x in terms {
-            let x = if sum.terms == 0 { x } else { self.operand(x) };
+        for x in terms.map(|x| self.operand(x)) {
             only = Some(x);
             sum.nan |= x.is_nan();
             sum.undefined |= x.undefined;
             sum.push(x.value, 0.0, x.error, low_bit(x.value));
         }
         match only {
-            // Nothing is added, but the accumulator may have started from +0.
+            // Nothing is added, but the accumulator may have started from +0, which a denormal may not survive.
             Some(x) if sum.terms == 1 && x.value != 0.0 => x,
             _ => self.finish(&sum, sum.terms.saturating_sub(1)),
         }
@@ -187,7 +186,8 @@ impl Bound<'_> {
         }
         let sizes = || terms.iter().map(|x| x.value.abs() + x.error);
         let large: f64 = sizes().filter(|&s| s > 1.0).product();
-        let small: f64 = sizes().filter(|&s| s < 1.0).product();
+        let least_sizes = terms.iter().map(|x| (x.value.abs() - x.error).max(0.0));
+        let small: f64 = least_sizes.filter(|&s| s < 1.0).product();
         if large.is_nan() || large > self.format.max_finite() {
             let all_exact = terms.iter().all(|x| x.is_exact());
             let infinite =
@@ -203,8 +203,9 @@ impl Bound<'_> {
         let growth = self.growth(terms.len() as u32 - 1);
         let own = count * f64::EPSILON * most;
         let carried = (most - value.abs()).max(0.0);
-        let underflow =
-            if small < self.format.min_normal() { count * self.least() * large.max(1.0) } else { 0.0 };
+        // Rounding may take a partial product into the denormal range too.
+        let is_tiny = small * (1.0 - growth) < self.format.min_normal();
+        let underflow = if is_tiny { count * self.least() * large.max(1.0) } else { 0.0 };
         let product = self.widened(value, carried, growth * most * TWICE_ROUNDED + own + underflow);
         let Some(&sum) = terms.iter().find(|x| x.terms.is_sum()) else { return product };
         let size = |x: &Ball| if x.terms.is_sum() { x.terms.size } else { x.value.abs() + x.error };

@@ -63,8 +63,8 @@ table! {
     /// gamma·x where x is above 0, else gamma·alpha·(eˣ - 1).
     Selu: [alpha = 1.673_263_2, gamma = 1.050_701],
         |a, x| {
-            let expanded = a.sub(a.mul(alpha, a.call(Fun::Exp, x)), alpha);
-            let below = a.either(expanded, || a.mul(alpha, exp_minus_one(a, x)));
+            let expanded = || a.sub(a.mul(alpha, a.call(Fun::Exp, x)), alpha);
+            let below = a.either(a.mul(alpha, exp_minus_one(a, x)), expanded);
             a.mul(gamma, a.select(a.compare(Comparison::Greater, x, a.real(0.0)), x, below))
         };
     /// max(0, x) + min(0, alpha·(exp(x/alpha) - 1)).
@@ -87,9 +87,9 @@ fn negative<A: Arith>(a: &A, x: A::R) -> A::Z {
     a.compare(Comparison::Less, x, a.real(0.0))
 }
 
-/// eˣ - 1, as it is written or by the function that does not cancel near 0.
+/// eˣ - 1 by the function that does not cancel near 0, or as it is written.
 fn exp_minus_one<A: Arith>(a: &A, x: A::R) -> A::R {
-    a.either(a.sub(a.call(Fun::Exp, x), a.real(1.0)), || a.call(Fun::Expm1, x))
+    a.either(a.call(Fun::Expm1, x), || a.sub(a.call(Fun::Exp, x), a.real(1.0)))
 }
 
 impl Declared for Activation {
@@ -186,6 +186,15 @@ mod tests {
                 assert!(abs_diff_eq!(found, wanted, epsilon = 1e-15), "{name}: {found} instead of {wanted}");
             }
         }
+    }
+
+    #[test]
+    fn the_value_near_zero_does_not_cancel() {
+        let x = tensor(DType::F32, &[1], &[-1e-21]);
+        let of = |name| run(parse::<Activation>(name, &Attributes::new()), &[&x])[0];
+        assert_eq!((of("Elu"), of("Celu")), (f64::from(-1e-21f32), f64::from(-1e-21f32)));
+        let slope = f64::from(1.673_263_2f32) * f64::from(1.050_701f32);
+        assert!(abs_diff_eq!(of("Selu"), -1e-21 * slope, epsilon = 1e-27));
     }
 
     #[test]

@@ -39,23 +39,32 @@ impl Single for Gelu {
 }
 
 impl Gelu {
+    /// As written, 1 + erf or tanh cancels for negative x. The value is that of a formula that does not: 1 + erf z is
+    /// erfc -z, and 1 + tanh z is 2/(1 + e⁻²ᶻ).
     fn real<A: Arith>(self, a: &A, x: A::R, dtype: DType) -> A::R {
-        let inner = if self.tanh {
-            // √(2/π)·(x + 0.044715·x³)
-            let cube = a.mul(x, a.mul(x, x));
-            let curve = |two_by_pi: f64, third: f64| {
-                a.mul(a.real(two_by_pi.sqrt()), a.add(x, a.mul(a.real(third), cube)))
-            };
-            let by_formula = curve(FRAC_2_PI, 0.044_715);
-            // In the function body both constants are f32, whatever x is.
-            let by_body = || curve(f64::from(FRAC_2_PI as f32), f64::from(0.044_715_f32));
-            let shows = dtype == DType::F64;
-            a.call(Fun::Tanh, if shows { a.either(by_formula, by_body) } else { by_formula })
+        let half = a.mul(a.real(0.5), x);
+        let as_written = |inner: A::R| a.mul(half, a.add(a.real(1.0), inner));
+        if self.tanh {
+            let z = by_tanh(a, x, dtype);
+            let twice = a.mul(a.real(2.0), z);
+            a.either(a.mul(x, a.call(Fun::Sigmoid, twice)), || as_written(a.call(Fun::Tanh, z)))
         } else {
-            a.call(Fun::Erf, a.mul(x, a.real(FRAC_1_SQRT_2)))
-        };
-        a.mul(a.mul(a.real(0.5), x), a.add(a.real(1.0), inner))
+            let z = a.mul(x, a.real(FRAC_1_SQRT_2));
+            let complement = a.call(Fun::Erfc, a.neg(z));
+            a.either(a.mul(half, complement), || as_written(a.call(Fun::Erf, z)))
+        }
     }
+}
+
+/// √(2/π)·(x + 0.044715·x³)
+fn by_tanh<A: Arith>(a: &A, x: A::R, dtype: DType) -> A::R {
+    let cube = a.mul(x, a.mul(x, x));
+    let curve =
+        |two_by_pi: f64, third: f64| a.mul(a.real(two_by_pi.sqrt()), a.add(x, a.mul(a.real(third), cube)));
+    let by_formula = curve(FRAC_2_PI, 0.044_715);
+    // In the function body both constants are f32, whatever x is.
+    let by_body = || curve(f64::from(FRAC_2_PI as f32), f64::from(0.044_715_f32));
+    if dtype == DType::F64 { a.either(by_formula, by_body) } else { by_formula }
 }
 
 impl<D: Dim> TypeRule<D> for Gelu {
@@ -99,6 +108,19 @@ mod tests {
             let y = run(Gelu { tanh }, &[&x]);
             assert_abs_diff_eq!(y[..], [wanted - 1.0, 0.0, wanted][..], epsilon = 1e-14);
             assert_eq!(y[1], 0.0);
+        }
+    }
+
+    /// -9·Φ(-9), Φ(-9) being 1.128588405953840e-19 (tables of the normal distribution); by tanh -9/(1 + exp(2·√(2/π)·41.597235)).
+    #[test]
+    fn values_far_below_zero_do_not_cancel() {
+        let x = tensor(DType::F64, &[1], &[-9.]);
+        let z = FRAC_2_PI.sqrt() * (9.0 + 0.044_715 * 729.0);
+        for (tanh, wanted) in
+            [(false, -9.0 * 1.128_588_405_953_84e-19), (true, -9.0 / (1.0 + (2.0 * z).exp()))]
+        {
+            let y = run(Gelu { tanh }, &[&x])[0];
+            assert!(((y - wanted) / wanted).abs() < 1e-12, "{y:e} instead of {wanted:e}");
         }
     }
 }

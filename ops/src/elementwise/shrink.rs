@@ -17,8 +17,10 @@ attributes! {
     ///
     /// `x: any shape → y: as x`
     ///
-    /// On integers both attributes are first cast to the dtype, as in the standard's function body. With whole numbers,
-    /// which are the only ones drawn, every reading of the standard gives the same.
+    /// On integers the standard has two readings. Its function body casts both attributes to the dtype first; its formula
+    /// compares and adds real numbers, and ONNX's reference casts what comes of that. The value is the body's, which
+    /// says how. But the body negates the threshold, which no unsigned integer has, so where the readings part (a u8 of 3
+    /// with a bias of 0.97 is 3 or 2) neither is demanded. With whole numbers, which are the only ones drawn, they do not.
     ///
     /// ONNX: [Shrink](https://onnx.ai/onnx/operators/onnx__Shrink.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -54,7 +56,8 @@ impl Shrink {
         a.select(a.compare(Comparison::Less, x, a.neg(lambd)), a.add(x, bias), above)
     }
 
-    fn int(self, z: i128) -> i128 {
+    /// The result with attributes that are cast first.
+    fn by_body(self, z: i128) -> i128 {
         let (bias, lambd) = (self.bias as i128, self.lambd as i128);
         if z < lambd.saturating_neg() {
             z.wrapping_add(bias)
@@ -63,6 +66,38 @@ impl Shrink {
         } else {
             0
         }
+    }
+
+    /// The result by the formula on real numbers, cast at the end.
+    fn by_formula(self, z: i128) -> i128 {
+        let (bias, lambd) = (f64::from(self.bias), f64::from(self.lambd));
+        if z < (-lambd).ceil() as i128 {
+            truncated_sum(z, bias)
+        } else if z > lambd.floor() as i128 {
+            truncated_sum(z, -bias)
+        } else {
+            0
+        }
+    }
+
+    fn int<A: Arith>(self, a: &A, z: A::Z) -> A::Z {
+        let y = a.exact([z], |[z]| Some(self.by_body(z)));
+        match a.peek(z) {
+            Some(z) if self.by_formula(z) != self.by_body(z) => a.unspecified_int(y),
+            Some(_) | None => y,
+        }
+    }
+}
+
+/// z + x, cut off towards 0.
+fn truncated_sum(z: i128, x: f64) -> i128 {
+    let (sum, rest) = (z.wrapping_add(x.trunc() as i128), x.fract());
+    if sum > 0 && rest < 0.0 {
+        sum - 1
+    } else if sum < 0 && rest > 0.0 {
+        sum + 1
+    } else {
+        sum
     }
 }
 
@@ -92,7 +127,7 @@ impl Operator for Shrink {
         let a = c.arith;
         vec![match c.data(0) {
             Data::Real(x) => Data::Real(each(x, |x| self.real(a, x))),
-            Data::Int(x) => Data::Int(each(x, |z| a.exact([z], |[z]| Some(self.int(z))))),
+            Data::Int(x) => Data::Int(each(x, |z| self.int(a, z))),
         }]
     }
 }
@@ -115,5 +150,25 @@ mod tests {
             run(Shrink { bias: 1., lambd: 1. }, &[&tensor(DType::I8, &[5], &x)]),
             [-1., 0., 0., 0., 1.]
         );
+    }
+
+    /// z, its result with attributes that are cast first and by the formula.
+    #[test]
+    fn readings_on_integers_part_for_fractions_alone() {
+        let fraction = Shrink { bias: 0.97, lambd: 0.5 };
+        let whole = Shrink { bias: 1.0, lambd: 2.0 };
+        for (shrink, z, body, formula) in [
+            (fraction, 3, 3, 2),
+            (fraction, -3, -3, -2),
+            (fraction, 1, 1, 0),
+            (fraction, 0, 0, 0),
+            (Shrink { lambd: -0.5, ..whole }, 0, 0, 1),
+            (Shrink { bias: -0.5, ..whole }, 3, 3, 3),
+            (whole, 2, 0, 0),
+            (whole, 3, 2, 2),
+            (whole, -3, -2, -2),
+        ] {
+            assert_eq!((shrink.by_body(z), shrink.by_formula(z)), (body, formula), "{shrink:?} {z}");
+        }
     }
 }

@@ -198,13 +198,12 @@ fn hard_sigmoid<A: Arith>(a: &A, x: A::R) -> A::R {
     a.max(a.real(0.0), a.min(a.real(1.0), line))
 }
 
-/// x·HardSigmoid(x), or x·clamp(x + 3, 0, 6)/6: many implementations have the factor 6 last.
+/// x·clamp(x + 3, 0, 6)/6, as many implementations have it, or x·HardSigmoid(x), as ONNX does: there a rounded sixth makes
+/// something of -3.
 fn hard_swish<A: Arith>(a: &A, x: A::R) -> A::R {
-    a.either(a.mul(x, hard_sigmoid(a, x)), || {
-        let six = a.real(6.0);
-        let factor = a.max(a.real(0.0), a.min(six, a.add(x, a.real(3.0))));
-        a.div(a.mul(x, factor), six)
-    })
+    let six = a.real(6.0);
+    let factor = a.max(a.real(0.0), a.min(six, a.add(x, a.real(3.0))));
+    a.either(a.div(a.mul(x, factor), six), || a.mul(x, hard_sigmoid(a, x)))
 }
 
 impl Family for Unary {

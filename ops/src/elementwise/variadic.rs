@@ -45,7 +45,7 @@ impl VariadicFn {
             Self::Min => all.reduce(|x, y| a.min(x, y)).unwrap_or_else(|| a.undefined_real()),
             Self::Max => all.reduce(|x, y| a.max(x, y)).unwrap_or_else(|| a.undefined_real()),
             Self::Sum => a.sum(all),
-            Self::Mean => a.div(a.sum(all), a.real(terms.len() as f64)),
+            Self::Mean => a.average(all, terms.len()),
         }
     }
 

@@ -72,7 +72,7 @@ impl Operator for AveragePool {
         let means = Data::Real(self.pool.each(c, |v| {
             match padded.as_ref().map_or(v.taps.len(), |counts| counts[v.position]) {
                 0 => a.undefined_real(),
-                count => a.div(a.sum(v.taps.iter().map(|t| x[v.image + t.input])), a.real(count as f64)),
+                count => a.average(v.taps.iter().map(|t| x[v.image + t.input]), count),
             }
         }));
         vec![if self.pool.is_open(ty) { means.unspecified(a) } else { means }]

@@ -83,7 +83,7 @@ impl Operator for GlobalPool {
         vec![Data::Real(lanes::reduce(x, &spatial, &c.extents(0), |lane| {
             let all = lane.iter().copied();
             match self.0 {
-                GlobalPoolFn::Average => a.div(a.sum(all), a.real(lane.len() as f64)),
+                GlobalPoolFn::Average => a.average(all, lane.len()),
                 GlobalPoolFn::Max if lane.is_empty() => a.undefined_real(),
                 // From −∞ on, as in MaxPool.
                 GlobalPoolFn::Max => all.fold(a.real(f64::NEG_INFINITY), |x, y| a.max(x, y)),

@@ -73,7 +73,9 @@ impl Operator for LpNorm {
             };
             let zero = a.real(0.0);
             let empty = a.compare(Comparison::Equal, norm, zero);
-            lane.iter().map(|&x| a.select(empty, zero, a.div(x, norm))).collect()
+            // "Defined to be zero", by a constant or by an element over something positive: of either sign.
+            let either_zero = a.either(zero, || a.neg(zero));
+            lane.iter().map(|&x| a.select(empty, either_zero, a.div(x, norm))).collect()
         }))]
     }
 }

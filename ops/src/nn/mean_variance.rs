@@ -54,6 +54,12 @@ impl MeanVariance {
     }
 }
 
+/// The definition's E[X²] - E[X]²; what cancellation makes negative of a variance of 0 is 0.
+fn as_written<A: Arith>(a: &A, lane: &[A::R], mean: A::R) -> A::R {
+    let mean_square = a.div(a.dot(lane.iter().map(|&x| (x, x))), a.real(lane.len() as f64));
+    a.max(a.sub(mean_square, a.mul(mean, mean)), a.real(0.0))
+}
+
 impl<D: Dim> TypeRule<D> for MeanVariance {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let x = x.need(0)?;
@@ -82,11 +88,8 @@ impl Operator for MeanVariance {
         let (a, x) = (c.arith, c.real(0));
         let axes = self.indices(x.ndim()).unwrap_or_default();
         vec![Data::Real(lanes::map(x, &axes, |lane| {
-            let count = a.real(lane.len() as f64);
             let mean = a.mean(lane.iter().copied(), lane.len());
-            let mean_square = a.div(a.dot(lane.iter().map(|&x| (x, x))), count);
-            // The definition's E[X²] - E[X]²; what cancellation makes negative of a variance of 0 is 0.
-            let variance = a.max(a.sub(mean_square, a.mul(mean, mean)), a.real(0.0));
+            let variance = a.either(a.variance(lane, mean), || as_written(a, lane, mean));
             let root = a.call(Fun::Sqrt, variance);
             // The formula in the standard's text has no such addend, its function body has.
             let deviation = a.or_folded(a.add(root, a.real(EPSILON)), || root);
@@ -103,6 +106,16 @@ mod tests {
 
     use super::*;
     use crate::testing::{parse, run, tensor};
+
+    #[test]
+    fn the_value_far_from_zero_does_not_cancel() {
+        let step = 2f64.powi(-11);
+        let x = tensor(DType::F32, &[3], &[4096.0, 4096.0 + step, 4096.0]);
+        let y = run(MeanVariance { axes: vec![0] }, &[&x]);
+        // The mean is a third of the step above, the variance 2/9 of its square.
+        let wanted = 2.0 / 3.0 * step / (step * 2f64.sqrt() / 3.0 + 1e-9);
+        assert_abs_diff_eq!(y[1], wanted, epsilon = 1e-6);
+    }
 
     #[test]
     fn every_channel_by_default() {

@@ -55,7 +55,10 @@ impl SoftmaxFn {
             return powers.into_iter().map(|p| or_by_formula(a.div(p, sum))).collect();
         }
         let log = a.call(Fun::Log, sum);
-        shifted.into_iter().map(|x| or_by_formula(a.sub(x, log))).collect()
+        let about_top = shifted.into_iter().map(|x| a.sub(x, log));
+        // Or x - (top + log), where both were added up first.
+        let about_zero = |x: A::R| a.sub(x, a.add(top, log));
+        about_top.zip(lane).map(|(y, &x)| or_by_formula(a.or_folded(y, || about_zero(x)))).collect()
     }
 }
 

@@ -101,7 +101,7 @@ impl ReduceFn {
         let all = xs.iter().copied();
         match self {
             Self::Sum => a.sum(all),
-            Self::Mean => a.div(a.sum(all), a.real(xs.len() as f64)),
+            Self::Mean => a.average(all, xs.len()),
             // From the neutral element on, as implementations go: where NaN may lose, it may lose alone.
             Self::Max => all.fold(a.real(f64::NEG_INFINITY), |x, y| a.max(x, y)),
             Self::Min => all.fold(a.real(f64::INFINITY), |x, y| a.min(x, y)),
