@@ -52,6 +52,11 @@ fn concluded(odd: Odd, text: &str, inputs: &[Tensor], all_defined: bool) -> Verd
     })
 }
 
+/// The answer, or an error where the engine does not like the model.
+fn unless(dislikes: bool, right: Vec<Tensor>, error: EngineError) -> Answer {
+    if dislikes { Err(error) } else { Ok(right) }
+}
+
 fn allowance(verdict: &Verdict) -> Option<Allowance> {
     match verdict {
         Verdict::Incomparable(why) => why.allowance(),
@@ -133,15 +138,16 @@ graph {
 #[test]
 fn what_is_undefined_may_be_refused_and_what_stands_beside_it_may_not() {
     let run = |odd, x: i128| concluded(Odd(odd), DIVISION, &[whole(DType::I32, x)], x != 0);
-    let no_division =
-        |model: &Model, inputs: &[Tensor], right| match has(model, "Div") && inputs[0].to_i128s() == [0] {
-            true => Err(EngineError::Run("division by zero".to_owned())),
-            false => Ok(right),
-        };
+    let no_division = |model: &Model, inputs: &[Tensor], right| {
+        unless(
+            has(model, "Div") && inputs[0].to_i128s() == [0],
+            right,
+            EngineError::Run("division by zero".to_owned()),
+        )
+    };
     assert_eq!(allowance(&run(no_division, 0)), Some(Allowance::Undefined));
-    let no_abs = |model: &Model, _: &[Tensor], right| match has(model, "Abs") {
-        true => Err(EngineError::Run("no Abs".to_owned())),
-        false => Ok(right),
+    let no_abs = |model: &Model, _: &[Tensor], right| {
+        unless(has(model, "Abs"), right, EngineError::Run("no Abs".to_owned()))
     };
     for x in [0, 1] {
         assert!(matches!(symptom(&run(no_abs, x)), Symptom::Rejected { .. }), "{x}");
@@ -154,24 +160,25 @@ fn what_is_undefined_may_be_refused_and_what_stands_beside_it_may_not() {
 #[test]
 fn what_an_engine_lacks_it_lacks_alone_too() {
     let inputs = [whole(DType::I32, 1)];
-    let lacks_abs = |model: &Model, _: &[Tensor], right| match has(model, "Abs") {
-        true => Err(EngineError::Load("Abs is not supported".to_owned())),
-        false => Ok(right),
+    let lacks_abs = |model: &Model, _: &[Tensor], right| {
+        unless(has(model, "Abs"), right, EngineError::Load("Abs is not supported".to_owned()))
     };
     assert_eq!(allowance(&concluded(Odd(lacks_abs), DIVISION, &inputs, true)), Some(Allowance::Unsupported));
     // It takes either alone, so what it says of both follows from something else.
-    let lacks_both = |model: &Model, _: &[Tensor], right| match has(model, "Abs") && has(model, "Div") {
-        true => Err(EngineError::Load("this shape is not supported".to_owned())),
-        false => Ok(right),
+    let lacks_both = |model: &Model, _: &[Tensor], right| {
+        unless(
+            has(model, "Abs") && has(model, "Div"),
+            right,
+            EngineError::Load("this shape is not supported".to_owned()),
+        )
     };
     assert!(matches!(
         symptom(&concluded(Odd(lacks_both), DIVISION, &inputs, true)),
         Symptom::Rejected { .. }
     ));
     // In the protocol's own word it is believed.
-    let says_so = |model: &Model, _: &[Tensor], right| match has(model, "Abs") && has(model, "Div") {
-        true => Err(EngineError::Unsupported("graphs".to_owned())),
-        false => Ok(right),
+    let says_so = |model: &Model, _: &[Tensor], right| {
+        unless(has(model, "Abs") && has(model, "Div"), right, EngineError::Unsupported("graphs".to_owned()))
     };
     assert_eq!(allowance(&concluded(Odd(says_so), DIVISION, &inputs, true)), Some(Allowance::Unsupported));
 }
