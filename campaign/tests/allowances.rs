@@ -3,12 +3,15 @@
 
 mod verdict;
 
+use std::collections::BTreeSet;
+
 use backends::cpu::{Cpu, model::run_model};
 use backends::engines::models::{OnModels, Runner};
 use harness::Target;
 use interp::Profile;
 use ir::{DType, NodeKind, Operation, Tensor, Type};
 use ops::Model;
+use oracles::allowance::needed;
 use oracles::{Allowance, Symptom, Verdict};
 use triage::allowance::Exam;
 use triage::blame::Suspect;
@@ -47,8 +50,8 @@ fn concluded(odd: Odd, text: &str, inputs: &[Tensor], all_defined: bool) -> Verd
     target.profile = &Profile::DECLARED;
     let model: Model = text.parse().expect("a model");
     let suspect = Suspect::new(&model, inputs, target.profile);
-    examined(&target, &model, inputs, |verdict, exam: &Exam<'_>| {
-        suspect.conclude(&target, all_defined, verdict, exam).expect("a run").0
+    examined(&target, &model, inputs, |assessed, exam: &Exam<'_>| {
+        suspect.conclude(&target, all_defined, assessed.verdict, exam).expect("a run").0
     })
 }
 
@@ -197,6 +200,32 @@ graph {
     assert_eq!(run(|_, _, _| Ok(vec![whole(DType::I8, 127)])), Verdict::Pass);
     let garbage = run(|_, _, _| Ok(vec![whole(DType::I8, 100)]));
     assert!(matches!(symptom(&garbage), Symptom::Mismatch(_)));
+}
+
+#[test]
+fn a_zero_of_the_other_sign_passes_where_the_profile_ignores_it_and_no_other_number_does() {
+    let text = r#"onnxsmith 1 opset 21
+graph {
+  %0: f32[1] = variable "x"
+  %1: f32[1] = Neg(%0)
+  return "y" = %1
+}
+"#;
+    let model: Model = text.parse().expect("a model");
+    let assessed = |profile, odd| {
+        let mut target = Target::here(Box::new(OnModels::new(Odd(odd)))).remove(0);
+        target.profile = profile;
+        examined(&target, &model, &[real(0.0)], |assessed, _| assessed)
+    };
+    let positive = |_: &Model, _: &[Tensor], _| Ok(vec![real(0.0)]);
+    let ignored = assessed(&Profile::DECLARED, positive);
+    assert_eq!(ignored.verdict, Verdict::Pass);
+    assert_eq!(needed(Some(&ignored.verdict), &ignored.comparisons), BTreeSet::from([Allowance::ZeroSign]));
+    assert!(matches!(symptom(&assessed(&Profile::TIGHT, positive).verdict), Symptom::Mismatch(_)));
+    let denormal = assessed(&Profile::DECLARED, |_, _, _| Ok(vec![real(1e-45)]));
+    assert!(matches!(symptom(&denormal.verdict), Symptom::Mismatch(_)));
+    let right = assessed(&Profile::DECLARED, |_, _, right| Ok(right));
+    assert_eq!(needed(Some(&right.verdict), &right.comparisons), BTreeSet::new());
 }
 
 #[test]

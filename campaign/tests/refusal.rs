@@ -15,7 +15,7 @@ use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::store::Identity;
 use onnxsmith_campaign::{Shard, Store};
 use ops::{Model, Op};
-use oracles::{Verdict, Why};
+use oracles::{Assessment, Verdict, Why};
 use triage::allowance::Exam;
 use triage::blame::Suspect;
 use triage::known::Known;
@@ -95,7 +95,9 @@ graph {
     let refused = verdict(target, &model, &inputs);
     assert!(matches!(&refused, Verdict::Bug(finding) if finding.is_refusal()), "{refused:?}");
     let suspect = Suspect::new(&model, &inputs, target.profile);
-    let conclude = |verdict, exam: &Exam<'_>| suspect.conclude(target, true, verdict, exam).expect("a run").0;
+    let conclude = |assessed: Assessment, exam: &Exam<'_>| {
+        suspect.conclude(target, true, assessed.verdict, exam).expect("a run").0
+    };
     let concluded = examined(target, &model, &inputs, conclude);
     assert_eq!(concluded, Verdict::Incomparable(Why::Undefined));
 }

@@ -8,6 +8,7 @@ use harness::target::{OpenError, open};
 use interp::{Comparison, Taps, evaluate};
 use ir::{DType, Interface};
 use oracles::{Expected, Verdict, Why, assess};
+use triage::allowance::Exam;
 use triage::blame::Suspect;
 use triage::known::{Date, Known};
 use worker::{Limits, Outcome, WorkerError};
@@ -90,7 +91,7 @@ impl Subject {
         let inputs = problem.tensors();
         let right = evaluate(&problem.model, &inputs, profile, Taps::Outputs).map_err(|e| e.to_string())?;
         let names: Vec<String> = interface.outputs.into_iter().map(|wanted| wanted.name).collect();
-        let exam = Exam {
+        let solution = Solution {
             subject: self,
             expected: Expected { names: &names, outputs: &right.outputs, profile },
             is_defined: right.is_defined(),
@@ -98,7 +99,7 @@ impl Subject {
             entries: self.lacking.of(problem),
         };
         let pairs = self.levels.iter().zip(&runs);
-        pairs.map(|(target, run)| exam.answer(target, &run.outcome).map_err(|e| e.to_string())).collect()
+        pairs.map(|(target, run)| solution.answer(target, &run.outcome).map_err(|e| e.to_string())).collect()
     }
 }
 
@@ -110,7 +111,7 @@ fn in_worker(name: &str, program: &Path) -> Result<Vec<Target>, OpenError> {
 }
 
 /// What is right of one problem, who is to blame for what is not, and what need not work.
-struct Exam<'a> {
+struct Solution<'a> {
     subject: &'a Subject,
     expected: Expected<'a>,
     is_defined: bool,
@@ -118,10 +119,10 @@ struct Exam<'a> {
     entries: Vec<String>,
 }
 
-impl Exam<'_> {
+impl Solution<'_> {
     fn answer(&self, target: &Target, outcome: &Outcome) -> Result<Answer, WorkerError> {
         let assessed = assess(&target.backend, &target.level, outcome, &self.expected);
-        let exam = triage::allowance::Exam::new(target, outcome, "", &self.expected);
+        let exam = Exam::new(target, outcome, "", &self.expected);
         let (verdict, _) = self.suspect.conclude(target, self.is_defined, assessed.verdict, &exam)?;
         let says_it_lacks = match &verdict {
             Verdict::Incomparable(Why::Unsupported(said)) => Some(said),

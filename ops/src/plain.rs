@@ -116,7 +116,7 @@ pub fn arg_max(xs: &[f64], last: bool) -> usize {
 
 impl Plain {
     /// Whether sums of products are compensated.
-    fn is_compensated(self) -> bool {
+    pub fn is_compensated(self) -> bool {
         self.dtype.float().is_none_or(|format| format == FloatFormat::F64)
     }
 }

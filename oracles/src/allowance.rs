@@ -13,13 +13,11 @@ use std::fmt;
 use interp::{Bounded, Comparison, Evaluation};
 use ir::{DType, NodeKind, Value, cone};
 use ops::{Graph, Hazard, Model, Operator};
-use serde::{Deserialize, Serialize};
 
 use crate::verdict::Verdict;
 
 /// A row of the table.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Allowance {
     /// An engine need not have everything.
     Unsupported,
@@ -76,15 +74,18 @@ impl Allowance {
         match self {
             Self::Unsupported => {
                 "A refusal that says so: in the protocol's word for it, or in words of the runtime's own. In its own words only \
-                 where one of the operators alone is refused in such words too, and at every level."
+                 where one of the operators alone is refused in such words too, and at every level; of a model with functions, with one \
+                 operator, or that cannot be taken apart they are believed."
             }
             Self::Widened => {
                 "Wrong numbers in outputs that depend on an i64 beyond i32. No fault, no refusal, no wrong type, and nothing in \
-                 another output."
+                 another output. Of a model that cannot be taken apart, wrong numbers anywhere."
             }
             Self::Undefined => {
                 "A refusal of a model in which something is undefined, unless an operator that does not depend on that refuses \
-                 alone. No fault."
+                 alone; and of one in which it is undecidable whether something is (an integer that may be 0 and divides), unless \
+                 any operator refuses alone. Of a model that cannot be taken apart, any refusal where value search found something \
+                 undefined. No fault."
             }
             Self::ZeroSign => {
                 "+0 for -0 and the other way round, where the engine's accuracy profile ignores the sign. Infinities of the other \
@@ -119,16 +120,12 @@ pub fn needed(verdict: Option<&Verdict>, comparisons: &[Comparison]) -> BTreeSet
 
 /// The names of the outputs that depend on an i64 which i32 does not hold: [`Allowance::Widened`].
 pub fn beyond_i32(model: &Model, evaluation: &Evaluation) -> BTreeSet<String> {
-    let is_wide = |tap: &Bounded| {
-        tap.tensor.dtype() == DType::I64 && tap.tensor.to_i128s().iter().any(|v| !fits_i32(*v))
-    };
+    let is_beyond = |v: &i128| i32::try_from(*v).is_err();
+    let is_wide =
+        |tap: &Bounded| tap.tensor.dtype() == DType::I64 && tap.tensor.to_i128s().iter().any(is_beyond);
     let dependants = dependants(&model.graph, evaluation, is_wide);
     let outputs = model.graph.outputs.iter().filter(|output| dependants[output.value.node.index()]);
     outputs.map(|output| output.name.clone()).collect()
-}
-
-fn fits_i32(v: i128) -> bool {
-    i32::try_from(v).is_ok()
 }
 
 /// For each node, whether an element of it is undefined, or of something it depends on: [`Allowance::Undefined`].

@@ -4,20 +4,20 @@ use harness::{Target, case};
 use interp::Taps;
 use ir::{Interface, Tensor};
 use ops::Model;
-use oracles::{Expected, Verdict, judge};
+use oracles::{Assessment, Expected, Verdict, assess};
 use triage::allowance::Exam;
 
 /// The verdict on a target's answer to a model.
 pub(crate) fn verdict(target: &Target, model: &Model, inputs: &[Tensor]) -> Verdict {
-    examined(target, model, inputs, |verdict, _| verdict)
+    examined(target, model, inputs, |assessed, _| assessed.verdict)
 }
 
-/// What is made of the verdict on a target's answer to a model.
+/// What is made of the assessment of a target's answer to a model.
 pub(crate) fn examined<T>(
     target: &Target,
     model: &Model,
     inputs: &[Tensor],
-    made: impl FnOnce(Verdict, &Exam<'_>) -> T,
+    made: impl FnOnce(Assessment, &Exam<'_>) -> T,
 ) -> T {
     let onnx = case::export(model).expect("a model");
     let ran = target.run(&onnx, &case::named(model, inputs.to_vec()), &Interface::of(model)).expect("a run");
@@ -25,5 +25,5 @@ pub(crate) fn examined<T>(
     let names: Vec<String> = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
     let exam = Exam::new(target, &ran.outcome, "", &expected);
-    made(judge(&target.backend, &target.level, &ran.outcome, &expected), &exam)
+    made(assess(&target.backend, &target.level, &ran.outcome, &expected), &exam)
 }

@@ -5,10 +5,10 @@
 
 use std::cell::Cell;
 
-use ir::format::FloatFormat;
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
 use ops::arith::each_dot;
 use ops::matrix::product;
+use ops::plain::Plain;
 
 use super::Bound;
 use super::ball::Ball;
@@ -150,8 +150,8 @@ impl Bound<'_> {
         Some(least).filter(|&least| self.is_grid(size, least))
     }
 
-    /// Whether values of sums of products are compensated.
+    /// Whether values of sums of products are compensated: they are those of the plain number system.
     pub(super) fn is_compensated(&self) -> bool {
-        self.format == FloatFormat::F64
+        Plain { dtype: self.dtype }.is_compensated()
     }
 }

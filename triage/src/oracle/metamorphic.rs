@@ -83,9 +83,7 @@ fn answer(
     let named = case::named(model, inputs.clone());
     let ran = target.run(&form.onnx, &named, &Interface::of(model))?;
     let judged = |but: &BTreeSet<String>| {
-        let outputs = question.expected.but(but);
-        let expected = Expected { outputs: &outputs, ..*question.expected };
-        judge(target, relation, &expected, original, &ran.outcome, &form.subject, but)
+        judge(target, relation, question.expected, original, &ran.outcome, &form.subject, but)
             .with_stderr(&ran.stderr)
     };
     let verdict = judged(&BTreeSet::new());
@@ -113,12 +111,13 @@ fn judge(
     but: &BTreeSet<String>,
 ) -> Verdict {
     let Subject { model, inputs } = subject;
+    let expected = Expected { outputs: &expected.but(but), ..*expected };
     let pair = Pair {
         backend: &target.backend,
         level: &target.level,
         fidelity: target.fidelity,
         holds: relation.holds,
-        expected: *expected,
+        expected,
         original,
         rewritten,
     };
@@ -129,7 +128,7 @@ fn judge(
         let kept = by_name.by_ref().take(expected.names.len());
         let (names, outputs): (Vec<&String>, Vec<Bounded>) = kept.unzip();
         let same_names = names.into_iter().eq(expected.names);
-        same_names.then(|| Expected { outputs: &outputs, ..*expected }.but(but))
+        same_names.then(|| Expected { outputs: &outputs, ..expected }.but(but).into_owned())
     })
 }
 
