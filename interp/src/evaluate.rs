@@ -24,8 +24,10 @@ pub struct Bounded {
     pub error: Vec<f64>,
     /// The positions of elements that the specification leaves undefined, ascending. They are undecidable too.
     pub undefined: Vec<usize>,
-    /// The positions of integers that one step on integers gave and the dtype does not have, ascending. They count as undecidable:
-    /// an implementation may have wrapped, saturated or gone through a float ([`after_overflow`](crate::compare::after_overflow)).
+    /// The positions of numbers that overflowed, ascending. They count as undecidable. Of an integer that one step on integers
+    /// gave, an implementation may have wrapped, saturated or gone through a float
+    /// ([`after_overflow`](crate::compare::after_overflow)); of a float it has an infinity of that sign, or a number of
+    /// that sign and at least half the largest magnitude.
     pub overflown: Vec<usize>,
     /// Whether a conforming implementation may have a tensor of another shape: a branch, a loop or a shape that it
     /// depends on was read from values that are undecidable. Then all elements are.
@@ -250,7 +252,9 @@ fn bounded(profile: &Profile, held: &Held<Bound<'_>>, ty: &Type) -> Bounded {
             let tensor = from(&a, |next| {
                 Tensor::from_f64_fn(ty, |_| next().map_or(f64::NAN, |b: Ball| one_nan(b.value)))
             });
-            with_errors(tensor, a.iter().map(|b| (b.error, b.undefined)))
+            let beyond = a.iter().enumerate().filter(|(_, b)| b.is_beyond()).map(|(i, _)| i).collect();
+            let bounded = with_errors(tensor, a.iter().map(|b| (b.error, b.is_undefined())));
+            Bounded { overflown: beyond, ..bounded }
         }
         Data::Int(a) => {
             let tensor = from(a, |next| Tensor::from_i128_fn(ty, |_| next().map_or(0, |z: Whole| z.value)));

@@ -103,6 +103,12 @@ impl FloatFormat {
         }
     }
 
+    /// Whether there are infinities.
+    #[inline]
+    pub const fn has_infinities(self) -> bool {
+        matches!(self.specials, Specials::Exponent)
+    }
+
     /// The distance from 1 to the next number above it: 2^(1-p).
     #[inline]
     pub fn epsilon(self) -> f64 {

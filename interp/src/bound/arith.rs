@@ -25,7 +25,7 @@ impl Bound<'_> {
         carried: impl Fn(f64) -> f64,
     ) -> Ball {
         let value = f(x.value, y.value);
-        if x.undefined || y.undefined {
+        if x.is_undefined() || y.is_undefined() {
             return Ball::undefined(value);
         }
         if x.is_nan() || y.is_nan() {
@@ -44,6 +44,9 @@ impl Bound<'_> {
         if x.is_exact() && y.is_exact() && exact(value) && self.holds(value) {
             return Ball::exact(value);
         }
+        if value.is_infinite() && x.is_exact() && y.is_exact() {
+            return self.overflown(value, 0.0);
+        }
         self.rounded(value, carried(value), ulps)
     }
 
@@ -51,7 +54,7 @@ impl Bound<'_> {
     fn extreme(&self, x: Ball, y: Ball, f: fn(f64, f64) -> f64) -> Ball {
         let (x, y) = (self.operand(x), self.operand(y));
         let value = f(x.value, y.value);
-        if x.undefined || y.undefined {
+        if x.is_undefined() || y.is_undefined() {
             return Ball::undefined(value);
         }
         if x.is_nan() || y.is_nan() {
@@ -128,7 +131,7 @@ impl Arith for Bound<'_> {
     fn div(&self, x: Ball, y: Ball) -> Ball {
         let (a, b) = (self.operand(x), self.operand(y));
         let value = a.value / b.value;
-        let tainted = a.undefined || b.undefined || a.is_nan() || b.is_nan();
+        let tainted = a.is_undefined() || b.is_undefined() || a.is_nan() || b.is_nan();
         if !tainted && b.has_zero() {
             // Division by an exact zero is determined where the zero's sign is.
             let determined = a.is_exact() && b.is_exact() && !self.profile.ignores_zero_sign;
@@ -163,7 +166,12 @@ impl Arith for Bound<'_> {
         self.extreme(x, y, plain::max)
     }
     fn either(&self, x: Ball, other: impl FnOnce() -> Ball) -> Ball {
-        if x.is_known() { x.or(other()) } else { x }
+        if x.is_known() {
+            return x.or(other());
+        }
+        let differs =
+            |other: Ball| !other.is_beyond() || other.value.is_sign_negative() != x.value.is_sign_negative();
+        if x.is_beyond() && differs(other()) { x.without_beyond() } else { x }
     }
     fn or_folded(&self, x: Ball, folded: impl FnOnce() -> Ball) -> Ball {
         if self.profile.folds { self.either(x, folded) } else { x }
@@ -174,7 +182,7 @@ impl Arith for Bound<'_> {
     fn step(&self, f: Step, x: Ball) -> Ball {
         let x = self.operand(x);
         let value = f.value(x.value);
-        if x.undefined {
+        if x.is_undefined() {
             return Ball::undefined(value);
         }
         if !x.is_known() {
@@ -200,7 +208,7 @@ impl Arith for Bound<'_> {
     }
     fn fmod(&self, x: Ball, y: Ball) -> Ball {
         let value = libm::fmod(x.value, y.value);
-        if x.undefined || y.undefined {
+        if x.is_undefined() || y.is_undefined() {
             return Ball::undefined(value);
         }
         if self.profile.remainder_by_formula {
@@ -208,7 +216,7 @@ impl Arith for Bound<'_> {
             return if by_formula.is_known() {
                 Ball::within(value, by_formula.error + (by_formula.value - value).abs())
             } else {
-                Ball { value, ..by_formula }
+                Ball { value, ..by_formula.without_beyond() }
             };
         }
         let (x, y) = (self.operand(x), self.operand(y));
@@ -260,7 +268,7 @@ impl Arith for Bound<'_> {
     fn compare(&self, c: Comparison, x: Ball, y: Ball) -> Whole {
         let (x, y) = (self.operand(x), self.operand(y));
         let value = i128::from(c.holds(x.value, y.value));
-        if x.undefined || y.undefined {
+        if x.is_undefined() || y.is_undefined() {
             return Whole::undefined(value);
         }
         let nan_decides = (x.is_nan() || y.is_nan()) && !self.profile.nonfinite_is_indeterminate;
@@ -283,7 +291,7 @@ impl Arith for Bound<'_> {
     }
     fn is(&self, class: Class, x: Ball) -> Whole {
         let value = i128::from(class.holds(x.value));
-        match (x.undefined, x.is_known()) {
+        match (x.is_undefined(), x.is_known()) {
             (true, _) => Whole::undefined(value),
             (false, true) => Whole::sure(value),
             (false, false) => Whole::unsure(value),
@@ -296,7 +304,7 @@ impl Arith for Bound<'_> {
         match condition.state {
             State::Sure => taken,
             State::Undefined => Ball::undefined(taken.value),
-            State::Unsure | State::Overflown if taken.undefined || other.undefined => {
+            State::Unsure | State::Overflown if taken.is_undefined() || other.is_undefined() => {
                 Ball::undefined(taken.value)
             }
             State::Unsure | State::Overflown => {
@@ -313,7 +321,7 @@ impl Arith for Bound<'_> {
             Some((low, high)) => (x.value as i128).clamp(low, high),
             None => x.value as i128,
         };
-        if x.undefined {
+        if x.is_undefined() {
             return Whole::undefined(value);
         }
         let x = self.operand(x);
@@ -343,7 +351,7 @@ impl Arith for Bound<'_> {
         let values: Vec<f64> = xs.iter().map(|x| x.value).collect();
         let best = plain::arg_max(&values, last);
         let value = best as i128;
-        if xs.iter().any(|x| x.undefined) {
+        if xs.iter().any(|x| x.is_undefined()) {
             return Whole::undefined(value);
         }
         let Some(&top) = xs.get(best) else { return Whole::undefined(0) };

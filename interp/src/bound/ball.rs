@@ -15,10 +15,22 @@ pub struct Ball {
     pub value: f64,
     /// How far a conforming implementation may be from it.
     pub error: f64,
-    /// Whether the specification leaves the number undefined. Then it is undecidable too.
-    pub undefined: bool,
+    /// What is known where there is no bound.
+    pub open: Open,
     /// The sum of products that it is, if it is one: of one product, or of many.
     pub terms: Terms,
+}
+
+/// What is known of a number that has an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Open {
+    /// That it is within the error, which may be infinite.
+    Within,
+    /// Its sign, and that it is an infinity or at least half the largest finite number of the dtype it was computed in: it
+    /// overflowed, in whatever format an implementation calculates. The error is infinite.
+    Beyond,
+    /// That the specification does not define it. The error is infinite.
+    Undefined,
 }
 
 /// What a sum of products was made of: later steps may be folded into its terms.
@@ -50,7 +62,7 @@ impl Ball {
 
     /// A number that implementations have to within an error.
     pub const fn within(value: f64, error: f64) -> Self {
-        Self { value, error, undefined: false, terms: Terms::NONE }
+        Self { value, error, open: Open::Within, terms: Terms::NONE }
     }
 
     /// A number that implementations may disagree about as they like.
@@ -58,9 +70,14 @@ impl Ball {
         Self::within(value, f64::INFINITY)
     }
 
+    /// A number of which only the sign and that it is beyond the largest are known.
+    pub const fn beyond(value: f64) -> Self {
+        Self { open: Open::Beyond, ..Self::unknown(value) }
+    }
+
     /// A number that the specification does not define.
     pub const fn undefined(value: f64) -> Self {
-        Self { undefined: true, ..Self::unknown(value) }
+        Self { open: Open::Undefined, ..Self::unknown(value) }
     }
 
     /// A zero of either sign.
@@ -95,6 +112,21 @@ impl Ball {
     /// Whether there is a bound.
     pub fn is_known(self) -> bool {
         self.error < f64::INFINITY
+    }
+
+    /// Whether the specification leaves it undefined.
+    pub fn is_undefined(self) -> bool {
+        self.open == Open::Undefined
+    }
+
+    /// Whether it overflowed in every implementation.
+    pub fn is_beyond(self) -> bool {
+        self.open == Open::Beyond
+    }
+
+    /// This ball where nothing is known any more of a number that overflowed.
+    pub fn without_beyond(self) -> Self {
+        if self.is_beyond() { Self { open: Open::Within, ..self } } else { self }
     }
 
     /// Whether every implementation has NaN.

@@ -38,7 +38,7 @@ impl Bound<'_> {
         }
         let factors = Factors::of(m.iter().map(|x| x.value).collect(), rows);
         let determinant = factors.determinant();
-        if m.iter().any(|x| x.undefined) {
+        if m.iter().any(|x| x.is_undefined()) {
             return Ball::undefined(determinant);
         }
         if m.iter().any(|x| !x.is_known() || !x.value.is_finite()) || !determinant.is_finite() {
@@ -56,7 +56,7 @@ impl Bound<'_> {
     fn around(&self, m: &[Ball], factors: &Factors) -> Ball {
         let (rows, determinant) = (factors.rows, factors.determinant());
         let values: Vec<f64> = m.iter().map(|x| x.value).collect();
-        let least = if self.profile.flush_to_zero { self.format.min_normal() } else { self.format.ulp(0.0) };
+        let least = self.least();
         let division = (self.profile.division)(self.dtype) / self.profile.rounding;
         let roundings = rows as u32 + division.ceil() as u32 - 1;
         // The reference eliminates in f64.
@@ -74,7 +74,7 @@ impl Bound<'_> {
         }
         let by_elimination = near.distance(&moved);
         let by_minors = EXPANSION.get(rows).map_or(0.0, |&roundings| {
-            let magnitudes: Vec<f64> = m.iter().map(|x| x.value.abs() + x.error).collect();
+            let magnitudes: Vec<f64> = m.iter().map(|x| x.reach()).collect();
             near.distance(&carried) + self.growth(roundings) * permanent(&magnitudes, rows)
         });
         let of_product = self.growth(rows as u32) + rows as f64 * f64::EPSILON;

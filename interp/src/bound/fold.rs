@@ -73,6 +73,9 @@ impl Bound<'_> {
     /// The ball of a step on a sum, which may be folded into its terms: `roundings` more for each of them, and all of the
     /// sum's for an addend of size `new`.
     pub(super) fn folded(&self, sum: Ball, step: Ball, terms: Terms, roundings: u32, new: f64) -> Ball {
+        if step.is_beyond() {
+            return self.unopposed(step, terms);
+        }
         if !step.is_known() || !step.value.is_finite() {
             return step;
         }
@@ -87,6 +90,14 @@ impl Bound<'_> {
         if extra == 0.0 {
             return Ball { terms, ..step };
         }
-        Ball { terms, ..self.widened(step.value, step.error, extra * TWICE_ROUNDED) }
+        let widened = Ball { terms, ..self.widened(step.value, step.error, extra * TWICE_ROUNDED) };
+        if widened.is_beyond() { self.unopposed(widened, terms) } else { widened }
+    }
+
+    /// A sum that overflows: what is known of it where the terms of the other sign are too few to overflow as well.
+    pub(super) fn unopposed(&self, sum: Ball, terms: Terms) -> Ball {
+        let opposed = (terms.size - sum.value.abs()) / 2.0;
+        // False for NaN.
+        if opposed <= self.half_of_largest() { sum } else { sum.without_beyond() }
     }
 }

@@ -85,7 +85,7 @@ impl Bound<'_> {
         // The sign of a zero is seen in that of another zero alone, and the error of an approximated one has both.
         let x = if x.is_zero() && !x.is_exact() { Ball::exact(0.0) } else { x };
         let value = f.value(x.value);
-        if x.undefined {
+        if x.is_undefined() {
             return Ball::undefined(value);
         }
         if !x.is_known() {
@@ -96,7 +96,7 @@ impl Bound<'_> {
             let overflow = matches!(f, Fun::Exp | Fun::Expm1 | Fun::Sinh | Fun::Cosh) && x.value.is_finite();
             let limit = value.is_finite() && value != 0.0;
             return match (overflow, limit) {
-                (true, _) => Ball::unknown(value),
+                (true, _) => self.overflown(value, 0.0),
                 (false, true) => self.approximate(f, x, value, 0.0),
                 (false, false) => self.determined(value),
             };
@@ -133,7 +133,7 @@ impl Bound<'_> {
 
     /// The ball of a value with carried error and the local one of an accuracy that is not a formula.
     fn local(&self, accuracy: Accuracy, x: Ball, value: f64, carried: f64) -> Ball {
-        let magnitude = x.value.abs() + x.error;
+        let magnitude = x.reach();
         let ulps = |n: f64| self.rounded(value, carried, n);
         let absolute = |e: f64| self.widened(value, carried, e);
         let inside = |low: f64, high: f64| x.low() >= low && x.high() <= high;
@@ -202,7 +202,7 @@ impl Bound<'_> {
     pub(super) fn power(&self, x: Ball, y: Ball) -> Ball {
         let (x, y) = (self.operand(x), self.operand(y));
         let value = plain::pow(x.value, y.value);
-        if x.undefined || y.undefined {
+        if x.is_undefined() || y.is_undefined() {
             return Ball::undefined(value);
         }
         if !x.is_known() || !y.is_known() {
@@ -216,7 +216,7 @@ impl Bound<'_> {
             None if x.is_exact() && y.is_exact() && (!value.is_finite() || !x.value.is_finite()) => {
                 // Determined unless it overflowed on the way.
                 let overflow = value.is_infinite() && x.value.is_finite() && x.value != 0.0;
-                return if overflow { Ball::unknown(value) } else { self.determined(value) };
+                return if overflow { self.overflown(value, 0.0) } else { self.determined(value) };
             }
             None => return Ball::unknown(value),
         };
@@ -269,7 +269,7 @@ fn about(value: f64, ball: Ball, floor: f64) -> Ball {
     if ball.is_known() && distance.is_finite() {
         Ball { value, error: (ball.error + distance).max(floor), ..ball }
     } else {
-        Ball { value, error: f64::INFINITY, ..ball }
+        Ball { value, error: f64::INFINITY, ..ball.without_beyond() }
     }
 }
 

@@ -21,7 +21,7 @@ use ir::DType;
 use ir::format::FloatFormat;
 use ir::round::round_to_format;
 
-pub use ball::{Ball, Made, State, Terms, Whole};
+pub use ball::{Ball, Made, Open, State, Terms, Whole};
 
 use crate::profile::Profile;
 
@@ -61,8 +61,8 @@ impl<'p> Bound<'p> {
         self.widened(value, carried, ulps * TWICE_ROUNDED * ulp)
     }
 
-    /// The ball of a result with the carried errors of its operands and a local one. Overflow is undecidable:
-    /// a wider intermediate format would not have it.
+    /// The ball of a result with the carried errors of its operands and a local one. What overflow gives is undecidable for
+    /// what uses it: a wider intermediate format would not have it.
     fn widened(&self, value: f64, carried: f64, local: f64) -> Ball {
         // The reference is itself off by up to one ULP of f64.
         let own = value.abs() * f64::EPSILON + f64::from_bits(1);
@@ -71,8 +71,25 @@ impl<'p> Bound<'p> {
         if value.abs() + error <= self.format.max_finite() {
             Ball::within(value, error)
         } else {
+            self.overflown(value, error)
+        }
+    }
+
+    /// The ball of a number that overflows, or may: it is known to where no implementation has less than half the largest
+    /// finite number.
+    fn overflown(&self, value: f64, error: f64) -> Ball {
+        let is_determined = self.format.has_infinities() && !self.profile.nonfinite_is_indeterminate;
+        // False for NaN.
+        if is_determined && value.abs() - error >= self.half_of_largest() {
+            Ball::beyond(value)
+        } else {
             Ball::unknown(value)
         }
+    }
+
+    /// From where a number counts as overflown: far enough from the largest for any rounding.
+    fn half_of_largest(&self) -> f64 {
+        self.format.max_finite() / 2.0
     }
 
     /// An operand as a step sees it: a denormal may have become zero.

@@ -19,7 +19,7 @@ impl Bound<'_> {
         let mut sum = Sum::new();
         for x in terms.map(|x| self.operand(x)) {
             sum.nan |= x.is_nan();
-            sum.undefined |= x.undefined;
+            sum.undefined |= x.is_undefined();
             sum.push(x.value, 0.0, x.error, low_bit(x.value));
         }
         // All of them 0 (or alone) leaves nothing to round.
@@ -55,7 +55,7 @@ impl Bound<'_> {
             };
             let square = d.value * d.value;
             sum.nan |= d.is_nan();
-            sum.undefined |= d.undefined;
+            sum.undefined |= d.is_undefined();
             // The square of a large error is beyond f64, or the error unknown.
             let error = if error.is_nan() { f64::INFINITY } else { error };
             if square < self.format.min_normal() && d.value != 0.0 {

@@ -24,12 +24,16 @@ pub(super) enum Obstacle {
 
 impl Obstacle {
     fn of(x: Ball) -> Self {
-        match x {
-            Ball { undefined: true, .. } => Self::Undefined,
-            _ if x.is_nan() => Self::NaN,
-            _ if !x.is_known() => Self::Unknown,
-            _ if x.value.is_infinite() => Self::Infinite,
-            _ => Self::None,
+        if x.is_undefined() {
+            Self::Undefined
+        } else if x.is_nan() {
+            Self::NaN
+        } else if !x.is_known() {
+            Self::Unknown
+        } else if x.value.is_infinite() {
+            Self::Infinite
+        } else {
+            Self::None
         }
     }
 }
@@ -181,7 +185,10 @@ impl Bound<'_> {
             Obstacle::Undefined => return Ball::undefined(value),
             Obstacle::NaN => return self.nonfinite(f64::NAN),
             Obstacle::Unknown | Obstacle::Infinite => return Ball::unknown(value),
-            Obstacle::None if size > self.format.max_finite() => return Ball::unknown(value),
+            Obstacle::None if size > self.format.max_finite() => {
+                let error = products.sums.carried() + growth(products.roundings()) * size;
+                return self.unopposed(self.overflown(value, error), Terms { size, ..Terms::NONE });
+            }
             Obstacle::None => {}
         }
         if products.are_zeros() {

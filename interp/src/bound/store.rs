@@ -30,10 +30,10 @@ impl Bound<'_> {
     /// An element of another dtype as an operand of this node: narrowed to the working dtype, rounding there.
     pub fn narrowed(&self, x: Ball) -> Ball {
         if !x.is_known() || !x.value.is_finite() || (x.is_exact() && self.holds(x.value)) {
-            return x;
+            // What was beyond the largest of another dtype need not be here.
+            return x.without_beyond();
         }
-        let ball = self.rounded(x.value, x.error, self.profile.rounding);
-        Ball { undefined: x.undefined, ..ball }
+        self.rounded(x.value, x.error, self.profile.rounding)
     }
 
     /// The element as a tensor of a format holds it. The reference is rounded to nearest; since an implementation's
@@ -72,11 +72,12 @@ impl Bound<'_> {
     /// The element as a tensor that is compared holds it.
     pub fn output(&self, x: Ball, format: FloatFormat) -> Ball {
         let value = round_to_format(format, x.value);
+        let x = if format.max_finite() > self.format.max_finite() { x.without_beyond() } else { x };
         if !x.is_known() || !x.value.is_finite() || (x.is_exact() && value == x.value) {
             return Ball { value, ..x };
         }
         if !value.is_finite() {
-            return Ball { value, error: f64::INFINITY, ..x };
+            return Ball { value, ..Self { format, ..*self }.overflown(x.value, x.error) };
         }
         // Only a step that does not round could leave an exact number that the format does not have.
         let x = if x.is_exact() {

@@ -89,7 +89,7 @@ impl Bound<'_> {
         for x in terms.map(|x| self.operand(x)) {
             only = Some(x);
             sum.nan |= x.is_nan();
-            sum.undefined |= x.undefined;
+            sum.undefined |= x.is_undefined();
             sum.push(x.value, 0.0, x.error, low_bit(x.value));
         }
         match only {
@@ -112,7 +112,9 @@ impl Bound<'_> {
             return self.nonfinite(value);
         }
         if sum.size.is_nan() || sum.size > self.format.max_finite() {
-            return Ball::unknown(value);
+            let error = sum.carried + self.growth(roundings) * sum.size;
+            let terms = Terms { size: sum.size, ..Terms::NONE };
+            return self.unopposed(self.overflown(value, error), terms);
         }
         if sum.is_exact() && self.all_orders_exact(sum) {
             let is_unsigned = value == 0.0 && sum.size == 0.0 && sum.negative_zero;
@@ -172,7 +174,7 @@ impl Bound<'_> {
     pub(super) fn long_product(&self, terms: impl Iterator<Item = Ball>) -> Ball {
         let terms: Vec<Ball> = terms.map(|x| self.operand(x)).collect();
         let value: f64 = terms.iter().map(|x| x.value).product();
-        if terms.iter().any(|x| x.undefined) {
+        if terms.iter().any(|x| x.is_undefined()) {
             return Ball::undefined(value);
         }
         if terms.iter().any(|x| x.is_nan()) {

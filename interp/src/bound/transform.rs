@@ -29,9 +29,9 @@ impl Bound<'_> {
         };
         let growth = self.growth(ROUNDINGS + filter.len() as u32);
         let more = NORMS * growth * norm(image) * norm(filter);
-        for sum in sums.iter_mut().filter(|sum| sum.is_known() && more != 0.0) {
+        for sum in sums.iter_mut().filter(|sum| (sum.is_known() || sum.is_beyond()) && more != 0.0) {
             // An infinity or NaN spreads to all that is transformed with it.
-            let ball = if more.is_finite() && sum.value.is_finite() {
+            let ball = if more.is_finite() && sum.is_known() && sum.value.is_finite() {
                 self.widened(sum.value, sum.error, more)
             } else {
                 Ball::unknown(sum.value)
