@@ -37,6 +37,7 @@
 //! | [`event`] | what happens, as typed events |
 //! | [`exit`] | what the exit code of `onnxsmith` says |
 //! | [`report`] | what a campaign found, in numbers and clusters |
+//! | [`corpus`] | findings that are written up, on the engines that they accuse |
 //! | [`coverage`] | which operators occurred, and which met |
 //! | [`group`] | findings of different signatures that have one cause |
 //! | [`store`] | a campaign on disk: stored, continued, merged |
@@ -45,6 +46,7 @@
 //! | [`generate`] | writing cases: `onnxsmith gen` |
 //! | [`junit`] | a report for CI systems |
 
+pub mod corpus;
 pub mod coverage;
 pub mod event;
 pub mod exit;

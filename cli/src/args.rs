@@ -22,21 +22,24 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub common: Common,
     /// ONNX Runtime's shared library, for the backend `ort`; without it, ORT_DYLIB_PATH says where it is.
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, display_order = LAST, value_name = "PATH")]
     pub ort_lib: Option<PathBuf>,
 }
+
+/// Where the flags that every command takes stand in a help text: after the command's own.
+const LAST: usize = 100;
 
 /// Flags that every command takes.
 #[derive(ClapArgs, Clone, Copy, Debug)]
 pub(crate) struct Common {
     /// The seed that everything random follows from.
-    #[arg(long, global = true, default_value_t = 0)]
+    #[arg(long, global = true, display_order = LAST, default_value_t = 0)]
     pub seed: u64,
     /// Print exactly one JSON object on standard output; everything else goes to standard error.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = LAST)]
     pub json: bool,
     /// Show no progress.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, display_order = LAST)]
     pub quiet: bool,
 }
 
@@ -58,6 +61,8 @@ pub(crate) enum Command {
     Watch(Watch),
     /// Find the smallest case that shows the same finding.
     Reduce(Reduce),
+    /// Run the findings that are written up on the engines that they accuse: are they still so?
+    Corpus(Corpus),
     /// List the operators, with the dtypes and backends that have them.
     Ops(Ops),
     /// Show a model as text.
@@ -87,6 +92,7 @@ impl Command {
             | Self::Report(_)
             | Self::Watch(_)
             | Self::Reduce(_)
+            | Self::Corpus(_)
             | Self::Ops(_)
             | Self::Show(_) => false,
         }
@@ -195,6 +201,23 @@ pub(crate) struct Run {
     #[arg(long, value_name = "X", value_parser = tolerance)]
     pub atol: Option<f64>,
     /// How many cases run at the same time.
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    pub jobs: Option<usize>,
+    /// How long a backend may take for one case.
+    #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
+    pub timeout: Duration,
+}
+
+/// `corpus`
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Corpus {
+    /// The folder of findings: `ENGINE-VERSION/NAME/finding.toml`.
+    #[arg(default_value = "corpus", value_name = "DIR")]
+    pub folder: PathBuf,
+    /// The backends, as for `run`. Without it: all that are accused and are there.
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "BACKENDS")]
+    pub on: Vec<String>,
+    /// How many findings run at the same time; without it, one per processor.
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub jobs: Option<usize>,
     /// How long a backend may take for one case.

@@ -223,7 +223,7 @@ fn stored(folder: &CaseFolder, set: &DataSet) -> Vec<Wanted> {
 }
 
 /// A model with inputs, and what is right.
-struct Reference {
+pub(crate) struct Reference {
     model: Model,
     inputs: Vec<Tensor>,
     /// The program that the target got.
@@ -234,7 +234,11 @@ struct Reference {
 }
 
 /// The outputs that the reference gives.
-fn refer(model: &[u8], inputs: &[NamedDatum], target: &Target) -> std::result::Result<Reference, Judgement> {
+pub(crate) fn refer(
+    model: &[u8],
+    inputs: &[NamedDatum],
+    target: &Target,
+) -> std::result::Result<Reference, Judgement> {
     let known: BTreeMap<String, Datum> =
         named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
     let program = decode("model", model).and_then(Program::read).map_err(|e| unusable(&e))?;
@@ -260,6 +264,37 @@ impl Reference {
         }
     }
 
+    /// A target's answer.
+    pub(crate) fn run(
+        &self,
+        model: &[u8],
+        inputs: &[NamedDatum],
+        target: &Target,
+    ) -> std::result::Result<Run, WorkerError> {
+        let (interface, inputs) = Interface::taking(named(inputs), self.written.interface.outputs.clone());
+        target.run(model, &inputs, &interface)
+    }
+
+    /// The verdict that a campaign would give, with who is to blame.
+    pub(crate) fn concluded(
+        &self,
+        target: &Target,
+        outcome: &Outcome,
+    ) -> std::result::Result<Verdict, WorkerError> {
+        let names: Vec<String> = case::outputs(&self.model).into_iter().map(|(name, _)| name).collect();
+        let expected = Expected { names: &names, outputs: &self.evaluation.outputs, profile: target.profile };
+        let verdict = judge(&target.backend, &target.level, outcome, &expected);
+        let exam = Exam::new(target, outcome, "", &expected);
+        let (verdict, _) =
+            self.suspect(target).conclude(target, self.evaluation.is_defined(), verdict, &exam)?;
+        Ok(verdict)
+    }
+
+    fn suspect(&self, target: &Target) -> Suspect<'_> {
+        let program = self.is_specialised.then_some(&self.written);
+        Suspect::new(&self.model, &self.inputs, target.profile).written(program)
+    }
+
     /// The verdict with the allowances that a campaign knows, and that of a user who runs what an engine says that it has not:
     /// wrong numbers and refusals are excused then, and no fault.
     fn allowed(
@@ -275,8 +310,7 @@ impl Reference {
         {
             return Ok(Verdict::Incomparable(Why::Widened(why)));
         }
-        let program = self.is_specialised.then_some(&self.written);
-        let suspect = Suspect::new(&self.model, &self.inputs, target.profile).written(program);
+        let suspect = self.suspect(target);
         let exam = Exam::new(target, outcome, "", expected);
         Ok(match suspect.settled(target, judged, &exam)? {
             // Who is to blame decides whether it may refuse.
@@ -331,7 +365,7 @@ fn fixed(target: &Target, outcome: &Outcome, set: &DataSet, tolerance: Tolerance
 }
 
 /// What is not within a tolerance of the stored outputs.
-fn close(
+pub(crate) fn close(
     outputs: &[(String, Tensor)],
     stored: &[NamedDatum],
     tolerance: Tolerance,

@@ -2,6 +2,7 @@
 
 mod backends;
 mod campaign_folder;
+mod corpus;
 mod fuzz;
 mod generate;
 mod merge;
@@ -45,6 +46,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Report(report_) => report::run(common, &report_),
         Command::Watch(watch_) => watch::run(common, &watch_),
         Command::Reduce(reduce_) => reduce::run(common, &reduce_),
+        Command::Corpus(corpus_) => corpus::run(common, &corpus_),
         Command::Ops(ops_) => ops::run(common, ops_),
         Command::Show(show_) => show::run(common, &show_),
         Command::Backends(backends_) => backends::run(common, &backends_),

@@ -187,7 +187,7 @@ impl Kept {
     }
 
     /// The question that shows the finding.
-    pub(super) fn check(&self) -> Option<&Check> {
+    pub fn check(&self) -> Option<&Check> {
         match self {
             Self::Text { check, .. } | Self::Bytes { check, .. } => check.as_ref(),
         }

@@ -100,7 +100,7 @@ impl Entry {
 }
 
 /// A version with one to three numbers; engines need not follow Semantic Versioning.
-fn parse_version(text: &str) -> Option<Version> {
+pub(super) fn parse_version(text: &str) -> Option<Version> {
     let missing = 2usize.saturating_sub(text.matches('.').count());
     Version::parse(text).ok().or_else(|| Version::parse(&format!("{text}{}", ".0".repeat(missing))).ok())
 }

@@ -10,12 +10,14 @@
 //! | `pattern` | patterns of signatures |
 //! | `date` | days of the calendar |
 //! | `write_up` | a finding in `corpus/` |
+//! | `corpus` | all of them, by engine |
 //! | `case` | its case, as text or as bytes |
 //! | `print` | all of these as TOML |
 //! | `content` | reading them, with the line of what is wrong |
 
 mod case;
 mod content;
+mod corpus;
 mod date;
 mod list;
 mod pattern;
@@ -24,6 +26,7 @@ mod write_up;
 
 pub use case::Kept;
 pub use content::KnownError;
+pub use corpus::{About, Corpus, ENGINE, EngineFindings, Unreadable};
 pub use date::Date;
 pub use list::{Entry, Known};
 pub use pattern::Pattern;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::case::{CaseKeys, Kept};
 use super::content::{KnownError, read, text_of};
 use super::date::Date;
-use super::list::Entry;
+use super::list::{Entry, parse_version};
 use super::pattern::Pattern;
 
 /// The name of the file.
@@ -121,6 +121,11 @@ impl WriteUp {
             unmet,
             case,
         })
+    }
+
+    /// Whether it is about this version of its engine.
+    pub fn is_about(&self, version: &str) -> bool {
+        parse_version(version).is_some_and(|version| self.versions.matches(&version))
     }
 
     /// Its entries in a list of known findings, where it is called by its folder.

@@ -6,10 +6,10 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use onnx::CaseFolder;
 use triage::folder::About;
-use triage::known::{Covered, Date, FILE, Judgement, Kept, Pattern, Upstream, WriteUp};
+use triage::known::{Covered, Date, ENGINE, FILE, Judgement, Kept, Pattern, Upstream, WriteUp};
 use triage::stored;
 
-use super::{CORPUS, ENGINE};
+use super::CORPUS;
 
 /// Writes what is known of a case as the finding `ENGINE-VERSION/NAME`. What is right, why the engine says something else, and
 /// what it is, a person has to say: that is left empty, and the check asks for it.

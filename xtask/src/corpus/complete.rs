@@ -4,57 +4,53 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use triage::known::{Date, FILE, Kept, Known, WriteUp};
+use triage::known::{Corpus, Date, EngineFindings, FILE, Kept, Known, WriteUp};
 
-use super::{Corpus, Engine, KNOWN};
+use super::{KNOWN, entries, folder};
 
-impl Corpus {
-    /// What is wrong with the findings, each with its place.
-    pub(super) fn lacks(&self, root: &Path, today: Date) -> Vec<String> {
-        let mut wrong = Vec::new();
-        for (engine, folder, finding) in self.findings() {
-            let found =
-                incomplete(engine, finding, today).into_iter().chain(misplaced(root, &folder, finding));
-            wrong.extend(found.map(|what| format!("{folder}/{FILE}: {what}")));
-        }
-        wrong.extend(self.duplicates());
-        wrong
+/// What is wrong with the findings, each with its place.
+pub(super) fn lacks(corpus: &Corpus, root: &Path, today: Date) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (engine, name, finding) in corpus.findings() {
+        let folder = folder(&name);
+        let found = incomplete(engine, finding, today).into_iter().chain(misplaced(root, &folder, finding));
+        wrong.extend(found.map(|what| format!("{folder}/{FILE}: {what}")));
     }
+    wrong.extend(duplicates(corpus));
+    wrong
+}
 
-    /// Signatures that more than one finding has, or one has twice: a list would name the first of them only.
-    fn duplicates(&self) -> Vec<String> {
-        let mut by_signature: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for entry in self.entries() {
-            by_signature.entry(entry.signature.to_string()).or_default().push(entry.finding);
-        }
-        let twice = by_signature.into_iter().filter(|(_, findings)| findings.len() > 1);
-        twice
-            .map(|(signature, at)| format!("the signature `{signature}` is given twice: {}", at.join(", ")))
-            .collect()
+/// Signatures that more than one finding has, or one has twice: a list would name the first of them only.
+fn duplicates(corpus: &Corpus) -> Vec<String> {
+    let mut by_signature: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for entry in entries(corpus) {
+        by_signature.entry(entry.signature.to_string()).or_default().push(entry.finding);
     }
+    let twice = by_signature.into_iter().filter(|(_, findings)| findings.len() > 1);
+    twice
+        .map(|(signature, at)| format!("the signature `{signature}` is given twice: {}", at.join(", ")))
+        .collect()
+}
 
-    /// The signatures of the checked-in list that no finding has.
-    pub(super) fn without_finding(&self, root: &Path) -> Vec<String> {
-        // As of a day on which nothing had expired.
-        let list = match Known::read(&root.join(KNOWN), Date::from_unix_days(0)) {
-            Ok(list) => list,
-            Err(e) => return vec![e.to_string()],
-        };
-        let has = |signature: &str, folder: &str| {
-            self.entries().any(|e| e.finding == folder && e.signature.to_string() == signature)
-        };
-        let strays = list.entries().iter().map(|e| (e.signature.to_string(), &e.finding));
-        let strays = strays.filter(|(signature, folder)| !has(signature, folder));
-        strays
-            .map(|(signature, folder)| {
-                format!("{KNOWN}: `{signature}` is no signature of a finding {folder}")
-            })
-            .collect()
-    }
+/// The signatures of the checked-in list that no finding has.
+pub(super) fn without_finding(corpus: &Corpus, root: &Path) -> Vec<String> {
+    // As of a day on which nothing had expired.
+    let list = match Known::read(&root.join(KNOWN), Date::from_unix_days(0)) {
+        Ok(list) => list,
+        Err(e) => return vec![e.to_string()],
+    };
+    let has = |signature: &str, folder: &str| {
+        entries(corpus).any(|e| e.finding == folder && e.signature.to_string() == signature)
+    };
+    let strays = list.entries().iter().map(|e| (e.signature.to_string(), &e.finding));
+    let strays = strays.filter(|(signature, folder)| !has(signature, folder));
+    strays
+        .map(|(signature, folder)| format!("{KNOWN}: `{signature}` is no signature of a finding {folder}"))
+        .collect()
 }
 
 /// What a person still has to say of a finding, or look at again.
-fn incomplete(engine: &Engine, finding: &WriteUp, today: Date) -> Vec<String> {
+fn incomplete(engine: &EngineFindings, finding: &WriteUp, today: Date) -> Vec<String> {
     let mut wrong = Vec::new();
     for (key, text) in [("says", &finding.says), ("right", &finding.right)] {
         if text.trim().is_empty() {

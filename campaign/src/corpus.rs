@@ -1,0 +1,200 @@
+//! Findings that are written up, on the engines that they accuse: `onnxsmith corpus`.
+//!
+//! A finding holds for the versions that it names. Whether it still holds is found out by running its case: an engine may have
+//! been repaired, may fail in another way now, or the bounds may leave open today what they once called wrong.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use oracles::{Finding, Tolerance, Verdict, Why};
+use serde::Serialize;
+use triage::known::{Corpus, EngineFindings, Judgement, WriteUp};
+use triage::oracle;
+use worker::Outcome;
+
+use crate::replay::{close, refer};
+use harness::target::Target;
+
+/// Whether an engine does what a finding says. Of several levels the one that shows most stands for the engine.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It is right: the engine was repaired, or the finding was never one.
+    Gone,
+    /// It was not judged: the case cannot be run, or the engine says that it lacks something.
+    Unjudged,
+    /// It gives something else than is written down as right, and the bounds leave that open.
+    Open,
+    /// It is wrong in another way than its signatures say.
+    Changed,
+    /// It is wrong as its signatures say; where there is none, it is wrong.
+    Shown,
+}
+
+impl Standing {
+    /// All of them, in the order of reports.
+    pub const ALL: [Self; 5] = [Self::Shown, Self::Open, Self::Changed, Self::Unjudged, Self::Gone];
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gone => "gone",
+            Self::Unjudged => "not judged",
+            Self::Open => "open",
+            Self::Changed => "changed",
+            Self::Shown => "shown",
+        }
+    }
+}
+
+/// What came of one finding.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Revisited {
+    /// The finding, as it is called from the corpus: `rten-0.27/sign-zero`.
+    pub finding: String,
+    /// The engine.
+    pub engine: String,
+    /// Its version now.
+    pub version: String,
+    /// Whether the finding is about this version.
+    pub is_about_version: bool,
+    /// Whether it still shows.
+    pub standing: Standing,
+    /// The levels at which it stands like that.
+    pub levels: Vec<String>,
+    /// The signature now, or what was seen instead.
+    pub seen: String,
+}
+
+impl Revisited {
+    /// Whether the finding says what is still so.
+    pub fn holds(&self) -> bool {
+        match self.standing {
+            Standing::Shown | Standing::Open => true,
+            Standing::Gone | Standing::Unjudged | Standing::Changed => false,
+        }
+    }
+}
+
+/// Runs the findings of each engine of which there are targets, at all of its levels. The order is that of the corpus, whatever
+/// the number of jobs.
+pub fn revisit(
+    corpus: &Corpus,
+    folder: &Path,
+    targets: &[Target],
+    jobs: usize,
+    on_finding: &(dyn Fn() + Sync),
+) -> Vec<Revisited> {
+    let all: Vec<(&EngineFindings, String, &WriteUp)> = findings(corpus, targets).collect();
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((engine, name, finding)) = all.get(index) else { break };
+                    let mut levels = of_engine(engine, targets);
+                    let revisited = one(name, finding, &folder.join(name), &mut levels);
+                    let mut done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    done.extend(revisited.map(|revisited| (index, revisited)));
+                    on_finding();
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).into_values().collect()
+}
+
+/// The findings of the engines of which there are targets.
+pub fn findings<'c>(
+    corpus: &'c Corpus,
+    targets: &[Target],
+) -> impl Iterator<Item = (&'c EngineFindings, String, &'c WriteUp)> {
+    corpus.findings().filter(|(engine, ..)| of_engine(engine, targets).next().is_some())
+}
+
+/// The targets that are levels of an engine.
+fn of_engine<'t>(engine: &EngineFindings, targets: &'t [Target]) -> impl Iterator<Item = &'t Target> {
+    targets.iter().filter(|target| target.backend == engine.about.engine)
+}
+
+/// What the levels of an engine make of one of its findings; `None` if there are none.
+fn one(
+    name: &str,
+    finding: &WriteUp,
+    at: &Path,
+    levels: &mut dyn Iterator<Item = &Target>,
+) -> Option<Revisited> {
+    let mut revisited: Option<Revisited> = None;
+    for target in levels {
+        let (standing, seen) = look(finding, at, target).unwrap_or_else(|why| (Standing::Unjudged, why));
+        match &mut revisited {
+            Some(best) if best.standing > standing => {}
+            Some(best) if best.standing == standing => best.levels.push(target.level.clone()),
+            _ => {
+                let version = target.description().version.clone();
+                revisited = Some(Revisited {
+                    finding: name.to_owned(),
+                    engine: target.backend.clone(),
+                    is_about_version: finding.is_about(&version),
+                    version,
+                    standing,
+                    levels: vec![target.level.clone()],
+                    seen,
+                });
+            }
+        }
+    }
+    revisited
+}
+
+/// What a target makes of a finding; the error says why that is not known.
+fn look(finding: &WriteUp, at: &Path, target: &Target) -> Result<(Standing, String), String> {
+    let folder = finding.case.folder(at).map_err(|e| e.to_string())?;
+    if let Some(check) = finding.case.check() {
+        // Who is to blame is not asked again, so the signature is not known.
+        return Ok(match oracle::replay(&folder, check, target)? {
+            Verdict::Bug(found) => (Standing::Shown, found.detail),
+            verdict => unshown(finding, &verdict),
+        });
+    }
+    let set = folder.sets.first().ok_or("the case has no inputs")?;
+    let reference = refer(&folder.model, &set.inputs, target).map_err(|(_, why)| why)?;
+    let ran = reference.run(&folder.model, &set.inputs, target).map_err(|e| e.to_string())?;
+    let verdict = reference.concluded(target, &ran.outcome).map_err(|e| e.to_string())?;
+    Ok(match (&verdict, &ran.outcome) {
+        (Verdict::Bug(found), _) => (wrong(finding, found), found.signature().to_string()),
+        (verdict, Outcome::Outputs(outputs)) => match close(outputs, &set.outputs, STORED) {
+            Ok(()) => unshown(finding, verdict),
+            Err(why) => (Standing::Open, why),
+        },
+        (verdict, _) => unshown(finding, verdict),
+    })
+}
+
+/// How far an output may be from the stored one, which was worked out by hand, to count as the same.
+const STORED: Tolerance = Tolerance { relative: 1e-6, absolute: 0.0 };
+
+/// A bug is that of the finding if a signature of the finding covers it.
+fn wrong(finding: &WriteUp, found: &Finding) -> Standing {
+    let signature = found.signature().to_string();
+    let mut covered = finding.signatures.iter();
+    if finding.signatures.is_empty() || covered.any(|covered| covered.pattern.matches(&signature)) {
+        Standing::Shown
+    } else {
+        Standing::Changed
+    }
+}
+
+/// What it means that there is no bug. That an engine lacks what the text allows is what a limitation says.
+fn unshown(finding: &WriteUp, verdict: &Verdict) -> (Standing, String) {
+    match verdict {
+        Verdict::Incomparable(why @ Why::Unsupported(_)) if finding.judgement == Judgement::Limitation => {
+            (Standing::Shown, why.to_string())
+        }
+        Verdict::Incomparable(why) => (Standing::Unjudged, why.to_string()),
+        Verdict::Pass | Verdict::Bug(_) => (Standing::Gone, "the outputs are right".to_owned()),
+    }
+}

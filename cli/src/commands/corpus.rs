@@ -1,0 +1,84 @@
+//! `onnxsmith corpus`
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::bail;
+use campaign::Exit;
+use campaign::corpus::{Revisited, Standing, findings, revisit};
+use harness::Target;
+use serde_json::json;
+use triage::known;
+use worker::Limits;
+
+use super::{jobs, targets};
+use crate::args::{Common, Corpus};
+use crate::screen;
+
+/// Runs the findings that are written up on the engines that they accuse.
+pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
+    let corpus = known::Corpus::read(&args.folder)?;
+    let limits = Limits { timeout: args.timeout, ..Limits::default() };
+    let Opened { targets, not_opened } = open(&corpus, &args.on, &limits)?;
+    let count = findings(&corpus, &targets).count();
+    if count == 0 {
+        let why: Vec<String> =
+            not_opened.iter().map(|(engine, why)| format!("\n  {engine}: {why}")).collect();
+        bail!("{} has no finding of an engine that can be run{}", args.folder.display(), why.concat());
+    }
+    let bar = screen::progress(common, Some(count as u64), "running");
+    let all = revisit(&corpus, &args.folder, &targets, jobs(args.jobs), &|| bar.inc(1));
+    bar.finish_and_clear();
+    if common.json {
+        screen::json(&json!({ "findings": all, "not_opened": not_opened }))?;
+    } else {
+        screen::text(&text(&all))?;
+    }
+    for (engine, why) in &not_opened {
+        screen::say(&format!("onnxsmith: the findings of {engine} were not run: {why}"));
+    }
+    Ok(if all.iter().all(Revisited::holds) { Exit::Clean } else { Exit::Findings })
+}
+
+/// The engines of a corpus.
+struct Opened {
+    targets: Vec<Target>,
+    /// Those that are not there, and why.
+    not_opened: BTreeMap<String, String>,
+}
+
+/// Opens the engines that are asked for; all that the corpus accuses and that are there, if none is.
+fn open(corpus: &known::Corpus, on: &[String], limits: &Limits) -> anyhow::Result<Opened> {
+    if !on.is_empty() {
+        return Ok(Opened { targets: targets(on, limits)?, not_opened: BTreeMap::new() });
+    }
+    let engines: BTreeSet<&str> = corpus.engines.iter().map(|engine| engine.about.engine.as_str()).collect();
+    let mut opened = Opened { targets: Vec::new(), not_opened: BTreeMap::new() };
+    for engine in engines {
+        match targets(&[engine.to_owned()], limits) {
+            Ok(levels) => opened.targets.extend(levels),
+            Err(e) => {
+                opened.not_opened.insert(engine.to_owned(), format!("{e:#}"));
+            }
+        }
+    }
+    Ok(opened)
+}
+
+/// A table of engines, then what somebody should look at.
+fn text(all: &[Revisited]) -> String {
+    let mut counts: BTreeMap<(&str, &str), BTreeMap<Standing, usize>> = BTreeMap::new();
+    for one in all {
+        *counts.entry((&one.engine, &one.version)).or_default().entry(one.standing).or_default() += 1;
+    }
+    let mut out = String::new();
+    for ((engine, version), of) in counts {
+        let each = Standing::ALL.map(|s| format!("{} {}", of.get(&s).copied().unwrap_or(0), s.name()));
+        out += &format!("{engine} {version}: {}\n", each.join(", "));
+    }
+    for one in all.iter().filter(|one| one.standing != Standing::Shown) {
+        let Revisited { finding, standing, levels, seen, is_about_version, .. } = one;
+        let other = if *is_about_version { "" } else { " (written up for another version)" };
+        out += &format!("{finding}{other}: {} at {}: {seen}\n", standing.name(), levels.join(", "));
+    }
+    out
+}
