@@ -29,10 +29,11 @@ pub(crate) struct Bounds {
     /// ArgMax's i64 indices.
     #[arg(long, value_delimiter = ',', value_name = "DTYPES", value_parser = dtype)]
     pub dtypes: Vec<DType>,
-    /// The highest rank of a tensor; 5 by default.
+    /// The highest rank of a tensor; without it 5, and 8 in a few models.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=8))]
     pub max_rank: Option<u64>,
-    /// The largest dimension of an input or constant (8 by default), and of any where models are grown into a budget.
+    /// The largest dimension of an input or constant, and of any where models are grown into a budget; without it 8, and in some
+    /// models one of about 8, 16, … or 1,024.
     #[arg(long, value_name = "N", value_parser = policy::size)]
     pub max_dim: Option<i64>,
     /// The most elements of a tensor; 2048 by default, or what suits a budget that models are grown into.
@@ -57,7 +58,7 @@ pub(crate) struct Bounds {
     /// The share of models in which some nodes are a function; 0.1 by default.
     #[arg(long, value_name = "SHARE", value_parser = amount::share)]
     pub functions: Option<f64>,
-    /// The share of models in which dimensions may be 0; 0 by default.
+    /// The share of models in which dimensions may be 0; 0.03 by default.
     #[arg(long, value_name = "SHARE", value_parser = amount::share)]
     pub zero_dims: Option<f64>,
     /// A file (TOML) that says all of this, and weights, probabilities and patterns as well; see docs/budgets.md. Flags

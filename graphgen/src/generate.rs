@@ -37,11 +37,17 @@ pub struct Generated {
 /// A random model. It has `settings.nodes` operator nodes, or fewer where the settings admit no more; it never exceeds
 /// its budget, and reaches a budget that is to be filled nearly always.
 pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Generated {
+    let settings = &settings.of_one(stream.child("high"));
     let empty = stream.child("empty").rng().random_bool(settings.empty_dims.clamp(0.0, 1.0));
     let budget = settings.budget.of_one(stream.child("budget"));
     let taps = stream.child("tap");
     let tap = |v: ValueId| taps.at(v as u64).rng().random_bool(settings.tap.clamp(0.0, 1.0));
-    let frame = Frame { min_dim: i64::from(!empty), budget, tap: &tap };
+    let frame = Frame {
+        min_dim: i64::from(!empty),
+        long_dim: settings.long_dim(stream.child("long")),
+        budget,
+        tap: &tap,
+    };
     let Drawn { builder, rejected, refused } = if budget.is_filled() {
         filled(settings, policy, &frame, stream)
     } else {

@@ -27,6 +27,7 @@ const TASTE: Taste = Taste {
     f32: 0.5,
     from_end: 0.3,
     flag: 0.5,
+    long_dim: 0.2,
     bf16_stage: 0.1,
 };
 
@@ -48,10 +49,15 @@ pub struct Settings {
     pub wanted: DTypes,
     /// The wanted dtypes of single operators; what is not named here has those above.
     pub wanted_on: BTreeMap<&'static str, DTypes>,
-    /// The highest rank of a value.
+    /// The highest rank of a value in most graphs; of the others it is [`HIGHEST_RANK`].
     pub max_rank: usize,
-    /// The largest dimension of a graph input or constant.
+    /// The share of these others.
+    pub high_ranks: f64,
+    /// The largest dimension of a graph input or constant in most graphs; the others may have a longer one, about a power of two
+    /// up to [`LONGEST`].
     pub max_dim: i64,
+    /// The share of these others.
+    pub long_dims: f64,
     /// The largest number of elements of any value.
     pub max_elements: i64,
     /// The largest dimension and number of elements in a graph that is grown into its budget.
@@ -83,6 +89,15 @@ pub struct Grown {
     pub max_elements: Option<i64>,
 }
 
+/// The highest rank of a value in a graph with high ranks: kernels have loops for so many axes, or for fewer.
+pub const HIGHEST_RANK: usize = 8;
+
+/// About the shortest of the long dimensions.
+const SHORTEST: i64 = 8;
+
+/// About the longest dimension in a graph with a long one: a workgroup, or a block of a sum, has no more elements.
+pub const LONGEST: i64 = 1024;
+
 /// The dtypes that models are made of. The narrower ones, which few operators take, are read and run but not drawn.
 pub const DRAWN: DTypes = DTypes::IR4;
 
@@ -97,11 +112,13 @@ impl Default for Settings {
             wanted: DRAWN,
             wanted_on: BTreeMap::new(),
             max_rank: 5,
+            high_ranks: 0.15,
             max_dim: 8,
+            long_dims: 0.2,
             max_elements: 2048,
             grown: Grown::default(),
             budget: Budget::default(),
-            empty_dims: 0.0,
+            empty_dims: 0.03,
             backward: 0.35,
             function: 0.1,
             constant: 0.4,
@@ -136,6 +153,24 @@ impl Settings {
         }
         self.backward *= rng.random_range(0.0..2.0);
         self
+    }
+
+    /// These settings for one graph: whether it has high ranks.
+    pub(crate) fn of_one(&self, stream: Stream) -> Self {
+        let is_high = stream.rng().random_bool(self.high_ranks.clamp(0.0, 1.0));
+        let max_rank = if is_high { self.max_rank.max(HIGHEST_RANK) } else { self.max_rank };
+        Self { max_rank, ..self.clone() }
+    }
+
+    /// The long dimension of one graph, if it has one: a little less or more than a power of two, where the vectors, groups and
+    /// blocks of kernels end.
+    pub(crate) fn long_dim(&self, stream: Stream) -> Option<i64> {
+        let mut rng = stream.rng();
+        if !rng.random_bool(self.long_dims.clamp(0.0, 1.0)) {
+            return None;
+        }
+        let power = 1 << rng.random_range(SHORTEST.ilog2()..=LONGEST.ilog2());
+        Some(power + rng.random_range(-1..=3)).filter(|&long| long <= self.max_elements)
     }
 
     /// The operators in use that exist in the opset, on dtypes in use.
@@ -183,7 +218,7 @@ impl Settings {
     }
 
     /// The bounds that an operator draws within.
-    pub(crate) fn limits(&self, spec: &Spec, min_dim: i64) -> Limits {
+    pub(crate) fn limits(&self, spec: &Spec, min_dim: i64, long_dim: Option<i64>) -> Limits {
         Limits {
             opset: self.opset,
             dtypes: self.dtypes,
@@ -191,6 +226,7 @@ impl Settings {
             max_rank: self.max_rank,
             min_dim,
             max_dim: self.max_dim,
+            long_dim,
             taste: TASTE,
         }
     }

@@ -36,6 +36,7 @@ fn drawn(spec: &'static Spec, opset: u32, seed: u64) -> Option<Model> {
         max_rank: 4,
         min_dim: 2,
         max_dim: 6,
+        long_dim: None,
         taste: Taste::EVEN,
     };
     let arena = Arena::new();

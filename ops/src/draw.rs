@@ -30,6 +30,8 @@ pub struct Limits {
     pub min_dim: i64,
     /// The largest dimension of a fresh operand.
     pub max_dim: i64,
+    /// A dimension that fresh operands may have besides, however large.
+    pub long_dim: Option<i64>,
     /// What is likely within the bounds.
     pub taste: Taste,
 }
@@ -53,6 +55,8 @@ pub struct Taste {
     pub from_end: f64,
     /// An attribute that says yes or no says yes, where neither is the rule.
     pub flag: f64,
+    /// A dimension is the long one, where there is one.
+    pub long_dim: f64,
     /// A first stage is calculated in bf16 instead of f32, where an operator has one.
     pub bf16_stage: f64,
 }
@@ -68,6 +72,7 @@ impl Taste {
         f32: 0.5,
         from_end: 0.5,
         flag: 0.5,
+        long_dim: 0.5,
         bf16_stage: 0.5,
     };
 }
@@ -259,6 +264,11 @@ impl<'r, 'a> Draw<'r, 'a> {
 
     /// An unknown size of a tensor's axis.
     pub fn dim(&mut self) -> Sym<'a> {
+        if let Some(long) = self.limits.long_dim
+            && self.chance(self.limits.taste.long_dim)
+        {
+            return self.unknown(long, long);
+        }
         self.unknown(self.limits.min_dim, self.limits.max_dim)
     }
 

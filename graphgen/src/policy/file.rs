@@ -120,6 +120,8 @@ const KEYS: &[(&str, Set)] = &[
     ("max-total", |t, v| amount::positive(&text(v)?).map(|n| t.total = Some(Span::up_to(n)))),
     ("functions", |t, v| share(t, "functions", v)),
     ("zero-dims", |t, v| share(t, "zero-dims", v)),
+    ("long-dims", |t, v| share(t, "long-dims", v)),
+    ("high-ranks", |t, v| share(t, "high-ranks", v)),
     ("backward", |t, v| share(t, "backward", v)),
     ("constants", |t, v| share(t, "constants", v)),
     ("taps", |t, v| share(t, "taps", v)),
@@ -291,6 +293,11 @@ impl Taste {
         let share = |key: &str, default| self.shares.get(key).copied().unwrap_or(default);
         settings.function = share("functions", settings.function);
         settings.empty_dims = share("zero-dims", settings.empty_dims);
+        // Who names a largest one means it.
+        let unless_bounded = |is_bounded: bool, default| if is_bounded { 0.0 } else { default };
+        settings.long_dims = share("long-dims", unless_bounded(self.max_dim.is_some(), settings.long_dims));
+        settings.high_ranks =
+            share("high-ranks", unless_bounded(self.max_rank.is_some(), settings.high_ranks));
         settings.backward = share("backward", settings.backward);
         settings.constant = share("constants", settings.constant);
         settings.tap = share("taps", settings.tap);
