@@ -217,20 +217,20 @@ impl Engine for Slow {
     }
 }
 
-fn performance(of_threes: bool, ops: &[&'static str], nodes: usize) -> Report {
+fn performance(of_threes: bool, ops: &[&'static str], nodes: usize, cases: u64) -> Report {
     let mut targets = Target::here(Box::new(Slow { right: CpuEngine::default(), of_threes }));
     if of_threes {
         targets.truncate(1);
     }
     let mut plan = plan(targets, &["performance"]);
     plan.maker.settings.operators = ops.iter().copied().collect();
-    (plan.maker.settings.nodes, plan.cases) = (nodes, Some(6));
+    (plan.maker.settings.nodes, plan.cases) = (nodes, Some(cases));
     run(&plan)
 }
 
 #[test]
 fn an_optimiser_that_costs_more_than_it_saves_is_slow() {
-    let report = performance(false, &["Neg", "Abs"], 2);
+    let report = performance(false, &["Neg", "Abs"], 2, 6);
     let optimised = answers(&report, "performance", "optimised");
     assert_eq!((optimised.pass, optimised.bug), (0, 6), "{:?}", report.oracles);
     assert_eq!(answers(&report, "performance", "size").bug, 0, "{:?}", report.oracles);
@@ -240,7 +240,7 @@ fn an_optimiser_that_costs_more_than_it_saves_is_slow() {
 
 #[test]
 fn a_size_that_is_much_slower_than_the_next_one_is_seen() {
-    let report = performance(true, &["Neg"], 1);
+    let report = performance(true, &["Neg"], 1, 20);
     let size = answers(&report, "performance", "size");
     assert!(size.bug > 0 && size.pass > 0, "{:?}", report.oracles);
     assert_eq!(answers(&report, "performance", "optimised").bug, 0, "{:?}", report.oracles);
