@@ -209,6 +209,124 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         source: None,
         kernel: |n| n.map(|_| 0.0),
     },
+    PlantedFault {
+        name: "elu-takes-zero-for-alpha",
+        operator: "Elu",
+        does: "takes 0 for the default of alpha",
+        source: Some("llvm/torch-mlir#3583"),
+        kernel: |n| {
+            let [alpha] = parameters(n)?;
+            n.edited_from(|x, right| if x < 0.0 && alpha == 1.0 { 0.0 } else { right })
+        },
+    },
+    PlantedFault {
+        name: "elu-scales-both-sides",
+        operator: "Elu",
+        does: "multiplies positive elements by alpha too",
+        source: None,
+        kernel: |n| {
+            let [alpha] = parameters(n)?;
+            n.edited_from(|x, right| if x > 0.0 { alpha * x } else { right })
+        },
+    },
+    PlantedFault {
+        name: "selu-by-the-sign-of-the-curve",
+        operator: "Selu",
+        does: "is gamma·(max(0, x) + min(0, alpha·(eˣ − 1))), which is something else where alpha is negative",
+        source: Some("microsoft/onnxruntime#10726"),
+        kernel: |n| {
+            let [alpha, gamma] = parameters(n)?;
+            n.map(|x| gamma * (x.max(0.0) + (alpha * x.exp_m1()).min(0.0)))
+        },
+    },
+    PlantedFault {
+        name: "selu-forgets-gamma-above-zero",
+        operator: "Selu",
+        does: "leaves positive elements as they are",
+        source: None,
+        kernel: |n| n.edited_from(|x, right| if x > 0.0 { x } else { right }),
+    },
+    PlantedFault {
+        name: "celu-by-elu",
+        operator: "Celu",
+        does: "is alpha·Elu(x/alpha), which is x where x and alpha are negative",
+        source: Some("microsoft/onnxruntime#6906"),
+        kernel: |n| {
+            let [alpha] = parameters(n)?;
+            n.map(|x| {
+                let scaled = x / alpha;
+                alpha * if scaled < 0.0 { scaled.exp_m1() } else { scaled }
+            })
+        },
+    },
+    PlantedFault {
+        name: "hard-swish-is-hard-sigmoid",
+        operator: "HardSwish",
+        does: "does not multiply by x in the end",
+        source: Some("onnxruntime/onnxruntime-qnn#392"),
+        kernel: |n| n.map(|x| (x / 6.0 + 0.5).clamp(0.0, 1.0)),
+    },
+    PlantedFault {
+        name: "hard-swish-with-a-fifth",
+        operator: "HardSwish",
+        does: "has a slope of 1/5, which is HardSigmoid's default, not 1/6",
+        source: Some("ThanatosShinji/onnx-tool#39"),
+        kernel: |n| n.map(|x| x * (x / 5.0 + 0.5).clamp(0.0, 1.0)),
+    },
+    PlantedFault {
+        name: "hard-sigmoid-ignores-its-parameters",
+        operator: "HardSigmoid",
+        does: "takes 0.2 for alpha and 0.5 for beta whatever they are",
+        source: Some("VeriSilicon/TIM-VX#306"),
+        kernel: |n| n.instead(Activation { function: ActivationFn::HardSigmoid, parameters: vec![0.2, 0.5] }),
+    },
+    PlantedFault {
+        name: "leaky-relu-of-zero-slope-is-relu",
+        operator: "LeakyRelu",
+        does: "takes a slope below 0 for none",
+        source: None,
+        kernel: |n| {
+            let [alpha] = parameters(n)?;
+            n.edited_from(|x, right| if x < 0.0 && alpha < 0.0 { 0.0 } else { right })
+        },
+    },
+    PlantedFault {
+        name: "thresholded-relu-subtracts-the-threshold",
+        operator: "ThresholdedRelu",
+        does: "is x − alpha above alpha",
+        source: None,
+        kernel: |n| {
+            let [alpha] = parameters(n)?;
+            n.edited_from(|x, right| if x > alpha { x - alpha } else { right })
+        },
+    },
+    PlantedFault {
+        name: "round-adds-a-half",
+        operator: "Round",
+        does: "is floor(x + ½)",
+        source: Some("moonbitlang/core#3912"),
+        kernel: |n| n.map(|x| (x + 0.5).floor()),
+    },
+    PlantedFault {
+        name: "shrink-clamps-to-the-threshold",
+        operator: "Shrink",
+        does: "gives what lies within ±lambd as it is, not 0",
+        source: None,
+        kernel: |n| match n.op {
+            Op::Shrink(op) => {
+                let lambd = f64::from(op.lambd);
+                n.edited_from(|x, right| if x.abs() < lambd { x } else { right })
+            }
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "identity-through-f32",
+        operator: "Identity",
+        does: "copies what has 64 bits through f32",
+        source: None,
+        kernel: |n| n.through(DType::F32, &[DType::F64, DType::I64, DType::U64]),
+    },
 ];
 
 /// The operator's attributes, in the dtype of the operand.

@@ -1,12 +1,12 @@
 //! Functions of two or more elements.
 
-use ir::DType;
 use ir::round::round_to;
+use ir::{DType, Tensor};
 use ops::Op;
 use ops::elementwise::{Binary, BinaryFn, BitShift, Direction, Mod};
 
 use crate::PlantedFault;
-use crate::node::{Node, Outputs, along, as_signed};
+use crate::node::{Node, Outputs, along, as_signed, picked};
 
 /// The integers that an f32 does not hold.
 const WIDE: &[DType] = &[DType::I32, DType::I64, DType::U32, DType::U64];
@@ -185,6 +185,121 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         kernel: |n| {
             let count = n.inputs.len() as f64;
             n.edited(|_, y| y * count / 2.0)
+        },
+    },
+    PlantedFault {
+        name: "add-aligns-at-the-first-axis",
+        operator: "Add",
+        does: "lines the second operand up with the first axes, not with the last, where it has fewer elements",
+        source: None,
+        kernel: |n| {
+            let (y, all) = (n.input(1)?, n.more_than(0)?);
+            let stretch = all.checked_div(y.len()).filter(|&s| s > 1)?;
+            let spread = n.spread(1)?;
+            n.with(1, &picked(y, &spread.ty(), |i| Some(i / stretch))?)
+        },
+    },
+    PlantedFault {
+        name: "mul-broadcasts-by-remainder",
+        operator: "Mul",
+        does: "reads the second operand from its beginning whenever it ends, whichever axes broadcast",
+        source: None,
+        kernel: |n| {
+            let y = n.input(1).filter(|y| !y.is_empty())?;
+            let spread = n.spread(1)?;
+            n.with(1, &picked(y, &spread.ty(), |i| Some(i % y.len()))?)
+        },
+    },
+    PlantedFault {
+        name: "div-of-integers-by-a-reciprocal",
+        operator: "Div",
+        does: "truncates x·(1/y) in f32, which may lie below a whole quotient",
+        source: None,
+        kernel: |n| {
+            let short = |v: f64| round_to(DType::F32, v);
+            n.zip_integers(|x, y| short(x as f64 * (short(1.0 / y as f64).next_down())) as i128)
+        },
+    },
+    PlantedFault {
+        name: "div-of-the-minimum",
+        operator: "Div",
+        does: "gives −1 where the least signed integer is divided, because its magnitude is negative again",
+        source: Some("tenstorrent/tt-metal#51476"),
+        kernel: |n| {
+            let (least, _) = n.dtype().filter(|d| d.is_signed() && d.is_int())?.int_range()?;
+            n.zip_integers(|x, y| if x == least { -1 } else { x.checked_div(y).unwrap_or(0) })
+        },
+    },
+    PlantedFault {
+        name: "pow-of-integers-truncates",
+        operator: "Pow",
+        does: "truncates e^(y·ln x) in f32, so that 3¹ is 2",
+        source: Some("microsoft/onnxruntime#19298"),
+        kernel: |n| {
+            n.input(1).filter(|y| y.dtype().is_int())?;
+            let just_below = |v: f64| v * (1.0 - f64::from(f32::EPSILON));
+            n.zip_integers(|x, y| just_below((x as f64).powf(y as f64)) as i128)
+        },
+    },
+    PlantedFault {
+        name: "pow-of-negatives-is-nan",
+        operator: "Pow",
+        does: "is e^(y·ln x), which is NaN where x is negative",
+        source: Some("huggingface/candle#2439"),
+        kernel: |n| n.zip(|x, y| if x < 0.0 { f64::NAN } else { x.powf(y) }),
+    },
+    PlantedFault {
+        name: "bit-shift-by-one-less",
+        operator: "BitShift",
+        does: "moves bits by one place less where they move by more than one",
+        source: None,
+        kernel: |n| {
+            let by = n.input(1)?;
+            let places = by.to_i128s();
+            n.with(
+                1,
+                &Tensor::from_i128_fn(&by.ty(), |i| if places[i] > 1 { places[i] - 1 } else { places[i] }),
+            )
+        },
+    },
+    PlantedFault {
+        name: "prelu-takes-slopes-by-channel",
+        operator: "PRelu",
+        does: "takes a slope of one axis for one per channel, not for one per element of the last axis",
+        source: Some("openvinotoolkit/openvino#35958"),
+        kernel: |n| {
+            let (x, slope) = (n.input(0)?, n.input(1).filter(|s| s.shape().len() == 1 && !s.is_empty())?);
+            let inner: usize = x.shape().get(2..)?.iter().product();
+            let channels = x.shape()[1];
+            n.with(1, &picked(slope, &x.ty(), |i| Some(i / inner % channels % slope.len()))?)
+        },
+    },
+    PlantedFault {
+        name: "sum-takes-the-first-shape",
+        operator: "Sum",
+        does: "takes the first element of each operand that has to broadcast",
+        source: None,
+        kernel: |n| {
+            let shape = n.outputs.first()?.extents();
+            let first_only = |x: &Tensor| {
+                if x.shape() == shape { Some(x.clone()) } else { picked(x, &x.ty(), |_| Some(0)) }
+            };
+            let operands: Vec<Tensor> = n.inputs.iter().map(|x| first_only((*x)?)).collect::<Option<_>>()?;
+            n.on(&operands.iter().map(Some).collect::<Vec<_>>())
+        },
+    },
+    PlantedFault {
+        name: "mean-of-means",
+        operator: "Mean",
+        does: "takes the mean of what it has and the next operand, again and again",
+        source: None,
+        kernel: |n| {
+            let dtype = n.dtype()?;
+            let operands: Vec<Vec<f64>> =
+                (0..n.inputs.len()).map(|i| Some(n.spread(i)?.to_f64s())).collect::<Option<_>>()?;
+            let running =
+                |i: usize| operands.iter().map(|x| x[i]).reduce(|mean, x| round_to(dtype, (mean + x) / 2.0));
+            n.edited(|i, y| running(i).unwrap_or(y))
         },
     },
 ];

@@ -1,12 +1,12 @@
 //! Normalisation and softmax.
 
-use ir::Tensor;
 use ir::round::round_to;
+use ir::{Tensor, Type};
 use ops::Op;
-use ops::nn::{GroupNorm, InstanceNorm, LayerNorm, LpNorm, Lrn, Softmax};
+use ops::nn::{GroupNorm, InstanceNorm, LayerNorm, LpNorm, Lrn, MeanVariance, Softmax};
 
 use crate::PlantedFault;
-use crate::node::{Node, Outputs, along, each, lanes, resolve};
+use crate::node::{Node, Outputs, along, each, lanes, only, reshaped, resolve};
 
 pub(super) const FAULTS: &[PlantedFault] = &[
     PlantedFault {
@@ -194,6 +194,137 @@ pub(super) const FAULTS: &[PlantedFault] = &[
                 let top = lane.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 lane.iter().map(|&x| f64::from(u8::from(x == top))).collect()
             })
+        },
+    },
+    PlantedFault {
+        name: "lp-norm-returns-its-operand",
+        operator: "LpNormalization",
+        does: "divides by nothing",
+        source: Some("onnx/onnx-mlir#3522"),
+        kernel: |n| Some(vec![n.input(0)?.clone()]),
+    },
+    PlantedFault {
+        name: "lp-norm-sums-signed",
+        operator: "LpNormalization",
+        does: "divides by the sum of the elements where p is 1, not by that of their magnitudes",
+        source: Some("onnx/onnx#8427"),
+        kernel: |n| {
+            let (Op::LpNorm(LpNorm { axis, taxicab: true }), x) = (n.op, n.input(0)?) else { return None };
+            let by_sum = |lane: &[f64]| {
+                let sum: f64 = lane.iter().sum();
+                lane.iter().map(|x| if sum == 0.0 { 0.0 } else { x / sum }).collect()
+            };
+            Some(vec![lanes(x, resolve(*axis, x.shape().len())?, by_sum)?])
+        },
+    },
+    PlantedFault {
+        name: "lrn-of-wide-windows-is-nan",
+        operator: "LRN",
+        does: "reads what lies before and behind the channels where the window is wider than all of them",
+        source: Some("BVLC/caffe#1864"),
+        kernel: |n| {
+            let Op::Lrn(op) = n.op else { return None };
+            let channels = *n.input(0)?.shape().get(1)?;
+            if op.size as usize > channels { n.edited(|_, _| f64::NAN) } else { None }
+        },
+    },
+    PlantedFault {
+        name: "lrn-takes-size-for-radius",
+        operator: "LRN",
+        does: "looks at so many channels to either side",
+        source: Some("alibaba/MNN#192"),
+        kernel: |n| match *n.op {
+            Op::Lrn(op) => n.instead(Lrn {
+                size: 2 * op.size + 1,
+                alpha: op.alpha * (2 * op.size + 1) as f32 / op.size as f32,
+                ..op
+            }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "softmax-over-a-phantom-axis",
+        operator: "Softmax",
+        does: "takes a negative axis for one of size 1, over which everything is 1",
+        source: Some("nurl-lang/nurl#336"),
+        kernel: |n| match n.op {
+            Op::Softmax(op) if op.axis < 0 => n.edited(|_, y| if y.is_nan() { y } else { 1.0 }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "log-softmax-coerces-to-a-matrix",
+        operator: "LogSoftmax",
+        does: "takes all axes from axis on together, as up to opset 12",
+        source: Some("microsoft/onnxruntime#4288"),
+        kernel: |n| {
+            let (Op::Softmax(op), x) = (n.op, n.input(0)?) else { return None };
+            let axis = resolve(op.axis, x.shape().len())?;
+            let together: usize = x.shape()[axis..].iter().product();
+            let rows = Type::new(x.dtype(), [(x.len().checked_div(together)?) as i64, together as i64]);
+            let y = only(&Softmax { axis: 1, ..*op }.into(), &[Some(&reshaped(x, &rows)?)], &rows)?;
+            Some(vec![reshaped(&y, n.outputs.first()?)?])
+        },
+    },
+    PlantedFault {
+        name: "hardmax-prefers-plus-zero",
+        operator: "Hardmax",
+        does: "compares bits, so that 0 is larger than a −0 before it",
+        source: None,
+        kernel: |n| {
+            along_axis(n, |lane| {
+                let later = |a: usize, b: usize| if lane[b].total_cmp(&lane[a]).is_gt() { b } else { a };
+                let largest = (0..lane.len()).reduce(later);
+                (0..lane.len()).map(|i| f64::from(u8::from(Some(i) == largest))).collect()
+            })
+        },
+    },
+    PlantedFault {
+        name: "instance-norm-shares-statistics-over-the-batch",
+        operator: "InstanceNormalization",
+        does: "normalises every image with the first one's elements",
+        source: None,
+        kernel: |n| n.with(0, &along(n.input(0)?, 0, |_, _| Some(0))?),
+    },
+    PlantedFault {
+        name: "group-norm-deals-channels-out",
+        operator: "GroupNormalization",
+        does: "puts every num_groups-th channel into a group, not those next to each other",
+        source: None,
+        kernel: |n| {
+            let (Op::GroupNorm(op), x) = (n.op, n.input(0)?) else { return None };
+            let (channels, groups) = (*x.shape().get(1)?, op.num_groups as usize);
+            let size = channels.checked_div(groups).filter(|&size| size > 1 && groups > 1)?;
+            // Where a channel lies once those of a group are together, and the other way round.
+            let dealt = along(x, 1, |i, _| Some(i % size * groups + i / size))?;
+            let scale = along(n.input(1)?, 0, |i, _| Some(i % size * groups + i / size))?;
+            let bias = along(n.input(2)?, 0, |i, _| Some(i % size * groups + i / size))?;
+            let mut outputs = n.on(&[Some(&dealt), Some(&scale), Some(&bias)])?;
+            outputs[0] = along(outputs.first()?, 1, |i, _| Some(i % groups * size + i / groups))?;
+            Some(outputs)
+        },
+    },
+    PlantedFault {
+        name: "rms-norm-forgets-the-root",
+        operator: "RMSNormalization",
+        does: "divides by the mean of squares itself",
+        source: None,
+        kernel: |n| {
+            let (Op::RmsNorm(op), x) = (n.op, n.input(0)?) else { return None };
+            let together: usize = x.shape()[resolve(op.axis, x.shape().len())?..].iter().product();
+            let squares: Vec<f64> = x.to_f64s().iter().map(|v| v * v).collect();
+            let means: Vec<f64> = squares.chunks(together.max(1)).map(mean).collect();
+            n.edited(|i, y| y / (means[i / together] + f64::from(op.epsilon)).sqrt())
+        },
+    },
+    PlantedFault {
+        name: "mean-variance-of-the-default-axes",
+        operator: "MeanVarianceNormalization",
+        does: "standardises over all axes but the second, whatever axes says",
+        source: None,
+        kernel: |n| {
+            let rank = n.input(0)?.shape().len() as i64;
+            n.instead(MeanVariance { axes: (0..rank).filter(|&axis| axis != 1).collect() })
         },
     },
 ];

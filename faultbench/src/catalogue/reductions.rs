@@ -236,6 +236,141 @@ pub(super) const FAULTS: &[PlantedFault] = &[
             _ => None,
         },
     },
+    PlantedFault {
+        name: "reduce-sum-square-squares-the-sum",
+        operator: "ReduceSumSquare",
+        does: "squares the sum, not the elements",
+        source: None,
+        kernel: |n| {
+            let Op::Reduce(op) = n.op else { return None };
+            let sums = n.instead(Reduce { function: ReduceFn::Sum, ..op.clone() })?.pop()?.to_f64s();
+            n.edited(|i, _| sums[i] * sums[i])
+        },
+    },
+    PlantedFault {
+        name: "reduce-sum-square-forgets-to-square",
+        operator: "ReduceSumSquare",
+        does: "sums the elements as they are",
+        source: None,
+        kernel: |n| match n.op {
+            Op::Reduce(op) => n.instead(Reduce { function: ReduceFn::Sum, ..op.clone() }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "reduce-min-by-negation",
+        operator: "ReduceMin",
+        does: "is −max(−x), so that the least integer, which stays itself, is never found",
+        source: Some("tenstorrent/tt-metal#49589"),
+        kernel: |n| match n.op {
+            Op::Reduce(op) => negated(n, Reduce { function: ReduceFn::Max, ..op.clone() }.into()),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "arg-min-by-negation",
+        operator: "ArgMin",
+        does: "is the place of the largest of −x, so that the least integer, which stays itself, comes last",
+        source: None,
+        kernel: |n| match *n.op {
+            Op::Arg(op @ Arg { function: ArgFn::Min, .. }) => {
+                let x = n.input(0).filter(|x| x.dtype().is_int())?;
+                let of_negated = Op::from(Arg { function: ArgFn::Max, ..op });
+                Some(vec![only(&of_negated, &[Some(&minus(x))], n.outputs.first()?)?])
+            }
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "arg-max-of-one-counts-on",
+        operator: "ArgMax",
+        does: "gives the place in the whole tensor where the axis has one element",
+        source: Some("pytorch/pytorch#38922"),
+        kernel: |n| {
+            let (Op::Arg(op), x) = (n.op, n.input(0)?) else { return None };
+            let size = x.shape()[resolve(op.axis, x.shape().len())?];
+            (size == 1).then(|| vec![Tensor::from_i128_fn(&n.outputs[0], |i| i as i128)])
+        },
+    },
+    PlantedFault {
+        name: "reduce-max-of-bool-is-all",
+        operator: "ReduceMax",
+        does: "asks whether all truth values hold, not whether one does",
+        source: None,
+        kernel: |n| {
+            n.of(&[DType::Bool])?;
+            match n.op {
+                Op::Reduce(op) => n.instead(Reduce { function: ReduceFn::Min, ..op.clone() }),
+                _ => None,
+            }
+        },
+    },
+    PlantedFault {
+        name: "reduce-l1-of-the-last-axis",
+        operator: "ReduceL1",
+        does: "reverses the order of what is left where an axis other than the last is reduced",
+        source: None,
+        kernel: |n| {
+            let rank = n.input(0)?.shape().len();
+            let all = n.more_than(1)?;
+            if axis(n)? + 1 == rank { None } else { n.moved(|i| Some(all - 1 - i)) }
+        },
+    },
+    PlantedFault {
+        name: "cum-sum-turns-the-sums-round",
+        operator: "CumSum",
+        does: "sums from the beginning and turns the sums round, where reverse asks to turn the elements round first",
+        source: Some("apache/tvm#18137"),
+        kernel: |n| match *n.op {
+            Op::Cumulative(op @ Cumulative { reverse: true, axis, .. }) => {
+                let sums = n.instead(Cumulative { reverse: false, ..op })?.pop()?;
+                let axis = resolve(axis, sums.shape().len())?;
+                Some(vec![along(&sums, axis, |i, size| Some(size - 1 - i))?])
+            }
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "cum-sum-excludes-by-one",
+        operator: "CumSum",
+        does: "subtracts 1, not the element itself, where exclusive asks to leave it out",
+        source: Some("llvm/torch-mlir#3241"),
+        kernel: |n| match *n.op {
+            Op::Cumulative(op @ Cumulative { exclusive: true, .. }) => {
+                let sums = n.instead(Cumulative { exclusive: false, ..op })?.pop()?;
+                if sums.dtype().is_float() {
+                    return Some(vec![each(&sums, |sum| sum - 1.0)]);
+                }
+                let sums_of = sums.to_i128s();
+                Some(vec![Tensor::from_i128_fn(&sums.ty(), |i| sums_of[i] - 1)])
+            }
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "cum-prod-starts-at-zero",
+        operator: "CumProd",
+        does: "starts an exclusive product at 0",
+        source: None,
+        kernel: |n| match *n.op {
+            Op::Cumulative(Cumulative { exclusive: true, .. }) => n.edited(|_, _| 0.0),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "top-k-places-are-in-the-tensor",
+        operator: "TopK",
+        does: "gives places in the whole tensor, not on the axis",
+        source: None,
+        kernel: |n| {
+            let (Op::TopK(op), mut outputs) = (n.op, n.right()?) else { return None };
+            let lane = *n.input(0)?.shape().get(resolve(op.axis, n.input(0)?.shape().len())?)?;
+            let places = outputs.get(1)?.to_i128s();
+            let k = op.k as usize;
+            outputs[1] = Tensor::from_i128_fn(&n.outputs[1], |i| places[i] + (i / k * lane) as i128);
+            Some(outputs)
+        },
+    },
 ];
 
 /// The first axis that is reduced.
@@ -258,4 +393,16 @@ fn top_k_from_the_end(n: &Node<'_>) -> Outputs {
     let found = outputs.get(1)?.to_i128s();
     outputs[1] = Tensor::from_i128_fn(&n.outputs[1], |i| last - found[i]);
     Some(outputs)
+}
+
+/// The negation of what an operator gives on negated integers.
+fn negated(n: &Node<'_>, op: Op) -> Outputs {
+    let x = n.input(0).filter(|x| x.dtype().is_int())?;
+    Some(vec![minus(&only(&op, &[Some(&minus(x))], n.outputs.first()?)?)])
+}
+
+/// Integers with the other sign, wrapped.
+fn minus(x: &Tensor) -> Tensor {
+    let values = x.to_i128s();
+    Tensor::from_i128_fn(&x.ty(), |i| -values[i])
 }
