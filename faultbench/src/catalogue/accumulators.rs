@@ -1,4 +1,7 @@
-//! Sums kept in the dtype of their terms, where what is promised is a wider one.
+//! Sums kept in a dtype that is too narrow.
+//!
+//! Where an operator only adds, every profile grants any order in the dtype of the terms, so that a sum of halves in halves is none
+//! of these: a narrower dtype is. Where a normalisation promises more, the dtype of the terms is too narrow already.
 
 use ir::DType;
 use ir::round::round_to;
@@ -11,49 +14,49 @@ use crate::node::{Node, Outputs, lanes, resolve};
 
 pub(super) const FAULTS: &[PlantedFault] = &[
     PlantedFault {
-        name: "reduce-sum-of-f16-in-f16",
+        name: "reduce-sum-of-f16-in-bf16",
         operator: "ReduceSum",
-        does: "sums halves in halves",
-        source: Some("cactus-compute/cactus#344"),
+        does: "keeps sums of halves in bf16",
+        source: None,
         kernel: |n| {
             let (Op::Reduce(op), x) = (n.op, n.of(&[DType::F16])?) else { return None };
             let &[axis] = op.axes.as_deref()? else { return None };
-            n.summed_in(DType::F16, 0, resolve(axis, x.shape().len())?)
+            n.summed_in(DType::BF16, 0, resolve(axis, x.shape().len())?)
         },
     },
     PlantedFault {
-        name: "matmul-of-f16-in-f16",
+        name: "matmul-of-f16-in-bf16",
         operator: "MatMul",
-        does: "sums products of halves in halves",
+        does: "keeps sums of products of halves in bf16",
         source: None,
         kernel: |n| {
             let rank = n.of(&[DType::F16])?.shape().len();
-            n.summed_in(DType::F16, 0, rank.checked_sub(1)?)
+            n.summed_in(DType::BF16, 0, rank.checked_sub(1)?)
         },
     },
     PlantedFault {
-        name: "gemm-of-bf16-in-bf16",
+        name: "gemm-of-bf16-in-8-bits",
         operator: "Gemm",
-        does: "sums products of bf16 in bf16",
+        does: "keeps sums of products of bf16 in floats of eight bits",
         source: None,
         kernel: |n| match n.op {
             // With an addend, it would be added once per term.
             Op::Gemm(op) if n.input(2).is_none() => {
                 n.of(&[DType::BF16])?;
-                n.summed_in(DType::BF16, 0, usize::from(!op.trans_a))
+                n.summed_in(DType::F8E5M2, 0, usize::from(!op.trans_a))
             }
             _ => None,
         },
     },
     PlantedFault {
-        name: "conv-of-f16-in-f16",
+        name: "conv-of-f16-in-bf16",
         operator: "Conv",
-        does: "sums what the input's channels give in halves",
+        does: "keeps sums of what the channels of halves give in bf16",
         source: None,
         kernel: |n| match n.op {
             Op::Conv(op) if op.group == 1 && n.input(2).is_none() => {
                 n.of(&[DType::F16])?;
-                n.summed_in(DType::F16, 0, 1)
+                n.summed_in(DType::BF16, 0, 1)
             }
             _ => None,
         },
