@@ -297,8 +297,9 @@ pub(super) const FAULTS: &[PlantedFault] = &[
             let dtype = n.dtype()?;
             let operands: Vec<Vec<f64>> =
                 (0..n.inputs.len()).map(|i| Some(n.spread(i)?.to_f64s())).collect::<Option<_>>()?;
-            let running =
-                |i: usize| operands.iter().map(|x| x[i]).reduce(|mean, x| round_to(dtype, (mean + x) / 2.0));
+            let running = |i: usize| {
+                operands.iter().map(|x| x[i]).reduce(|mean, x| round_to(dtype, f64::midpoint(mean, x)))
+            };
             n.edited(|i, y| running(i).unwrap_or(y))
         },
     },

@@ -20,18 +20,20 @@ mod nothing;
 mod pools;
 mod reductions;
 mod refusals;
+mod shapes;
 mod sizes;
 mod windows;
 
 use super::PlantedFault;
 
 /// Every fault, family by family and then kind by kind.
-const FAMILIES: [&[PlantedFault]; 18] = [
+const FAMILIES: [&[PlantedFault]; 19] = [
     activations::FAULTS,
     curves::FAULTS,
     arithmetic::FAULTS,
     logic::FAULTS,
     choices::FAULTS,
+    shapes::FAULTS,
     layout::FAULTS,
     indexing::FAULTS,
     linear::FAULTS,

@@ -1,6 +1,6 @@
 //! Tensors without axes and tensors without elements: a scalar taken for something else, nothing taken for garbage.
 
-use ir::Tensor;
+use ir::{Tensor, Type};
 use ops::Op;
 use ops::reduction::{Reduce, ReduceFn};
 
@@ -116,9 +116,12 @@ pub(super) const FAULTS: &[PlantedFault] = &[
 /// What memory may hold before it is written to.
 fn garbage(n: &Node<'_>) -> Outputs {
     n.more_than(0)?;
-    let left = |y: &ir::Type| match y.dtype.is_float() {
-        true => Tensor::from_f64_fn(y, |i| 6.19e4 + i as f64),
-        false => Tensor::from_i128_fn(y, |i| 97 + i as i128),
+    let left = |y: &Type| {
+        if y.dtype.is_float() {
+            Tensor::from_f64_fn(y, |i| 6.19e4 + i as f64)
+        } else {
+            Tensor::from_i128_fn(y, |i| 97 + i as i128)
+        }
     };
     Some(n.outputs.iter().map(left).collect())
 }

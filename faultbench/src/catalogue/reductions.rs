@@ -263,7 +263,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         does: "is −max(−x), so that the least integer, which stays itself, is never found",
         source: Some("tenstorrent/tt-metal#49589"),
         kernel: |n| match n.op {
-            Op::Reduce(op) => negated(n, Reduce { function: ReduceFn::Max, ..op.clone() }.into()),
+            Op::Reduce(op) => negated(n, Reduce { function: ReduceFn::Max, ..op.clone() }),
             _ => None,
         },
     },
@@ -396,9 +396,9 @@ fn top_k_from_the_end(n: &Node<'_>) -> Outputs {
 }
 
 /// The negation of what an operator gives on negated integers.
-fn negated(n: &Node<'_>, op: Op) -> Outputs {
+fn negated(n: &Node<'_>, op: impl Into<Op>) -> Outputs {
     let x = n.input(0).filter(|x| x.dtype().is_int())?;
-    Some(vec![minus(&only(&op, &[Some(&minus(x))], n.outputs.first()?)?)])
+    Some(vec![minus(&only(&op.into(), &[Some(&minus(x))], n.outputs.first()?)?)])
 }
 
 /// Integers with the other sign, wrapped.

@@ -188,7 +188,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         source: Some("ggml-org/ggml#274"),
         kernel: |n| {
             let row: usize = n.input(1)?.shape().get(1..)?.iter().product();
-            if row > 32 && row % 32 != 0 { n.edited(|_, _| f64::NAN) } else { None }
+            if row > 32 && !row.is_multiple_of(32) { n.edited(|_, _| f64::NAN) } else { None }
         },
     },
     PlantedFault {
