@@ -18,7 +18,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`catalogue`] | the faults, a file per family of operators or kind of mistake |
+//! | [`catalogue`] | the faults, a file per family of operators |
 //! | `node` | what the faulty kernels are made of: the right kernels, on other operands or with other results |
 //! | `kernels` | the CPU's kernels but for one |
 //! | `judges` | bounds, and constants |
