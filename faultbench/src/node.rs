@@ -4,7 +4,7 @@
 
 use backends::cpu::run_node;
 use ir::format::FloatFormat;
-use ir::round::round_to_format;
+use ir::round::{round_to, round_to_format};
 use ir::{DType, Tensor, Type};
 use ops::Op;
 use ops::movement::{Expand, Transpose};
@@ -106,6 +106,74 @@ impl Node<'_> {
         only(&expand.into(), &[Some(x)], &Type::new(x.dtype(), shape.clone()))
     }
 
+    /// The first operand, if it has one of these dtypes.
+    pub(crate) fn of(&self, dtypes: &[DType]) -> Option<&Tensor> {
+        self.input(0).filter(|x| dtypes.contains(&x.dtype()))
+    }
+
+    /// The first operand, if it is the second one too: the same value, not one that happens to be equal.
+    pub(crate) fn alias(&self) -> Option<&Tensor> {
+        let (x, y) = (self.input(0)?, self.input(1)?);
+        std::ptr::eq(x, y).then_some(x)
+    }
+
+    /// The first operand, if it has no axes.
+    pub(crate) fn scalar(&self) -> Option<&Tensor> {
+        self.input(0).filter(|x| x.shape().is_empty())
+    }
+
+    /// An operand without elements, if there is one.
+    pub(crate) fn empty(&self) -> Option<&Tensor> {
+        self.inputs.iter().flatten().copied().find(|x| x.is_empty())
+    }
+
+    /// How many elements the first output has, if it has more than so many.
+    pub(crate) fn more_than(&self, count: usize) -> Option<usize> {
+        Some(self.outputs.first()?.extents().iter().product()).filter(|&all| all > count)
+    }
+
+    /// The right outputs, but that an element of the first one is what `from` says: that at another place, or 0.
+    pub(crate) fn moved(&self, from: impl Fn(usize) -> Option<usize>) -> Outputs {
+        let mut right = self.right()?;
+        let first = right.first_mut()?;
+        *first = picked(first, &first.ty(), from)?;
+        Some(right)
+    }
+
+    /// The right outputs of a loop over so many elements at a time, which leaves 0 in what remains at the end.
+    pub(crate) fn without_tail(&self, lanes: usize) -> Outputs {
+        let all = self.more_than(lanes)?;
+        self.moved(|i| (i < all / lanes * lanes).then_some(i))
+    }
+
+    /// The right outputs, but for elements of the first one that are taken from another tensor of its type.
+    pub(crate) fn patched(&self, wrong: &Tensor, is_wrong: impl Fn(usize) -> bool) -> Outputs {
+        let mut right = self.right()?;
+        let first = right.first_mut().filter(|y| y.ty() == wrong.ty())?;
+        let width = first.dtype().whole_bytes();
+        let (mut bytes, others) = (first.to_bytes(), wrong.to_bytes());
+        for i in (0..first.len()).filter(|&i| is_wrong(i)) {
+            bytes[i * width..(i + 1) * width].copy_from_slice(&others[i * width..(i + 1) * width]);
+        }
+        *first = Tensor::from_bytes(&first.ty(), &bytes).ok()?;
+        Some(right)
+    }
+
+    /// Sums along an axis of an operand, one term after the other, each of them from the right kernel, and what has been summed
+    /// up kept in a dtype.
+    pub(crate) fn summed_in(&self, dtype: DType, operand: usize, axis: usize) -> Outputs {
+        let (x, y) = (self.input(operand)?, self.outputs.first()?);
+        let mut sums = vec![0.0; y.extents().iter().product()];
+        for k in 0..*x.shape().get(axis)? {
+            let one = along(x, axis, |i, _| (i == k).then_some(i))?;
+            let terms = self.with(operand, &one)?.pop()?.to_f64s();
+            for (sum, term) in sums.iter_mut().zip(terms) {
+                *sum = round_to(dtype, *sum + term);
+            }
+        }
+        Some(vec![Tensor::from_f64_fn(y, |i| sums[i])])
+    }
+
     /// The node computed in another dtype, where operands and outputs are of dtypes among `of`.
     pub(crate) fn through(&self, dtype: DType, of: &[DType]) -> Outputs {
         self.dtype().filter(|d| of.contains(d))?;
@@ -124,6 +192,12 @@ impl Node<'_> {
             self.inputs.iter().map(|x| x.map(|x| each(x, |v| keep_bits(v, bits)))).collect();
         self.on(&short.iter().map(Option::as_ref).collect::<Vec<_>>())
     }
+}
+
+/// No output where one is due: the runner of the graph says that the node fails.
+#[allow(clippy::unnecessary_wraps, reason = "what a kernel gives")]
+pub(crate) const fn refusal() -> Outputs {
+    Some(Vec::new())
 }
 
 /// The right outputs of a node whose unsigned integers are taken for signed ones.
@@ -162,6 +236,19 @@ fn signed(dtype: DType) -> Option<DType> {
 /// A tensor's bits under another dtype.
 fn bits_as(x: &Tensor, dtype: DType) -> Option<Tensor> {
     Tensor::from_bytes(&Type::new(dtype, x.ty().shape), &x.to_bytes()).ok()
+}
+
+/// The tensor of a type, with as many bytes to an element, whose element `i` is element `from(i)` of another; zeros where there
+/// is none.
+pub(crate) fn picked(x: &Tensor, ty: &Type, from: impl Fn(usize) -> Option<usize>) -> Option<Tensor> {
+    let (width, bytes) = (x.dtype().whole_bytes(), x.to_bytes());
+    let mut moved = vec![0; ty.extents().iter().product::<usize>() * width];
+    for (i, place) in moved.chunks_exact_mut(width).enumerate() {
+        if let Some(j) = from(i).filter(|&j| j < x.len()) {
+            place.copy_from_slice(&bytes[j * width..(j + 1) * width]);
+        }
+    }
+    Tensor::from_bytes(ty, &moved).ok()
 }
 
 /// A tensor's elements, in the same order, under another shape.

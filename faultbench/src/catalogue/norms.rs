@@ -1,24 +1,26 @@
 //! Normalisation and softmax.
 
-use ir::Tensor;
 use ir::round::round_to;
+use ir::{Tensor, Type};
 use ops::Op;
-use ops::nn::{GroupNorm, InstanceNorm, LayerNorm, LpNorm, Lrn, Softmax};
+use ops::nn::{GroupNorm, InstanceNorm, LayerNorm, LpNorm, Lrn, MeanVariance, Softmax};
 
 use crate::PlantedFault;
-use crate::node::{Node, Outputs, along, each, lanes, resolve};
+use crate::node::{Node, Outputs, along, each, lanes, only, reshaped, resolve};
 
 pub(super) const FAULTS: &[PlantedFault] = &[
     PlantedFault {
         name: "batch-norm-exchanges-mean-and-variance",
         operator: "BatchNormalization",
         does: "takes the variance for the mean and the mean for the variance",
+        source: None,
         kernel: |n| n.exchanging(3, 4),
     },
     PlantedFault {
         name: "batch-norm-adds-epsilon-to-the-deviation",
         operator: "BatchNormalization",
         does: "is …/(√variance + epsilon): epsilon after the root",
+        source: None,
         kernel: |n| {
             let Op::BatchNorm(op) = n.op else { return None };
             let epsilon = f64::from(op.epsilon);
@@ -30,12 +32,14 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "batch-norm-adds-before-it-scales",
         operator: "BatchNormalization",
         does: "is scale·(… + B): the addition comes before the factor",
+        source: None,
         kernel: batch_norm_adding_first,
     },
     PlantedFault {
         name: "layer-norm-forgets-epsilon",
         operator: "LayerNormalization",
         does: "takes 0 for epsilon",
+        source: None,
         kernel: |n| match *n.op {
             Op::LayerNorm(op) => n.instead(LayerNorm { epsilon: 0.0, ..op }),
             _ => None,
@@ -45,6 +49,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "layer-norm-takes-the-last-axis",
         operator: "LayerNormalization",
         does: "standardises along the last axis whatever axis says",
+        source: None,
         kernel: |n| match *n.op {
             Op::LayerNorm(op) if n.outputs.len() == 1 => n.instead(LayerNorm { axis: -1, ..op }),
             _ => None,
@@ -54,18 +59,21 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "instance-norm-exchanges-scale-and-bias",
         operator: "InstanceNormalization",
         does: "takes B for scale and scale for B",
+        source: None,
         kernel: |n| n.exchanging(1, 2),
     },
     PlantedFault {
         name: "instance-norm-ignores-epsilon",
         operator: "InstanceNormalization",
         does: "takes the default for epsilon",
+        source: None,
         kernel: |n| n.instead(InstanceNorm { epsilon: 1e-5 }),
     },
     PlantedFault {
         name: "group-norm-takes-each-channel-alone",
         operator: "GroupNormalization",
         does: "standardises each channel on its own",
+        source: None,
         kernel: |n| match *n.op {
             Op::GroupNorm(op) => {
                 let channels = *n.input(0)?.shape().get(1)? as i64;
@@ -78,6 +86,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "rms-norm-subtracts-the-mean",
         operator: "RMSNormalization",
         does: "subtracts the mean first, as LayerNormalization does",
+        source: None,
         kernel: |n| {
             let (Op::RmsNorm(op), x) = (n.op, n.input(0)?) else { return None };
             let together: usize = x.shape()[resolve(op.axis, x.shape().len())?..].iter().product();
@@ -90,6 +99,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "lp-norm-exchanges-p",
         operator: "LpNormalization",
         does: "takes p = 2 for p = 1 and the other way round",
+        source: None,
         kernel: |n| match *n.op {
             Op::LpNorm(op) => n.instead(LpNorm { taxicab: !op.taxicab, ..op }),
             _ => None,
@@ -99,6 +109,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "mean-variance-is-unbiased",
         operator: "MeanVarianceNormalization",
         does: "divides the squares by one less than their number",
+        source: None,
         kernel: |n| {
             let (Op::MeanVariance(op), x) = (n.op, n.input(0)?) else { return None };
             let rank = x.shape().len();
@@ -114,6 +125,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "lrn-does-not-divide-by-size",
         operator: "LRN",
         does: "weighs the squares by alpha, not by alpha / size",
+        source: Some("MarcBS/keras#4"),
         kernel: |n| match *n.op {
             Op::Lrn(op) => n.instead(Lrn { alpha: op.alpha * op.size as f32, ..op }),
             _ => None,
@@ -123,6 +135,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "lrn-leans-to-the-front",
         operator: "LRN",
         does: "takes the odd channel of an even size before, not after",
+        source: None,
         kernel: |n| {
             let mirrored = |x: &Tensor| along(x, 1, |i, size| Some(size - 1 - i));
             let mut outputs = n.with(0, &mirrored(n.input(0)?)?)?;
@@ -134,6 +147,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "softmax-takes-the-next-axis",
         operator: "Softmax",
         does: "is off by one axis",
+        source: None,
         kernel: |n| match *n.op {
             Op::Softmax(op) => {
                 let axis = resolve(op.axis + 1, n.input(0)?.shape().len())? as i64;
@@ -146,6 +160,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "softmax-does-not-subtract-the-maximum",
         operator: "Softmax",
         does: "takes eˣ as it is, which overflows",
+        source: Some("apache/singa#540"),
         kernel: |n| {
             let dtype = n.dtype()?;
             along_axis(n, |lane| {
@@ -159,6 +174,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "log-softmax-takes-the-logarithm-last",
         operator: "LogSoftmax",
         does: "is the logarithm of a rounded Softmax, which may be 0 or 1",
+        source: None,
         kernel: |n| {
             let dtype = n.dtype()?;
             along_axis(n, |lane| {
@@ -172,11 +188,143 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "hardmax-marks-all-of-equals",
         operator: "Hardmax",
         does: "marks every element that equals the largest",
+        source: None,
         kernel: |n| {
             along_axis(n, |lane| {
                 let top = lane.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 lane.iter().map(|&x| f64::from(u8::from(x == top))).collect()
             })
+        },
+    },
+    PlantedFault {
+        name: "lp-norm-returns-its-operand",
+        operator: "LpNormalization",
+        does: "divides by nothing",
+        source: Some("onnx/onnx-mlir#3522"),
+        kernel: |n| Some(vec![n.input(0)?.clone()]),
+    },
+    PlantedFault {
+        name: "lp-norm-sums-signed",
+        operator: "LpNormalization",
+        does: "divides by the sum of the elements where p is 1, not by that of their magnitudes",
+        source: Some("onnx/onnx#8427"),
+        kernel: |n| {
+            let (Op::LpNorm(LpNorm { axis, taxicab: true }), x) = (n.op, n.input(0)?) else { return None };
+            let by_sum = |lane: &[f64]| {
+                let sum: f64 = lane.iter().sum();
+                lane.iter().map(|x| if sum == 0.0 { 0.0 } else { x / sum }).collect()
+            };
+            Some(vec![lanes(x, resolve(*axis, x.shape().len())?, by_sum)?])
+        },
+    },
+    PlantedFault {
+        name: "lrn-of-wide-windows-is-nan",
+        operator: "LRN",
+        does: "reads what lies before and behind the channels where the window is wider than all of them",
+        source: Some("BVLC/caffe#1864"),
+        kernel: |n| {
+            let Op::Lrn(op) = n.op else { return None };
+            let channels = *n.input(0)?.shape().get(1)?;
+            if op.size as usize > channels { n.edited(|_, _| f64::NAN) } else { None }
+        },
+    },
+    PlantedFault {
+        name: "lrn-takes-size-for-radius",
+        operator: "LRN",
+        does: "looks at so many channels to either side",
+        source: Some("alibaba/MNN#192"),
+        kernel: |n| match *n.op {
+            Op::Lrn(op) => n.instead(Lrn {
+                size: 2 * op.size + 1,
+                alpha: op.alpha * (2 * op.size + 1) as f32 / op.size as f32,
+                ..op
+            }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "softmax-over-a-phantom-axis",
+        operator: "Softmax",
+        does: "takes a negative axis for one of size 1, over which everything is 1",
+        source: Some("nurl-lang/nurl#336"),
+        kernel: |n| match n.op {
+            Op::Softmax(op) if op.axis < 0 => n.edited(|_, y| if y.is_nan() { y } else { 1.0 }),
+            _ => None,
+        },
+    },
+    PlantedFault {
+        name: "log-softmax-coerces-to-a-matrix",
+        operator: "LogSoftmax",
+        does: "takes all axes from axis on together, as up to opset 12",
+        source: Some("microsoft/onnxruntime#4288"),
+        kernel: |n| {
+            let (Op::Softmax(op), x) = (n.op, n.input(0)?) else { return None };
+            let axis = resolve(op.axis, x.shape().len())?;
+            let together: usize = x.shape()[axis..].iter().product();
+            let rows = Type::new(x.dtype(), [(x.len().checked_div(together)?) as i64, together as i64]);
+            let y = only(&Softmax { axis: 1, ..*op }.into(), &[Some(&reshaped(x, &rows)?)], &rows)?;
+            Some(vec![reshaped(&y, n.outputs.first()?)?])
+        },
+    },
+    PlantedFault {
+        name: "hardmax-prefers-plus-zero",
+        operator: "Hardmax",
+        does: "compares bits, so that 0 is larger than a −0 before it",
+        source: None,
+        kernel: |n| {
+            along_axis(n, |lane| {
+                let later = |a: usize, b: usize| if lane[b].total_cmp(&lane[a]).is_gt() { b } else { a };
+                let largest = (0..lane.len()).reduce(later);
+                (0..lane.len()).map(|i| f64::from(u8::from(Some(i) == largest))).collect()
+            })
+        },
+    },
+    PlantedFault {
+        name: "instance-norm-shares-statistics-over-the-batch",
+        operator: "InstanceNormalization",
+        does: "normalises every image with the first one's elements",
+        source: None,
+        kernel: |n| n.with(0, &along(n.input(0)?, 0, |_, _| Some(0))?),
+    },
+    PlantedFault {
+        name: "group-norm-deals-channels-out",
+        operator: "GroupNormalization",
+        does: "puts every num_groups-th channel into a group, not those next to each other",
+        source: None,
+        kernel: |n| {
+            let (Op::GroupNorm(op), x) = (n.op, n.input(0)?) else { return None };
+            let (channels, groups) = (*x.shape().get(1)?, op.num_groups as usize);
+            let size = channels.checked_div(groups).filter(|&size| size > 1 && groups > 1)?;
+            // Where a channel lies once those of a group are together, and the other way round.
+            let dealt = along(x, 1, |i, _| Some(i % size * groups + i / size))?;
+            let scale = along(n.input(1)?, 0, |i, _| Some(i % size * groups + i / size))?;
+            let bias = along(n.input(2)?, 0, |i, _| Some(i % size * groups + i / size))?;
+            let mut outputs = n.on(&[Some(&dealt), Some(&scale), Some(&bias)])?;
+            outputs[0] = along(outputs.first()?, 1, |i, _| Some(i % groups * size + i / groups))?;
+            Some(outputs)
+        },
+    },
+    PlantedFault {
+        name: "rms-norm-forgets-the-root",
+        operator: "RMSNormalization",
+        does: "divides by the mean of squares itself",
+        source: None,
+        kernel: |n| {
+            let (Op::RmsNorm(op), x) = (n.op, n.input(0)?) else { return None };
+            let together: usize = x.shape()[resolve(op.axis, x.shape().len())?..].iter().product();
+            let squares: Vec<f64> = x.to_f64s().iter().map(|v| v * v).collect();
+            let means: Vec<f64> = squares.chunks(together.max(1)).map(mean).collect();
+            n.edited(|i, y| y / (means[i / together] + f64::from(op.epsilon)).sqrt())
+        },
+    },
+    PlantedFault {
+        name: "mean-variance-of-the-default-axes",
+        operator: "MeanVarianceNormalization",
+        does: "standardises over all axes but the second, whatever axes says",
+        source: None,
+        kernel: |n| {
+            let rank = n.input(0)?.shape().len() as i64;
+            n.instead(MeanVariance { axes: (0..rank).filter(|&axis| axis != 1).collect() })
         },
     },
 ];
