@@ -136,13 +136,13 @@ fn score(title: String, findings: &[&Explained]) -> Scored {
     Scored { title, fault, findings: findings.len(), right }
 }
 
-/// The saved cases, but for the culprits alone beside them.
+/// The saved cases, but for what they were reduced to.
 fn saved(findings: &Path) -> Result<Vec<PathBuf>> {
     let mut cases = Vec::new();
     for signature in fs::read_dir(findings)? {
         for case in fs::read_dir(signature?.path())? {
             let path = case?.path();
-            if !path.to_string_lossy().ends_with("-alone") {
+            if !["-alone", "-reduced"].iter().any(|end| path.to_string_lossy().ends_with(end)) {
                 cases.push(path);
             }
         }

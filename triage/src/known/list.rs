@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use oracles::Finding;
 use semver::{Version, VersionReq};
 use serde::Deserialize;
 
@@ -64,6 +65,15 @@ impl Known {
             .collect();
         covering.sort_by(|(_, a), (_, b)| a.signature.cmp_telling(&b.signature));
         covering
+    }
+
+    /// The entries that cover a finding under its name, or else under the one that it had before findings were reduced.
+    pub fn covering_finding(&self, version: &str, finding: &Finding) -> Vec<(usize, &Entry)> {
+        let by_name = self.covering(version, &finding.signature().to_string());
+        if !by_name.is_empty() {
+            return by_name;
+        }
+        self.covering(version, &finding.former_signature().to_string())
     }
 
     /// Whether nothing is known.

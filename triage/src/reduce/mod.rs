@@ -7,14 +7,18 @@
 //! | `rewrite` | changing a problem: types follow, what is unused goes |
 //! | `passes` | smaller candidates, a file per way to make them |
 //! | `driver` | going down until nothing gets smaller |
+//! | `name` | what a finding is called: what is left of its case |
+//! | `core` | the operators that are left, in words |
 //! | `scalar` | elements of tensors, and parts of tensors |
 //!
 //! A pass does not know what is interesting, and nothing else knows what is smaller in which way: the driver takes a
 //! pass's candidates, drops those that are not smaller in the one order of sizes, and asks whether the rest show the
 //! finding. Reducing a result once more goes on where the budget ended.
 
+mod core;
 mod driver;
 mod interest;
+mod name;
 mod passes;
 mod problem;
 mod rewrite;
@@ -22,7 +26,7 @@ mod scalar;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use ir::{DType, Datum, Tensor, Type};
@@ -32,16 +36,19 @@ use ops::{Footprint, Graph, Model};
 use serde::Serialize;
 use worker::WorkerError;
 
-pub use driver::{Budget, OnBest};
+pub use driver::{Budget, OnBest, Stop};
 pub use interest::Shown;
+pub(crate) use interest::{Inquiry, Ran, Tame, run};
+pub(crate) use name::{Named, Start, name};
 pub(crate) use passes::neighbours;
 pub use problem::{Problem, Size};
+pub(crate) use rewrite::cut_out;
 
 use crate::folder::{self, About};
 use crate::stored;
-use driver::Driver;
+use driver::{Descent, Driver};
 use harness::target::Target;
-use interest::Interest;
+use interest::{Interest, Interesting};
 
 /// What a reduction did.
 #[derive(Clone, Debug, Serialize)]
@@ -153,7 +160,8 @@ pub fn reduce_problems(
     refuse_any_graph(target, &interest)?;
     let before = shown.problem.size();
     on_best(&shown, before).map_err(ReduceError::Save)?;
-    let mut driver = Driver::new(interest, shown, reduction.budget, reduction.stop, on_best);
+    let stop = || reduction.stop.load(Ordering::Relaxed);
+    let mut driver = Driver::new(DOWN, &interest, shown, reduction.budget, &stop, on_best);
     let minimal = driver.run()?;
     let (after, finding) = (driver.size, &driver.best.finding);
     Ok(Reduced {
@@ -170,6 +178,9 @@ pub fn reduce_problems(
         seconds: started.elapsed().as_secs_f64(),
     })
 }
+
+/// Down to the smallest case, in the order of sizes.
+const DOWN: Descent = Descent { tiers: passes::tiers, is_smaller: |one, other| one < other };
 
 /// The first problem and target with a finding.
 fn find<'t>(
