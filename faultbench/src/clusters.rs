@@ -52,9 +52,9 @@ struct Scored {
 }
 
 /// A finding with the faults that explain it.
-struct Explained {
+pub(crate) struct Explained {
     signature: String,
-    faults: Vec<&'static PlantedFault>,
+    pub(crate) faults: Vec<&'static PlantedFault>,
 }
 
 /// Plants `count` faults at once, and runs a campaign of so many cases.
@@ -177,7 +177,7 @@ fn explain_all(
 }
 
 /// The finding of a saved case, with the faults that are found there alone.
-fn explain(path: &Path, alone: &[(&'static PlantedFault, Target)]) -> Result<Explained> {
+pub(crate) fn explain(path: &Path, alone: &[(&'static PlantedFault, Target)]) -> Result<Explained> {
     let folder = CaseFolder::read(path)?;
     let about = About::read(&folder)?;
     let finding = about.findings.first().context("it has no finding")?;
