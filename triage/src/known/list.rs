@@ -93,6 +93,12 @@ impl Known {
 }
 
 impl Entry {
+    /// The entry that covers one signature, of one version of its engine; of all versions where this is no number.
+    pub fn exactly(signature: String, version: &str, finding: String, expires: Date) -> Self {
+        let versions = VersionReq::parse(&format!("={version}")).ok();
+        Self { signature: Pattern::from(signature), versions, finding, expires, note: None }
+    }
+
     /// Whether it may cover findings of this version of an engine.
     pub fn is_about(&self, engine: &str, version: &str) -> bool {
         self.has_version(parse_version(version).as_ref()) && self.signature.may_be_of(engine)
