@@ -1,7 +1,7 @@
 //! The saved case that shows a group of findings best, read back: what reports draw, and what an issue is made of.
 //!
-//! Beside `case-7` there may be `case-7-alone`, the operator at fault by itself, and a reduced form of either. The one
-//! with the fewest nodes is taken.
+//! Beside `case-7` the campaign has saved what it was reduced to: `case-7-alone`, the operator at fault by itself, or
+//! `case-7-reduced`. `reduce` may have made something smaller of any. The one with the fewest nodes is taken.
 
 use std::path::{Path, PathBuf};
 

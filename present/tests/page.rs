@@ -49,7 +49,7 @@ fn evil(folder: &Path) -> Group {
         culprit: Some(Culprit::new("Sign", &[Some(&operand)], true)),
         hidden_by_taps: false,
         core: None,
-        after: Vec::new(),
+        after: vec![NAME.to_owned()],
         detail: format!("output `{name}` is off"),
         worst: Some(worst),
         stderr: format!("{NAME}\n```\n\u{1b}[31m{NAME}\u{202e}"),

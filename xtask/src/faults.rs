@@ -29,10 +29,10 @@ pub(crate) struct Arguments {
     /// Plant so many faults at once, in operators drawn by the seed, and group what a campaign finds
     #[arg(long, conflicts_with_all = ["markdown", "reduce", "only"], value_name = "N")]
     clusters: Option<usize>,
-    /// Plant rare faults beside operators that are always wrong, and tell which are told: in one campaign, in parts and in
-    /// sessions
-    #[arg(long, conflicts_with_all = ["markdown", "reduce", "only", "clusters"])]
-    shadow: bool,
+    /// Plant rare faults beside operators that are always wrong, and say which are told: in one campaign, in one of so many
+    /// parts, and in one that is stopped now and then
+    #[arg(long, conflicts_with_all = ["markdown", "reduce", "only", "clusters"], value_name = "PARTS")]
+    shadow: Option<u64>,
 }
 
 /// Runs the bench and reports.
@@ -40,8 +40,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(count) = arguments.clusters {
         return clustered(count, arguments);
     }
-    if arguments.shadow {
-        return shadowed(arguments);
+    if let Some(parts) = arguments.shadow {
+        return shadowed(parts, arguments);
     }
     for name in &arguments.only {
         let is_known = catalogue::all().any(|fault| fault.is_called(name));
@@ -84,12 +84,9 @@ fn clustered(count: usize, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// How many parts the campaign on shadowed faults is split into.
-const PARTS: u64 = 4;
-
 /// Plants rare faults beside operators that are always wrong, and says which are told. In parts and in sessions, the
 /// campaign must be the same.
-fn shadowed(arguments: &Arguments) -> Result<()> {
+fn shadowed(parts: u64, arguments: &Arguments) -> Result<()> {
     let campaign = shadow::Shadow::new(arguments.seed, arguments.cases)?;
     let whole = campaign.run()?;
     if arguments.json {
@@ -97,7 +94,7 @@ fn shadowed(arguments: &Arguments) -> Result<()> {
     } else {
         print!("{}", shadow::text(&campaign, &whole));
     }
-    for other in [campaign.run_in_parts(PARTS)?, campaign.run_in_sessions()?] {
+    for other in [campaign.run_in_parts(parts)?, campaign.run_in_sessions()?] {
         ensure!(
             other.signatures() == whole.signatures(),
             "in parts or in sessions, the campaign has other signatures"

@@ -106,3 +106,56 @@ impl Cluster {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use oracles::Symptom;
+
+    use super::*;
+
+    const NAME: &str = "engine | Add + Exp f32 dense | mismatch gross";
+    const HIDDEN: &str = "engine | whole graph, hidden by taps | mismatch gross";
+    const IN_CONTEXT: &str = "engine | Exp f32 dense in context | mismatch gross";
+
+    /// How many findings of a cluster are known by a list of these patterns, and whether the cluster is.
+    fn known(patterns: &[&str]) -> (u64, bool) {
+        let Verdict::Bug(example) = Verdict::bug("engine", "all", Symptom::WrongType, String::new()) else {
+            panic!("it is a bug");
+        };
+        let mut cluster = Cluster {
+            signature: NAME.to_owned(),
+            count: 3,
+            cases: 3,
+            first: 0,
+            level: Validity::Valid,
+            example: *example,
+            smallest: None,
+            reduced: None,
+            nodes: 2,
+            known: None,
+            formerly: BTreeMap::from([(HIDDEN.to_owned(), 2), (IN_CONTEXT.to_owned(), 1)]),
+            others: BTreeMap::new(),
+        };
+        let entry = |pattern: &&str| {
+            format!("[[known]]\nsignature = '{pattern}'\nfinding = 'here'\nexpires = '2027-06-30'\n")
+        };
+        let list: String = patterns.iter().map(entry).collect();
+        let today = "2026-01-01".parse().expect("a date");
+        let list = Known::parse(&list, Path::new("known.toml"), today).expect("a list");
+        let mut met = BTreeSet::new();
+        let count = cluster.mark_known(&list, "1", &mut met);
+        assert_eq!(met.len(), patterns.len(), "an entry is not met: {patterns:?}");
+        (count, cluster.known.is_some())
+    }
+
+    #[test]
+    fn an_entry_covers_a_finding_by_its_name_or_by_its_former_one() {
+        assert_eq!(known(&[]), (0, false));
+        assert_eq!(known(&[NAME]), (3, true));
+        assert_eq!(known(&[HIDDEN]), (2, false));
+        assert_eq!(known(&[HIDDEN, IN_CONTEXT]), (3, true));
+        assert_eq!(known(&[NAME, HIDDEN]), (3, true));
+    }
+}

@@ -31,16 +31,15 @@ fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
     report.mark_known(&known, store.identity());
     let only: Vec<Pattern> = args.only.iter().cloned().map(Pattern::from).collect();
     let entries = accept::entries(&report, store.identity(), &only, today.next_year())?;
-    let added: String = entries.iter().map(|entry| format!("\n{entry}")).collect();
-    let after = format!("{before}{added}");
-    fs::write(&args.list, after.trim_start())
+    let all = std::iter::once(before).chain(entries.iter().map(ToString::to_string));
+    fs::write(&args.list, all.collect::<Vec<_>>().join("\n").trim_start())
         .with_context(|| format!("cannot write {}", args.list.display()))?;
     let signatures: Vec<String> = entries.iter().map(|entry| entry.signature.to_string()).collect();
     if common.json {
         screen::json(&json!({ "list": args.list, "accepted": signatures }))?;
     } else {
-        let lines: String = signatures.iter().map(|signature| format!("{signature}\n")).collect();
-        screen::text(&format!("{} entries added to {}\n{lines}", entries.len(), args.list.display()))?;
+        let added = format!("{} entries added to {}", entries.len(), args.list.display());
+        screen::text(&[vec![added], signatures].concat().join("\n"))?;
     }
     Ok(Exit::Clean)
 }

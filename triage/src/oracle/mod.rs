@@ -127,10 +127,16 @@ pub enum AskError {
     Rewrite(#[from] onnx::Error),
     /// A finding cannot be reduced.
     #[error(transparent)]
-    Reduce(#[from] ReduceError),
+    Reduce(Box<ReduceError>),
     /// The work is to end before there is an answer.
     #[error("the work ended before there was an answer")]
     Stopped,
+}
+
+impl From<ReduceError> for AskError {
+    fn from(why: ReduceError) -> Self {
+        Self::Reduce(Box::new(why))
+    }
 }
 
 /// An oracle that makes runs of its own.

@@ -61,10 +61,8 @@ fn needed(op: &Op) -> impl Iterator<Item = String> {
 /// A value that is a word.
 fn word(value: &Attribute) -> Option<String> {
     match value {
-        Attribute::Name(name) => Some(name.to_string()),
-        Attribute::Strings(names) => {
-            Some(names.iter().map(ToString::to_string).collect::<Vec<_>>().join("/"))
-        }
+        Attribute::Name(name) => Some(name.clone()),
+        Attribute::Strings(names) => Some(names.join("/")),
         Attribute::DType(dtype) => Some(dtype.to_string()),
         Attribute::Int(_)
         | Attribute::Ints(_)

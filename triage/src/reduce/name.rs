@@ -21,7 +21,7 @@ use super::driver::{Budget, Descent, Driver, Stop, key};
 use super::interest::{Inquiry, Interesting, Ran, Shown, Tame, run};
 use super::passes::{GRAPH_TIERS, OPERATOR_TIERS};
 use super::problem::{Problem, Size};
-use crate::blame::{Accused, Alone, Blamed, Suspect};
+use crate::blame::{Accused, Alone, Blamed, Suspect, Whole};
 use crate::oracle::AskError;
 use crate::symptom_match::same_kind;
 use harness::case::tensors;
@@ -146,7 +146,7 @@ impl Kin<'_> {
         finding: Box<Finding>,
     ) -> Result<(Verdict, Option<Alone>), WorkerError> {
         let whole = suspect.whole(self.target);
-        let operators: Vec<NodeId> = whole.iter().flat_map(|whole| whole.operators()).collect();
+        let operators: Vec<NodeId> = whole.iter().flat_map(Whole::operators).collect();
         let blamed = match (self.start, suspect.isolated()) {
             (Start::Operator, _) => {
                 Blamed { node: operators.last().copied(), refuses_alone: true, ..Blamed::default() }
