@@ -50,10 +50,10 @@ impl Engine for Careless {
     }
 }
 
-const CASES: u64 = 140;
+const CASES: u64 = 90;
 
 /// How many runs of the engine an interrupted session has.
-const RUNS: u64 = 400;
+const RUNS: u64 = 250;
 
 fn plan(choice: Choice) -> Plan<'static> {
     Plan {

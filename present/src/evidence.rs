@@ -50,7 +50,7 @@ pub enum NoEvidence {
 }
 
 /// What the folders of one case end in: from what tends to be small to the case itself.
-const FORMS: [&str; 4] = ["-alone-reduced", "-reduced", "-alone", ""];
+const FORMS: [&str; 5] = ["-alone-reduced", "-reduced-reduced", "-reduced", "-alone", ""];
 
 fn tensor(value: &NamedDatum) -> Option<(&str, &Tensor)> {
     Some((value.name.as_str(), value.datum.tensor()?))

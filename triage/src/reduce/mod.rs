@@ -33,6 +33,7 @@ use ir::{DType, Datum, Tensor, Type};
 use onnx::CaseFolder;
 use onnx::program::Program;
 use ops::{Footprint, Graph, Model};
+use oracles::Finding;
 use serde::Serialize;
 use worker::WorkerError;
 
@@ -46,6 +47,7 @@ pub(crate) use rewrite::cut_out;
 
 use crate::folder::{self, About};
 use crate::stored;
+use crate::symptom_match::same_kind;
 use driver::{Descent, Driver};
 use harness::target::Target;
 use interest::{Interest, Interesting};
@@ -230,8 +232,15 @@ fn problems(folder: &CaseFolder, seed: u64) -> Result<Vec<Problem>, ReduceError>
     sets.iter().map(problem).collect()
 }
 
-/// Writes a problem as a case; where it came from, it keeps.
+/// Writes a problem as a case; where it came from, and what the finding is called there, it keeps.
 fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
+    let is_it = |named: &&Finding| {
+        named.culprit == shown.finding.culprit && same_kind(&named.symptom, &shown.finding.symptom)
+    };
+    let named = origin.findings.iter().find(is_it);
+    let core = named.and_then(|named| named.core.clone());
+    let after = named.map(|named| named.after.clone()).unwrap_or_default();
+    let finding = Finding { core, after, ..shown.finding.clone() };
     let names = shown.problem.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let saved = folder::Saved {
         footprint: Footprint::of(&shown.problem.model).map(Into::into),
@@ -243,7 +252,7 @@ fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
         names,
         profile: shown.profile,
         outputs: &shown.outputs,
-        findings: std::slice::from_ref(&shown.finding),
+        findings: std::slice::from_ref(&finding),
         relaxed: None,
         rewritten: None,
     };
