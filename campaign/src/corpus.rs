@@ -8,13 +8,17 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use oracles::{Finding, Tolerance, Verdict, Why};
+use ir::DType;
+use onnx::case::DataSet;
+use oracles::{Tolerance, Verdict, Why};
 use serde::Serialize;
 use triage::known::{Corpus, EngineFindings, Judgement, WriteUp};
 use triage::oracle;
+use triage::peel::{Found, Peeled};
 use worker::Outcome;
 
-use crate::replay::{close, refer};
+use crate::replay::close;
+use crate::replay::judge::refer;
 use harness::target::Target;
 
 /// Whether an engine does what a finding says. Of several levels the one that shows most stands for the engine.
@@ -161,31 +165,37 @@ fn look(finding: &WriteUp, at: &Path, target: &Target) -> Result<(Standing, Stri
         });
     }
     let set = folder.sets.first().ok_or("the case has no inputs")?;
-    let reference = refer(&folder.model, &set.inputs, target).map_err(|(_, why)| why)?;
+    let reference = refer(&folder.model, &set.inputs, target).map_err(|judgement| judgement.why)?;
     let ran = reference.run(&folder.model, &set.inputs, target).map_err(|e| e.to_string())?;
-    let verdict = reference.concluded(target, &ran.outcome).map_err(|e| e.to_string())?;
-    Ok(match (&verdict, &ran.outcome) {
-        (Verdict::Bug(found), _) => (wrong(finding, found), found.signature().to_string()),
-        (verdict, Outcome::Outputs(outputs)) => match close(outputs, &set.outputs, STORED) {
-            Ok(()) => unshown(finding, verdict),
-            Err(why) => (Standing::Open, why),
-        },
-        (verdict, _) => unshown(finding, verdict),
+    let peeled = reference.peeled(target, &ran.outcome).map_err(|e| e.to_string())?;
+    Ok(match (&peeled, &ran.outcome) {
+        (Peeled::Found(first, behind), _) => wrong(finding, first, behind),
+        (Peeled::Nothing(verdict), Outcome::Outputs(outputs)) => {
+            match close(outputs, &set.outputs, leeway(set)) {
+                Ok(()) => unshown(finding, verdict),
+                Err(why) => (Standing::Open, why),
+            }
+        }
+        (Peeled::Nothing(verdict), _) => unshown(finding, verdict),
     })
 }
 
-/// How far an output may be from the stored one, which was worked out by hand, to count as the same.
-const STORED: Tolerance = Tolerance { relative: 1e-6, absolute: 0.0 };
+/// How far outputs may be from the stored ones, which were worked out by hand, to count as the same: a few roundings.
+fn leeway(set: &DataSet) -> Tolerance {
+    let mut tensors = set.outputs.iter().flat_map(|output| output.datum.tensors());
+    let is_long = tensors.any(|tensor| tensor.dtype() == DType::F64);
+    Tolerance { relative: if is_long { 1e-14 } else { 1e-6 }, absolute: 0.0 }
+}
 
-/// A bug is that of the finding if a signature of the finding covers it.
-fn wrong(finding: &WriteUp, found: &Finding) -> Standing {
-    let signature = found.signature().to_string();
-    let mut covered = finding.signatures.iter();
-    if finding.signatures.is_empty() || covered.any(|covered| covered.pattern.matches(&signature)) {
-        Standing::Shown
-    } else {
-        Standing::Changed
-    }
+/// What is found is the finding if a signature of the finding covers it, in whichever form.
+fn wrong(finding: &WriteUp, first: &Found, behind: &[Found]) -> (Standing, String) {
+    let name = first.finding.signature().to_string();
+    let names = std::iter::once(first).chain(behind).flat_map(|found| {
+        [found.finding.signature().to_string(), found.finding.former_signature().to_string()]
+    });
+    let is_covered = |name: String| finding.signatures.iter().any(|covered| covered.pattern.matches(&name));
+    let is_it = finding.signatures.is_empty() || names.into_iter().any(is_covered);
+    (if is_it { Standing::Shown } else { Standing::Changed }, name)
 }
 
 /// What it means that there is no bug. That an engine lacks what the text allows is what a limitation says.

@@ -24,6 +24,8 @@ pub struct Group {
     pub count: u64,
     /// The case with the fewest nodes, if one was saved.
     pub smallest: Option<PathBuf>,
+    /// What that case was reduced to.
+    pub reduced: Option<PathBuf>,
     /// What that case shows.
     pub example: Finding,
     /// Where the findings are written up, if all of them are known.
@@ -87,6 +89,7 @@ impl Group {
             does: does(named(&clusters)),
             count: clusters.iter().map(|c| c.count).sum(),
             smallest: smallest.smallest.clone(),
+            reduced: smallest.reduced.clone(),
             example: smallest.example.clone(),
             known: clusters[0].known.clone().filter(|_| all_known),
             others,
@@ -118,6 +121,9 @@ fn named<'a>(clusters: &[&'a Cluster]) -> &'a Finding {
 /// Where a group's fault is.
 fn place(clusters: &[&Cluster]) -> String {
     let finding = named(clusters);
+    if let Some(core) = finding.core.as_ref().filter(|_| finding.is_of_several()) {
+        return core.operators.clone();
+    }
     match &finding.culprit {
         Some(culprit) if clusters.iter().all(|c| is_in_context(&c.example)) => {
             format!("{} within a graph", culprit.operator)

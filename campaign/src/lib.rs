@@ -40,12 +40,14 @@
 //! | [`corpus`] | findings that are written up, on the engines that they accuse |
 //! | [`coverage`] | which operators occurred, and which met |
 //! | [`group`] | findings of different signatures that have one cause |
+//! | [`accept`] | entries of a list of known findings, for what a user accepts |
 //! | [`store`] | a campaign on disk: stored, continued, merged |
 //! | [`shard`] | one part of a campaign that is split over machines |
 //! | [`replay`] | running saved cases: `onnxsmith run` |
 //! | [`generate`] | writing cases: `onnxsmith gen` |
 //! | [`junit`] | a report for CI systems |
 
+pub mod accept;
 pub mod corpus;
 pub mod coverage;
 pub mod event;

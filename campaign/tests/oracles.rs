@@ -115,7 +115,7 @@ fn the_first_level_that_is_wrong_is_the_culprit_and_is_told_once() {
     assert!(answers(&report, "optimiser", "basic").bug > 30, "{:?}", report.oracles);
     assert_eq!(answers(&report, "optimiser", "all").bug, 0, "{:?}", report.oracles);
     // At two levels, a finding for each case at most: none by the reference alone.
-    assert!(report.findings <= 80, "{}", report.findings);
+    assert!(report.verdicts.bug <= 80, "{:?}", report.verdicts);
     let blamed = report.clusters.iter().filter_map(|cluster| cluster.example.check.as_ref());
     let blamed: Vec<_> = blamed.map(|check| check.name.as_str()).collect();
     assert_eq!(blamed.len(), report.clusters.len(), "{:?}", report.clusters);
@@ -175,7 +175,7 @@ fn what_the_unoptimised_level_runs_is_not_lacking_at_another() {
     };
     for oracles in [&["differential"][..], &["differential", "optimiser"]] {
         let report = campaign(&["all"], oracles);
-        assert_eq!(report.findings, 40, "{:?}", report.by_target);
+        assert_eq!(report.verdicts.bug, 40, "{:?}", report.by_target);
         let of_optimiser =
             |signature: &str| signature.contains("rejected at optimise: Square does not support");
         assert!(report.clusters.iter().all(|c| of_optimiser(&c.signature)), "{:?}", report.clusters);

@@ -50,10 +50,10 @@ impl Engine for Careless {
     }
 }
 
-const CASES: u64 = 140;
+const CASES: u64 = 90;
 
 /// How many runs of the engine an interrupted session has.
-const RUNS: u64 = 40;
+const RUNS: u64 = 250;
 
 fn plan(choice: Choice) -> Plan<'static> {
     Plan {
@@ -99,8 +99,8 @@ impl Campaign {
         let store = Store::read(folder).expect("a store");
         let mut report = store.report().expect("a report");
         (report.backend_seconds, report.wall_seconds) = (0.0, 0.0);
-        for smallest in report.clusters.iter_mut().filter_map(|c| c.smallest.as_mut()) {
-            *smallest = smallest.strip_prefix(folder).expect("a path within the folder").to_owned();
+        for path in report.clusters.iter_mut().flat_map(|c| [&mut c.smallest, &mut c.reduced]).flatten() {
+            *path = path.strip_prefix(folder).expect("a path within the folder").to_owned();
         }
         let mut files = BTreeMap::new();
         for part in ["findings", ".cases"] {

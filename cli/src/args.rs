@@ -57,6 +57,9 @@ pub(crate) enum Command {
     Merge(Merge),
     /// Show what a campaign found: by cause, as a page, as issues for a tracker.
     Report(Report),
+    /// Change a list of known findings.
+    #[command(subcommand)]
+    Known(Known),
     /// Show a campaign while it runs.
     Watch(Watch),
     /// Find the smallest case that shows the same finding.
@@ -90,6 +93,7 @@ impl Command {
             | Self::Fuzz(_)
             | Self::Merge(_)
             | Self::Report(_)
+            | Self::Known(_)
             | Self::Watch(_)
             | Self::Reduce(_)
             | Self::Corpus(_)
@@ -329,6 +333,27 @@ pub(crate) struct Report {
     /// How alike engines' messages must be to have one cause, from 0 to 1.
     #[arg(long, default_value_t = oracles::cause::ALIKE, value_parser = graphgen::amount::share, value_name = "SHARE")]
     pub alike: f64,
+}
+
+/// `known`
+#[derive(Subcommand, Debug)]
+pub(crate) enum Known {
+    /// Add an entry for each signature of a campaign that the list does not cover yet.
+    Accept(Accept),
+}
+
+/// `known accept`
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Accept {
+    /// The campaign's folder.
+    #[arg(value_name = "DIR")]
+    pub campaign: PathBuf,
+    /// Only these signatures; `*` is any text. May be repeated.
+    #[arg(long, value_name = "SIGNATURE")]
+    pub only: Vec<String>,
+    /// The list (TOML), which is made where there is none.
+    #[arg(long, default_value = "known.toml", value_name = "FILE")]
+    pub list: PathBuf,
 }
 
 /// `watch`

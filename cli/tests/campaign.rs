@@ -50,7 +50,7 @@ fn report(folder: &Path, out: &str) -> (Report, Vec<(u64, String, String)>) {
     let store = Store::read(&folder.join(out)).expect("a store");
     let mut report = store.report().expect("a report");
     (report.backend_seconds, report.wall_seconds) = (0.0, 0.0);
-    for path in report.clusters.iter_mut().filter_map(|c| c.smallest.as_mut()) {
+    for path in report.clusters.iter_mut().flat_map(|c| [&mut c.smallest, &mut c.reduced]).flatten() {
         *path = path.strip_prefix(folder.join(out)).expect("a path within").to_owned();
     }
     (report, store.findings().expect("findings"))

@@ -52,9 +52,9 @@ struct Scored {
 }
 
 /// A finding with the faults that explain it.
-struct Explained {
+pub(crate) struct Explained {
     signature: String,
-    faults: Vec<&'static PlantedFault>,
+    pub(crate) faults: Vec<&'static PlantedFault>,
 }
 
 /// Plants `count` faults at once, and runs a campaign of so many cases.
@@ -136,13 +136,13 @@ fn score(title: String, findings: &[&Explained]) -> Scored {
     Scored { title, fault, findings: findings.len(), right }
 }
 
-/// The saved cases, but for the culprits alone beside them.
+/// The saved cases, but for what they were reduced to.
 fn saved(findings: &Path) -> Result<Vec<PathBuf>> {
     let mut cases = Vec::new();
     for signature in fs::read_dir(findings)? {
         for case in fs::read_dir(signature?.path())? {
             let path = case?.path();
-            if !path.to_string_lossy().ends_with("-alone") {
+            if !["-alone", "-reduced"].iter().any(|end| path.to_string_lossy().ends_with(end)) {
                 cases.push(path);
             }
         }
@@ -177,7 +177,7 @@ fn explain_all(
 }
 
 /// The finding of a saved case, with the faults that are found there alone.
-fn explain(path: &Path, alone: &[(&'static PlantedFault, Target)]) -> Result<Explained> {
+pub(crate) fn explain(path: &Path, alone: &[(&'static PlantedFault, Target)]) -> Result<Explained> {
     let folder = CaseFolder::read(path)?;
     let about = About::read(&folder)?;
     let finding = about.findings.first().context("it has no finding")?;

@@ -24,6 +24,7 @@
 //! | `judges` | bounds, and constants |
 //! | [`mod@bench`] | trying every fault on the same cases |
 //! | [`clusters`] | many faults in one campaign: is there one group of findings for each? |
+//! | [`shadow`] | rare faults beside operators that are always wrong: is each told? |
 //! | `reduction` | reducing the cases on which faults are found |
 //! | [`report`] | the results as JSON, as a page, in a few lines |
 
@@ -35,6 +36,7 @@ mod kernels;
 mod node;
 mod reduction;
 pub mod report;
+pub mod shadow;
 
 use ir::Tensor;
 

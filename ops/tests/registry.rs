@@ -40,7 +40,7 @@ fn draw(spec: &'static Spec, opset: u32, seed: u64, goal: Goal<'_>) -> Option<Dr
         max_rank: 5,
         min_dim: (seed % 2) as i64,
         max_dim: 8,
-        long_dim: (seed % 3 == 0).then_some(33),
+        long_dim: seed.is_multiple_of(3).then_some(33),
         taste: Taste::EVEN,
     };
     let arena = Arena::new();

@@ -9,7 +9,8 @@
 //! 3. where there is a message, its cause ([`message::cause`]) is the same but for one word in ten.
 //!
 //! An operator that is first to diverge within a graph is taken together with the same operator alone, where that fails
-//! too; where it does not, a fusion is at fault, which is another cause. Where a wrong type makes a later operator fail,
+//! too; where it does not, a fusion is at fault, which is another cause. Where several operators are left of a graph with wrong
+//! elements when it is reduced, these are at fault together. Where a wrong type makes a later operator fail,
 //! the wrong type is the cause, whatever the later one says. A finding that nobody is blamed for belongs to
 //! the operator whose message is most like its own. Without a message it stays apart.
 //!
@@ -60,6 +61,8 @@ pub fn join(findings: &[&Finding], alike: f64) -> Vec<Vec<usize>> {
 enum Place<'a> {
     /// An operator, shown alone or within a graph.
     Operator(&'a str),
+    /// Several operators together, none of which is wrong alone.
+    Graph(&'a str),
     /// Something that is gone when every value is an output.
     Hidden,
     /// Nobody could be blamed.
@@ -82,10 +85,12 @@ const TELLING: usize = 3;
 impl<'a> Seen<'a> {
     fn new(finding: &'a Finding) -> Self {
         let (kind, text) = kind(finding);
-        let place = match &finding.culprit {
-            Some(culprit) => Place::Operator(&culprit.operator),
-            None if finding.hidden_by_taps => Place::Hidden,
-            None => Place::Unknown,
+        let together = finding.core.as_ref().filter(|_| text.is_empty() && finding.is_of_several());
+        let place = match (together, &finding.culprit) {
+            (Some(core), _) => Place::Graph(&core.operators),
+            (None, Some(culprit)) => Place::Operator(&culprit.operator),
+            (None, None) if finding.hidden_by_taps => Place::Hidden,
+            (None, None) => Place::Unknown,
         };
         Self { finding, kind, place, words: words(text), cause: message::cause(text) }
     }
@@ -123,7 +128,7 @@ impl<'a> Seen<'a> {
     fn operator(&self) -> &'a str {
         match self.place {
             Place::Operator(operator) => operator,
-            Place::Hidden | Place::Unknown => "",
+            Place::Graph(_) | Place::Hidden | Place::Unknown => "",
         }
     }
 }
@@ -159,7 +164,7 @@ fn lists(groups: UnionFind<usize>) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
     use crate::message::normalise;
-    use crate::signature::{Culprit, ErrorShape};
+    use crate::signature::{Core, Culprit, ErrorShape};
 
     fn finding(backend: &str, symptom: Symptom, culprit: Option<&str>) -> Finding {
         let culprit = culprit.map(|text| {
@@ -175,6 +180,8 @@ mod tests {
             symptom,
             culprit,
             hidden_by_taps: false,
+            core: None,
+            after: Vec::new(),
             detail: String::new(),
             worst: None,
             stderr: String::new(),
@@ -218,6 +225,21 @@ mod tests {
             off(None, ErrorShape::Gross),
         ]);
         assert_eq!(groups, [vec![0, 1, 5], vec![2], vec![3], vec![4], vec![6]]);
+    }
+
+    #[test]
+    fn what_several_operators_do_together_is_told_apart_by_the_operators() {
+        let left = |operators: [&str; 2]| {
+            let hidden = off(None, ErrorShape::Gross);
+            let core = Core::new(&operators.map(str::to_owned), &[], hidden.symptom.clone());
+            Finding { hidden_by_taps: true, core: Some(core), ..hidden }
+        };
+        let exp = off(Some("Exp f32"), ErrorShape::Gross);
+        let in_context =
+            Finding { culprit: off(Some("Exp f32 in"), ErrorShape::Gross).culprit, ..left(["Exp", "Neg"]) };
+        let groups =
+            joined(&[left(["Add", "Exp"]), left(["Mul", "Exp"]), left(["Add", "Exp"]), exp, in_context]);
+        assert_eq!(groups, [vec![0, 2], vec![1], vec![3], vec![4]]);
     }
 
     #[test]

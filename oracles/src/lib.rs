@@ -48,6 +48,6 @@ pub mod verdict;
 pub use allowance::Allowance;
 pub use differential::{Assessment, Expected, assess, judge, judge_but};
 pub use refusal::{judge_refusal, judge_survival};
-pub use signature::{Culprit, ErrorShape, Signature, Symptom};
+pub use signature::{Core, Culprit, ErrorShape, Signature, Symptom};
 pub use tolerance::Tolerance;
 pub use verdict::{Check, Finding, ROUND_TRIP, Tally, Verdict, Why, Worst};

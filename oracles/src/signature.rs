@@ -100,7 +100,45 @@ fn shape_class(operands: &[Option<&Type>]) -> String {
     }
 }
 
+/// What is left of a finding's case when it is reduced: what the finding is called by.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Core {
+    /// The operators, each with the attributes without which the fault is gone, such as `Conv(auto_pad=SAME_UPPER) + Relu`;
+    /// `graph of 7` where they are more than [`MOST_NAMED`].
+    pub operators: String,
+    /// How many operators there are.
+    pub nodes: usize,
+    /// The dtype of the first operand.
+    pub dtype: String,
+    /// What is remarkable about the operands' shapes.
+    pub shapes: String,
+    /// What the engine does with it.
+    pub symptom: Symptom,
+}
+
+/// Of more operators than these, a name says how many they are.
+pub const MOST_NAMED: usize = 4;
+
+impl Core {
+    /// The core of these operators, in the order in which they are named, on operands of these types.
+    pub fn new(operators: &[String], operands: &[Option<&Type>], symptom: Symptom) -> Self {
+        let nodes = operators.len();
+        let named = if nodes > MOST_NAMED { format!("graph of {nodes}") } else { operators.join(" + ") };
+        let Culprit { operator, dtype, shapes, .. } = Culprit::new(&named, operands, false);
+        Self { operators: operator, nodes, dtype, shapes, symptom }
+    }
+}
+
+impl std::fmt::Display for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} {}", self.operators, self.dtype, self.shapes)
+    }
+}
+
 /// A finding's identity.
+///
+/// There are two forms of it. The second is what its case was reduced to ([`Core`]). The first, the operator at fault and what
+/// the whole case shows, is that of findings which are not reduced, and the one that lists of known findings were written in.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Signature(String);
@@ -108,17 +146,19 @@ pub struct Signature(String);
 impl Signature {
     /// The signature of a finding.
     pub fn new(finding: &Finding) -> Self {
+        let Some(core) = &finding.core else { return Self::former(finding) };
+        let is_alone = finding.culprit.as_ref().is_some_and(|culprit| culprit.alone);
+        // One operator may need its graph: constants as operands, or one value as two of them.
+        let context = if is_alone || finding.is_of_several() { "" } else { " in context" };
+        Self::of(finding, &format!("{core}{context}"), &told(&core.symptom))
+    }
+
+    /// The first form of a finding's signature.
+    pub fn former(finding: &Finding) -> Self {
         let symptom = match &finding.symptom {
             Symptom::Fault { kind, .. } if finding.is_consequence() => format!("{kind} later"),
             Symptom::Rejected { .. } if finding.is_consequence() => "rejected later".to_owned(),
-            Symptom::Fault { kind, place } if place.is_empty() => kind.clone(),
-            Symptom::Fault { kind, place } => format!("{kind} at {place}"),
-            Symptom::Rejected { stage, message } => format!("rejected at {stage}: {message}"),
-            Symptom::Accepted { rule } => format!("accepted an invalid model: {rule}"),
-            Symptom::MissingOutput => "missing output".to_owned(),
-            Symptom::WrongType => "wrong type".to_owned(),
-            Symptom::Mismatch(shape) => format!("mismatch {}", shape.name()),
-            Symptom::Slow => "slow".to_owned(),
+            symptom => told(symptom),
         };
         let culprit = match &finding.culprit {
             Some(c) if c.alone => format!("{} {} {}", c.operator, c.dtype, c.shapes),
@@ -126,6 +166,11 @@ impl Signature {
             None if finding.hidden_by_taps => "whole graph, hidden by taps".to_owned(),
             None => "whole graph".to_owned(),
         };
+        Self::of(finding, &culprit, &symptom)
+    }
+
+    /// The signature of a finding by who is to blame for which symptom.
+    fn of(finding: &Finding, culprit: &str, symptom: &str) -> Self {
         let backend = &finding.backend;
         match finding.telling_check() {
             Some(check) => Self(format!("{backend} | {culprit} | {check}: {symptom}")),
@@ -139,6 +184,20 @@ impl Signature {
     }
 }
 
+/// A symptom in a signature.
+fn told(symptom: &Symptom) -> String {
+    match symptom {
+        Symptom::Fault { kind, place } if place.is_empty() => kind.clone(),
+        Symptom::Fault { kind, place } => format!("{kind} at {place}"),
+        Symptom::Rejected { stage, message } => format!("rejected at {stage}: {message}"),
+        Symptom::Accepted { rule } => format!("accepted an invalid model: {rule}"),
+        Symptom::MissingOutput => "missing output".to_owned(),
+        Symptom::WrongType => "wrong type".to_owned(),
+        Symptom::Mismatch(shape) => format!("mismatch {}", shape.name()),
+        Symptom::Slow => "slow".to_owned(),
+    }
+}
+
 /// A number that stands for a text: FNV-1a, which is the same on every machine.
 pub fn hash(text: &str) -> u64 {
     let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -148,5 +207,59 @@ pub fn hash(text: &str) -> u64 {
 impl std::fmt::Display for Signature {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::Verdict;
+
+    fn finding(symptom: Symptom) -> Finding {
+        match Verdict::bug("engine", "all", symptom, String::new()) {
+            Verdict::Bug(finding) => *finding,
+            other => panic!("{other:?} is no bug"),
+        }
+    }
+
+    fn core(operators: &[&str]) -> Core {
+        let x = Type::new(DType::F32, [3]);
+        let operators: Vec<String> = operators.iter().map(ToString::to_string).collect();
+        Core::new(&operators, &[Some(&x)], Symptom::Mismatch(ErrorShape::Gross))
+    }
+
+    #[test]
+    fn a_finding_that_was_reduced_is_called_by_what_is_left_and_keeps_its_former_name() {
+        let mut finding = finding(Symptom::Mismatch(ErrorShape::NaN));
+        finding.hidden_by_taps = true;
+        let former = "engine | whole graph, hidden by taps | mismatch nan";
+        assert_eq!(finding.signature().to_string(), former);
+        finding.core = Some(core(&["Add", "Exp"]));
+        assert_eq!(finding.signature().to_string(), "engine | Add + Exp f32 dense | mismatch gross");
+        assert_eq!(Signature::former(&finding).to_string(), former);
+    }
+
+    #[test]
+    fn of_many_operators_their_number_is_told() {
+        assert_eq!(core(&["Neg"; MOST_NAMED]).to_string(), "Neg + Neg + Neg + Neg f32 dense");
+        assert_eq!(core(&["Neg"; MOST_NAMED + 1]).to_string(), "graph of 5 f32 dense");
+    }
+
+    #[test]
+    fn one_operator_that_needs_its_graph_is_not_the_operator_alone() {
+        let mut finding = finding(Symptom::Mismatch(ErrorShape::Gross));
+        finding.core = Some(core(&["Exp"]));
+        assert_eq!(finding.signature().to_string(), "engine | Exp f32 dense in context | mismatch gross");
+        let x = Type::new(DType::F32, [3]);
+        finding.culprit = Some(Culprit::new("Exp", &[Some(&x)], true));
+        assert_eq!(finding.signature().to_string(), "engine | Exp f32 dense | mismatch gross");
+    }
+
+    #[test]
+    fn a_finding_of_an_earlier_version_is_read() {
+        let text = r#"{"backend":"x","level":"l","symptom":"wrong_type","culprit":null,"detail":""}"#;
+        let finding: Finding = serde_json::from_str(text).expect("a finding");
+        assert_eq!(finding.signature().to_string(), "x | whole graph | wrong type");
+        assert!(finding.core.is_none() && finding.after.is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::allowance::Allowance;
-use crate::signature::{Culprit, Signature, Symptom};
+use crate::signature::{Core, Culprit, Signature, Symptom};
 
 /// What an oracle makes of one engine's answer to one case.
 #[derive(Clone, PartialEq, Debug)]
@@ -26,6 +26,8 @@ impl Verdict {
             symptom,
             culprit: None,
             hidden_by_taps: false,
+            core: None,
+            after: Vec::new(),
             detail,
             worst: None,
             stderr: String::new(),
@@ -102,6 +104,12 @@ pub struct Finding {
     /// Whether the fault is gone when every value of the graph is an output: a fusion, or a value that is never stored.
     #[serde(default)]
     pub hidden_by_taps: bool,
+    /// What is left of the case when it is reduced; `None` where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<Core>,
+    /// The operators that were cut out before it showed: they are wrong as well, and the reference's values stand for theirs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
     /// What happened, in a sentence or two for a person.
     pub detail: String,
     /// The element that is off by most, where elements are off.
@@ -174,6 +182,11 @@ impl Finding {
         is_in_context && matches!(self.symptom, Symptom::Rejected { .. } | Symptom::Fault { .. })
     }
 
+    /// Whether several operators are at fault together: more than one is left of its case, and none is wrong alone.
+    pub fn is_of_several(&self) -> bool {
+        self.core.as_ref().is_some_and(|core| core.nodes > 1)
+    }
+
     /// Whether the engine refuses what it should take.
     pub fn is_refusal(&self) -> bool {
         matches!(self.symptom, Symptom::Rejected { .. })
@@ -182,6 +195,11 @@ impl Finding {
     /// What makes this finding the same as another.
     pub fn signature(&self) -> Signature {
         Signature::new(self)
+    }
+
+    /// What did so before findings were reduced.
+    pub fn former_signature(&self) -> Signature {
+        Signature::former(self)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The saved case that shows a group of findings best, read back: what reports draw, and what an issue is made of.
 //!
-//! Beside `case-7` there may be `case-7-alone`, the operator at fault by itself, and a reduced form of either. The one
-//! with the fewest nodes is taken.
+//! Beside `case-7` the campaign has saved what it was reduced to: `case-7-alone`, the operator at fault by itself, or
+//! `case-7-reduced`. `reduce` may have made something smaller of any. The one with the fewest nodes is taken.
 
 use std::path::{Path, PathBuf};
 
@@ -50,7 +50,7 @@ pub enum NoEvidence {
 }
 
 /// What the folders of one case end in: from what tends to be small to the case itself.
-const FORMS: [&str; 4] = ["-alone-reduced", "-reduced", "-alone", ""];
+const FORMS: [&str; 5] = ["-alone-reduced", "-reduced-reduced", "-reduced", "-alone", ""];
 
 fn tensor(value: &NamedDatum) -> Option<(&str, &Tensor)> {
     Some((value.name.as_str(), value.datum.tensor()?))

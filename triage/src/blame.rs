@@ -13,16 +13,19 @@
 //! first to diverge is the culprit "in context" (`divergent`). Where none diverges then, tapping the values hides the
 //! fault (it stops a fusion), and the graph as a whole is to blame.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use interp::Profile;
 use ir::{NodeId, NodeKind, Tensor, Type};
 use ops::{Graph, Model, Op};
 use oracles::{Culprit, Finding, Symptom, Verdict, Why};
-use worker::WorkerError;
+use worker::{Outcome, WorkerError};
 
 use crate::allowance::Exam;
 use crate::forms::{self, Forms, Written};
+use crate::reduce::Problem;
 use crate::symptom_match::SymptomMatch;
 use harness::case::{self, tensors};
 use harness::isolate::{Isolated, Trial};
@@ -46,6 +49,29 @@ pub struct Blamed {
     pub refuses_alone: bool,
 }
 
+/// A finding with someone to blame.
+pub(crate) struct Accused {
+    /// The verdict, after the allowances of which that decides.
+    pub(crate) verdict: Verdict,
+    /// The culprit alone, where it fails alone.
+    pub(crate) alone: Option<Alone>,
+    /// Its node in the model taken apart.
+    pub(crate) node: Option<NodeId>,
+}
+
+impl Accused {
+    fn nobody(verdict: Verdict) -> Self {
+        Self { verdict, alone: None, node: None }
+    }
+}
+
+/// What operators show alone, by target and node: each is run once.
+#[derive(Default)]
+pub(crate) struct Memory(RefCell<BTreeMap<(String, NodeId), Told>>);
+
+/// What an operator shows alone, and what came of the run; nothing where it is right.
+type Told = Option<Rc<(Finding, Outcome)>>;
+
 /// A model that targets may have got wrong.
 pub struct Suspect<'a> {
     model: &'a Model,
@@ -55,12 +81,13 @@ pub struct Suspect<'a> {
     program: Option<&'a Written>,
     /// The model taken apart, once that was needed; `None` within where that cannot be done.
     isolated: OnceCell<Option<Isolated>>,
+    memory: Memory,
 }
 
 impl<'a> Suspect<'a> {
     /// A valid model, inputs for it, and the accuracy that targets are held to.
     pub fn new(model: &'a Model, inputs: &'a [Tensor], profile: &'static Profile) -> Self {
-        Self { model, inputs, profile, program: None, isolated: OnceCell::new() }
+        Self { model, inputs, profile, program: None, isolated: OnceCell::new(), memory: Memory::default() }
     }
 
     /// This suspect, where targets get the program that leads to it.
@@ -78,9 +105,20 @@ impl<'a> Suspect<'a> {
         verdict: Verdict,
         exam: &Exam<'_>,
     ) -> Result<(Verdict, Option<Alone>), WorkerError> {
+        self.concluded(target, all_defined, verdict, exam).map(|accused| (accused.verdict, accused.alone))
+    }
+
+    /// The same, with the culprit's node.
+    pub(crate) fn concluded(
+        &self,
+        target: &Target,
+        all_defined: bool,
+        verdict: Verdict,
+        exam: &Exam<'_>,
+    ) -> Result<Accused, WorkerError> {
         match self.settled(target, verdict, exam)? {
             Verdict::Bug(finding) => self.accuse(target, all_defined, finding),
-            verdict => Ok((verdict, None)),
+            verdict => Ok(Accused::nobody(verdict)),
         }
     }
 
@@ -89,14 +127,20 @@ impl<'a> Suspect<'a> {
         &self,
         target: &Target,
         all_defined: bool,
-        mut finding: Box<Finding>,
-    ) -> Result<(Verdict, Option<Alone>), WorkerError> {
+        finding: Box<Finding>,
+    ) -> Result<Accused, WorkerError> {
         let blamed = self.blame(target, &finding)?;
+        Ok(self.convict(blamed, all_defined, finding))
+    }
+
+    /// The verdict on a finding for which somebody, or nobody, is to blame.
+    pub(crate) fn convict(&self, blamed: Blamed, all_defined: bool, mut finding: Box<Finding>) -> Accused {
         if finding.is_refusal() && self.is_allowed_refusal(&blamed, all_defined) {
-            return Ok((Verdict::Incomparable(Why::Undefined), None));
+            return Accused::nobody(Verdict::Incomparable(Why::Undefined));
         }
-        (finding.culprit, finding.hidden_by_taps) = (blamed.culprit, blamed.hidden_by_taps);
-        Ok((Verdict::Bug(finding), blamed.alone))
+        let Blamed { culprit, node, alone, hidden_by_taps, .. } = blamed;
+        (finding.culprit, finding.hidden_by_taps) = (culprit, hidden_by_taps);
+        Accused { verdict: Verdict::Bug(finding), alone, node }
     }
 
     /// The model taken apart; `None` where its functions call each other too often.
@@ -115,10 +159,20 @@ impl<'a> Suspect<'a> {
         {
             return self.blame_form(target, finding, program);
         }
-        match self.isolated() {
-            Some(isolated) => Whole { target, isolated }.blame(finding),
+        match self.whole(target) {
+            Some(whole) => whole.blame(finding),
             None => Ok(Blamed::default()),
         }
+    }
+
+    /// The model taken apart, for a target; `None` where its functions call each other too often.
+    pub(crate) fn whole<'s>(&'s self, target: &'s Target) -> Option<Whole<'s>> {
+        self.isolated().map(|isolated| Whole { target, isolated, memory: &self.memory })
+    }
+
+    /// The model with its inputs, where that is all that targets get.
+    pub(crate) fn flat(&self) -> Option<Problem> {
+        self.program.is_none().then(|| Problem::flat(self.model.clone(), self.inputs.to_vec()))
     }
 
     /// The first form without which the target is right.
@@ -164,6 +218,7 @@ fn shows(target: &Target, finding: &Finding, trial: Option<Trial>) -> Result<boo
 pub(crate) struct Whole<'a> {
     pub(crate) target: &'a Target,
     pub(crate) isolated: &'a Isolated,
+    memory: &'a Memory,
 }
 
 impl Whole<'_> {
@@ -173,10 +228,9 @@ impl Whole<'_> {
         let output = finding.worst.as_ref().map(|worst| worst.output.as_str());
         let mut best: Option<((bool, SymptomMatch), NodeId)> = None;
         let (mut reasons, mut refuses_alone) = (Vec::new(), false);
-        for id in graph.iter().map(|(id, _)| id).filter(|id| suspects[id.index()]) {
-            let NodeKind::Operator(_) = graph.node(id).kind else { continue };
-            let Some(alone) = self.isolated.alone(id) else { continue };
-            let Some((found, outcome)) = alone.run(self.target)? else { continue };
+        for id in self.operators().filter(|id| suspects[id.index()]) {
+            let Some(told) = self.shows_alone(id)? else { continue };
+            let (found, outcome) = &*told;
             refuses_alone |= found.is_refusal();
             let likeness = SymptomMatch::of(&found.symptom, &finding.symptom);
             if likeness == SymptomMatch::Reason {
@@ -185,7 +239,7 @@ impl Whole<'_> {
             if likeness < SymptomMatch::Related {
                 continue;
             }
-            let rank = (self.is_reached(id, &outcome, output), likeness);
+            let rank = (self.is_reached(id, outcome, output), likeness);
             if best.as_ref().is_none_or(|(best, _)| *best < rank) {
                 best = Some((rank, id));
             }
@@ -201,8 +255,26 @@ impl Whole<'_> {
         Ok(Blamed { refuses_alone, ..blamed })
     }
 
+    /// The operators, in SSA order.
+    pub(crate) fn operators(&self) -> impl Iterator<Item = NodeId> {
+        let nodes = self.isolated.flat.graph.iter();
+        nodes.filter(|(_, node)| matches!(node.kind, NodeKind::Operator(_))).map(|(id, _)| id)
+    }
+
+    /// What an operator shows alone.
+    pub(crate) fn shows_alone(&self, id: NodeId) -> Result<Told, WorkerError> {
+        let key = (self.target.name(), id);
+        if let Some(told) = self.memory.0.borrow().get(&key) {
+            return Ok(told.clone());
+        }
+        let ran = self.isolated.alone(id).map(|trial| trial.run(self.target)).transpose()?;
+        let told = ran.flatten().map(Rc::new);
+        self.memory.0.borrow_mut().insert(key, told.clone());
+        Ok(told)
+    }
+
     /// An operator to blame that fails alone.
-    fn alone(&self, id: NodeId) -> Blamed {
+    pub(crate) fn alone(&self, id: NodeId) -> Blamed {
         let alone = self.isolated.alone(id).map(|trial| (trial.model.clone(), tensors(&trial.inputs)));
         Blamed { culprit: self.culprit(id, true), node: Some(id), alone, ..Blamed::default() }
     }

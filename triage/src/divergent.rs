@@ -82,7 +82,7 @@ impl<'a> Whole<'a> {
 
     /// Runs the graph with these outputs alone, and judges them.
     fn run(&self, taps: &[Tap<'_>]) -> Result<Tapped, WorkerError> {
-        let Self { target, isolated } = *self;
+        let Self { target, isolated, .. } = *self;
         let mut tapped = isolated.flat.clone();
         tapped.graph.outputs.clear();
         for Tap { value, .. } in taps {

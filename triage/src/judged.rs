@@ -3,9 +3,11 @@
 use oracles::{Assessment, Finding, Verdict, assess};
 
 use crate::allowance::Exam;
-use crate::blame::Alone;
-use crate::oracle::{Answer, AskError, Optimiser, Oracles, Question};
+use crate::oracle::optimiser::{self, Optimiser};
+use crate::oracle::{Answer, AskError, Oracles, Question, Rewritten};
+use crate::peel::{Found, Peeled, Smaller, named, optimising_level};
 use crate::symptom_match::same_kind;
+use harness::target::Target;
 
 /// What came of a case on a target.
 #[derive(Default)]
@@ -14,10 +16,26 @@ pub struct Judged {
     pub verdict: Option<Verdict>,
     /// How its outputs compare with the reference.
     pub comparisons: Vec<interp::Comparison>,
-    /// The culprit of a bug alone, with its inputs, where it fails alone.
-    pub alone: Option<Alone>,
+    /// The case that the verdict's bug was reduced to.
+    pub smaller: Option<Smaller>,
+    /// What else is wrong by the reference, behind that bug.
+    pub behind: Vec<Found>,
     /// What the other oracles say.
     pub answers: Vec<Answer>,
+    /// How many candidates it took to name the findings.
+    pub tries: u64,
+}
+
+/// A finding, with what belongs to it.
+pub struct Told<'j> {
+    /// The finding.
+    pub finding: &'j Finding,
+    /// Whether it is what an oracle said of the whole case, and not what shows behind that.
+    pub is_verdict: bool,
+    /// A smaller case that shows it.
+    pub smaller: Option<Smaller>,
+    /// The other form of the model that it showed on.
+    pub rewritten: Option<&'j Rewritten>,
 }
 
 impl Judged {
@@ -31,19 +49,68 @@ impl Judged {
                 assess(&target.backend, &target.level, outcome, expected);
             judged.comparisons = comparisons;
             let exam = Exam::new(target, outcome, stderr, expected);
-            let (verdict, alone) =
-                suspect.conclude(target, case.all_defined, verdict.with_stderr(stderr), &exam)?;
-            if !judged.is_the_optimisers(&verdict) {
-                (judged.verdict, judged.alone) = (Some(verdict), alone);
-            }
+            let verdict = verdict.with_stderr(stderr);
+            let peeled = suspect.peel(target, case.all_defined, verdict, &exam, question.stop)?;
+            judged.take(target, peeled)?;
         }
+        judged.name_answers(question)?;
         Ok(judged)
+    }
+
+    /// Takes what is found by the reference, but for what the optimiser oracle has told.
+    fn take(&mut self, target: &Target, peeled: Peeled) -> Result<(), AskError> {
+        let (first, behind) = match peeled {
+            Peeled::Nothing(verdict) => {
+                self.verdict = Some(verdict);
+                return Ok(());
+            }
+            Peeled::Found(first, behind) => (first, behind),
+        };
+        self.tries += first.tries + behind.iter().map(|found| found.tries).sum::<u64>();
+        if !self.is_the_optimisers(&first.finding) {
+            (self.verdict, self.smaller) = (Some(Verdict::Bug(Box::new(first.finding))), first.smaller);
+        }
+        for mut found in behind {
+            if self.is_the_optimisers(&found.finding) {
+                continue;
+            }
+            if self.is_asked_for(Optimiser::NAME) {
+                let level = optimising_level(target, &found)?;
+                found.finding.check = level.map(|level| optimiser::check(&level));
+            }
+            self.behind.push(found);
+        }
+        Ok(())
+    }
+
+    /// Whether an oracle was asked about the case.
+    fn is_asked_for(&self, oracle: &str) -> bool {
+        self.answers.iter().any(|answer| answer.check.oracle == oracle)
+    }
+
+    /// Names what the other oracles found: what an operator shows alone, and what an optimiser does to the case. Other
+    /// questions are about more than the case.
+    fn name_answers(&mut self, question: &Question<'_>) -> Result<(), AskError> {
+        for answer in &mut self.answers {
+            let Some(Verdict::Bug(finding)) = &mut answer.verdict else { continue };
+            let Some(target) = question.target.at_level(&finding.level) else { continue };
+            let is_optimisers = answer.check.oracle == Optimiser::NAME;
+            if finding.telling_check().is_some() && !is_optimisers {
+                continue;
+            }
+            let whole = question.suspect.flat().filter(|_| is_optimisers);
+            let found =
+                named(&target, (**finding).clone(), answer.alone.take(), whole.as_ref(), question.stop)?;
+            **finding = found.finding;
+            answer.alone = found.smaller.map(|smaller| (smaller.model, smaller.inputs));
+            self.tries += found.tries;
+        }
+        Ok(())
     }
 
     /// Whether a bug is one that the optimiser oracle has already told, with the level that is to blame. Another culprit is
     /// another bug.
-    fn is_the_optimisers(&self, verdict: &Verdict) -> bool {
-        let Verdict::Bug(finding) = verdict else { return false };
+    fn is_the_optimisers(&self, finding: &Finding) -> bool {
         self.answers.iter().filter(|answer| answer.check.oracle == Optimiser::NAME).any(|answer| {
             matches!(&answer.verdict, Some(Verdict::Bug(told))
                 if told.culprit == finding.culprit && same_kind(&told.symptom, &finding.symptom))
@@ -60,25 +127,39 @@ impl Judged {
         self.verdict.iter().chain(self.answers.iter().filter_map(|answer| answer.verdict.as_ref()))
     }
 
-    /// The answer to the same question that another target's finding is one to; `None` for the reference.
-    pub fn answer_on(&self, finding: &Finding) -> Option<&Answer> {
-        let check = finding.check.as_ref()?;
-        self.answers.iter().find(|answer| answer.check == *check)
+    /// All findings: the verdict's, what is behind it, and those of the other oracles.
+    pub fn told(&self) -> impl Iterator<Item = Told<'_>> {
+        let of_verdict = self.verdict.iter().filter_map(|verdict| {
+            let (finding, smaller) = (bug(verdict)?, self.smaller.clone());
+            Some(Told { finding, is_verdict: true, smaller, rewritten: None })
+        });
+        let behind = self.behind.iter().map(|found| Told {
+            finding: &found.finding,
+            is_verdict: false,
+            smaller: found.smaller.clone(),
+            rewritten: None,
+        });
+        let of_answers = self.answers.iter().filter_map(|answer| {
+            let finding = bug(answer.verdict.as_ref()?)?;
+            let alone = answer.alone.clone();
+            let smaller = alone.map(|(model, inputs)| Smaller { model, inputs, finding: finding.clone() });
+            Some(Told { finding, is_verdict: true, smaller, rewritten: answer.rewritten.as_ref() })
+        });
+        of_verdict.chain(behind).chain(of_answers)
     }
 
-    /// The verdict on the same question.
+    /// The verdict on the question that another target's finding is an answer to.
     pub fn verdict_on(&self, finding: &Finding) -> Option<&Verdict> {
         match &finding.check {
-            Some(_) => self.answer_on(finding)?.verdict.as_ref(),
+            Some(check) => self.answers.iter().find(|answer| answer.check == *check)?.verdict.as_ref(),
             None => self.verdict.as_ref(),
         }
     }
+}
 
-    /// The culprit of a finding alone.
-    pub fn alone(&self, finding: &Finding) -> Option<&Alone> {
-        match &finding.check {
-            Some(_) => self.answer_on(finding)?.alone.as_ref(),
-            None => self.alone.as_ref(),
-        }
+fn bug(verdict: &Verdict) -> Option<&Finding> {
+    match verdict {
+        Verdict::Bug(finding) => Some(finding),
+        Verdict::Pass | Verdict::Incomparable(_) => None,
     }
 }

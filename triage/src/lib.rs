@@ -26,6 +26,7 @@
 //! | `wrong_type` | the operator whose wrong type is the reason for a refusal |
 //! | `forms` | the forms of a program, and the program with one of them undone |
 //! | `propagation` | whether what an operator got wrong is seen in an output |
+//! | [`peel`] | what else is wrong behind a finding, each under its name |
 //! | [`allowance`] | what looks like a finding and is none |
 //! | [`oracle`] | the oracles that ask a target further questions about a case |
 //! | [`judged`] | what came of a case on a target, by all oracles |
@@ -42,6 +43,7 @@ mod forms;
 pub mod judged;
 pub mod known;
 pub mod oracle;
+pub mod peel;
 mod propagation;
 pub mod reduce;
 pub mod stored;

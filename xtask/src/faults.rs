@@ -1,7 +1,7 @@
 //! `cargo xtask faults`: the command line of the fault bench.
 
 use anyhow::{Result, ensure};
-use faultbench::{PlantedFault, Sample, bench, catalogue, clusters, report};
+use faultbench::{PlantedFault, Sample, bench, catalogue, clusters, report, shadow};
 
 use crate::checked_in::{Mode, bring_up_to_date, root};
 
@@ -29,12 +29,19 @@ pub(crate) struct Arguments {
     /// Plant so many faults at once, in operators drawn by the seed, and group what a campaign finds
     #[arg(long, conflicts_with_all = ["markdown", "reduce", "only"], value_name = "N")]
     clusters: Option<usize>,
+    /// Plant rare faults beside operators that are always wrong, and say which are told: in one campaign, in one of so many
+    /// parts, and in one that is stopped now and then
+    #[arg(long, conflicts_with_all = ["markdown", "reduce", "only", "clusters"], value_name = "PARTS")]
+    shadow: Option<u64>,
 }
 
 /// Runs the bench and reports.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(count) = arguments.clusters {
         return clustered(count, arguments);
+    }
+    if let Some(parts) = arguments.shadow {
+        return shadowed(parts, arguments);
     }
     for name in &arguments.only {
         let is_known = catalogue::all().any(|fault| fault.is_called(name));
@@ -73,6 +80,25 @@ fn clustered(count: usize, arguments: &Arguments) -> Result<()> {
         println!("{}", clusters::json(&results));
     } else {
         print!("{}", clusters::text(&results));
+    }
+    Ok(())
+}
+
+/// Plants rare faults beside operators that are always wrong, and says which are told. In parts and in sessions, the
+/// campaign must be the same.
+fn shadowed(parts: u64, arguments: &Arguments) -> Result<()> {
+    let campaign = shadow::Shadow::new(arguments.seed, arguments.cases)?;
+    let whole = campaign.run()?;
+    if arguments.json {
+        println!("{}", shadow::json(&campaign, &whole));
+    } else {
+        print!("{}", shadow::text(&campaign, &whole));
+    }
+    for other in [campaign.run_in_parts(parts)?, campaign.run_in_sessions()?] {
+        ensure!(
+            other.signatures() == whole.signatures(),
+            "in parts or in sessions, the campaign has other signatures"
+        );
     }
     Ok(())
 }

@@ -87,7 +87,7 @@ impl Remains {
         for cluster in &mut report.clusters {
             cluster.example.detail.clear();
             cluster.example.stderr.clear();
-            if let Some(path) = &mut cluster.smallest {
+            for path in [&mut cluster.smallest, &mut cluster.reduced].into_iter().flatten() {
                 *path = path.strip_prefix(folder)?.to_owned();
             }
         }

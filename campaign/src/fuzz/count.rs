@@ -8,8 +8,8 @@ use super::Plan;
 use super::run::Ran;
 use crate::report::{Cluster, Report};
 use harness::case::{self, Case};
-use triage::blame::Alone;
 use triage::oracle::Rewritten;
+use triage::peel::Smaller;
 
 /// A case that has run, counted.
 pub(super) struct Counted {
@@ -38,8 +38,8 @@ pub(super) struct Find {
     pub(super) target: usize,
     pub(super) finding: Finding,
     pub(super) signature: String,
-    /// The culprit alone, where it fails alone.
-    pub(super) alone: Option<Alone>,
+    /// The case that it was reduced to.
+    pub(super) smaller: Option<Smaller>,
     /// The other form of the model that it showed on.
     pub(super) rewritten: Option<Rewritten>,
 }
@@ -50,8 +50,8 @@ impl Counted {
         let index = ran.index;
         if let Some(case) = &ran.case {
             count(&mut report, plan, &ran, case);
-            for (target, _, finding) in ran.findings() {
-                count_finding(&mut report, plan, &ran, case, target, finding);
+            for (target, told) in ran.findings() {
+                count_finding(&mut report, plan, &ran, case, target, told.finding);
             }
         }
         let trouble = ran.trouble.clone();
@@ -62,12 +62,12 @@ impl Counted {
 
 impl Found {
     fn new(ran: Ran) -> Option<Self> {
-        let finds = ran.findings().map(|(target, judged, finding)| Find {
+        let finds = ran.findings().map(|(target, told)| Find {
             target,
-            signature: finding.signature().to_string(),
-            alone: judged.alone(finding).cloned(),
-            rewritten: judged.answer_on(finding).and_then(|answer| answer.rewritten.clone()),
-            finding: finding.clone(),
+            signature: told.finding.signature().to_string(),
+            smaller: told.smaller,
+            rewritten: told.rewritten.cloned(),
+            finding: told.finding.clone(),
         });
         let findings = finds.collect();
         Some(Self { case: ran.case?, outputs: ran.outputs, findings })
@@ -113,7 +113,12 @@ fn count(report: &mut Report, plan: &Plan<'_>, ran: &Ran, case: &Case) {
             }
         }
     }
-    report.findings = report.verdicts.bug;
+    for (_, told) in ran.findings() {
+        report.findings += 1;
+        report.naming.behind += u64::from(!told.is_verdict);
+        report.naming.reduced += u64::from(told.finding.core.is_some());
+    }
+    report.naming.tries = ran.verdicts.iter().map(|(_, judged)| judged.tries).sum();
 }
 
 fn count_finding(
@@ -133,11 +138,14 @@ fn count_finding(
         level: case.level,
         example: finding.clone(),
         smallest: None,
+        reduced: None,
         nodes: case.model.graph.nodes.len(),
         known: None,
-        others: std::collections::BTreeMap::new(),
+        formerly: BTreeMap::new(),
+        others: BTreeMap::new(),
     });
     cluster.count += 1;
+    *cluster.formerly.entry(finding.former_signature().to_string()).or_default() += 1;
     for (other, judged) in ran.verdicts.iter().filter(|(other, _)| *other != target) {
         if let Some(verdict) = judged.verdict_on(finding) {
             cluster.other(&plan.targets[*other].name(), verdict);

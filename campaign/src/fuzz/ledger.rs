@@ -9,9 +9,10 @@ use super::Plan;
 use super::count::{Counted, Find, Found};
 use crate::event::Event;
 use crate::report::{MAX_TROUBLE, Report};
-use crate::store::{ALONE, Block, Entry, Selected, Shelf, Store, StoreError};
+use crate::store::{Beside, Block, Entry, Selected, Shelf, Store, StoreError};
 use harness::case::{self, Case};
 use triage::folder::Saved;
+use triage::peel::Smaller;
 
 /// A campaign's results, as far as they are counted.
 pub(super) struct Ledger<'p> {
@@ -131,7 +132,7 @@ impl<'p> Ledger<'p> {
             }
             if let (true, Some(find)) = (is_new, finds.first()) {
                 let version = &self.plan.targets[find.target].description().version;
-                let known = self.plan.known.covering(version, signature);
+                let known = self.plan.known.covering_finding(version, &find.finding);
                 kept.events.push(Event::NewFinding {
                     index: found.case.index,
                     signature: signature.clone(),
@@ -145,7 +146,7 @@ impl<'p> Ledger<'p> {
         Ok(kept)
     }
 
-    /// Saves a case for one signature, and beside it the culprit alone where it fails alone. Nothing is saved
+    /// Saves a case for one signature, and beside it the case that it was reduced to. Nothing is saved
     /// where the disk budget is used up.
     fn save(&mut self, found: &Found, finds: &[&Find]) -> Result<Option<Selected>, StoreError> {
         let Some(first) = finds.first() else { return Ok(None) };
@@ -157,12 +158,12 @@ impl<'p> Ledger<'p> {
         let Some(mut added) = self.shelf.save(&folder, &case)? else {
             return Ok(None);
         };
-        let mut alone_hash = None;
-        if let Some(alone) = self.alone(found, finds)?
-            && let Some(more) = self.shelf.save(&format!("{folder}{ALONE}"), &alone)?
+        let mut smaller_hash = None;
+        if let Some((beside, smaller)) = self.smaller(found, finds)?
+            && let Some(more) = self.shelf.save(&beside.of(&folder), &smaller)?
         {
             added.bytes += more.bytes;
-            alone_hash = Some(more.hash);
+            smaller_hash = Some(more.hash);
         }
         Ok(Some(Selected {
             signature: first.signature.clone(),
@@ -170,7 +171,7 @@ impl<'p> Ledger<'p> {
             nodes: found.case.model.graph.nodes.len(),
             folder,
             hash: added.hash,
-            alone_hash,
+            smaller_hash,
             bytes: added.bytes,
         }))
     }
@@ -186,14 +187,15 @@ impl<'p> Ledger<'p> {
         Saved::of(&found.case, self.plan.maker.seed, profile, outputs, &findings, rewritten).folder()
     }
 
-    /// The culprit alone, as a case.
-    fn alone(&self, found: &Found, finds: &[&Find]) -> Result<Option<CaseFolder>, StoreError> {
-        let Some((find, (model, inputs))) = finds.iter().find_map(|f| Some((*f, f.alone.as_ref()?))) else {
+    /// What the case was reduced to, as a case, and what the name of its folder says of it.
+    fn smaller(&self, found: &Found, finds: &[&Find]) -> Result<Option<(Beside, CaseFolder)>, StoreError> {
+        let Some((find, smaller)) = finds.iter().find_map(|f| Some((*f, f.smaller.as_ref()?))) else {
             return Ok(None);
         };
+        let Smaller { model, inputs, finding } = smaller;
         let profile = self.plan.targets[find.target].profile;
         let Ok(evaluation) = interp::evaluate(model, inputs, profile, Taps::Outputs) else { return Ok(None) };
-        let alone = Case {
+        let smaller = Case {
             onnx: case::export(model)?,
             inputs: case::named(model, inputs.clone()),
             model: model.clone(),
@@ -202,8 +204,9 @@ impl<'p> Ledger<'p> {
             relaxed: None,
             ..found.case.clone()
         };
-        let findings = std::slice::from_ref(&find.finding);
+        let findings = std::slice::from_ref(finding);
         let outputs = &evaluation.outputs;
-        Ok(Some(Saved::of(&alone, self.plan.maker.seed, profile, outputs, findings, None).folder()))
+        let folder = Saved::of(&smaller, self.plan.maker.seed, profile, outputs, findings, None).folder();
+        Ok(Some((Beside::of_finding(finding), folder)))
     }
 }

@@ -101,7 +101,9 @@ pub fn fuzz(
                 while let Some(number) = queue.next() {
                     let index = plan.shard.case(number);
                     let mut turn = schedule.turn(number, plan.maker.stream(index));
-                    let ran = run::run(plan, narrowed, index, turn.level);
+                    let Some(ran) = run::run(plan, narrowed, index, turn.level, &|| queue.is_over()) else {
+                        break;
+                    };
                     turn.signatures = ran.signatures();
                     if sender.send((number, Counted::new(plan, ran))).is_err() {
                         break;

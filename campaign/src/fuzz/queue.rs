@@ -71,7 +71,8 @@ impl<'p> Queue<'p> {
         self.earlier + self.started.elapsed().as_secs_f64()
     }
 
-    fn is_over(&self) -> bool {
+    /// Whether the campaign ends, whatever is left of it.
+    pub(super) fn is_over(&self) -> bool {
         let is_late = || self.plan.time.is_some_and(|time| self.seconds() >= time.as_secs_f64());
         self.closed.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed) || is_late()
     }

@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use graphgen::Settings;
 use interp::{Evaluation, Taps};
 use ir::{Interface, Tensor};
-use oracles::{Expected, Finding, Verdict, Why};
+use oracles::{Expected, Verdict, Why};
 
 use super::Plan;
 use crate::report::Elements;
@@ -15,8 +15,9 @@ use harness::invalid::answer;
 use harness::target::Target;
 use harness::validity::{Relaxed, Validity};
 use triage::blame::Suspect;
-use triage::judged::Judged;
+use triage::judged::{Judged, Told};
 use triage::oracle::{AskError, Question};
+use triage::reduce::Stop;
 
 /// What one case gave.
 #[derive(Default)]
@@ -37,6 +38,14 @@ pub(super) struct Ran {
     pub(super) trouble: Vec<String>,
 }
 
+/// Why a case is not judged.
+enum Unjudged {
+    /// The reference cannot evaluate it.
+    NoReference(interp::Error),
+    /// The campaign ended before everything that was found had a name. The case runs again.
+    Stopped,
+}
+
 impl Ran {
     /// Runs and judges a case whose model is not, or may not be, valid.
     fn ask(&mut self, plan: &Plan<'_>, case: &Case, relaxed: &Relaxed) {
@@ -49,7 +58,7 @@ impl Ran {
     }
 
     /// Runs and judges a valid case.
-    fn run_valid(&mut self, plan: &Plan<'_>, case: &mut Case) -> Result<(), interp::Error> {
+    fn run_valid(&mut self, plan: &Plan<'_>, case: &mut Case, stop: Stop<'_>) -> Result<(), Unjudged> {
         let inputs = case::tensors(&case.inputs);
         let names: Vec<String> = case.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
         let mut references: BTreeMap<&'static str, Evaluation> = BTreeMap::new();
@@ -59,7 +68,8 @@ impl Ran {
             let evaluation = match references.entry(profile.name) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(open) => {
-                    open.insert(interp::evaluate(&case.model, &inputs, profile, Taps::Outputs)?)
+                    let evaluated = interp::evaluate(&case.model, &inputs, profile, Taps::Outputs);
+                    open.insert(evaluated.map_err(Unjudged::NoReference)?)
                 }
             };
             // Value search passes over integers that are undefined whatever the values are.
@@ -72,8 +82,11 @@ impl Ran {
             } else {
                 let elements = Elements::of(evaluation);
                 self.elements.extend((first..).zip(levels).map(|(number, _)| (number, elements)));
-                if let Err(e) = self.judge_levels(plan, first, levels, case, &inputs, &expected) {
-                    self.trouble.push(format!("{}: {e}", levels[0].backend));
+                let asked = Asked { case, inputs: &inputs, expected: &expected, stop };
+                match self.judge_levels(plan, first, levels, &asked) {
+                    Ok(()) => {}
+                    Err(AskError::Stopped) => return Err(Unjudged::Stopped),
+                    Err(e) => self.trouble.push(format!("{}: {e}", levels[0].backend)),
                 }
             }
             first += levels.len();
@@ -91,10 +104,9 @@ impl Ran {
         plan: &Plan<'_>,
         first: usize,
         levels: &[Target],
-        case: &Case,
-        inputs: &[Tensor],
-        expected: &Expected<'_>,
+        asked: &Asked<'_>,
     ) -> Result<(), AskError> {
+        let Asked { case, inputs, expected, stop } = *asked;
         let suspect = Suspect::new(&case.model, inputs, levels[0].profile);
         let runs = Target::run_all(levels, &case.onnx, &case.inputs, &Interface::of(&case.model))?;
         for ((number, target), ran) in (first..).zip(levels).zip(&runs) {
@@ -108,6 +120,7 @@ impl Ran {
                 outcome: &ran.outcome,
                 stderr: &ran.stderr,
                 seconds: ran.engine_seconds,
+                stop,
                 stream: plan.maker.stream(case.index),
             };
             self.verdicts.push((number, Judged::of(&plan.oracles, &question)?));
@@ -116,19 +129,22 @@ impl Ran {
     }
 
     /// The findings, in the order of the targets, and of the questions to each.
-    pub(super) fn findings(&self) -> impl Iterator<Item = (usize, &Judged, &Finding)> {
-        self.verdicts.iter().flat_map(|(target, judged)| {
-            judged.verdicts().filter_map(move |verdict| match verdict {
-                Verdict::Bug(finding) => Some((*target, judged, &**finding)),
-                Verdict::Pass | Verdict::Incomparable(_) => None,
-            })
-        })
+    pub(super) fn findings(&self) -> impl Iterator<Item = (usize, Told<'_>)> {
+        self.verdicts.iter().flat_map(|(target, judged)| judged.told().map(move |told| (*target, told)))
     }
 
     /// What was found, in the same order.
     pub(super) fn signatures(&self) -> Vec<String> {
-        self.findings().map(|(_, _, finding)| finding.signature().to_string()).collect()
+        self.findings().map(|(_, told)| told.finding.signature().to_string()).collect()
     }
+}
+
+/// A valid case, and what all levels of an engine are asked about it.
+struct Asked<'a> {
+    case: &'a Case,
+    inputs: &'a [Tensor],
+    expected: &'a Expected<'a>,
+    stop: Stop<'a>,
 }
 
 /// The settings that cases are made within. Half of the cases suit every target, so that all are compared; the other half
@@ -169,25 +185,31 @@ fn make(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Validity) -> Re
     Err(nothing)
 }
 
-/// Makes, runs and judges one case.
-pub(super) fn run(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Validity) -> Ran {
+/// Makes, runs and judges one case; `None` where `stop` cuts that.
+pub(super) fn run(
+    plan: &Plan<'_>,
+    narrowed: &Narrowed,
+    index: u64,
+    level: Validity,
+    stop: Stop<'_>,
+) -> Option<Ran> {
     let mut ran = Ran { index, ..Ran::default() };
     let mut case = match make(plan, narrowed, index, level) {
         Ok(case) => case,
         Err(e) => {
             ran.trouble.push(e.to_string());
-            return ran;
+            return Some(ran);
         }
     };
     if let Some(relaxed) = &case.relaxed {
         ran.ask(plan, &case, relaxed);
         ran.case = Some(case);
-        return ran;
+        return Some(ran);
     }
-    if let Err(e) = ran.run_valid(plan, &mut case) {
-        ran.trouble.push(format!("case {index} has no reference: {e}"));
-        return ran;
+    match ran.run_valid(plan, &mut case, stop) {
+        Ok(()) => ran.case = Some(case),
+        Err(Unjudged::NoReference(e)) => ran.trouble.push(format!("case {index} has no reference: {e}")),
+        Err(Unjudged::Stopped) => return None,
     }
-    ran.case = Some(case);
-    ran
+    Some(ran)
 }

@@ -1,5 +1,6 @@
 //! Running saved cases: `onnxsmith run`.
 
+pub(crate) mod judge;
 mod result;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,27 +8,22 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use interp::{Evaluation, Taps};
 use ir::{Datum, Interface, Kind, Tensor, Wanted};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedDatum};
-use onnx::import::{Imported, Options, declared_dtype, declared_kind, specialise};
-use onnx::program::Program;
-use onnx::proto::decode;
-use ops::Model;
+use onnx::import::{declared_dtype, declared_kind};
 use oracles::{Check, Expected, Symptom, Tolerance, Verdict, Why, judge};
-use worker::{Outcome, Run, WorkerError};
+use worker::{Outcome, Run};
 
+use judge::refer;
+use result::Judgement;
 pub use result::{Counts, NotPassing, Replayed, Result};
 
 use harness::invalid::answer;
 use harness::target::Target;
 use harness::validity::Relaxed;
-use harness::{case, reference};
-use triage::allowance::Exam;
-use triage::blame::Suspect;
 use triage::folder::{About, DERIVED, NoInputs, invent};
-use triage::{Written, oracle};
+use triage::oracle;
 
 /// How saved cases are run.
 pub struct Replay<'a> {
@@ -43,9 +39,6 @@ pub struct Replay<'a> {
     /// The seed for inputs of models that come without.
     pub seed: u64,
 }
-
-/// A result, and why it is that.
-pub(crate) type Judgement = (Result, String);
 
 /// Runs each case on each target. The order of the result is that of the cases, whatever the number of jobs.
 pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) -> Replayed {
@@ -70,8 +63,8 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
     let mut all = Replayed { cases: cases.len() as u64, versions, ..Replayed::default() };
     let done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     for (index, judged) in done {
-        for (target, (result, why)) in how.targets.iter().zip(judged) {
-            all.add(cases[index].clone(), target.name(), result, why);
+        for (target, judgement) in how.targets.iter().zip(judged) {
+            all.add(cases[index].clone(), target.name(), judgement);
         }
     }
     all
@@ -106,7 +99,9 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Vec<Judgement> {
     };
     let about = match About::read(&folder) {
         Ok(about) => about,
-        Err(e) => return everywhere((Result::Broken, format!("case.json cannot be read: {e}"))),
+        Err(e) => {
+            return everywhere(Judgement::new(Result::Broken, format!("case.json cannot be read: {e}")));
+        }
     };
     if let Some(relaxed) = &about.relaxed {
         return how.targets.iter().map(|target| ask(&folder, relaxed, target)).collect();
@@ -125,7 +120,8 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Vec<Judgement> {
                 sets.iter().enumerate().map(|(i, set)| set_on(name, &folder, &about, i, set, target, how));
             let asked = about.check.as_ref().map(|check| again(&folder, check, target));
             // The worst of a case's data sets and of what else is asked stands for the case.
-            judged.chain(asked).max_by_key(|(result, _)| *result).unwrap_or((Result::Pass, String::new()))
+            let all = judged.chain(asked).max_by_key(|judgement| judgement.result);
+            all.unwrap_or_else(|| Judgement::new(Result::Pass, ""))
         })
         .collect()
 }
@@ -134,7 +130,9 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Vec<Judgement> {
 fn again(folder: &CaseFolder, check: &Check, target: &Target) -> Judgement {
     match oracle::replay(folder, check, target) {
         Ok(judged) => verdict(&judged),
-        Err(why) => (Result::Broken, format!("the question {check} cannot be asked again: {why}")),
+        Err(why) => {
+            Judgement::new(Result::Broken, format!("the question {check} cannot be asked again: {why}"))
+        }
     }
 }
 
@@ -144,7 +142,7 @@ fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
     let (interface, inputs) = Interface::taking(named(inputs), relaxed.wanted().outputs);
     match target.run(&folder.model, &inputs, &interface) {
         Ok(ran) => verdict(&answer::judge(target, &ran.outcome, relaxed)),
-        Err(e) => (Result::Crash, e.to_string()),
+        Err(e) => Judgement::new(Result::Crash, e.to_string()),
     }
 }
 
@@ -152,16 +150,18 @@ fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
 fn without_inputs(why: &NoInputs) -> Judgement {
     match why {
         NoInputs::Model(e) => unusable(e),
-        NoInputs::TooDear(why) => (Result::NoReference, why.clone()),
-        NoInputs::Search(e) => (Result::Broken, e.to_string()),
+        NoInputs::TooDear(why) => Judgement::new(Result::NoReference, why.clone()),
+        NoInputs::Search(e) => Judgement::new(Result::Broken, e.to_string()),
     }
 }
 
 /// A case that we cannot read. No backend was asked, so it says nothing about any.
 fn unusable(e: &onnx::Error) -> Judgement {
     match e {
-        onnx::Error::Unsupported { .. } => (Result::NoReference, format!("onnxsmith lacks it: {e}")),
-        onnx::Error::Invalid { .. } | onnx::Error::Io { .. } => (Result::Broken, e.to_string()),
+        onnx::Error::Unsupported { .. } => {
+            Judgement::new(Result::NoReference, format!("onnxsmith lacks it: {e}"))
+        }
+        onnx::Error::Invalid { .. } | onnx::Error::Io { .. } => Judgement::new(Result::Broken, e.to_string()),
     }
 }
 
@@ -188,16 +188,17 @@ fn set_on(
     let (interface, inputs) = Interface::taking(named(&set.inputs), wanted);
     let ran = match target.run(&folder.model, &inputs, &interface) {
         Ok(ran) => ran,
-        Err(e) => return (Result::Crash, e.to_string()),
+        Err(e) => return Judgement::new(Result::Crash, e.to_string()),
     };
     if let Some(out) = how.out
         && let Err(e) = write(out, name, target, number, &interface.outputs, &ran)
     {
-        return (Result::Crash, format!("the outputs cannot be written: {e}"));
+        return Judgement::new(Result::Crash, format!("the outputs cannot be written: {e}"));
     }
     let stored = about.rtol.zip(about.atol).map(|(relative, absolute)| Tolerance { relative, absolute });
     let tolerance = how.tolerance.or(stored).unwrap_or(Tolerance::ONNX);
     match reference {
+        Some(reference) if derived => reference.judge_and_name(target, &ran.outcome),
         Some(reference) => reference.judge(target, &ran.outcome),
         None => fixed(target, &ran.outcome, set, tolerance),
     }
@@ -222,115 +223,15 @@ fn stored(folder: &CaseFolder, set: &DataSet) -> Vec<Wanted> {
     set.outputs.iter().filter_map(wanted).collect()
 }
 
-/// A model with inputs, and what is right.
-pub(crate) struct Reference {
-    model: Model,
-    inputs: Vec<Tensor>,
-    /// The program that the target got.
-    written: Written,
-    /// Whether that says more than the model.
-    is_specialised: bool,
-    evaluation: Evaluation,
-}
-
-/// The outputs that the reference gives.
-pub(crate) fn refer(
-    model: &[u8],
-    inputs: &[NamedDatum],
-    target: &Target,
-) -> std::result::Result<Reference, Judgement> {
-    let known: BTreeMap<String, Datum> =
-        named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
-    let program = decode("model", model).and_then(Program::read).map_err(|e| unusable(&e))?;
-    let options = Options { known_inputs: &known, ..Options::default() };
-    let imported = specialise(&program, &options).map_err(|e| unusable(&e))?;
-    let Imported { model, interface, is_specialised, .. } = imported;
-    reference::affordable(&model).map_err(|why| (Result::NoReference, why))?;
-    let inputs = reference::bind(&model, &known).map_err(|why| (Result::Broken, why))?;
-    let evaluation = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs)
-        .map_err(|e| (Result::Broken, e.to_string()))?;
-    let written = Written { program, interface };
-    Ok(Reference { model, inputs, written, is_specialised, evaluation })
-}
-
-impl Reference {
-    /// The judgement of a target's answer, by what the target says that it computes in.
-    fn judge(&self, target: &Target, outcome: &Outcome) -> Judgement {
-        let names: Vec<String> = case::outputs(&self.model).into_iter().map(|(name, _)| name).collect();
-        let expected = Expected { names: &names, outputs: &self.evaluation.outputs, profile: target.profile };
-        match self.allowed(target, outcome, &expected) {
-            Ok(judged) => verdict(&judged),
-            Err(e) => (Result::Crash, e.to_string()),
-        }
-    }
-
-    /// A target's answer.
-    pub(crate) fn run(
-        &self,
-        model: &[u8],
-        inputs: &[NamedDatum],
-        target: &Target,
-    ) -> std::result::Result<Run, WorkerError> {
-        let (interface, inputs) = Interface::taking(named(inputs), self.written.interface.outputs.clone());
-        target.run(model, &inputs, &interface)
-    }
-
-    /// The verdict that a campaign would give, with who is to blame.
-    pub(crate) fn concluded(
-        &self,
-        target: &Target,
-        outcome: &Outcome,
-    ) -> std::result::Result<Verdict, WorkerError> {
-        let names: Vec<String> = case::outputs(&self.model).into_iter().map(|(name, _)| name).collect();
-        let expected = Expected { names: &names, outputs: &self.evaluation.outputs, profile: target.profile };
-        let verdict = judge(&target.backend, &target.level, outcome, &expected);
-        let exam = Exam::new(target, outcome, "", &expected);
-        let (verdict, _) =
-            self.suspect(target).conclude(target, self.evaluation.is_defined(), verdict, &exam)?;
-        Ok(verdict)
-    }
-
-    fn suspect(&self, target: &Target) -> Suspect<'_> {
-        let program = self.is_specialised.then_some(&self.written);
-        Suspect::new(&self.model, &self.inputs, target.profile).written(program)
-    }
-
-    /// The verdict with the allowances that a campaign knows, and that of a user who runs what an engine says that it has not:
-    /// wrong numbers and refusals are excused then, and no fault.
-    fn allowed(
-        &self,
-        target: &Target,
-        outcome: &Outcome,
-        expected: &Expected<'_>,
-    ) -> std::result::Result<Verdict, WorkerError> {
-        let judged = judge(&target.backend, &target.level, outcome, expected);
-        if let Verdict::Bug(finding) = &judged
-            && !matches!(finding.symptom, Symptom::Fault { .. })
-            && let Some(why) = target.lacks(&self.model)
-        {
-            return Ok(Verdict::Incomparable(Why::Widened(why)));
-        }
-        let suspect = self.suspect(target);
-        let exam = Exam::new(target, outcome, "", expected);
-        Ok(match suspect.settled(target, judged, &exam)? {
-            // Who is to blame decides whether it may refuse.
-            Verdict::Bug(finding) if finding.is_refusal() => {
-                suspect.conclude(target, self.evaluation.is_defined(), Verdict::Bug(finding), &exam)?.0
-            }
-            settled => settled,
-        })
-    }
-}
-
 fn verdict(verdict: &Verdict) -> Judgement {
     match verdict {
-        Verdict::Pass => (Result::Pass, String::new()),
+        Verdict::Pass => Judgement::new(Result::Pass, ""),
         Verdict::Incomparable(why) => {
             let result = match why {
                 Why::Unsupported(_) | Why::Widened(_) => Result::Unsupported,
                 Why::Undecidable | Why::Undefined | Why::Undecided(_) => Result::Undecidable,
             };
-            (result, why.to_string())
+            Judgement::new(result, why.to_string())
         }
         Verdict::Bug(finding) => {
             let result = match &finding.symptom {
@@ -341,7 +242,7 @@ fn verdict(verdict: &Verdict) -> Judgement {
                 Symptom::MissingOutput | Symptom::WrongType | Symptom::Mismatch(_) => Result::Mismatch,
                 Symptom::Slow => Result::Slow,
             };
-            (result, finding.detail.clone())
+            Judgement::new(result, finding.detail.clone())
         }
     }
 }
@@ -352,7 +253,7 @@ fn fixed(target: &Target, outcome: &Outcome, set: &DataSet, tolerance: Tolerance
         let none = Expected { names: &[], outputs: &[], profile: target.profile };
         return verdict(&judge(&target.backend, &target.level, outcome, &none));
     };
-    let Err(why) = close(outputs, &set.outputs, tolerance) else { return (Result::Pass, String::new()) };
+    let Err(why) = close(outputs, &set.outputs, tolerance) else { return Judgement::new(Result::Pass, "") };
     let tensors = set.inputs.iter().chain(&set.outputs).flat_map(|value| value.datum.tensors());
     let mut dtypes = tensors.map(Tensor::dtype);
     match dtypes.find(|&dtype| !target.support.dtypes.contains(dtype)) {
@@ -360,7 +261,7 @@ fn fixed(target: &Target, outcome: &Outcome, set: &DataSet, tolerance: Tolerance
             let why = Why::Widened(format!("{} does not compute in {dtype}, and {why}", target.backend));
             verdict(&Verdict::Incomparable(why))
         }
-        None => (Result::Mismatch, why),
+        None => Judgement::new(Result::Mismatch, why),
     }
 }
 

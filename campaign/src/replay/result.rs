@@ -54,6 +54,22 @@ impl Result {
     }
 }
 
+/// What came of a case on a target.
+#[derive(Clone, Debug)]
+pub(crate) struct Judgement {
+    pub(super) result: Result,
+    /// Why it is that.
+    pub(crate) why: String,
+    /// What was found, by the names that a campaign gives.
+    pub(super) signatures: Vec<String>,
+}
+
+impl Judgement {
+    pub(super) fn new(result: Result, why: impl Into<String>) -> Self {
+        Self { result, why: why.into(), signatures: Vec::new() }
+    }
+}
+
 /// How often each result occurred.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[allow(missing_docs, reason = "one counter per Result")]
@@ -110,6 +126,8 @@ pub struct NotPassing {
     pub outcome: Result,
     /// Why.
     pub why: String,
+    /// What a campaign calls that which is found in a saved case of ours: the finding, and what shows behind it.
+    pub signatures: Vec<String>,
 }
 
 /// What came of all cases.
@@ -129,7 +147,8 @@ pub struct Replayed {
 }
 
 impl Replayed {
-    pub(super) fn add(&mut self, case: PathBuf, backend: String, result: Result, why: String) {
+    pub(super) fn add(&mut self, case: PathBuf, backend: String, judgement: Judgement) {
+        let Judgement { result, why, signatures } = judgement;
         self.backends.entry(backend.clone()).or_default().add(result);
         let told = match result {
             Result::Pass => TestResult::Passed,
@@ -144,7 +163,7 @@ impl Replayed {
             result: told,
         });
         if result != Result::Pass {
-            self.not_passing.push(NotPassing { case, backend, outcome: result, why });
+            self.not_passing.push(NotPassing { case, backend, outcome: result, why, signatures });
         }
     }
 

@@ -46,8 +46,8 @@ pub(crate) struct Selected {
     pub(crate) folder: String,
     /// The name of its content.
     pub(crate) hash: String,
-    /// The name of the content of the operator at fault alone, where it fails alone.
-    pub(crate) alone_hash: Option<String>,
+    /// The name of the content of the case that it was reduced to.
+    pub(crate) smaller_hash: Option<String>,
     /// The bytes that it added.
     pub(crate) bytes: u64,
 }
@@ -97,7 +97,7 @@ pub(super) fn put_rows(db: &Connection, block: &Block) -> rusqlite::Result<()> {
     let sql = "INSERT INTO saved SELECT id, ?2, ?3, ?4, ?5, ?6, ?7 FROM cluster WHERE signature = ?1";
     let mut saved = db.prepare_cached(sql)?;
     for s in &block.saved {
-        saved.execute(params![s.signature, s.case, s.nodes, s.folder, s.hash, s.alone_hash, s.bytes])?;
+        saved.execute(params![s.signature, s.case, s.nodes, s.folder, s.hash, s.smaller_hash, s.bytes])?;
     }
     let mut trouble = db.prepare_cached("INSERT INTO trouble VALUES (?1, ?2)")?;
     for (case, what) in &block.trouble {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::block::put_cluster;
-use super::{ALONE, FILE, Identity, Shelf, Store, StoreError, lock, schema, set};
+use super::{Beside, FILE, Identity, Shelf, Store, StoreError, lock, schema, set};
 use crate::report::Report;
 use crate::shard::Shard;
 
@@ -136,8 +136,9 @@ fn copy_cases(db: &Connection, file: &Path, parts: &[Store], shelf: &mut Shelf) 
         let (case, folder, hash, alone) = read().map_err(StoreError::sql(file))?;
         let Some(part) = by_index.get(&Shard::owner(case, count)) else { continue };
         shelf.adopt(&part.folder, &folder, &hash)?;
-        if let Some(alone) = alone {
-            shelf.adopt(&part.folder, &format!("{folder}{ALONE}"), &alone)?;
+        let beside = Beside::ALL.into_iter().map(|beside| beside.of(&folder));
+        for (smaller, hash) in beside.filter(|name| part.folder.join(name).is_dir()).zip(alone) {
+            shelf.adopt(&part.folder, &smaller, &hash)?;
         }
     }
     Ok(())

@@ -4,7 +4,8 @@
 //! out/campaign.db                    SQLite: identity, counts, clusters, findings (the tables are in `schema.rs`)
 //! out/campaign.lock                  locked while a process writes
 //! out/findings/SIGNATURE/case-7      a case as a folder that any ONNX tool reads; SIGNATURE is a hash of its text
-//! out/findings/SIGNATURE/case-7-alone  the operator at fault alone, where it fails alone
+//! out/findings/SIGNATURE/case-7-alone    what it was reduced to: the operator at fault, where that fails alone
+//! out/findings/SIGNATURE/case-7-reduced  what it was reduced to, where several operators are at fault together
 //! out/.cases/HASH                    the same files by content: the folders above are hard links to them
 //! ```
 //!
@@ -42,6 +43,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use oracles::Finding;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 pub(crate) use block::{Block, Entry, Selected};
@@ -57,8 +59,32 @@ use harness::validity::Validity;
 /// The name of the database in a campaign's folder.
 pub const FILE: &str = "campaign.db";
 
-/// What the name of a folder ends in that has the operator at fault alone.
-pub(crate) const ALONE: &str = "-alone";
+/// What the case beside a saved one is, which that was reduced to; the name of its folder says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Beside {
+    /// The operator at fault alone.
+    Alone,
+    /// What is left of the graph.
+    Reduced,
+}
+
+impl Beside {
+    pub(crate) const ALL: [Self; 2] = [Self::Alone, Self::Reduced];
+
+    /// What is beside a case that was saved for a finding.
+    pub(crate) fn of_finding(finding: &Finding) -> Self {
+        let is_alone = finding.culprit.as_ref().is_some_and(|culprit| culprit.alone);
+        if is_alone { Self::Alone } else { Self::Reduced }
+    }
+
+    /// Its folder, beside that of the case.
+    pub(crate) fn of(self, folder: &str) -> String {
+        match self {
+            Self::Alone => format!("{folder}-alone"),
+            Self::Reduced => format!("{folder}-reduced"),
+        }
+    }
+}
 
 const LOCK: &str = "campaign.lock";
 
@@ -182,7 +208,10 @@ impl Store {
             report.levels.p = Schedule::resume(self.identity.level, from, self.firsts()?).path();
         }
         for cluster in &mut report.clusters {
-            cluster.smallest = self.smallest(&cluster.signature)?.map(|path| self.folder.join(path));
+            let smallest = self.smallest(&cluster.signature)?;
+            let beside = smallest.iter().flat_map(|folder| Beside::ALL.map(|beside| beside.of(folder)));
+            cluster.reduced = beside.map(|folder| self.folder.join(folder)).find(|folder| folder.is_dir());
+            cluster.smallest = smallest.map(|path| self.folder.join(path));
         }
         let sql = "SELECT what FROM trouble ORDER BY case_number, rowid LIMIT ?1";
         let limit = crate::report::MAX_TROUBLE as i64;

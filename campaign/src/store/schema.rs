@@ -41,7 +41,7 @@ CREATE TABLE finding (
 ) STRICT, WITHOUT ROWID;
 
 -- The cases that were saved: where, relative to the campaign's folder, the hash of its content, that of the
--- operator at fault alone (in the folder whose name ends in `-alone`), and the bytes that were not there before.
+-- case that it was reduced to (in the folder whose name ends in `-alone` or `-reduced`), and the bytes that were not there before.
 CREATE TABLE saved (
     cluster INTEGER NOT NULL REFERENCES cluster (id), case_number INTEGER NOT NULL, nodes INTEGER NOT NULL,
     folder TEXT NOT NULL, hash TEXT NOT NULL, alone_hash TEXT, bytes INTEGER NOT NULL,

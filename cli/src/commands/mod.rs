@@ -5,6 +5,7 @@ mod campaign_folder;
 mod corpus;
 mod fuzz;
 mod generate;
+mod known;
 mod merge;
 mod ops;
 mod probe;
@@ -44,6 +45,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Fuzz(fuzz_) => fuzz::run(common, &fuzz_),
         Command::Merge(merge_) => merge::run(common, &merge_),
         Command::Report(report_) => report::run(common, &report_),
+        Command::Known(known_) => known::run(common, &known_),
         Command::Watch(watch_) => watch::run(common, &watch_),
         Command::Reduce(reduce_) => reduce::run(common, &reduce_),
         Command::Corpus(corpus_) => corpus::run(common, &corpus_),

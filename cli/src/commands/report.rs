@@ -82,13 +82,13 @@ fn text(report: &Report, groups: &[Group]) -> String {
     out
 }
 
-/// Each cause with its smallest case.
+/// Each cause with its smallest case, reduced.
 pub(super) fn causes(groups: &[Group]) -> String {
     let mut out = String::new();
     for group in groups {
         let known = group.known.as_ref().map_or_else(String::new, |at| format!("known: {at}\n         "));
         let alone = if group.is_odd_one_out() { " (the others agree with the reference)" } else { "" };
-        let smallest = super::fuzz::place(group.smallest.as_deref());
+        let smallest = super::fuzz::place(group.reduced.as_deref().or(group.smallest.as_deref()));
         out += &format!("{:>6} × {}{alone}\n         {known}{smallest}\n", group.count, group.title());
     }
     out

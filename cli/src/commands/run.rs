@@ -74,7 +74,7 @@ const SHOWN: usize = 10;
 /// An example of why nothing was compared.
 fn first_reason(replayed: &Replayed) -> String {
     let first = replayed.not_passing.first();
-    first.map_or_else(String::new, |NotPassing { case, backend, outcome, why }| {
+    first.map_or_else(String::new, |NotPassing { case, backend, outcome, why, .. }| {
         format!(": {} on {backend}: {}: {why}", case.display(), outcome.name())
     })
 }
@@ -112,8 +112,9 @@ fn summary(replayed: &Replayed) -> String {
         );
     }
     for case in &replayed.not_passing {
-        let NotPassing { case, backend, outcome, why } = case;
+        let NotPassing { case, backend, outcome, why, signatures } = case;
         out += &format!("{} on {backend}: {}: {why}\n", case.display(), outcome.name());
+        out.extend(signatures.iter().map(|signature| format!("    {signature}\n")));
     }
     out
 }

@@ -77,6 +77,10 @@ fn markdown(group: &Group, evidence: &Evidence, version: &str, python: &str, rus
         code(&finding.level)
     );
     text += &format!("- findings: {}; signatures: {}\n", group.count, group.signatures.len());
+    if !finding.after.is_empty() {
+        let cut: Vec<String> = finding.after.iter().map(|operator| code(operator)).collect();
+        text += &format!("- wrong as well in the same graph, and cut out here: {}\n", cut.join(", "));
+    }
     for (target, tally) in group.others.iter().filter(|(_, t)| t.pass + t.bug > 0) {
         text +=
             &format!("- {} on the same cases: {} right, {} wrong\n", inline(target), tally.pass, tally.bug);

@@ -85,6 +85,9 @@ fn shown(group: &Group, evidence: &Evidence) -> Markup {
             @if let Some(model) = &evidence.model { (scrolling(&graph::draw(model, culprit))) }
             div {
                 (verdict(evidence))
+                @if !evidence.finding.after.is_empty() {
+                    p.muted { "After " (evidence.finding.after.join(", ")) ", wrong as well in the same graph, and cut out here." }
+                }
                 @if let Some(known) = &group.known { p { "Written up in " code { (known) } "." } }
                 (inputs(evidence))
                 (others(group))

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use oracles::Finding;
 use semver::{Version, VersionReq};
 use serde::Deserialize;
 
@@ -66,6 +67,15 @@ impl Known {
         covering
     }
 
+    /// The entries that cover a finding under its name, or else under the one that it had before findings were reduced.
+    pub fn covering_finding(&self, version: &str, finding: &Finding) -> Vec<(usize, &Entry)> {
+        let by_name = self.covering(version, &finding.signature().to_string());
+        if !by_name.is_empty() {
+            return by_name;
+        }
+        self.covering(version, &finding.former_signature().to_string())
+    }
+
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -83,6 +93,12 @@ impl Known {
 }
 
 impl Entry {
+    /// The entry that covers one signature, of one version of its engine; of all versions where this is no number.
+    pub fn exactly(signature: String, version: &str, finding: String, expires: Date) -> Self {
+        let versions = VersionReq::parse(&format!("={version}")).ok();
+        Self { signature: Pattern::from(signature), versions, finding, expires, note: None }
+    }
+
     /// Whether it may cover findings of this version of an engine.
     pub fn is_about(&self, engine: &str, version: &str) -> bool {
         self.has_version(parse_version(version).as_ref()) && self.signature.may_be_of(engine)

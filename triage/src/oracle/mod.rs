@@ -39,6 +39,7 @@ pub use roundtrip::RoundTrip;
 pub use tally::{Answers, Asked};
 
 use crate::blame::{Alone, Suspect};
+use crate::reduce::{ReduceError, Stop};
 use harness::case::Case;
 use harness::target::Target;
 
@@ -66,6 +67,8 @@ pub struct Question<'a> {
     pub stderr: &'a str,
     /// The seconds inside the engine.
     pub seconds: f64,
+    /// Asked whether to give up: an answer that depends on that is no answer.
+    pub stop: Stop<'a>,
     /// The random stream of the case; each oracle takes the child of its name.
     pub stream: Stream,
 }
@@ -122,6 +125,18 @@ pub enum AskError {
     /// A relation made a model that is not valid.
     #[error("a rewritten model cannot be written as ONNX: {0}")]
     Rewrite(#[from] onnx::Error),
+    /// A finding cannot be reduced.
+    #[error(transparent)]
+    Reduce(Box<ReduceError>),
+    /// The work is to end before there is an answer.
+    #[error("the work ended before there was an answer")]
+    Stopped,
+}
+
+impl From<ReduceError> for AskError {
+    fn from(why: ReduceError) -> Self {
+        Self::Reduce(Box::new(why))
+    }
 }
 
 /// An oracle that makes runs of its own.

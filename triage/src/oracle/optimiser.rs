@@ -27,7 +27,8 @@ impl Optimiser {
     pub const NAME: &'static str = "optimiser";
 }
 
-fn check(level: &str) -> Check {
+/// The question whether this level is to blame.
+pub(crate) fn check(level: &str) -> Check {
     Check { oracle: Optimiser::NAME.to_owned(), name: level.to_owned() }
 }
 

@@ -12,13 +12,12 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use super::ReduceError;
-use super::interest::{Interest, Shown};
-use super::passes::{Pass, tiers};
+use super::interest::{Interesting, Shown};
+use super::passes::Pass;
 use super::problem::{Problem, Size};
 
 /// How much may be tried.
@@ -38,16 +37,30 @@ impl Default for Budget {
     }
 }
 
+/// Asked whether to end early.
+pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Which way is down.
+#[derive(Clone, Copy)]
+pub(super) struct Descent {
+    /// The passes for a problem, what saves most first. A tier is repeated until it brings nothing before the next one is
+    /// tried.
+    pub(super) tiers: fn(&Problem) -> &'static [&'static [Pass]],
+    /// Whether a problem of the first size is further down than one of the second.
+    pub(super) is_smaller: fn(Size, Size) -> bool,
+}
+
 /// Takes the best so far, whenever there is a better one.
 pub type OnBest<'a> = &'a mut dyn FnMut(&Shown, Size) -> Result<(), onnx::Error>;
 
 /// A reduction under way.
-pub(super) struct Driver<'a, 't> {
-    pub(super) interest: Interest<'t>,
+pub(super) struct Driver<'a> {
+    pub(super) descent: Descent,
+    pub(super) interest: &'a dyn Interesting,
     pub(super) best: Shown,
     pub(super) size: Size,
     pub(super) budget: Budget,
-    pub(super) stop: &'a AtomicBool,
+    pub(super) stop: Stop<'a>,
     pub(super) on_best: OnBest<'a>,
     /// How many candidates were run.
     pub(super) tries: u64,
@@ -66,24 +79,25 @@ struct Candidate {
     key: u64,
 }
 
-impl<'a, 't> Driver<'a, 't> {
+impl<'a> Driver<'a> {
     pub(super) fn new(
-        interest: Interest<'t>,
+        descent: Descent,
+        interest: &'a dyn Interesting,
         best: Shown,
         budget: Budget,
-        stop: &'a AtomicBool,
+        stop: Stop<'a>,
         on_best: OnBest<'a>,
     ) -> Self {
         let size = best.problem.size();
         let (started, tried, ahead) = (Instant::now(), HashSet::new(), HashMap::new());
-        Self { interest, best, size, budget, stop, on_best, tries: 0, started, tried, ahead }
+        Self { descent, interest, best, size, budget, stop, on_best, tries: 0, started, tried, ahead }
     }
 
     /// Reduces as far as the passes and the budget go. Says whether the passes had no more to offer.
     pub(super) fn run(&mut self) -> Result<bool, ReduceError> {
         self.tried.insert(key(&self.best.problem));
         let mut tier = 0;
-        while let Some(passes) = tiers(&self.best.problem).get(tier) {
+        while let Some(passes) = (self.descent.tiers)(&self.best.problem).get(tier) {
             let before = self.size;
             for &pass in *passes {
                 if self.pass(pass)?.is_break() {
@@ -91,7 +105,7 @@ impl<'a, 't> Driver<'a, 't> {
                 }
             }
             // A smaller graph may be cut where the larger one could not.
-            tier = if self.size < before { 0 } else { tier + 1 };
+            tier = if (self.descent.is_smaller)(self.size, before) { 0 } else { tier + 1 };
         }
         Ok(true)
     }
@@ -125,7 +139,7 @@ impl<'a, 't> Driver<'a, 't> {
         let mut batch: Vec<Candidate> = Vec::new();
         for (at, problem) in candidates {
             let size = problem.size();
-            if size.nodes == 0 || size >= self.size {
+            if size.nodes == 0 || !(self.descent.is_smaller)(size, self.size) {
                 continue;
             }
             let key = key(&problem);
@@ -146,7 +160,7 @@ impl<'a, 't> Driver<'a, 't> {
             return Ok(());
         }
         let fresh: Vec<&Candidate> = batch.iter().filter(|c| !self.ahead.contains_key(&c.key)).collect();
-        let interest = &self.interest;
+        let interest = self.interest;
         let ran: Vec<_> = std::thread::scope(|scope| {
             let threads: Vec<_> =
                 fresh.iter().map(|candidate| scope.spawn(|| interest.of(&candidate.problem))).collect();
@@ -176,14 +190,12 @@ impl<'a, 't> Driver<'a, 't> {
     }
 
     fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-            || self.tries >= self.budget.tries
-            || self.started.elapsed() >= self.budget.time
+        (self.stop)() || self.tries >= self.budget.tries || self.started.elapsed() >= self.budget.time
     }
 }
 
-/// What tells a problem from others.
-fn key(problem: &Problem) -> u64 {
+/// What tells a problem from others: its content.
+pub(super) fn key(problem: &Problem) -> u64 {
     let mut hasher = DefaultHasher::new();
     problem.model.to_string().hash(&mut hasher);
     problem.program.as_ref().map(|written| onnx::encode(&written.program.write())).hash(&mut hasher);

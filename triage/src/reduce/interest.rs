@@ -26,7 +26,7 @@ use worker::WorkerError;
 
 use super::problem::Problem;
 use crate::allowance::Exam;
-use crate::blame::Suspect;
+use crate::blame::{Alone, Suspect};
 use harness::isolate::Isolated;
 use harness::reference;
 use harness::target::Target;
@@ -50,6 +50,12 @@ pub struct Shown {
     pub alone: Option<Problem>,
 }
 
+/// What makes a problem one to go on from.
+pub(super) trait Interesting: Sync {
+    /// The problem with its finding, if it is one to go on from.
+    fn of(&self, problem: &Problem) -> Result<Option<Shown>, WorkerError>;
+}
+
 /// What a finding is compared with.
 pub(super) struct Interest<'t> {
     target: &'t Target,
@@ -60,15 +66,26 @@ pub(super) struct Interest<'t> {
 
 /// What all values of a problem are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Tame {
+pub(crate) struct Tame {
     /// None is undefined.
-    defined: bool,
+    pub(crate) defined: bool,
     /// None is NaN or infinite.
-    finite: bool,
+    pub(crate) finite: bool,
 }
 
+/// What is asked about a finding on a problem.
+pub(crate) struct Inquiry<'q> {
+    /// Whether it is worth asking who is to blame.
+    pub(crate) is_worth_it: &'q dyn Fn(Tame, &Finding) -> bool,
+    /// Who is to blame: the verdict on the finding with that, and the culprit alone.
+    pub(crate) accuse: &'q Accuse<'q>,
+}
+
+type Accuse<'q> =
+    dyn Fn(&Suspect<'_>, Tame, Box<Finding>) -> Result<(Verdict, Option<Alone>), WorkerError> + 'q;
+
 /// What came of running a problem.
-enum Ran {
+pub(crate) enum Ran {
     Shown(Box<Shown>, Tame),
     /// Nothing is wrong, in words.
     Nothing(String),
@@ -80,22 +97,35 @@ impl<'t> Interest<'t> {
         target: &'t Target,
         problem: &Problem,
     ) -> Result<Result<(Self, Shown), String>, WorkerError> {
-        Ok(match run(target, problem, &|_, _| true)? {
+        Ok(match blamed(target, problem, &|_, _| true)? {
             Ran::Nothing(why) => Err(why),
             Ran::Shown(shown, tame) => Ok((Self { target, wanted: shown.finding.clone(), tame }, *shown)),
         })
     }
+}
 
-    /// The problem with the finding, if it shows that.
-    pub(super) fn of(&self, problem: &Problem) -> Result<Option<Shown>, WorkerError> {
+impl Interesting for Interest<'_> {
+    fn of(&self, problem: &Problem) -> Result<Option<Shown>, WorkerError> {
         let is_worth_blaming = |tame: Tame, finding: &Finding| {
             tame.at_least(self.tame) && is_kept(&finding.symptom, &self.wanted)
         };
-        Ok(match run(self.target, problem, &is_worth_blaming)? {
+        Ok(match blamed(self.target, problem, &is_worth_blaming)? {
             Ran::Shown(shown, _) if is_same(&shown.finding, &self.wanted) => Some(*shown),
             _ => None,
         })
     }
+}
+
+/// Runs, judges and blames as a campaign does.
+fn blamed(
+    target: &Target,
+    problem: &Problem,
+    is_worth_it: &dyn Fn(Tame, &Finding) -> bool,
+) -> Result<Ran, WorkerError> {
+    let accuse = |suspect: &Suspect<'_>, tame: Tame, finding: Box<Finding>| {
+        suspect.accuse(target, tame.defined, finding).map(|accused| (accused.verdict, accused.alone))
+    };
+    run(target, problem, &Inquiry { is_worth_it, accuse: &accuse })
 }
 
 /// Whether a finding is the wanted one.
@@ -123,17 +153,13 @@ impl Tame {
         }
     }
 
-    fn at_least(self, other: Self) -> bool {
+    pub(super) fn at_least(self, other: Self) -> bool {
         (self.defined || !other.defined) && (self.finite || !other.finite)
     }
 }
 
-/// Runs, judges and blames. A finding is only blamed on an operator where `is_worth_it`.
-fn run(
-    target: &Target,
-    problem: &Problem,
-    is_worth_it: &dyn Fn(Tame, &Finding) -> bool,
-) -> Result<Ran, WorkerError> {
+/// Runs and judges, and blames where that is worth it.
+pub(crate) fn run(target: &Target, problem: &Problem, inquiry: &Inquiry<'_>) -> Result<Ran, WorkerError> {
     let nothing = |why: &dyn std::fmt::Display| Ok(Ran::Nothing(why.to_string()));
     let Problem { model, inputs, program } = problem;
     if let Err(e) = model.validate() {
@@ -166,10 +192,10 @@ fn run(
         return nothing(&"its functions call each other too often");
     };
     let tame = Tame::of(&isolated.evaluation);
-    if !is_worth_it(tame, &finding) {
+    if !(inquiry.is_worth_it)(tame, &finding) {
         return nothing(&finding.detail);
     }
-    let (finding, alone) = match suspect.accuse(target, tame.defined, finding)? {
+    let (finding, alone) = match (inquiry.accuse)(&suspect, tame, finding)? {
         (Verdict::Bug(finding), alone) => (*finding, alone),
         (Verdict::Incomparable(why), _) => return nothing(&why),
         (Verdict::Pass, _) => return nothing(&"its outputs are right"),

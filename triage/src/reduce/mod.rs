@@ -7,14 +7,18 @@
 //! | `rewrite` | changing a problem: types follow, what is unused goes |
 //! | `passes` | smaller candidates, a file per way to make them |
 //! | `driver` | going down until nothing gets smaller |
+//! | `name` | what a finding is called: what is left of its case |
+//! | `core` | the operators that are left, in words |
 //! | `scalar` | elements of tensors, and parts of tensors |
 //!
 //! A pass does not know what is interesting, and nothing else knows what is smaller in which way: the driver takes a
 //! pass's candidates, drops those that are not smaller in the one order of sizes, and asks whether the rest show the
 //! finding. Reducing a result once more goes on where the budget ended.
 
+mod core;
 mod driver;
 mod interest;
+mod name;
 mod passes;
 mod problem;
 mod rewrite;
@@ -22,26 +26,31 @@ mod scalar;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use ir::{DType, Datum, Tensor, Type};
 use onnx::CaseFolder;
 use onnx::program::Program;
 use ops::{Footprint, Graph, Model};
+use oracles::Finding;
 use serde::Serialize;
 use worker::WorkerError;
 
-pub use driver::{Budget, OnBest};
+pub use driver::{Budget, OnBest, Stop};
 pub use interest::Shown;
+pub(crate) use interest::{Inquiry, Ran, Tame, run};
+pub(crate) use name::{Named, Start, name};
 pub(crate) use passes::neighbours;
 pub use problem::{Problem, Size};
+pub(crate) use rewrite::cut_out;
 
 use crate::folder::{self, About};
 use crate::stored;
-use driver::Driver;
+use crate::symptom_match::same_kind;
+use driver::{Descent, Driver};
 use harness::target::Target;
-use interest::Interest;
+use interest::{Interest, Interesting};
 
 /// What a reduction did.
 #[derive(Clone, Debug, Serialize)]
@@ -153,7 +162,8 @@ pub fn reduce_problems(
     refuse_any_graph(target, &interest)?;
     let before = shown.problem.size();
     on_best(&shown, before).map_err(ReduceError::Save)?;
-    let mut driver = Driver::new(interest, shown, reduction.budget, reduction.stop, on_best);
+    let stop = || reduction.stop.load(Ordering::Relaxed);
+    let mut driver = Driver::new(DOWN, &interest, shown, reduction.budget, &stop, on_best);
     let minimal = driver.run()?;
     let (after, finding) = (driver.size, &driver.best.finding);
     Ok(Reduced {
@@ -170,6 +180,9 @@ pub fn reduce_problems(
         seconds: started.elapsed().as_secs_f64(),
     })
 }
+
+/// Down to the smallest case, in the order of sizes.
+const DOWN: Descent = Descent { tiers: passes::tiers, is_smaller: |one, other| one < other };
 
 /// The first problem and target with a finding.
 fn find<'t>(
@@ -219,8 +232,15 @@ fn problems(folder: &CaseFolder, seed: u64) -> Result<Vec<Problem>, ReduceError>
     sets.iter().map(problem).collect()
 }
 
-/// Writes a problem as a case; where it came from, it keeps.
+/// Writes a problem as a case; where it came from, and what the finding is called there, it keeps.
 fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
+    let is_it = |named: &&Finding| {
+        named.culprit == shown.finding.culprit && same_kind(&named.symptom, &shown.finding.symptom)
+    };
+    let named = origin.findings.iter().find(is_it);
+    let core = named.and_then(|named| named.core.clone());
+    let after = named.map(|named| named.after.clone()).unwrap_or_default();
+    let finding = Finding { core, after, ..shown.finding.clone() };
     let names = shown.problem.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
     let saved = folder::Saved {
         footprint: Footprint::of(&shown.problem.model).map(Into::into),
@@ -232,7 +252,7 @@ fn save(out: &Path, origin: &About, shown: &Shown) -> Result<(), onnx::Error> {
         names,
         profile: shown.profile,
         outputs: &shown.outputs,
-        findings: std::slice::from_ref(&shown.finding),
+        findings: std::slice::from_ref(&finding),
         relaxed: None,
         rewritten: None,
     };

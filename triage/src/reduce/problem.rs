@@ -151,7 +151,7 @@ fn in_attributes(graph: &Graph) -> impl Iterator<Item = Scalar> {
 }
 
 /// The attributes without which an operator would be another one, or none.
-fn stated(op: &Op) -> impl Iterator<Item = String> {
+pub(super) fn stated(op: &Op) -> impl Iterator<Item = String> {
     let all = Operation::attributes(op);
     let names: Vec<String> = all.iter().map(|(name, _)| name.to_owned()).collect();
     names
@@ -162,7 +162,7 @@ fn stated(op: &Op) -> impl Iterator<Item = String> {
 }
 
 /// The operator with an attribute left to its default, if there is one.
-fn without(op: &Op, attribute: &str) -> Option<Op> {
+pub(super) fn without(op: &Op, attribute: &str) -> Option<Op> {
     let mut attributes = Operation::attributes(op);
     attributes.remove(attribute)?;
     Op::parse(op.name(), &attributes)?.ok()

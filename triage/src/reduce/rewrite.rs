@@ -18,6 +18,47 @@ pub(super) enum Leaf {
     Constant(Tensor),
 }
 
+/// A problem without some nodes, whose values the reference's take the place of. `None` where nothing is left that says
+/// something: an output of which only a value is left does not.
+pub(super) fn without(
+    problem: &Problem,
+    nodes: &[NodeId],
+    values: &BTreeMap<Value, Tensor>,
+    leaf: fn(Tensor) -> Leaf,
+) -> Option<Problem> {
+    Edit::cutting(problem, nodes, values, leaf)?.apply(problem)
+}
+
+/// The same with inputs in place of the nodes. What only these nodes used becomes an output, or nobody would see it; what others
+/// use too does not, as an engine may treat it in another way then.
+pub(crate) fn cut_out(
+    problem: &Problem,
+    nodes: &[NodeId],
+    values: &BTreeMap<Value, Tensor>,
+) -> Option<Problem> {
+    let graph = &problem.model.graph;
+    let mut edit = Edit::cutting(problem, nodes, values, Leaf::Input)?;
+    let mut outputs = edit.outputs.take().unwrap_or_default();
+    let operands = |is_cut: bool| -> BTreeSet<Value> {
+        let users = graph.iter().filter(|(id, _)| nodes.contains(id) == is_cut);
+        users.flat_map(|(_, node)| node.inputs.iter().flatten().copied()).collect()
+    };
+    let is_computed =
+        |value: Value| matches!(graph.node(value.node).kind, NodeKind::Operator(_) | NodeKind::Call(_));
+    let unseen: Vec<Value> = operands(true).difference(&operands(false)).copied().collect();
+    let mut names: BTreeSet<String> = graph.outputs.iter().map(|output| output.name.clone()).collect();
+    names.extend(graph.variables().map(|(_, name, _)| name.to_owned()));
+    for value in unseen.into_iter().filter(|&value| is_computed(value) && !edit.cuts.contains_key(&value)) {
+        if outputs.iter().all(|output| output.value != value) {
+            let mut free = (0..).map(|i| format!("cut{i}")).filter(|name| !names.contains(name));
+            let name = free.next()?;
+            names.insert(name.clone());
+            outputs.push(Output { name, value });
+        }
+    }
+    Edit { outputs: Some(outputs), ..edit }.apply(problem)
+}
+
 /// What is to be changed. Values and nodes are those of the problem as it is.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Edit {
@@ -34,6 +75,26 @@ pub(super) struct Edit {
 }
 
 impl Edit {
+    /// The edit that puts the reference's values in place of nodes, and leaves out the outputs that are among these.
+    fn cutting(
+        problem: &Problem,
+        nodes: &[NodeId],
+        values: &BTreeMap<Value, Tensor>,
+        leaf: fn(Tensor) -> Leaf,
+    ) -> Option<Self> {
+        let graph = &problem.model.graph;
+        let mut edit = Self::default();
+        for &id in nodes {
+            for port in 0..graph.node(id).outputs.len() {
+                let value = Value::new(id, port);
+                edit.cuts.insert(value, leaf(values.get(&value)?.clone()));
+            }
+        }
+        let outputs = graph.outputs.iter().filter(|o| !edit.cuts.contains_key(&o.value));
+        edit.outputs = Some(outputs.cloned().collect());
+        Some(edit)
+    }
+
     /// What stands for a value.
     fn resolve(&self, mut value: Value) -> Value {
         while let Some(&earlier) = self.forwards.get(&value) {

@@ -5,23 +5,31 @@ use ops::Op;
 
 use super::Candidates;
 use crate::reduce::interest::Shown;
-use crate::reduce::problem::with_a_default;
+use crate::reduce::problem::{Problem, with_a_default};
 use crate::reduce::rewrite::Edit;
 
 pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
-    let operators = || {
-        shown.problem.model.graph.iter().filter_map(|(id, node)| match &node.kind {
-            NodeKind::Operator(op) => Some((id, op)),
-            _ => None,
-        })
-    };
-    let defaults = operators().flat_map(|(id, op)| with_a_default(op).map(move |other| (id, other)));
-    let simpler = operators().flat_map(|(id, op)| simpler(op).map(move |other| (id, other)));
-    let edit = |(id, op): (NodeId, Op)| {
-        let operands = shown.problem.model.graph.node(id).inputs.clone();
-        Edit { operators: [(id, (op, operands))].into(), ..Edit::default() }.apply(&shown.problem)
-    };
-    Box::new(defaults.chain(simpler).filter_map(edit))
+    let simpler = operators(shown).flat_map(|(id, op)| simpler(op).map(move |other| (id, other)));
+    Box::new(defaults(shown).chain(simpler.filter_map(|edit| edited(shown, edit))))
+}
+
+/// Attributes at their defaults alone.
+pub(super) fn defaults(shown: &Shown) -> Candidates<'_> {
+    let others = operators(shown).flat_map(|(id, op)| with_a_default(op).map(move |other| (id, other)));
+    Box::new(others.filter_map(|edit| edited(shown, edit)))
+}
+
+fn operators(shown: &Shown) -> impl Iterator<Item = (NodeId, &Op)> {
+    shown.problem.model.graph.iter().filter_map(|(id, node)| match &node.kind {
+        NodeKind::Operator(op) => Some((id, op)),
+        _ => None,
+    })
+}
+
+/// The problem with another operator in a node.
+fn edited(shown: &Shown, (id, op): (NodeId, Op)) -> Option<Problem> {
+    let operands = shown.problem.model.graph.node(id).inputs.clone();
+    Edit { operators: [(id, (op, operands))].into(), ..Edit::default() }.apply(&shown.problem)
 }
 
 /// The operators with one number of one attribute simpler.

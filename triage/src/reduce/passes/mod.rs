@@ -59,6 +59,16 @@ const TIERS: &[&[Pass]] = &[
     &[attributes::candidates, values::candidates, narrow::candidates],
 ];
 
+/// The passes that say what a graph's finding is called by: which operators it needs, and which of their attributes.
+pub(super) const GRAPH_TIERS: &[&[Pass]] = &[
+    &[functions::candidates, outputs::candidates, leaves::candidates, bypass::candidates],
+    &[operands::candidates, shrink::candidates],
+    &[attributes::defaults],
+];
+
+/// The same for an operator alone.
+pub(super) const OPERATOR_TIERS: &[&[Pass]] = &[&[attributes::defaults]];
+
 /// Ranges that cover `0..n`: halves, then quarters, down to single places. In this order the few that matter among
 /// many are found in a logarithmic number of steps.
 fn chunks(n: usize) -> impl Iterator<Item = std::ops::Range<usize>> {

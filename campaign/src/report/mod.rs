@@ -4,13 +4,16 @@
 //! depends neither on the order nor on how cases were grouped; what is no sum (shares, medians) follows from the counts.
 //! One case gives a report, a campaign's is the sum over its cases, and that of a split campaign the sum over its parts.
 
+mod cluster;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use interp::{Comparison, Evaluation, Margins};
 use ops::Model;
-use oracles::{Finding, Tally, Verdict};
+use oracles::Tally;
 use serde::{Deserialize, Serialize};
+
+pub use cluster::Cluster;
 
 use crate::coverage::Coverage;
 use crate::store::Identity;
@@ -18,7 +21,6 @@ use harness::case::Adversarial;
 use harness::counts;
 use harness::footprint::Footprints;
 use harness::invalid::tally::LevelTally;
-use harness::validity::Validity;
 use triage::known::{Entry, Known};
 use triage::oracle::Asked;
 
@@ -42,8 +44,11 @@ pub struct Report {
     /// How many answers rest on each allowance (`oracles::allowance`), by target and by the allowance's name.
     #[serde(default)]
     pub allowances: BTreeMap<String, BTreeMap<String, u64>>,
-    /// How many verdicts were bugs.
+    /// How many findings there are: verdicts that were bugs, and what showed behind these.
     pub findings: u64,
+    /// What naming them took.
+    #[serde(default)]
+    pub naming: Naming,
     /// How many of them are known.
     pub known: u64,
     /// The findings by signature, most frequent first.
@@ -98,6 +103,25 @@ pub struct Report {
     pub trouble: Vec<String>,
 }
 
+/// What naming findings took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Naming {
+    /// How many findings are called by what their case was reduced to.
+    pub reduced: u64,
+    /// How many candidates were run for that.
+    pub tries: u64,
+    /// How many findings are no verdict on the whole case: they show alone, or when others are cut out.
+    pub behind: u64,
+}
+
+impl Naming {
+    fn merge(&mut self, more: Self) {
+        self.reduced += more.reduced;
+        self.tries += more.tries;
+        self.behind += more.behind;
+    }
+}
+
 /// Elements of outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Elements {
@@ -123,57 +147,6 @@ impl Elements {
         self.outputs += more.outputs;
         self.undecidable += more.undecidable;
         self.undefined += more.undefined;
-    }
-}
-
-/// All findings of one signature.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cluster {
-    /// The signature.
-    pub signature: String,
-    /// How many findings have it.
-    pub count: u64,
-    /// In how many cases.
-    pub cases: u64,
-    /// The first of these cases.
-    pub first: u64,
-    /// The level of that case.
-    pub level: Validity,
-    /// The first finding of that case, as an example.
-    pub example: Finding,
-    /// The saved case with the fewest nodes; none where the disk budget was used up.
-    pub smallest: Option<PathBuf>,
-    /// The fewest nodes of a case.
-    pub nodes: usize,
-    /// Where it is written up, if it is known.
-    pub known: Option<String>,
-    /// The verdicts of the other targets on the same cases. Where all of them pass, the engine is the odd one out;
-    /// where they are bugs too, the reference may be.
-    pub others: BTreeMap<String, Tally>,
-}
-
-impl Cluster {
-    /// Whether two or more other targets compared with the reference on the same cases, and agreed with it.
-    pub fn is_odd_one_out(&self) -> bool {
-        crate::group::is_odd_one_out(&self.others)
-    }
-
-    /// Counts the verdict of another target on one of the cluster's cases.
-    pub(crate) fn other(&mut self, target: &str, verdict: &Verdict) {
-        self.others.entry(target.to_owned()).or_default().add(verdict);
-    }
-
-    /// Adds the findings of other cases with the same signature. Which case is the smallest depends on which are saved.
-    fn merge(&mut self, more: Self) {
-        let Self { signature: _, count, cases, first, level, example, nodes, others, smallest: _, known: _ } =
-            more;
-        self.count += count;
-        self.cases += cases;
-        self.nodes = self.nodes.min(nodes);
-        if first < self.first {
-            (self.first, self.level, self.example) = (first, level, example);
-        }
-        add_tallies(&mut self.others, others);
     }
 }
 
@@ -252,6 +225,7 @@ impl Report {
             incomparable,
             allowances,
             findings,
+            naming,
             clusters,
             not_saved,
             by_operator,
@@ -288,6 +262,7 @@ impl Report {
             counts::add(self.allowances.entry(target).or_default(), by_name);
         }
         self.findings += findings;
+        self.naming.merge(naming);
         for cluster in clusters {
             match self.clusters.binary_search_by(|c| c.signature.cmp(&cluster.signature)) {
                 Ok(at) => self.clusters[at].merge(cluster),
@@ -346,10 +321,7 @@ impl Report {
         self.known = 0;
         for cluster in &mut self.clusters {
             let version = identity.version(&cluster.example.backend);
-            let covering = known.covering(&version, &cluster.signature);
-            met.extend(covering.iter().map(|(number, _)| *number));
-            cluster.known = covering.first().map(|(_, entry)| entry.finding.clone());
-            self.known += if cluster.known.is_some() { cluster.count } else { 0 };
+            self.known += cluster.mark_known(known, &version, &mut met);
         }
         let ran = |entry: &Entry| identity.targets.iter().any(|t| entry.is_about(t.backend(), &t.version));
         let unmet = known.entries().iter().enumerate().filter(|(number, _)| !met.contains(number));

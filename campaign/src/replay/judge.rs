@@ -1,0 +1,152 @@
+//! The answer to a case by the reference, and what a campaign calls what is wrong with it.
+
+use std::collections::BTreeMap;
+
+use interp::{Evaluation, Taps};
+use ir::{Datum, Interface, Tensor};
+use onnx::case::NamedDatum;
+use onnx::import::{Imported, Options, specialise};
+use onnx::program::Program;
+use onnx::proto::decode;
+use ops::Model;
+use oracles::{Expected, Symptom, Verdict, Why, judge};
+use worker::{Outcome, Run, WorkerError};
+
+use super::result::{Judgement, Result};
+use super::{named, unusable, verdict};
+use harness::target::Target;
+use harness::{case, reference};
+use triage::Written;
+use triage::allowance::Exam;
+use triage::blame::Suspect;
+use triage::oracle::AskError;
+use triage::peel::Peeled;
+
+/// A model with inputs, and what is right.
+pub(crate) struct Reference {
+    model: Model,
+    inputs: Vec<Tensor>,
+    /// The program that the target got.
+    pub(super) written: Written,
+    /// Whether that says more than the model.
+    is_specialised: bool,
+    evaluation: Evaluation,
+}
+
+/// The outputs that the reference gives.
+pub(crate) fn refer(
+    model: &[u8],
+    inputs: &[NamedDatum],
+    target: &Target,
+) -> std::result::Result<Reference, Judgement> {
+    let known: BTreeMap<String, Datum> =
+        named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
+    let program = decode("model", model).and_then(Program::read).map_err(|e| unusable(&e))?;
+    let options = Options { known_inputs: &known, ..Options::default() };
+    let imported = specialise(&program, &options).map_err(|e| unusable(&e))?;
+    let Imported { model, interface, is_specialised, .. } = imported;
+    reference::affordable(&model).map_err(|why| Judgement::new(Result::NoReference, why))?;
+    let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Result::Broken, why))?;
+    let evaluation = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs)
+        .map_err(|e| Judgement::new(Result::Broken, e.to_string()))?;
+    let written = Written { program, interface };
+    Ok(Reference { model, inputs, written, is_specialised, evaluation })
+}
+
+impl Reference {
+    /// The judgement of a target's answer, by what the target says that it computes in.
+    pub(super) fn judge(&self, target: &Target, outcome: &Outcome) -> Judgement {
+        match self.allowed(target, outcome, &self.expected(target, &self.names())) {
+            Ok(judged) => verdict(&judged),
+            Err(e) => Judgement::new(Result::Crash, e.to_string()),
+        }
+    }
+
+    /// The same, and what a campaign calls what it finds.
+    pub(super) fn judge_and_name(&self, target: &Target, outcome: &Outcome) -> Judgement {
+        let names = self.names();
+        let expected = self.expected(target, &names);
+        let judged = match self.allowed(target, outcome, &expected) {
+            Ok(judged) => judged,
+            Err(e) => return Judgement::new(Result::Crash, e.to_string()),
+        };
+        let signatures = match &judged {
+            Verdict::Bug(_) => self.signatures(target, outcome),
+            Verdict::Pass | Verdict::Incomparable(_) => Ok(Vec::new()),
+        };
+        match signatures {
+            Ok(signatures) => Judgement { signatures, ..verdict(&judged) },
+            Err(e) => Judgement::new(Result::Crash, e.to_string()),
+        }
+    }
+
+    /// A target's answer.
+    pub(crate) fn run(
+        &self,
+        model: &[u8],
+        inputs: &[NamedDatum],
+        target: &Target,
+    ) -> std::result::Result<Run, WorkerError> {
+        let (interface, inputs) = Interface::taking(named(inputs), self.written.interface.outputs.clone());
+        target.run(model, &inputs, &interface)
+    }
+
+    /// What a campaign would make of a target's answer.
+    pub(crate) fn peeled(&self, target: &Target, outcome: &Outcome) -> std::result::Result<Peeled, AskError> {
+        let names = self.names();
+        let expected = self.expected(target, &names);
+        let judged = judge(&target.backend, &target.level, outcome, &expected);
+        let exam = Exam::new(target, outcome, "", &expected);
+        self.suspect(target).peel(target, self.evaluation.is_defined(), judged, &exam, &|| false)
+    }
+
+    fn names(&self) -> Vec<String> {
+        case::outputs(&self.model).into_iter().map(|(name, _)| name).collect()
+    }
+
+    fn expected<'e>(&'e self, target: &Target, names: &'e [String]) -> Expected<'e> {
+        Expected { names, outputs: &self.evaluation.outputs, profile: target.profile }
+    }
+
+    fn suspect(&self, target: &Target) -> Suspect<'_> {
+        let program = self.is_specialised.then_some(&self.written);
+        Suspect::new(&self.model, &self.inputs, target.profile).written(program)
+    }
+
+    /// What a campaign calls all that is wrong.
+    fn signatures(&self, target: &Target, outcome: &Outcome) -> std::result::Result<Vec<String>, AskError> {
+        Ok(match self.peeled(target, outcome)? {
+            Peeled::Nothing(_) => Vec::new(),
+            Peeled::Found(first, behind) => {
+                let all = std::iter::once(*first).chain(behind);
+                all.map(|found| found.finding.signature().to_string()).collect()
+            }
+        })
+    }
+
+    /// The verdict with the allowances that a campaign knows, and that of a user who runs what an engine says that it has not:
+    /// wrong numbers and refusals are excused then, and no fault.
+    fn allowed(
+        &self,
+        target: &Target,
+        outcome: &Outcome,
+        expected: &Expected<'_>,
+    ) -> std::result::Result<Verdict, WorkerError> {
+        let judged = judge(&target.backend, &target.level, outcome, expected);
+        if let Verdict::Bug(finding) = &judged
+            && !matches!(finding.symptom, Symptom::Fault { .. })
+            && let Some(why) = target.lacks(&self.model)
+        {
+            return Ok(Verdict::Incomparable(Why::Widened(why)));
+        }
+        let suspect = self.suspect(target);
+        let exam = Exam::new(target, outcome, "", expected);
+        Ok(match suspect.settled(target, judged, &exam)? {
+            // Who is to blame decides whether it may refuse.
+            Verdict::Bug(finding) if finding.is_refusal() => {
+                suspect.conclude(target, self.evaluation.is_defined(), Verdict::Bug(finding), &exam)?.0
+            }
+            settled => settled,
+        })
+    }
+}

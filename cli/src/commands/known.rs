@@ -1,0 +1,45 @@
+//! `onnxsmith known`
+
+use std::fs;
+
+use anyhow::Context;
+use campaign::{Exit, Store, accept};
+use serde_json::json;
+use triage::known::{Date, Known, Pattern};
+
+use crate::args::{self, Accept, Common};
+use crate::screen;
+
+/// Changes a list of known findings.
+pub(crate) fn run(common: Common, args: &args::Known) -> anyhow::Result<Exit> {
+    match args {
+        args::Known::Accept(args) => accept(common, args),
+    }
+}
+
+/// Adds what a campaign has found to a list. What stands there stays as it is.
+fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
+    let today = Date::today();
+    let before = match fs::read_to_string(&args.list) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(e) => return Err(e).with_context(|| format!("cannot read {}", args.list.display())),
+    };
+    let known = Known::parse(&before, &args.list, today)?;
+    let store = Store::read(&args.campaign)?;
+    let mut report = store.report()?;
+    report.mark_known(&known, store.identity());
+    let only: Vec<Pattern> = args.only.iter().cloned().map(Pattern::from).collect();
+    let entries = accept::entries(&report, store.identity(), &only, today.next_year())?;
+    let all = std::iter::once(before).chain(entries.iter().map(ToString::to_string));
+    fs::write(&args.list, all.collect::<Vec<_>>().join("\n").trim_start())
+        .with_context(|| format!("cannot write {}", args.list.display()))?;
+    let signatures: Vec<String> = entries.iter().map(|entry| entry.signature.to_string()).collect();
+    if common.json {
+        screen::json(&json!({ "list": args.list, "accepted": signatures }))?;
+    } else {
+        let added = format!("{} entries added to {}", entries.len(), args.list.display());
+        screen::text(&[vec![added], signatures].concat().join("\n"))?;
+    }
+    Ok(Exit::Clean)
+}

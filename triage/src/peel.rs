@@ -1,0 +1,250 @@
+//! What else is wrong on a case, behind what was found first.
+//!
+//! The first operator that fails must not hide the others. So each operator runs alone, and all that fail are findings, each
+//! by itself. Then they are cut out, all at once: the reference's values become inputs in place of theirs, what they used
+//! become outputs, and the rest is judged again. What shows only then is a finding of its own, *after* those that were cut, and
+//! so on for a few rounds.
+//!
+//! A cut also cuts what an optimiser would have joined: that nothing is left proves nothing.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use ir::{NodeId, NodeKind, Operation, Tensor, Value};
+use ops::{Graph, Model};
+use oracles::{Finding, Symptom, Verdict};
+use worker::WorkerError;
+
+use crate::allowance::Exam;
+use crate::blame::{Accused, Alone, Blamed, Suspect, Whole};
+use crate::oracle::AskError;
+use crate::reduce::{Inquiry, Named, Problem, Ran, Start, Stop, Tame, cut_out, name, run};
+use crate::symptom_match::same_kind;
+use harness::case::tensors;
+use harness::target::Target;
+
+/// How often what is left is judged again.
+const ROUNDS: usize = 3;
+
+/// A smaller case that shows a finding.
+#[derive(Clone, Debug)]
+pub struct Smaller {
+    /// Its model.
+    pub model: Model,
+    /// The values of its inputs, in order.
+    pub inputs: Vec<Tensor>,
+    /// What it shows, under the finding's name.
+    pub finding: Finding,
+}
+
+/// A finding with its name.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The finding.
+    pub finding: Finding,
+    /// The case that it was reduced to.
+    pub smaller: Option<Smaller>,
+    /// How many candidates it took to find that.
+    pub tries: u64,
+}
+
+impl Found {
+    /// A finding that is called by what its whole case shows, with the culprit alone, where that fails alone.
+    fn unreduced(finding: Finding, alone: Option<Alone>) -> Self {
+        let smaller = alone.map(|(model, inputs)| Smaller { model, inputs, finding: finding.clone() });
+        Self { finding, smaller, tries: 0 }
+    }
+
+    /// The finding under the name of what it was reduced to.
+    fn named(finding: Finding, named: Named) -> Self {
+        let Named { core, shown, tries, .. } = named;
+        let finding = Finding { core: Some(core.clone()), ..finding };
+        let Problem { model, inputs, .. } = shown.problem;
+        let Finding { check, culprit, hidden_by_taps, after, .. } = finding.clone();
+        let reduced = Finding { check, culprit, hidden_by_taps, after, core: Some(core), ..shown.finding };
+        Self { finding, smaller: Some(Smaller { model, inputs, finding: reduced }), tries }
+    }
+}
+
+/// Reduces a finding of a target, and names it: by the culprit alone, or by the whole case. What cannot be reduced keeps the
+/// name that it has, and so does what follows from a wrong type.
+pub(crate) fn named(
+    target: &Target,
+    finding: Finding,
+    alone: Option<Alone>,
+    whole: Option<&Problem>,
+    stop: Stop<'_>,
+) -> Result<Found, AskError> {
+    let named = match (&alone, whole) {
+        _ if finding.is_consequence() => None,
+        (Some((model, inputs)), _) => {
+            name(target, &Problem::flat(model.clone(), inputs.clone()), Start::Operator, stop)?
+        }
+        (None, Some(whole)) => name(target, whole, Start::Graph, stop)?,
+        (None, None) => None,
+    };
+    Ok(match named {
+        Some(named) => Found::named(finding, named),
+        None => Found::unreduced(finding, alone),
+    })
+}
+
+/// The first level of a target's engine that shows a finding, where that is not the unoptimised one.
+pub(crate) fn optimising_level(target: &Target, found: &Found) -> Result<Option<String>, WorkerError> {
+    let Some(Smaller { model, inputs, finding }) = &found.smaller else { return Ok(None) };
+    let problem = Problem::flat(model.clone(), inputs.clone());
+    for (number, level) in target.below().into_iter().chain([target.clone()]).enumerate() {
+        let rest = judged(&level, &problem)?;
+        if rest.is_some_and(|rest| same_kind(&rest.finding.symptom, &finding.symptom)) {
+            return Ok((number > 0).then(|| level.level.clone()));
+        }
+    }
+    Ok(None)
+}
+
+/// What shows when others are cut out.
+struct Rest {
+    finding: Finding,
+    problem: Problem,
+    values: BTreeMap<Value, Tensor>,
+    /// The first operator to diverge.
+    node: Option<NodeId>,
+}
+
+/// A verdict, and if it is a bug all that is wrong behind it.
+pub enum Peeled {
+    /// Nothing is found.
+    Nothing(Verdict),
+    /// The finding that was made first; then what other operators show alone, and what shows when these are cut out.
+    Found(Box<Found>, Vec<Found>),
+}
+
+impl Suspect<'_> {
+    /// All that a target does wrong on the case, each under its name, from its verdict before allowances. `all_defined`
+    /// says whether value search found values on which everything is defined.
+    pub fn peel(
+        &self,
+        target: &Target,
+        all_defined: bool,
+        verdict: Verdict,
+        exam: &Exam<'_>,
+        stop: Stop<'_>,
+    ) -> Result<Peeled, AskError> {
+        let Accused { verdict, alone, node } = self.concluded(target, all_defined, verdict, exam)?;
+        let Verdict::Bug(finding) = verdict else { return Ok(Peeled::Nothing(verdict)) };
+        let is_told = finding.is_consequence();
+        let first = named(target, *finding, alone, self.flat().as_ref(), stop)?;
+        let Some(whole) = self.whole(target) else { return Ok(Peeled::Found(Box::new(first), Vec::new())) };
+        let (mut all, mut cut) = (Vec::new(), BTreeSet::new());
+        for id in whole.operators() {
+            if whole.shows_alone(id)?.is_none() {
+                continue;
+            }
+            cut.insert(id);
+            if node != Some(id) || is_told {
+                all.extend(alone_found(&whole, id, stop)?);
+            }
+        }
+        // A first finding without a name gets that when the others are out of the way.
+        cut.extend(node.filter(|_| !is_unnamed(&first)));
+        all.extend(behind(&whole, cut, stop)?);
+        Ok(merged(first, all))
+    }
+}
+
+/// What an operator shows alone, unless that is allowed.
+fn alone_found(whole: &Whole<'_>, id: NodeId, stop: Stop<'_>) -> Result<Option<Found>, AskError> {
+    let Some(trial) = whole.isolated.alone(id) else { return Ok(None) };
+    let problem = Problem::flat(trial.model.clone(), tensors(&trial.inputs));
+    let Some(named) = name(whole.target, &problem, Start::Operator, stop)? else { return Ok(None) };
+    let mut finding = named.first.clone();
+    finding.culprit = whole.alone(id).culprit;
+    Ok(Some(Found::named(finding, named)))
+}
+
+/// What shows when operators are cut out, and when the first to diverge then is cut out as well.
+fn behind(whole: &Whole<'_>, mut cut: BTreeSet<NodeId>, stop: Stop<'_>) -> Result<Vec<Found>, AskError> {
+    let isolated = whole.isolated;
+    let mut problem = Problem::flat(isolated.flat.clone(), isolated.inputs.clone());
+    let mut values: BTreeMap<Value, Tensor> =
+        isolated.evaluation.taps.iter().map(|(value, known)| (*value, known.tensor.clone())).collect();
+    let (mut all, mut after) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let nodes: Vec<NodeId> = cut.iter().copied().collect();
+        if nodes.is_empty() {
+            break;
+        }
+        for name in names(&problem.model.graph, &nodes) {
+            if !after.contains(&name) {
+                after.push(name);
+            }
+        }
+        let Some(rest) = cut_out(&problem, &nodes, &values) else { break };
+        let Some(rest) = judged(whole.target, &rest)? else { break };
+        let finding = Finding { after: after.clone(), ..rest.finding };
+        all.push(named(whole.target, finding, None, Some(&rest.problem), stop)?);
+        (problem, values, cut) = (rest.problem, rest.values, rest.node.into_iter().collect());
+    }
+    Ok(all)
+}
+
+/// The names of operators, in order.
+fn names(graph: &Graph, nodes: &[NodeId]) -> Vec<String> {
+    let name = |&id: &NodeId| match &graph.node(id).kind {
+        NodeKind::Operator(op) => Some(op.name().to_owned()),
+        NodeKind::Variable { .. } | NodeKind::Constant(_) | NodeKind::Call(_) => None,
+    };
+    nodes.iter().filter_map(name).collect()
+}
+
+/// What a target does wrong on what is left, of which no operator fails alone.
+fn judged(target: &Target, problem: &Problem) -> Result<Option<Rest>, WorkerError> {
+    let node = Cell::new(None);
+    let accuse = |suspect: &Suspect<'_>, tame: Tame, finding: Box<Finding>| {
+        let blamed = match (suspect.whole(target), &finding.symptom) {
+            (Some(whole), Symptom::Mismatch(_)) => whole.first_divergent()?,
+            _ => Blamed::default(),
+        };
+        let Accused { verdict, node: found, .. } = suspect.convict(blamed, tame.defined, finding);
+        node.set(found);
+        Ok((verdict, None))
+    };
+    let ran = run(target, problem, &Inquiry { is_worth_it: &|_, _| true, accuse: &accuse })?;
+    Ok(match ran {
+        Ran::Nothing(_) => None,
+        Ran::Shown(shown, _) => Some(Rest {
+            finding: shown.finding,
+            problem: shown.problem,
+            values: shown.values,
+            node: node.get(),
+        }),
+    })
+}
+
+/// Findings each name of which is told once. A first finding that could not be named, since others are wrong in the same way
+/// in its graph, is the one that shows when these are cut out.
+fn merged(mut first: Found, all: Vec<Found>) -> Peeled {
+    let mut told: Vec<Found> = Vec::new();
+    for found in all {
+        let is_behind = !found.finding.after.is_empty();
+        if is_behind && is_unnamed(&first) && same_kind(&found.finding.symptom, &first.finding.symptom) {
+            first.finding.core = found.finding.core;
+            first.smaller = found.smaller;
+            first.tries += found.tries;
+            continue;
+        }
+        let name = found.finding.signature();
+        match std::iter::once(&mut first).chain(&mut told).find(|known| known.finding.signature() == name) {
+            Some(known) => known.tries += found.tries,
+            None => told.push(found),
+        }
+    }
+    Peeled::Found(Box::new(first), told)
+}
+
+/// Whether a finding has neither an operator at fault nor a name.
+fn is_unnamed(found: &Found) -> bool {
+    found.finding.culprit.as_ref().is_none_or(|culprit| !culprit.alone)
+        && found.finding.core.is_none()
+        && !found.finding.is_consequence()
+}

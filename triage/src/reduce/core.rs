@@ -1,0 +1,103 @@
+//! The core of a finding in words: the operators that are left of its case, each with the attributes that it needs.
+//!
+//! A name must not depend on the order in which a graph happens to be written. So operators are told in the order of the
+//! graph, and of all such orders in the one that comes first in the alphabet. Of an attribute that could not be dropped it
+//! is told that it is there, and its value where that is a word: numbers vary with shapes, and words choose what is computed.
+
+use ir::inline::inline;
+use ir::{Attribute, NodeId, NodeKind, Operation, Type};
+use ops::{Graph, Op};
+use oracles::{Core, Symptom};
+
+use super::problem::{Problem, stated, without};
+
+/// The core of a finding of which this problem is left; `None` where it cannot be written without functions.
+pub(super) fn core(problem: &Problem, symptom: Symptom) -> Option<Core> {
+    let graph = inline(&problem.model)?;
+    let is_operator = |id: &NodeId| matches!(graph.node(*id).kind, NodeKind::Operator(_));
+    let all: Vec<NodeId> = graph.iter().map(|(id, _)| id).filter(is_operator).collect();
+    let ordered = if all.len() > oracles::signature::MOST_NAMED { all } else { first_order(&graph, &all).1 };
+    let names: Vec<String> = ordered.iter().map(|&id| name(&graph, id)).collect();
+    let operands: Vec<Option<&Type>> =
+        ordered.iter().flat_map(|&id| graph.types(&graph.node(id).inputs)).collect();
+    Some(Core::new(&names, &operands, symptom))
+}
+
+/// The operators in the order of the graph, and of all such orders in the one that comes first by names.
+fn first_order(graph: &Graph, left: &[NodeId]) -> (Vec<String>, Vec<NodeId>) {
+    let is_ready = |id: &&NodeId| {
+        let mut operands = graph.node(**id).inputs.iter().flatten();
+        operands.all(|value| !left.contains(&value.node))
+    };
+    let orders = left.iter().filter(is_ready).map(|&first| {
+        let rest: Vec<NodeId> = left.iter().copied().filter(|&id| id != first).collect();
+        let (names, ids) = first_order(graph, &rest);
+        ([vec![name(graph, first)], names].concat(), [vec![first], ids].concat())
+    });
+    orders.min().unwrap_or_default()
+}
+
+/// An operator with the attributes that it needs.
+fn name(graph: &Graph, id: NodeId) -> String {
+    let NodeKind::Operator(op) = &graph.node(id).kind else { return String::new() };
+    let needed: Vec<String> = needed(op).collect();
+    if needed.is_empty() { op.name().to_owned() } else { format!("{}({})", op.name(), needed.join(",")) }
+}
+
+/// The attributes that are not at their default, and those without one whose value is a word.
+fn needed(op: &Op) -> impl Iterator<Item = String> {
+    let attributes = Operation::attributes(op);
+    let stated: Vec<String> = stated(op).collect();
+    let told = stated.into_iter().filter_map(move |attribute| {
+        let (_, value) = attributes.iter().find(|(name, _)| *name == attribute)?;
+        match word(value) {
+            Some(word) => Some(format!("{attribute}={word}")),
+            None => without(op, &attribute).map(|_| attribute),
+        }
+    });
+    told.collect::<Vec<_>>().into_iter()
+}
+
+/// A value that is a word.
+fn word(value: &Attribute) -> Option<String> {
+    match value {
+        Attribute::Name(name) => Some(name.clone()),
+        Attribute::Strings(names) => Some(names.join("/")),
+        Attribute::DType(dtype) => Some(dtype.to_string()),
+        Attribute::Int(_)
+        | Attribute::Ints(_)
+        | Attribute::Float(_)
+        | Attribute::Floats(_)
+        | Attribute::Tensor(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{Attributes, DType, Value};
+    use ops::Model;
+
+    use super::*;
+
+    /// What the sum of an opposite and an absolute value is called, which are there in this order.
+    fn named(order: [&str; 2]) -> String {
+        let mut graph = Graph::new();
+        let x = graph.variable("x", Type::new(DType::F32, [2]));
+        let mut push = |name: &str, operands: &[Value]| {
+            let op = Op::parse(name, &Attributes::new()).expect("an operator").expect("its attributes");
+            let operands: Vec<_> = operands.iter().copied().map(Some).collect();
+            Value::new(graph.operator(op, &operands).expect("types"), 0)
+        };
+        let parts = order.map(|name| push(name, &[x]));
+        let sum = push("Add", &parts);
+        graph.output("y", sum);
+        let problem = Problem::flat(Model::new(18, graph), Vec::new());
+        core(&problem, Symptom::WrongType).expect("a name").to_string()
+    }
+
+    #[test]
+    fn a_name_does_not_depend_on_how_a_graph_is_written() {
+        assert_eq!(named(["Neg", "Abs"]), "Abs + Neg + Add f32 dense");
+        assert_eq!(named(["Abs", "Neg"]), named(["Neg", "Abs"]));
+    }
+}
