@@ -1,0 +1,100 @@
+//! What has a fault and answers to cases.
+
+use anyhow::{Context, Result};
+use backends::cpu::{Cpu, run_model};
+use harness::Target;
+use ir::Tensor;
+use ops::Model;
+use worker::{Outcome, Stage};
+
+use crate::fault::Fault;
+use crate::judges::JUDGES;
+use crate::kernels::{optimised, target};
+use crate::prepared::Prepared;
+use crate::processes::WrongProcess;
+use crate::rewritings::WrongRewriting;
+
+/// The answers of a process to a case: the first one, and the one to the same case once more.
+const ANSWERS: usize = 2;
+
+/// What a target without a level says.
+pub(crate) const NO_LEVEL: &str = "the kernels have no optimisation level";
+
+/// An engine with a fault.
+pub(crate) enum Engine {
+    /// Kernels, and the operator that the fault is in.
+    Kernels(Target, &'static str),
+    /// An optimiser before the right kernels.
+    Optimiser(&'static WrongRewriting),
+    /// A process that runs the right kernels.
+    Process(&'static WrongProcess),
+}
+
+/// What is asked of an engine on a case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Attention {
+    /// Which judges find the fault.
+    Judge,
+    /// Whether the case concerns it alone.
+    Count,
+}
+
+impl Engine {
+    /// The engine that has a fault.
+    pub(crate) fn new(fault: Fault) -> Result<Self> {
+        Ok(match fault {
+            Fault::Operator(fault) => Self::Kernels(target(&[fault]).context(NO_LEVEL)?, fault.operator),
+            Fault::Graph(fault) => Self::Optimiser(fault),
+            Fault::Process(fault) => Self::Process(fault),
+        })
+    }
+
+    /// The engine as a target of campaigns. A process is none: what it answers depends on what it ran before.
+    pub(crate) fn into_target(self) -> Result<Option<Target>> {
+        Ok(match self {
+            Self::Kernels(target, _) => Some(target),
+            Self::Optimiser(fault) => Some(optimised(fault).context(NO_LEVEL)?),
+            Self::Process(_) => None,
+        })
+    }
+
+    /// Which judges find the fault on a case; `None` where the case does not concern it.
+    pub(crate) fn alarms(&self, on: &Prepared<'_>, attention: Attention) -> Result<Option<[bool; JUDGES]>> {
+        let ask = |answer: &Outcome| match attention {
+            Attention::Judge => on.reference.ask(answer).alarms,
+            Attention::Count => [false; JUDGES],
+        };
+        Ok(match self {
+            Self::Kernels(_, operator) if !on.has(operator) => None,
+            Self::Kernels(target, _) => Some(match attention {
+                Attention::Judge => on.opinion(target)?.alarms,
+                Attention::Count => [false; JUDGES],
+            }),
+            Self::Optimiser(fault) => fault.of(&on.case.model).map(|model| match attention {
+                Attention::Judge => ask(&answer(on, &model)),
+                Attention::Count => [false; JUDGES],
+            }),
+            Self::Process(fault) => answers(fault, on).map(|answers| {
+                let alarms = answers.iter().map(ask);
+                alarms.fold([false; JUDGES], |all, some| std::array::from_fn(|j| all[j] || some[j]))
+            }),
+        })
+    }
+}
+
+/// What the right kernels make of a model in place of a case's.
+fn answer(on: &Prepared<'_>, model: &Model) -> Outcome {
+    match run_model(model, &on.inputs, &mut Cpu) {
+        Ok(outputs) => on.reference.answer(outputs),
+        Err(e) => Outcome::Rejected { stage: Stage::Run, message: e.to_string() },
+    }
+}
+
+/// What a process answers to a case, and to the same once more, after the case before; `None` if both are right.
+fn answers(fault: &WrongProcess, on: &Prepared<'_>) -> Option<Vec<Outcome>> {
+    let before = on.before().map(|(model, inputs)| (model, &inputs[..]));
+    let runs: Vec<(&Model, &[Tensor])> =
+        before.into_iter().chain([(&on.case.model, &on.inputs[..]); ANSWERS]).collect();
+    let answers = fault.answers(&runs, ANSWERS)?;
+    Some(answers.into_iter().map(|outputs| on.reference.answer(outputs)).collect())
+}

@@ -1,0 +1,104 @@
+//! Faults in how a process runs one model after another: what it keeps of a run shows in a later one.
+//!
+//! A process runs the case before, then the case, then the case once more, as a campaign with the determinism oracle has it; the
+//! last two answers are judged. A process is a new one for each case, so that what it answers depends on the seed alone.
+
+mod memory;
+mod state;
+
+use backends::cpu::{Cpu, run_model};
+use ir::{Tensor, Type};
+use ops::Model;
+
+/// A process whose runs are not independent of each other.
+pub struct WrongProcess {
+    /// What it is called on the command line.
+    pub(crate) name: &'static str,
+    /// What it does.
+    pub(crate) does: &'static str,
+    /// The public bug that it does as: repository and number.
+    pub(crate) source: Option<&'static str>,
+    answer: Answer,
+}
+
+/// What a process answers instead of the right outputs; `None` where it answers with these.
+type Answer = fn(&Run<'_>) -> Option<Vec<Tensor>>;
+
+/// What a process remembers of a run.
+struct Past {
+    model: Model,
+    inputs: Vec<Tensor>,
+    outputs: Vec<Tensor>,
+}
+
+/// A run of a process.
+struct Run<'r> {
+    /// The runs before.
+    past: &'r [Past],
+    model: &'r Model,
+    inputs: &'r [Tensor],
+    /// What is right.
+    right: &'r [Tensor],
+}
+
+const KINDS: [&[WrongProcess]; 2] = [memory::FAULTS, state::FAULTS];
+
+/// Every wrong process.
+pub(crate) fn all() -> impl Iterator<Item = &'static WrongProcess> {
+    KINDS.into_iter().flatten()
+}
+
+impl WrongProcess {
+    /// What a process answers to these models and inputs, run in this order; `None` if it is right on the last `judged` of them.
+    pub(crate) fn answers(&self, runs: &[(&Model, &[Tensor])], judged: usize) -> Option<Vec<Vec<Tensor>>> {
+        let mut past: Vec<Past> = Vec::new();
+        let mut is_wrong = false;
+        for (i, (model, inputs)) in runs.iter().enumerate() {
+            let right = right(model, inputs)?;
+            let wrong = (self.answer)(&Run { past: &past, model, inputs, right: &right });
+            is_wrong |= wrong.is_some() && i + judged >= runs.len();
+            let outputs = wrong.unwrap_or(right);
+            past.push(Past { model: (*model).clone(), inputs: inputs.to_vec(), outputs });
+        }
+        let last = past.split_off(runs.len().saturating_sub(judged));
+        is_wrong.then(|| last.into_iter().map(|run| run.outputs).collect())
+    }
+}
+
+/// What the right kernels make of a model.
+fn right(model: &Model, inputs: &[Tensor]) -> Option<Vec<Tensor>> {
+    run_model(model, inputs, &mut Cpu).ok()
+}
+
+impl Run<'_> {
+    /// The run before.
+    fn before(&self) -> Option<&Past> {
+        self.past.last()
+    }
+
+    /// The run before, if it was of the same model.
+    fn again(&self) -> Option<&Past> {
+        self.before().filter(|past| past.model == *self.model)
+    }
+
+    /// The outputs, each changed or not; `None` if none is.
+    fn each(&self, change: impl Fn(usize, &Tensor) -> Option<Tensor>) -> Option<Vec<Tensor>> {
+        let changed: Vec<Option<Tensor>> = self.right.iter().enumerate().map(|(i, y)| change(i, y)).collect();
+        let holds = changed.iter().any(Option::is_some);
+        let outputs =
+            changed.into_iter().zip(self.right).map(|(new, right)| new.unwrap_or_else(|| right.clone()));
+        holds.then(|| outputs.collect())
+    }
+}
+
+/// The bytes of tensors, one behind the other.
+fn bytes(tensors: &[Tensor]) -> Vec<u8> {
+    tensors.iter().flat_map(Tensor::to_bytes).collect()
+}
+
+/// A tensor of a type whose bytes are at a place of memory, which is zero where nothing was.
+fn tensor_at(ty: &Type, memory: &[u8], place: usize) -> Option<Tensor> {
+    let size = usize::try_from(ty.bytes()).ok()?;
+    let bytes: Vec<u8> = (place..place + size).map(|i| memory.get(i).copied().unwrap_or(0)).collect();
+    Tensor::from_bytes(ty, &bytes).ok()
+}
