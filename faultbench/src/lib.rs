@@ -68,6 +68,9 @@ pub struct PlantedFault {
     operator: &'static str,
     /// What it does.
     does: &'static str,
+    /// The public bug report or change that it is copied from, as `owner/repository#number`: what `does` says is what was wrong
+    /// there.
+    source: Option<&'static str>,
     kernel: Wrong,
 }
 
@@ -75,5 +78,10 @@ impl PlantedFault {
     /// Whether this is its name, or that of its operator.
     pub fn is_called(&self, name: &str) -> bool {
         [self.name, self.operator].contains(&name)
+    }
+
+    /// Where the mistake was made in public, if it is one of those.
+    pub fn source(&self) -> Option<&'static str> {
+        self.source
     }
 }

@@ -13,102 +13,119 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "relu-swallows-nan",
         operator: "Relu",
         does: "turns NaN into 0",
+        source: None,
         kernel: |n| n.map(|x| if x > 0.0 { x } else { 0.0 }),
     },
     PlantedFault {
         name: "neg-subtracts-from-zero",
         operator: "Neg",
         does: "is 0 − x, so −0 never comes out",
+        source: None,
         kernel: |n| n.map(|x| 0.0 - x),
     },
     PlantedFault {
         name: "sign-of-zero",
         operator: "Sign",
         does: "takes 0 for positive",
+        source: None,
         kernel: |n| n.edited_from(|x, right| if x == 0.0 { 1.0 } else { right }),
     },
     PlantedFault {
         name: "abs-of-integers-through-f32",
         operator: "Abs",
         does: "takes integers through f32",
+        source: None,
         kernel: |n| n.through(DType::F32, &[DType::I32, DType::I64]),
     },
     PlantedFault {
         name: "floor-truncates",
         operator: "Floor",
         does: "rounds towards zero",
+        source: None,
         kernel: |n| n.map(f64::trunc),
     },
     PlantedFault {
         name: "ceil-adds-one",
         operator: "Ceil",
         does: "is floor + 1, also of whole numbers",
+        source: None,
         kernel: |n| n.map(|x| x.floor() + 1.0),
     },
     PlantedFault {
         name: "round-halves-away",
         operator: "Round",
         does: "rounds halves away from zero, not to even",
+        source: Some("apache/tvm#18590"),
         kernel: |n| n.map(f64::round),
     },
     PlantedFault {
         name: "sqrt-by-estimate",
         operator: "Sqrt",
         does: "refines an estimate of 1/√x once only",
+        source: None,
         kernel: |n| n.map(|x| if x > 0.0 { x * inverse_root(x) } else { x.sqrt() }),
     },
     PlantedFault {
         name: "reciprocal-of-12-bits",
         operator: "Reciprocal",
         does: "returns the processor's estimate of 12 bits",
+        source: None,
         kernel: |n| n.map(|x| keep_bits(1.0 / x, 12)),
     },
     PlantedFault {
         name: "exp-with-a-short-constant",
         operator: "Exp",
         does: "is 2^(x·log₂e) with log₂e in f16",
+        source: None,
         kernel: |n| n.map(|x| (x * round_to(DType::F16, std::f64::consts::LOG2_E)).exp2()),
     },
     PlantedFault {
         name: "log-adds-epsilon",
         operator: "Log",
         does: "adds 1e-7 to its operand, to be safe at 0",
+        source: None,
         kernel: |n| n.map(|x| (x + 1e-7).ln()),
     },
     PlantedFault {
         name: "sin-without-reduction",
         operator: "Sin",
         does: "sums five terms of the series about 0, however large x is",
+        source: None,
         kernel: |n| n.map(sine_series),
     },
     PlantedFault {
         name: "tanh-too-coarse",
         operator: "Tanh",
         does: "is x·(27 + x²)/(27 + 9x²), clamped to ±1",
+        source: None,
         kernel: |n| n.map(|x| (x * (27.0 + x * x) / (27.0 + 9.0 * x * x)).clamp(-1.0, 1.0)),
     },
     PlantedFault {
         name: "tanh-cancels",
         operator: "Tanh",
         does: "is (e²ˣ − 1)/(e²ˣ + 1), which cancels near 0",
+        source: None,
         kernel: tanh_by_exponential,
     },
     PlantedFault {
         name: "sigmoid-in-f16",
         operator: "Sigmoid",
         does: "computes f32 in f16",
+        source: None,
         kernel: |n| n.through(DType::F16, &[DType::F32]),
     },
     PlantedFault {
         name: "erf-with-three-terms",
         operator: "Erf",
         does: "uses a polynomial that is off by 2.5e-5 (Abramowitz and Stegun 7.1.25)",
+        source: None,
         kernel: |n| n.map(erf_of_three_terms),
     },
     PlantedFault {
         name: "softplus-overflows",
         operator: "Softplus",
         does: "is ln(1 + eˣ) with eˣ in x's dtype, which overflows",
+        source: None,
         kernel: |n| {
             let dtype = n.dtype()?;
             n.edited_from(
@@ -120,12 +137,14 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "hard-swish-without-lower-clamp",
         operator: "HardSwish",
         does: "clamps from above only",
+        source: None,
         kernel: |n| n.map(|x| x * (x / 6.0 + 0.5).min(1.0)),
     },
     PlantedFault {
         name: "gelu-by-tanh",
         operator: "Gelu",
         does: "takes the tanh form although the exact one is asked for",
+        source: None,
         kernel: |n| match n.op {
             Op::Gelu(Gelu { tanh: false }) => n.instead(Gelu { tanh: true }),
             _ => None,
@@ -135,12 +154,14 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "leaky-relu-ignores-alpha",
         operator: "LeakyRelu",
         does: "takes the default for alpha",
+        source: None,
         kernel: |n| n.instead(Activation { function: ActivationFn::LeakyRelu, parameters: vec![0.01] }),
     },
     PlantedFault {
         name: "celu-divides-nothing",
         operator: "Celu",
         does: "is alpha·(eˣ − 1) below 0, without x / alpha",
+        source: None,
         kernel: |n| match n.op {
             Op::Activation(op) => {
                 n.instead(Activation { function: ActivationFn::Elu, parameters: op.parameters.clone() })
@@ -152,6 +173,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "hard-sigmoid-without-upper-clamp",
         operator: "HardSigmoid",
         does: "clamps from below only",
+        source: None,
         kernel: |n| {
             let [alpha, beta] = parameters(n)?;
             n.edited_from(|x, right| if right >= 1.0 { alpha * x + beta } else { right })
@@ -161,6 +183,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "thresholded-relu-at-the-threshold",
         operator: "ThresholdedRelu",
         does: "lets x = alpha through",
+        source: None,
         kernel: |n| {
             let [alpha] = parameters(n)?;
             n.edited_from(|x, right| if x == alpha { x } else { right })
@@ -170,6 +193,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "shrink-forgets-the-bias",
         operator: "Shrink",
         does: "does not move elements above lambd by the bias",
+        source: None,
         kernel: |n| match n.op {
             Op::Shrink(op) => {
                 let lambd = f64::from(op.lambd);
@@ -182,6 +206,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "is-nan-never-holds",
         operator: "IsNaN",
         does: "is compiled with \"fast\" mathematics, in which nothing is NaN",
+        source: None,
         kernel: |n| n.map(|_| 0.0),
     },
 ];

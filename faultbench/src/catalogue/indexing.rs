@@ -12,12 +12,14 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "gather-does-not-wrap-negative-indices",
         operator: "Gather",
         does: "takes negative indices for 0",
+        source: Some("tracel-ai/burn-onnx#523"),
         kernel: |n| n.with(1, &not_negative(n.input(1)?)),
     },
     PlantedFault {
         name: "gather-drops-the-last-index",
         operator: "Gather",
         does: "uses the index before in place of the last one",
+        source: None,
         kernel: |n| {
             let indices = n.input(1)?;
             let (at, last) = (indices.to_i128s(), indices.len().checked_sub(1)?);
@@ -31,6 +33,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "gather-takes-the-first-axis",
         operator: "Gather",
         does: "gathers along the first axis and sets the shape as asked for",
+        source: None,
         kernel: |n| {
             let &Op::Gather(op) = n.op else { return None };
             let (x, indices) = (n.input(0)?, n.input(1)?);
@@ -48,18 +51,21 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "gather-elements-ignores-axis",
         operator: "GatherElements",
         does: "gathers along the last axis",
+        source: None,
         kernel: |n| n.instead(GatherElements { axis: -1 }),
     },
     PlantedFault {
         name: "gather-elements-does-not-wrap-negative-indices",
         operator: "GatherElements",
         does: "takes negative indices for 0",
+        source: Some("apache/tvm#20217"),
         kernel: |n| n.with(1, &not_negative(n.input(1)?)),
     },
     PlantedFault {
         name: "one-hot-does-not-wrap-negative-indices",
         operator: "OneHot",
         does: "has no \"on\" value for negative indices",
+        source: Some("apache/tvm#20217"),
         kernel: |n| {
             let Op::OneHot(op) = n.op else { return None };
             let indices = n.input(0)?;
@@ -72,12 +78,14 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "one-hot-exchanges-its-values",
         operator: "OneHot",
         does: "takes the values for [on, off]",
+        source: None,
         kernel: |n| n.with(1, &along(n.input(1)?, 0, |i, size| Some(size - 1 - i))?),
     },
     PlantedFault {
         name: "trilu-ignores-k",
         operator: "Trilu",
         does: "cuts at the main diagonal",
+        source: None,
         kernel: |n| match n.op {
             Op::Trilu(op) => n.instead(Trilu { k: 0, ..*op }),
             _ => None,
@@ -87,6 +95,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "trilu-leaves-the-diagonal-out",
         operator: "Trilu",
         does: "leaves the diagonal itself out of the triangle",
+        source: None,
         kernel: |n| match n.op {
             Op::Trilu(op) => n.instead(Trilu { k: if op.upper { op.k + 1 } else { op.k - 1 }, ..*op }),
             _ => None,
@@ -96,6 +105,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "eye-like-mirrors-k",
         operator: "EyeLike",
         does: "counts diagonals downward",
+        source: None,
         kernel: |n| match n.op {
             Op::EyeLike(op) => n.instead(EyeLike { k: -op.k, ..*op }),
             _ => None,
@@ -105,6 +115,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "reverse-sequence-ignores-lengths",
         operator: "ReverseSequence",
         does: "reverses all of each sequence",
+        source: None,
         kernel: |n| {
             let Op::ReverseSequence(op) = n.op else { return None };
             let time = *n.input(0)?.shape().get(usize::from(op.batch_first()))? as i128;

@@ -12,30 +12,35 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "transpose-copies",
         operator: "Transpose",
         does: "changes the shape and leaves the elements where they are",
+        source: None,
         kernel: |n| Some(vec![reshaped(n.input(0)?, n.outputs.first()?)?]),
     },
     PlantedFault {
         name: "transpose-inverts-perm",
         operator: "Transpose",
         does: "moves elements by the inverse permutation",
+        source: Some("webonnx/wonnx#112"),
         kernel: transpose_inversely,
     },
     PlantedFault {
         name: "flatten-column-major",
         operator: "Flatten",
         does: "takes the elements with the first axis running fastest",
+        source: None,
         kernel: |n| n.with(0, &column_major(n.input(0)?)?),
     },
     PlantedFault {
         name: "unsqueeze-keeps-a-stale-shape",
         operator: "Unsqueeze",
         does: "returns its operand's shape",
+        source: None,
         kernel: |n| Some(vec![n.input(0)?.clone()]),
     },
     PlantedFault {
         name: "reshape-loses-the-last-element",
         operator: "Reshape",
         does: "leaves the last element of a buffer of odd length unwritten",
+        source: None,
         kernel: |n| {
             let mut y = n.right()?;
             *y.first_mut()? = without_odd_tail(y.first()?)?;
@@ -46,6 +51,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "expand-fills-the-first-copy",
         operator: "Expand",
         does: "fills the first copy along the first axis that grows, and leaves 0 in the others",
+        source: None,
         kernel: |n| {
             let y = n.right()?;
             let (from, to) = (n.input(0)?.shape(), y[0].shape());
@@ -58,6 +64,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "tile-repeats-elements",
         operator: "Tile",
         does: "repeats each element in place (aabb) instead of the whole (abab)",
+        source: None,
         kernel: |n| {
             let Op::Tile(op) = n.op else { return None };
             let mut y = n.input(0)?.clone();
@@ -72,12 +79,14 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "concat-reverses-its-operands",
         operator: "Concat",
         does: "joins the operands in reverse",
+        source: None,
         kernel: |n| n.on(&n.inputs.iter().rev().copied().collect::<Vec<_>>()),
     },
     PlantedFault {
         name: "concat-appends-buffers",
         operator: "Concat",
         does: "appends buffer to buffer, whatever the axis",
+        source: None,
         kernel: |n| {
             let buffers: Vec<u8> = n.inputs.iter().flatten().flat_map(|x| x.to_bytes()).collect();
             Some(vec![Tensor::from_bytes(n.outputs.first()?, &buffers).ok()?])
@@ -87,12 +96,14 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "split-advances-by-the-first-part",
         operator: "Split",
         does: "advances by the size of the first part where parts are uneven",
+        source: Some("webonnx/wonnx#205"),
         kernel: split_evenly,
     },
     PlantedFault {
         name: "slice-backward-is-off-by-one",
         operator: "Slice",
         does: "starts one element late where the step is negative",
+        source: None,
         kernel: |n| {
             let Op::Slice(op) = n.op else { return None };
             let backward = op.steps.as_ref()?.iter().position(|&step| step < 0)?;
@@ -106,6 +117,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "slice-ignores-steps",
         operator: "Slice",
         does: "takes consecutive elements where the step is more than 1",
+        source: None,
         kernel: |n| {
             let Op::Slice(op) = n.op else { return None };
             let mut op = op.clone();
@@ -117,6 +129,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "pad-is-off-by-one",
         operator: "Pad",
         does: "adds one element less at the beginning and one more at the end",
+        source: None,
         kernel: |n| {
             let Op::Pad(op) = n.op else { return None };
             let (mut op, axes) = (op.clone(), op.pads.len() / 2);
@@ -132,24 +145,28 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "pad-ignores-the-value",
         operator: "Pad",
         does: "pads with 0 whatever the value",
+        source: None,
         kernel: |n| n.on(&n.inputs[..1]),
     },
     PlantedFault {
         name: "pad-reflect-repeats-the-edge",
         operator: "Pad",
         does: "repeats the edge where it should reflect",
+        source: None,
         kernel: |n| pad_as(n, PadMode::Reflect, PadMode::Edge),
     },
     PlantedFault {
         name: "pad-wrap-reflects",
         operator: "Pad",
         does: "reflects where it should wrap",
+        source: None,
         kernel: |n| pad_as(n, PadMode::Wrap, PadMode::Reflect),
     },
     PlantedFault {
         name: "depth-to-space-ignores-mode",
         operator: "DepthToSpace",
         does: "takes DCR for CRD",
+        source: Some("llvm/torch-mlir#4351"),
         kernel: |n| match n.op {
             Op::DepthToSpace(op) => n.instead(DepthToSpace { depth_first: false, ..*op }),
             _ => None,
@@ -159,6 +176,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "shape-ignores-start",
         operator: "Shape",
         does: "counts from the first axis whatever the start",
+        source: None,
         kernel: |n| {
             let length = n.outputs.first()?.shape[0];
             n.instead(Shape { start: 0, end: Some(length) })

@@ -15,6 +15,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "matmul-drops-the-tail",
         operator: "MatMul",
         does: "sums four products at a time and drops those that are left",
+        source: None,
         kernel: |n| {
             let x = n.input(0)?;
             n.with(0, &along(x, x.shape().len().checked_sub(1)?, |k, size| (k < size / 4 * 4).then_some(k))?)
@@ -24,6 +25,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "matmul-repeats-the-first-matrix",
         operator: "MatMul",
         does: "multiplies the whole batch with the first matrix of B",
+        source: None,
         kernel: |n| {
             let mut b = n.input(1)?.clone();
             for axis in 0..b.shape().len().checked_sub(2)? {
@@ -36,36 +38,42 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "matmul-in-bf16",
         operator: "MatMul",
         does: "rounds f32 operands to bf16",
+        source: None,
         kernel: |n| n.with_bits(8, DType::F32),
     },
     PlantedFault {
         name: "matmul-of-f64-in-f32",
         operator: "MatMul",
         does: "computes f64 in f32",
+        source: None,
         kernel: |n| n.through(DType::F32, &[DType::F64]),
     },
     PlantedFault {
         name: "matmul-of-integers-through-f32",
         operator: "MatMul",
         does: "computes integers in f32",
+        source: None,
         kernel: |n| n.through(DType::F32, WIDE),
     },
     PlantedFault {
         name: "det-loses-the-sign",
         operator: "Det",
         does: "gives the absolute value",
+        source: None,
         kernel: |n| n.edited(|_, v| v.abs()),
     },
     PlantedFault {
         name: "gemm-forgets-the-addend",
         operator: "Gemm",
         does: "does not add C",
+        source: None,
         kernel: |n| n.on(&n.inputs[..2]),
     },
     PlantedFault {
         name: "gemm-scales-the-addend",
         operator: "Gemm",
         does: "is alpha·(A·B + C): the factor comes after the sum",
+        source: None,
         kernel: |n| match *n.op {
             Op::Gemm(op) => n.instead(Gemm { beta: op.alpha * op.beta, ..op }),
             _ => None,
@@ -75,6 +83,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "gemm-ignores-beta",
         operator: "Gemm",
         does: "takes 1 for beta",
+        source: None,
         kernel: |n| match *n.op {
             Op::Gemm(op) => n.instead(Gemm { beta: 1.0, ..op }),
             _ => None,
@@ -84,6 +93,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "gemm-does-not-transpose-b",
         operator: "Gemm",
         does: "ignores transB where B is square",
+        source: None,
         kernel: |n| match *n.op {
             Op::Gemm(op) if n.input(1)?.shape()[0] == n.input(1)?.shape()[1] => {
                 n.instead(Gemm { trans_b: false, ..op })
@@ -95,6 +105,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "gemm-accumulates-in-f16",
         operator: "Gemm",
         does: "sums the products of f32 in f16",
+        source: None,
         kernel: gemm_accumulating_in_f16,
     },
 ];

@@ -13,12 +13,14 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "batch-norm-exchanges-mean-and-variance",
         operator: "BatchNormalization",
         does: "takes the variance for the mean and the mean for the variance",
+        source: None,
         kernel: |n| n.exchanging(3, 4),
     },
     PlantedFault {
         name: "batch-norm-adds-epsilon-to-the-deviation",
         operator: "BatchNormalization",
         does: "is …/(√variance + epsilon): epsilon after the root",
+        source: None,
         kernel: |n| {
             let Op::BatchNorm(op) = n.op else { return None };
             let epsilon = f64::from(op.epsilon);
@@ -30,12 +32,14 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "batch-norm-adds-before-it-scales",
         operator: "BatchNormalization",
         does: "is scale·(… + B): the addition comes before the factor",
+        source: None,
         kernel: batch_norm_adding_first,
     },
     PlantedFault {
         name: "layer-norm-forgets-epsilon",
         operator: "LayerNormalization",
         does: "takes 0 for epsilon",
+        source: None,
         kernel: |n| match *n.op {
             Op::LayerNorm(op) => n.instead(LayerNorm { epsilon: 0.0, ..op }),
             _ => None,
@@ -45,6 +49,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "layer-norm-takes-the-last-axis",
         operator: "LayerNormalization",
         does: "standardises along the last axis whatever axis says",
+        source: None,
         kernel: |n| match *n.op {
             Op::LayerNorm(op) if n.outputs.len() == 1 => n.instead(LayerNorm { axis: -1, ..op }),
             _ => None,
@@ -54,18 +59,21 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "instance-norm-exchanges-scale-and-bias",
         operator: "InstanceNormalization",
         does: "takes B for scale and scale for B",
+        source: None,
         kernel: |n| n.exchanging(1, 2),
     },
     PlantedFault {
         name: "instance-norm-ignores-epsilon",
         operator: "InstanceNormalization",
         does: "takes the default for epsilon",
+        source: None,
         kernel: |n| n.instead(InstanceNorm { epsilon: 1e-5 }),
     },
     PlantedFault {
         name: "group-norm-takes-each-channel-alone",
         operator: "GroupNormalization",
         does: "standardises each channel on its own",
+        source: None,
         kernel: |n| match *n.op {
             Op::GroupNorm(op) => {
                 let channels = *n.input(0)?.shape().get(1)? as i64;
@@ -78,6 +86,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "rms-norm-subtracts-the-mean",
         operator: "RMSNormalization",
         does: "subtracts the mean first, as LayerNormalization does",
+        source: None,
         kernel: |n| {
             let (Op::RmsNorm(op), x) = (n.op, n.input(0)?) else { return None };
             let together: usize = x.shape()[resolve(op.axis, x.shape().len())?..].iter().product();
@@ -90,6 +99,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "lp-norm-exchanges-p",
         operator: "LpNormalization",
         does: "takes p = 2 for p = 1 and the other way round",
+        source: None,
         kernel: |n| match *n.op {
             Op::LpNorm(op) => n.instead(LpNorm { taxicab: !op.taxicab, ..op }),
             _ => None,
@@ -99,6 +109,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "mean-variance-is-unbiased",
         operator: "MeanVarianceNormalization",
         does: "divides the squares by one less than their number",
+        source: None,
         kernel: |n| {
             let (Op::MeanVariance(op), x) = (n.op, n.input(0)?) else { return None };
             let rank = x.shape().len();
@@ -114,6 +125,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "lrn-does-not-divide-by-size",
         operator: "LRN",
         does: "weighs the squares by alpha, not by alpha / size",
+        source: Some("MarcBS/keras#4"),
         kernel: |n| match *n.op {
             Op::Lrn(op) => n.instead(Lrn { alpha: op.alpha * op.size as f32, ..op }),
             _ => None,
@@ -123,6 +135,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "lrn-leans-to-the-front",
         operator: "LRN",
         does: "takes the odd channel of an even size before, not after",
+        source: None,
         kernel: |n| {
             let mirrored = |x: &Tensor| along(x, 1, |i, size| Some(size - 1 - i));
             let mut outputs = n.with(0, &mirrored(n.input(0)?)?)?;
@@ -134,6 +147,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "softmax-takes-the-next-axis",
         operator: "Softmax",
         does: "is off by one axis",
+        source: None,
         kernel: |n| match *n.op {
             Op::Softmax(op) => {
                 let axis = resolve(op.axis + 1, n.input(0)?.shape().len())? as i64;
@@ -146,6 +160,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "softmax-does-not-subtract-the-maximum",
         operator: "Softmax",
         does: "takes eˣ as it is, which overflows",
+        source: Some("apache/singa#540"),
         kernel: |n| {
             let dtype = n.dtype()?;
             along_axis(n, |lane| {
@@ -159,6 +174,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "log-softmax-takes-the-logarithm-last",
         operator: "LogSoftmax",
         does: "is the logarithm of a rounded Softmax, which may be 0 or 1",
+        source: None,
         kernel: |n| {
             let dtype = n.dtype()?;
             along_axis(n, |lane| {
@@ -172,6 +188,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "hardmax-marks-all-of-equals",
         operator: "Hardmax",
         does: "marks every element that equals the largest",
+        source: None,
         kernel: |n| {
             along_axis(n, |lane| {
                 let top = lane.iter().copied().fold(f64::NEG_INFINITY, f64::max);

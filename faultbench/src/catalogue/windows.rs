@@ -13,30 +13,35 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "conv-forgets-the-bias",
         operator: "Conv",
         does: "does not add B",
+        source: None,
         kernel: |n| n.on(&n.inputs[..2]),
     },
     PlantedFault {
         name: "conv-ignores-strides",
         operator: "Conv",
         does: "moves on by 1 whatever the stride",
+        source: None,
         kernel: |n| conv(n, |window| window.strides.fill(1)),
     },
     PlantedFault {
         name: "conv-ignores-dilations",
         operator: "Conv",
         does: "takes neighbouring elements whatever the dilation",
+        source: None,
         kernel: |n| conv(n, |window| window.dilations.fill(1)),
     },
     PlantedFault {
         name: "conv-exchanges-its-pads",
         operator: "Conv",
         does: "takes pads for [ends, begins]",
+        source: None,
         kernel: |n| conv(n, exchange_pads),
     },
     PlantedFault {
         name: "conv-flips-its-kernel",
         operator: "Conv",
         does: "convolves in the mathematical sense: the kernel is mirrored",
+        source: None,
         kernel: |n| {
             let mut w = n.input(1)?.clone();
             for axis in 2..w.shape().len() {
@@ -49,6 +54,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "conv-repeats-the-first-group",
         operator: "Conv",
         does: "reads the channels of the first group for every group",
+        source: None,
         kernel: |n| {
             let per_group = *n.input(1)?.shape().get(1)?;
             n.with(0, &along(n.input(0)?, 1, |i, _| i.checked_rem(per_group))?)
@@ -58,30 +64,35 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "conv-in-tf32",
         operator: "Conv",
         does: "rounds f32 operands to the 11 bits of TensorFloat-32",
+        source: None,
         kernel: |n| n.with_bits(11, DType::F32),
     },
     PlantedFault {
         name: "max-pool-exchanges-its-pads",
         operator: "MaxPool",
         does: "takes pads for [ends, begins]",
+        source: None,
         kernel: |n| max_pool(n, exchange_pads),
     },
     PlantedFault {
         name: "max-pool-ignores-dilations",
         operator: "MaxPool",
         does: "takes neighbouring elements whatever the dilation",
+        source: Some("xboot/libonnx#24"),
         kernel: |n| max_pool(n, |window| window.dilations.fill(1)),
     },
     PlantedFault {
         name: "max-pool-starts-at-zero",
         operator: "MaxPool",
         does: "starts at 0, so that padding wins over negative elements",
+        source: None,
         kernel: |n| n.edited(|_, y| if y < 0.0 { 0.0 } else { y }),
     },
     PlantedFault {
         name: "max-pool-ignores-ceil-mode",
         operator: "MaxPool",
         does: "leaves the last, overhanging positions of ceil_mode unwritten",
+        source: None,
         kernel: |n| match n.op {
             Op::MaxPool(op) => without_overhang(n, &op.pool),
             _ => None,
@@ -91,6 +102,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "max-pool-exchanges-same-upper-and-lower",
         operator: "MaxPool",
         does: "puts the odd cell of SAME_UPPER at the beginning",
+        source: Some("root-project/root#21793"),
         kernel: |n| {
             max_pool(n, |window| {
                 if window.auto_pad == AutoPad::SameUpper {
@@ -103,6 +115,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "max-pool-numbers-row-by-row",
         operator: "MaxPool",
         does: "ignores storage_order in its second output",
+        source: None,
         kernel: |n| match n.op {
             Op::MaxPool(op) => n.instead(MaxPool { column_major: false, ..op.clone() }),
             _ => None,
@@ -112,24 +125,28 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "average-pool-counts-padding",
         operator: "AveragePool",
         does: "counts padding where count_include_pad is 0",
+        source: None,
         kernel: |n| average_pool(n, |op| op.count_include_pad = true),
     },
     PlantedFault {
         name: "average-pool-does-not-count-padding",
         operator: "AveragePool",
         does: "does not count padding where count_include_pad is 1",
+        source: None,
         kernel: |n| average_pool(n, |op| op.count_include_pad = false),
     },
     PlantedFault {
         name: "average-pool-ignores-strides",
         operator: "AveragePool",
         does: "moves on by 1 whatever the stride",
+        source: None,
         kernel: |n| average_pool(n, |op| op.pool.window.strides.fill(1)),
     },
     PlantedFault {
         name: "average-pool-ignores-ceil-mode",
         operator: "AveragePool",
         does: "leaves the last, overhanging positions of ceil_mode unwritten",
+        source: None,
         kernel: |n| match n.op {
             Op::AveragePool(op) => without_overhang(n, &op.pool),
             _ => None,
@@ -139,6 +156,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "global-average-pool-divides-by-one-axis",
         operator: "GlobalAveragePool",
         does: "divides by the size of the first spatial axis alone",
+        source: None,
         kernel: |n| {
             let shape = n.input(0)?.shape();
             let others: usize = shape.get(3..)?.iter().product();
@@ -149,12 +167,14 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         name: "global-max-pool-starts-at-zero",
         operator: "GlobalMaxPool",
         does: "starts at 0, which is no neutral element among negative numbers",
+        source: None,
         kernel: |n| n.edited(|_, y| if y < 0.0 { 0.0 } else { y }),
     },
     PlantedFault {
         name: "global-lp-pool-knows-two-norms",
         operator: "GlobalLpPool",
         does: "takes the norm of squares for every higher one",
+        source: None,
         kernel: |n| match *n.op {
             Op::GlobalLpPool(op) if op.p > 2 => n.instead(GlobalLpPool { p: 2 }),
             _ => None,
