@@ -3,7 +3,6 @@
 use anyhow::{Context, Result};
 use backends::cpu::{Cpu, run_model};
 use harness::Target;
-use ir::Tensor;
 use ops::Model;
 use worker::{Outcome, Stage};
 
@@ -92,9 +91,6 @@ fn answer(on: &Prepared<'_>, model: &Model) -> Outcome {
 
 /// What a process answers to a case, and to the same once more, after the case before; `None` if both are right.
 fn answers(fault: &WrongProcess, on: &Prepared<'_>) -> Option<Vec<Outcome>> {
-    let before = on.before().map(|(model, inputs)| (model, &inputs[..]));
-    let runs: Vec<(&Model, &[Tensor])> =
-        before.into_iter().chain([(&on.case.model, &on.inputs[..]); ANSWERS]).collect();
-    let answers = fault.answers(&runs, ANSWERS)?;
+    let answers = fault.answers(on.runs()?, ANSWERS)?;
     Some(answers.into_iter().map(|outputs| on.reference.answer(outputs)).collect())
 }

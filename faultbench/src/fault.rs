@@ -70,7 +70,7 @@ impl Fault {
     /// The public bug that it does as.
     pub(crate) fn source(&self) -> Option<&'static str> {
         match self {
-            Self::Operator(_) => None,
+            Self::Operator(fault) => fault.source(),
             Self::Graph(fault) => fault.source,
             Self::Process(fault) => fault.source,
         }

@@ -5,9 +5,9 @@ use std::cell::OnceCell;
 use anyhow::Result;
 use harness::{Case, Maker, Target, case};
 use ir::{Interface, Tensor};
-use ops::Model;
 
 use crate::judges::{Opinion, Reference};
+use crate::processes::Past;
 
 /// A case, evaluated once under each profile.
 pub(crate) struct Prepared<'m> {
@@ -15,7 +15,7 @@ pub(crate) struct Prepared<'m> {
     pub(crate) case: Case,
     pub(crate) inputs: Vec<Tensor>,
     pub(crate) reference: Reference,
-    before: OnceCell<Option<(Model, Vec<Tensor>)>>,
+    runs: OnceCell<Option<Vec<Past>>>,
 }
 
 impl<'m> Prepared<'m> {
@@ -24,7 +24,7 @@ impl<'m> Prepared<'m> {
         let case = maker.make(index)?;
         let reference = Reference::of(&case)?;
         let inputs = case::tensors(&case.inputs);
-        Ok(Self { maker, case, inputs, reference, before: OnceCell::new() })
+        Ok(Self { maker, case, inputs, reference, runs: OnceCell::new() })
     }
 
     /// What the judges make of a target's answer.
@@ -38,13 +38,16 @@ impl<'m> Prepared<'m> {
         case::operators(&self.case.model).any(|(name, _)| name == operator)
     }
 
-    /// The model and the inputs of the case before, made when they are first asked for; `None` where there is none.
-    pub(crate) fn before(&self) -> Option<&(Model, Vec<Tensor>)> {
+    /// What a process runs: the case before, where there is one, the case, and the case once more. Made when it is first asked for.
+    pub(crate) fn runs(&self) -> Option<&[Past]> {
         let make = || {
-            let case = self.maker.make(self.case.index.checked_sub(1)?).ok()?;
-            let inputs = case::tensors(&case.inputs);
-            Some((case.model, inputs))
+            let run = Past::right(self.case.model.clone(), self.inputs.clone())?;
+            let before = self.case.index.checked_sub(1).and_then(|index| {
+                let case = self.maker.make(index).ok()?;
+                Past::right(case.model, case::tensors(&case.inputs))
+            });
+            Some(before.into_iter().chain([run.clone(), run]).collect())
         };
-        self.before.get_or_init(make).as_ref()
+        self.runs.get_or_init(make).as_deref()
     }
 }

@@ -8,7 +8,7 @@ use ops::arith::Comparison;
 use ops::elementwise::{Activation, ActivationFn, Binary, BinaryFn, Compare, UnaryFn};
 use ops::reduction::{Reduce, ReduceFn};
 
-use super::chain::{add, below, cast, div, finite, map, mul, number, of, reduce, sub};
+use super::chain::{add, below, cast, div, finite, float, map, mul, number, of, one, reduce, sub};
 use super::{ALL, Control, Kind, LOOSE};
 use crate::node::{Node, Outputs, reshaped, resolve};
 
@@ -84,12 +84,7 @@ pub(super) const CONTROLS: &[Control] = &[
 
 /// The first operand, if its elements are floats.
 fn x<'n>(n: &'n Node<'_>) -> Option<&'n Tensor> {
-    n.input(0).filter(|x| x.dtype().is_float())
-}
-
-/// An output, alone.
-fn one(y: Option<Tensor>) -> Outputs {
-    Some(vec![y?])
+    float(n, 0)
 }
 
 /// The body of an activation, which gets its parameters.

@@ -6,7 +6,7 @@ use ops::arith::Comparison;
 use ops::elementwise::{Binary, BinaryFn, Cast, Compare, Unary, UnaryFn, Where};
 use ops::reduction::{Reduce, ReduceFn};
 
-use crate::node::only;
+use crate::node::{Node, Outputs, along, only};
 
 /// The only output of an operator on operands that are all there.
 pub(super) fn of(op: impl Into<Op>, operands: &[&Tensor]) -> Option<Tensor> {
@@ -68,4 +68,19 @@ pub(super) fn number(v: f64, like: &Tensor) -> Tensor {
 pub(super) fn finite(x: Tensor) -> Option<Tensor> {
     let all_finite = x.to_f64s().into_iter().all(f64::is_finite);
     all_finite.then_some(x)
+}
+
+/// A float operand.
+pub(super) fn float<'n>(n: &'n Node<'_>, operand: usize) -> Option<&'n Tensor> {
+    n.input(operand).filter(|x| x.dtype().is_float())
+}
+
+/// The slices along an axis in reverse.
+pub(super) fn reversed(x: &Tensor, axis: usize) -> Option<Tensor> {
+    along(x, axis, |i, size| Some(size - 1 - i))
+}
+
+/// An output, alone.
+pub(super) fn one(y: Option<Tensor>) -> Outputs {
+    Some(vec![y?])
 }

@@ -3,8 +3,9 @@
 //! | module | holds |
 //! |---|---|
 //! | `ways` | those that calculate in another way in every operator |
+//! | `way` | what differs between implementations, as data |
 //! | `arithmetic`, `sums`, `functions` | the number system of such a way |
-//! | `bodies`, `formulas` | those that compute one operator by other steps: ONNX's function bodies, and what else is usual |
+//! | `bodies`, `formulas`, `products` | those that compute one operator by other steps: ONNX's function bodies, and what else is usual |
 //! | `chain` | operators after each other in place of a kernel |
 //! | `walk` | running a model in the number system |
 //! | [`mod@bench`] | trying every control on the same cases |
@@ -16,9 +17,11 @@ mod bodies;
 mod chain;
 mod formulas;
 mod functions;
+mod products;
 pub mod report;
 mod sums;
 mod walk;
+mod way;
 mod ways;
 
 use interp::Profile;
@@ -28,7 +31,7 @@ use ops::Model;
 use crate::Wrong;
 use crate::judges::PROFILES;
 use crate::kernels::with_kernel;
-use arithmetic::Way;
+use way::Way;
 
 /// An implementation that is right, and not as our kernels are.
 pub struct Control {
@@ -67,7 +70,7 @@ const OPEN_CL: &[&Profile] = &[&Profile::TIGHT, &Profile::DECLARED];
 
 /// Every control.
 pub(crate) fn all() -> impl Iterator<Item = &'static Control> {
-    [ways::CONTROLS, bodies::CONTROLS, formulas::CONTROLS].into_iter().flatten()
+    [ways::CONTROLS, bodies::CONTROLS, products::CONTROLS, formulas::CONTROLS].into_iter().flatten()
 }
 
 /// The names of all controls.
@@ -76,6 +79,17 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Control {
+    /// One that computes an operator by other steps.
+    const fn of(
+        name: &'static str,
+        operator: &'static str,
+        does: &'static str,
+        conforms: &'static [&'static Profile],
+        kernel: Wrong,
+    ) -> Self {
+        Self { name, does, conforms, kind: Kind::Kernel { operator, kernel }, open: None }
+    }
+
     /// Whether it conforms to a profile.
     pub(crate) fn conforms_to(&self, profile: &Profile) -> bool {
         self.conforms.iter().any(|own| own.name == profile.name)

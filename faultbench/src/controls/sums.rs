@@ -2,7 +2,8 @@
 
 use ops::Arith;
 
-use super::arithmetic::{Moments, Own};
+use super::arithmetic::Own;
+use super::way::Moments;
 
 /// The order of a sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

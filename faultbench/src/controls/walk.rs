@@ -9,7 +9,8 @@ use ir::{DType, DTypes, NodeId, Tensor, Type};
 use ops::plain::{self, Plain};
 use ops::{Data, Model};
 
-use super::arithmetic::{Halves, Integers, Own, Way};
+use super::arithmetic::Own;
+use super::way::{Halves, Integers, Way};
 
 impl System for Way {
     type A = Own;

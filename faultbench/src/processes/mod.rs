@@ -24,11 +24,20 @@ pub struct WrongProcess {
 /// What a process answers instead of the right outputs; `None` where it answers with these.
 type Answer = fn(&Run<'_>) -> Option<Vec<Tensor>>;
 
-/// What a process remembers of a run.
-struct Past {
-    model: Model,
-    inputs: Vec<Tensor>,
-    outputs: Vec<Tensor>,
+/// A run, and what came of it.
+#[derive(Clone)]
+pub(crate) struct Past {
+    pub(crate) model: Model,
+    pub(crate) inputs: Vec<Tensor>,
+    pub(crate) outputs: Vec<Tensor>,
+}
+
+impl Past {
+    /// A run of the right kernels.
+    pub(crate) fn right(model: Model, inputs: Vec<Tensor>) -> Option<Self> {
+        let outputs = right(&model, &inputs)?;
+        Some(Self { model, inputs, outputs })
+    }
 }
 
 /// A run of a process.
@@ -49,16 +58,16 @@ pub(crate) fn all() -> impl Iterator<Item = &'static WrongProcess> {
 }
 
 impl WrongProcess {
-    /// What a process answers to these models and inputs, run in this order; `None` if it is right on the last `judged` of them.
-    pub(crate) fn answers(&self, runs: &[(&Model, &[Tensor])], judged: usize) -> Option<Vec<Vec<Tensor>>> {
+    /// What a process answers to the last `judged` of these runs, one after another, of which is known what is right; `None` if it is
+    /// right on all of them.
+    pub(crate) fn answers(&self, runs: &[Past], judged: usize) -> Option<Vec<Vec<Tensor>>> {
         let mut past: Vec<Past> = Vec::new();
         let mut is_wrong = false;
-        for (i, (model, inputs)) in runs.iter().enumerate() {
-            let right = right(model, inputs)?;
-            let wrong = (self.answer)(&Run { past: &past, model, inputs, right: &right });
+        for (i, run) in runs.iter().enumerate() {
+            let Past { model, inputs, outputs: right } = run;
+            let wrong = (self.answer)(&Run { past: &past, model, inputs, right });
             is_wrong |= wrong.is_some() && i + judged >= runs.len();
-            let outputs = wrong.unwrap_or(right);
-            past.push(Past { model: (*model).clone(), inputs: inputs.to_vec(), outputs });
+            past.push(Past { outputs: wrong.unwrap_or_else(|| right.clone()), ..run.clone() });
         }
         let last = past.split_off(runs.len().saturating_sub(judged));
         is_wrong.then(|| last.into_iter().map(|run| run.outputs).collect())
