@@ -294,3 +294,53 @@ impl Arith for Own {
         one
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controls::way::Way;
+
+    fn single(way: Way) -> Own {
+        Own::new(way, DType::F32)
+    }
+
+    #[test]
+    fn a_step_rounds_to_the_side_that_the_way_says_and_keeps_what_the_format_has() {
+        let third = 1.0 / 3.0;
+        let by = |rounding| single(Way { rounding, ..Way::PLAIN });
+        let (up, down) = (by(Rounding::Up).rounded(third), by(Rounding::Down).rounded(third));
+        assert!(down < third && third < up && f64::from((down as f32).next_up()) == up);
+        assert_eq!(by(Rounding::TowardsZero).rounded(-third), -down);
+        let all = [Rounding::Nearest, Rounding::Up, Rounding::Down, Rounding::TowardsZero, Rounding::Either];
+        assert!(all.into_iter().all(|rounding| by(rounding).add(0.25, 0.5) == 0.75));
+    }
+
+    #[test]
+    fn denormals_and_signs_of_zeros_are_lost_where_the_way_says() {
+        let flushed = single(Way { denormals: Denormals::Flushed, ..Way::PLAIN });
+        assert_eq!(flushed.mul(1e-30, -1e-10).to_bits(), (-0.0f64).to_bits());
+        assert_eq!(flushed.add(1e-40, 1.0), 1.0);
+        let unsigned = single(Way { zeros: Zeros::Positive, ..Way::PLAIN });
+        assert_eq!(unsigned.neg(0.0).to_bits(), 0);
+        assert_eq!(single(Way::PLAIN).mul(1e-30, 1e-10), f64::from(1e-40f32));
+    }
+
+    #[test]
+    fn functions_by_other_formulas_are_near_the_library() {
+        use Functions::{Above, BaseTwo, Below, Polynomial, Textbook};
+        let exact = |f: Fun, x: f64| f.value(x);
+        for functions in [BaseTwo, Textbook, Polynomial, Above, Below] {
+            let own = single(Way { functions, roots: Roots::Reciprocal, ..Way::PLAIN });
+            for f in
+                [Fun::Exp, Fun::Sqrt, Fun::Tanh, Fun::Sinh, Fun::Asinh, Fun::Atanh, Fun::Sigmoid, Fun::Erf]
+            {
+                for x in [0.03, 0.4, 0.9] {
+                    let (y, right) = (own.call(f, x), exact(f, x));
+                    assert!((y - right).abs() <= 2e-6 * right.abs().max(0.1), "{functions:?} {f:?} {x}: {y}");
+                }
+            }
+            assert!((own.pow(1.7, 2.3) - 1.7f64.powf(2.3)).abs() < 1e-5);
+        }
+        assert!(single(Way { functions: Above, ..Way::PLAIN }).call(Fun::Exp, 0.4) > 0.4f64.exp());
+    }
+}

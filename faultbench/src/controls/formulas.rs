@@ -2,12 +2,12 @@
 
 use ir::{DType, Tensor};
 use ops::Op;
-use ops::elementwise::{Binary, BinaryFn, UnaryFn, Variadic, VariadicFn};
+use ops::elementwise::{Binary, BinaryFn, UnaryFn};
 use ops::movement::Expand;
 use ops::nn::{GlobalPool, GlobalPoolFn};
 use ops::reduction::{Reduce, ReduceFn};
 
-use super::chain::{add, cast, div, float, map, mul, number, of, one, reduce, reversed, sub};
+use super::chain::{add, below, cast, div, float, map, mul, number, of, one, reduce, reversed, sub};
 use super::{ALL, Control, DECLARED, LOOSE};
 use crate::node::{Node, Outputs, only, resolve};
 
@@ -63,9 +63,9 @@ pub(super) const CONTROLS: &[Control] = &[
         LOOSE,
         div_by_reciprocal,
     ),
-    Control::of("sub-adds-the-negative", "Sub", "adds the negative of the second operand", ALL, sub_adds),
+    Control::of("sub-negates-the-difference", "Sub", "is −(b − a)", LOOSE, sub_negates),
     Control::of("neg-subtracts-from-zero", "Neg", "is 0 − x", LOOSE, neg_subtracts),
-    Control::of("abs-takes-the-larger", "Abs", "is the larger of x and −x", LOOSE, abs_by_maximum),
+    Control::of("abs-negates-below-zero", "Abs", "is −x below 0, else x, be it −0", LOOSE, abs_by_choice),
     Control::of(
         "sum-of-the-last-first",
         "Sum",
@@ -195,9 +195,9 @@ fn div_by_reciprocal(n: &Node<'_>) -> Outputs {
     all_normal.then(|| vec![quotient])
 }
 
-fn sub_adds(n: &Node<'_>) -> Outputs {
+fn sub_negates(n: &Node<'_>) -> Outputs {
     let x = float(n, 0)?;
-    one(add(x, &map(UnaryFn::Neg, n.input(1)?)?))
+    one(map(UnaryFn::Neg, &sub(n.input(1)?, x)?))
 }
 
 fn neg_subtracts(n: &Node<'_>) -> Outputs {
@@ -205,9 +205,9 @@ fn neg_subtracts(n: &Node<'_>) -> Outputs {
     one(sub(&number(0.0, x), x))
 }
 
-fn abs_by_maximum(n: &Node<'_>) -> Outputs {
+fn abs_by_choice(n: &Node<'_>) -> Outputs {
     let x = float(n, 0)?;
-    one(of(Variadic(VariadicFn::Max), &[x, &map(UnaryFn::Neg, x)?]))
+    one(below(&number(0.0, x), x, &map(UnaryFn::Neg, x)?, x))
 }
 
 /// The sum of the operands, the last first.

@@ -42,7 +42,7 @@ pub struct Control {
     /// The profiles that it conforms to.
     conforms: &'static [&'static Profile],
     kind: Kind,
-    /// Why it is called wrong although it conforms, while nobody has mended that.
+    /// Why it may be called wrong although it conforms, while nobody has mended that.
     pub(crate) open: Option<&'static str>,
 }
 

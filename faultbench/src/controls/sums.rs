@@ -146,3 +146,66 @@ impl Own {
         (mean, squares)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+    use crate::controls::way::Way;
+
+    fn single() -> Own {
+        Own::new(Way::PLAIN, DType::F32)
+    }
+
+    const ORDERS: [Order; 8] = [
+        Order::Given,
+        Order::Reversed,
+        Order::Pairwise,
+        Order::Lanes(2),
+        Order::Blocks(3),
+        Order::Ascending,
+        Order::Descending,
+        Order::Compensated,
+    ];
+
+    #[test]
+    fn every_order_adds_every_term_once() {
+        let terms: Vec<f64> = (1..=11).map(f64::from).collect();
+        for order in ORDERS {
+            assert_eq!(single().total(&terms, order), 66.0, "{order:?}");
+            let squares: Vec<(f64, f64)> = terms.iter().map(|&x| (x, x)).collect();
+            assert_eq!(single().products(&squares, order), 506.0, "{order:?}");
+        }
+    }
+
+    #[test]
+    fn orders_part_where_steps_round() {
+        // 2^24 + 1 is no f32.
+        let terms = [16_777_216.0, 1.0, 1.0, 1.0];
+        assert_eq!(single().total(&terms, Order::Given), 16_777_216.0);
+        assert_eq!(single().total(&terms, Order::Reversed), 16_777_220.0);
+        assert_eq!(single().total(&terms, Order::Pairwise), 16_777_218.0);
+        assert_eq!(single().total(&terms, Order::Compensated), 16_777_220.0);
+    }
+
+    #[test]
+    fn a_fused_product_is_not_rounded() {
+        let fused = Own::new(Way { products: Products::Fused, ..Way::PLAIN }, DType::F32);
+        let x = f64::from(1.0f32 + f32::EPSILON);
+        // x² has a bit more than f32, which shows when the rest is taken away.
+        let terms = [(-1.0, 1.0 + 2.0 * f64::from(f32::EPSILON)), (x, x)];
+        assert_eq!(single().products(&terms, Order::Given), 0.0);
+        assert_eq!(fused.products(&terms, Order::Given), f64::from(f32::EPSILON).powi(2));
+    }
+
+    #[test]
+    fn running_moments_are_those_of_two_passes_but_for_rounding() {
+        let lane = [4.0, 4.125, 3.9375, 4.25, 4.0625];
+        let running = Own::new(Way { moments: Moments::Running, ..Way::PLAIN }, DType::F32);
+        let (mean, variance) = (single().lane_mean(&lane), single().lane_variance(&lane, 4.075));
+        assert!((running.lane_mean(&lane) - mean).abs() < 1e-6);
+        assert!((running.lane_variance(&lane, 4.075) - variance).abs() < 1e-6);
+        assert!((variance - 0.011_562_5).abs() < 1e-6);
+    }
+}

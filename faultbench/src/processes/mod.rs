@@ -111,3 +111,53 @@ fn tensor_at(ty: &Type, memory: &[u8], place: usize) -> Option<Tensor> {
     let bytes: Vec<u8> = (place..place + size).map(|i| memory.get(i).copied().unwrap_or(0)).collect();
     Tensor::from_bytes(ty, &bytes).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use ir::{DType, NodeKind, Value};
+    use ops::Graph;
+    use ops::elementwise::{Unary, UnaryFn};
+
+    use super::*;
+
+    /// A model of one function of x, with x as its second output, on some numbers.
+    fn run(function: UnaryFn, numbers: &[f64]) -> Past {
+        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [numbers.len() as i64]), |i| numbers[i]);
+        let mut graph = Graph::new();
+        let input = graph.variable("x", x.ty());
+        let node = graph.push(NodeKind::Operator(Unary(function).into()), vec![Some(input)], vec![x.ty()]);
+        graph.output("y", Value::new(node, 0));
+        graph.output("x again", input);
+        Past::right(Model::new(21, graph), vec![x]).unwrap()
+    }
+
+    fn process(name: &str) -> &'static WrongProcess {
+        all().find(|process| process.name == name).unwrap()
+    }
+
+    fn floats(answers: &[Tensor]) -> Vec<Vec<f64>> {
+        answers.iter().map(Tensor::to_f64s).collect()
+    }
+
+    #[test]
+    fn memory_shows_from_the_second_run_on() {
+        let runs = [run(UnaryFn::Neg, &[1.0, 2.0]), run(UnaryFn::Abs, &[3.0, -4.0])];
+        let stale = process("last-element-is-left-from-the-run-before");
+        assert_eq!(stale.answers(&runs[..1], 1), None);
+        let answers = stale.answers(&runs, 1).unwrap();
+        assert_eq!(floats(&answers[0]), [[3.0, -2.0], [3.0, 2.0]]);
+    }
+
+    #[test]
+    fn inputs_that_a_run_overwrote_show_when_it_is_repeated() {
+        let runs = [run(UnaryFn::Neg, &[1.0, 2.0]), run(UnaryFn::Neg, &[1.0, 2.0])];
+        let answers = process("inputs-are-overwritten-by-the-first-run").answers(&runs, 1).unwrap();
+        assert_eq!(floats(&answers[0]), [[1.0, 2.0], [-1.0, -2.0]]);
+    }
+
+    #[test]
+    fn outputs_that_share_a_buffer_hold_the_last_of_them() {
+        let answers = process("outputs-of-one-type-share-a-buffer").answers(&[run(UnaryFn::Neg, &[1.0])], 1);
+        assert_eq!(floats(&answers.unwrap()[0]), [[1.0], [1.0]]);
+    }
+}

@@ -55,3 +55,32 @@ impl WrongRewriting {
         rewritten.map(|graph| Model::new(model.opset, graph))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sample;
+
+    #[test]
+    fn what_a_rewriting_makes_of_a_model_is_valid_and_has_its_inputs_and_outputs() {
+        let sample = Sample { seed: 5, cases: 150, nodes: 10, max_elements: Some(64), reduce: false };
+        let maker = sample.maker();
+        let interface = |model: &Model| {
+            let graph = &model.graph;
+            let outputs = graph.outputs.iter().map(|o| (o.name.clone(), graph.ty(o.value).clone()));
+            let inputs = graph.variables().map(|(_, name, ty)| (name.to_owned(), ty.clone()));
+            inputs.chain(outputs).collect::<Vec<_>>()
+        };
+        let mut held = 0;
+        for index in 0..sample.cases {
+            let model = maker.make(index).unwrap().model;
+            for rewriting in all() {
+                let Some(rewritten) = rewriting.of(&model) else { continue };
+                assert!(rewritten.validate().is_ok(), "{} on case {index}", rewriting.name);
+                assert_eq!(interface(&rewritten), interface(&model), "{} on case {index}", rewriting.name);
+                held += 1;
+            }
+        }
+        assert!(held > 300, "{held}");
+    }
+}
