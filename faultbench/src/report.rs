@@ -181,8 +181,9 @@ fn levels_table(results: &Results) -> String {
     for level in Level::ALL {
         let (faults, found) = at(results, level);
         let sources = faults.iter().filter(|t| t.fault.source().is_some()).count();
-        let found: String = found[..PROFILES.len()].iter().map(|found| format!(" {found} |")).collect();
-        table += &format!("| {} | {} | {sources} |{found}\n", level.name(), faults.len());
+        let found: Vec<String> = found[..PROFILES.len()].iter().map(ToString::to_string).collect();
+        let (found, count) = (found.join(" | "), faults.len());
+        table += &format!("| {} | {count} | {sources} | {found} |\n", level.name());
     }
     table
 }

@@ -7,6 +7,7 @@ use crate::checked_in::{Mode, bring_up_to_date, root};
 
 /// What the command line asks for.
 #[derive(clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Arguments {
     /// Print one JSON object
     #[arg(long, conflicts_with = "markdown")]

@@ -63,14 +63,13 @@ impl Own {
             _ if near > v => (near, near - self.format.ulp(v)),
             _ => (near + self.format.ulp(v), near),
         };
+        let toward = |is_up: bool| if is_up { above } else { below };
         let chosen = match self.way.rounding {
+            Rounding::Nearest => near,
             Rounding::Up => above,
             Rounding::Down => below,
-            Rounding::TowardsZero if v > 0.0 => below,
-            Rounding::TowardsZero => above,
-            Rounding::Either if v.to_bits() & 1 == 0 => above,
-            Rounding::Either => below,
-            Rounding::Nearest => near,
+            Rounding::TowardsZero => toward(v < 0.0),
+            Rounding::Either => toward(v.to_bits() & 1 == 0),
         };
         if chosen.abs() <= self.format.max_finite() { chosen } else { near }
     }

@@ -80,7 +80,7 @@ pub(super) const CONTROLS: &[Control] = &[
         |y| map(UnaryFn::Log, &y)
     )),
     body!("ReduceLogSumExp", "the logarithm of a sum of exponentials", |n| {
-        reduced(n, |x| moderate(x), ReduceFn::LogSum, Some)
+        reduced(n, moderate, ReduceFn::LogSum, Some)
     }),
     body!("MeanVarianceNormalization", "(x − E[x])/(√(E[x²] − E[x]²) + 1e-9)", mean_variance),
     body!("LayerNormalization", "(x − E[x])/√(E[x²] − E[x]² + ε)·scale + bias", layer_norm, LOOSE, ONE_PASS),

@@ -149,7 +149,7 @@ fn log_sum_exp_shifted(n: &Node<'_>) -> Outputs {
     if top.to_f64s().into_iter().any(|v| !v.is_finite()) {
         return None;
     }
-    let shifted = sub(x, &of(Expand { shape: x.ty().shape.to_vec() }, &[&top])?)?;
+    let shifted = sub(x, &of(Expand { shape: x.ty().shape }, &[&top])?)?;
     let sum = instead(n, ReduceFn::Sum, &map(UnaryFn::Exp, &shifted)?)?;
     one(add(&map(UnaryFn::Log, &sum)?, &instead(n, ReduceFn::Max, x)?))
 }
@@ -213,7 +213,7 @@ fn abs_by_choice(n: &Node<'_>) -> Outputs {
 /// The sum of the operands, the last first.
 fn sum_from_the_last(n: &Node<'_>) -> Option<Tensor> {
     float(n, 0)?;
-    let mut operands = n.inputs.iter().rev().copied().map(|x| x.cloned());
+    let mut operands = n.inputs.iter().rev().copied().map(Option::<&Tensor>::cloned);
     let last = operands.next()??;
     operands.try_fold(last, |sum, x| of(Binary(BinaryFn::Add), &[&sum, &x?]))
 }

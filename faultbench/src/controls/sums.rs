@@ -49,13 +49,12 @@ impl Own {
             self.total(&sorted, Order::Given)
         };
         match order {
-            Order::Given => self.forward(terms.iter().copied()),
             Order::Reversed => self.forward(terms.iter().rev().copied()),
             Order::Pairwise if terms.len() > 2 => {
                 let (a, b) = terms.split_at(terms.len() / 2);
                 self.add(self.total(a, order), self.total(b, order))
             }
-            Order::Pairwise => self.forward(terms.iter().copied()),
+            Order::Given | Order::Pairwise => self.forward(terms.iter().copied()),
             Order::Lanes(lanes) => {
                 let lane = |k: usize| self.forward(terms.iter().skip(k).step_by(lanes).copied());
                 self.forward((0..lanes.min(terms.len())).map(lane))

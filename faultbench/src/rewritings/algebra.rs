@@ -124,7 +124,7 @@ fn opposite_comparison(s: &mut Site<'_, '_>) -> Option<Value> {
         Comparison::GreaterOrEqual => Comparison::LessOrEqual,
         Comparison::Equal => return None,
     };
-    let (a, b) = (s.new(inner.operand(0)?)?, s.new(inner.operand(1)?)?);
+    let (a, b) = (s.now(inner.operand(0)?)?, s.now(inner.operand(1)?)?);
     s.push(Compare(opposite), &[a, b])
 }
 
@@ -134,7 +134,7 @@ fn outer_sign(s: &mut Site<'_, '_>) -> Option<Value> {
         matches!(f, UnaryFn::Neg | UnaryFn::Abs | UnaryFn::Sign | UnaryFn::Relu)
     };
     let inner = s.inner(0).filter(|inner| is_sign(s.op) && is_sign(inner.op))?;
-    let x = s.new(inner.operand(0)?)?;
+    let x = s.now(inner.operand(0)?)?;
     s.push(s.op.clone(), &[x])
 }
 
@@ -143,7 +143,7 @@ fn negated_terms(s: &mut Site<'_, '_>) -> Option<Value> {
     if !is_binary(inner.op, BinaryFn::And) && !is_binary(inner.op, BinaryFn::Or) {
         return None;
     }
-    let (a, b) = (s.new(inner.operand(0)?)?, s.new(inner.operand(1)?)?);
+    let (a, b) = (s.now(inner.operand(0)?)?, s.now(inner.operand(1)?)?);
     let (a, b) = (s.push(Unary(UnaryFn::Not), &[a])?, s.push(Unary(UnaryFn::Not), &[b])?);
     s.push(inner.op.clone(), &[a, b])
 }
@@ -159,7 +159,7 @@ fn integer_reciprocal(s: &mut Site<'_, '_>) -> Option<Value> {
 fn reassociated_difference(s: &mut Site<'_, '_>) -> Option<Value> {
     let inner =
         s.inner(1).filter(|inner| is_binary(s.op, BinaryFn::Sub) && is_binary(inner.op, BinaryFn::Sub))?;
-    let (a, b, c) = (s.x(0)?, s.new(inner.operand(0)?)?, s.new(inner.operand(1)?)?);
+    let (a, b, c) = (s.x(0)?, s.now(inner.operand(0)?)?, s.now(inner.operand(1)?)?);
     let difference = s.push(Binary(BinaryFn::Sub), &[a, b])?;
     s.push(Binary(BinaryFn::Sub), &[difference, c])
 }
@@ -170,7 +170,7 @@ fn reassociated_quotient(s: &mut Site<'_, '_>) -> Option<Value> {
     if !s.result().dtype.is_int() || s.result().dtype == DType::Bool {
         return None;
     }
-    let (a, b, c) = (s.new(inner.operand(0)?)?, s.new(inner.operand(1)?)?, s.x(1)?);
+    let (a, b, c) = (s.now(inner.operand(0)?)?, s.now(inner.operand(1)?)?, s.x(1)?);
     let (dividend, divisor) = if is_one(BinaryFn::Mul, BinaryFn::Div) {
         (c, b)
     } else if is_one(BinaryFn::Div, BinaryFn::Mul) {

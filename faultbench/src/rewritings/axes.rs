@@ -78,7 +78,7 @@ fn composed_transposes(s: &mut Site<'_, '_>) -> Option<Value> {
     let at = |perm: &[i64], axis: i64| perm.get(axis as usize).copied();
     let wrong: Vec<i64> = first.iter().map(|&axis| at(&second, axis)).collect::<Option<_>>()?;
     let right: Vec<i64> = second.iter().map(|&axis| at(&first, axis)).collect::<Option<_>>()?;
-    let x = s.new(inner.operand(0)?)?;
+    let x = s.now(inner.operand(0)?)?;
     if wrong == right {
         return None;
     }
@@ -89,7 +89,7 @@ fn transpose_behind_axis(s: &mut Site<'_, '_>) -> Option<Value> {
     let has_axis =
         matches!(s.op, Op::Softmax(_) | Op::Cumulative(_) | Op::LpNorm(_) | Op::Reduce(_) | Op::Arg(_));
     let inner = s.inner(0).filter(|inner| has_axis && matches!(inner.op, Op::Transpose(_)))?;
-    let x = s.new(inner.operand(0)?)?;
+    let x = s.now(inner.operand(0)?)?;
     let result = s.push(s.op.clone(), &[x])?;
     s.push(inner.op.clone(), &[result])
 }
@@ -101,7 +101,7 @@ fn transpose_behind_arithmetic(s: &mut Site<'_, '_>) -> Option<Value> {
     if s.operand_ty(1)?.count() == 1 {
         return None;
     }
-    let (x, other) = (s.new(inner.operand(0)?)?, s.x(1)?);
+    let (x, other) = (s.now(inner.operand(0)?)?, s.x(1)?);
     let result = s.push(s.op.clone(), &[x, other])?;
     s.push(inner.op.clone(), &[result])
 }
@@ -109,7 +109,7 @@ fn transpose_behind_arithmetic(s: &mut Site<'_, '_>) -> Option<Value> {
 fn reshape_swallows(s: &mut Site<'_, '_>) -> Option<Value> {
     let (Op::Reshape(_) | Op::Flatten(_) | Op::Squeeze(_) | Op::Unsqueeze(_)) = s.op else { return None };
     let inner = s.inner(0).filter(|inner| matches!(inner.op, Op::Transpose(_)))?;
-    let (x, shape) = (s.new(inner.operand(0)?)?, s.result().shape.to_vec());
+    let (x, shape) = (s.now(inner.operand(0)?)?, s.result().shape.clone());
     s.push(Reshape { shape, allowzero: true }, &[x])
 }
 
@@ -136,7 +136,7 @@ fn slice_of_slice(s: &mut Site<'_, '_>) -> Option<Value> {
         *starts.get_mut(axis.rem_euclid(rank.max(1) as i64) as usize)? = start;
     }
     let ends = starts.iter().zip(s.result().shape.iter()).map(|(start, size)| start + size).collect();
-    let x = s.new(inner.operand(0)?)?;
+    let x = s.now(inner.operand(0)?)?;
     s.push(Slice { starts, ends, axes: None, steps: None }, &[x])
 }
 
@@ -152,7 +152,7 @@ fn turned_window(s: &mut Site<'_, '_>) -> Option<Value> {
     if op == *s.op {
         return None;
     }
-    let operands = s.all_new(s.operands())?;
+    let operands = s.all_now(s.operands())?;
     s.push_some(&op, &operands)
 }
 
@@ -174,8 +174,8 @@ fn flat_concat(s: &mut Site<'_, '_>) -> Option<Value> {
         return None;
     };
     let inner = s.inner(place)?;
-    let mut operands = s.all_new(s.operands())?;
+    let mut operands = s.all_now(s.operands())?;
     operands.remove(place);
-    operands.extend(s.all_new(inner.operands)?);
+    operands.extend(s.all_now(inner.operands)?);
     s.push_some(s.op, &operands)
 }

@@ -109,9 +109,10 @@ fn uniform_by_ends(constant: &Tensor) -> Option<Tensor> {
     let is_uniform = values.iter().all(|v| v == &values[0]);
     let first = *values.first().filter(|&first| !is_uniform && Some(first) == values.last())?;
     let whole = constant.to_i128s();
-    Some(match constant.dtype().is_float() {
-        true => Tensor::from_f64_fn(&constant.ty(), |_| first),
-        false => Tensor::from_i128_fn(&constant.ty(), |_| whole[0]),
+    Some(if constant.dtype().is_float() {
+        Tensor::from_f64_fn(&constant.ty(), |_| first)
+    } else {
+        Tensor::from_i128_fn(&constant.ty(), |_| whole[0])
     })
 }
 
@@ -182,7 +183,7 @@ fn folded_in_f32(s: &mut Site<'_, '_>) -> Option<Value> {
 fn outer_cast(s: &mut Site<'_, '_>) -> Option<Value> {
     let casts = |op: &Op| matches!(op, Op::Cast(_) | Op::CastLike(_));
     let inner = s.inner(0).filter(|inner| casts(s.op) && casts(inner.op))?;
-    let x = s.new(inner.operand(0)?)?;
+    let x = s.now(inner.operand(0)?)?;
     let to = s.result().dtype;
     s.push(Cast::to(to), &[x])
 }
@@ -195,7 +196,7 @@ fn cast_before_arithmetic(s: &mut Site<'_, '_>) -> Option<Value> {
     let to = s.result().dtype;
     let mut operands = Vec::new();
     for &operand in inner.operands {
-        let x = s.new(operand?)?;
+        let x = s.now(operand?)?;
         operands.push(s.push(Cast::to(to), &[x])?);
     }
     s.push(inner.op.clone(), &operands)

@@ -81,8 +81,8 @@ pub(super) const FAULTS: &[WrongRewriting] = &[
 
 fn multiply_add(s: &mut Site<'_, '_>) -> Option<Value> {
     let (product, addend) = sum_of_product(s, BinaryFn::Add)?;
-    let (a, b) = (s.new(product.operand(0)?)?, s.new(product.operand(1)?)?);
-    let addend = s.new(addend)?;
+    let (a, b) = (s.now(product.operand(0)?)?, s.now(product.operand(1)?)?);
+    let addend = s.now(addend)?;
     let product = s.push(Binary(BinaryFn::Mul), &[a, addend])?;
     s.push(Binary(BinaryFn::Add), &[product, b])
 }
@@ -105,7 +105,7 @@ fn default_epsilon(s: &mut Site<'_, '_>) -> Option<Value> {
     if !is_product(s.inner(0)?.op) {
         return None;
     }
-    let operands = s.all_new(s.operands())?;
+    let operands = s.all_now(s.operands())?;
     s.push_some(&BatchNorm { epsilon: 1e-5, ..*op }.into(), &operands)
 }
 
@@ -114,22 +114,22 @@ fn normalization_before_activation(s: &mut Site<'_, '_>) -> Option<Value> {
     if !bends(activation.op) {
         return None;
     }
-    let mut operands = s.all_new(s.operands())?;
-    operands[0] = Some(s.new(activation.operand(0)?)?);
+    let mut operands = s.all_now(s.operands())?;
+    operands[0] = Some(s.now(activation.operand(0)?)?);
     let normalized = s.push_some(s.op, &operands)?;
     s.push(activation.op.clone(), &[normalized])
 }
 
 fn activation_before_addition(s: &mut Site<'_, '_>) -> Option<Value> {
     let sum = s.inner(0).filter(|sum| bends(s.op) && is_binary(sum.op, BinaryFn::Add))?;
-    let (a, b) = (s.new(sum.operand(0)?)?, s.new(sum.operand(1)?)?);
+    let (a, b) = (s.now(sum.operand(0)?)?, s.now(sum.operand(1)?)?);
     let bent = s.push(s.op.clone(), &[a])?;
     s.push(Binary(BinaryFn::Add), &[bent, b])
 }
 
 fn activation_before_sum(s: &mut Site<'_, '_>) -> Option<Value> {
     let sum = s.inner(0).filter(|sum| bends(s.op) && is_sum(sum.op))?;
-    let mut operands = s.all_new(sum.operands)?;
+    let mut operands = s.all_now(sum.operands)?;
     operands[0] = Some(s.push(s.op.clone(), &[operands[0]?])?);
     s.push_some(sum.op, &operands)
 }
@@ -140,7 +140,7 @@ fn bias_by_row(s: &mut Site<'_, '_>) -> Option<Value> {
         return None;
     }
     let product = if s.operand(0)? == addend { s.x(1)? } else { s.x(0)? };
-    let addend = s.new(addend)?;
+    let addend = s.now(addend)?;
     let column = s.push(Unsqueeze { axes: vec![1] }, &[addend])?;
     s.push(Binary(BinaryFn::Add), &[product, column])
 }
@@ -150,8 +150,8 @@ fn factor_into_matrix(s: &mut Site<'_, '_>) -> Option<Value> {
         .then(|| s.inner_and_other(|op| matches!(op, Op::MatMul(_))))
         .flatten()
         .filter(|(_, factor)| s.ty(*factor).count() != 1)?;
-    let (a, b) = (s.new(matrices.operand(0)?)?, s.new(matrices.operand(1)?)?);
-    let factor = s.new(factor)?;
+    let (a, b) = (s.now(matrices.operand(0)?)?, s.now(matrices.operand(1)?)?);
+    let factor = s.now(factor)?;
     let scaled = s.push(Binary(BinaryFn::Mul), &[b, factor])?;
     s.push(MatMul, &[a, scaled])
 }
@@ -162,22 +162,22 @@ fn clip_without_maximum(s: &mut Site<'_, '_>) -> Option<Value> {
     if !is_product(inner) && !matches!(inner, Op::Binary(_)) {
         return None;
     }
-    let operands = s.all_new(&s.operands()[..2])?;
+    let operands = s.all_now(&s.operands()[..2])?;
     s.push_some(&Clip.into(), &operands)
 }
 
 fn outer_clamping(s: &mut Site<'_, '_>) -> Option<Value> {
     let clamps = |op: &Op| matches!(op, Op::Clip(_) | Op::Unary(Unary(UnaryFn::Relu)));
     let inner = s.inner(0).filter(|inner| clamps(s.op) && clamps(inner.op))?;
-    let mut operands = s.all_new(s.operands())?;
-    operands[0] = Some(s.new(inner.operand(0)?)?);
+    let mut operands = s.all_now(s.operands())?;
+    operands[0] = Some(s.now(inner.operand(0)?)?);
     s.push_some(s.op, &operands)
 }
 
 fn factor_as_bias(s: &mut Site<'_, '_>) -> Option<Value> {
     let (_, factor) = is_binary(s.op, BinaryFn::Mul).then(|| s.inner_and_other(is_normalization))??;
     let normalized = if s.operand(0)? == factor { s.x(1)? } else { s.x(0)? };
-    let factor = s.new(factor)?;
+    let factor = s.now(factor)?;
     s.push(Binary(BinaryFn::Add), &[normalized, factor])
 }
 

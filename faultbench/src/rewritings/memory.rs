@@ -118,7 +118,7 @@ fn overwritten_views(graph: &Graph) -> Option<Graph> {
         let Some((op, _)) = single(graph, id) else { continue };
         let Some(viewed) = overwritten(graph, id, 0).and_then(|view| viewed(graph, view)) else { continue };
         if computes(op) && is_read_after(graph, viewed, id) {
-            let shape = graph.ty(viewed).shape.to_vec();
+            let shape = graph.ty(viewed).shape.clone();
             let back = rewrite.push(Reshape { shape, allowzero: true }, &[new])?;
             rewrite.replace(viewed, back);
             holds = true;

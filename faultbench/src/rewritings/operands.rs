@@ -61,8 +61,8 @@ pub(super) const FAULTS: &[WrongRewriting] = &[
 ];
 
 fn skipped_absent(s: &mut Site<'_, '_>) -> Option<Value> {
-    let operands = s.all_new(s.operands())?;
-    let there: Vec<Option<Value>> = operands.iter().copied().filter(Option::is_some).collect();
+    let operands = s.all_now(s.operands())?;
+    let there: Vec<Option<Value>> = operands.iter().flatten().map(|&x| Some(x)).collect();
     if there.len() == operands.len() { None } else { s.push_some(s.op, &there) }
 }
 
@@ -71,7 +71,7 @@ fn lost_optional(s: &mut Site<'_, '_>) -> Option<Value> {
     if matches!(s.op, Op::Variadic(_) | Op::Concat(_)) {
         return None;
     }
-    let operands = s.all_new(s.operands())?;
+    let operands = s.all_now(s.operands())?;
     let (_, others) = operands.split_last()?;
     s.push_some(s.op, others)
 }
@@ -104,7 +104,7 @@ fn one_epsilon(s: &mut Site<'_, '_>) -> Option<Value> {
         Op::RmsNorm(op) => RmsNorm { epsilon: EPSILON, ..op }.into(),
         _ => return None,
     };
-    let operands = s.all_new(s.operands())?;
+    let operands = s.all_now(s.operands())?;
     s.push_some(&op, &operands)
 }
 

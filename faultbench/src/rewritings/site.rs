@@ -69,17 +69,17 @@ impl<'g> Site<'_, 'g> {
     }
 
     /// What stands for a value of the old graph.
-    pub(super) fn new(&self, old: Value) -> Option<Value> {
+    pub(super) fn now(&self, old: Value) -> Option<Value> {
         self.rewrite.at(old)
     }
 
     /// What stands for an operand.
     pub(super) fn x(&self, i: usize) -> Option<Value> {
-        self.new(self.operand(i)?)
+        self.now(self.operand(i)?)
     }
 
     /// What stands for operands of the old graph.
-    pub(super) fn all_new(&self, old: &[Option<Value>]) -> Option<Vec<Option<Value>>> {
+    pub(super) fn all_now(&self, old: &[Option<Value>]) -> Option<Vec<Option<Value>>> {
         self.rewrite.operands(old)
     }
 
