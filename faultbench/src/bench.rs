@@ -1,7 +1,7 @@
 //! Trying every fault on the same cases.
 //!
-//! A case is generated, evaluated and run on the right kernels once; only the faults whose operator it holds, and that
-//! some judge has yet to find, run on it. Cases that lack the operator count all the same: a fault is "found after 300
+//! A case is generated, evaluated under each profile and run on the right kernels once; only the faults that it concerns, and that
+//! some judge has yet to find, run on it, once for all judges. Cases that do not concern it count all the same: a fault is "found after 300
 //! cases" if the 300th case of a campaign on default settings shows it. Where a judge takes the right kernels for
 //! wrong, what it says of the faulty ones on that case says nothing and does not count.
 
@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use harness::{Maker, Target, case};
 use triage::blame::blame;
 
-use crate::engines::{Attention, Engine, NO_LEVEL};
+use crate::engines::{Engine, NO_LEVEL};
 use crate::fault::Fault;
 use crate::judges::{FIRST, JUDGES};
 use crate::kernels::target;
@@ -70,6 +70,15 @@ impl Trial {
         self.first.iter().any(|first| index < first.load(Ordering::Relaxed))
     }
 
+    /// Takes what the judges make of an answer to a case, but for those who take the right kernels for wrong there.
+    fn take(&self, index: u64, wrong: [bool; JUDGES], right: [bool; JUDGES]) {
+        for (judge, first) in self.first.iter().enumerate() {
+            if wrong[judge] && !right[judge] {
+                first.fetch_min(index, Ordering::Relaxed);
+            }
+        }
+    }
+
     fn found_after(&self) -> [Option<u64>; JUDGES] {
         let after =
             |first: &AtomicU64| Some(first.load(Ordering::Relaxed)).filter(|&i| i != NEVER).map(|i| i + 1);
@@ -117,14 +126,16 @@ impl<'a> Bench<'a> {
             eprintln!("false alarm on case {index}: {}: {}", finding.signature(), finding.detail);
         }
         for (trial, engine) in &self.trials {
-            let attention = if trial.is_open(index) { Attention::Judge } else { Attention::Count };
-            let Some(alarms) = engine.alarms(&prepared, attention)? else { continue };
-            trial.concerned.fetch_add(1, Ordering::Relaxed);
-            for (judge, first) in trial.first.iter().enumerate() {
-                if alarms[judge] && !right.alarms[judge] {
-                    first.fetch_min(index, Ordering::Relaxed);
+            let is_concerned = if trial.is_open(index) {
+                let answers = engine.answers(&prepared)?;
+                for answer in answers.iter().flatten() {
+                    trial.take(index, prepared.reference.ask(answer).alarms, right.alarms);
                 }
-            }
+                answers.is_some()
+            } else {
+                engine.is_concerned(&prepared)
+            };
+            trial.concerned.fetch_add(u64::from(is_concerned), Ordering::Relaxed);
         }
         Ok(right.alarms)
     }

@@ -7,7 +7,6 @@ use ops::Model;
 use worker::{Outcome, Stage};
 
 use crate::fault::Fault;
-use crate::judges::JUDGES;
 use crate::kernels::{optimised, target};
 use crate::prepared::Prepared;
 use crate::processes::WrongProcess;
@@ -29,15 +28,6 @@ pub(crate) enum Engine {
     Process(&'static WrongProcess),
 }
 
-/// What is asked of an engine on a case.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Attention {
-    /// Which judges find the fault.
-    Judge,
-    /// Whether the case concerns it alone.
-    Count,
-}
-
 impl Engine {
     /// The engine that has a fault.
     pub(crate) fn new(fault: Fault) -> Result<Self> {
@@ -57,26 +47,22 @@ impl Engine {
         })
     }
 
-    /// Which judges find the fault on a case; `None` where the case does not concern it.
-    pub(crate) fn alarms(&self, on: &Prepared<'_>, attention: Attention) -> Result<Option<[bool; JUDGES]>> {
-        let ask = |answer: &Outcome| match attention {
-            Attention::Judge => on.reference.ask(answer).alarms,
-            Attention::Count => [false; JUDGES],
-        };
+    /// Whether a case concerns the fault: whether it has the operator, the pattern that is rewritten, or a run that is wrong.
+    pub(crate) fn is_concerned(&self, on: &Prepared<'_>) -> bool {
+        match self {
+            Self::Kernels(_, operator) => on.has(operator),
+            Self::Optimiser(fault) => fault.of(&on.case.model).is_some(),
+            Self::Process(fault) => answers(fault, on).is_some(),
+        }
+    }
+
+    /// The answers to a case; `None` where it does not concern the fault.
+    pub(crate) fn answers(&self, on: &Prepared<'_>) -> Result<Option<Vec<Outcome>>> {
         Ok(match self {
-            Self::Kernels(_, operator) if !on.has(operator) => None,
-            Self::Kernels(target, _) => Some(match attention {
-                Attention::Judge => on.opinion(target)?.alarms,
-                Attention::Count => [false; JUDGES],
-            }),
-            Self::Optimiser(fault) => fault.of(&on.case.model).map(|model| match attention {
-                Attention::Judge => ask(&answer(on, &model)),
-                Attention::Count => [false; JUDGES],
-            }),
-            Self::Process(fault) => answers(fault, on).map(|answers| {
-                let alarms = answers.iter().map(ask);
-                alarms.fold([false; JUDGES], |all, some| std::array::from_fn(|j| all[j] || some[j]))
-            }),
+            Self::Kernels(target, operator) if on.has(operator) => Some(vec![on.answer(target)?]),
+            Self::Kernels(..) => None,
+            Self::Optimiser(fault) => fault.of(&on.case.model).map(|model| vec![answer(on, &model)]),
+            Self::Process(fault) => answers(fault, on),
         })
     }
 }

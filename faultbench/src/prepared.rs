@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use anyhow::Result;
 use harness::{Case, Maker, Target, case};
 use ir::{Interface, Tensor};
+use worker::Outcome;
 
 use crate::judges::{Opinion, Reference};
 use crate::processes::Past;
@@ -27,10 +28,14 @@ impl<'m> Prepared<'m> {
         Ok(Self { maker, case, inputs, reference, runs: OnceCell::new() })
     }
 
+    /// A target's answer.
+    pub(crate) fn answer(&self, target: &Target) -> Result<Outcome> {
+        Ok(target.run(&self.case.onnx, &self.case.inputs, &Interface::of(&self.case.model))?.outcome)
+    }
+
     /// What the judges make of a target's answer.
     pub(crate) fn opinion(&self, target: &Target) -> Result<Opinion> {
-        let ran = target.run(&self.case.onnx, &self.case.inputs, &Interface::of(&self.case.model))?;
-        Ok(self.reference.ask(&ran.outcome))
+        Ok(self.reference.ask(&self.answer(target)?))
     }
 
     /// Whether an operator is in the model.

@@ -173,8 +173,8 @@ fn judges_table(results: &Results) -> String {
 fn levels_table(results: &Results) -> String {
     let names = PROFILES.map(|profile| format!(" {} |", profile.name)).concat();
     let mut table = format!(
-        "\nBy where the fault sits: in the kernel of an operator, in what an optimiser makes of a graph, in how a process runs one model \
-         after another. Some do as a public bug did, which is named.\n\n\
+        "\nBy where the fault sits: in the kernel of an operator, in what an optimiser makes of a graph, in how a process runs one\n\
+         model after another. Some do as a public bug did, which is named.\n\n\
          | level | faults | as a public bug |{names}\n|---|---|---|{}\n",
         "---|".repeat(PROFILES.len())
     );

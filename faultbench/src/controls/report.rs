@@ -81,7 +81,7 @@ pub(crate) fn markdown(results: &Results) -> String {
 
 {count} implementations that conform and are different: each that is called wrong is a false alarm. They are tried on {cases} cases. A
 column says on how many of them a control is called wrong under a profile that it conforms to; – that it does not conform to it.
-*Different* counts the cases on which it has other bits than our kernels. Of all, {alarms} alarms are none that is explained below.
+*Different* counts the cases on which it has other bits than our kernels. {alarms} alarms are not explained below.
 
 | control | it … | cases | different |{names}
 |---|---|---|---|{rule}

@@ -54,7 +54,7 @@ pub(super) const FAULTS: &[WrongRewriting] = &[
     WrongRewriting {
         name: "folding-of-integers-goes-through-f32",
         does: "computes integer operators all of whose operands are constants in f32",
-        source: Some("apache/tvm#20281"),
+        source: None,
         pass: Pass::Each(folded_in_f32),
     },
     WrongRewriting {
@@ -99,7 +99,6 @@ fn through(constant: &Tensor, of: &[DType], dtype: DType) -> Option<Tensor> {
     let ty = constant.ty();
     let narrow = |values: &[f64]| Tensor::from_f64_fn(&ty.with_dtype(dtype), |i| values[i]).to_f64s();
     let narrow = of.contains(&ty.dtype).then(|| narrow(&constant.to_f64s()))?;
-    // Not through the integers' own saturation of f64: so much fits, and more is what the fault is about.
     let back = Tensor::from_f64_fn(&ty, |i| narrow[i]);
     (back != *constant).then_some(back)
 }

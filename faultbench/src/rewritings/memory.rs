@@ -41,7 +41,7 @@ pub(super) const FAULTS: &[WrongRewriting] = &[
     WrongRewriting {
         name: "views-are-overwritten-with-what-they-are-of",
         does: "writes over a Reshape's operand what is computed in place in its result",
-        source: Some("pytorch/pytorch#100314"),
+        source: None,
         pass: Pass::Whole(overwritten_views),
     },
     WrongRewriting {

@@ -25,7 +25,7 @@ pub(super) const FAULTS: &[WrongRewriting] = &[
     WrongRewriting {
         name: "softmax-has-the-default-axis-of-opset-11",
         does: "takes axis −1, the default, for 1, the default before opset 13",
-        source: Some("onnx/onnx-mlir#832"),
+        source: Some("robertknight/rten#1414"),
         pass: Pass::Each(old_default_axis),
     },
     WrongRewriting {
