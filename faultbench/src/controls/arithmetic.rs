@@ -74,8 +74,9 @@ impl Own {
         if chosen.abs() <= self.format.max_finite() { chosen } else { near }
     }
 
-    /// An operand of a step.
+    /// An operand of a step, which is a number of the format as its results are.
     pub(super) fn operand(&self, x: f64) -> f64 {
+        let x = round_to(self.step, x);
         let is_flushed = self.way.denormals == Denormals::Flushed && x.abs() < self.format.min_normal();
         if is_flushed { 0f64.copysign(x) } else { x }
     }
@@ -106,11 +107,10 @@ impl Own {
     fn displaced(&self, f: Fun, x: f64, direction: f64) -> f64 {
         let v = f.value(x);
         let format = self.dtype.float().unwrap_or(FloatFormat::F64);
-        if x == 0.0 || v == 0.0 || !v.is_finite() {
-            v
-        } else {
-            v + direction * self.granted(f) * format.ulp(v)
-        }
+        let moved = v + direction * self.granted(f) * format.ulp(v);
+        // Beyond the next power of two the rounding alone is as much as is granted.
+        let is_granted = x != 0.0 && v != 0.0 && moved.is_finite() && format.ulp(moved) <= format.ulp(v);
+        if is_granted { moved } else { v }
     }
 }
 
