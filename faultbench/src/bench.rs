@@ -1,40 +1,23 @@
 //! Trying every fault on the same cases.
 //!
-//! A case is generated, evaluated and run on the right kernels once; only the faults whose operator it holds, and that
-//! some judge has yet to find, run on it. Cases that lack the operator count all the same: a fault is "found after 300
+//! A case is generated, evaluated under each profile and run on the right kernels once; only the faults that it concerns, and that
+//! some judge has yet to find, run on it, once for all judges. Cases that do not concern it count all the same: a fault is "found after 300
 //! cases" if the 300th case of a campaign on default settings shows it. Where a judge takes the right kernels for
 //! wrong, what it says of the faulty ones on that case says nothing and does not count.
 
-use std::collections::BTreeSet;
-use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use anyhow::{Context, Result};
-use graphgen::Settings;
-use harness::{Case, Maker, Target, case};
-use interp::{Bounded, Profile, Taps};
-use ir::Interface;
+use harness::{Maker, Target, case};
 use triage::blame::blame;
 
-use crate::PlantedFault;
-use crate::judges::{JUDGES, Opinion, ask};
+use crate::engines::{Engine, NO_LEVEL};
+use crate::fault::Fault;
+use crate::judges::{FIRST, JUDGES};
 use crate::kernels::target;
+use crate::prepared::Prepared;
 use crate::reduction::{self, Smallest};
-
-/// Which cases the faults are tried on.
-pub struct Sample {
-    /// The seed of the cases.
-    pub seed: u64,
-    /// How many cases each fault may take to be found.
-    pub cases: u64,
-    /// The number of operators in a graph.
-    pub nodes: usize,
-    /// The most elements of a tensor; `None` for the default.
-    pub max_elements: Option<i64>,
-    /// Whether the cases on which faults are found are reduced.
-    pub reduce: bool,
-}
+use crate::sample::{Sample, on_all_threads};
 
 /// What came of all faults.
 pub struct Results {
@@ -47,44 +30,53 @@ pub struct Results {
 
 /// What came of one fault.
 pub(crate) struct Tried {
-    pub(crate) fault: &'static PlantedFault,
+    pub(crate) fault: Fault,
     /// After how many cases each judge finds it.
     pub(crate) found_after: [Option<u64>; JUDGES],
-    /// Which operator is blamed on the case on which the bounds find it.
+    /// Which operator is blamed on the case on which the first judge finds it.
     pub(crate) culprit: Option<String>,
-    /// How many of the cases hold the operator.
-    pub(crate) cases_with_operator: u64,
-    /// What became of the case on which the bounds find it, if that was to be reduced.
+    /// How many of the cases have what the fault concerns: the operator, the pattern that is rewritten, or a run that it changes.
+    pub(crate) concerned: u64,
+    /// What became of the case on which the first judge finds it, if that was to be reduced.
     pub(crate) reduced: Option<Smallest>,
 }
 
 impl Tried {
     /// Whether the operator that is blamed is the one with the fault.
     pub(crate) fn is_named(&self) -> bool {
-        self.culprit.as_deref() == Some(self.fault.operator)
+        self.culprit.is_some() && self.culprit.as_deref() == self.fault.operator()
     }
 }
 
 /// A fault while it is tried, shared by the threads.
 struct Trial {
-    fault: &'static PlantedFault,
+    fault: Fault,
     /// The first case on which each judge finds it.
     first: [AtomicU64; JUDGES],
-    cases_with_operator: AtomicU64,
+    concerned: AtomicU64,
 }
 
 /// No case.
 const NEVER: u64 = u64::MAX;
 
 impl Trial {
-    fn new(fault: &'static PlantedFault) -> Self {
+    fn new(fault: Fault) -> Self {
         let first = std::array::from_fn(|_| AtomicU64::new(NEVER));
-        Self { fault, first, cases_with_operator: AtomicU64::new(0) }
+        Self { fault, first, concerned: AtomicU64::new(0) }
     }
 
     /// Whether a case can still tell something: threads reach cases out of order, and the first one counts.
     fn is_open(&self, index: u64) -> bool {
         self.first.iter().any(|first| index < first.load(Ordering::Relaxed))
+    }
+
+    /// Takes what the judges make of an answer to a case, but for those who take the right kernels for wrong there.
+    fn take(&self, index: u64, wrong: [bool; JUDGES], right: [bool; JUDGES]) {
+        for (judge, first) in self.first.iter().enumerate() {
+            if wrong[judge] && !right[judge] {
+                first.fetch_min(index, Ordering::Relaxed);
+            }
+        }
     }
 
     fn found_after(&self) -> [Option<u64>; JUDGES] {
@@ -94,81 +86,36 @@ impl Trial {
     }
 }
 
-/// A case with what is expected of an engine on it.
-struct Prepared {
-    case: Case,
-    names: Vec<String>,
-    reference: Vec<Bounded>,
-}
-
-impl Prepared {
-    fn new(maker: &Maker<'_>, index: u64) -> Result<Self> {
-        let case = maker.make(index)?;
-        let inputs = case::tensors(&case.inputs);
-        let evaluation = interp::evaluate(&case.model, &inputs, &Profile::TIGHT, Taps::Outputs)
-            .with_context(|| format!("case {index} has no reference"))?;
-        let names = case::outputs(&case.model).into_iter().map(|(name, _)| name).collect();
-        Ok(Self { case, names, reference: evaluation.outputs })
-    }
-
-    fn opinion(&self, target: &Target) -> Result<Opinion> {
-        let ran = target.run(&self.case.onnx, &self.case.inputs, &Interface::of(&self.case.model))?;
-        Ok(ask(target, &self.case, &self.names, &self.reference, &ran.outcome))
-    }
-}
-
 /// Tries the faults on the cases of a sample.
-pub fn run(sample: &Sample, faults: &[&'static PlantedFault]) -> Result<Results> {
-    let maker = maker(sample);
-    let trials: Vec<Trial> = faults.iter().map(|fault| Trial::new(fault)).collect();
-    let threads = thread::available_parallelism().map_or(1, NonZero::get) as u64;
-    let next = AtomicU64::new(0);
-    let work = || -> Result<[u64; JUDGES]> {
+pub fn run(sample: &Sample, faults: &[Fault]) -> Result<Results> {
+    let maker = sample.maker();
+    let trials: Vec<Trial> = faults.iter().map(|fault| Trial::new(*fault)).collect();
+    let parts = on_all_threads(sample.cases, |indices| {
         let bench = Bench::new(&maker, &trials)?;
         let mut false_alarms = [0; JUDGES];
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= sample.cases {
-                return Ok(false_alarms);
-            }
+        for index in indices {
             let alarms = bench.case(index)?;
             false_alarms.iter_mut().zip(alarms).for_each(|(all, alarm)| *all += u64::from(alarm));
         }
-    };
-    let parts: Vec<[u64; JUDGES]> = thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let done = running.into_iter().map(|thread| thread.join().ok().context("a thread panicked")?);
-        done.collect::<Result<_>>()
+        Ok(false_alarms)
     })?;
     let false_alarms = std::array::from_fn(|judge| parts.iter().map(|part| part[judge]).sum());
     let faults = trials.iter().map(|trial| tried(&maker, trial, sample.reduce)).collect::<Result<_>>()?;
     Ok(Results { seed: sample.seed, cases: sample.cases, faults, false_alarms })
 }
 
-/// The default settings of a campaign, in every opset.
-fn maker(sample: &Sample) -> Maker<'static> {
-    let default = Settings::default();
-    let settings = Settings {
-        opset: *ir::graph::OPSETS.end(),
-        nodes: sample.nodes,
-        max_elements: sample.max_elements.unwrap_or(default.max_elements),
-        ..default
-    };
-    Maker::new(sample.seed, settings)
-}
-
 /// What a thread works with.
 struct Bench<'a> {
     maker: &'a Maker<'a>,
     right: Target,
-    trials: Vec<(&'a Trial, Target)>,
+    trials: Vec<(&'a Trial, Engine)>,
 }
 
 impl<'a> Bench<'a> {
     fn new(maker: &'a Maker<'a>, trials: &'a [Trial]) -> Result<Self> {
-        let open = |faults: &[_]| target(faults).context("the kernels have no optimisation level");
-        let trials = trials.iter().map(|trial| Ok((trial, open(&[trial.fault])?)));
-        Ok(Self { maker, right: open(&[])?, trials: trials.collect::<Result<_>>()? })
+        let engines = trials.iter().map(|trial| Ok((trial, Engine::new(trial.fault)?)));
+        let right = target(&[]).context(NO_LEVEL)?;
+        Ok(Self { maker, right, trials: engines.collect::<Result<_>>()? })
     }
 
     /// Tries the faults on a case; which judges take the right kernels for wrong.
@@ -178,57 +125,58 @@ impl<'a> Bench<'a> {
         if let Some(finding) = &right.finding {
             eprintln!("false alarm on case {index}: {}: {}", finding.signature(), finding.detail);
         }
-        let operators: BTreeSet<&str> = case::operators(&prepared.case.model).map(|(name, _)| name).collect();
-        for (trial, faulty) in &self.trials {
-            if !operators.contains(trial.fault.operator) {
-                continue;
-            }
-            trial.cases_with_operator.fetch_add(1, Ordering::Relaxed);
-            if !trial.is_open(index) {
-                continue;
-            }
-            let wrong = prepared.opinion(faulty)?;
-            for (judge, first) in trial.first.iter().enumerate() {
-                if wrong.alarms[judge] && !right.alarms[judge] {
-                    first.fetch_min(index, Ordering::Relaxed);
+        for (trial, engine) in &self.trials {
+            let is_concerned = if trial.is_open(index) {
+                let answers = engine.answers(&prepared)?;
+                for answer in answers.iter().flatten() {
+                    trial.take(index, prepared.reference.ask(answer).alarms, right.alarms);
                 }
-            }
+                answers.is_some()
+            } else {
+                engine.is_concerned(&prepared)
+            };
+            trial.concerned.fetch_add(u64::from(is_concerned), Ordering::Relaxed);
         }
         Ok(right.alarms)
     }
 }
 
 /// The result of a trial, with the culprit that is blamed on the case that shows the fault.
-fn tried(maker: &Maker<'_>, trial: &Trial, reduce: bool) -> Result<Tried> {
+fn tried(maker: &Maker<'_>, trial: &Trial, is_reduced: bool) -> Result<Tried> {
     let found_after = trial.found_after();
-    let culprit = match found_after[0] {
-        Some(after) => culprit(maker, trial.fault, after - 1)?,
-        None => None,
+    let shown = match (found_after[FIRST], Engine::new(trial.fault)?.into_target()?) {
+        (Some(after), Some(target)) => Some((after - 1, target)),
+        _ => None,
     };
-    let case = found_after[0].map(|after| after - 1).filter(|_| reduce);
-    let reduced = case.map(|index| reduction::reduce(maker, trial.fault, index)).transpose()?;
-    let cases_with_operator = trial.cases_with_operator.load(Ordering::Relaxed);
-    Ok(Tried { fault: trial.fault, found_after, culprit, cases_with_operator, reduced })
+    let culprit = shown.as_ref().map(|(index, target)| culprit(maker, target, *index)).transpose()?;
+    let reduce = |(index, target)| reduction::reduce(maker, target, trial.fault.name(), index);
+    let reduced = shown.filter(|_| is_reduced).map(reduce).transpose()?;
+    let concerned = trial.concerned.load(Ordering::Relaxed);
+    Ok(Tried { fault: trial.fault, found_after, culprit: culprit.flatten(), concerned, reduced })
 }
 
-fn culprit(maker: &Maker<'_>, fault: &'static PlantedFault, index: u64) -> Result<Option<String>> {
+fn culprit(maker: &Maker<'_>, faulty: &Target, index: u64) -> Result<Option<String>> {
     let prepared = Prepared::new(maker, index)?;
-    let faulty = target(&[fault]).context("the kernels have no optimisation level")?;
-    let Some(finding) = prepared.opinion(&faulty)?.finding else { return Ok(None) };
+    let Some(finding) = prepared.opinion(faulty)?.finding else { return Ok(None) };
     let inputs = case::tensors(&prepared.case.inputs);
-    let blamed = blame(&faulty, &prepared.case.model, &inputs, &finding)?;
+    let blamed = blame(faulty, &prepared.case.model, &inputs, &finding)?;
     Ok(blamed.culprit.map(|c| c.operator))
 }
 
 /// How many faults each judge finds.
-pub(crate) fn found(faults: &[Tried]) -> [usize; JUDGES] {
-    std::array::from_fn(|judge| faults.iter().filter(|t| t.found_after[judge].is_some()).count())
+pub(crate) fn found<'t>(faults: impl IntoIterator<Item = &'t Tried>) -> [usize; JUDGES] {
+    let mut found = [0; JUDGES];
+    for tried in faults {
+        found.iter_mut().zip(tried.found_after).for_each(|(sum, after)| *sum += usize::from(after.is_some()));
+    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue;
+    use crate::fault;
+    use crate::judges::PROFILES;
 
     /// Small graphs of small tensors have every shape class that large ones have, and cost less.
     const SMALL: Sample = Sample { seed: 0, cases: 700, nodes: 10, max_elements: Some(256), reduce: false };
@@ -279,12 +227,33 @@ mod tests {
 
     #[test]
     fn plain_faults_are_found_and_named_and_right_kernels_are_clean() {
-        let faults: Vec<_> = catalogue::all().filter(|f| PLAIN.contains(&f.name)).collect();
-        assert_eq!(faults.len(), PLAIN.len(), "some are not in the catalogue");
-        let results = run(&SMALL, &faults).unwrap();
+        let results = run(&SMALL, &called(PLAIN)).unwrap();
         let missed: Vec<_> = results.faults.iter().filter(|t| !t.is_named()).collect();
-        let missed: Vec<_> = missed.iter().map(|t| (t.fault.name, t.found_after[0], &t.culprit)).collect();
+        let missed: Vec<_> = missed.iter().map(|t| (t.fault.name(), t.found_after[0], &t.culprit)).collect();
         assert!(missed.is_empty(), "not found, or blamed on something else: {missed:?}");
-        assert_eq!(results.false_alarms[0], 0);
+        assert_eq!(results.false_alarms[..PROFILES.len()], [0; PROFILES.len()]);
+    }
+
+    fn called(names: &[&str]) -> Vec<Fault> {
+        let faults: Vec<_> = fault::all().filter(|f| names.contains(&f.name())).collect();
+        assert_eq!(faults.len(), names.len(), "some are not in the lists");
+        faults
+    }
+
+    #[test]
+    fn wrong_rewritings_and_processes_are_found_under_every_profile() {
+        let names = [
+            "activation-is-fused-before-the-addition",
+            "arithmetic-overwrites-its-first-operand",
+            "constants-of-f32-are-kept-in-f16",
+            "last-element-is-left-from-the-run-before",
+            "outputs-of-one-type-share-a-buffer",
+        ];
+        let results = run(&Sample { cases: 300, ..SMALL }, &called(&names)).unwrap();
+        for tried in &results.faults {
+            let found = &tried.found_after[..PROFILES.len()];
+            assert!(found.iter().all(Option::is_some), "{}: {found:?}", tried.fault.name());
+            assert!(tried.concerned > 0 && !tried.is_named());
+        }
     }
 }

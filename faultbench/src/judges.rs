@@ -1,10 +1,17 @@
-//! Who decides whether an answer is wrong: bounds derived for each element, or a constant for all.
+//! Who decides whether an answer is wrong: bounds derived for each element, under each accuracy profile, or a constant for all.
 
-use harness::{Case, Target};
-use interp::Bounded;
+use anyhow::{Context, Result};
+use harness::{Case, case};
+use interp::{Bounded, Profile, Taps};
 use ir::Tensor;
 use oracles::{Expected, Finding, Verdict};
 use worker::Outcome;
+
+/// The profiles under which answers are judged by bounds, from strict to loose. The first one is that of our own kernels.
+pub(crate) const PROFILES: [&Profile; 3] = [&Profile::TIGHT, &Profile::DECLARED, &Profile::WGSL];
+
+/// What findings call the kernels, and their level.
+const NAMES: (&str, &str) = ("faulty", "default");
 
 /// A fixed tolerance by the rule of NumPy's `allclose`: |actual − expected| ≤ absolute + relative·|expected|, and NaN
 /// equals NaN. As there, it holds for integers too.
@@ -23,8 +30,11 @@ pub(crate) const FIXED: [Fixed; 3] = [
     Fixed { name: "rtol 1e-5, atol 1e-5", relative: 1e-5, absolute: 1e-5 },
 ];
 
-/// How many judges there are: the bounds, then each of [`FIXED`].
-pub(crate) const JUDGES: usize = 1 + FIXED.len();
+/// How many judges there are: the bounds under each of [`PROFILES`], then each of [`FIXED`].
+pub(crate) const JUDGES: usize = PROFILES.len() + FIXED.len();
+
+/// The judge that says where a fault is found: the bounds under the first profile.
+pub(crate) const FIRST: usize = 0;
 
 impl Fixed {
     fn accepts(self, expected: &Tensor, actual: &Tensor) -> bool {
@@ -46,36 +56,66 @@ impl Fixed {
 
 /// What the judges make of an answer.
 pub(crate) struct Opinion {
-    /// What the bounds find.
+    /// What the bounds find under the first profile.
     pub(crate) finding: Option<Box<Finding>>,
     /// Whether each judge has something to find.
     pub(crate) alarms: [bool; JUDGES],
 }
 
-/// Asks all judges about an engine's answer to a case. Where a value is undefined, an engine may refuse.
-pub(crate) fn ask(
-    target: &Target,
-    case: &Case,
-    names: &[String],
-    reference: &[Bounded],
-    answer: &Outcome,
-) -> Opinion {
-    let expected = Expected { names, outputs: reference, profile: target.profile };
-    let finding = match oracles::judge(&target.backend, &target.level, answer, &expected) {
-        Verdict::Bug(f) if case.all_defined || !f.is_refusal() => Some(f),
-        Verdict::Bug(_) | Verdict::Pass | Verdict::Incomparable(_) => None,
-    };
-    let mut alarms = [finding.is_some(); JUDGES];
-    if let Outcome::Outputs(outputs) = answer {
-        for (alarm, fixed) in alarms[1..].iter_mut().zip(FIXED) {
-            let close = names.iter().zip(reference).all(|(name, judged)| {
-                let found = outputs.iter().find(|(n, _)| n == name);
-                found.is_some_and(|(_, actual)| fixed.accepts(&judged.tensor, actual))
-            });
-            *alarm = !close;
+/// What is expected on a case, under each profile.
+pub(crate) struct Reference {
+    names: Vec<String>,
+    /// The outputs with bounds under each of [`PROFILES`]. Their values are the same.
+    outputs: [Vec<Bounded>; PROFILES.len()],
+    all_defined: bool,
+}
+
+impl Reference {
+    /// Evaluates a case once for each profile.
+    pub(crate) fn of(case: &Case) -> Result<Self> {
+        let inputs = case::tensors(&case.inputs);
+        let evaluate = |profile| {
+            let evaluation = interp::evaluate(&case.model, &inputs, profile, Taps::Outputs);
+            let outputs = evaluation.with_context(|| format!("case {} has no reference", case.index));
+            outputs.map(|evaluation| evaluation.outputs)
+        };
+        let [tight, declared, wgsl] = PROFILES.map(evaluate);
+        let names = case::outputs(&case.model).into_iter().map(|(name, _)| name).collect();
+        Ok(Self { names, outputs: [tight?, declared?, wgsl?], all_defined: case.all_defined })
+    }
+
+    /// Outputs as an engine answers with them.
+    pub(crate) fn answer(&self, outputs: Vec<Tensor>) -> Outcome {
+        Outcome::Outputs(self.names.iter().cloned().zip(outputs).collect())
+    }
+
+    /// Asks all judges about an answer.
+    pub(crate) fn ask(&self, answer: &Outcome) -> Opinion {
+        let [tight, declared, wgsl] = std::array::from_fn(|profile| self.finding(profile, answer));
+        let [loose, middle, strict] = FIXED.map(|fixed| self.is_off(fixed, answer, tight.is_some()));
+        let alarms = [tight.is_some(), declared.is_some(), wgsl.is_some(), loose, middle, strict];
+        Opinion { finding: tight, alarms }
+    }
+
+    /// What the bounds find under one of the profiles. Where a value is undefined, an engine may refuse.
+    pub(crate) fn finding(&self, profile: usize, answer: &Outcome) -> Option<Box<Finding>> {
+        let expected =
+            Expected { names: &self.names, outputs: &self.outputs[profile], profile: PROFILES[profile] };
+        match oracles::judge(NAMES.0, NAMES.1, answer, &expected) {
+            Verdict::Bug(f) if self.all_defined || !f.is_refusal() => Some(f),
+            Verdict::Bug(_) | Verdict::Pass | Verdict::Incomparable(_) => None,
         }
     }
-    Opinion { finding, alarms }
+
+    /// Whether an answer is beyond a fixed tolerance; of what is no answer, constants think as the bounds do.
+    fn is_off(&self, fixed: Fixed, answer: &Outcome, is_wrong: bool) -> bool {
+        let Outcome::Outputs(outputs) = answer else { return is_wrong };
+        let mut judged = self.names.iter().zip(&self.outputs[FIRST]);
+        !judged.all(|(name, judged)| {
+            let found = outputs.iter().find(|(n, _)| n == name);
+            found.is_some_and(|(_, actual)| fixed.accepts(&judged.tensor, actual))
+        })
+    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! The oracle of oracles: kernels with one planted fault each, which a campaign must find and name, and the same kernels without a
-//! fault, in which it must find nothing.
+//! The oracle of oracles: implementations with one planted fault each, which a campaign must find and name, and ones that are right
+//! in another way (controls), in which it must find nothing.
 //!
-//! A missed fault says that generation, value search, bounds or blame have a hole; a finding without a fault says that a bound is
-//! too narrow or a kernel wrong. The same runs are also judged with the fixed tolerances that are usual, so that bounds and constants
+//! A missed fault says that generation, value search, bounds or blame have a hole; a finding in a control says that a bound is
+//! too narrow. The same runs are also judged with the fixed tolerances that are usual, so that bounds and constants
 //! stand side by side. `cargo xtask faults` is the command line.
 //!
 //! ```
-//! use onnxsmith_faultbench::{Sample, bench, catalogue, report};
+//! use onnxsmith_faultbench::{Sample, bench, fault, report};
 //!
-//! let floor: Vec<_> = catalogue::all().filter(|fault| fault.is_called("floor-truncates")).collect();
+//! let floor: Vec<_> = fault::all().filter(|fault| fault.is_called("floor-truncates")).collect();
 //! let sample = Sample { seed: 0, cases: 20, nodes: 4, max_elements: Some(64), reduce: false };
 //! let results = bench::run(&sample, &floor)?;
 //! assert_eq!(report::json(&results)["faults"], 1);
@@ -18,10 +18,16 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`catalogue`] | the faults, a file per family of operators |
+//! | [`fault`] | a fault, by where it sits |
+//! | [`catalogue`] | those in kernels, a file per family of operators |
+//! | `rewritings` | those in what an optimiser makes of a model |
+//! | `processes` | those in how a process runs models |
 //! | `node` | what the faulty kernels are made of: the right kernels, on other operands or with other results |
 //! | `kernels` | the CPU's kernels but for one |
-//! | `judges` | bounds, and constants |
+//! | `engines` | what has a fault and answers to cases |
+//! | [`controls`] | implementations that are right in another way |
+//! | `sample`, `prepared` | which cases are tried, and what is expected on one |
+//! | `judges` | bounds under each profile, and constants |
 //! | [`mod@bench`] | trying every fault on the same cases |
 //! | [`clusters`] | many faults in one campaign: is there one group of findings for each? |
 //! | [`shadow`] | rare faults beside operators that are always wrong: is each told? |
@@ -31,16 +37,25 @@
 pub mod bench;
 pub mod catalogue;
 pub mod clusters;
+pub mod controls;
+mod engines;
+pub mod fault;
 mod judges;
 mod kernels;
 mod node;
+mod prepared;
+mod processes;
 mod reduction;
 pub mod report;
+mod rewritings;
+mod sample;
 pub mod shadow;
 
 use ir::Tensor;
 
-pub use bench::{Results, Sample};
+pub use bench::Results;
+pub use fault::Fault;
+pub use sample::Sample;
 
 use node::Node;
 

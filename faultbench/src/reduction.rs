@@ -5,14 +5,12 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use harness::{Maker, case};
+use harness::{Maker, Target, case};
 use serde::Serialize;
 use serde_json::{Value, json};
 use triage::reduce::{Budget, Problem, Reduced, Reduction, reduce_problems};
 
-use crate::PlantedFault;
 use crate::bench::Tried;
-use crate::kernels::target;
 
 /// What a person takes in at a glance: so many nodes and elements at most.
 const SMALL: (usize, u64) = (3, 64);
@@ -25,11 +23,10 @@ pub(crate) struct Smallest {
     model: String,
 }
 
-/// Reduces the case of a number, on which a fault is found.
-pub(crate) fn reduce(maker: &Maker<'_>, fault: &'static PlantedFault, index: u64) -> Result<Smallest> {
+/// Reduces the case of a number, on which the fault of a target is found.
+pub(crate) fn reduce(maker: &Maker<'_>, faulty: Target, fault: &str, index: u64) -> Result<Smallest> {
     let case = maker.make(index)?;
     let inputs = case::tensors(&case.inputs);
-    let faulty = target(&[fault]).context("the kernels have no optimisation level")?;
     let stop = AtomicBool::new(false);
     let reduction =
         Reduction { targets: &[faulty], seed: maker.seed, budget: Budget::default(), stop: &stop };
@@ -39,7 +36,7 @@ pub(crate) fn reduce(maker: &Maker<'_>, fault: &'static PlantedFault, index: u64
         smallest = best.problem.model.to_string();
         Ok(())
     });
-    let reduced = reduced.with_context(|| format!("case {index} with {}", fault.name))?;
+    let reduced = reduced.with_context(|| format!("case {index} with {fault}"))?;
     Ok(Smallest { reduced, model: smallest })
 }
 
@@ -81,7 +78,7 @@ pub(crate) fn text(faults: &[Tried]) -> String {
     for tried in faults {
         if let Some(reduced) = tried.reduced.as_ref().map(|s| &s.reduced).filter(|r| !is_small(r)) {
             let (nodes, elements) = (reduced.nodes_after, reduced.elements_after);
-            text += &format!("stays at {nodes} nodes and {elements} elements: {}\n", tried.fault.name);
+            text += &format!("stays at {nodes} nodes and {elements} elements: {}\n", tried.fault.name());
         }
     }
     text
@@ -90,8 +87,7 @@ pub(crate) fn text(faults: &[Tried]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{self, Sample};
-    use crate::catalogue;
+    use crate::{Sample, bench, fault};
 
     #[test]
     fn faults_in_sizes_axes_and_attributes_come_down_to_one_small_node() {
@@ -101,8 +97,8 @@ mod tests {
             "transpose-copies",
             "matmul-drops-the-tail",
         ];
-        let faults: Vec<_> = catalogue::all().filter(|f| names.contains(&f.name)).collect();
-        assert_eq!(faults.len(), names.len(), "some are not in the catalogue");
+        let faults: Vec<_> = fault::all().filter(|f| names.contains(&f.name())).collect();
+        assert_eq!(faults.len(), names.len(), "some are not in the lists");
         let sample = Sample { seed: 0, cases: 200, nodes: 10, max_elements: Some(256), reduce: true };
         for tried in bench::run(&sample, &faults).unwrap().faults {
             let smallest = tried.reduced.expect("it is found");
@@ -110,7 +106,7 @@ mod tests {
             assert!(
                 minimal && nodes_after == 1 && elements_after <= 16,
                 "{}: {}",
-                tried.fault.name,
+                tried.fault.name(),
                 smallest.model
             );
         }

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::bench::{Results, Tried, found};
-use crate::judges::{FIXED, JUDGES};
+use crate::controls;
+use crate::fault::Level;
+use crate::judges::{FIRST, FIXED, JUDGES, PROFILES};
 use crate::reduction;
 
 /// The generated page.
@@ -12,20 +14,16 @@ pub const PAGE: &str = "docs/faults.md";
 /// One JSON object.
 pub fn json(results: &Results) -> Value {
     let found = found(&results.faults);
-    let by_tolerance: Map<String, Value> = FIXED
-        .iter()
-        .zip(1..)
-        .map(|(fixed, judge): (_, usize)| {
-            let row = json!({ "found": found[judge], "false_alarms": results.false_alarms[judge] });
-            (fixed.name.to_owned(), row)
-        })
-        .collect();
+    let row = |judge: usize| json!({ "found": found[judge], "false_alarms": results.false_alarms[judge] });
     json!({
         "faults": results.faults.len(),
-        "found": found[0],
-        "false_alarms": results.false_alarms[0],
+        "found": found[FIRST],
+        "false_alarms": results.false_alarms[FIRST],
         "cases": results.cases,
-        "by_tolerance": by_tolerance,
+        "by_profile": by_profile(row),
+        "by_tolerance": by_tolerance(row),
+        "by_level": by_level(results),
+        "sources": results.faults.iter().filter(|t| t.fault.source().is_some()).count(),
         "seed": results.seed,
         "named": results.faults.iter().filter(|t| t.is_named()).count(),
         "reduction": reduction::json(&results.faults),
@@ -33,23 +31,59 @@ pub fn json(results: &Results) -> Value {
     })
 }
 
+/// Something of each judge by bounds, by the name of the profile.
+fn by_profile(of: impl Fn(usize) -> Value) -> Map<String, Value> {
+    PROFILES.iter().enumerate().map(|(judge, profile)| (profile.name.to_owned(), of(judge))).collect()
+}
+
+/// Something of each judge by a fixed tolerance, by its name.
+fn by_tolerance(of: impl Fn(usize) -> Value) -> Map<String, Value> {
+    let judges = FIXED.iter().zip(PROFILES.len()..);
+    judges.map(|(fixed, judge)| (fixed.name.to_owned(), of(judge))).collect()
+}
+
+/// How many faults there are at each level, and how many of them the bounds find under each profile.
+fn by_level(results: &Results) -> Map<String, Value> {
+    let levels = Level::ALL.into_iter().map(|level| {
+        let (faults, found) = at(results, level);
+        let row = json!({
+            "faults": faults.len(),
+            "sources": faults.iter().filter(|t| t.fault.source().is_some()).count(),
+            "found": by_profile(|judge| json!(found[judge])),
+        });
+        (level.name().to_owned(), row)
+    });
+    levels.collect()
+}
+
+/// The faults of a level, and how many of them each judge finds.
+fn at(results: &Results, level: Level) -> (Vec<&Tried>, [usize; JUDGES]) {
+    let faults: Vec<&Tried> = results.faults.iter().filter(|t| t.fault.level() == level).collect();
+    let found = found(faults.iter().copied());
+    (faults, found)
+}
+
 fn one(tried: &Tried) -> Value {
-    let by_tolerance: Map<String, Value> = FIXED
-        .iter()
-        .zip(&tried.found_after[1..])
-        .map(|(f, after)| (f.name.to_owned(), json!(after)))
-        .collect();
+    let after = |judge: usize| json!(tried.found_after[judge]);
     json!({
-        "name": tried.fault.name,
-        "operator": tried.fault.operator,
-        "does": tried.fault.does,
-        "found_after": tried.found_after[0],
+        "name": tried.fault.name(),
+        "level": tried.fault.level().name(),
+        "operator": tried.fault.operator(),
+        "does": tried.fault.does(),
+        "source": tried.fault.source(),
+        "found_after": after(FIRST),
+        "by_profile": by_profile(after),
         "culprit": tried.culprit,
-        "culprit_is_right": tried.found_after[0].map(|_| tried.is_named()),
-        "cases_with_operator": tried.cases_with_operator,
-        "by_tolerance": by_tolerance,
+        "culprit_is_right": has_right_culprit(tried),
+        "cases_with_operator": tried.concerned,
+        "by_tolerance": by_tolerance(after),
         "reduced": tried.reduced,
     })
+}
+
+/// Whether the right operator is blamed, where the fault is found and in one.
+fn has_right_culprit(tried: &Tried) -> Option<bool> {
+    tried.found_after[FIRST].and(tried.fault.operator()).map(|_| tried.is_named())
 }
 
 /// A few lines: the totals, and what was missed.
@@ -64,33 +98,47 @@ pub fn text(results: &Results) -> String {
         );
     }
     for tried in &results.faults {
-        let (fault, cases) = (tried.fault, tried.cases_with_operator);
-        match (tried.found_after[0], &tried.culprit) {
-            (None, _) => {
-                text += &format!("not found: {} ({} in {cases} cases)\n", fault.name, fault.operator);
-            }
-            (Some(_), Some(_)) if tried.is_named() => {}
-            (Some(after), culprit) => {
-                let blamed = culprit.as_deref().unwrap_or("the whole graph");
-                text += &format!("found after {after} cases, but {blamed} is blamed: {}\n", fault.name);
-            }
+        text += &missed(tried);
+        if has_right_culprit(tried) == Some(false) {
+            let blamed = tried.culprit.as_deref().unwrap_or("the whole graph");
+            text += &format!("found, but {blamed} is blamed: {}\n", tried.fault.name());
         }
     }
     text + &reduction::text(&results.faults)
 }
 
-fn judge_name(judge: usize) -> &'static str {
-    judge.checked_sub(1).map_or("derived bounds", |fixed| FIXED[fixed].name)
+/// A line for a fault that the bounds do not find under each profile.
+fn missed(tried: &Tried) -> String {
+    let by = PROFILES.iter().zip(tried.found_after).filter(|(_, after)| after.is_none());
+    let profiles: Vec<&str> = by.map(|(profile, _)| profile.name).collect();
+    if profiles.is_empty() {
+        return String::new();
+    }
+    let (fault, place) = (tried.fault, tried.fault.operator().unwrap_or(tried.fault.level().name()));
+    format!(
+        "not found under {}: {} ({place} in {} cases)\n",
+        profiles.join(", "),
+        fault.name(),
+        tried.concerned
+    )
+}
+
+fn judge_name(judge: usize) -> String {
+    match judge.checked_sub(PROFILES.len()) {
+        None => format!("bounds, {}", PROFILES[judge].name),
+        Some(fixed) => FIXED[fixed].name.to_owned(),
+    }
 }
 
 /// The page.
-pub fn markdown(results: &Results) -> String {
-    let (count, cases, seed) = (results.faults.len(), results.cases, results.seed);
-    let mut page = format!(
+pub fn markdown(results: &Results, controls: &controls::bench::Results) -> String {
+    let (cases, seed) = (results.cases, results.seed);
+    let page = format!(
         "\
 # Planted faults
 
-Kernels that are right but for one thing each, and how soon a campaign on them notices. Generated by
+Implementations that are right but for one thing each, and how soon a campaign on them notices; and controls, which are right in
+another way than ours. Generated by
 
 <!-- not run: takes long -->
 ```sh
@@ -98,42 +146,85 @@ cargo xtask faults --markdown --cases {cases} --seed {seed}
 ```
 
 Each of the {count} faults is tried on the same {cases} cases of 10 operators, made as `onnxsmith fuzz` makes them, with every
-operator in every opset; a case counts whether or not it holds the faulty operator. The answers are judged by the
-bounds that are derived for each element (profile \"tight\") and, side by side, by the fixed tolerances that are usual,
-in the sense of NumPy's `allclose`. A false alarm is a case on which a judge takes kernels without a fault for wrong; on
+operator in every opset; a case counts whether or not it holds what the fault concerns. The answers are judged by the
+bounds that are derived for each element, under three accuracy profiles, and, side by side, by the fixed tolerances that are usual,
+in the sense of NumPy's `allclose`. A false alarm is a case on which a judge takes our kernels without a fault for wrong; on
 such a case it finds no fault either.
 
-| judge | faults found | false alarms in {cases} cases |
-|---|---|---|
-"
+",
+        count = results.faults.len()
     );
+    page + &judges_table(results)
+        + &levels_table(results)
+        + &faults_tables(results)
+        + &controls::report::markdown(controls)
+}
+
+fn judges_table(results: &Results) -> String {
+    let (count, cases) = (results.faults.len(), results.cases);
+    let mut table = format!("| judge | faults found | false alarms in {cases} cases |\n|---|---|---|\n");
     for (judge, found) in found(&results.faults).into_iter().enumerate() {
-        page +=
-            &format!("| {} | {found} of {count} | {} |\n", judge_name(judge), results.false_alarms[judge]);
+        let alarms = results.false_alarms[judge];
+        table += &format!("| {} | {found} of {count} | {alarms} |\n", judge_name(judge));
     }
-    let named = results.faults.iter().filter(|t| t.is_named()).count();
-    let bounds = found(&results.faults)[0];
-    page += &format!(
-        "\nOf the {bounds} that are found, {named} are blamed on the operator they are in.\n\n\
-         A number says after how many cases a judge finds the fault; – that it does not.\n\n\
-         | operator | the kernel … | cases with it | bounds |{} blamed |\n|---|---|---|---|{}---|\n",
-        FIXED.map(|f| format!(" {} |", f.name.replace("rtol ", "").replace(", atol ", " / "))).concat(),
-        "---|".repeat(FIXED.len()),
+    table
+}
+
+fn levels_table(results: &Results) -> String {
+    let names = PROFILES.map(|profile| format!(" {} |", profile.name)).concat();
+    let mut table = format!(
+        "\nBy where the fault sits: in the kernel of an operator, in what an optimiser makes of a graph, in how a process runs one\n\
+         model after another. Some do as a public bug did, which is named.\n\n\
+         | level | faults | as a public bug |{names}\n|---|---|---|{}\n",
+        "---|".repeat(PROFILES.len())
     );
-    for tried in &results.faults {
-        let after: [String; JUDGES] =
-            tried.found_after.map(|a| a.map_or_else(|| "–".to_owned(), |n| n.to_string()));
-        let blamed = match tried.found_after[0] {
-            None => "",
-            Some(_) => tried.culprit.as_deref().unwrap_or("whole graph"),
-        };
-        page += &format!(
-            "| {} | {} | {} | {} | {blamed} |\n",
-            tried.fault.operator,
-            tried.fault.does,
-            tried.cases_with_operator,
-            after.join(" | ")
-        );
+    for level in Level::ALL {
+        let (faults, found) = at(results, level);
+        let sources = faults.iter().filter(|t| t.fault.source().is_some()).count();
+        let found: Vec<String> = found[..PROFILES.len()].iter().map(ToString::to_string).collect();
+        let (found, count) = (found.join(" | "), faults.len());
+        table += &format!("| {} | {count} | {sources} | {found} |\n", level.name());
+    }
+    table
+}
+
+fn faults_tables(results: &Results) -> String {
+    let (operators, found) = at(results, Level::Operator);
+    let named = operators.iter().filter(|t| t.is_named()).count();
+    let mut page = format!(
+        "\nOf the {} in kernels that are found under \"{}\", {named} are blamed on the operator they are in.\n\n\
+         A number says after how many cases a judge finds the fault; – that it does not.\n",
+        found[FIRST], PROFILES[FIRST].name,
+    );
+    for (level, what, who) in [
+        (Level::Operator, "operator", "the kernel …"),
+        (Level::Graph, "rewriting", "the optimiser …"),
+        (Level::Process, "process", "the process …"),
+    ] {
+        page += &faults_table(&at(results, level).0, what, who);
     }
     page
+}
+
+fn faults_table(faults: &[&Tried], what: &str, who: &str) -> String {
+    let profiles = PROFILES.map(|profile| format!(" {} |", profile.name)).concat();
+    let tolerances =
+        FIXED.map(|f| format!(" {} |", f.name.replace("rtol ", "").replace(", atol ", " / "))).concat();
+    let mut table = format!(
+        "\n| {what} | {who} | as in | cases with it |{profiles}{tolerances} blamed |\n|---|---|---|---|{}---|\n",
+        "---|".repeat(JUDGES),
+    );
+    for tried in faults {
+        let after =
+            tried.found_after.map(|a| a.map_or_else(|| "–".to_owned(), |n| n.to_string())).join(" | ");
+        let blamed = match tried.found_after[FIRST] {
+            None => "",
+            Some(_) if tried.fault.level() == Level::Process => "",
+            Some(_) => tried.culprit.as_deref().unwrap_or("whole graph"),
+        };
+        let (fault, cases) = (tried.fault, tried.concerned);
+        let (place, source) = (fault.operator().unwrap_or(fault.name()), fault.source().unwrap_or(""));
+        table += &format!("| {place} | {} | {source} | {cases} | {after} | {blamed} |\n", fault.does());
+    }
+    table
 }

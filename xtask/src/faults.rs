@@ -1,12 +1,13 @@
 //! `cargo xtask faults`: the command line of the fault bench.
 
 use anyhow::{Result, ensure};
-use faultbench::{PlantedFault, Sample, bench, catalogue, clusters, report, shadow};
+use faultbench::{Fault, Sample, bench, clusters, controls, fault, report, shadow};
 
 use crate::checked_in::{Mode, bring_up_to_date, root};
 
 /// What the command line asks for.
 #[derive(clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Arguments {
     /// Print one JSON object
     #[arg(long, conflicts_with = "markdown")]
@@ -20,18 +21,21 @@ pub(crate) struct Arguments {
     /// The seed of the cases
     #[arg(long, default_value_t = 0, value_name = "N")]
     seed: u64,
-    /// Plant only the faults whose name or operator this is; may be repeated
+    /// Plant only the faults whose name, operator or level this is, or try only the controls of this name; may be repeated
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
     /// Reduce the first case on which each fault is found
     #[arg(long, conflicts_with = "markdown")]
     reduce: bool,
+    /// Plant no faults, and try the implementations that are right in another way alone
+    #[arg(long, conflicts_with_all = ["markdown", "reduce"])]
+    controls: bool,
     /// Plant so many faults at once, in operators drawn by the seed, and group what a campaign finds
-    #[arg(long, conflicts_with_all = ["markdown", "reduce", "only"], value_name = "N")]
+    #[arg(long, conflicts_with_all = ["markdown", "reduce", "only", "controls"], value_name = "N")]
     clusters: Option<usize>,
     /// Plant rare faults beside operators that are always wrong, and say which are told: in one campaign, in one of so many
     /// parts, and in one that is stopped now and then
-    #[arg(long, conflicts_with_all = ["markdown", "reduce", "only", "clusters"], value_name = "PARTS")]
+    #[arg(long, conflicts_with_all = ["markdown", "reduce", "only", "clusters", "controls"], value_name = "PARTS")]
     shadow: Option<u64>,
 }
 
@@ -43,17 +47,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(parts) = arguments.shadow {
         return shadowed(parts, arguments);
     }
-    for name in &arguments.only {
-        let is_known = catalogue::all().any(|fault| fault.is_called(name));
-        ensure!(
-            is_known,
-            "no fault is called {name} or is in an operator of that name; --json lists all faults"
-        );
-    }
-    let is_chosen = |fault: &&PlantedFault| {
-        arguments.only.is_empty() || arguments.only.iter().any(|name| fault.is_called(name))
-    };
-    let faults: Vec<&PlantedFault> = catalogue::all().filter(is_chosen).collect();
     let sample = Sample {
         seed: arguments.seed,
         cases: arguments.cases,
@@ -61,9 +54,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         max_elements: None,
         reduce: arguments.reduce,
     };
-    let results = bench::run(&sample, &faults)?;
+    if arguments.controls {
+        return try_controls(&sample, arguments);
+    }
+    let results = bench::run(&sample, &chosen(&arguments.only)?)?;
     if arguments.markdown {
-        bring_up_to_date(&root(), report::PAGE, &report::markdown(&results), Mode::Write, "faults --markdown")
+        let controls = controls::bench::run(&sample, &[])?;
+        let page = report::markdown(&results, &controls);
+        bring_up_to_date(&root(), report::PAGE, &page, Mode::Write, "faults --markdown")
     } else if arguments.json {
         println!("{}", report::json(&results));
         Ok(())
@@ -71,6 +69,33 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         print!("{}", report::text(&results));
         Ok(())
     }
+}
+
+/// The faults of these names, or all where none is named.
+fn chosen(names: &[String]) -> Result<Vec<Fault>> {
+    for name in names {
+        ensure!(
+            fault::all().any(|fault| fault.is_called(name)),
+            "no fault is called {name} or is in an operator or at a level of that name; --json lists all faults"
+        );
+    }
+    let is_chosen = |fault: &Fault| names.is_empty() || names.iter().any(|name| fault.is_called(name));
+    Ok(fault::all().filter(is_chosen).collect())
+}
+
+/// Tries implementations that are right, and says which of them are called wrong.
+fn try_controls(sample: &Sample, arguments: &Arguments) -> Result<()> {
+    for name in &arguments.only {
+        let is_known = controls::names().any(|known| known == name);
+        ensure!(is_known, "no control is called {name}; --controls --json lists all");
+    }
+    let results = controls::bench::run(sample, &arguments.only)?;
+    if arguments.json {
+        println!("{}", controls::report::json(&results));
+    } else {
+        print!("{}", controls::report::text(&results));
+    }
+    Ok(())
 }
 
 /// Plants many faults at once, and says what becomes of the findings.
