@@ -1,0 +1,36 @@
+//! What a conforming implementation gave that was outside of its bound: the least case of each, which is inside since.
+
+use ir::{Tensor, Type};
+use onnxsmith_interp::{Bounded, Profile, Taps, compare, evaluate};
+use ops::Model;
+
+/// The reference of the first output of a model, of whose variables each is given by its elements.
+fn reference(text: &str, inputs: &[&[f64]], profile: &Profile) -> Bounded {
+    let model: Model = text.parse().unwrap();
+    let tensors = model.graph.variables().zip(inputs);
+    let tensors: Vec<Tensor> =
+        tensors.map(|((_, _, ty), values)| Tensor::from_f64_fn(ty, |i| values[i])).collect();
+    evaluate(&model, &tensors, profile, Taps::Outputs).unwrap().outputs.remove(0)
+}
+
+/// Whether these elements are acceptable.
+fn accepts(expected: &Bounded, elements: &[f64], profile: &Profile) -> bool {
+    let ty: Type = expected.tensor.ty();
+    compare(expected, &Tensor::from_f64_fn(&ty, |i| elements[i]), profile).unwrap().passes()
+}
+
+#[test]
+fn a_power_of_negative_zero_has_either_sign_where_the_exponent_is_rounded() {
+    let power = |exponent: u32| {
+        let text = format!(
+            "onnxsmith 1 opset 23 graph {{ %0: f32[1] = variable \"x\" %1: u32[1] = constant {{{exponent}}} \
+             %2: f32[1] = Pow(%0, %1) return \"y\" = %2 }}"
+        );
+        reference(&text, &[&[-0.0]], &Profile::TIGHT)
+    };
+    // 2^24 + 1 is odd, and no number of f32.
+    let (rounded, odd) = (power(16_777_217), power(3));
+    let accepts = |expected, v| accepts(expected, &[v], &Profile::TIGHT);
+    assert!(accepts(&rounded, 0.0) && accepts(&rounded, -0.0) && !accepts(&rounded, 1e-45));
+    assert!(accepts(&odd, -0.0) && !accepts(&odd, 0.0));
+}
