@@ -34,3 +34,14 @@ fn a_power_of_negative_zero_has_either_sign_where_the_exponent_is_rounded() {
     assert!(accepts(&rounded, 0.0) && accepts(&rounded, -0.0) && !accepts(&rounded, 1e-45));
     assert!(accepts(&odd, -0.0) && !accepts(&odd, 0.0));
 }
+
+#[test]
+fn a_denormal_that_is_compared_as_zero_may_go_on_as_it_is() {
+    let relu =
+        "onnxsmith 1 opset 16 graph { %0: f32[1] = variable \"x\" %1: f32[1] = Relu(%0) return \"y\" = %1 }";
+    let of = |profile| reference(relu, &[&[-1e-40]], profile);
+    // x < 0 ? 0 : x, where the comparison flushes and the choice does not.
+    assert!(accepts(&of(&Profile::DECLARED), &[-1e-40], &Profile::DECLARED));
+    assert!(!accepts(&of(&Profile::DECLARED), &[-3e-38], &Profile::DECLARED));
+    assert!(!accepts(&of(&Profile::TIGHT), &[-1e-40], &Profile::TIGHT));
+}
