@@ -45,3 +45,13 @@ fn a_denormal_that_is_compared_as_zero_may_go_on_as_it_is() {
     assert!(!accepts(&of(&Profile::DECLARED), &[-3e-38], &Profile::DECLARED));
     assert!(!accepts(&of(&Profile::TIGHT), &[-1e-40], &Profile::TIGHT));
 }
+
+#[test]
+fn a_pivot_that_may_vanish_where_it_divides_decides_nothing() {
+    let det =
+        "onnxsmith 1 opset 23 graph { %0: f32[2, 2] = variable \"x\" %1: f32[] = Det(%0) return \"y\" = %1 }";
+    let matrix: &[f64] = &[0.0, 0.5, -1e-45, 3.0];
+    // 0/0 where the pivot has become 0.
+    assert!(accepts(&reference(det, &[matrix], &Profile::DECLARED), &[f64::NAN], &Profile::DECLARED));
+    assert!(!accepts(&reference(det, &[matrix], &Profile::TIGHT), &[f64::NAN], &Profile::TIGHT));
+}
