@@ -55,3 +55,15 @@ fn a_pivot_that_may_vanish_where_it_divides_decides_nothing() {
     assert!(accepts(&reference(det, &[matrix], &Profile::DECLARED), &[f64::NAN], &Profile::DECLARED));
     assert!(!accepts(&reference(det, &[matrix], &Profile::TIGHT), &[f64::NAN], &Profile::TIGHT));
 }
+
+#[test]
+fn elements_are_rounded_where_the_first_stage_has_fewer_digits() {
+    let norm = "onnxsmith 1 opset 23 graph { %0: f64[1] = variable \"x\" %1: f64[1] = constant {1.0} \
+                %2: f64[1] = RMSNormalization(%0, %1) {axis = 0, epsilon = 0.01, stash_type = 1} return \"y\" = %2 }";
+    let least = f64::from(f32::from_bits(1));
+    let expected = reference(norm, &[&[0.7 * least]], &Profile::TIGHT);
+    // As ONNX's function body has it: cast to f32 first, which gives the least denormal.
+    let by_body = f64::from((least / 0.01f64.sqrt()) as f32);
+    assert!(accepts(&expected, &[by_body], &Profile::TIGHT), "{expected:?}");
+    assert!(!accepts(&expected, &[2.0 * by_body], &Profile::TIGHT));
+}
