@@ -26,15 +26,19 @@
 //! | [`clusters`] | many faults in one campaign: is there one group of findings for each? |
 //! | `reduction` | reducing the cases on which faults are found |
 //! | [`report`] | the results as JSON, as a page, in a few lines |
+//! | [`malice`] | an implementation that does all the harm its accuracy profile permits |
+//! | [`soundness`] | holding the bounds against such implementations |
 
 pub mod bench;
 pub mod catalogue;
 pub mod clusters;
 mod judges;
 mod kernels;
+pub mod malice;
 mod node;
 mod reduction;
 pub mod report;
+pub mod soundness;
 
 use ir::Tensor;
 
