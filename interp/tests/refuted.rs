@@ -67,3 +67,12 @@ fn elements_are_rounded_where_the_first_stage_has_fewer_digits() {
     assert!(accepts(&expected, &[by_body], &Profile::TIGHT), "{expected:?}");
     assert!(!accepts(&expected, &[2.0 * by_body], &Profile::TIGHT));
 }
+
+#[test]
+fn a_determinant_of_a_zero_alone_has_either_sign() {
+    let det =
+        "onnxsmith 1 opset 18 graph { %0: f32[1, 1] = variable \"x\" %1: f32[] = Det(%0) return \"y\" = %1 }";
+    let expected = reference(det, &[&[-0.0]], &Profile::TIGHT);
+    let accepts = |v| accepts(&expected, &[v], &Profile::TIGHT);
+    assert!(accepts(-0.0) && accepts(0.0) && !accepts(1e-45));
+}

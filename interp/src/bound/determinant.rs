@@ -33,6 +33,8 @@ impl Bound<'_> {
         let m: Vec<Ball> = matrix.iter().map(|&x| self.operand(x)).collect();
         match m[..] {
             [] => return Ball::exact(1.0),
+            // Elimination that ends at a pivot of 0 knows no sign of it.
+            [x] if x.is_zero() => return Ball::either_zero(),
             [x] => return x,
             _ => {}
         }
