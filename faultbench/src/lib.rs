@@ -33,6 +33,8 @@
 //! | [`shadow`] | rare faults beside operators that are always wrong: is each told? |
 //! | `reduction` | reducing the cases on which faults are found |
 //! | [`report`] | the results as JSON, as a page, in a few lines |
+//! | [`malice`] | an implementation that does all the harm its accuracy profile permits |
+//! | [`soundness`] | holding the bounds against such implementations |
 
 pub mod bench;
 pub mod catalogue;
@@ -42,6 +44,7 @@ mod engines;
 pub mod fault;
 mod judges;
 mod kernels;
+pub mod malice;
 mod node;
 mod prepared;
 mod processes;
@@ -50,6 +53,7 @@ pub mod report;
 mod rewritings;
 mod sample;
 pub mod shadow;
+pub mod soundness;
 
 use ir::Tensor;
 

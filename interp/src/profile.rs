@@ -27,7 +27,8 @@ pub enum Accuracy {
         /// The absolute part.
         abs: f64,
     },
-    /// `base + per_unit·|x|` ULP of the result, x being the argument; of a power y·ln x.
+    /// `base + per_unit·|x|` ULP of the result, x being the argument; of a power y·ln x, as far as that is a normal number:
+    /// below, an ULP does not shrink with the result.
     Slope {
         /// ULP at 0.
         base: f64,

@@ -15,6 +15,7 @@ mod node_suite;
 mod pairs;
 mod program;
 mod schema;
+mod soundness;
 mod survive;
 mod values;
 
@@ -98,6 +99,8 @@ enum Task {
     Survive(survive::Arguments),
     /// Ask for every operator on every dtype alone, and list what our own engines say
     Pairs(pairs::Arguments),
+    /// Hold the bounds against implementations that do all the harm their profiles permit
+    Soundness(soundness::Arguments),
     /// Plant faults in correct kernels, and count which of them a campaign finds
     Faults(faults::Arguments),
 }
@@ -114,6 +117,7 @@ fn main() -> Result<ExitCode> {
         Task::Chaos(arguments) => chaos::run(&arguments),
         Task::Survive(arguments) => survive::run(&arguments),
         Task::Pairs(arguments) => pairs::run(&arguments),
+        Task::Soundness(arguments) => soundness::run(&arguments),
         Task::Faults(arguments) => faults::run(&arguments),
         Task::NodeSuite { tests, program } => node_suite::run(&tests, program.as_deref()),
         Task::Commands(arguments) => commands::run(&arguments),

@@ -69,11 +69,21 @@ impl Bound<'_> {
             let same = x.value.to_bits() == y.value.to_bits();
             return if same { x } else { Ball::either_zero() };
         }
-        let (low, high) = (f(x.low(), y.low()), f(x.high(), y.high()));
+        let (low, high) = self.or_either_denormal(x, y, f(x.low(), y.low()), f(x.high(), y.high()));
         match [x, y].into_iter().find(|b| b.low() == low && b.high() == high) {
             Some(winner) => Ball { value, ..winner },
             None => Ball::within(value, (high - value).max(value - low)),
         }
+    }
+
+    /// The ends of the extreme of two numbers. Denormals that are compared as zeros are alike, and the one that is chosen may go
+    /// on as it is.
+    fn or_either_denormal(&self, x: Ball, y: Ball, low: f64, high: f64) -> (f64, f64) {
+        if !(self.profile.flush_to_zero && x.has_zero() && y.has_zero()) {
+            return (low, high);
+        }
+        let least = self.format.min_normal();
+        (low.min(x.low().min(y.low()).max(-least)), high.max(x.high().max(y.high()).min(least)))
     }
 
     /// The remainder as WGSL defines it.

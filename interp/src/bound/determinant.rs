@@ -33,6 +33,8 @@ impl Bound<'_> {
         let m: Vec<Ball> = matrix.iter().map(|&x| self.operand(x)).collect();
         match m[..] {
             [] => return Ball::exact(1.0),
+            // Elimination that ends at a pivot of 0 knows no sign of it.
+            [x] if x.is_zero() => return Ball::either_zero(),
             [x] => return x,
             _ => {}
         }
@@ -62,6 +64,12 @@ impl Bound<'_> {
         // The reference eliminates in f64.
         let growth = OTHER_PIVOTS * (self.growth(roundings) + f64::from(roundings) * f64::EPSILON);
         let by_columns = Factors::of(transposed(&values, rows), rows);
+        if [factors, &by_columns]
+            .iter()
+            .any(|factors| factors.pivots().any(|pivot| self.is_no_divisor(pivot)))
+        {
+            return Ball::unknown(determinant);
+        }
         let grown = larger(&factors.grown(), &transposed(&by_columns.grown(), rows));
         let carried: Vec<f64> = m.iter().map(|x| x.error).collect();
         let moved: Vec<f64> =
@@ -82,6 +90,14 @@ impl Bound<'_> {
         let flushed = (rows * rows) as f64 * least * most;
         let local = by_elimination.max(by_minors) + product + flushed;
         self.widened(determinant, 0.0, local * super::TWICE_ROUNDED)
+    }
+}
+
+impl Bound<'_> {
+    /// Whether a pivot may be 0 where it divides, although it is not where that is asked.
+    fn is_no_divisor(&self, pivot: f64) -> bool {
+        let may_vanish = self.profile.flush_to_zero || self.profile.moderate_divisors;
+        may_vanish && pivot != 0.0 && pivot.abs() < self.format.min_normal()
     }
 }
 
@@ -244,8 +260,13 @@ impl Factors {
         Self { rows, m, places, is_negative }
     }
 
+    /// The diagonal of U.
+    fn pivots(&self) -> impl Iterator<Item = f64> {
+        self.m.iter().step_by(self.rows + 1).copied()
+    }
+
     fn determinant(&self) -> f64 {
-        let product: f64 = self.m.iter().step_by(self.rows + 1).product();
+        let product: f64 = self.pivots().product();
         if self.is_negative { -product } else { product }
     }
 

@@ -221,7 +221,9 @@ impl Bound<'_> {
             None => return Ball::unknown(value),
         };
         if value == 0.0 && low == 0.0 && high == 0.0 && x.value == 0.0 {
-            return if x.is_exact() { Ball::exact(value) } else { Ball::either_zero() };
+            // Whether an exponent is odd counts for -0 alone.
+            let has_sign = x.is_exact() && (y.is_exact() || x.value.is_sign_positive());
+            return if has_sign { Ball::exact(value) } else { Ball::either_zero() };
         }
         let carried = (high - value).max(value - low);
         match (self.profile.power)(self.dtype) {

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize};
+use crate::nn::normalize::{Standard, draw_epsilon, some_elements, staged, standardize};
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
@@ -98,13 +98,14 @@ fn facts(x: &[Option<&Type>]) -> Facts {
 }
 
 /// The channels standardised `together` at a time in `stage`, then scaled and shifted.
-fn eval<A: Arith>(c: &Call<'_, A>, stage: &A, together: usize, epsilon: f32) -> Vec<Data<A>> {
+fn eval<A: Arith>(c: &Call<'_, A>, stage: DType, together: usize, epsilon: f32) -> Vec<Data<A>> {
     let (a, x, scale, bias) = (c.arith, c.real(0), c.real(1), c.real(2));
     let items: Vec<A::R> = x.iter().copied().collect();
     let (channels, area) = (x.shape()[1], x.shape()[2..].iter().product::<usize>());
     let lanes = items.chunks((together * area).max(1));
     let normalized = lanes.flat_map(|lane| {
-        let Standard { mean, inverse, elements } = standardize(stage, lane, epsilon);
+        let read = staged(a, stage, c.dtype(0), lane);
+        let Standard { mean, inverse, elements } = standardize(&a.within(stage), &read, epsilon);
         lane.iter().zip(elements).map(move |(&x, n)| (x, n, mean, inverse)).collect::<Vec<_>>()
     });
     let y = normalized.enumerate().map(|(i, (x, n, mean, inverse))| {
@@ -144,7 +145,7 @@ impl Operator for InstanceNorm {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        eval(c, c.arith, 1, self.epsilon)
+        eval(c, c.dtype(0), 1, self.epsilon)
     }
 }
 
@@ -159,7 +160,7 @@ impl Operator for GroupNorm {
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let together = c.real(0).shape()[1] / self.num_groups as usize;
-        eval(c, &c.arith.within(self.stash), together, self.epsilon)
+        eval(c, self.stash, together, self.epsilon)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{Lanes, array};
-use crate::nn::normalize::{draw_epsilon, some_elements, standardize};
+use crate::nn::normalize::{draw_epsilon, some_elements, staged, standardize};
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
 use crate::spec::{Row, outputs};
@@ -115,7 +115,7 @@ impl Operator for LayerNorm {
         let first_stage = a.within(self.stash);
         let (mut means, mut inverses, mut normalized) = (Vec::new(), Vec::new(), Vec::new());
         for lane in Lanes::new(x, &axes).iter() {
-            let lane = standardize(&first_stage, lane, self.epsilon);
+            let lane = standardize(&first_stage, &staged(a, self.stash, c.dtype(0), lane), self.epsilon);
             means.push(lane.mean);
             inverses.push(lane.inverse);
             normalized.extend(lane.elements.into_iter().map(|n| a.round(n)));

@@ -1,5 +1,6 @@
 //! What the normalisations share: a lane brought to mean 0 and variance 1, channels' parameters, draws.
 
+use ir::format::FloatFormat;
 use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
@@ -22,6 +23,16 @@ pub(super) fn standardize<A: Arith>(a: &A, lane: &[A::R], epsilon: f32) -> Stand
     let deviation = a.call(Fun::Sqrt, a.add(a.variance(lane, mean), a.real(epsilon.into())));
     let inverse = a.div(a.real(1.0), deviation);
     Standard { mean, inverse, elements: lane.iter().map(|&x| a.mul(a.sub(x, mean), inverse)).collect() }
+}
+
+/// The elements of a lane as the first stage reads them: cast to its dtype, which may have fewer digits than theirs.
+pub(super) fn staged<A: Arith>(a: &A, stage: DType, from: DType, lane: &[A::R]) -> Vec<A::R> {
+    let digits = |dtype: DType| dtype.float().map_or(0, FloatFormat::precision);
+    if digits(stage) >= digits(from) {
+        return lane.to_vec();
+    }
+    let stage = a.within(stage);
+    lane.iter().map(|&x| stage.round(x)).collect()
 }
 
 /// One of the values of ε in use.

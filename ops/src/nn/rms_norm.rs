@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::lanes;
-use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements};
+use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements, staged};
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to};
 use crate::spec::Row;
@@ -79,6 +79,7 @@ impl Operator for RmsNorm {
         let (stage, back) = (a.within(self.stash), a.within(c.dtype(0)));
         let axes: Vec<usize> = (axis(self.axis, x.ndim()).unwrap_or(0)..x.ndim()).collect();
         let normalized = lanes::map(x, &axes, |lane| {
+            let lane = staged(a, self.stash, c.dtype(0), lane);
             let squares = stage.dot(lane.iter().map(|&x| (x, x)));
             let mean = stage.div(squares, stage.real(lane.len() as f64));
             let root = stage.call(Fun::Sqrt, stage.add(mean, stage.real(self.epsilon.into())));

@@ -1,0 +1,163 @@
+//! Holding the bounds against implementations that do all the harm their profiles permit.
+//!
+//! Each operator is drawn alone, on each dtype, and run by some conforming implementations ([`crate::malice`]). Whatever they give must be
+//! inside the bounds; what is not refutes a bound. The share of its bound that an element reaches at most says how wide that is: where
+//! the largest is small, the bound of the operator can hide faults.
+
+mod inputs;
+mod report;
+mod trial;
+
+use std::collections::BTreeSet;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use anyhow::{Context, Result};
+use graphgen::{DRAWN, Settings};
+use harness::case::CaseError;
+use harness::{Case, Maker};
+use interp::Profile;
+use ir::{DType, DTypes, Stream};
+use ops::Spec;
+
+pub use report::{PAGE, json, markdown, text};
+pub use trial::{Refutation, Tally};
+
+/// The largest number of elements of a value. Sums are long enough, and many cases are worth more than long ones.
+const MOST_ELEMENTS: i64 = 128;
+
+/// What is tried.
+pub struct Sample {
+    /// The seed of the cases and of the implementations.
+    pub seed: u64,
+    /// How many cases of each operator on each dtype.
+    pub cases: u64,
+    /// How many implementations of each profile run each case.
+    pub implementations: u64,
+}
+
+/// A profile that implementations keep, and the one that their bounds are derived from: the same, but where it is tested that this
+/// test can fail.
+#[derive(Clone, Copy)]
+pub struct Contract<'p> {
+    /// What the implementations keep.
+    pub kept: &'p Profile,
+    /// What the bounds are derived from.
+    pub claimed: &'p Profile,
+}
+
+/// What came of one operator under one profile.
+pub struct Row {
+    /// The operator.
+    pub operator: &'static str,
+    /// The name of the profile that was kept.
+    pub profile: &'static str,
+    /// The dtypes that it was drawn on.
+    pub dtypes: BTreeSet<DType>,
+    /// What came of its elements.
+    pub tally: Tally,
+}
+
+/// What came of a sample.
+pub struct Results {
+    /// The sample.
+    pub sample: Sample,
+    /// By operator, then by profile.
+    pub rows: Vec<Row>,
+}
+
+impl Results {
+    /// All elements that are outside of their bounds, the first of each operator and profile told.
+    pub fn refuted(&self) -> u64 {
+        self.rows.iter().map(|row| row.tally.refuted).sum()
+    }
+}
+
+impl Contract<'static> {
+    /// The profiles whose implementations are made. Those that transform convolutions are not: no step of a meaning tells how.
+    pub const ALL: [Self; 3] =
+        [Self::of(&Profile::TIGHT), Self::of(&Profile::WGSL), Self::of(&Profile::DECLARED)];
+
+    const fn of(profile: &'static Profile) -> Self {
+        Self { kept: profile, claimed: profile }
+    }
+}
+
+/// Tries all operators that are drawn, or those that are named.
+pub fn run(sample: Sample, contracts: &[Contract<'_>], only: &[String]) -> Result<Results> {
+    let is_wanted = |spec: &&'static Spec| only.is_empty() || only.iter().any(|name| name == spec.name);
+    let operators: Vec<&'static Spec> = ops::drawn().filter(is_wanted).collect();
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Vec<(usize, Vec<Row>)>> {
+        let mut done = Vec::new();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(spec) = operators.get(place) else { return Ok(done) };
+            done.push((place, rows(&sample, contracts, spec)?));
+        }
+    };
+    let mut done = thread::scope(|scope| -> Result<Vec<(usize, Vec<Row>)>> {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let mut all = Vec::new();
+        for thread in running {
+            all.extend(thread.join().ok().context("a thread panicked")??);
+        }
+        Ok(all)
+    })?;
+    done.sort_by_key(|(place, _)| *place);
+    Ok(Results { sample, rows: done.into_iter().flat_map(|(_, rows)| rows).collect() })
+}
+
+/// What comes of one operator under each contract.
+fn rows(sample: &Sample, contracts: &[Contract<'_>], spec: &'static Spec) -> Result<Vec<Row>> {
+    let row = |contract: &Contract<'_>| Row {
+        operator: spec.name,
+        profile: contract.kept.name,
+        dtypes: BTreeSet::new(),
+        tally: Tally::default(),
+    };
+    let mut rows: Vec<Row> = contracts.iter().map(row).collect();
+    for dtype in DRAWN.iter() {
+        let stream = Stream::new(sample.seed).child("soundness").child(spec.name).child(dtype.name());
+        for case in cases(sample, spec, dtype) {
+            let case = case?;
+            for (row, contract) in rows.iter_mut().zip(contracts) {
+                row.dtypes.insert(dtype);
+                row.tally.take(&case, *contract, sample.implementations, stream.at(case.index))?;
+            }
+        }
+    }
+    for row in &mut rows {
+        row.tally.sort();
+    }
+    Ok(rows)
+}
+
+/// Cases of one operator alone on a dtype, wherever it takes that.
+fn cases(
+    sample: &Sample,
+    spec: &'static Spec,
+    dtype: DType,
+) -> impl Iterator<Item = Result<Case, CaseError>> {
+    let settings = Settings {
+        nodes: 1,
+        operators: [spec.name].into(),
+        wanted: DTypes::of(&[dtype]),
+        function: 0.0,
+        max_rank: 4,
+        max_elements: MOST_ELEMENTS,
+        ..Settings::default()
+    };
+    let count = if settings.opsets().is_empty() { 0 } else { sample.cases };
+    let maker = Maker::new(sample.seed, settings);
+    (0..count).filter_map(move |index| match maker.make(index) {
+        // Only a rare use of the operator has the dtype.
+        Err(CaseError::Nothing { .. }) => None,
+        made => Some(made),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! What a conforming implementation gave that was outside of its bound: the least case of each, which is inside since.
+
+use ir::{Tensor, Type};
+use onnxsmith_interp::{Bounded, Profile, Taps, compare, evaluate};
+use ops::Model;
+
+/// The reference of the first output of a model, of whose variables each is given by its elements.
+fn reference(text: &str, inputs: &[&[f64]], profile: &Profile) -> Bounded {
+    let model: Model = text.parse().unwrap();
+    let tensors = model.graph.variables().zip(inputs);
+    let tensors: Vec<Tensor> =
+        tensors.map(|((_, _, ty), values)| Tensor::from_f64_fn(ty, |i| values[i])).collect();
+    evaluate(&model, &tensors, profile, Taps::Outputs).unwrap().outputs.remove(0)
+}
+
+/// Whether these elements are acceptable.
+fn accepts(expected: &Bounded, elements: &[f64], profile: &Profile) -> bool {
+    let ty: Type = expected.tensor.ty();
+    compare(expected, &Tensor::from_f64_fn(&ty, |i| elements[i]), profile).unwrap().passes()
+}
+
+#[test]
+fn a_power_of_negative_zero_has_either_sign_where_the_exponent_is_rounded() {
+    let power = |exponent: u32| {
+        let text = format!(
+            "onnxsmith 1 opset 23 graph {{ %0: f32[1] = variable \"x\" %1: u32[1] = constant {{{exponent}}} \
+             %2: f32[1] = Pow(%0, %1) return \"y\" = %2 }}"
+        );
+        reference(&text, &[&[-0.0]], &Profile::TIGHT)
+    };
+    // 2^24 + 1 is odd, and no number of f32.
+    let (rounded, odd) = (power(16_777_217), power(3));
+    let accepts = |expected, v| accepts(expected, &[v], &Profile::TIGHT);
+    assert!(accepts(&rounded, 0.0) && accepts(&rounded, -0.0) && !accepts(&rounded, 1e-45));
+    assert!(accepts(&odd, -0.0) && !accepts(&odd, 0.0));
+}
+
+#[test]
+fn a_denormal_that_is_compared_as_zero_may_go_on_as_it_is() {
+    let relu =
+        "onnxsmith 1 opset 16 graph { %0: f32[1] = variable \"x\" %1: f32[1] = Relu(%0) return \"y\" = %1 }";
+    let of = |profile| reference(relu, &[&[-1e-40]], profile);
+    // x < 0 ? 0 : x, where the comparison flushes and the choice does not.
+    assert!(accepts(&of(&Profile::DECLARED), &[-1e-40], &Profile::DECLARED));
+    assert!(!accepts(&of(&Profile::DECLARED), &[-3e-38], &Profile::DECLARED));
+    assert!(!accepts(&of(&Profile::TIGHT), &[-1e-40], &Profile::TIGHT));
+}
+
+#[test]
+fn a_pivot_that_may_vanish_where_it_divides_decides_nothing() {
+    let det =
+        "onnxsmith 1 opset 23 graph { %0: f32[2, 2] = variable \"x\" %1: f32[] = Det(%0) return \"y\" = %1 }";
+    let matrix: &[f64] = &[0.0, 0.5, -1e-45, 3.0];
+    // 0/0 where the pivot has become 0.
+    assert!(accepts(&reference(det, &[matrix], &Profile::DECLARED), &[f64::NAN], &Profile::DECLARED));
+    assert!(!accepts(&reference(det, &[matrix], &Profile::TIGHT), &[f64::NAN], &Profile::TIGHT));
+}
+
+#[test]
+fn elements_are_rounded_where_the_first_stage_has_fewer_digits() {
+    let norm = "onnxsmith 1 opset 23 graph { %0: f64[1] = variable \"x\" %1: f64[1] = constant {1.0} \
+                %2: f64[1] = RMSNormalization(%0, %1) {axis = 0, epsilon = 0.01, stash_type = 1} return \"y\" = %2 }";
+    let least = f64::from(f32::from_bits(1));
+    let expected = reference(norm, &[&[0.7 * least]], &Profile::TIGHT);
+    // As ONNX's function body has it: cast to f32 first, which gives the least denormal.
+    let by_body = f64::from((least / 0.01f64.sqrt()) as f32);
+    assert!(accepts(&expected, &[by_body], &Profile::TIGHT), "{expected:?}");
+    assert!(!accepts(&expected, &[2.0 * by_body], &Profile::TIGHT));
+}
+
+#[test]
+fn a_determinant_of_a_zero_alone_has_either_sign() {
+    let det =
+        "onnxsmith 1 opset 18 graph { %0: f32[1, 1] = variable \"x\" %1: f32[] = Det(%0) return \"y\" = %1 }";
+    let expected = reference(det, &[&[-0.0]], &Profile::TIGHT);
+    let accepts = |v| accepts(&expected, &[v], &Profile::TIGHT);
+    assert!(accepts(-0.0) && accepts(0.0) && !accepts(1e-45));
+}
