@@ -34,16 +34,10 @@ const ONE_PASS: Option<&str> = Some(
      a liberty of \"declared\" and \"wgsl\" is due",
 );
 
-/// Why the body of Celu is.
-const DIVIDED_FIRST: Option<&str> = Some(
-    "the body divides x by alpha and multiplies it again where it is positive too, which rounds twice; the bounds hold such an x to be \
-     exact. It is what the standard says, so that a second reading is due",
-);
-
 pub(super) const CONTROLS: &[Control] = &[
     body!("Elu", "alpha·(eˣ − 1) below 0", |n| activation(n, ActivationFn::Elu, elu)),
     body!("Selu", "gamma·(alpha·eˣ − alpha) below 0", |n| activation(n, ActivationFn::Selu, selu)),
-    body!("Celu", "alpha·Elu(x / alpha)", |n| activation(n, ActivationFn::Celu, celu), ALL, DIVIDED_FIRST),
+    body!("Celu", "alpha·Elu(x / alpha)", |n| activation(n, ActivationFn::Celu, celu)),
     body!("LeakyRelu", "alpha·x below 0", |n| activation(n, ActivationFn::LeakyRelu, leaky)),
     body!("HardSigmoid", "max(min(alpha·x + beta, 1), 0)", |n| activation(
         n,
@@ -124,11 +118,7 @@ fn selu(x: &Tensor, p: &dyn Fn(usize) -> Tensor) -> Option<Tensor> {
 }
 
 fn celu(x: &Tensor, p: &dyn Fn(usize) -> Tensor) -> Option<Tensor> {
-    // With a negative one the body is not the formula: the standard contradicts itself.
     let alpha = p(0);
-    if alpha.to_f64s()[0] <= 0.0 {
-        return None;
-    }
     let scaled = div(x, &alpha)?;
     let curve = below(&number(0.0, x), &scaled, &exp_minus_one(&scaled)?, &scaled)?;
     mul(&alpha, &curve)

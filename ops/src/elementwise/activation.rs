@@ -70,8 +70,12 @@ table! {
     /// max(0, x) + min(0, alpha·(exp(x/alpha) - 1)).
     Celu: [alpha = 1.0],
         |a, x| {
-            let curve = a.mul(alpha, exp_minus_one(a, a.div(x, alpha)));
-            a.add(a.max(a.real(0.0), x), a.min(a.real(0.0), curve))
+            let scaled = a.div(x, alpha);
+            let curve = a.mul(alpha, exp_minus_one(a, scaled));
+            let sum = a.add(a.max(a.real(0.0), x), a.min(a.real(0.0), curve));
+            // The function's body is alpha·Elu(x/alpha), which rounds what is positive too, and for negative alpha is another
+            // function than the formula of the text.
+            a.either(sum, || a.select(negative(a, scaled), curve, a.mul(alpha, scaled)))
         };
     /// max(0, min(1, alpha·x + beta)).
     HardSigmoid: [alpha = 0.2, beta = 0.5],

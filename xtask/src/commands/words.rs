@@ -20,19 +20,32 @@ pub(super) struct Programs {
     root: PathBuf,
 }
 
+/// The flags of a command, and of those that it has below it.
+fn flags_of(program: &Path, name: &str) -> Result<BTreeSet<String>> {
+    let own = help(program, &[name])?;
+    let mut flags = flags_in(&own);
+    for below in listed(&own) {
+        flags.extend(flags_in(&help(program, &[name, below])?));
+    }
+    Ok(flags)
+}
+
+/// The commands that a help text lists.
+fn listed(help: &str) -> impl Iterator<Item = &str> {
+    let list =
+        help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap_or_default();
+    list.lines().filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help")
+}
+
 /// What ends a command in a line of the shell.
 const ENDS: &[&str] = &["|", "||", "&&", "&", ";", ">", ">>", "2>"];
 
 impl Programs {
     /// Asks the program for its help, and this one for its own.
     pub(super) fn of(program: &Path, root: &Path) -> Result<Self> {
-        let all = help(program, None)?;
-        let listed =
-            all.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap_or_default();
-        let names =
-            listed.lines().filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
-        let flags = |name: &str| Ok((name.to_owned(), flags_in(&help(program, Some(name))?)));
-        let mut onnxsmith: Flags = names.map(flags).collect::<Result<_>>()?;
+        let all = help(program, &[])?;
+        let flags = |name: &str| Ok((name.to_owned(), flags_of(program, name)?));
+        let mut onnxsmith: Flags = listed(&all).map(flags).collect::<Result<_>>()?;
         ensure!(onnxsmith.contains_key("fuzz"), "the program's help lists no commands:\n{all}");
         // The command without flags that the help does not list.
         onnxsmith.insert("worker".to_owned(), BTreeSet::new());
@@ -146,7 +159,7 @@ fn flag(word: &str) -> Option<&str> {
     (flag.len() > 2 && flag.starts_with("--")).then_some(flag)
 }
 
-fn help(program: &Path, command: Option<&str>) -> Result<String> {
+fn help(program: &Path, command: &[&str]) -> Result<String> {
     let output = Command::new(program).args(command).arg("--help").output();
     let output = output.with_context(|| format!("cannot run {}", program.display()))?;
     ensure!(output.status.success(), "{} gives no help", program.display());
