@@ -6,6 +6,7 @@ mod bounds;
 mod commands;
 mod runtime_dir;
 mod screen;
+mod value;
 
 use std::process::ExitCode;
 

@@ -1,0 +1,74 @@
+//! The values of flags, read from words.
+
+use std::time::Duration;
+
+use campaign::Shard;
+use clap::builder::{StringValueParser, TypedValueParser};
+use interp::Profile;
+
+/// An entry of a list, without the spaces around the commas.
+pub(crate) fn word() -> impl TypedValueParser<Value = String> {
+    StringValueParser::new().map(|text| text.trim().to_owned())
+}
+
+/// A part of a campaign: `1/4`.
+pub(crate) fn shard(text: &str) -> Result<Shard, String> {
+    let wanted = || format!("`{text}` is no shard; write 1/4 for the first of four");
+    let (i, n) = text.split_once('/').ok_or_else(wanted)?;
+    let (i, n): (u64, u64) = (i.parse().map_err(|_| wanted())?, n.parse().map_err(|_| wanted())?);
+    if (1..=n).contains(&i) { Ok(Shard { index: i - 1, count: n }) } else { Err(wanted()) }
+}
+
+/// A time: `90s`, `10m`, `2h`, `500ms`; a number alone is seconds.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let wanted = || format!("`{text}` is no time; write 90s, 10m or 2h");
+    let (number, unit) =
+        text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
+    let seconds = match unit {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wanted()),
+    };
+    let number: f64 = number.parse().map_err(|_| wanted())?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
+}
+
+/// A time that something may take.
+pub(crate) fn timeout(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("nothing is done in no time; write 10s or 500ms".to_owned()),
+        time => Ok(time),
+    }
+}
+
+/// A relative or absolute tolerance.
+pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if (0.0..=f64::INFINITY).contains(&x) => Ok(x),
+        _ => Err(format!("`{text}` is no tolerance; write a number that is not negative, such as 1e-3")),
+    }
+}
+
+/// An accuracy profile by its name.
+pub(crate) fn profile(name: &str) -> Result<&'static Profile, String> {
+    let known = || Profile::ALL.map(|profile| profile.name).join(", ");
+    Profile::named(name).ok_or_else(|| format!("there is no profile `{name}`; there are {}", known()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_shards() {
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("20ms"), Ok(Duration::from_millis(20)));
+        assert!(timeout("1ms").is_ok() && timeout("0s").is_err());
+        assert!(tolerance("0").is_ok() && tolerance("-1").is_err() && tolerance("nan").is_err());
+        assert!(duration("1d").is_err() && duration("-1s").is_err() && duration("").is_err());
+        assert_eq!(shard("4/4"), Ok(Shard { index: 3, count: 4 }));
+        assert!(shard("0/4").is_err() && shard("5/4").is_err() && shard("1").is_err());
+    }
+}
