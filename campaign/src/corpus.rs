@@ -9,8 +9,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ir::DType;
+use onnx::CaseFolder;
 use onnx::case::DataSet;
-use oracles::{Tolerance, Verdict, Why};
+use oracles::{Finding, Tolerance, Verdict, Why};
 use serde::Serialize;
 use triage::known::{Corpus, EngineFindings, Judgement, WriteUp};
 use triage::oracle;
@@ -165,18 +166,34 @@ fn look(finding: &WriteUp, at: &Path, target: &Target) -> Result<(Standing, Stri
         });
     }
     let set = folder.sets.first().ok_or("the case has no inputs")?;
-    let reference = refer(&folder.model, &set.inputs, target).map_err(|judgement| judgement.why)?;
-    let ran = reference.run(&folder.model, &set.inputs, target).map_err(|e| e.to_string())?;
-    let peeled = reference.peeled(target, &ran.outcome).map_err(|e| e.to_string())?;
-    Ok(match (&peeled, &ran.outcome) {
-        (Peeled::Found(first, behind), _) => wrong(finding, first, behind),
+    Ok(match run(&folder, target)? {
+        (Peeled::Found(first, behind), _) => wrong(finding, &first, &behind),
         (Peeled::Nothing(verdict), Outcome::Outputs(outputs)) => {
-            match close(outputs, &set.outputs, leeway(set)) {
-                Ok(()) => unshown(finding, verdict),
+            match close(&outputs, &set.outputs, leeway(set)) {
+                Ok(()) => unshown(finding, &verdict),
                 Err(why) => (Standing::Open, why),
             }
         }
-        (Peeled::Nothing(verdict), _) => unshown(finding, verdict),
+        (Peeled::Nothing(verdict), _) => unshown(finding, &verdict),
+    })
+}
+
+/// Runs a case, and finds all that is wrong as a campaign does.
+fn run(folder: &CaseFolder, target: &Target) -> Result<(Peeled, Outcome), String> {
+    let set = folder.sets.first().ok_or("the case has no inputs")?;
+    let reference = refer(&folder.model, &set.inputs, target).map_err(|judgement| judgement.why)?;
+    let ran = reference.run(&folder.model, &set.inputs, target).map_err(|e| e.to_string())?;
+    let peeled = reference.peeled(target, &ran.outcome).map_err(|e| e.to_string())?;
+    Ok((peeled, ran.outcome))
+}
+
+/// What is called wrong with a case that is compared with the reference, by name.
+pub(crate) fn found(folder: &CaseFolder, target: &Target) -> Result<Vec<Finding>, String> {
+    Ok(match run(folder, target)?.0 {
+        Peeled::Nothing(_) => Vec::new(),
+        Peeled::Found(first, behind) => {
+            std::iter::once(*first).chain(behind).map(|found| found.finding).collect()
+        }
     })
 }
 

@@ -41,6 +41,7 @@
 //! | [`coverage`] | which operators occurred, and which met |
 //! | [`group`] | findings of different signatures that have one cause |
 //! | [`accept`] | entries of a list of known findings, for what a user accepts |
+//! | [`migrate`] | entries of such a list under names that findings have now |
 //! | [`store`] | a campaign on disk: stored, continued, merged |
 //! | [`shard`] | one part of a campaign that is split over machines |
 //! | [`replay`] | running saved cases: `onnxsmith run` |
@@ -56,6 +57,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod group;
 pub mod junit;
+pub mod migrate;
 pub mod replay;
 pub mod report;
 pub mod shard;

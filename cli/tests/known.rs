@@ -1,4 +1,5 @@
-//! `known accept` writes what a campaign has found to a list, and a campaign with that list finds nothing new.
+//! `known accept` writes what a campaign has found to a list, and a campaign with that list finds nothing new. `known migrate` gives
+//! entries the names that what they cover has now.
 
 use std::fs;
 use std::path::Path;
@@ -51,4 +52,55 @@ fn what_was_accepted_is_known_and_what_stood_in_the_list_stays() {
     let again = onnxsmith(at, &["known", "accept", "second", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&again.stdout).expect("one JSON object");
     assert_eq!(json["accepted"], serde_json::json!([]));
+}
+
+/// A list that covers a finding which is written up by the name that it had before findings were reduced.
+const FORMER: &str = "# Mine.
+
+[[known]]
+signature = 'rten | Conv f32 * | mismatch gross'
+finding = 'mine/conv'
+expires = '2099-01-01'
+note = 'The pads are at the wrong end.'
+
+[[known]]
+signature = 'rten | Relu *'
+finding = 'mine/relu'
+expires = '2099-01-01'
+";
+
+#[test]
+fn entries_get_the_names_that_what_they_cover_has_now() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let corpus =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/rten-0.27/conv-same-lower/finding.toml");
+    let write_up = fs::read_to_string(corpus).expect("a finding");
+    let signatures = write_up.find("[[signatures]]").expect("signatures");
+    let case = write_up.find("[case]").expect("a case");
+    let before = format!(
+        "{}[[signatures]]\npattern = 'rten | Conv f32 * | mismatch gross'\n\n{}",
+        &write_up[..signatures],
+        &write_up[case..]
+    );
+    fs::create_dir_all(at.join("mine/conv")).expect("a folder");
+    fs::write(at.join("mine/conv/finding.toml"), &before).expect("a finding");
+    fs::write(at.join("known.toml"), FORMER).expect("a list");
+
+    let migrated = onnxsmith(at, &["known", "migrate", "--on", "rten:all", "--json"]);
+    assert_eq!(migrated.status.code(), Some(0), "{}", String::from_utf8_lossy(&migrated.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&migrated.stdout).expect("one JSON object");
+    let now = "rten | Conv(auto_pad=SAME_LOWER,kernel_shape) f32 * | mismatch gross";
+    let rewritten = serde_json::json!([{ "before": "rten | Conv f32 * | mismatch gross", "after": [now] }]);
+    assert_eq!((&json["rewritten"], &json["unseen"]), (&rewritten, &serde_json::json!(["rten | Relu *"])));
+    assert!(json["not_run"]["mine/relu"].is_string(), "{json}");
+
+    let list = fs::read_to_string(at.join("known.toml")).expect("a list");
+    assert_eq!(list, FORMER.replace("rten | Conv f32 * | mismatch gross", now));
+    let after = fs::read_to_string(at.join("mine/conv/finding.toml")).expect("a finding");
+    assert_eq!(after, before.replace("rten | Conv f32 * | mismatch gross", now));
+
+    let again = onnxsmith(at, &["known", "migrate", "--on", "rten:all", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&again.stdout).expect("one JSON object");
+    assert_eq!(json["rewritten"], serde_json::json!([]));
 }

@@ -18,7 +18,8 @@ use crate::screen;
 pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
     let corpus = known::Corpus::read(&args.folder)?;
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
-    let Opened { targets, not_opened } = open(&corpus, &args.on, &limits)?;
+    let engines = corpus.engines.iter().map(|engine| engine.about.engine.as_str()).collect();
+    let Opened { targets, not_opened } = open(&engines, &args.on, &limits)?;
     let count = findings(&corpus, &targets).count();
     if count == 0 {
         let why: Vec<String> =
@@ -39,21 +40,20 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
     Ok(if all.iter().all(Revisited::holds) { Exit::Clean } else { Exit::Findings })
 }
 
-/// The engines of a corpus.
-struct Opened {
-    targets: Vec<Target>,
+/// Engines that findings accuse.
+pub(super) struct Opened {
+    pub(super) targets: Vec<Target>,
     /// Those that are not there, and why.
-    not_opened: BTreeMap<String, String>,
+    pub(super) not_opened: BTreeMap<String, String>,
 }
 
-/// Opens the engines that are asked for; all that the corpus accuses and that are there, if none is.
-fn open(corpus: &known::Corpus, on: &[String], limits: &Limits) -> anyhow::Result<Opened> {
+/// Opens the engines that are asked for; all that are accused and that are there, if none is.
+pub(super) fn open(engines: &BTreeSet<&str>, on: &[String], limits: &Limits) -> anyhow::Result<Opened> {
     if !on.is_empty() {
         return Ok(Opened { targets: targets(on, limits)?, not_opened: BTreeMap::new() });
     }
-    let engines: BTreeSet<&str> = corpus.engines.iter().map(|engine| engine.about.engine.as_str()).collect();
     let mut opened = Opened { targets: Vec::new(), not_opened: BTreeMap::new() };
-    for engine in engines {
+    for &engine in engines {
         match targets(&[engine.to_owned()], limits) {
             Ok(levels) => opened.targets.extend(levels),
             Err(e) => {

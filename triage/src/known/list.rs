@@ -1,5 +1,6 @@
 //! Lists of known findings, so that a campaign can tell a new finding from one that is already written up.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use oracles::Finding;
@@ -76,6 +77,19 @@ impl Known {
         self.covering(version, &finding.former_signature().to_string())
     }
 
+    /// A text that lists these entries, some of them replaced by others. The rest of it stays as it is, comments included.
+    pub fn rewrite(&self, text: &str, replacements: &BTreeMap<usize, Vec<Entry>>) -> String {
+        let (before, entries) = text.split_at(text.find(HEADER).unwrap_or(text.len()));
+        let mut out = before.to_owned();
+        for (number, rest) in entries.split(HEADER).skip(1).enumerate() {
+            match replacements.get(&number) {
+                Some(others) => out.extend(others.iter().map(|entry| format!("{entry}\n"))),
+                None => out.extend([HEADER, rest]),
+            }
+        }
+        out.trim_end().to_owned() + "\n"
+    }
+
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -92,7 +106,15 @@ impl Known {
     }
 }
 
+/// What an entry begins with.
+const HEADER: &str = "[[known]]";
+
 impl Entry {
+    /// The engine that it is about, if it says so before its first star.
+    pub fn engine(&self) -> Option<&str> {
+        self.signature.engine()
+    }
+
     /// The entry that covers one signature, of one version of its engine; of all versions where this is no number.
     pub fn exactly(signature: String, version: &str, finding: String, expires: Date) -> Self {
         let versions = VersionReq::parse(&format!("={version}")).ok();
@@ -187,6 +209,22 @@ expires = "2026-01-31"
         let known = parse(LIST, "2026-01-31").unwrap();
         let about = |engine, version| known.entries().iter().filter(|e| e.is_about(engine, version)).count();
         assert_eq!([about("rten", "0.27"), about("rten", "0.28"), about("ort", "0.27")], [2, 1, 0]);
+    }
+
+    #[test]
+    fn entries_are_replaced_and_all_else_stays() {
+        let text = format!("# Mine.\n{LIST}# The end.\n");
+        let known = parse(&text, "2026-01-01").unwrap();
+        assert_eq!(known.rewrite(&text, &BTreeMap::new()), text);
+        let other =
+            |name: &str| Entry::exactly(name.to_owned(), "0.27.0", "here".to_owned(), date("2027-01-01"));
+        let two = known.rewrite(&text, &BTreeMap::from([(0, vec![other("a"), other("b")])]));
+        let read = parse(&two, "2026-01-01").unwrap();
+        let signatures: Vec<String> = read.entries().iter().map(|e| e.signature.to_string()).collect();
+        assert_eq!(signatures, ["a", "b", "rten | Sign *"]);
+        assert!(two.starts_with("# Mine.\n") && two.ends_with("# The end.\n"), "{two}");
+        let none = known.rewrite(&text, &BTreeMap::from([(0, vec![])]));
+        assert_eq!(parse(&none, "2026-01-01").unwrap().entries().len(), 1);
     }
 
     #[test]

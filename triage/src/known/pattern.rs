@@ -13,6 +13,9 @@ pub struct Pattern(String);
 /// What stands between the parts of a signature, the engine first.
 const SEPARATOR: &str = " | ";
 
+/// What stands behind an operator that is wrong in its graph alone.
+const IN_CONTEXT: &str = " in context";
+
 impl Pattern {
     /// Whether the whole text is as the pattern says.
     pub fn matches(&self, text: &str) -> bool {
@@ -28,10 +31,41 @@ impl Pattern {
         left.ends_with(last)
     }
 
+    /// A pattern for another name of what this one covers. What it left open stays open: dtype and shapes, and the words of a
+    /// message. The operators are those of the name.
+    #[must_use]
+    pub fn renamed(&self, name: &str) -> Self {
+        let [before, after] = [&self.0, name].map(|text| text.splitn(3, SEPARATOR).collect::<Vec<_>>());
+        let (&[_, subject, symptom], &[engine, found, shown]) = (&before[..], &after[..]) else {
+            return Self(name.to_owned());
+        };
+        let (found, context) = match found.strip_suffix(IN_CONTEXT) {
+            Some(found) => (found, IN_CONTEXT),
+            None => (found, ""),
+        };
+        // Behind the operators stand a dtype and a class of shapes.
+        let operators = found.rsplitn(3, ' ').last().unwrap_or(found);
+        let open = match subject.strip_suffix(IN_CONTEXT).unwrap_or(subject).split_once(' ') {
+            Some((_, open)) if !subject.starts_with("whole graph") => open,
+            Some(_) | None => "*",
+        };
+        let candidates = [symptom, shown].into_iter().flat_map(|symptom| {
+            let subjects = [open, "*"].map(|open| format!("{operators} {open}{context}"));
+            subjects.map(|subject| Self([engine, &subject, symptom].join(SEPARATOR)))
+        });
+        candidates.into_iter().find(|pattern| pattern.matches(name)).unwrap_or_else(|| Self(name.to_owned()))
+    }
+
     /// The pattern that says more of what it matches first; equal only to itself.
     pub(super) fn cmp_telling(&self, other: &Self) -> Ordering {
         let said = |pattern: &Self| pattern.0.chars().filter(|&c| c != '*').count();
         said(other).cmp(&said(self)).then_with(|| self.0.cmp(&other.0))
+    }
+
+    /// The engine whose signatures it matches, if it says so before its first star.
+    pub fn engine(&self) -> Option<&str> {
+        let (engine, _) = self.0.split_once(SEPARATOR)?;
+        (!engine.contains('*')).then_some(engine)
     }
 
     /// Whether it may match a signature of an engine, as far as its text before the first star tells.
@@ -59,6 +93,28 @@ impl fmt::Display for Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn under_another_name_what_was_open_stays_open() {
+        let renamed = |pattern: &str, name: &str| Pattern(pattern.to_owned()).renamed(name).to_string();
+        let conv = "e | Conv(auto_pad=SAME_LOWER,strides) f32 dense | mismatch gross";
+        for (pattern, wanted) in [
+            (
+                "e | Conv f32 * | mismatch gross",
+                "e | Conv(auto_pad=SAME_LOWER,strides) f32 * | mismatch gross",
+            ),
+            ("e | Conv * in context | mismatch *", "e | Conv(auto_pad=SAME_LOWER,strides) * | mismatch *"),
+            ("e | Conv f64 dense | mismatch *", "e | Conv(auto_pad=SAME_LOWER,strides) * | mismatch *"),
+            ("e | Conv f32 * | mismatch nan", "e | Conv(auto_pad=SAME_LOWER,strides) f32 * | mismatch gross"),
+            ("e *", conv),
+        ] {
+            assert_eq!(renamed(pattern, conv), wanted, "{pattern}");
+        }
+        let fused = "e | Add + Exp f32 dense in context | rejected at run: no";
+        let wide = "e | whole graph, hidden by taps | rejected *";
+        assert_eq!(renamed(wide, fused), "e | Add + Exp * in context | rejected *");
+        assert_eq!(renamed(wide, "e | graph of 7 f32 dense | rejected"), "e | graph of 7 * | rejected");
+    }
 
     #[test]
     fn a_star_is_any_text_and_everything_else_itself() {

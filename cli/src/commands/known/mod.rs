@@ -1,5 +1,7 @@
 //! `onnxsmith known`
 
+mod migrate;
+
 use std::fs;
 
 use anyhow::Context;
@@ -14,6 +16,7 @@ use crate::screen;
 pub(crate) fn run(common: Common, args: &args::Known) -> anyhow::Result<Exit> {
     match args {
         args::Known::Accept(args) => accept(common, args),
+        args::Known::Migrate(args) => migrate::run(common, args),
     }
 }
 
