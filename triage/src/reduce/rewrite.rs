@@ -241,8 +241,11 @@ impl<'g> Build<'g> {
         Some(())
     }
 
+    /// Lets the outputs of a copy stand for those of a node. With other attributes it may have fewer of them.
     fn enter(&mut self, id: NodeId, copy: NodeId) {
-        for port in 0..self.rewrite.old().node(id).outputs.len() {
+        let [before, after] =
+            [self.rewrite.old().node(id), self.rewrite.graph.node(copy)].map(|node| node.outputs.len());
+        for port in 0..before.min(after) {
             let value = Value::new(id, port);
             // What is cut off stays so.
             if self.rewrite.at(value).is_none() {
@@ -284,4 +287,36 @@ fn calls(graph: &Graph) -> impl Iterator<Item = u32> {
         NodeKind::Call(function) => Some(function.0),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{Attribute, Operation};
+
+    use super::*;
+
+    #[test]
+    fn an_operator_with_fewer_outputs_cannot_stand_where_others_are_used() {
+        let text = r#"onnxsmith 1 opset 17
+graph {
+  %0: f32[2] = variable "x"
+  %1: f32[2], f32[1] = LayerNormalization(%0, %0) {axis = -1, epsilon = 1e-5, stash_type = 1, outputs = 2}
+  return "mean" = %1.1
+}
+"#;
+        let model: Model = text.parse().expect("a model");
+        let problem =
+            Problem::flat(model, vec![Tensor::from_f64_fn(&Type::new(ir::DType::F32, [2]), |_| 1.0)]);
+        let (id, node) = problem.model.graph.iter().last().expect("a node");
+        let with = |outputs: i64| {
+            let NodeKind::Operator(op) = &node.kind else { panic!("it is an operator") };
+            let mut attributes = Operation::attributes(op);
+            attributes.set("outputs", Attribute::Int(outputs));
+            let op =
+                Op::parse("LayerNormalization", &attributes).expect("an operator").expect("its attributes");
+            Edit { operators: [(id, (op, node.inputs.clone()))].into(), ..Edit::default() }.apply(&problem)
+        };
+        assert!(with(1).is_none());
+        assert!(with(2).is_some() && with(3).is_some());
+    }
 }
