@@ -11,7 +11,7 @@ use onnx::case::{DataSet, NamedDatum};
 use onnx::program::Program;
 use onnx::proto::{ModelProto, decode};
 use onnx::{CaseFolder, encode, text};
-use onnxsmith_campaign::replay::{Replay, replay};
+use onnxsmith_campaign::replay::{Given, Replay, replay};
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
 use worker::{Case, Description, Engine, EngineError};
 
@@ -202,7 +202,14 @@ fn sequences_and_optionals_are_judged_in_parts() {
     case(&path, SEQUENCES, &sequences());
     let verdict = |wrong| {
         let targets = Target::here(Box::new(Having(wrong)));
-        let how = Replay { targets: &targets, jobs: 1, out: None, tolerance: None, seed: 1 };
+        let how = Replay {
+            targets: &targets,
+            jobs: 1,
+            out: None,
+            tolerance: None,
+            seed: 1,
+            given: Given::default(),
+        };
         let replayed = replay(std::slice::from_ref(&path), &how, &|| {});
         replayed.not_passing.into_iter().map(|failure| failure.why).collect::<Vec<String>>()
     };

@@ -12,7 +12,7 @@ use harness::validity::Validity;
 use harness::{Maker, Target, Values};
 use ir::{DType, Datum, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::replay::{Replay, replay};
+use onnxsmith_campaign::replay::{Given, Replay, replay};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
 use onnxsmith_campaign::{Shard, Store};
@@ -85,7 +85,11 @@ fn silent_acceptance_is_found_by_rule_and_can_be_replayed() {
     assert!(accepted.len() > 10, "{:?}", report.levels.rules);
     let cases: Vec<_> = accepted.iter().map(|c| c.smallest.clone().expect("a saved case")).collect();
     let replayed = |targets: &[Target]| {
-        replay(&cases, &Replay { targets, jobs: 1, out: None, tolerance: None, seed: 0 }, &|| {})
+        replay(
+            &cases,
+            &Replay { targets, jobs: 1, out: None, tolerance: None, seed: 0, given: Given::default() },
+            &|| {},
+        )
     };
     let counts = |targets: &[Target]| replayed(targets).backends.into_values().next().expect("a backend");
     assert_eq!(counts(&careless()).accepted, cases.len() as u64);

@@ -9,7 +9,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use interp::Profile;
 
 use crate::bounds::Bounds;
-use crate::value::{duration, profile, shard, timeout, tolerance, word};
+use crate::value::{duration, input, profile, shard, size, timeout, tolerance, word};
 
 /// Finds numeric and crash bugs in DNN runtimes and compilers.
 ///
@@ -199,6 +199,14 @@ pub(crate) struct Run {
     /// Write the results as JUnit XML.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// The value of an input of models that come without data: an array of NumPy (.npy) or a TensorProto (.pb). May be repeated;
+    /// without it, values on which the model is defined are searched.
+    #[arg(long, value_name = "NAME=FILE", value_parser = input)]
+    pub input: Vec<(String, PathBuf)>,
+    /// A size that such models leave open, by their name for it; `INPUT[AXIS]` where they have none. May be repeated; without
+    /// it, a small one is drawn.
+    #[arg(long, value_name = "NAME=N", value_parser = size)]
+    pub dim: Vec<(String, i64)>,
     /// Compare with this relative tolerance instead of the case's own or the derived bounds.
     #[arg(long, value_name = "X", value_parser = tolerance)]
     pub rtol: Option<f64>,

@@ -1,5 +1,6 @@
 //! The values of flags, read from words.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use campaign::Shard;
@@ -41,6 +42,23 @@ pub(crate) fn timeout(text: &str) -> Result<Duration, String> {
         Duration::ZERO => Err("nothing is done in no time; write 10s or 500ms".to_owned()),
         time => Ok(time),
     }
+}
+
+/// A size by name: `batch=4`.
+pub(crate) fn size(text: &str) -> Result<(String, i64), String> {
+    let wanted = || format!("`{text}` is no size; write batch=4, or x[0]=4 for an axis without a name");
+    let (name, size) = text.rsplit_once('=').ok_or_else(wanted)?;
+    let size: i64 = size.trim().parse().map_err(|_| wanted())?;
+    let is_one = !name.trim().is_empty() && (0..=ir::dim::LIMIT).contains(&size);
+    is_one.then(|| (name.trim().to_owned(), size)).ok_or_else(wanted)
+}
+
+/// The file with the value of an input: `x=x.npy`.
+pub(crate) fn input(text: &str) -> Result<(String, PathBuf), String> {
+    let wanted = || format!("`{text}` is no input with its file; write x=x.npy");
+    let (name, file) = text.split_once('=').ok_or_else(wanted)?;
+    let is_one = !name.is_empty() && !file.is_empty();
+    is_one.then(|| (name.to_owned(), file.into())).ok_or_else(wanted)
 }
 
 /// A relative or absolute tolerance.

@@ -150,12 +150,12 @@ fn types() {
     invalid(&["`a`", "f32[2, 3]", "f64[2, 3]"], |_, g| {
         g.value_info[0] = info("a", DType::F64, &[Some(2), Some(3)]);
     });
-    invalid(&["`y`", "f32[2, ?]"], |_, g| g.output[0] = info("y", DType::F32, &[Some(2), None]));
+    invalid(&["`y`", "f32[2, n]"], |_, g| g.output[0] = info("y", DType::F32, &[Some(2), None]));
     invalid(&["`y`"], |_, g| g.output[0] = info("y", DType::F32, &[None]));
     assert!(outcome(|_, g| g.output[0] = info("y", DType::F32, &[None, None])).is_ok());
     assert!(outcome(|_, g| g.value_info.clear()).is_ok());
     invalid(&["`x`", "element type"], |_, g| g.input[0].r#type = None);
-    invalid(&["`x`", "negative"], |_, g| g.input[0] = info("x", DType::F32, &[Some(-1)]));
+    invalid(&["`x`", "negative"], |_, g| g.input[0] = info("x", DType::F32, &[Some(-2)]));
     invalid(&["the Relu", "`b`", "f32[3, 2]"], |_, g| {
         g.node.push(node("Relu", &["a"], &["b"]));
         g.output[0] = info("b", DType::F32, &[Some(3), Some(2)]);

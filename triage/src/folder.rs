@@ -4,41 +4,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use interp::{Bounded, Profile};
-use ir::{DType, Datum, Interface, Stream, Tensor, Type, Wanted};
+use ir::{DType, Datum, Interface, Tensor, Type, Wanted};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, Leeway, NamedDatum};
 use oracles::{Check, Finding, Tolerance};
 use serde::{Deserialize, Serialize};
 
 use crate::oracle::Rewritten;
-use harness::case::{self, Case};
+use harness::case::Case;
 use harness::footprint::Takes;
-use harness::reference;
 use harness::validity::Relaxed;
-
-/// Why there are no inputs for a model that comes without.
-#[derive(Debug, thiserror::Error)]
-pub enum NoInputs {
-    /// The model cannot be read.
-    #[error(transparent)]
-    Model(#[from] onnx::Error),
-    /// Running it takes more than a search may.
-    #[error("{0}")]
-    TooDear(String),
-    /// The model cannot be evaluated.
-    #[error(transparent)]
-    Search(#[from] interp::Error),
-}
-
-/// Inputs for a model that comes without: by value search.
-pub fn invent(folder: &CaseFolder, seed: u64) -> Result<DataSet, NoInputs> {
-    let model = case::import(&folder.model, &BTreeMap::new())?.model;
-    let spent = reference::affordable(&model).map_err(NoInputs::TooDear)?;
-    let found = values::find_values(&model, &[], Stream::new(seed).child("run"), spent.search())?;
-    let inputs = case::named(&model, found.inputs(&model));
-    let inputs = inputs.into_iter().map(|(name, tensor)| NamedDatum::new(name, tensor)).collect();
-    Ok(DataSet { inputs, ..DataSet::default() })
-}
 
 /// What `case.json` says. `docs/case.schema.json` describes it for others.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

@@ -32,6 +32,7 @@
 //! | [`judged`] | what came of a case on a target, by all oracles |
 //! | [`mod@reduce`] | the smallest case with the same finding: `onnxsmith reduce` |
 //! | [`folder`] | a case as a folder, with what is known about it |
+//! | [`mod@invent`] | inputs for a model that comes without |
 //! | [`stored`] | saved cases of any kind, read and found |
 //! | [`known`] | known findings: lists of them, and each as it is written up |
 
@@ -40,6 +41,7 @@ pub mod blame;
 mod divergent;
 pub mod folder;
 mod forms;
+pub mod invent;
 pub mod judged;
 pub mod known;
 pub mod oracle;
@@ -51,4 +53,5 @@ mod symptom_match;
 mod wrong_type;
 
 pub use forms::Written;
+pub use invent::invent;
 pub use reduce::reduce;

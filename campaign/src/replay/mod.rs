@@ -17,13 +17,15 @@ use worker::{Outcome, Run};
 
 use judge::refer;
 use result::Judgement;
-pub use result::{Counts, NotPassing, Replayed, Result};
+pub use result::{Counts, Drawn, NotPassing, Replayed, Result};
 
 use harness::invalid::answer;
 use harness::target::Target;
 use harness::validity::Relaxed;
-use triage::folder::{About, DERIVED, NoInputs, invent};
-use triage::oracle;
+use triage::folder::{About, DERIVED};
+pub use triage::invent::Given;
+use triage::invent::{Invented, NoInputs};
+use triage::{invent, oracle};
 
 /// How saved cases are run.
 pub struct Replay<'a> {
@@ -38,13 +40,15 @@ pub struct Replay<'a> {
     pub tolerance: Option<Tolerance>,
     /// The seed for inputs of models that come without.
     pub seed: u64,
+    /// What is given of these inputs.
+    pub given: Given,
 }
 
 /// Runs each case on each target. The order of the result is that of the cases, whatever the number of jobs.
 pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) -> Replayed {
     let next = AtomicUsize::new(0);
     let names = names(cases);
-    let done: Mutex<BTreeMap<usize, Vec<Judgement>>> = Mutex::default();
+    let done: Mutex<BTreeMap<usize, Ran>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..how.jobs.max(1) {
             scope.spawn(|| {
@@ -62,12 +66,29 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
     let versions = how.targets.iter().map(version).collect();
     let mut all = Replayed { cases: cases.len() as u64, versions, ..Replayed::default() };
     let done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    for (index, judged) in done {
+    for (index, Ran { judged, drawn }) in done {
         for (target, judgement) in how.targets.iter().zip(judged) {
             all.add(cases[index].clone(), target.name(), judgement);
         }
+        if !drawn.is_empty() {
+            all.drawn.push(Drawn { case: cases[index].clone(), sizes: drawn });
+        }
     }
     all
+}
+
+/// What came of one case.
+struct Ran {
+    /// The results, by target.
+    judged: Vec<Judgement>,
+    /// The sizes that the model leaves open and that were drawn.
+    drawn: BTreeMap<String, i64>,
+}
+
+impl Ran {
+    fn of(judged: Vec<Judgement>) -> Self {
+        Self { judged, drawn: BTreeMap::new() }
+    }
 }
 
 /// What tells each path from the others: as few of its last components as do. One given twice has the same name twice.
@@ -90,9 +111,9 @@ fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
     (0..paths.len()).map(|i| last(i, lengths[i]).iter().collect()).collect()
 }
 
-/// The results of one case, by target.
-fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Vec<Judgement> {
-    let everywhere = |judgement: Judgement| vec![judgement; how.targets.len()];
+/// Runs one case.
+fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
+    let everywhere = |judgement: Judgement| Ran::of(vec![judgement; how.targets.len()]);
     let folder = match triage::stored::read(path) {
         Ok(folder) => folder,
         Err(e) => return everywhere(unusable(&e)),
@@ -104,16 +125,21 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Vec<Judgement> {
         }
     };
     if let Some(relaxed) = &about.relaxed {
-        return how.targets.iter().map(|target| ask(&folder, relaxed, target)).collect();
+        return Ran::of(how.targets.iter().map(|target| ask(&folder, relaxed, target)).collect());
     }
     let mut sets = folder.sets.clone();
+    let mut sizes = BTreeMap::new();
     if sets.is_empty() {
-        match invent(&folder, how.seed) {
-            Ok(set) => sets.push(set),
+        match invent(&folder, &how.given, how.seed) {
+            Ok(Invented { set, drawn }) => {
+                sets.push(set);
+                sizes = drawn;
+            }
             Err(why) => return everywhere(without_inputs(&why)),
         }
     }
-    how.targets
+    let judged = how
+        .targets
         .iter()
         .map(|target| {
             let judged =
@@ -123,7 +149,8 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Vec<Judgement> {
             let all = judged.chain(asked).max_by_key(|judgement| judgement.result);
             all.unwrap_or_else(|| Judgement::new(Result::Pass, ""))
         })
-        .collect()
+        .collect();
+    Ran { judged, drawn: sizes }
 }
 
 /// The question that a case was saved for, once more.
@@ -150,6 +177,10 @@ fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
 fn without_inputs(why: &NoInputs) -> Judgement {
     match why {
         NoInputs::Model(e) => unusable(e),
+        NoInputs::Sizes { source: onnx::Error::Unsupported { .. }, .. } => {
+            Judgement::new(Result::NoReference, format!("onnxsmith lacks it: {why}"))
+        }
+        NoInputs::Sizes { .. } | NoInputs::NotOfModel(_) => Judgement::new(Result::Broken, why.to_string()),
         NoInputs::TooDear(why) => Judgement::new(Result::NoReference, why.clone()),
         NoInputs::Search(e) => Judgement::new(Result::Broken, e.to_string()),
     }

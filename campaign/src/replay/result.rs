@@ -130,6 +130,15 @@ pub struct NotPassing {
     pub signatures: Vec<String>,
 }
 
+/// The sizes that a model leaves open, as they were drawn.
+#[derive(Clone, Debug, Serialize)]
+pub struct Drawn {
+    /// The case.
+    pub case: PathBuf,
+    /// The sizes by name.
+    pub sizes: BTreeMap<String, i64>,
+}
+
 /// What came of all cases.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Replayed {
@@ -141,6 +150,8 @@ pub struct Replayed {
     pub versions: BTreeMap<String, String>,
     /// The cases that did not pass.
     pub not_passing: Vec<NotPassing>,
+    /// The sizes that models leave open and nobody gave.
+    pub drawn: Vec<Drawn>,
     /// Every result, for reports.
     #[serde(skip)]
     pub results: Vec<TestCase>,

@@ -1,8 +1,12 @@
 //! `onnxsmith run`
 
+use std::path::PathBuf;
+
 use anyhow::{Context, bail};
 use campaign::junit;
-use campaign::replay::{NotPassing, Replay, Replayed, replay};
+use campaign::replay::{Drawn, Given, NotPassing, Replay, Replayed, replay};
+use ir::Kind;
+use onnx::case::read_value;
 use oracles::Tolerance;
 use serde_json::json;
 use worker::Limits;
@@ -27,6 +31,7 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         out: args.out.as_deref(),
         tolerance: tolerance(args),
         seed: common.seed,
+        given: given(args)?,
     };
     let bar = screen::progress(common, Some(cases.len() as u64), "running");
     let replayed = replay(&cases, &how, &|| bar.inc(1));
@@ -52,6 +57,13 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
     }
     let failed = replayed.backends.values().any(campaign::replay::Counts::failed);
     Ok(if failed { Exit::Findings } else { Exit::Clean })
+}
+
+/// What is given of the inputs of models that come without data.
+fn given(args: &Run) -> anyhow::Result<Given> {
+    let read = |(name, file): &(String, PathBuf)| Ok((name.clone(), read_value(file, Kind::Tensor)?));
+    let inputs = args.input.iter().map(read).collect::<anyhow::Result<_>>()?;
+    Ok(Given { sizes: args.dim.iter().cloned().collect(), inputs })
 }
 
 /// Names the cases that cannot be used. What came of the others is told before.
@@ -115,6 +127,10 @@ fn summary(replayed: &Replayed) -> String {
         let NotPassing { case, backend, outcome, why, signatures } = case;
         out += &format!("{} on {backend}: {}: {why}\n", case.display(), outcome.name());
         out.extend(signatures.iter().map(|signature| format!("    {signature}\n")));
+    }
+    for Drawn { case, sizes } in &replayed.drawn {
+        let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
+        out += &format!("{}: sizes drawn: {}\n", case.display(), sizes.join(", "));
     }
     out
 }

@@ -14,6 +14,7 @@
 
 mod datum;
 mod find;
+mod npy;
 mod write;
 
 use std::collections::HashSet;
@@ -87,6 +88,14 @@ impl NamedDatum {
     pub fn new(name: impl Into<String>, datum: impl Into<Datum>) -> Self {
         Self { name: name.into(), datum: datum.into() }
     }
+}
+
+/// A value in a file of its own: an array of NumPy (`.npy`), or a message as data sets have it. Which message it is, `kind` tells.
+pub fn read_value(path: &Path, kind: Kind) -> Result<Datum, Error> {
+    let bytes = file::read(path)?;
+    let is_array = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
+    let value = if is_array { npy::read(&bytes).map(Datum::Tensor) } else { datum::read(&bytes, kind) };
+    value.map_err(|e| e.inside(path.display().to_string()))
 }
 
 impl CaseFolder {

@@ -14,8 +14,29 @@ pub(super) struct Declared {
     is: Is,
     /// The element type; `None` if it is not said.
     dtype: Option<DType>,
-    /// The shape; `None` if not even the rank is said. A size that is named or not said at all is `None`.
-    shape: Option<Vec<Option<i64>>>,
+    /// The shape; `None` if not even the rank is said.
+    shape: Option<Vec<Size>>,
+}
+
+/// What a model says about one size of an input.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Size {
+    /// What it is.
+    Said(i64),
+    /// A name, which stands for the same size wherever the model has it.
+    Named(String),
+    /// Nothing.
+    Unsaid,
+}
+
+impl Size {
+    /// The size, if the model says it.
+    pub const fn said(&self) -> Option<i64> {
+        match self {
+            Self::Said(size) => Some(*size),
+            Self::Named(_) | Self::Unsaid => None,
+        }
+    }
 }
 
 /// What a value is said to be.
@@ -107,14 +128,17 @@ impl Declared {
             code => Some(tensor::dtype_of(code)?),
         };
         let size = |dim: &crate::proto::tensor_shape_proto::Dimension| match &dim.value {
+            // Not ONNX's way to say nothing, but that of some exporters, which runtimes take.
+            Some(dimension::Value::DimValue(-1)) => Ok(Size::Unsaid),
             Some(dimension::Value::DimValue(d)) if *d < 0 => {
                 Err(Error::invalid(format!("dimension {d}"), "it is negative"))
             }
             Some(dimension::Value::DimValue(d)) if *d > ir::dim::LIMIT => {
                 Err(Error::unsupported(format!("dimension {d}"), "it is too large"))
             }
-            Some(dimension::Value::DimValue(d)) => Ok(Some(*d)),
-            Some(dimension::Value::DimParam(_)) | None => Ok(None),
+            Some(dimension::Value::DimValue(d)) => Ok(Size::Said(*d)),
+            Some(dimension::Value::DimParam(name)) if !name.is_empty() => Ok(Size::Named(name.clone())),
+            Some(dimension::Value::DimParam(_)) | None => Ok(Size::Unsaid),
         };
         let shape = ty.shape.as_ref().map(|s| s.dim.iter().map(size).collect()).transpose()?;
         Ok(Self { is, dtype, shape })
@@ -122,8 +146,13 @@ impl Declared {
 
     /// The type, if it is a tensor of which nothing is unknown.
     pub(super) fn complete(&self) -> Option<Type> {
-        let shape: Option<Vec<i64>> = self.shape.as_ref()?.iter().copied().collect();
+        let shape: Option<Vec<i64>> = self.shape.as_ref()?.iter().map(Size::said).collect();
         (self.is == Is::Kind(Kind::Tensor)).then_some(Type::new(self.dtype?, shape?))
+    }
+
+    /// The sizes of its tensors; `None` if not even the rank is said.
+    pub(super) fn sizes(&self) -> Option<&[Size]> {
+        self.shape.as_deref()
     }
 
     /// The element type, if it is said.
@@ -158,7 +187,8 @@ impl Declared {
     fn has_shape_of(&self, ty: &Type) -> bool {
         self.shape.as_ref().is_none_or(|shape| {
             let mut pairs = shape.iter().zip(&ty.shape);
-            shape.len() == ty.shape.len() && pairs.all(|(said, is)| said.is_none_or(|said| said == *is))
+            shape.len() == ty.shape.len()
+                && pairs.all(|(size, is)| size.said().is_none_or(|said| said == *is))
         })
     }
 }
@@ -175,7 +205,11 @@ impl fmt::Display for Declared {
             None => f.write_str("?")?,
         }
         let Some(shape) = &self.shape else { return f.write_str(" of unknown rank") };
-        let size = |d: &Option<i64>| d.map_or_else(|| "?".to_owned(), |d| d.to_string());
+        let size = |size: &Size| match size {
+            Size::Said(size) => size.to_string(),
+            Size::Named(name) => name.clone(),
+            Size::Unsaid => "?".to_owned(),
+        };
         write!(f, "[{}]", shape.iter().map(size).collect::<Vec<_>>().join(", "))
     }
 }

@@ -21,6 +21,7 @@
 //! | `origin` | which node of the program a node of the graph comes from |
 //! | `declared` | what the model says about types |
 //! | `entrance` | the inputs and outputs of the model, made of tensors |
+//! | `inputs` | what it says about its inputs before any of them is known |
 //! | `attribute` | attribute values |
 //! | `order` | the positions of nodes, where the model is one of ours |
 //!
@@ -40,6 +41,7 @@ mod entrance;
 mod forms;
 mod frame;
 mod function;
+mod inputs;
 mod known;
 mod nodes;
 mod operator;
@@ -58,6 +60,8 @@ use ops::{Model, Reject};
 
 pub(crate) use context::domain;
 pub use context::{Evaluator, Reference};
+pub use declared::Size;
+pub use inputs::{InputType, inputs};
 pub use origin::{Inside, Origin, Path, Within};
 
 use crate::Error;

@@ -46,6 +46,7 @@ pub use problem::{Problem, Size};
 pub(crate) use rewrite::cut_out;
 
 use crate::folder::{self, About};
+use crate::invent::{Given, invent};
 use crate::stored;
 use crate::symptom_match::same_kind;
 use driver::{Descent, Driver};
@@ -221,7 +222,8 @@ fn refuse_any_graph(target: &Target, interest: &Interest<'_>) -> Result<(), Redu
 fn problems(folder: &CaseFolder, seed: u64) -> Result<Vec<Problem>, ReduceError> {
     let mut sets = folder.sets.clone();
     if sets.is_empty() {
-        sets.push(folder::invent(folder, seed).map_err(|e| ReduceError::Unusable(e.to_string()))?);
+        let invented = invent(folder, &Given::default(), seed);
+        sets.push(invented.map_err(|e| ReduceError::Unusable(e.to_string()))?.set);
     }
     let problem = |set: &onnx::case::DataSet| {
         let known: BTreeMap<String, Datum> =

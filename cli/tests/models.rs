@@ -1,0 +1,75 @@
+//! `run` on models that come without data, and leave sizes open.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A model with a size that it names, one that it does not say, and a shape that is an input.
+const MODEL: &str = r#"<ir_version: 10, opset_import: ["" : 21]>
+m (float[batch, 3] x, float[?, 3] z, int64[2] shape) => (float[rows, columns] y)
+{
+    joined = Concat<axis = 0>(x, z)
+    y = Reshape(joined, shape)
+}
+"#;
+
+/// The shape [-1, 1] as NumPy saves it.
+fn shape() -> Vec<u8> {
+    let header = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }\n";
+    let length = (header.len() as u16).to_le_bytes();
+    let numbers = [-1i64, 1].map(i64::to_le_bytes).concat();
+    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &numbers].concat()
+}
+
+fn run(folder: &Path, more: &[&str]) -> (Option<i32>, String) {
+    let program = env!("CARGO_BIN_EXE_onnxsmith");
+    let args = [&["run", "m.onnxtxt", "--on", "cpu", "--quiet"], more].concat();
+    let Output { status, stdout, stderr } =
+        Command::new(program).args(args).current_dir(folder).output().expect("the program starts");
+    let text = [stdout, stderr].concat();
+    (status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
+#[test]
+fn open_sizes_are_given_by_name_or_drawn_and_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    fs::write(at.join("m.onnxtxt"), MODEL).expect("a model");
+    fs::write(at.join("shape.npy"), shape()).expect("a shape");
+    let given = ["--input", "shape=shape.npy"];
+
+    let (code, text) = run(at, &given);
+    assert!(code == Some(0) && text.contains("1 pass"), "{text}");
+    assert!(text.contains("sizes drawn: batch=") && text.contains("z[0]="), "{text}");
+
+    let (code, text) = run(at, &[&given[..], &["--dim", "batch=5", "--json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&text).expect("one JSON object");
+    let sizes = json["drawn"][0]["sizes"].as_object().expect("sizes");
+    assert!(code == Some(0) && sizes.len() == 1 && sizes.contains_key("z[0]"), "{text}");
+
+    let (code, text) = run(at, &[&given[..], &["--dim", "batch=5", "--dim", "z[0]=0"]].concat());
+    assert!(code == Some(0) && !text.contains("drawn"), "{text}");
+}
+
+#[test]
+fn what_is_not_of_the_model_is_told_with_what_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    fs::write(at.join("m.onnxtxt"), MODEL).expect("a model");
+    fs::write(at.join("shape.npy"), shape()).expect("a shape");
+    for (more, parts) in [
+        (&["--dim", "bath=4"][..], ["no open size `bath`", "batch, z[0]"]),
+        (&["--input", "size=shape.npy"], ["no input `size`", "x, z, shape"]),
+        (&["--input", "shape=none.npy"], ["none.npy", "No such file"]),
+        (&["--input", "shape=m.onnxtxt"], ["m.onnxtxt", "tensor"]),
+        (&["--dim", "batch"], ["`batch` is no size", "batch=4"]),
+        (&["--dim", "batch=-1"], ["`batch=-1` is no size", "batch=4"]),
+    ] {
+        let (code, text) = run(at, more);
+        assert!(code == Some(2) && parts.iter().all(|part| text.contains(part)), "{code:?} {text}");
+    }
+    // Four elements have no shape [-1, 3], nor is anything else drawn for which it is right.
+    let (code, text) = run(at, &["--dim", "batch=1", "--dim", "z[0]=0", "--json"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("Reshape"), "{text}");
+}

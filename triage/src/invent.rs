@@ -1,0 +1,206 @@
+//! Inputs for a model that comes without.
+//!
+//! Sizes that the model leaves open are given by the user or drawn: small ones, a few times over, until the model can be read.
+//! What it computes may hang on the values of inputs (a branch, a shape); those are drawn first and stay. The values of the
+//! others are searched, so that the model is defined on them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ir::{DType, Datum, NodeKind, Stream, Tensor, Type};
+use onnx::CaseFolder;
+use onnx::case::{DataSet, NamedDatum};
+use onnx::import::{self, Imported, InputType};
+use onnx::program::Program;
+use ops::Model;
+use rand::RngExt;
+
+use harness::{case, reference};
+
+/// What a user says about the inputs of models that come without.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Given {
+    /// Sizes that models leave open, by name: the model's, or `input[axis]` where it has none.
+    pub sizes: BTreeMap<String, i64>,
+    /// Values of inputs.
+    pub inputs: BTreeMap<String, Datum>,
+}
+
+/// Inputs that were made up.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Invented {
+    /// The inputs.
+    pub set: DataSet,
+    /// The sizes that the model leaves open and nobody gave, by name.
+    pub drawn: BTreeMap<String, i64>,
+}
+
+/// Why there are no inputs for a model that comes without.
+#[derive(Debug, thiserror::Error)]
+pub enum NoInputs {
+    /// The model cannot be read.
+    #[error(transparent)]
+    Model(#[from] onnx::Error),
+    /// It cannot be read with any of the sizes that were tried.
+    #[error("{source} (with the sizes {sizes}; --dim NAME=N says what they are)")]
+    Sizes {
+        /// Why not.
+        source: onnx::Error,
+        /// The sizes that were tried first.
+        sizes: String,
+    },
+    /// What the user says is not about this model.
+    #[error("{0}")]
+    NotOfModel(String),
+    /// Running it takes more than a search may.
+    #[error("{0}")]
+    TooDear(String),
+    /// The model cannot be evaluated.
+    #[error(transparent)]
+    Search(#[from] interp::Error),
+}
+
+/// The largest sizes that are drawn: each size is drawn up to one of the first few, of more the later the attempt. Small ones are
+/// cheap, and tell axes apart; but windows, strides and reshapes may need more, or one.
+const LARGEST: [i64; 12] = [4, 4, 4, 1, 2, 8, 16, 32, 64, 128, 256, 512];
+
+/// How often sizes are drawn.
+const ATTEMPTS: u64 = 32;
+
+/// Inputs for a model that comes without.
+pub fn invent(folder: &CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
+    let stream = Stream::new(seed).child("run");
+    let program = case::program(&folder.model)?;
+    let inputs = import::inputs(&program)?;
+    let open: BTreeSet<String> = inputs
+        .iter()
+        .filter(|input| !given.inputs.contains_key(&input.name))
+        .flat_map(InputType::open)
+        .collect();
+    of_model(given, &inputs, &open)?;
+    let undrawn = if open.is_empty() { case::trace(&program, &given.inputs).ok() } else { None };
+    let (imported, known, drawn) = match undrawn {
+        Some(imported) => (imported, given.inputs.clone(), BTreeMap::new()),
+        None => draw(&program, &inputs, &open, given, stream)?,
+    };
+    let set = found(&imported, &known, &given.inputs, stream)?;
+    Ok(Invented { set, drawn })
+}
+
+/// Requires that what is given is about the model.
+fn of_model(given: &Given, inputs: &[InputType], open: &BTreeSet<String>) -> Result<(), NoInputs> {
+    let listed = |names: Vec<&str>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    if let Some(name) = given.sizes.keys().find(|name| !open.contains(*name)) {
+        let there = listed(open.iter().map(String::as_str).collect());
+        return Err(NoInputs::NotOfModel(format!("the model has no open size `{name}`; open are: {there}")));
+    }
+    let is_input = |name: &String| inputs.iter().any(|input| input.name == *name);
+    if let Some(name) = given.inputs.keys().find(|name| !is_input(name)) {
+        let there = listed(inputs.iter().map(|input| input.name.as_str()).collect());
+        return Err(NoInputs::NotOfModel(format!("the model has no input `{name}`; it has: {there}")));
+    }
+    Ok(())
+}
+
+type Drawn = (Imported, BTreeMap<String, Datum>, BTreeMap<String, i64>);
+
+/// The model with the first sizes and values drawn with which it can be read.
+fn draw(
+    program: &Program,
+    inputs: &[InputType],
+    open: &BTreeSet<String>,
+    given: &Given,
+    stream: Stream,
+) -> Result<Drawn, NoInputs> {
+    let mut first = None;
+    for attempt in 0..ATTEMPTS {
+        let stream = stream.child("sizes").at(attempt);
+        let mut sizes = given.sizes.clone();
+        for name in open.iter().filter(|name| !given.sizes.contains_key(*name)) {
+            let mut rng = stream.child(name).rng();
+            let largest = LARGEST[rng.random_range(0..LARGEST.len().min(attempt as usize / 2 + 1))];
+            sizes.insert(name.clone(), rng.random_range(largest.min(2)..=largest));
+        }
+        let mut known = given.inputs.clone();
+        for input in inputs.iter().filter(|input| !given.inputs.contains_key(&input.name)) {
+            // What is no tensor, or of which the rank is not said, is missed by whoever reads the model.
+            if let Some(ty) = input.with(&sizes) {
+                known.insert(input.name.clone(), plain(&ty, stream.child(&input.name)).into());
+            }
+        }
+        match case::trace(program, &known) {
+            Ok(imported) => {
+                sizes.retain(|name, _| !given.sizes.contains_key(name));
+                return Ok((imported, known, sizes));
+            }
+            Err(source) => {
+                first.get_or_insert((source, sizes));
+            }
+        }
+        // Other values would not help what hangs on sizes alone, nor other sizes what has none.
+        if open.len() == given.sizes.len() && attempt >= 3 {
+            break;
+        }
+    }
+    let (source, sizes) = first.expect("there are attempts");
+    if sizes.is_empty() {
+        return Err(NoInputs::Model(source));
+    }
+    let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
+    Err(NoInputs::Sizes { source, sizes: sizes.join(", ") })
+}
+
+/// Small numbers, as sizes, indices and switches have them.
+fn plain(ty: &Type, stream: Stream) -> Tensor {
+    let mut rng = stream.rng();
+    match ty.dtype {
+        dtype if dtype.is_float() => Tensor::from_f64_fn(ty, |_| rng.random_range(-1.0..1.0)),
+        DType::Bool => Tensor::from_i128_fn(ty, |_| rng.random_range(0..=1)),
+        _ => Tensor::from_i128_fn(ty, |_| rng.random_range(0..=3)),
+    }
+}
+
+/// The inputs with which the model is defined: those that something was read from as they are known, those that are given, and
+/// others that are searched.
+fn found(
+    imported: &Imported,
+    known: &BTreeMap<String, Datum>,
+    given: &BTreeMap<String, Datum>,
+    stream: Stream,
+) -> Result<DataSet, NoInputs> {
+    let spent = reference::affordable(&imported.model).map_err(NoInputs::TooDear)?;
+    let stays = |name: &str| given.contains_key(name) || imported.specialised.iter().any(|read| read == name);
+    let fixed: BTreeMap<String, Tensor> = imported
+        .interface
+        .inputs
+        .iter()
+        .filter(|(name, _)| stays(name))
+        .filter_map(|(name, _)| Some(known.get(name)?.clone().parts(name)))
+        .flatten()
+        .collect();
+    let searched = with_constants(imported.model.clone(), &fixed);
+    let found = values::find_values(&searched, &[], stream, spent.search())?;
+    let mut tensors: BTreeMap<String, Tensor> =
+        case::named(&searched, found.inputs(&searched)).into_iter().collect();
+    tensors.extend(fixed);
+    let all: Vec<(String, Tensor)> = imported
+        .model
+        .graph
+        .variables()
+        .filter_map(|(_, name, _)| Some((name.to_owned(), tensors.remove(name)?)))
+        .collect();
+    let inputs = imported.interface.inputs_of(&all).into_iter();
+    let inputs = inputs.map(|(name, value)| NamedDatum::new(name, value.map(Tensor::clone))).collect();
+    Ok(DataSet { inputs, ..DataSet::default() })
+}
+
+/// The model with constants in place of some of its variables.
+fn with_constants(mut model: Model, values: &BTreeMap<String, Tensor>) -> Model {
+    for node in &mut model.graph.nodes {
+        if let NodeKind::Variable { name } = &node.kind
+            && let Some(value) = values.get(name)
+        {
+            node.kind = NodeKind::Constant(std::sync::Arc::new(value.clone()));
+        }
+    }
+    model
+}
