@@ -177,7 +177,7 @@ fn types() {
         g.output[0] = info("x", DType::F32, &[None, None]);
         g.value_info.clear();
     });
-    unsupported(&["`x`", "[2, ?]"], |_, g| g.input[0] = info("x", DType::F32, &[Some(2), None]));
+    unsupported(&["`x`", "[2, n]"], |_, g| g.input[0] = info("x", DType::F32, &[Some(2), None]));
 }
 
 #[test]

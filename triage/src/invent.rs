@@ -45,7 +45,7 @@ pub enum NoInputs {
     Sizes {
         /// Why not.
         source: onnx::Error,
-        /// The sizes that were tried first.
+        /// Such sizes, of those that were tried.
         sizes: String,
     },
     /// What the user says is not about this model.
@@ -59,12 +59,12 @@ pub enum NoInputs {
     Search(#[from] interp::Error),
 }
 
-/// The largest sizes that are drawn: each size is drawn up to one of the first few, of more the later the attempt. Small ones are
-/// cheap, and tell axes apart; but windows, strides and reshapes may need more, or one.
-const LARGEST: [i64; 12] = [4, 4, 4, 1, 2, 8, 16, 32, 64, 128, 256, 512];
+/// What a size may be besides 2, 3 or 4, one attempt after the other. Small sizes are cheap, and tell axes apart; but windows, strides
+/// and reshapes may need more, or one.
+const OTHERS: [i64; 10] = [4, 1, 2, 8, 16, 32, 64, 128, 256, 576];
 
-/// How often sizes are drawn.
-const ATTEMPTS: u64 = 32;
+/// How often sizes are drawn with each of these.
+const DRAWS: u64 = 4;
 
 /// Inputs for a model that comes without.
 pub fn invent(folder: &CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
@@ -111,14 +111,15 @@ fn draw(
     given: &Given,
     stream: Stream,
 ) -> Result<Drawn, NoInputs> {
-    let mut first = None;
-    for attempt in 0..ATTEMPTS {
-        let stream = stream.child("sizes").at(attempt);
+    let mut told: Option<(onnx::Error, BTreeMap<String, i64>)> = None;
+    let attempts = OTHERS.into_iter().flat_map(|other| (0..DRAWS).map(move |_| other));
+    for (attempt, other) in attempts.enumerate() {
+        let stream = stream.child("sizes").at(attempt as u64);
         let mut sizes = given.sizes.clone();
         for name in open.iter().filter(|name| !given.sizes.contains_key(*name)) {
             let mut rng = stream.child(name).rng();
-            let largest = LARGEST[rng.random_range(0..LARGEST.len().min(attempt as usize / 2 + 1))];
-            sizes.insert(name.clone(), rng.random_range(largest.min(2)..=largest));
+            let size = if rng.random_bool(0.5) { other } else { rng.random_range(2..=4) };
+            sizes.insert(name.clone(), size);
         }
         let mut known = given.inputs.clone();
         for input in inputs.iter().filter(|input| !given.inputs.contains_key(&input.name)) {
@@ -132,8 +133,12 @@ fn draw(
                 sizes.retain(|name, _| !given.sizes.contains_key(name));
                 return Ok((imported, known, sizes));
             }
+            // With other sizes it may be valid; but what we lack we lack with any.
             Err(source) => {
-                first.get_or_insert((source, sizes));
+                let is_lack = |e: &onnx::Error| matches!(e, onnx::Error::Unsupported { .. });
+                if told.as_ref().is_none_or(|(before, _)| !is_lack(before) && is_lack(&source)) {
+                    told = Some((source, sizes));
+                }
             }
         }
         // Other values would not help what hangs on sizes alone, nor other sizes what has none.
@@ -141,7 +146,7 @@ fn draw(
             break;
         }
     }
-    let (source, sizes) = first.expect("there are attempts");
+    let (source, sizes) = told.expect("there are attempts");
     if sizes.is_empty() {
         return Err(NoInputs::Model(source));
     }

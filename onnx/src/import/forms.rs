@@ -1,4 +1,4 @@
-//! What branches, loops and sequences have in common: they become nodes that move tensors, or none.
+//! What branches, loops, sequences and filled tensors have in common: they become nodes that move tensors, or none.
 //!
 //! Which way they go is read from values. What comes out of them is given those values ([`ir::Node::given`]).
 
@@ -6,8 +6,8 @@ use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
 use ops::Op;
 
 use super::frame::Bound;
-use super::standard;
 use super::walk::{Walk, too_many_outputs};
+use super::{operator, standard};
 use crate::Error;
 use crate::program::{Body, Node, ValueId};
 use crate::proto::AttributeProto;
@@ -123,7 +123,7 @@ pub(super) fn apply(
     let op = Op::parse(name, attributes).and_then(Result::ok);
     let op = op.ok_or_else(|| Error::unsupported(format!("operator {name}"), "not with these attributes"))?;
     let types: Vec<Option<&Type>> = operands.iter().map(|&v| Some(walk.graph.ty(v))).collect();
-    let outputs = Operation::infer(&op, &types).map_err(|e| Error::invalid("operator", e.to_string()))?;
+    let outputs = Operation::infer(&op, &types).map_err(|e| operator::reject(&e, &types))?;
     let ports = outputs.len();
     let operands = operands.iter().map(|&v| Some(v)).collect();
     let id = walk.push_given(NodeKind::Operator(op), operands, given.to_vec(), outputs, None)?;

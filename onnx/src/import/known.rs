@@ -15,6 +15,9 @@ use crate::Error;
 /// where its operands are small.
 pub(super) const MAX_OPERATIONS: u64 = 1 << 32;
 
+/// How many elements a value may have that is computed so.
+const MAX_ELEMENTS: u64 = 1 << 26;
+
 /// The names of inputs of the model.
 pub(super) type Inputs = Rc<BTreeSet<String>>;
 
@@ -158,6 +161,10 @@ fn compute(
 
 fn spend(context: &mut Context<'_>, op: &Op, types: &[Option<&Type>], outputs: &[Type]) -> Result<(), Error> {
     let moved = outputs.iter().map(ops::operator::elements).fold(0, u64::saturating_add);
+    if moved > MAX_ELEMENTS {
+        let why = format!("something is read from a value of {moved} elements, of at most {MAX_ELEMENTS}");
+        return Err(Error::unsupported(format!("operator {}", ir::Operation::name(op)), why));
+    }
     let cost = op.facts(types).cost.flops(types, outputs).max(moved);
     context.operations = context.operations.checked_sub(cost).ok_or_else(|| {
         let why = format!("reading shapes, branches and loops takes more than {MAX_OPERATIONS} operations");

@@ -15,7 +15,7 @@
 //! | `nodes` | the nodes by kind |
 //! | `operator` | one operator |
 //! | `function` | functions, typed for each use or written out |
-//! | `forms`, `control`, `sequence` | branches, loops, sequences and optionals, written out |
+//! | `forms`, `control`, `sequence`, `filled` | branches, loops, sequences, optionals and filled tensors, written out |
 //! | `read` | reading from values |
 //! | `known` | values that are known before the model is run |
 //! | `origin` | which node of the program a node of the graph comes from |
@@ -38,6 +38,7 @@ mod context;
 mod control;
 mod declared;
 mod entrance;
+mod filled;
 mod forms;
 mod frame;
 mod function;

@@ -7,7 +7,7 @@ use super::context::domain;
 use super::forms::{self, Form, Written};
 use super::frame::Bound;
 use super::walk::Walk;
-use super::{attribute, control, function, operator, sequence};
+use super::{attribute, control, filled, function, operator, sequence};
 use crate::Error;
 use crate::names::{self, ALIAS};
 use crate::program::Node;
@@ -88,12 +88,12 @@ fn resolve<'p>(walk: &Walk<'p, '_>, node: &'p Node) -> Result<Vec<Cow<'p, Attrib
     Ok(all)
 }
 
-/// What adds an operator of that name, if it holds bodies or handles sequences.
+/// What adds an operator of that name, if it holds bodies, handles sequences or fills a tensor.
 fn form(op_type: &str) -> Option<Form> {
-    control::form(op_type).or_else(|| sequence::form(op_type))
+    control::form(op_type).or_else(|| sequence::form(op_type)).or_else(|| filled::form(op_type))
 }
 
-/// Whether an operator of that name holds bodies or handles sequences.
+/// Whether an operator of that name is written out in others.
 pub(super) fn is_form(op_type: &str) -> bool {
     form(op_type).is_some()
 }

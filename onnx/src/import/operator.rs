@@ -277,7 +277,7 @@ fn bad_attribute(error: &BadAttribute) -> Error {
 }
 
 /// Why operands of these types make no such operator.
-fn reject(error: &Reject, types: &[Option<&Type>]) -> Error {
+pub(super) fn reject(error: &Reject, types: &[Option<&Type>]) -> Error {
     let why = || format!("{error}, with {}", listed(types));
     match error {
         Reject::Overflow => Error::unsupported("operator", why()),

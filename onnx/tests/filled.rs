@@ -1,0 +1,103 @@
+//! ConstantOfShape and Range are written out for the numbers at hand.
+
+use std::collections::BTreeMap;
+
+use ir::{DType, Datum, Tensor, Type};
+use onnxsmith_onnx::Error;
+use onnxsmith_onnx::import::{Imported, Options, specialise};
+use onnxsmith_onnx::program::Program;
+
+/// A program that takes a shape or a limit `n` of int64, and `x` of float.
+fn read(inputs: &str, nodes: &str, known: &[(&str, Tensor)]) -> Result<Imported, Error> {
+    let text = format!("<ir_version: 10, opset_import: [\"\" : 21]>\nm ({inputs}) => (y) {{ {nodes} }}\n");
+    let known: BTreeMap<String, Datum> =
+        known.iter().map(|(name, tensor)| ((*name).to_owned(), tensor.clone().into())).collect();
+    specialise(&Program::from_text(&text)?, &Options { known_inputs: &known, ..Options::default() })
+}
+
+fn result(imported: &Imported, inputs: &[Tensor]) -> Tensor {
+    interp::evaluate_plain(&imported.model, inputs).expect("values").remove(0)
+}
+
+fn ints(shape: &[i64], numbers: &[i128]) -> Tensor {
+    Tensor::from_i128_fn(&Type::new(DType::I64, shape), |i| numbers[i])
+}
+
+#[test]
+fn a_shape_that_is_an_input_is_filled_and_given() {
+    let filled = "y = ConstantOfShape<value = int32[1] {7}>(n)";
+    let n = ints(&[2], &[2, 3]);
+    let imported = read("int64[2] n", filled, &[("n", n.clone())]).expect("a model");
+    assert_eq!(imported.specialised, ["n"]);
+    let node = imported.model.graph.outputs[0].value.node;
+    assert_eq!(imported.model.graph.node(node).given.len(), 1);
+    let y = result(&imported, &[n]);
+    assert_eq!((y.ty(), y.to_i128s()), (Type::new(DType::I32, [2, 3]), vec![7; 6]));
+}
+
+#[test]
+fn without_a_value_it_is_zeros_and_without_axes_one() {
+    let imported = read(
+        "float[0] x",
+        "n = Shape(x) e = Shape<start = 1>(x) z = ConstantOfShape(n) s = ConstantOfShape(e) y = Concat<axis = 0>(z, z)",
+        &[],
+    );
+    let y = result(&imported.expect("a model"), &[Tensor::from_f64_fn(&Type::new(DType::F32, [0]), |_| 0.0)]);
+    assert_eq!(y.ty(), Type::new(DType::F32, [0]));
+}
+
+#[test]
+fn a_range_ends_before_its_limit_in_either_direction() {
+    for (start, limit, step, wanted) in [
+        (0, 5, 2, &[0, 2, 4][..]),
+        (0, 6, 2, &[0, 2, 4]),
+        (5, 0, -2, &[5, 3, 1]),
+        (3, 3, 1, &[]),
+        (3, 2, 1, &[]),
+    ] {
+        let number = |number| ints(&[], &[number]);
+        let known = [("a", number(start)), ("b", number(limit)), ("c", number(step))];
+        let imported =
+            read("int64[] a, int64[] b, int64[] c".replace("[]", "").as_str(), "y = Range(a, b, c)", &known);
+        let inputs: Vec<Tensor> = known.into_iter().map(|(_, tensor)| tensor).collect();
+        assert_eq!(result(&imported.expect("a model"), &inputs).to_i128s(), wanted, "{start} {limit} {step}");
+    }
+}
+
+#[test]
+fn a_range_of_floats_is_known_where_nothing_is_rounded() {
+    let range = |step: &str| {
+        let constants = format!(
+            "a = Constant<value_float = 0.5>() b = Constant<value_float = 2.0>() c = Constant<value_float = {step}>()"
+        );
+        read("float[1] x", &format!("{constants} y = Range(a, b, c)"), &[])
+    };
+    let x = [Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 0.0)];
+    assert_eq!(result(&range("0.5").expect("a model"), &x).to_f64s(), [0.5, 1.0, 1.5]);
+    assert!(matches!(range("0.1"), Err(Error::Unsupported { .. })));
+    assert!(matches!(range("0.0"), Err(Error::Invalid { .. })));
+}
+
+#[test]
+fn what_is_wrong_names_the_operand() {
+    let says = |inputs: &str, nodes: &str, known: &[(&str, Tensor)]| {
+        read(inputs, nodes, known).unwrap_err().to_string()
+    };
+    let negative = says("int64[1] n", "y = ConstantOfShape(n)", &[("n", ints(&[1], &[-2]))]);
+    assert!(negative.contains("operand 0") && negative.contains("-2"), "{negative}");
+    let two =
+        says("int64[1] n", "y = ConstantOfShape<value = float[2] {1.0, 2.0}>(n)", &[("n", ints(&[1], &[2]))]);
+    assert!(two.contains("`value`") && two.contains("f32[2]"), "{two}");
+    let huge = says(
+        "int64[2] n",
+        "z = ConstantOfShape(n) s = ReduceSum<keepdims = 0>(z) i = Cast<to = 7>(s) y = Range(i, i, i)",
+        &[("n", ints(&[2], &[1 << 20, 1 << 20]))],
+    );
+    assert!(huge.contains("unsupported") && huge.contains("exceeds"), "{huge}");
+    let endless = says(
+        "int64 n",
+        "z = Constant<value_int = 0>() o = Constant<value_int = 1>() y = Range(z, n, o)",
+        &[("n", ints(&[], &[1 << 62]))],
+    );
+    assert!(endless.contains("elements"), "{endless}");
+}
