@@ -15,7 +15,7 @@
 //! | `nodes` | the nodes by kind |
 //! | `operator` | one operator |
 //! | `function` | functions, typed for each use or written out |
-//! | `forms`, `control`, `sequence`, `filled` | branches, loops, sequences, optionals and filled tensors, written out |
+//! | `forms`, `control`, `sequence`, `filled`, `recurrent` | branches, loops, sequences, optionals, filled tensors and recurrent networks, written out |
 //! | `read` | reading from values |
 //! | `known` | values that are known before the model is run |
 //! | `origin` | which node of the program a node of the graph comes from |
@@ -49,6 +49,7 @@ mod operator;
 mod order;
 mod origin;
 mod read;
+mod recurrent;
 mod sequence;
 mod standard;
 mod walk;

@@ -7,7 +7,7 @@ use super::context::domain;
 use super::forms::{self, Form, Written};
 use super::frame::Bound;
 use super::walk::Walk;
-use super::{attribute, control, filled, function, operator, sequence};
+use super::{attribute, control, filled, function, operator, recurrent, sequence};
 use crate::Error;
 use crate::names::{self, ALIAS};
 use crate::program::Node;
@@ -88,9 +88,10 @@ fn resolve<'p>(walk: &Walk<'p, '_>, node: &'p Node) -> Result<Vec<Cow<'p, Attrib
     Ok(all)
 }
 
-/// What adds an operator of that name, if it holds bodies, handles sequences or fills a tensor.
+/// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
+/// step by step.
 fn form(op_type: &str) -> Option<Form> {
-    control::form(op_type).or_else(|| sequence::form(op_type)).or_else(|| filled::form(op_type))
+    [control::form, sequence::form, filled::form, recurrent::form].into_iter().find_map(|form| form(op_type))
 }
 
 /// Whether an operator of that name is written out in others.

@@ -1,0 +1,282 @@
+//! RNN, GRU and LSTM, written out step by step.
+//!
+//! ONNX: [RNN](https://onnx.ai/onnx/operators/onnx__RNN.html), [GRU](https://onnx.ai/onnx/operators/onnx__GRU.html),
+//! [LSTM](https://onnx.ai/onnx/operators/onnx__LSTM.html). What a gate adds up is one Gemm: the input of the step, the state and two
+//! ones, beside each other, times the weights, the recurrence weights and both biases. So the bound of the sum holds for
+//! whatever order an implementation adds the products and the biases in.
+
+mod cells;
+mod weights;
+
+use ir::{Attributes, Tensor, Type, Value};
+
+use cells::{Cell, State};
+use weights::Weights;
+
+use super::forms::{Form, Written, apply, bind, tensor};
+use super::frame::Bound;
+use super::walk::Walk;
+use crate::Error;
+use crate::program::Node;
+use crate::proto::AttributeProto;
+
+/// What adds an operator of that name, if it is a recurrent network.
+pub(super) fn form(op_type: &str) -> Option<Form> {
+    match op_type {
+        "RNN" => Some(|walk, written| write(walk, written, Cell::Rnn)),
+        "GRU" => Some(|walk, written| write(walk, written, Cell::Gru)),
+        "LSTM" => Some(|walk, written| write(walk, written, Cell::Lstm)),
+        _ => None,
+    }
+}
+
+/// The axes of a network.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    steps: i64,
+    batch: i64,
+    input: i64,
+    hidden: i64,
+    directions: i64,
+}
+
+/// The attributes that all networks have.
+struct Settings<'a> {
+    /// Which directions walk backwards.
+    backwards: &'static [bool],
+    /// Whether the batch stands before the steps.
+    batch_first: bool,
+    /// The functions of all directions, if they are told.
+    activations: Option<Vec<String>>,
+    /// How far what goes into a function may be from 0.
+    clip: Option<f32>,
+    attributes: &'a [&'a AttributeProto],
+}
+
+impl<'a> Settings<'a> {
+    fn read(attributes: &'a [&'a AttributeProto]) -> Result<Self, Error> {
+        let find = |name: &str| attributes.iter().find(|a| a.name() == name);
+        let backwards: &[bool] = match find("direction").map_or(&b"forward"[..], |a| a.s()) {
+            b"forward" => &[false],
+            b"reverse" => &[true],
+            b"bidirectional" => &[false, true],
+            other => {
+                let why = format!("there is no direction `{}`", String::from_utf8_lossy(other));
+                return Err(Error::invalid("attribute `direction`", why));
+            }
+        };
+        // Each has a default, of which the standard says little; those that do without are supported.
+        if let Some(a) =
+            attributes.iter().find(|a| a.name().starts_with("activation_") && !a.floats.is_empty())
+        {
+            return Err(Error::unsupported(
+                format!("attribute `{}`", a.name()),
+                "functions have no parameters here",
+            ));
+        }
+        let names = |a: &&AttributeProto| -> Vec<String> {
+            a.strings.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+        };
+        Ok(Self {
+            backwards,
+            batch_first: find("layout").is_some_and(|a| a.i() != 0),
+            activations: find("activations").map(names).filter(|names| !names.is_empty()),
+            clip: find("clip").map(|a| a.f()),
+            attributes,
+        })
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.attributes.iter().any(|a| a.name() == name && a.i() != 0)
+    }
+
+    /// The functions of one direction.
+    fn functions(&self, cell: Cell, direction: usize) -> Result<Vec<&'static str>, Error> {
+        let usual = cell.functions();
+        let Some(names) = &self.activations else { return Ok(usual.to_vec()) };
+        let wanted = usual.len() * self.backwards.len();
+        if names.len() != wanted {
+            let why = format!("there are {} instead of {wanted}", names.len());
+            return Err(Error::invalid("attribute `activations`", why));
+        }
+        let of_direction = &names[direction * usual.len()..][..usual.len()];
+        of_direction.iter().map(|name| function(name)).collect()
+    }
+}
+
+/// The operator that a function is. Their names count in any case.
+fn function(name: &str) -> Result<&'static str, Error> {
+    const PLAIN: [&str; 5] = ["Sigmoid", "Tanh", "Relu", "Softsign", "Softplus"];
+    PLAIN.into_iter().find(|plain| plain.eq_ignore_ascii_case(name)).ok_or_else(|| {
+        Error::unsupported(
+            "attribute `activations`",
+            format!("functions are {}, and no {name}", PLAIN.join(", ")),
+        )
+    })
+}
+
+/// The states after each step of a direction, in the order of the steps, and the last.
+struct Walked {
+    states: Vec<Value>,
+    last: State,
+}
+
+fn write<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>, cell: Cell) -> Result<(), Error> {
+    let node = written.node;
+    let settings = Settings::read(written.attributes)?;
+    let in_steps = |walk: &mut Walk<'p, '_>, value| {
+        if settings.batch_first { swapped(walk, value) } else { Ok(value) }
+    };
+    let x = tensor(walk, node, 0)?;
+    let x = in_steps(walk, x)?;
+    let sizes = sizes(walk, node, x, &settings, cell)?;
+    whole_sequences(walk, node, sizes)?;
+    let inputs = steps(walk, x, sizes)?;
+    let initial = |walk: &mut Walk<'p, '_>, i: usize| -> Result<Option<Value>, Error> {
+        if walk.is_absent(node.inputs.get(i).copied().flatten()) {
+            return Ok(None);
+        }
+        let value = tensor(walk, node, i)?;
+        in_steps(walk, value).map(Some)
+    };
+    let (hidden, held) = (initial(walk, 5)?, if cell == Cell::Lstm { initial(walk, 6)? } else { None });
+    let mut walked = Vec::with_capacity(settings.backwards.len());
+    for (direction, &is_backwards) in settings.backwards.iter().enumerate() {
+        let weights = Weights::read(walk, node, cell, sizes, direction as i64)?;
+        let functions = settings.functions(cell, direction)?;
+        let step = cells::Step { settings: &settings, weights, functions, sizes };
+        let mut state = State {
+            hidden: state(walk, hidden, direction as i64, x, sizes)?,
+            held: if cell == Cell::Lstm {
+                Some(state(walk, held, direction as i64, x, sizes)?)
+            } else {
+                None
+            },
+        };
+        let sums = cell.prepare(walk, &step)?;
+        let mut states = Vec::with_capacity(inputs.len());
+        for t in 0..inputs.len() {
+            let at = if is_backwards { inputs.len() - 1 - t } else { t };
+            state = cell.step(walk, &step, &sums, inputs[at], state)?;
+            states.push(state.hidden);
+            walk.check_size(|| format!("{} after {} of {} steps", node.rest.op_type(), t + 1, inputs.len()))?;
+        }
+        if is_backwards {
+            states.reverse();
+        }
+        walked.push(Walked { states, last: state });
+    }
+    let results = results(walk, node, &walked, settings.batch_first)?;
+    bind(walk, node, results)
+}
+
+/// A tensor with its first two axes exchanged.
+fn swapped(walk: &mut Walk<'_, '_>, value: Value) -> Result<Value, Error> {
+    let rank = walk.graph.ty(value).rank() as i64;
+    let order: Vec<i64> = [1, 0].into_iter().chain(2..rank).take(rank as usize).collect();
+    one(walk, "Transpose", &Attributes::new().ints("perm", &order), &[value])
+}
+
+/// The only result of an operator.
+fn one(
+    walk: &mut Walk<'_, '_>,
+    name: &str,
+    attributes: &Attributes,
+    operands: &[Value],
+) -> Result<Value, Error> {
+    Ok(apply(walk, name, attributes, operands, &[])?[0])
+}
+
+fn sizes(
+    walk: &mut Walk<'_, '_>,
+    node: &Node,
+    x: Value,
+    settings: &Settings<'_>,
+    cell: Cell,
+) -> Result<Sizes, Error> {
+    let recurrence = tensor(walk, node, 2)?;
+    let (x, r) = (walk.graph.ty(x).clone(), walk.graph.ty(recurrence).clone());
+    let (&[steps, batch, input], &[directions, rows, hidden]) = (&x.shape[..], &r.shape[..]) else {
+        return Err(Error::invalid("operands", format!("X and R must have three axes, but are {x} and {r}")));
+    };
+    let wanted = settings.backwards.len() as i64;
+    if directions != wanted || rows != cell.gates() * hidden {
+        let why = format!("R must be [{wanted}, {}·hidden, hidden], but is {r}", cell.gates());
+        return Err(Error::invalid("operand 2", why));
+    }
+    if steps == 0 {
+        return Err(Error::unsupported("operand 0", "without a step nothing is written out"));
+    }
+    Ok(Sizes { steps, batch, input, hidden, directions })
+}
+
+/// Requires that all sequences are as long as there are steps.
+fn whole_sequences(walk: &mut Walk<'_, '_>, node: &Node, sizes: Sizes) -> Result<(), Error> {
+    let Some(lengths) = node.inputs.get(4).copied().flatten().filter(|&id| !walk.is_absent(Some(id))) else {
+        return Ok(());
+    };
+    let (lengths, _) = walk.read(lengths)?;
+    if lengths.to_i128s().iter().all(|&length| length == i128::from(sizes.steps)) {
+        return Ok(());
+    }
+    Err(Error::unsupported("operand 4", "sequences that are shorter than others are not written out"))
+}
+
+/// The inputs of the steps: matrices of batch by input.
+fn steps(walk: &mut Walk<'_, '_>, x: Value, sizes: Sizes) -> Result<Vec<Value>, Error> {
+    let each = vec![1; sizes.steps as usize];
+    let parts = apply(walk, "Split", &Attributes::new().int("axis", 0).ints("split", &each), &[x], &[])?;
+    parts
+        .into_iter()
+        .map(|part| one(walk, "Squeeze", &Attributes::new().ints("axes", &[0]), &[part]))
+        .collect()
+}
+
+/// The state that a direction begins with: a matrix of batch by hidden, of zeros if none is given.
+fn state(
+    walk: &mut Walk<'_, '_>,
+    given: Option<Value>,
+    direction: i64,
+    like: Value,
+    sizes: Sizes,
+) -> Result<Value, Error> {
+    if let Some(given) = given {
+        return weights::of_direction(walk, given, direction);
+    }
+    let ty = Type::new(walk.graph.ty(like).dtype, [sizes.batch, sizes.hidden]);
+    walk.push_constant(Tensor::from_f64_fn(&ty, |_| 0.0).into(), None)
+}
+
+/// The outputs that have names: all states, the last of each direction, and what it holds.
+fn results(
+    walk: &mut Walk<'_, '_>,
+    node: &Node,
+    walked: &[Walked],
+    batch_first: bool,
+) -> Result<Vec<Bound>, Error> {
+    let is_named = |i: usize| node.outputs.get(i).copied().flatten().is_some();
+    let mut results = vec![Bound::Absent; node.outputs.len()];
+    if is_named(0) {
+        let mut all = Vec::new();
+        for t in 0..walked[0].states.len() {
+            let of_step: Vec<Value> = walked.iter().map(|walked| walked.states[t]).collect();
+            all.push(stacked(walk, &of_step)?);
+        }
+        let y = stacked(walk, &all)?;
+        let order = Attributes::new().ints("perm", &[2, 0, 1, 3]);
+        results[0] = Bound::Tensor(if batch_first { one(walk, "Transpose", &order, &[y])? } else { y });
+    }
+    let last: [fn(&State) -> Option<Value>; 2] = [|state| Some(state.hidden), |state| state.held];
+    for (i, last) in last.into_iter().enumerate().filter(|(i, _)| is_named(i + 1)) {
+        let values: Option<Vec<Value>> = walked.iter().map(|walked| last(&walked.last)).collect();
+        let Some(values) = values else { continue };
+        let stacked = stacked(walk, &values)?;
+        results[i + 1] = Bound::Tensor(if batch_first { swapped(walk, stacked)? } else { stacked });
+    }
+    Ok(results)
+}
+
+/// Tensors of one shape along a new first axis.
+fn stacked(walk: &mut Walk<'_, '_>, items: &[Value]) -> Result<Value, Error> {
+    super::forms::stack(walk, items, 0, &[])
+}

@@ -1,0 +1,226 @@
+//! RNN, GRU and LSTM, written out, give what loops over their equations give.
+
+use std::collections::BTreeMap;
+
+use ir::{DType, Datum, Stream, Tensor, Type};
+use onnxsmith_onnx::Error;
+use onnxsmith_onnx::import::{Imported, Options, specialise};
+use onnxsmith_onnx::program::Program;
+use rand::RngExt;
+
+const STEPS: usize = 3;
+const BATCH: usize = 2;
+const INPUT: usize = 2;
+const HIDDEN: usize = 3;
+
+/// Numbers that follow from a name, none of them far from 0.
+fn numbers(name: &str, shape: &[usize]) -> Tensor {
+    let mut rng = Stream::new(7).child(name).rng();
+    let shape: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
+    Tensor::from_f64_fn(&Type::new(DType::F64, shape), |_| rng.random_range(-1.0..1.0))
+}
+
+/// A network's tensors, of one direction each.
+struct Net {
+    gates: usize,
+    directions: usize,
+}
+
+impl Net {
+    fn operands(&self) -> Vec<(&'static str, Tensor)> {
+        let (d, rows) = (self.directions, self.gates * HIDDEN);
+        vec![
+            ("x", numbers("x", &[STEPS, BATCH, INPUT])),
+            ("w", numbers("w", &[d, rows, INPUT])),
+            ("r", numbers("r", &[d, rows, HIDDEN])),
+            ("b", numbers("b", &[d, 2 * rows])),
+            ("h", numbers("h", &[d, BATCH, HIDDEN])),
+            ("c", numbers("c", &[d, BATCH, HIDDEN])),
+            ("p", numbers("p", &[d, 3 * HIDDEN])),
+        ]
+    }
+
+    /// What goes into gate `gate` for one hidden number: the input's part and the state's.
+    fn parts(
+        &self,
+        all: &BTreeMap<&str, Vec<f64>>,
+        d: usize,
+        row: usize,
+        x: &[f64],
+        h: &[f64],
+    ) -> (f64, f64) {
+        let rows = self.gates * HIDDEN;
+        let at = d * rows + row;
+        let of = |weights: &[f64], numbers: &[f64]| -> f64 {
+            weights.iter().zip(numbers).map(|(a, b)| a * b).sum()
+        };
+        let (w, r, b) =
+            (&all["w"][at * INPUT..][..INPUT], &all["r"][at * HIDDEN..][..HIDDEN], &all["b"][d * 2 * rows..]);
+        (of(w, x) + b[row], of(r, h) + b[rows + row])
+    }
+}
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// One step of one sequence: the states after it.
+type Cell = fn(&Net, &BTreeMap<&str, Vec<f64>>, usize, &[f64], &[f64], &[f64]) -> (Vec<f64>, Vec<f64>);
+
+fn lstm(
+    net: &Net,
+    all: &BTreeMap<&str, Vec<f64>>,
+    d: usize,
+    x: &[f64],
+    h: &[f64],
+    c: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
+    let gate = |gate: usize, j: usize| {
+        let (a, b) = net.parts(all, d, gate * HIDDEN + j, x, h);
+        a + b
+    };
+    let peep = |gate: usize, j: usize| all["p"][d * 3 * HIDDEN + gate * HIDDEN + j];
+    let held: Vec<f64> = (0..HIDDEN)
+        .map(|j| {
+            let (input, forget) =
+                (sigmoid(gate(0, j) + peep(0, j) * c[j]), sigmoid(gate(2, j) + peep(2, j) * c[j]));
+            forget * c[j] + input * gate(3, j).tanh()
+        })
+        .collect();
+    let hidden = (0..HIDDEN).map(|j| sigmoid(gate(1, j) + peep(1, j) * held[j]) * held[j].tanh()).collect();
+    (hidden, held)
+}
+
+fn gru(net: &Net, all: &BTreeMap<&str, Vec<f64>>, d: usize, x: &[f64], h: &[f64], late: bool) -> Vec<f64> {
+    let both = |row: usize, h: &[f64]| {
+        let (a, b) = net.parts(all, d, row, x, h);
+        a + b
+    };
+    let reset: Vec<f64> = (0..HIDDEN).map(|j| sigmoid(both(HIDDEN + j, h))).collect();
+    let kept: Vec<f64> = reset.iter().zip(h).map(|(r, h)| r * h).collect();
+    let new = |j: usize| {
+        let row = 2 * HIDDEN + j;
+        if late {
+            let (a, b) = net.parts(all, d, row, x, h);
+            (a + reset[j] * b).tanh()
+        } else {
+            both(row, &kept).tanh()
+        }
+    };
+    (0..HIDDEN)
+        .map(|j| {
+            let update = sigmoid(both(j, h));
+            (1.0 - update) * new(j) + update * h[j]
+        })
+        .collect()
+}
+
+const CELLS: [(&str, &str, usize, Cell); 4] = [
+    ("LSTM", "", 4, lstm),
+    ("GRU", "", 3, |net, all, d, x, h, _| (gru(net, all, d, x, h, false), vec![])),
+    ("GRU", "linear_before_reset = 1, ", 3, |net, all, d, x, h, _| (gru(net, all, d, x, h, true), vec![])),
+    ("RNN", "", 1, |net, all, d, x, h, _| {
+        let sum = |j: usize| net.parts(all, d, j, x, h);
+        ((0..HIDDEN).map(|j| (sum(j).0 + sum(j).1).tanh()).collect(), vec![])
+    }),
+];
+
+/// All states [step, direction, batch, hidden], and the last ones.
+fn by_hand(net: &Net, cell: Cell, backwards: &[bool]) -> (Vec<f64>, Vec<f64>) {
+    let all: BTreeMap<&str, Vec<f64>> =
+        net.operands().into_iter().map(|(name, t)| (name, t.to_f64s())).collect();
+    let d_count = backwards.len();
+    let mut y = vec![0.0; STEPS * d_count * BATCH * HIDDEN];
+    let mut last = vec![0.0; d_count * BATCH * HIDDEN];
+    for (d, &is_backwards) in backwards.iter().enumerate() {
+        for n in 0..BATCH {
+            let at = (d * BATCH + n) * HIDDEN;
+            let (mut h, mut c) = (all["h"][at..][..HIDDEN].to_vec(), all["c"][at..][..HIDDEN].to_vec());
+            for step in 0..STEPS {
+                let t = if is_backwards { STEPS - 1 - step } else { step };
+                (h, c) = cell(net, &all, d, &all["x"][(t * BATCH + n) * INPUT..][..INPUT], &h, &c);
+                y[((t * d_count + d) * BATCH + n) * HIDDEN..][..HIDDEN].copy_from_slice(&h);
+            }
+            last[at..][..HIDDEN].copy_from_slice(&h);
+        }
+    }
+    (y, last)
+}
+
+/// A program of one network with these attributes, and the operands in the order of its inputs.
+fn read(name: &str, attributes: &str, net: &Net) -> (Result<Imported, Error>, Vec<Tensor>) {
+    let is_lstm = name == "LSTM";
+    let operands: Vec<(&str, Tensor)> =
+        net.operands().into_iter().filter(|(name, _)| is_lstm || !["c", "p"].contains(name)).collect();
+    let list = |sizes: Vec<i64>| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let inputs: Vec<String> =
+        operands.iter().map(|(name, t)| format!("double[{}] {name}", list(t.ty().shape))).collect();
+    let call = if is_lstm { "x, w, r, b, , h, c, p" } else { "x, w, r, b, , h" };
+    let text = format!(
+        "<ir_version: 10, opset_import: [\"\" : 21]>\nm ({}) => (y, last) {{ y, last = {name}<{attributes}hidden_size = {HIDDEN}>({call}) }}\n",
+        inputs.join(", ")
+    );
+    let program = Program::from_text(&text).expect("a program");
+    let known: BTreeMap<String, Datum> = BTreeMap::new();
+    let imported = specialise(&program, &Options { known_inputs: &known, ..Options::default() });
+    (imported, operands.into_iter().map(|(_, tensor)| tensor).collect())
+}
+
+fn near(actual: &Tensor, wanted: &[f64], what: &str) {
+    assert_eq!(actual.len(), wanted.len(), "{what}");
+    for (a, b) in actual.to_f64s().iter().zip(wanted) {
+        assert!((a - b).abs() < 1e-12, "{what}: {a} for {b}");
+    }
+}
+
+#[test]
+fn each_network_goes_step_by_step_in_each_direction() {
+    for (name, more, gates, cell) in CELLS {
+        for (direction, backwards) in
+            [("forward", &[false][..]), ("reverse", &[true]), ("bidirectional", &[false, true])]
+        {
+            let net = Net { gates, directions: backwards.len() };
+            let what = format!("{name} {more}{direction}");
+            let (imported, inputs) = read(name, &format!("{more}direction = \"{direction}\", "), &net);
+            let model = imported.unwrap_or_else(|e| panic!("{what}: {e}")).model;
+            let results = interp::evaluate_plain(&model, &inputs).expect("values");
+            let (y, last) = by_hand(&net, cell, backwards);
+            assert_eq!(results[0].shape(), [STEPS, backwards.len(), BATCH, HIDDEN], "{what}");
+            near(&results[0], &y, &what);
+            near(&results[1], &last, &what);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_written_out_is_told() {
+    let net = Net { gates: 1, directions: 1 };
+    let says = |attributes: &str| read("RNN", attributes, &net).0.expect_err("it is refused");
+    let elu = says("activations = [\"Elu\"], ");
+    assert!(matches!(elu, Error::Unsupported { .. }) && elu.to_string().contains("Elu"), "{elu}");
+    let two = says("activations = [\"Tanh\", \"Relu\"], ");
+    assert!(matches!(two, Error::Invalid { .. }) && two.to_string().contains("2 instead of 1"), "{two}");
+    let aside = says("direction = \"sideways\", ");
+    assert!(matches!(aside, Error::Invalid { .. }) && aside.to_string().contains("sideways"), "{aside}");
+    let (gru, _) = read("GRU", "", &net);
+    let gru = gru.expect_err("there are too few gates");
+    assert!(
+        matches!(gru, Error::Invalid { .. }) && gru.to_string().contains("R must be [1, 3·hidden"),
+        "{gru}"
+    );
+}
+
+#[test]
+fn functions_and_clips_are_those_that_are_told() {
+    let net = Net { gates: 1, directions: 1 };
+    let run = |attributes: &str| {
+        let (imported, inputs) = read("RNN", attributes, &net);
+        interp::evaluate_plain(&imported.expect("a model").model, &inputs)
+            .expect("values")
+            .remove(1)
+            .to_f64s()
+    };
+    let clipped = run("activations = [\"relu\"], clip = 0.25, ");
+    assert!(clipped.iter().all(|&x| (0.0..=0.25).contains(&x)) && clipped.contains(&0.25), "{clipped:?}");
+    assert_ne!(run("activations = [\"Softsign\"], "), run(""));
+}
