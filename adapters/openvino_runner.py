@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """OpenVINO's CPU plugin. It has no switch for its optimiser; the levels are its execution modes.
 
-The plugin keeps few types: other floats run as f32 (in the mode `performance` as what the processor is fastest with)
-and other integers as i32.
+The plugin keeps few types: other floats run as f32 and other integers as i32. In the mode `performance` f32 runs as bf16 where
+the processor has that, as the manual says. That would be all that is found, and only on such machines; so f32 is asked for.
 """
 
 from protocol import THREADS, Unsupported, serve  # isort: skip, it comes first
@@ -22,7 +22,12 @@ DTYPES = {
 
 
 def load(model, level):
-    config = {hint.execution_mode: LEVELS[level], "INFERENCE_NUM_THREADS": THREADS, "NUM_STREAMS": 1}
+    config = {
+        hint.execution_mode: LEVELS[level],
+        hint.inference_precision: ov.Type.f32,
+        "INFERENCE_NUM_THREADS": THREADS,
+        "NUM_STREAMS": 1,
+    }
     compiled = CORE.compile_model(CORE.read_model(model), "CPU", config)
 
     def execute(inputs):
