@@ -43,7 +43,40 @@ fn a_sixth_is_rounded() {
     let hard_swish = reference(Unary(UnaryFn::HardSwish), &[tensor(DType::F64, &[1], &[-2.0])]);
     let (by_sixth, by_six) = (-2.0 * (-2.0 * (1.0 / 6.0) + 0.5), -2.0 * ((-2.0 + 3.0) / 6.0));
     assert!(by_sixth != by_six && accepts(&hard_swish, &[by_sixth]) && accepts(&hard_swish, &[by_six]));
-    assert!(!accepts(&hard_swish, &[by_six * (1.0 + 1e-14)]));
+    // As an attribute it is f32.
+    let by_attribute = -2.0 * (-2.0 * f64::from(1f32 / 6.0) + 0.5);
+    assert!(accepts(&hard_swish, &[by_attribute]) && !accepts(&hard_swish, &[by_six * (1.0 + 1e-6)]));
+    let of_f32 = reference(Unary(UnaryFn::HardSwish), &[tensor(DType::F32, &[1], &[-2.0])]);
+    assert!(!accepts(&of_f32, &[by_six * (1.0 + 1e-6)]));
+}
+
+#[test]
+fn a_norm_may_be_made_of_powers() {
+    let pool = |p| {
+        let window = Window {
+            auto_pad: AutoPad::NotSet,
+            strides: vec![1],
+            dilations: vec![1],
+            pads: vec![0, 0],
+            ceil_mode: false,
+        };
+        let op = LpPool { pool: Pooling { kernel_shape: vec![2], window }, p };
+        reference_by(&Profile::DECLARED, op, &[tensor(DType::F32, &[1, 1, 2], &[3.3, -4.1])])
+    };
+    for (p, norm) in [(1, 3.3 + 4.1), (2, (3.3f64 * 3.3 + 4.1 * 4.1).sqrt())] {
+        let next = f64::from((norm as f32).next_up().next_up());
+        assert!(accepts(&pool(p), &[next]) && !accepts(&pool(p), &[norm * 1.001]), "{p}");
+    }
+}
+
+#[test]
+fn a_sum_that_overflows_on_its_way_to_a_root_may_be_in_a_wider_accumulator() {
+    let roots = |squares: &[f64]| {
+        let operands = [tensor(DType::I32, &[squares.len() as i64], squares)];
+        let profile = &Profile::DECLARED;
+        reference_by(profile, reduce(ReduceFn::L2), &operands).outputs[0].undecidable()
+    };
+    assert_eq!((roots(&[5.0, 1.0]), roots(&[46_341.0, 46_341.0])), (0, 1));
 }
 
 #[test]

@@ -192,18 +192,19 @@ impl Domain {
 
 /// HardSigmoid with the constants HardSwish uses: clamp(x/6 + 1/2, 0, 1). As a sum of products it covers both
 /// x·(1/6) + 1/2, as ONNX has it, and (x + 3)/6, as many implementations do. No float is 1/6, so that is a step too.
-fn hard_sigmoid<A: Arith>(a: &A, x: A::R) -> A::R {
-    let sixth = a.div(a.real(1.0), a.real(6.0));
+fn hard_sigmoid<A: Arith>(a: &A, x: A::R, sixth: A::R) -> A::R {
     let line = a.dot([(sixth, x), (a.real(0.5), a.real(1.0))].into_iter());
     a.max(a.real(0.0), a.min(a.real(1.0), line))
 }
 
 /// x·clamp(x + 3, 0, 6)/6, as many implementations have it, or x·HardSigmoid(x), as ONNX does: there a rounded sixth makes
-/// something of -3.
+/// something of -3. In ONNX's function body it is an attribute, and so rounded to f32 even where x is f64.
 fn hard_swish<A: Arith>(a: &A, x: A::R) -> A::R {
     let six = a.real(6.0);
     let factor = a.max(a.real(0.0), a.min(six, a.add(x, a.real(3.0))));
-    a.either(a.div(a.mul(x, factor), six), || a.mul(x, hard_sigmoid(a, x)))
+    let by_line =
+        a.either(a.div(a.mul(x, factor), six), || a.mul(x, hard_sigmoid(a, x, a.div(a.real(1.0), six))));
+    a.either(by_line, || a.mul(x, hard_sigmoid(a, x, a.real(f64::from(1f32 / 6.0)))))
 }
 
 impl Family for Unary {

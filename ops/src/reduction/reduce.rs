@@ -195,11 +195,15 @@ impl ReduceFn {
 const EXPONENT: f64 = 690.0;
 
 /// A function of a sum of integers as an accumulator of the dtype has it. Where the sum does not fit, accumulators wrap or are
-/// wider, so that this is an overflow too: a number out of range, with the low bits that the wrapped sum leads to.
+/// wider, so that this is an overflow too: a number out of range, with the low bits that the wrapped sum leads to. It is made
+/// of several steps, as a wider accumulator gives what is neither those nor an end of the dtype.
 fn of_wrapped<A: Arith>(a: &A, sum: i128, dtype: DType, f: impl FnOnce(i128) -> A::Z) -> A::Z {
     let wrapped = dtype.wrap(sum);
     let result = f(wrapped);
-    if wrapped == sum { result } else { a.exact([result], |[z]| Some(z + (1 << dtype.bits()))) }
+    if wrapped == sum {
+        return result;
+    }
+    a.exact([result, a.int(1 << dtype.bits())], |[z, beyond]| Some(z + beyond))
 }
 
 /// ln Σ eˣ, about the largest element so that nothing overflows.
