@@ -178,6 +178,14 @@ impl Profile {
     /// All profiles.
     pub const ALL: [&'static Self; 4] = [&Self::TIGHT, &Self::WGSL, &Self::DECLARED, &Self::TRANSFORMING];
 
+    /// What good implementations of its kind have: steps as accurate as [`Self::TIGHT`]'s, with the liberties of this profile
+    /// that are not about accuracy. What is computed otherwise and no less accurately is among these.
+    #[must_use]
+    pub fn at_its_best(&self) -> Self {
+        let Self { rounding, division, function, power, .. } = Self::TIGHT;
+        Self { rounding, division, function, power, ..*self }
+    }
+
     /// The profile of a name, in capitals or not.
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::ALL.into_iter().find(|profile| profile.name.eq_ignore_ascii_case(name))
