@@ -10,7 +10,7 @@ use ir::inline::inline;
 use ir::rewrite::Rewrite;
 use ir::{Interface, NodeId, NodeKind, Tensor, Value};
 use ops::Model;
-use oracles::{Expected, Finding, Verdict, judge};
+use oracles::{Doubt, Expected, Finding, Verdict, assess, judge};
 use worker::{Outcome, WorkerError};
 
 use crate::case;
@@ -94,11 +94,23 @@ impl Trial {
         Ok(target.run(&self.onnx, &self.inputs, &self.interface)?.outcome)
     }
 
+    /// In which outputs a target has suspect elements; none where it is wrong or the answer cannot be judged.
+    pub fn doubts(&self, target: &Target) -> Result<Vec<Doubt>, WorkerError> {
+        let inputs = || case::tensors(&self.inputs);
+        let limits = || interp::limits(&self.model, &inputs(), &target.tier).ok();
+        let (outcome, expected) = (self.outcome(target)?, self.expected());
+        let assessment = assess(&target.backend, &target.level, &outcome, &expected);
+        Ok(assessment.doubts(&outcome, &expected, limits))
+    }
+
+    fn expected(&self) -> Expected<'_> {
+        Expected { names: &self.names, outputs: &self.expected, profile: self.profile }
+    }
+
     /// The finding and what came of the run; `None` if nothing is found.
     pub fn run(&self, target: &Target) -> Result<Option<(Finding, Outcome)>, WorkerError> {
         let outcome = self.outcome(target)?;
-        let expected = Expected { names: &self.names, outputs: &self.expected, profile: self.profile };
-        Ok(match judge(&target.backend, &target.level, &outcome, &expected) {
+        Ok(match judge(&target.backend, &target.level, &outcome, &self.expected()) {
             // What is undefined may be refused, and says nothing about a graph that computes other values there.
             Verdict::Bug(finding) if finding.is_refusal() && !self.is_defined() => None,
             Verdict::Bug(finding) => Some((*finding, outcome)),
