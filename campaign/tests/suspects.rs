@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use backends::cpu::{Cpu, CpuError, NodeRunner, run_model};
+use backends::cpu::{Cpu, CpuEngine, CpuError, NodeRunner, run_model};
 use backends::engines::models::{OnModels, Runner};
 use graphgen::Settings;
 use harness::invalid::schedule::Levels;
@@ -116,13 +116,11 @@ fn a_kernel_that_rounds_to_bf16_hides_in_the_bound_of_a_long_sum_and_is_suspect(
     assert_eq!((names, blamed.runs), (vec!["MatMul"], 3));
 }
 
-fn plan(operators: &[&'static str], jobs: usize, shard: Shard) -> Plan<'static> {
-    let operators = operators.iter().copied().collect();
-    let settings = Settings { nodes: 3, operators, ..Settings::default() };
+fn plan(targets: Vec<Target>, settings: Settings, jobs: usize, shard: Shard) -> Plan<'static> {
     Plan {
-        maker: Maker::new(11, settings),
+        maker: Maker::new(11, Settings { nodes: 3, ..settings }),
         levels: Levels::default(),
-        targets: loose(),
+        targets,
         oracles: Oracles::default(),
         jobs,
         cases: Some(60),
@@ -165,16 +163,19 @@ fn run(folder: &Path, plan: &Plan<'_>) -> Seen {
 fn suspects_are_counted_alike_by_threads_and_shards_and_each_first_case_is_saved() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
-    let operators = ["Exp", "Neg", "Reshape"];
-    let whole = run(&at("whole"), &plan(&operators, 1, Shard::WHOLE));
+    let plan = |jobs, shard| {
+        let operators = ["Exp", "Neg", "Reshape"].into();
+        plan(loose(), Settings { operators, ..Settings::default() }, jobs, shard)
+    };
+    let whole = run(&at("whole"), &plan(1, Shard::WHOLE));
     let (suspects, files) = &whole;
     let kind = suspects.kinds.get("loose | Exp f32").expect("it is named");
     assert!(kind.answers > 5 && suspects.kinds.len() <= 2, "{suspects:?}");
     assert!(files.keys().any(|path| path.ends_with("model.onnx")), "{:?}", files.keys());
-    assert_eq!(run(&at("threads"), &plan(&operators, 3, Shard::WHOLE)), whole);
+    assert_eq!(run(&at("threads"), &plan(3, Shard::WHOLE)), whole);
     let parts = [0, 1].map(|index| at(&format!("part{index}")));
     for (index, part) in (0..).zip(&parts) {
-        run(part, &plan(&operators, 2, Shard { index, count: 2 }));
+        run(part, &plan(2, Shard { index, count: 2 }));
     }
     drop(store::merge(&parts, &at("merged")).expect("a merged campaign"));
     assert_eq!(seen(&at("merged")), whole);
@@ -185,4 +186,13 @@ fn suspects_are_counted_alike_by_threads_and_shards_and_each_first_case_is_saved
     let counts = replayed.backends["loose:reference"];
     assert_eq!((counts.suspect, counts.pass, counts.failed()), (1, 0, false), "{:?}", replayed.not_passing);
     assert!(replayed.not_passing[0].why.ends_with("suspect alone: Exp f32"), "{:?}", replayed.not_passing);
+}
+
+#[test]
+fn our_own_kernels_are_not_suspect() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cpu = Target::here(Box::new(CpuEngine::default()));
+    let plan = Plan { cases: Some(300), ..plan(cpu, Settings::default(), 2, Shard::WHOLE) };
+    let (suspects, _) = run(folder.path(), &plan);
+    assert!(suspects.answers.is_empty(), "{suspects:?}");
 }

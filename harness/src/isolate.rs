@@ -10,7 +10,7 @@ use ir::inline::inline;
 use ir::rewrite::Rewrite;
 use ir::{Interface, NodeId, NodeKind, Tensor, Value};
 use ops::Model;
-use oracles::{Doubt, Expected, Finding, Verdict, assess, judge};
+use oracles::{Expected, Finding, Symptom, Verdict, assess, judge};
 use worker::{Outcome, WorkerError};
 
 use crate::case;
@@ -94,13 +94,18 @@ impl Trial {
         Ok(target.run(&self.onnx, &self.inputs, &self.interface)?.outcome)
     }
 
-    /// In which outputs a target has suspect elements; none where it is wrong or the answer cannot be judged.
-    pub fn doubts(&self, target: &Target) -> Result<Vec<Doubt>, WorkerError> {
-        let inputs = || case::tensors(&self.inputs);
-        let limits = || interp::limits(&self.model, &inputs(), &target.tier).ok();
+    /// Whether elements that a target gives are suspect, or even wrong.
+    pub fn is_doubtful(&self, target: &Target) -> Result<bool, WorkerError> {
+        let limits = || interp::limits(&self.model, &case::tensors(&self.inputs), &target.tier).ok();
         let (outcome, expected) = (self.outcome(target)?, self.expected());
         let assessment = assess(&target.backend, &target.level, &outcome, &expected);
-        Ok(assessment.doubts(&outcome, &expected, limits))
+        let doubts = assessment.doubts(&outcome, &expected, limits);
+        let is_off = |finding: &Finding| matches!(finding.symptom, Symptom::Mismatch(_));
+        Ok(match &assessment.verdict {
+            Verdict::Pass => !doubts.is_empty(),
+            Verdict::Bug(finding) => is_off(finding),
+            Verdict::Incomparable(_) => false,
+        })
     }
 
     fn expected(&self) -> Expected<'_> {

@@ -70,6 +70,39 @@ fn a_sum_of_2048_halves_is_good_to_a_few_ulp_unless_it_is_made_in_halves() {
     assert!(sum_of_halves(DType::F32, |_| 0.3).1 <= 1.5);
 }
 
+#[test]
+fn the_error_of_a_number_added_to_itself_grows_as_the_number_does() {
+    let scalar = Type::new(DType::F32, []);
+    let x = Tensor::from_f64_fn(&scalar, |_| 1.3);
+    let mut graph = Graph::new();
+    let x0 = graph.variable("x", scalar);
+    let apply = |graph: &mut Graph, name: &str, operands: &[Value]| {
+        let op = Op::parse(name, &Attributes::new()).unwrap().unwrap();
+        let operands: Vec<_> = operands.iter().map(|&v| Some(v)).collect();
+        Value::new(graph.operator(op, &operands).unwrap(), 0)
+    };
+    let mut last = apply(&mut graph, "Exp", &[x0]);
+    for _ in 0..10 {
+        last = apply(&mut graph, "Add", &[last, last]);
+    }
+    graph.output("y", last);
+    let tier = tier(&Profile::DECLARED, &[]);
+    let (output, limits) = judged(&Model::new(21, graph), &[x], &Profile::DECLARED, &tier);
+    let ulps = limits[0] / FloatFormat::F32.ulp(output.tensor.to_f64s()[0]);
+    assert!((3.0..6.0).contains(&ulps), "an exponential is good to 3 ULP, its multiples too: {ulps}");
+}
+
+#[test]
+fn a_function_is_as_good_as_tight_has_it_whatever_the_profile_grants() {
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 3.1);
+    for profile in Profile::ALL {
+        let model = chain(&x.ty(), &[("Sin", &[])]);
+        let (output, limits) = judged(&model, std::slice::from_ref(&x), profile, &tier(profile, &[]));
+        let ulps = limits[0] / FloatFormat::F32.ulp(output.tensor.to_f64s()[0]);
+        assert!((4.4..4.6).contains(&ulps), "{}: {ulps}", profile.name);
+    }
+}
+
 /// Four layers of a network, 576 wide with He's initialisation, and each of them in f32 as a loop has it.
 #[test]
 fn four_layers_of_a_network_are_good_to_a_few_millionths() {

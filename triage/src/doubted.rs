@@ -1,8 +1,9 @@
 //! Which operators are to blame for what is suspect.
 //!
 //! An answer with suspect elements is taken apart as a wrong one is ([`crate::blame`]): the operators that a suspect output depends
-//! on run alone, on the operands that the reference has for them. Those that are suspect alone are to blame, all of them. Where
-//! none is, what the engine makes of the whole is suspect, and nobody in particular. Nothing is reduced.
+//! on run alone, on the operands that the reference has for them. Those that are suspect alone are to blame, all of them, and
+//! those that are wrong alone where the graph hides it. Where there are none, what the engine makes of the whole is suspect, and
+//! nobody in particular. Nothing is reduced.
 
 use ops::Graph;
 use oracles::{Assessment, Culprit, Doubt, Expected};
@@ -86,7 +87,7 @@ impl Suspect<'_> {
         for id in whole.operators().filter(|id| concerned[id.index()]) {
             let Some(trial) = whole.isolated.alone(id) else { continue };
             blamed.runs += u64::from(!is_only);
-            if is_only || !trial.doubts(target)?.is_empty() {
+            if is_only || trial.is_doubtful(target)? {
                 blamed.accuse(whole.alone(id).culprit);
             }
         }

@@ -107,6 +107,9 @@ impl Arith for Spread<'_> {
     ) -> Vec<Ball> {
         self.all_dots(a, b, addend)
     }
+    fn mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
+        self.lane_mean(terms, count)
+    }
     fn variance(&self, lane: &[Ball], mean: Ball) -> Ball {
         self.lane_variance(lane, mean)
     }

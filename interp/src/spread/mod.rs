@@ -11,7 +11,9 @@
 //! what is unknown or undefined are those of the bounds, and so is what an interval means to a step function or to a comparison.
 
 mod arith;
+mod dots;
 mod evaluate;
+mod moments;
 mod sums;
 mod walk;
 
