@@ -10,7 +10,7 @@ use ir::inline::inline;
 use ir::rewrite::Rewrite;
 use ir::{Interface, NodeId, NodeKind, Tensor, Value};
 use ops::Model;
-use oracles::{Expected, Finding, Verdict, judge};
+use oracles::{Expected, Finding, Symptom, Verdict, assess, judge};
 use worker::{Outcome, WorkerError};
 
 use crate::case;
@@ -94,11 +94,28 @@ impl Trial {
         Ok(target.run(&self.onnx, &self.inputs, &self.interface)?.outcome)
     }
 
+    /// Whether elements that a target gives are suspect, or even wrong.
+    pub fn is_doubtful(&self, target: &Target) -> Result<bool, WorkerError> {
+        let limits = || interp::limits(&self.model, &case::tensors(&self.inputs), &target.tier).ok();
+        let (outcome, expected) = (self.outcome(target)?, self.expected());
+        let assessment = assess(&target.backend, &target.level, &outcome, &expected);
+        let doubts = assessment.doubts(&outcome, &expected, limits);
+        let is_off = |finding: &Finding| matches!(finding.symptom, Symptom::Mismatch(_));
+        Ok(match &assessment.verdict {
+            Verdict::Pass => !doubts.is_empty(),
+            Verdict::Bug(finding) => is_off(finding),
+            Verdict::Incomparable(_) => false,
+        })
+    }
+
+    fn expected(&self) -> Expected<'_> {
+        Expected { names: &self.names, outputs: &self.expected, profile: self.profile }
+    }
+
     /// The finding and what came of the run; `None` if nothing is found.
     pub fn run(&self, target: &Target) -> Result<Option<(Finding, Outcome)>, WorkerError> {
         let outcome = self.outcome(target)?;
-        let expected = Expected { names: &self.names, outputs: &self.expected, profile: self.profile };
-        Ok(match judge(&target.backend, &target.level, &outcome, &expected) {
+        Ok(match judge(&target.backend, &target.level, &outcome, &self.expected()) {
             // What is undefined may be refused, and says nothing about a graph that computes other values there.
             Verdict::Bug(finding) if finding.is_refusal() && !self.is_defined() => None,
             Verdict::Bug(finding) => Some((*finding, outcome)),

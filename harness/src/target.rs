@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use graphgen::Settings;
-use interp::Profile;
+use interp::{Profile, Tier};
 use ir::{DType, Interface, Tensor};
 use ops::Model;
 use oracles::differential::lacks;
@@ -43,6 +43,8 @@ pub struct Target {
     pub level: String,
     /// The accuracy it is held to.
     pub profile: &'static Profile,
+    /// What good implementations of its kind have.
+    pub tier: Arc<Tier>,
     /// How it evaluates operators.
     pub fidelity: Fidelity,
     /// What it has, as far as is known.
@@ -160,7 +162,8 @@ impl Target {
         let fidelity = if description.repeats { Fidelity::Repeats } else { Fidelity::Rounds };
         let support = Arc::new(Support::stated(&engine, profile, description));
         let backend = naming::name(&engine, &description.engine);
-        Self { engine, backend, level, profile, fidelity, support, host }
+        let tier = Arc::new(Tier::new(profile, description.accumulators().collect()));
+        Self { engine, backend, level, profile, tier, fidelity, support, host }
     }
 
     /// The levels of an engine that runs in this process.

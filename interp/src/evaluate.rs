@@ -7,7 +7,7 @@ use ir::execute::{Keep, Values};
 use ir::{DType, NodeId, Operation, Tensor, Type, Value};
 use ndarray::ArrayD;
 use ops::plain::{self, Plain};
-use ops::{Data, Model};
+use ops::{Arith, Data, Model};
 
 use crate::bound::{Ball, Bound, State, Whole};
 use crate::profile::Profile;
@@ -114,13 +114,7 @@ impl<'p> System for Bounds<'p> {
     }
 
     fn load(&self, tensor: &Tensor) -> Data<Bound<'p>> {
-        let indeterminate = |v: f64| self.0.nonfinite_is_indeterminate && !v.is_finite();
-        match plain::load(tensor) {
-            Data::Real(a) => {
-                Data::Real(a.mapv(|v| if indeterminate(v) { Ball::unknown(v) } else { Ball::exact(v) }))
-            }
-            Data::Int(a) => Data::Int(a.mapv(Whole::sure)),
-        }
+        load(self.0, tensor)
     }
 
     fn narrow(&self, arith: &Bound<'p>, data: &Data<Bound<'p>>) -> Option<Data<Bound<'p>>> {
@@ -139,17 +133,38 @@ impl<'p> System for Bounds<'p> {
     }
 
     fn is_sure(&self, data: &Data<Bound<'p>>) -> bool {
-        match data {
-            Data::Real(a) => a.iter().all(|x| x.is_known() && x.error == 0.0),
-            Data::Int(a) => a.iter().all(|z| z.state == State::Sure),
-        }
+        is_sure(data)
     }
 
     fn open(&self, data: &mut Data<Bound<'p>>) {
-        match data {
-            Data::Real(a) => a.mapv_inplace(|x| Ball::unknown(x.value)),
-            Data::Int(a) => a.mapv_inplace(|z| Whole::unsure(z.value)),
+        open(data);
+    }
+}
+
+/// A tensor's elements as balls, under a profile.
+pub(crate) fn load<A: Arith<R = Ball, Z = Whole>>(profile: &Profile, tensor: &Tensor) -> Data<A> {
+    let indeterminate = |v: f64| profile.nonfinite_is_indeterminate && !v.is_finite();
+    match plain::load(tensor) {
+        Data::Real(a) => {
+            Data::Real(a.mapv(|v| if indeterminate(v) { Ball::unknown(v) } else { Ball::exact(v) }))
         }
+        Data::Int(a) => Data::Int(a.mapv(Whole::sure)),
+    }
+}
+
+/// Whether all elements are exact.
+pub(crate) fn is_sure<A: Arith<R = Ball, Z = Whole>>(data: &Data<A>) -> bool {
+    match data {
+        Data::Real(a) => a.iter().all(|x| x.is_known() && x.error == 0.0),
+        Data::Int(a) => a.iter().all(|z| z.state == State::Sure),
+    }
+}
+
+/// Forgets what is known of elements.
+pub(crate) fn open<A: Arith<R = Ball, Z = Whole>>(data: &mut Data<A>) {
+    match data {
+        Data::Real(a) => a.mapv_inplace(|x| Ball::unknown(x.value)),
+        Data::Int(a) => a.mapv_inplace(|z| Whole::unsure(z.value)),
     }
 }
 
@@ -224,7 +239,7 @@ fn unknowns(data: &Data<Bound<'_>>) -> u64 {
 }
 
 /// The inputs of a model by the nodes of its variables.
-fn by_variable<'t>(model: &Model, inputs: &'t [Tensor]) -> BTreeMap<NodeId, &'t Tensor> {
+pub(crate) fn by_variable<'t>(model: &Model, inputs: &'t [Tensor]) -> BTreeMap<NodeId, &'t Tensor> {
     model.graph.variables().map(|(id, ..)| id).zip(inputs).collect()
 }
 

@@ -20,6 +20,7 @@
 //! |---|---|
 //! | [`profile`] | what implementations promise of each step, as data |
 //! | [`bound`] | the number system of values with error bounds |
+//! | [`spread`] | the number system of what good implementations have, which is narrower |
 //! | [`evaluate`](mod@evaluate) | value, bound and decidability of every element of a model's outputs |
 //! | [`compare`](mod@compare) | comparing a tensor with the reference |
 //! | [`margin`] | how much wider bounds are than errors |
@@ -32,9 +33,11 @@ pub mod compare;
 pub mod evaluate;
 pub mod margin;
 pub mod profile;
+pub mod spread;
 pub mod walk;
 
 pub use compare::{Acceptance, Comparison, Mismatch, compare};
 pub use evaluate::{Bounded, Decided, Error, Evaluation, Taps, evaluate, evaluate_plain};
 pub use margin::Margins;
 pub use profile::{Accuracy, Profile};
+pub use spread::{Accumulators, Limits, Tier, limits};

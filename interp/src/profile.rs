@@ -92,6 +92,9 @@ pub struct Profile {
     pub integers_may_saturate: bool,
     /// Whether the variance of a normalisation may be a running one (Welford), whose errors do not cancel.
     pub running_variance: bool,
+    /// Whether the variance of a normalisation may be the mean of the squares less the square of the mean, as ONNX's function
+    /// bodies have it. That cancels where the mean is far from 0.
+    pub one_pass_variance: bool,
     /// Into how many partial sums a normalisation divides a lane at least; 1 where nothing is known of the order.
     pub partial_sums: u32,
     /// Whether convolutions may transform their operands (Winograd, FFT).
@@ -122,6 +125,7 @@ impl Profile {
         nan_may_lose: false,
         integers_may_saturate: false,
         running_variance: false,
+        one_pass_variance: false,
         partial_sums: 8,
         transforms_convolutions: false,
         folds: false,
@@ -143,6 +147,7 @@ impl Profile {
         nan_may_lose: false,
         integers_may_saturate: false,
         running_variance: false,
+        one_pass_variance: true,
         partial_sums: 1,
         transforms_convolutions: false,
         folds: false,
@@ -164,6 +169,7 @@ impl Profile {
         // ONNX says of casts and shifts alone that bits are discarded.
         integers_may_saturate: true,
         running_variance: true,
+        one_pass_variance: true,
         partial_sums: 1,
         folds: true,
         flush_to_zero: true,
@@ -177,6 +183,14 @@ impl Profile {
 
     /// All profiles.
     pub const ALL: [&'static Self; 4] = [&Self::TIGHT, &Self::WGSL, &Self::DECLARED, &Self::TRANSFORMING];
+
+    /// What good implementations of its kind have: steps as accurate as [`Self::TIGHT`]'s, with the liberties of this profile
+    /// that are not about accuracy. What is computed otherwise and no less accurately is among these.
+    #[must_use]
+    pub fn at_its_best(&self) -> Self {
+        let Self { rounding, division, function, power, one_pass_variance, .. } = Self::TIGHT;
+        Self { rounding, division, function, power, one_pass_variance, ..*self }
+    }
 
     /// The profile of a name, in capitals or not.
     pub fn named(name: &str) -> Option<&'static Self> {

@@ -23,6 +23,7 @@
 //! |---|---|
 //! | [`verdict`] | [`Verdict`]: pass, bug, or incomparable and why |
 //! | [`differential`] | an engine's answer against the reference and its bounds |
+//! | [`doubt`] | what is right, and further from the reference than good implementations are |
 //! | [`allowance`] | what a runtime may do although the reference says otherwise, as rows |
 //! | [`refusal`] | an engine's answer to a model that breaks a rule |
 //! | [`metamorphic`] | models that must give the same outputs, and what they gave |
@@ -37,6 +38,7 @@
 pub mod allowance;
 pub mod cause;
 pub mod differential;
+pub mod doubt;
 pub mod message;
 pub mod metamorphic;
 pub mod refusal;
@@ -47,6 +49,7 @@ pub mod verdict;
 
 pub use allowance::Allowance;
 pub use differential::{Assessment, Expected, assess, judge, judge_but};
+pub use doubt::Doubt;
 pub use refusal::{judge_refusal, judge_survival};
 pub use signature::{Core, Culprit, ErrorShape, Signature, Symptom};
 pub use tolerance::Tolerance;

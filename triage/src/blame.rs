@@ -17,7 +17,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use interp::Profile;
+use interp::{Limits, Profile};
 use ir::{NodeId, NodeKind, Tensor, Type};
 use ops::{Graph, Model, Op};
 use oracles::{Culprit, Finding, Symptom, Verdict, Why};
@@ -141,6 +141,11 @@ impl<'a> Suspect<'a> {
         let Blamed { culprit, node, alone, hidden_by_taps, .. } = blamed;
         (finding.culprit, finding.hidden_by_taps) = (culprit, hidden_by_taps);
         Accused { verdict: Verdict::Bug(finding), alone, node }
+    }
+
+    /// How far good implementations of a target's kind are from the model's outputs.
+    pub(crate) fn limits(&self, target: &Target) -> Option<Vec<Limits>> {
+        interp::limits(self.model, self.inputs, &target.tier).ok()
     }
 
     /// The model taken apart; `None` where its functions call each other too often.

@@ -3,6 +3,7 @@
 use oracles::{Assessment, Finding, Verdict, assess};
 
 use crate::allowance::Exam;
+use crate::doubted::{Doubted, is_taken_apart};
 use crate::oracle::optimiser::{self, Optimiser};
 use crate::oracle::{Answer, AskError, Oracles, Question, Rewritten};
 use crate::peel::{Found, Peeled, Smaller, named, optimising_level};
@@ -16,6 +17,8 @@ pub struct Judged {
     pub verdict: Option<Verdict>,
     /// How its outputs compare with the reference.
     pub comparisons: Vec<interp::Comparison>,
+    /// What is suspect of outputs that are right.
+    pub doubted: Option<Doubted>,
     /// The case that the verdict's bug was reduced to.
     pub smaller: Option<Smaller>,
     /// What else is wrong by the reference, behind that bug.
@@ -45,8 +48,12 @@ impl Judged {
         let answers = oracles.ask(question)?;
         let mut judged = Self { answers, ..Self::default() };
         if oracles.differential {
-            let Assessment { verdict, comparisons } =
-                assess(&target.backend, &target.level, outcome, expected);
+            let assessment = assess(&target.backend, &target.level, outcome, expected);
+            judged.doubted = suspect.doubted(target, &assessment, outcome, expected);
+            if let Some(doubted) = judged.doubted.as_mut().filter(|_| is_taken_apart(case.index)) {
+                suspect.take_apart(target, doubted)?;
+            }
+            let Assessment { verdict, comparisons } = assessment;
             judged.comparisons = comparisons;
             let exam = Exam::new(target, outcome, stderr, expected);
             let verdict = verdict.with_stderr(stderr);

@@ -28,6 +28,7 @@
 //! | `propagation` | whether what an operator got wrong is seen in an output |
 //! | [`peel`] | what else is wrong behind a finding, each under its name |
 //! | [`allowance`] | what looks like a finding and is none |
+//! | [`doubted`] | which operators are to blame for what is right, and suspect |
 //! | [`oracle`] | the oracles that ask a target further questions about a case |
 //! | [`judged`] | what came of a case on a target, by all oracles |
 //! | [`mod@reduce`] | the smallest case with the same finding: `onnxsmith reduce` |
@@ -39,6 +40,7 @@
 pub mod allowance;
 pub mod blame;
 mod divergent;
+pub mod doubted;
 pub mod folder;
 mod forms;
 pub mod invent;

@@ -192,6 +192,10 @@ pub struct Description {
     /// The accuracy profile that it keeps, by name; none says what is granted to a runtime that documents nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// The dtype (by short name) in which it sums elements of a dtype, where that is known. Else it is taken to be f32 for the
+    /// halves, and the dtype itself for others.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub accumulators: BTreeMap<String, String>,
     /// Whether an operator gives the same bits for the same operands wherever it stands: it has one kernel, and fuses
     /// nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -209,6 +213,11 @@ const FIRST: DTypes = DTypes::IR4;
 pub const WRITTEN: &str = "+written";
 
 impl Description {
+    /// The dtypes in which sums are made, as far as they are told. Names that this program does not know are those of a later one.
+    pub fn accumulators(&self) -> impl Iterator<Item = (DType, DType)> {
+        self.accumulators.iter().filter_map(|(of, made_in)| Some((of.parse().ok()?, made_in.parse().ok()?)))
+    }
+
     /// The dtype that `dtype` is calculated in; `None` where the engine does not accept it.
     pub fn computes_in(&self, dtype: DType) -> Option<DType> {
         self.dtypes.get(dtype.name())?.parse().ok()

@@ -53,6 +53,8 @@ impl<R: NodeRunner> Runner for GraphRunner<R> {
             opset: Some(i64::from(*ir::graph::OPSETS.end())),
             levels: vec!["default".into()],
             profile: Some("tight".into()),
+            // Elements are widened when they are read, and rounded when they are stored.
+            accumulators: [("f16", "f32"), ("bf16", "f32")].map(|(of, by)| (of.into(), by.into())).into(),
             repeats: true,
             ..Description::default()
         }

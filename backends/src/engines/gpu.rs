@@ -44,6 +44,8 @@ impl Runner for GpuRunner {
             opset: Some(i64::from(*ir::graph::OPSETS.end())),
             levels: vec!["default".to_owned()],
             profile: Some("wgsl".to_owned()),
+            // Partial results are f32: `wgpu::wgsl::accumulator`.
+            accumulators: [("f16", "f32"), ("bf16", "f32")].map(|(of, by)| (of.into(), by.into())).into(),
             repeats: true,
             ..Description::default()
         }

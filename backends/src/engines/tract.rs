@@ -41,6 +41,8 @@ impl Engine for Tract {
             engine: "tract".into(),
             version: VERSION.into(),
             dtypes: dtypes.map(|d| (d.name().into(), d.name().into())).collect(),
+            // Its portable kernels add halves in halves.
+            accumulators: [("f16".into(), "f16".into())].into(),
             // It checks no model's opset.
             opset: None,
             levels: vec!["none".into(), "declutter".into(), "optimize".into()],

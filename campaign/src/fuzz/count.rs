@@ -8,6 +8,8 @@ use super::Plan;
 use super::run::Ran;
 use crate::report::{Cluster, Report};
 use harness::case::{self, Case};
+use harness::target::Target;
+use triage::doubted::Doubted;
 use triage::oracle::Rewritten;
 use triage::peel::Smaller;
 
@@ -23,7 +25,7 @@ pub(super) struct Counted {
     pub(super) found: Option<Box<Found>>,
 }
 
-/// A case in which something was found.
+/// A case in which something was found, or is suspect.
 pub(super) struct Found {
     pub(super) case: Case,
     /// The outputs by the reference, by the name of the accuracy.
@@ -55,7 +57,8 @@ impl Counted {
             }
         }
         let trouble = ran.trouble.clone();
-        let found = (report.findings > 0).then(|| Found::new(ran)).flatten().map(Box::new);
+        let is_kept = report.findings > 0 || !report.suspects.kinds.is_empty();
+        let found = is_kept.then(|| Found::new(ran)).flatten().map(Box::new);
         Self { index, report, trouble, found }
     }
 }
@@ -99,6 +102,9 @@ fn count(report: &mut Report, plan: &Plan<'_>, ran: &Ran, case: &Case) {
         if let Some(verdict) = &judged.verdict {
             report.levels.count_verdict(case, &name, verdict);
         }
+        if let Some(doubted) = &judged.doubted {
+            count_doubted(report, &plan.targets[*target], case.index, doubted);
+        }
         for allowance in allowance::needed(judged.verdict.as_ref(), &judged.comparisons) {
             let by_name = report.allowances.entry(name.clone()).or_default();
             *by_name.entry(allowance.name().to_owned()).or_default() += 1;
@@ -119,6 +125,11 @@ fn count(report: &mut Report, plan: &Plan<'_>, ran: &Ran, case: &Case) {
         report.naming.reduced += u64::from(told.finding.core.is_some());
     }
     report.naming.tries = ran.verdicts.iter().map(|(_, judged)| judged.tries).sum();
+}
+
+fn count_doubted(report: &mut Report, target: &Target, case: u64, doubted: &Doubted) {
+    report.elements_by_target.entry(target.name()).or_default().suspect += doubted.elements();
+    report.suspects.add(target, case, doubted);
 }
 
 fn count_finding(

@@ -8,8 +8,8 @@ use onnx::CaseFolder;
 use super::Plan;
 use super::count::{Counted, Find, Found};
 use crate::event::Event;
-use crate::report::{MAX_TROUBLE, Report};
-use crate::store::{Beside, Block, Entry, Selected, Shelf, Store, StoreError};
+use crate::report::{MAX_TROUBLE, Report, SavedSuspect, Suspects};
+use crate::store::{Added, Beside, Block, Entry, Selected, Shelf, Store, StoreError};
 use harness::case::{self, Case};
 use triage::folder::Saved;
 use triage::peel::Smaller;
@@ -143,7 +143,25 @@ impl<'p> Ledger<'p> {
             }
             kept.saved.extend(saved);
         }
+        self.keep_suspects(found, &mut report.suspects)?;
         Ok(kept)
+    }
+
+    /// Saves the case for each kind of suspect answer that has not been met.
+    fn keep_suspects(&mut self, found: &Found, suspects: &mut Suspects) -> Result<(), StoreError> {
+        for (name, kind) in &mut suspects.kinds {
+            if self.total.suspects.kinds.contains_key(name) || self.plan.saved_per_signature == 0 {
+                continue;
+            }
+            let target = self.plan.targets.iter().find(|target| target.name() == kind.target);
+            let Some(profile) = target.map(|target| target.profile) else { continue };
+            let outputs = found.outputs.get(profile.name).map_or(&[][..], Vec::as_slice);
+            let case = Saved::of(&found.case, self.plan.maker.seed, profile, outputs, &[], None).folder();
+            let folder = kind.folder();
+            let saved = |Added { hash, bytes }| SavedSuspect { folder: folder.clone(), hash, bytes };
+            kind.saved = self.shelf.save(&folder, &case)?.map(saved);
+        }
+        Ok(())
     }
 
     /// Saves a case for one signature, and beside it the case that it was reduced to. Nothing is saved

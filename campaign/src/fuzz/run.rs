@@ -28,7 +28,7 @@ pub(super) struct Ran {
     pub(super) case: Option<Case>,
     /// What the reference computed, under one of the profiles in use.
     pub(super) reference: Option<Evaluation>,
-    /// The outputs by the reference under each accuracy in use, by its name, where something was found.
+    /// The outputs by the reference under each accuracy in use, by its name, where something was found or is suspect.
     pub(super) outputs: BTreeMap<&'static str, Vec<interp::Bounded>>,
     /// What it says of the outputs under the profile of each target that was asked for them, by the target's number.
     pub(super) elements: Vec<(usize, Elements)>,
@@ -91,7 +91,9 @@ impl Ran {
             }
             first += levels.len();
         }
-        if self.findings().next().is_some() {
+        if self.findings().next().is_some()
+            || self.verdicts.iter().any(|(_, judged)| judged.doubted.is_some())
+        {
             self.outputs = references.iter().map(|(name, known)| (*name, known.outputs.clone())).collect();
         }
         self.reference = references.into_values().next();

@@ -9,7 +9,7 @@ use onnx::import::{Imported, Options, specialise};
 use onnx::program::Program;
 use onnx::proto::decode;
 use ops::Model;
-use oracles::{Expected, Symptom, Verdict, Why, judge};
+use oracles::{Expected, Symptom, Verdict, Why, assess, judge};
 use worker::{Outcome, Run, WorkerError};
 
 use super::result::{Judgement, Result};
@@ -56,26 +56,39 @@ pub(crate) fn refer(
 impl Reference {
     /// The judgement of a target's answer, by what the target says that it computes in.
     pub(super) fn judge(&self, target: &Target, outcome: &Outcome) -> Judgement {
-        match self.allowed(target, outcome, &self.expected(target, &self.names())) {
-            Ok(judged) => verdict(&judged),
-            Err(e) => Judgement::new(Result::Crash, e.to_string()),
-        }
+        let names = self.names();
+        let expected = self.expected(target, &names);
+        let judged = self.allowed(target, outcome, &expected).and_then(|judged| match judged {
+            Verdict::Pass => self.passed(target, outcome, &expected),
+            Verdict::Bug(_) | Verdict::Incomparable(_) => Ok(verdict(&judged)),
+        });
+        judged.unwrap_or_else(|e| Judgement::new(Result::Crash, e.to_string()))
+    }
+
+    /// The judgement of an answer that is right, and may be suspect.
+    fn passed(
+        &self,
+        target: &Target,
+        outcome: &Outcome,
+        expected: &Expected<'_>,
+    ) -> std::result::Result<Judgement, WorkerError> {
+        let suspect = self.suspect(target);
+        let assessment = assess(&target.backend, &target.level, outcome, expected);
+        let Some(mut doubted) = suspect.doubted(target, &assessment, outcome, expected) else {
+            return Ok(verdict(&Verdict::Pass));
+        };
+        suspect.take_apart(target, &mut doubted)?;
+        Ok(Judgement::new(Result::Suspect, doubted.to_string()))
     }
 
     /// The same, and what a campaign calls what it finds.
     pub(super) fn judge_and_name(&self, target: &Target, outcome: &Outcome) -> Judgement {
-        let names = self.names();
-        let expected = self.expected(target, &names);
-        let judged = match self.allowed(target, outcome, &expected) {
-            Ok(judged) => judged,
-            Err(e) => return Judgement::new(Result::Crash, e.to_string()),
-        };
-        let signatures = match &judged {
-            Verdict::Bug(_) => self.signatures(target, outcome),
-            Verdict::Pass | Verdict::Incomparable(_) => Ok(Vec::new()),
-        };
-        match signatures {
-            Ok(signatures) => Judgement { signatures, ..verdict(&judged) },
+        let judged = self.judge(target, outcome);
+        if !judged.result.is_wrong() {
+            return judged;
+        }
+        match self.signatures(target, outcome) {
+            Ok(signatures) => Judgement { signatures, ..judged },
             Err(e) => Judgement::new(Result::Crash, e.to_string()),
         }
     }

@@ -15,6 +15,8 @@ pub enum Result {
     Undecidable,
     /// The outputs are right.
     Pass,
+    /// The outputs are right, and elements of them are suspect: further from the reference than good implementations are.
+    Suspect,
     /// There is nothing to compare with, for a reason of ours: our import lacks something, or the model is too large.
     NoReference,
     /// The backend lacks something, or says that it computes in a narrower dtype than the case needs.
@@ -41,6 +43,7 @@ impl Result {
         match self {
             Self::Undecidable => "undecidable",
             Self::Pass => "pass",
+            Self::Suspect => "suspect",
             Self::NoReference => "no reference",
             Self::Unsupported => "unsupported",
             Self::Mismatch => "mismatch",
@@ -50,6 +53,23 @@ impl Result {
             Self::Timeout => "timeout",
             Self::Slow => "slow",
             Self::Broken => "broken",
+        }
+    }
+}
+
+impl Result {
+    /// Whether the backend did something wrong.
+    pub(super) fn is_wrong(self) -> bool {
+        match self {
+            Self::Mismatch | Self::Accepted | Self::Rejected | Self::Crash | Self::Timeout | Self::Slow => {
+                true
+            }
+            Self::Undecidable
+            | Self::Pass
+            | Self::Suspect
+            | Self::NoReference
+            | Self::Unsupported
+            | Self::Broken => false,
         }
     }
 }
@@ -75,6 +95,7 @@ impl Judgement {
 #[allow(missing_docs, reason = "one counter per Result")]
 pub struct Counts {
     pub pass: u64,
+    pub suspect: u64,
     pub mismatch: u64,
     pub accepted: u64,
     pub unsupported: u64,
@@ -91,6 +112,7 @@ impl Counts {
     fn add(&mut self, result: Result) {
         *match result {
             Result::Pass => &mut self.pass,
+            Result::Suspect => &mut self.suspect,
             Result::Mismatch => &mut self.mismatch,
             Result::Accepted => &mut self.accepted,
             Result::Unsupported => &mut self.unsupported,
@@ -111,7 +133,7 @@ impl Counts {
 
     /// Whether there is an answer that was compared with something.
     pub fn has_compared(&self) -> bool {
-        self.pass > 0 || self.failed()
+        self.pass + self.suspect > 0 || self.failed()
     }
 }
 
@@ -162,7 +184,7 @@ impl Replayed {
         let Judgement { result, why, signatures } = judgement;
         self.backends.entry(backend.clone()).or_default().add(result);
         let told = match result {
-            Result::Pass => TestResult::Passed,
+            Result::Pass | Result::Suspect => TestResult::Passed,
             Result::Undecidable | Result::NoReference | Result::Unsupported => {
                 TestResult::Skipped(why.clone())
             }

@@ -5,6 +5,7 @@
 //! One case gives a report, a campaign's is the sum over its cases, and that of a split campaign the sum over its parts.
 
 mod cluster;
+mod suspects;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +15,7 @@ use oracles::Tally;
 use serde::{Deserialize, Serialize};
 
 pub use cluster::Cluster;
+pub use suspects::{SavedSuspect, SuspectKind, Suspects};
 
 use crate::coverage::Coverage;
 use crate::store::Identity;
@@ -44,6 +46,9 @@ pub struct Report {
     /// How many answers rest on each allowance (`oracles::allowance`), by target and by the allowance's name.
     #[serde(default)]
     pub allowances: BTreeMap<String, BTreeMap<String, u64>>,
+    /// What is right and suspect.
+    #[serde(default)]
+    pub suspects: Suspects,
     /// How many findings there are: verdicts that were bugs, and what showed behind these.
     pub findings: u64,
     /// What naming them took.
@@ -131,6 +136,9 @@ pub struct Elements {
     pub undecidable: u64,
     /// How many of them are undefined.
     pub undefined: u64,
+    /// How many of those that were right are suspect.
+    #[serde(default)]
+    pub suspect: u64,
     /// The share that is undecidable.
     pub undecidable_share: f64,
 }
@@ -139,7 +147,7 @@ impl Elements {
     /// Counts what the reference says of a case.
     pub(crate) fn of(reference: &Evaluation) -> Self {
         let [outputs, undecidable, undefined] = harness::case::shares(reference);
-        Self { outputs, undecidable, undefined, undecidable_share: 0.0 }
+        Self { outputs, undecidable, undefined, ..Self::default() }
     }
 
     /// Adds others.
@@ -147,6 +155,7 @@ impl Elements {
         self.outputs += more.outputs;
         self.undecidable += more.undecidable;
         self.undefined += more.undefined;
+        self.suspect += more.suspect;
     }
 }
 
@@ -224,6 +233,7 @@ impl Report {
             elements_by_target,
             incomparable,
             allowances,
+            suspects,
             findings,
             naming,
             clusters,
@@ -261,6 +271,7 @@ impl Report {
         for (target, by_name) in allowances {
             counts::add(self.allowances.entry(target).or_default(), by_name);
         }
+        self.suspects.merge(suspects);
         self.findings += findings;
         self.naming.merge(naming);
         for cluster in clusters {

@@ -7,14 +7,14 @@
 //! Two things differ. p of an adaptive campaign moves in each part by itself, so the parts have other cases than the whole
 //! would have. And with a disk budget each part has one of its own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
 use super::block::put_cluster;
 use super::{Beside, FILE, Identity, Shelf, Store, StoreError, lock, schema, set};
-use crate::report::Report;
+use crate::report::{Report, SavedSuspect, Suspects};
 use crate::shard::Shard;
 
 /// Merges the parts of a campaign into a folder that has none.
@@ -33,6 +33,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Store, StoreError> {
         for part in &parts {
             total.merge(part.total()?);
         }
+        copy_suspects(&total.suspects, &parts, &mut shelf)?;
         write_total(db, &file, &identity, total)?;
         for part in &parts {
             copy_rows(db, part).map_err(StoreError::sql(&part.file))?;
@@ -122,10 +123,25 @@ fn select(db: &Connection, per_signature: u64) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// The part that has a case.
+fn owner(parts: &[Store], case: u64) -> Option<&Store> {
+    let index = Shard::owner(case, parts.len() as u64);
+    parts.iter().find(|part| part.identity.shard.index == index)
+}
+
+/// Copies the folders of the first suspect cases.
+fn copy_suspects(suspects: &Suspects, parts: &[Store], shelf: &mut Shelf) -> Result<(), StoreError> {
+    for kind in suspects.kinds.values() {
+        if let (Some(SavedSuspect { folder, hash, .. }), Some(part)) = (&kind.saved, owner(parts, kind.first))
+        {
+            shelf.adopt(&part.folder, folder, hash)?;
+        }
+    }
+    Ok(())
+}
+
 /// Copies the folders of the saved cases.
 fn copy_cases(db: &Connection, file: &Path, parts: &[Store], shelf: &mut Shelf) -> Result<(), StoreError> {
-    let by_index: BTreeMap<u64, &Store> = parts.iter().map(|p| (p.identity.shard.index, p)).collect();
-    let count = by_index.len() as u64;
     let sql = "SELECT case_number, folder, hash, alone_hash FROM saved ORDER BY case_number, cluster";
     let mut statement = db.prepare(sql).map_err(StoreError::sql(file))?;
     let mut rows = statement.query([]).map_err(StoreError::sql(file))?;
@@ -134,7 +150,7 @@ fn copy_cases(db: &Connection, file: &Path, parts: &[Store], shelf: &mut Shelf) 
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
         };
         let (case, folder, hash, alone) = read().map_err(StoreError::sql(file))?;
-        let Some(part) = by_index.get(&Shard::owner(case, count)) else { continue };
+        let Some(part) = owner(parts, case) else { continue };
         shelf.adopt(&part.folder, &folder, &hash)?;
         let beside = Beside::ALL.into_iter().map(|beside| beside.of(&folder));
         for (smaller, hash) in beside.filter(|name| part.folder.join(name).is_dir()).zip(alone) {

@@ -50,7 +50,7 @@ pub(crate) use block::{Block, Entry, Selected};
 pub use error::StoreError;
 pub use identity::Identity;
 pub use merge::merge;
-pub(crate) use saved_case::Shelf;
+pub(crate) use saved_case::{Added, Shelf};
 
 use crate::report::{Cluster, Report};
 use harness::invalid::schedule::Schedule;

@@ -16,6 +16,7 @@ use onnx::case::{self, JSON, MODEL};
 use sha2::{Digest, Sha256};
 
 use super::{Store, StoreError};
+use crate::report::SavedSuspect;
 
 /// Hidden, so that whoever runs or searches the campaign's folder meets each case once.
 const CASES: &str = ".cases";
@@ -45,9 +46,15 @@ impl Shelf {
     /// The shelf of a campaign that this process writes to.
     pub(crate) fn of(store: &Store) -> Result<Self, StoreError> {
         let sql = "SELECT hash FROM saved UNION SELECT alone_hash FROM saved WHERE alone_hash IS NOT NULL";
-        let contents = store.rows(sql, [], |row| row.get(0))?.into_iter().collect();
-        let sum = store.rows("SELECT COALESCE(SUM(bytes), 0) FROM saved", [], |row| row.get(0))?;
-        let (bytes, budget) = (sum.first().copied().unwrap_or_default(), store.identity.max_disk);
+        let suspects = store.total()?.suspects;
+        let saved: Vec<&SavedSuspect> =
+            suspects.kinds.values().filter_map(|kind| kind.saved.as_ref()).collect();
+        let mut contents: HashSet<String> = store.rows(sql, [], |row| row.get(0))?.into_iter().collect();
+        contents.extend(saved.iter().map(|saved| saved.hash.clone()));
+        let sum: Vec<u64> = store.rows("SELECT COALESCE(SUM(bytes), 0) FROM saved", [], |row| row.get(0))?;
+        let of_suspects: u64 = saved.iter().map(|saved| saved.bytes).sum();
+        let bytes = sum.first().copied().unwrap_or_default() + of_suspects;
+        let budget = store.identity.max_disk;
         sweep(&store.folder).map_err(StoreError::io("tidy up", &store.folder))?;
         Ok(Self { root: store.folder.clone(), contents, bytes, budget })
     }
@@ -109,6 +116,7 @@ fn sweep(root: &Path) -> io::Result<()> {
         Ok(paths.into_iter().filter(|path| path.is_dir()).collect())
     };
     let mut parents = folders(&root.join("findings"))?;
+    parents.extend(folders(&root.join("suspects"))?);
     parents.push(root.join(CASES));
     for folder in parents.iter().map(|parent| folders(parent)).collect::<Result<Vec<_>, _>>()?.concat() {
         if folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(case::STAGING)) {

@@ -321,6 +321,7 @@ fn summary(report: &Report, cpu_seconds: f64) -> String {
         let named: Vec<String> = by_name.iter().map(|(name, count)| format!("{name} {count}")).collect();
         out += &format!("{target}: answers that rest on an allowance: {}\n", named.join(", "));
     }
+    out += &super::report::suspects(report);
     for (engine, faults) in &report.late_faults {
         let kinds: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
         out += &format!("{engine}: {} that no case has in a fresh process\n", kinds.join(", "));

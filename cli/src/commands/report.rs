@@ -1,12 +1,13 @@
 //! `onnxsmith report`
 
+use std::cmp::Reverse;
 use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
 use campaign::Store;
 use campaign::group::Group;
-use campaign::report::Report;
+use campaign::report::{Report, SuspectKind, Suspects};
 use present::evidence::Evidence;
 use present::issue::Issue;
 use present::page::{self, Page};
@@ -79,6 +80,28 @@ fn text(report: &Report, groups: &[Group]) -> String {
         groups.len()
     );
     out += &causes(groups);
+    out += &suspects(report);
+    out
+}
+
+/// What is right and suspect: by target, and a line for each kind of operator with the first case.
+pub(super) fn suspects(report: &Report) -> String {
+    let suspects = &report.suspects;
+    let mut out = String::new();
+    for (target, answers) in &suspects.answers {
+        let elements = report.elements_by_target.get(target).map_or(0, |elements| elements.suspect);
+        out += &format!("{target}: {answers} right answers are suspect, {elements} elements of them\n");
+    }
+    if suspects.taken_apart > 0 {
+        let Suspects { taken_apart, runs, .. } = suspects;
+        out += &format!("{taken_apart} suspect answers taken apart, {runs} operators run alone for that\n");
+    }
+    let mut kinds: Vec<&SuspectKind> = suspects.kinds.values().collect();
+    kinds.sort_by_key(|kind| Reverse(kind.answers));
+    for kind in kinds {
+        let saved = super::fuzz::place(kind.saved.as_ref().map(|saved| Path::new(&saved.folder)));
+        out += &format!("{:>6} × suspect: {}\n         {saved}\n", kind.answers, kind.name());
+    }
     out
 }
 

@@ -108,9 +108,10 @@ fn summary(replayed: &Replayed) -> String {
     let mut out = format!("{} cases\n", replayed.cases);
     for (backend, c) in &replayed.backends {
         out += &format!(
-            "{backend}: {} pass, {} mismatch, {} accepted, {} unsupported, {} rejected, {} crash, {} timeout, \
+            "{backend}: {} pass, {} suspect, {} mismatch, {} accepted, {} unsupported, {} rejected, {} crash, {} timeout, \
              {} slow, {} undecidable, {} no reference, {} broken\n",
             c.pass,
+            c.suspect,
             c.mismatch,
             c.accepted,
             c.unsupported,

@@ -151,7 +151,7 @@ impl Bound<'_> {
     }
 
     /// Whether values of sums of products are compensated: they are those of the plain number system.
-    pub(super) fn is_compensated(&self) -> bool {
+    pub(crate) fn is_compensated(&self) -> bool {
         Plain { dtype: self.dtype }.is_compensated()
     }
 }

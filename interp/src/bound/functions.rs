@@ -9,7 +9,7 @@ use super::ball::Ball;
 use crate::profile::Accuracy;
 
 /// What a function makes of an interval.
-enum Image {
+pub(crate) enum Image {
     /// Its value at the centre, and how far the values elsewhere are from that.
     Within(f64, f64),
     /// All of the interval is outside of the domain.
@@ -43,7 +43,7 @@ fn domain(f: Fun) -> (f64, f64) {
 }
 
 /// What `f` makes of an inexact ball.
-fn image(f: Fun, x: Ball) -> Image {
+pub(crate) fn image(f: Fun, x: Ball) -> Image {
     let value = f.value(x.value);
     let (low, high) = (x.low(), x.high());
     let (from, to) = domain(f);
@@ -281,7 +281,7 @@ fn wider(a: Ball, b: Ball) -> Ball {
 }
 
 /// The least and the greatest power, where there is one for all of both intervals.
-fn power_range(x: Ball, y: Ball, value: f64) -> Option<(f64, f64)> {
+pub(crate) fn power_range(x: Ball, y: Ball, value: f64) -> Option<(f64, f64)> {
     if !x.value.is_finite() || !y.value.is_finite() || !value.is_finite() {
         return None;
     }

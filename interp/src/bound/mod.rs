@@ -22,6 +22,8 @@ use ir::format::FloatFormat;
 use ir::round::round_to_format;
 
 pub use ball::{Ball, Made, Open, State, Terms, Whole};
+pub(crate) use functions::{Image, image, power_range};
+pub(crate) use transform::ROUNDINGS as TRANSFORMED_ROUNDINGS;
 
 use crate::profile::Profile;
 
@@ -63,7 +65,7 @@ impl<'p> Bound<'p> {
 
     /// The ball of a result with the carried errors of its operands and a local one. What overflow gives is undecidable for
     /// what uses it: a wider intermediate format would not have it.
-    fn widened(&self, value: f64, carried: f64, local: f64) -> Ball {
+    pub(crate) fn widened(&self, value: f64, carried: f64, local: f64) -> Ball {
         // The reference is itself off by up to one ULP of f64.
         let own = value.abs() * f64::EPSILON + f64::from_bits(1);
         let error = self.flushed(value, (carried + local + own) * OWN_ROUNDING);

@@ -1,5 +1,8 @@
 //! Mean and variance of a lane, by any of the usual algorithms.
 
+use ir::format::FloatFormat;
+use ops::Arith;
+
 use super::Bound;
 use super::ball::Ball;
 use super::sums::{Sum, low_bit};
@@ -31,20 +34,39 @@ impl Bound<'_> {
         };
         // A running mean subtracts an infinity from itself.
         let total = if total.value.is_infinite() { Ball::unknown(total.value) } else { total };
-        ops::Arith::div(self, total, Ball::exact(count as f64))
+        self.div(total, Ball::exact(count as f64))
     }
 
-    /// The variance of a lane about its mean.
+    /// The variance of a lane about its mean, by any algorithm that the profile has.
+    pub(super) fn lane_variance(&self, lane: &[Ball], mean: Ball) -> Ball {
+        let centred = self.centred_variance(lane, mean);
+        // Nobody squares halves in halves: their range does not even hold the squares.
+        let is_half = self.format.precision() < FloatFormat::F32.precision();
+        if self.profile.one_pass_variance && !is_half {
+            self.either(centred, || self.one_pass_variance(lane, mean))
+        } else {
+            centred
+        }
+    }
+
+    /// The mean of the squares less the square of the mean, which is off by what each of them is: relative to the squares, however
+    /// little is left of them.
+    fn one_pass_variance(&self, lane: &[Ball], mean: Ball) -> Ball {
+        let squares = self.long_dot(lane.iter().map(|&x| (x, x)));
+        self.sub(self.div(squares, Ball::exact(lane.len() as f64)), self.mul(mean, mean))
+    }
+
+    /// The variance as the mean of the squares of the differences from the mean.
     ///
     /// In two passes, an error of the mean moves every element alike, and the squares notice only its square: Σ(xᵢ−m−μ)² is
     /// Σ(xᵢ−m)² + n·μ², as Σ(xᵢ−m) is 0. The same sum makes a common part of the elements' own errors harmless, so
     /// that Σ2|dᵢ|eᵢ + eᵢ² covers these (dᵢ being xᵢ−m), and the rounding rᵢ of each difference adds
     /// 2rᵢ·(|dᵢ|+eᵢ+μ) + rᵢ². In a running variance (Welford) these errors do not cancel.
-    pub(super) fn lane_variance(&self, lane: &[Ball], mean: Ball) -> Ball {
+    fn centred_variance(&self, lane: &[Ball], mean: Ball) -> Ball {
         let mut sum = Sum::new();
         for &x in lane {
             let x = self.operand(x);
-            let d = ops::Arith::sub(self, x, mean);
+            let d = self.sub(x, mean);
             let (size, carried, shift) = (d.value.abs(), x.error, mean.error);
             let rounding = (d.error - carried - shift).max(0.0);
             let of_difference = rounding * (2.0 * (size + carried + shift) + rounding);
@@ -65,6 +87,6 @@ impl Bound<'_> {
             sum.push(square, d.value.mul_add(d.value, -square), error, grain);
         }
         let total = self.finish(&sum, self.summing(sum.terms) + 1);
-        ops::Arith::div(self, total, Ball::exact(lane.len() as f64))
+        self.div(total, Ball::exact(lane.len() as f64))
     }
 }

@@ -140,7 +140,7 @@ impl Bound<'_> {
     }
 
     /// The error of a number that is too small for the format's normal numbers.
-    pub(super) fn least(&self) -> f64 {
+    pub(crate) fn least(&self) -> f64 {
         if self.profile.flush_to_zero { self.format.min_normal() } else { self.format.ulp(0.0) }
     }
 

@@ -16,7 +16,7 @@ use super::ball::Ball;
 const NORMS: f64 = 28.0;
 
 /// The roundings of a term but for one per channel; there are no more channels than weights.
-const ROUNDINGS: u32 = 10;
+pub(crate) const ROUNDINGS: u32 = 10;
 
 impl Bound<'_> {
     /// Widens the elements that an image gives with a filter by what a transformation may add.

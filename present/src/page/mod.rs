@@ -21,12 +21,13 @@ mod layout;
 mod operators;
 mod ran;
 
+use std::cmp::Reverse;
 use std::path::Path;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use campaign::group::Group;
-use campaign::report::Report;
+use campaign::report::{Report, SuspectKind};
 use campaign::store::{Identity, Stored};
 
 /// What a page shows.
@@ -78,6 +79,7 @@ pub fn html(page: &Page<'_>) -> String {
                         (chart::by_target(report))
                         (incomparable(report))
                         (allowances(report))
+                        (suspects(report))
                     }
                     section id="coverage" {
                         h2 { "Which operators met" }
@@ -201,6 +203,34 @@ fn allowances(report: &Report) -> Markup {
                     tbody {
                         @for (target, (name, count)) in answers {
                             tr { td.number { (grouped(*count)) } td { (name) } td { (target) } }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+fn suspects(report: &Report) -> Markup {
+    if report.suspects.kinds.is_empty() {
+        return html! {};
+    }
+    let mut kinds: Vec<&SuspectKind> = report.suspects.kinds.values().collect();
+    kinds.sort_by_key(|kind| Reverse(kind.answers));
+    html! {
+        details {
+            summary { "Right, but suspect: further from the reference than good implementations are" }
+            (scrolling(&html! {
+                table {
+                    thead { tr { th.number { "answers" } th { "what" } th { "first case" } th { "in it" } } }
+                    tbody {
+                        @for kind in kinds {
+                            tr {
+                                td.number { (grouped(kind.answers)) }
+                                td { (kind.name()) }
+                                td { @match &kind.saved { Some(saved) => { (saved.folder) }, None => { (kind.first) } } }
+                                td { (kind.example.to_string()) }
+                            }
                         }
                     }
                 }

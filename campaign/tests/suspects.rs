@@ -1,0 +1,198 @@
+//! What is right and further from the reference than good implementations are: it is seen, blamed on an operator, counted and
+//! saved, and it is no finding.
+
+mod verdict;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use backends::cpu::{Cpu, CpuEngine, CpuError, NodeRunner, run_model};
+use backends::engines::models::{OnModels, Runner};
+use graphgen::Settings;
+use harness::invalid::schedule::Levels;
+use harness::reference::Reference;
+use harness::{Maker, Target};
+use ir::format::FloatFormat;
+use ir::round::round_to_format;
+use ir::{Attributes, DType, Interface, Operation, Tensor, Type, Value};
+use onnxsmith_campaign::fuzz::{Plan, fuzz};
+use onnxsmith_campaign::replay::{self, Replay};
+use onnxsmith_campaign::report::Suspects;
+use onnxsmith_campaign::store::{self, Identity};
+use onnxsmith_campaign::{Shard, Store};
+use ops::{Graph, Model, Op};
+use oracles::{Expected, Verdict, assess};
+use triage::blame::Suspect;
+use triage::known::Known;
+use triage::oracle::Oracles;
+use worker::{Description, EngineError};
+
+/// Multiplies matrices of numbers that it has rounded to bf16, and is off by a few ULP in each exponential.
+struct Loose;
+
+impl NodeRunner for Loose {
+    type Error = CpuError;
+
+    fn run_node(
+        &mut self,
+        op: &Op,
+        inputs: &[Option<&Tensor>],
+        outputs: &[Type],
+    ) -> Result<Vec<Tensor>, CpuError> {
+        let narrow = |x: &Tensor| {
+            let values = x.to_f64s();
+            Tensor::from_f64_fn(&x.ty(), |i| round_to_format(FloatFormat::BF16, values[i]))
+        };
+        let rounded: Vec<Option<Tensor>> = match op.name() {
+            "MatMul" if outputs[0].dtype == DType::F32 => inputs.iter().map(|x| x.map(narrow)).collect(),
+            _ => inputs.iter().map(|x| x.cloned()).collect(),
+        };
+        let operands: Vec<Option<&Tensor>> = rounded.iter().map(Option::as_ref).collect();
+        let mut results = Cpu.run_node(op, &operands, outputs)?;
+        if op.name() == "Exp" && outputs[0].dtype == DType::F32 {
+            let values = results[0].to_f64s();
+            let off = |v: f64| v + 4.0 * FloatFormat::F32.ulp(v);
+            // The bound grows with the argument.
+            let is_granted = |v: f64| (1.0..60.0).contains(&v.ln().abs());
+            let result = |i: usize| if is_granted(values[i]) { off(values[i]) } else { values[i] };
+            results[0] = Tensor::from_f64_fn(&outputs[0], result);
+        }
+        Ok(results)
+    }
+}
+
+impl Runner for Loose {
+    fn describe(&self) -> Description {
+        Description { engine: "loose".to_owned(), profile: None, ..Reference.describe() }
+    }
+
+    fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        run_model(model, inputs, self).map_err(|e| EngineError::Run(e.to_string()))
+    }
+}
+
+fn loose() -> Vec<Target> {
+    Target::here(Box::new(OnModels::new(Loose)))
+}
+
+fn push(graph: &mut Graph, name: &str, operands: &[Value]) -> Value {
+    let op = Op::parse(name, &Attributes::new()).expect("an operator").expect("its attributes");
+    let operands: Vec<_> = operands.iter().copied().map(Some).collect();
+    Value::new(graph.operator(op, &operands).expect("it is well typed"), 0)
+}
+
+#[test]
+fn a_kernel_that_rounds_to_bf16_hides_in_the_bound_of_a_long_sum_and_is_suspect() {
+    const LENGTH: i64 = 4096;
+    let mut graph = Graph::new();
+    let types = [Type::new(DType::F32, [2, LENGTH]), Type::new(DType::F32, [LENGTH, 3])];
+    let [a, b] = [0, 1].map(|i| graph.variable(format!("x{i}"), types[i].clone()));
+    let negated = push(&mut graph, "Neg", &[a]);
+    let product = push(&mut graph, "MatMul", &[negated, b]);
+    let y = push(&mut graph, "Abs", &[product]);
+    graph.output("y", y);
+    let model = Model::new(21, graph);
+    // As good as random.
+    let inputs = types.map(|ty| Tensor::from_f64_fn(&ty, |i| (0.7 * (i * i) as f64).sin()));
+
+    let target = &loose()[0];
+    assert_eq!(verdict::verdict(target, &model, &inputs), Verdict::Pass);
+    let onnx = harness::case::export(&model).expect("a model");
+    let named = harness::case::named(&model, inputs.to_vec());
+    let outcome = target.run(&onnx, &named, &Interface::of(&model)).expect("a run").outcome;
+    let evaluation =
+        interp::evaluate(&model, &inputs, target.profile, interp::Taps::Outputs).expect("a reference");
+    let names = ["y".to_owned()];
+    let expected = Expected { names: &names, outputs: &evaluation.outputs, profile: target.profile };
+    let suspect = Suspect::new(&model, &inputs, target.profile);
+    let assessment = assess(&target.backend, &target.level, &outcome, &expected);
+    let mut doubted = suspect.doubted(target, &assessment, &outcome, &expected).expect("it is suspect");
+    assert!(doubted.doubts[0].suspects >= 5, "{doubted}");
+    suspect.take_apart(target, &mut doubted).expect("answers");
+    let blamed = doubted.blamed.expect("somebody to blame");
+    let names: Vec<&str> = blamed.alone.iter().map(|culprit| culprit.operator.as_str()).collect();
+    assert_eq!((names, blamed.runs), (vec!["MatMul"], 3));
+}
+
+fn plan(targets: Vec<Target>, settings: Settings, jobs: usize, shard: Shard) -> Plan<'static> {
+    Plan {
+        maker: Maker::new(11, Settings { nodes: 3, ..settings }),
+        levels: Levels::default(),
+        targets,
+        oracles: Oracles::default(),
+        jobs,
+        cases: Some(60),
+        time: None,
+        shard,
+        saved_per_signature: 1,
+        max_disk: None,
+        known: Known::default(),
+    }
+}
+
+/// What a campaign says of suspects, and what it saved of them.
+type Seen = (Suspects, BTreeMap<PathBuf, Vec<u8>>);
+
+fn seen(folder: &Path) -> Seen {
+    let report = Store::read(folder).expect("a store").report().expect("a report");
+    assert_eq!((report.findings, report.troubles), (0, 0), "{:?}", report.clusters);
+    let mut files = BTreeMap::new();
+    let kinds = report.suspects.kinds.values();
+    for saved in kinds.map(|kind| kind.saved.as_ref().expect("it is saved")) {
+        for entry in fs::read_dir(folder.join(&saved.folder)).expect("a case") {
+            let path = entry.expect("an entry").path();
+            if path.is_file() {
+                let bytes = fs::read(&path).expect("a file");
+                files.insert(path.strip_prefix(folder).expect("a path within").to_owned(), bytes);
+            }
+        }
+    }
+    (report.suspects, files)
+}
+
+fn run(folder: &Path, plan: &Plan<'_>) -> Seen {
+    let mut store = Store::create(folder, &Identity::of(plan)).expect("a store");
+    fuzz(plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report");
+    drop(store);
+    seen(folder)
+}
+
+#[test]
+fn suspects_are_counted_alike_by_threads_and_shards_and_each_first_case_is_saved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let plan = |jobs, shard| {
+        let operators = ["Exp", "Neg", "Reshape"].into();
+        plan(loose(), Settings { operators, ..Settings::default() }, jobs, shard)
+    };
+    let whole = run(&at("whole"), &plan(1, Shard::WHOLE));
+    let (suspects, files) = &whole;
+    let kind = suspects.kinds.get("loose | Exp f32").expect("it is named");
+    assert!(kind.answers > 5 && suspects.kinds.len() <= 2, "{suspects:?}");
+    assert!(files.keys().any(|path| path.ends_with("model.onnx")), "{:?}", files.keys());
+    assert_eq!(run(&at("threads"), &plan(3, Shard::WHOLE)), whole);
+    let parts = [0, 1].map(|index| at(&format!("part{index}")));
+    for (index, part) in (0..).zip(&parts) {
+        run(part, &plan(2, Shard { index, count: 2 }));
+    }
+    drop(store::merge(&parts, &at("merged")).expect("a merged campaign"));
+    assert_eq!(seen(&at("merged")), whole);
+
+    let saved = kind.saved.as_ref().expect("it is saved");
+    let how = Replay { targets: &loose(), jobs: 1, out: None, tolerance: None, seed: 0 };
+    let replayed = replay::replay(&[at("whole").join(&saved.folder)], &how, &|| ());
+    let counts = replayed.backends["loose:reference"];
+    assert_eq!((counts.suspect, counts.pass, counts.failed()), (1, 0, false), "{:?}", replayed.not_passing);
+    assert!(replayed.not_passing[0].why.ends_with("suspect alone: Exp f32"), "{:?}", replayed.not_passing);
+}
+
+#[test]
+fn our_own_kernels_are_not_suspect() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cpu = Target::here(Box::new(CpuEngine::default()));
+    let plan = Plan { cases: Some(300), ..plan(cpu, Settings::default(), 2, Shard::WHOLE) };
+    let (suspects, _) = run(folder.path(), &plan);
+    assert!(suspects.answers.is_empty(), "{suspects:?}");
+}

@@ -1,0 +1,91 @@
+//! The spreads of a model's outputs.
+
+use ir::execute::Keep;
+use ir::{DType, Tensor};
+use ops::{Data, Model};
+
+use super::{Spread, Tier};
+use crate::bound::Ball;
+use crate::evaluate::{by_variable, is_sure, load, open};
+use crate::walk::{Error, Held, System, check, walk};
+
+/// What rounds to the same number but for the last digit is never suspect: so many ULP are granted at least.
+const LEAST_ULPS: f64 = 2.0;
+
+/// How far good implementations are from the elements of one output.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Limits(Vec<f64>);
+
+impl Limits {
+    /// How far they are from the element at a row-major position: infinitely far where nothing can be said. It may be more than
+    /// the bound allows.
+    pub fn at(&self, i: usize) -> f64 {
+        self.0.get(i).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// Whether an element may be beyond its limit that is so many ULP away from the reference's.
+    pub fn may_exceed(ulps: f64) -> bool {
+        ulps > LEAST_ULPS
+    }
+}
+
+/// Values with spreads.
+struct Spreads<'t>(&'t Tier);
+
+impl<'t> System for Spreads<'t> {
+    type A = Spread<'t>;
+
+    fn arith(&self, dtype: DType) -> Spread<'t> {
+        Spread::new(self.0, dtype)
+    }
+
+    fn load(&self, tensor: &Tensor) -> Data<Spread<'t>> {
+        load(&self.0.profile, tensor)
+    }
+
+    fn narrow(&self, arith: &Spread<'t>, data: &Data<Spread<'t>>) -> Option<Data<Spread<'t>>> {
+        match data {
+            Data::Real(a) => Some(Data::Real(a.mapv(|x| ops::Arith::round(arith, x)))),
+            Data::Int(_) => None,
+        }
+    }
+
+    fn store(&self, arith: &Spread<'t>, data: &mut Data<Spread<'t>>, dtype: DType) {
+        match (data, dtype.float()) {
+            (Data::Real(a), Some(format)) => a.mapv_inplace(|x| arith.stored(x, format)),
+            (Data::Int(a), _) => a.mapv_inplace(|z| arith.bound.stored_whole(z, dtype)),
+            (Data::Real(_), None) => {}
+        }
+    }
+
+    fn is_sure(&self, data: &Data<Spread<'t>>) -> bool {
+        is_sure(data)
+    }
+
+    fn open(&self, data: &mut Data<Spread<'t>>) {
+        open(data);
+    }
+}
+
+/// How far good implementations of a tier are from the outputs of a model, in order.
+pub fn limits(model: &Model, inputs: &[Tensor], tier: &Tier) -> Result<Vec<Limits>, Error> {
+    check(model, inputs)?;
+    let given = by_variable(model, inputs);
+    let system = Spreads(tier);
+    let load = |id| given.get(&id).map(|t: &&Tensor| system.load(t));
+    let values = walk(&system, model, Keep::Outputs, &load, &mut |_| true).unwrap_or_default();
+    let of = |output: &ir::graph::Output| {
+        let held = values.get(output.value)?.as_ref()?;
+        Some(of_output(held, model.graph.ty(output.value).dtype))
+    };
+    Ok(model.graph.outputs.iter().filter_map(of).collect())
+}
+
+fn of_output(held: &Held<Spread<'_>>, dtype: DType) -> Limits {
+    let (Data::Real(a), Some(format)) = (held.data(), dtype.float()) else { return Limits(Vec::new()) };
+    let limit = |x: &Ball| {
+        let ulp = format.ulp(x.value);
+        (x.error + ulp / 2.0).max(LEAST_ULPS * ulp)
+    };
+    Limits(a.iter().map(limit).collect())
+}

@@ -1,0 +1,127 @@
+//! The number system of spreads: how far good implementations are from the reference.
+//!
+//! A bound ([`crate::bound`]) holds every implementation that keeps its profile, the worst order of every sum and all errors of
+//! one sign. No implementation is that unlucky, and after a few layers the bound is wider than the values. Here errors are
+//! carried by variances: independent ones add up by their squares, a long sum wanders as its roundings do, and each step is
+//! as accurate as in a good implementation ([`Profile::at_its_best`]), whatever the engine's own profile grants it. An
+//! element outside of its spread is not wrong; it is *suspect*. `docs/decisions/two-tiers.md` says why and what for,
+//! `docs/numerics.md` how.
+//!
+//! The numbers are those of bounds, with other errors: a [`Ball`]'s error is [`DEVIATIONS`] standard deviations. So values and
+//! what is unknown or undefined are those of the bounds, and so is what an interval means to a step function or to a comparison.
+
+mod arith;
+mod dots;
+mod evaluate;
+mod moments;
+mod sums;
+mod walk;
+
+use std::collections::BTreeMap;
+
+use ir::DType;
+use ir::format::FloatFormat;
+
+pub use evaluate::{Limits, limits};
+
+use crate::bound::{Ball, Bound};
+use crate::profile::Profile;
+
+/// How many standard deviations an error stands for.
+pub const DEVIATIONS: f64 = 4.0;
+
+/// So much of the largest rounding error is the error of a rounding: one that is as likely to be anything up to the largest has
+/// 1/√3 of that as its deviation.
+const OF_ROUNDING: f64 = DEVIATIONS / 1.732_050_807_568_877_2;
+
+/// What good implementations of an engine's kind are taken to do.
+#[derive(Clone, Debug)]
+pub struct Tier {
+    profile: Profile,
+    accumulators: Accumulators,
+}
+
+impl Tier {
+    /// That of an engine that keeps a profile and sums in these dtypes.
+    pub fn new(profile: &Profile, accumulators: Accumulators) -> Self {
+        Self { profile: profile.at_its_best(), accumulators }
+    }
+}
+
+/// The dtypes in which sums of elements of a dtype are made.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Accumulators(BTreeMap<DType, DType>);
+
+impl Accumulators {
+    /// The dtype for sums of elements of one: what was said of it, or else f32 for the halves, and its own for the others.
+    pub fn of(&self, dtype: DType) -> DType {
+        self.0.get(&dtype).copied().unwrap_or(match dtype {
+            DType::F16 | DType::BF16 => DType::F32,
+            own => own,
+        })
+    }
+}
+
+impl FromIterator<(DType, DType)> for Accumulators {
+    fn from_iter<I: IntoIterator<Item = (DType, DType)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().collect())
+    }
+}
+
+/// The number system of spreads, for one node.
+#[derive(Clone, Copy, Debug)]
+pub struct Spread<'t> {
+    tier: &'t Tier,
+    /// Steps on exact operands: their values, their largest errors, and what is decidable.
+    bound: Bound<'t>,
+    format: FloatFormat,
+    /// The format in which sums are made.
+    accumulator: FloatFormat,
+}
+
+impl<'t> Spread<'t> {
+    /// The system for a node that calculates in a dtype.
+    pub fn new(tier: &'t Tier, dtype: DType) -> Self {
+        let format = |dtype: DType| dtype.float().unwrap_or(FloatFormat::F64);
+        let accumulator = format(tier.accumulators.of(dtype));
+        Self { tier, bound: Bound::new(&tier.profile, dtype), format: format(dtype), accumulator }
+    }
+
+    /// What rounding a result to the working dtype adds.
+    fn rounding(&self, value: f64) -> f64 {
+        OF_ROUNDING * self.format.ulp(value) / 2.0
+    }
+
+    /// The ball of a rounded step with the error that its operands carry; `step` is what bounds have for exact ones.
+    fn rounded(&self, step: Ball, carried: f64) -> Ball {
+        self.widened(step, carried, OF_ROUNDING * step.error)
+    }
+
+    /// The ball of a library function or power, which is off by no more than its table says, and rounded at least.
+    fn approximated(&self, step: Ball, carried: f64) -> Ball {
+        self.widened(step, carried, step.error.max(self.rounding(step.value)))
+    }
+
+    /// The ball of a step with the error that its operands carry and one of its own, unless it is exact.
+    fn widened(&self, step: Ball, carried: f64, own: f64) -> Ball {
+        let has_own = !step.is_exact() && !step.is_zero();
+        if !step.is_known() || !step.value.is_finite() || (carried == 0.0 && !has_own) {
+            return step;
+        }
+        self.bound.widened(step.value, if has_own { carried.hypot(own) } else { carried }, 0.0)
+    }
+
+    /// The element as a tensor of a format holds it: what rounding the reference moves it by is within the error of the step that
+    /// gave it.
+    fn stored(&self, x: Ball, format: FloatFormat) -> Ball {
+        let stored = self.bound.stored(x, format);
+        let is_within = stored.is_known() && !stored.is_zero();
+        if is_within { Ball { error: stored.error.max(x.error), ..stored } } else { stored }
+    }
+}
+
+/// A number as a step on exact operands has it. Sums that have an error of their own are no longer remembered: later factors fold
+/// into them for what they allow already ([`walk`]).
+fn bare(x: Ball) -> Ball {
+    if x.is_known() && !x.is_zero() && !x.is_exact() { Ball::exact(x.value) } else { x }
+}

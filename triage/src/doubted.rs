@@ -1,0 +1,118 @@
+//! Which operators are to blame for what is suspect.
+//!
+//! An answer with suspect elements is taken apart as a wrong one is ([`crate::blame`]): the operators that a suspect output depends
+//! on run alone, on the operands that the reference has for them. Those that are suspect alone are to blame, all of them, and
+//! those that are wrong alone where the graph hides it. Where there are none, what the engine makes of the whole is suspect, and
+//! nobody in particular. Nothing is reduced.
+
+use ops::Graph;
+use oracles::{Assessment, Culprit, Doubt, Expected};
+use worker::{Outcome, WorkerError};
+
+use crate::blame::Suspect;
+use harness::target::Target;
+
+/// The cases of a campaign that are all taken apart where they are suspect.
+const FIRST: u64 = 1024;
+
+/// Of the later ones, one in so many: an engine that is suspect in half of its cases must not make a campaign several times as
+/// long.
+const ONE_IN: u64 = 16;
+
+/// Whether a suspect answer to a campaign's case of this number is taken apart. It follows from the number alone, so that threads
+/// and shards agree.
+pub fn is_taken_apart(index: u64) -> bool {
+    index < FIRST || index.is_multiple_of(ONE_IN)
+}
+
+/// An answer that is right, and suspect.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Doubted {
+    /// The outputs with suspect elements; one at least.
+    pub doubts: Vec<Doubt>,
+    /// Who is to blame; `None` where that was not asked.
+    pub blamed: Option<Blamed>,
+}
+
+/// Who is to blame for what is suspect.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Blamed {
+    /// The operators that are suspect alone, each kind once; none where it takes more than one.
+    pub alone: Vec<Culprit>,
+    /// How many operators were run to find out.
+    pub runs: u64,
+}
+
+impl Doubted {
+    /// How many elements are suspect.
+    pub fn elements(&self) -> u64 {
+        self.doubts.iter().map(|doubt| doubt.suspects as u64).sum()
+    }
+}
+
+impl std::fmt::Display for Doubted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let doubts: Vec<String> = self.doubts.iter().map(Doubt::to_string).collect();
+        f.write_str(&doubts.join("; "))?;
+        let alone = self.blamed.iter().flat_map(|blamed| &blamed.alone);
+        let names: Vec<String> = alone.map(|c| format!("{} {}", c.operator, c.dtype)).collect();
+        if names.is_empty() { Ok(()) } else { write!(f, "; suspect alone: {}", names.join(", ")) }
+    }
+}
+
+impl Suspect<'_> {
+    /// What is suspect of a target's answer, if it is right.
+    pub fn doubted(
+        &self,
+        target: &Target,
+        assessment: &Assessment,
+        outcome: &Outcome,
+        expected: &Expected<'_>,
+    ) -> Option<Doubted> {
+        let doubts = assessment.doubts(outcome, expected, || self.limits(target));
+        (!doubts.is_empty()).then_some(Doubted { doubts, blamed: None })
+    }
+
+    /// Finds out who is to blame.
+    pub fn take_apart(&self, target: &Target, doubted: &mut Doubted) -> Result<(), WorkerError> {
+        doubted.blamed = Some(self.suspects(target, &doubted.doubts)?);
+        Ok(())
+    }
+
+    fn suspects(&self, target: &Target, doubts: &[Doubt]) -> Result<Blamed, WorkerError> {
+        let mut blamed = Blamed { alone: Vec::new(), runs: 0 };
+        let Some(whole) = self.whole(target) else { return Ok(blamed) };
+        let concerned = concerned(&whole.isolated.flat.graph, doubts);
+        let is_only = whole.operators().count() == 1;
+        for id in whole.operators().filter(|id| concerned[id.index()]) {
+            let Some(trial) = whole.isolated.alone(id) else { continue };
+            blamed.runs += u64::from(!is_only);
+            if is_only || trial.is_doubtful(target)? {
+                blamed.accuse(whole.alone(id).culprit);
+            }
+        }
+        Ok(blamed)
+    }
+}
+
+impl Blamed {
+    fn accuse(&mut self, culprit: Option<Culprit>) {
+        let is_told = |c: &Culprit| {
+            self.alone.iter().any(|known| known.operator == c.operator && known.dtype == c.dtype)
+        };
+        if let Some(culprit) = culprit.filter(|culprit| !is_told(culprit)) {
+            self.alone.push(culprit);
+        }
+    }
+}
+
+/// For each node, whether a suspect output depends on it.
+fn concerned(graph: &Graph, doubts: &[Doubt]) -> Vec<bool> {
+    let mut concerned = vec![false; graph.nodes.len()];
+    let is_suspect = |name: &str| doubts.iter().any(|doubt| doubt.output == name);
+    for output in graph.outputs.iter().filter(|output| is_suspect(&output.name)) {
+        let members = ir::cone::members(graph, output.value);
+        concerned.iter_mut().zip(members).for_each(|(all, member)| *all |= member);
+    }
+    concerned
+}
