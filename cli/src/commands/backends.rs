@@ -1,6 +1,7 @@
 //! `onnxsmith backends`
 
 use anyhow::Context;
+use backends::engines::gpu;
 use backends::wgpu::{AdapterInfo, Gpu, Which, adapters};
 use graphgen::Settings;
 use harness::Support;
@@ -30,6 +31,8 @@ struct Backend {
 /// A GPU adapter and its self-test.
 #[derive(Serialize)]
 struct Adapter {
+    /// As which backend it runs.
+    backend: String,
     adapter: String,
     self_test: String,
 }
@@ -120,7 +123,7 @@ fn test(index: usize, info: &AdapterInfo) -> Adapter {
         Ok(gpu) => gpu.self_test().to_string(),
         Err(e) => e.to_string(),
     };
-    Adapter { adapter: info.to_string(), self_test }
+    Adapter { backend: format!("{}@{index}", gpu::NAME), adapter: info.to_string(), self_test }
 }
 
 fn text(backends: &[Backend], adapters: &[Adapter]) -> String {
@@ -144,7 +147,7 @@ fn text(backends: &[Backend], adapters: &[Adapter]) -> String {
         out += "no GPU adapter: install a driver (a software one such as lavapipe will do)\n";
     }
     for a in adapters {
-        out += &format!("adapter {}\n  self-test: {}\n", a.adapter, a.self_test);
+        out += &format!("adapter {}: {}\n  self-test: {}\n", a.backend, a.adapter, a.self_test);
     }
     out
 }
