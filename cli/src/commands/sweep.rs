@@ -46,7 +46,7 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
     let worse = before.map(|(_, before)| against::worse(&before, &rows));
     let found = Found { rows: &rows, worse: worse.as_deref(), seconds: started.elapsed().as_secs_f64() };
     if let Some(folder) = &args.out {
-        found.write(folder)?;
+        found.write(folder, &identity)?;
         let saved = cases::save(folder, &identity.scope, &parts, &targets, &rows)?;
         screen::tell(common, &format!("{saved} cases in {}", folder.join(cases::CASES).display()));
     }
@@ -143,11 +143,12 @@ impl Found<'_> {
         json!({ "rows": rows, "pairs": pairs, "worse": self.worse, "seconds": self.seconds })
     }
 
-    /// Writes what others read: the rows as JSON and CSV.
-    fn write(&self, folder: &Path) -> anyhow::Result<()> {
+    /// Writes what others read: the rows as JSON and CSV, and the page.
+    fn write(&self, folder: &Path, identity: &Identity) -> anyhow::Result<()> {
         let files = [
             ("sweep.json", serde_json::to_string_pretty(&self.json())?),
             ("sweep.csv", table::csv(self.rows)),
+            (present::sweep::PAGE, present::sweep::html(identity, self.rows)),
         ];
         for (name, text) in files {
             let path = folder.join(name);
