@@ -6,7 +6,7 @@ use harness::Target;
 use oracles::{Expected, Finding, Verdict, judge};
 use triage::folder::Saved;
 
-use crate::judge as element;
+use crate::element::elements;
 use crate::plan::{Name, Part, Scope};
 use crate::rows::{Row, Rows};
 use crate::run::{profiles, reference};
@@ -100,7 +100,7 @@ fn shows(one: &Trial, target: &Target, worst: &Worst) -> Result<Option<Vec<Findi
     let outcome = target.run(&one.onnx, &one.inputs, &one.interface)?.outcome;
     let worker::Outcome::Outputs(outputs) = &outcome else { return Ok(None) };
     let Some((_, y)) = outputs.get(worst.output) else { return Ok(None) };
-    let text = element::text(y, 0);
+    let text = elements(y).first().map(|found| found.text(y.dtype()));
     Ok(if text.as_ref() == Some(&worst.actual) { Some(judged(one, target, &outcome)) } else { None })
 }
 

@@ -1,6 +1,6 @@
 //! Operators along an axis of every length, and operators on shapes at which kernels end: as tables.
 
-use ir::{Attribute, Attributes, DType, Operation, Type};
+use ir::{Attribute, Attributes, DType, DTypes, Operation, Type};
 use ops::{Op, Spec};
 
 /// A size of an operand.
@@ -126,6 +126,9 @@ pub fn along(spec: &Spec, dtype: DType, length: i64, opset: u32) -> Option<Shape
 /// The shapes of one operand, or of two that broadcast.
 type Shapes = &'static [&'static [i64]];
 
+/// The dtypes on which shapes are tried that have millions of elements: one of each way to store elements.
+const STORED: DTypes = DTypes::of(&[DType::Bool, DType::U8, DType::F16, DType::F32, DType::I64]);
+
 /// What one workgroup of 64 in each of 65,535 groups of a dispatch cannot reach.
 const BEYOND: i64 = 65_535 * 64 + 65;
 
@@ -172,7 +175,9 @@ pub fn shaped(spec: &Spec, dtype: DType, opset: u32) -> Vec<Shaped> {
         _ => return Vec::new(),
     };
     let types = |shapes: &Shapes| shapes.iter().map(|shape| Type::new(dtype, *shape)).collect();
-    shapes.iter().filter_map(|shapes| Shaped::of(spec, NONE, types(shapes), opset)).collect()
+    let is_tried = |shapes: &&Shapes| STORED.contains(dtype) || !shapes.iter().any(|s| s.contains(&BEYOND));
+    let tried = shapes.iter().filter(is_tried);
+    tried.filter_map(|shapes| Shaped::of(spec, NONE, types(shapes), opset)).collect()
 }
 
 #[cfg(test)]

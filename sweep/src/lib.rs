@@ -13,7 +13,7 @@
 //! | [`numbers`], [`columns`] | edges, all numbers, samples; the operands made of them |
 //! | [`trial`] | a part as a model with inputs and what is expected |
 //! | [`tier`] | the tight tier: the one place that says what counts as good |
-//! | [`mod@judge`], [`bins`], [`tally`] | elements judged, sorted by argument, counted |
+//! | [`element`], [`mod@judge`], [`bins`], [`tally`] | elements, judged, sorted by argument, counted |
 //! | [`mod@run`] | parts on all targets, in threads, results in order |
 //! | [`store`] | a sweep on disk, and going on with it |
 //! | [`rows`], [`table`] | from parts to rows, and to text |
@@ -24,6 +24,7 @@ pub mod against;
 pub mod bins;
 pub mod cases;
 pub mod columns;
+pub mod element;
 pub mod form;
 pub mod judge;
 pub mod lanes;

@@ -8,8 +8,10 @@ use ops::{Hazard, Op, Operator, Spec};
 
 use crate::form::Form;
 
-/// How many draws are made to find the uses of an operator on a dtype.
-const DRAWS: u64 = 32;
+/// How many draws are made at most to find the uses of an operator on a dtype, and after how many that bring nothing new no more
+/// are.
+const DRAWS: u64 = 48;
+const IN_VAIN: u64 = 12;
 
 /// How many uses are kept that differ in nothing but float attributes, the one with the defaults first.
 const ALIKE: usize = 2;
@@ -87,6 +89,22 @@ impl Use {
         each.join(", ")
     }
 
+    /// This use, before it the one with defaults in place of its attributes, and behind it those on other dtypes.
+    fn with_others(self) -> Vec<Self> {
+        let plain = Op::from_attributes(self.op.spec(), &Attributes::new());
+        let plain = plain.map(|op| Self { op, ..self.clone() });
+        let others = self.on_other_dtypes();
+        plain.into_iter().chain([self]).chain(others).collect()
+    }
+
+    /// Joins others, unless it is one of them, or there are enough like it.
+    fn join(self, others: &mut Vec<Self>) {
+        let alike = others.iter().filter(|other| other.is_like(&self)).count();
+        if alike < ALIKE && !others.contains(&self) && self.is_valid() {
+            others.push(self);
+        }
+    }
+
     /// This use with other dtypes where it may have any: an attribute that is one, as that of a cast, and the operands behind
     /// the first.
     fn on_other_dtypes(&self) -> Vec<Self> {
@@ -130,24 +148,19 @@ impl Use {
 /// The uses of an operator on a dtype that differ in more than sizes: the one with all defaults first.
 pub fn uses(spec: &'static Spec, dtype: DType, opset: u32) -> Vec<Use> {
     let mut found: Vec<Use> = Vec::new();
-    for use_ in (0..DRAWS).filter_map(|draw| drawn(spec, dtype, opset, draw)) {
-        let plain = Op::from_attributes(spec, &Attributes::new());
-        let plain = plain.map(|op| Use { op, ..use_.clone() }).ok();
-        let others = use_.on_other_dtypes();
-        for one in plain.into_iter().chain([use_]).chain(others) {
-            if one.is_valid() && !found.contains(&one) {
-                found.push(one);
-            }
+    let mut in_vain = 0;
+    for draw in 0..DRAWS {
+        let before = found.len();
+        if let Some(one) = drawn(spec, dtype, opset, draw) {
+            one.with_others().into_iter().for_each(|one| one.join(&mut found));
+        }
+        in_vain = if found.len() > before { 0 } else { in_vain + 1 };
+        if in_vain == IN_VAIN {
+            break;
         }
     }
     found.sort_by_key(|one| !is_plain(spec, one));
-    let mut kept: Vec<Use> = Vec::new();
-    for one in found {
-        if kept.iter().filter(|other| other.is_like(&one)).count() < ALIKE {
-            kept.push(one);
-        }
-    }
-    kept
+    found
 }
 
 /// Whether a use has no attribute that is not at its default.
