@@ -30,8 +30,11 @@ pub struct Change {
     pub now: f64,
 }
 
+/// A number of a row.
+type Measure = fn(&Counts) -> f64;
+
 /// What counts as worse when it grows. Shares, as sweeps may differ in how many elements they have.
-const MEASURES: [(&str, fn(&Counts) -> f64); 5] = [
+const MEASURES: [(&str, Measure); 5] = [
     ("max_ulp", |c| c.max_ulp),
     ("p99_ulp", |c| c.p99_ulp),
     ("beyond_tight_share", |c| share(c.beyond_tight, c)),

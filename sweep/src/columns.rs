@@ -36,17 +36,16 @@ const COMBINATIONS: usize = 1 << 16;
 /// stay: what an operator gives beyond its domain is known, or seen to be undefined.
 pub fn columns(one: &Use, fill: Fill, stream: Stream) -> Vec<Numbers> {
     let hazards = one.hazards();
-    let whole: Vec<(usize, Operand)> = present(one).filter(|(_, o)| o.extent == Extent::Whole).collect();
-    let mut filled = filled(&whole, fill, &hazards, stream).into_iter();
+    let (whole, scalars): (Vec<_>, Vec<_>) = present(one).partition(|(_, o)| o.extent == Extent::Whole);
+    let filled = filled(&whole, fill, &hazards, stream);
     let choices = &mut stream.child("scalars").rng();
-    let mut columns: Vec<(usize, Operand, Numbers)> = Vec::new();
-    for (position, operand) in present(one) {
-        let numbers = match operand.extent {
-            Extent::Whole => filled.next().expect("a column for each whole operand"),
-            Extent::Scalar => numbers::usual(operand.dtype, 1, choices),
-        };
-        columns.push((position, operand, numbers));
-    }
+    let scalar = |(position, operand): (usize, Operand)| {
+        (position, operand, numbers::usual(operand.dtype, 1, choices))
+    };
+    let whole = whole.iter().zip(filled).map(|((position, operand), numbers)| (*position, *operand, numbers));
+    let mut columns: Vec<(usize, Operand, Numbers)> = whole.collect();
+    columns.extend(scalars.into_iter().map(scalar));
+    columns.sort_by_key(|(position, ..)| *position);
     let rows = columns.iter().map(|(.., numbers)| numbers.len()).max().unwrap_or(0);
     let is_safe = |row: usize| columns.iter().all(|column| is_safe(column, row, &hazards));
     let safe: Vec<usize> = (0..rows).filter(|&row| is_safe(row)).collect();

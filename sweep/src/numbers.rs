@@ -110,14 +110,12 @@ pub fn one_of_each(dtype: DType, from: u64, count: u64, ranges: u64, choices: &m
 /// Floats whose magnitudes are between 2⁻¹² and 2¹², log-uniform; small integers. Most functions are neither flat nor nearly the
 /// identity there, and few sums overflow.
 pub fn usual(dtype: DType, count: u64, choices: &mut Choices) -> Numbers {
-    match dtype.float() {
-        Some(format) => Numbers::Real((0..count).map(|_| log_uniform(format, 12, choices)).collect()),
-        None => {
-            let (least, most) = range(dtype);
-            let (low, high) = (least.max(-100), most.min(100));
-            Numbers::Whole((0..count).map(|_| choices.random_range(low..=high)).collect())
-        }
+    if let Some(format) = dtype.float() {
+        return Numbers::Real((0..count).map(|_| log_uniform(format, 12, choices)).collect());
     }
+    let (least, most) = range(dtype);
+    let (low, high) = (least.max(-100), most.min(100));
+    Numbers::Whole((0..count).map(|_| choices.random_range(low..=high)).collect())
 }
 
 /// A number of either sign with a magnitude from 2⁻ᵉ to 2ᵉ.

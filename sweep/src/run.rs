@@ -123,7 +123,7 @@ fn ran(
     for target in targets {
         let outcome = target.run(&trial.onnx, &trial.inputs, &trial.interface)?.outcome;
         let reference = reference(&trial, target);
-        let (answer, tensors) = answer(&trial, &part.name, target, reference, outcome);
+        let (answer, tensors) = answer(&trial, &part.name, target, reference, &outcome);
         answers.push(answer);
         outputs.push(tensors);
     }
@@ -135,6 +135,9 @@ fn ran(
 }
 
 /// What is expected of a target.
+///
+/// # Panics
+/// If the trial was made for other profiles than its own.
 pub fn reference<'t>(trial: &'t Trial, target: &Target) -> &'t Reference {
     let found = trial.references.iter().find(|reference| reference.profile.name == target.profile.name);
     found.expect("there is a reference for the profile of each target")
@@ -151,18 +154,18 @@ fn answer(
     part: &Name,
     target: &Target,
     reference: &Reference,
-    outcome: Outcome,
+    outcome: &Outcome,
 ) -> (Answer, Option<Vec<Tensor>>) {
-    let tensors = match &outcome {
+    let tensors = match outcome {
         Outcome::Outputs(outputs) => of_types(reference, outputs),
         Outcome::Rejected { .. } | Outcome::Unsupported { .. } | Outcome::Fault(_) => None,
     };
-    let Some(tensors) = tensors else { return (verdict(trial, target, reference, &outcome), None) };
+    let Some(tensors) = tensors else { return (verdict(trial, target, reference, outcome), None) };
     let at = |element: usize| trial.columns.as_ref().map_or_else(String::new, |columns| columns.at(element));
     let arguments = trial.columns.as_ref().and_then(|columns| columns.arguments());
     let tally = judge::judge(reference, &tensors, &Context { part, at: &at, arguments });
     if tally.beyond_spec > 0
-        && let declared @ Answer::Lacks(_) = verdict(trial, target, reference, &outcome)
+        && let declared @ Answer::Lacks(_) = verdict(trial, target, reference, outcome)
     {
         return (declared, None);
     }

@@ -235,7 +235,9 @@ mod tests {
     fn merging_parts_in_any_order_gives_the_same() {
         let of = |ulps: &[f64]| {
             let mut histogram = Histogram::default();
-            ulps.iter().for_each(|&ulp| histogram.add(ulp));
+            for &ulp in ulps {
+                histogram.add(ulp);
+            }
             Tally { elements: ulps.len() as u64, ulps: histogram, ..Tally::default() }
         };
         let (a, b) = (of(&[0.0, 0.5, 3.0]), of(&[1e6, 0.5]));

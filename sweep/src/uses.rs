@@ -177,11 +177,11 @@ fn drawn(spec: &'static Spec, dtype: DType, opset: u32, draw: u64) -> Option<Use
     let types = graph.types(&node.inputs);
     concerns(spec, dtype, opset, &types).then_some(())?;
     let with = |others: Extent| {
-        let operand = |(i, ty): (usize, &Option<&Type>)| {
+        let operand = |(i, ty): (usize, Option<&Type>)| {
             let extent = if i == 0 { Extent::Whole } else { others };
             ty.map(|ty| Operand { dtype: ty.dtype, extent })
         };
-        Use { op: op.clone(), operands: types.iter().enumerate().map(operand).collect() }
+        Use { op: op.clone(), operands: types.iter().copied().enumerate().map(operand).collect() }
     };
     [Extent::Whole, Extent::Scalar].map(with).into_iter().find(Use::is_valid)
 }
@@ -189,9 +189,10 @@ fn drawn(spec: &'static Spec, dtype: DType, opset: u32, draw: u64) -> Option<Use
 /// Whether a use is one on a dtype: its first operand has it, or, where that can never be, another operand.
 fn concerns(spec: &Spec, dtype: DType, opset: u32, types: &[Option<&Type>]) -> bool {
     let mut dtypes = types.iter().flatten().map(|ty| ty.dtype);
-    match spec.input_types(0, opset).contains(dtype) {
-        true => dtypes.next() == Some(dtype),
-        false => dtypes.any(|other| other == dtype),
+    if spec.input_types(0, opset).contains(dtype) {
+        dtypes.next() == Some(dtype)
+    } else {
+        dtypes.any(|other| other == dtype)
     }
 }
 

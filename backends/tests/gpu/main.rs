@@ -108,7 +108,7 @@ fn an_adapter_that_does_not_exist_is_an_error_value() {
     assert!(error.to_string().contains("no such adapter"), "{error}");
     let there: Vec<String> = adapters().iter().map(ToString::to_string).collect();
     assert!(
-        missing.iter().all(|there| error.to_string().contains(one)),
+        there.iter().all(|one| error.to_string().contains(one)),
         "those that are there are listed: {error}"
     );
     assert!(Gpu::open(&Which::Index(usize::MAX)).is_err());

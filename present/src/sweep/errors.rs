@@ -69,12 +69,12 @@ fn figure(identity: &Identity, op: &str, dtype: &str, rows: &[&Row]) -> Markup {
                     }
                 }
                 @for row in rows {
-                    path.spec class=(line_class(number(row))) d=(line(row, |bin| known(bin.spec))) {}
-                    path.tight class=(line_class(number(row))) d=(line(row, |bin| known(bin.tight))) {}
+                    path class=(format!("spec {}", line_class(number(row)))) d=(line(row, |bin| known(bin.spec))) {}
+                    path class=(format!("tight {}", line_class(number(row)))) d=(line(row, |bin| known(bin.tight))) {}
                 }
                 @for row in rows {
                     path class=(line_class(number(row))) d=(line(row, |bin| Some(f64::from(bin.ulp)))) {}
-                    path.cross class=(line_class(number(row))) d=(crosses(row, &places, &x)) {}
+                    path class=(format!("cross {}", line_class(number(row)))) d=(crosses(row, &places, &x)) {}
                 }
             }
         }
@@ -90,5 +90,7 @@ fn known(ulp: f32) -> Option<f64> {
 fn crosses(row: &Row, places: &[i32], x: &dyn Fn(usize) -> f64) -> String {
     let is_marked = |place: &i32| row.total.bins.get(place).is_some_and(|bin| bin.non_finite > 0);
     let marked = places.iter().enumerate().filter(|(_, place)| is_marked(place));
-    marked.map(|(rank, _)| format!("M{:.0} 0l4 4m-4 0l4 -4", x(rank) - 2.0)).collect()
+    let crosses: Vec<String> =
+        marked.map(|(rank, _)| format!("M{:.0} 0l4 4m-4 0l4 -4", x(rank) - 2.0)).collect();
+    crosses.concat()
 }

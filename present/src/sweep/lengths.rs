@@ -58,7 +58,7 @@ fn figure(identity: &Identity, op: &str, dtype: &str, rows: &[&Row]) -> Markup {
                     text.tick.middle x=(format!("{:.0}", x(length).min(LEFT + WIDTH - 14.0))) y=(HEIGHT + 14.0) { (length) }
                 }
                 @for row in rows {
-                    path.tight class=(line_class(number(row))) d=(line(row, 0.99)) {}
+                    path class=(format!("tight {}", line_class(number(row)))) d=(line(row, 0.99)) {}
                     path class=(line_class(number(row))) d=(line(row, 1.0)) {}
                 }
             }

@@ -128,7 +128,7 @@ fn worst(rows: &Rows) -> Markup {
     html! {
         p { "Each links to a case: " code { "onnxsmith run " (CASES) "/NAME --on BACKEND" } " runs it again." }
         (scrolling(&html! {
-            table {
+            table.worst-inputs {
                 thead { tr {
                     th { "operator" } th { "dtype" } th { "backend" } th.number { "elements" } th.number { "max ULP" } th.number { "p99" }
                     th.number { "> tight" } th.number { "> spec" } th.number { "non-finite" } th.wide { "worst" }

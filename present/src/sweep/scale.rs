@@ -11,8 +11,7 @@ pub(super) const BELOW: f64 = 18.0;
 const HIGHEST: f64 = 24.0;
 
 /// The errors that are marked at the left.
-const MARKS: [(f64, &str); 5] =
-    [(0.0, "0"), (1.0, "1"), (15.0, "16"), (4095.0, "2¹²"), (16_777_215.0, "2²⁴")];
+const MARKS: [(f64, &str); 4] = [(0.0, "0"), (15.0, "16"), (4095.0, "2¹²"), (16_777_215.0, "2²⁴")];
 
 /// The height at which an error in ULP is drawn.
 pub(super) fn y(ulp: f64) -> f64 {
