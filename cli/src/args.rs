@@ -57,7 +57,7 @@ pub(crate) enum Command {
     Run(Run),
     /// Generate, run and compare until a budget is used up.
     Fuzz(Box<Fuzz>),
-    /// How far off is each operator on each dtype, on several backends, and how far are they from each other?
+    /// Say how far off each operator is on each dtype, on several backends.
     Sweep(Sweep),
     /// Make one campaign of the parts that `fuzz --shard` ran.
     Merge(Merge),
