@@ -117,7 +117,7 @@ impl Output<'_> {
             tally.flushed += u64::from(found.distance == Distance::Flushed);
             match found.distance.ulp() {
                 Some(ulp) => tally.ulps.add(ulp),
-                None => tally.non_finite += 1,
+                None => tally.non_finite += u64::from(found.standing != Standing::Tight),
             }
             if let Some(arguments) = context.arguments {
                 let place = bins::place(arguments[found.index]);
@@ -144,7 +144,7 @@ impl Output<'_> {
             ulp: narrowed(ulp.unwrap_or(0.0)),
             tight: ulps(self.tight),
             spec: ulps(self.specified),
-            non_finite: u32::from(ulp.is_none()),
+            non_finite: u32::from(ulp.is_none() && found.standing != Standing::Tight),
         }
     }
 

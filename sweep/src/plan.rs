@@ -121,8 +121,7 @@ fn dtypes(spec: &Spec, scope: &Scope) -> DTypes {
     if spec.since() > scope.opset {
         return DTypes::NONE;
     }
-    let inputs = (0..spec.inputs.len()).map(|i| spec.input_types(i, scope.opset));
-    let taken = inputs.reduce(DTypes::union).unwrap_or_else(|| spec.output_types(0, scope.opset));
+    let taken = uses::dtypes(spec, scope.opset);
     let is_asked = |dtype: &DType| scope.dtypes.contains(dtype.name()) && graphgen::DRAWN.contains(*dtype);
     taken.iter().filter(is_asked).collect()
 }
@@ -185,13 +184,16 @@ fn fills(of: &Use, dtype: DType, samples: u64) -> Vec<Fill> {
             fills.extend(blocks(samples / 2).map(|count| Fill::Usual { count }));
         }
         Form::Unary => fills.push(Fill::Ranges { from: 0, count: WHOLE_SAMPLES, of: WHOLE_SAMPLES }),
-        _ => fills.extend(blocks(samples / 4).map(|count| Fill::Usual { count })),
+        _ => fills.extend(blocks(samples / FEWER_PAIRS).map(|count| Fill::Usual { count })),
     }
     fills
 }
 
 /// How many samples there are of integers, which few operators of one operand take and none approximates.
 const WHOLE_SAMPLES: u64 = 1 << 14;
+
+/// Of pairs, one in so many samples is taken: what operators of two operands get wrong shows at edges, and few approximate.
+const FEWER_PAIRS: u64 = 32;
 
 /// One number of each of so many ranges, block by block.
 fn ranges(of: u64) -> impl Iterator<Item = Fill> {

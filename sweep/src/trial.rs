@@ -253,8 +253,8 @@ fn drawn(
 fn has(model: &Model, spec: &Spec, dtype: DType) -> bool {
     model.graph.iter().any(|(_, node)| {
         let is_it = matches!(&node.kind, NodeKind::Operator(op) if op.spec().name == spec.name);
-        let mut types = model.graph.types(&node.inputs).into_iter().flatten().chain(&node.outputs);
-        is_it && types.any(|ty| ty.dtype == dtype)
+        let operands = model.graph.types(&node.inputs);
+        is_it && uses::concerns(spec, dtype, model.opset, &operands, &node.outputs)
     })
 }
 

@@ -175,7 +175,7 @@ fn drawn(spec: &'static Spec, dtype: DType, opset: u32, draw: u64) -> Option<Use
     let node = graph.nodes.iter().find(|node| matches!(node.kind, NodeKind::Operator(_)))?;
     let NodeKind::Operator(op) = &node.kind else { return None };
     let types = graph.types(&node.inputs);
-    concerns(spec, dtype, opset, &types).then_some(())?;
+    concerns(spec, dtype, opset, &types, &node.outputs).then_some(())?;
     let with = |others: Extent| {
         let operand = |(i, ty): (usize, Option<&Type>)| {
             let extent = if i == 0 { Extent::Whole } else { others };
@@ -186,14 +186,26 @@ fn drawn(spec: &'static Spec, dtype: DType, opset: u32, draw: u64) -> Option<Use
     [Extent::Whole, Extent::Scalar].map(with).into_iter().find(Use::is_valid)
 }
 
-/// Whether a use is one on a dtype: its first operand has it, or, where that can never be, another operand.
-fn concerns(spec: &Spec, dtype: DType, opset: u32, types: &[Option<&Type>]) -> bool {
-    let mut dtypes = types.iter().flatten().map(|ty| ty.dtype);
-    if spec.input_types(0, opset).contains(dtype) {
-        dtypes.next() == Some(dtype)
+/// The dtypes on which an operator is swept: those of its first operand, and those of its result where it has them from another
+/// operand, as a selection has.
+pub fn dtypes(spec: &Spec, opset: u32) -> DTypes {
+    let (first, result) = (spec.input_types(0, opset), spec.output_types(0, opset));
+    let others = (1..spec.inputs.len()).map(|i| spec.input_types(i, opset));
+    if others.into_iter().any(|other| other == result) || spec.inputs.is_empty() {
+        first.union(result)
     } else {
-        dtypes.any(|other| other == dtype)
+        first
     }
+}
+
+/// Whether a use is one on a dtype: its first operand has it, or, where that can never be, its result.
+pub fn concerns(spec: &Spec, dtype: DType, opset: u32, operands: &[Option<&Type>], results: &[Type]) -> bool {
+    let deciding = if spec.input_types(0, opset).contains(dtype) {
+        operands.first().copied().flatten()
+    } else {
+        results.first()
+    };
+    deciding.is_some_and(|ty| ty.dtype == dtype)
 }
 
 /// What is drawn: one operator on a dtype, with whatever dtypes its other operands need.
@@ -253,7 +265,11 @@ mod tests {
     #[test]
     fn an_operator_on_a_dtype_has_that_dtype() {
         let uses = of("Where", DType::F16);
-        assert!(uses.iter().all(|one| one.present().any(|o| o.dtype == DType::F16)));
+        assert!(!uses.is_empty() && uses.iter().all(|one| one.operands[1].unwrap().dtype == DType::F16));
         assert!(of("Cast", DType::U8).iter().all(|one| one.operands[0].unwrap().dtype == DType::U8));
+        let dtypes = |name: &str| dtypes(ops::find(name).unwrap(), *ir::graph::OPSETS.end());
+        assert!(dtypes("Where").contains(DType::F16) && dtypes("Where").contains(DType::Bool));
+        assert!(!dtypes("Pow").contains(DType::I8), "an exponent may be i8, and no power is one of it");
+        assert!(!dtypes("IsNaN").contains(DType::Bool));
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Sweep {
     #[arg(long, value_delimiter = ',', value_name = "FORMS", value_parser = form)]
     pub forms: Vec<Form>,
     /// How many numbers of a dtype that has more than 65,536; `full` is 2²², `all` is every f32.
-    #[arg(long, default_value = "131072", value_name = "N", value_parser = samples)]
+    #[arg(long, default_value = "1048576", value_name = "N", value_parser = samples)]
     pub samples: u64,
     /// How many cases of an operator on a dtype are drawn as campaigns draw them.
     #[arg(long, default_value = "8", value_name = "N", value_parser = graphgen::amount::positive)]
