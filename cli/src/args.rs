@@ -1,5 +1,7 @@
 //! The command line: one definition per flag, its documentation included.
 
+mod sweep;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,6 +10,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use interp::Profile;
 
+pub(crate) use self::sweep::Sweep;
 use crate::bounds::Bounds;
 use crate::value::{duration, input, profile, shard, size, timeout, tolerance, word};
 
@@ -54,6 +57,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Generate, run and compare until a budget is used up.
     Fuzz(Box<Fuzz>),
+    /// Say how far off each operator is on each dtype, on several backends.
+    Sweep(Sweep),
     /// Make one campaign of the parts that `fuzz --shard` ran.
     Merge(Merge),
     /// Show what a campaign found: by cause, as a page, as issues for a tracker.
@@ -88,10 +93,11 @@ impl Command {
     pub(crate) fn looks_for_a_device(&self) -> bool {
         match self {
             Self::Backends(_) => true,
-            Self::Worker { engine, .. } => engine == backends::engines::gpu::NAME,
+            Self::Worker { engine, .. } => backends::engines::gpu::adapter(engine).is_some(),
             Self::Gen(_)
             | Self::Run(_)
             | Self::Fuzz(_)
+            | Self::Sweep(_)
             | Self::Merge(_)
             | Self::Report(_)
             | Self::Known(_)
@@ -190,7 +196,8 @@ pub(crate) struct Run {
     /// Case folders, folders that hold them, or models (`.onnx`, or `.onnxtxt` for ONNX's text syntax).
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
-    /// The backends: interp, cpu, wgpu, rten, tract, ort, oxionnx, openvino, `cmd:./my-runner --flag`; each may name one level, as rten:all.
+    /// The backends: interp, cpu, wgpu, rten, tract, ort, oxionnx, openvino, `cmd:./my-runner --flag`; each may name one level, as
+    /// rten:all, and wgpu an adapter, as wgpu@llvmpipe or wgpu@0.
     #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "interp", value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// Write each backend's outputs to `DIR/<case>/<backend>/output_N.pb`.

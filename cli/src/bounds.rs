@@ -9,6 +9,8 @@ use graphgen::policy::{self, Asked, Taste};
 use graphgen::{Span, amount};
 use ir::DType;
 
+use crate::value::{dtype, operator};
+
 /// What may occur in generated graphs.
 #[derive(ClapArgs, Clone, Debug)]
 pub(crate) struct Bounds {
@@ -23,7 +25,7 @@ pub(crate) struct Bounds {
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = asked)]
     pub ops: Vec<Asked>,
     /// Do not use these operators.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = name)]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = operator)]
     pub exclude: Vec<&'static str>,
     /// Use operators on these dtypes only (separated by commas); other dtypes occur where an operator has no choice, such as
     /// ArgMax's i64 indices.
@@ -101,12 +103,4 @@ impl Bounds {
 
 fn asked(text: &str) -> Result<Asked, String> {
     policy::asked(text.trim())
-}
-
-fn name(text: &str) -> Result<&'static str, String> {
-    policy::name(text.trim())
-}
-
-fn dtype(text: &str) -> Result<DType, String> {
-    policy::dtype(text.trim())
 }

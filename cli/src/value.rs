@@ -5,11 +5,40 @@ use std::time::Duration;
 
 use campaign::Shard;
 use clap::builder::{StringValueParser, TypedValueParser};
+use graphgen::policy;
 use interp::Profile;
+use ir::DType;
+use sweep::Form;
+use sweep::plan::{ALL_SAMPLES, FULL_SAMPLES};
 
 /// An entry of a list, without the spaces around the commas.
 pub(crate) fn word() -> impl TypedValueParser<Value = String> {
     StringValueParser::new().map(|text| text.trim().to_owned())
+}
+
+/// An operator by its ONNX name.
+pub(crate) fn operator(text: &str) -> Result<&'static str, String> {
+    policy::name(text.trim())
+}
+
+/// A dtype that is drawn.
+pub(crate) fn dtype(text: &str) -> Result<DType, String> {
+    policy::dtype(text.trim())
+}
+
+/// A form of a sweep.
+pub(crate) fn form(text: &str) -> Result<Form, String> {
+    let known = || Form::ALL.map(Form::name).join(", ");
+    Form::named(text.trim()).ok_or_else(|| format!("there is no form `{text}`; there are {}", known()))
+}
+
+/// How many samples a sweep takes: a number, or a name for one.
+pub(crate) fn samples(text: &str) -> Result<u64, String> {
+    match text {
+        "full" => Ok(FULL_SAMPLES),
+        "all" => Ok(ALL_SAMPLES),
+        number => graphgen::amount::positive(number),
+    }
 }
 
 /// A part of a campaign: `1/4`.

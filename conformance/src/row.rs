@@ -38,6 +38,12 @@ pub enum Lacks {
     Forms(&'static str),
 }
 
+/// Our GPU kernels on the fastest adapter.
+fn on_best_adapter() -> Result<Box<dyn Engine + Send>, String> {
+    let runner = GpuRunner::open(gpu::NAME, &wgpu::Which::Best).map_err(|e| e.to_string())?;
+    Ok(Box::new(OnModels::new(runner)))
+}
+
 /// All rows, those included whose engine is not built in.
 pub const ROWS: &[Row] = &[
     Row {
@@ -49,7 +55,7 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         name: gpu::NAME,
-        host: Host::Here(|| Ok(Box::new(OnModels::new(GpuRunner::open().map_err(|e| e.to_string())?)))),
+        host: Host::Here(on_best_adapter),
         lacks: Lacks::Kernels(wgpu::support),
         operators: 124,
         findings: &[],

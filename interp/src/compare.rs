@@ -172,7 +172,7 @@ fn floats(all: &mut Comparison, expected: &Bounded, actual: &Tensor, profile: &P
 
 /// Whether an implementation may have a number where the reference has one that overflows, of the same sign: an infinity, or a
 /// number so large that any rounding may have kept it from being one.
-fn is_beyond_too(format: Option<FloatFormat>, value: f64, actual: f64) -> bool {
+pub fn is_beyond_too(format: Option<FloatFormat>, value: f64, actual: f64) -> bool {
     let least = format.map_or(f64::MAX, FloatFormat::max_finite) / 2.0;
     // False for NaN.
     actual.abs() >= least && actual.is_sign_negative() == value.is_sign_negative()

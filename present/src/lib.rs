@@ -1,4 +1,4 @@
-//! What a campaign found, for people and for their trackers.
+//! What a campaign or a sweep found, for people and for their trackers.
 //!
 //! ```
 //! use std::path::Path;
@@ -12,6 +12,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`page`] | a campaign as one HTML page |
+//! | [`sweep`] | a sweep as one HTML page |
 //! | [`issue`] | a group of findings as Markdown, with programs that show the fault |
 //! | [`evidence`] | the saved case that shows a group of findings best |
 //! | [`table`] | operators × dtypes × backends |
@@ -23,4 +24,5 @@ pub mod issue;
 pub mod page;
 pub mod shell;
 pub mod stderr;
+pub mod sweep;
 pub mod table;

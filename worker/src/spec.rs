@@ -28,14 +28,16 @@ const PYTHON: &str = ".venv/bin/python";
 
 impl Spec {
     /// The worker that a name on the command line stands for: an engine that is built into this executable, an adapter in
-    /// the folder `adapters`, or `cmd:` and the command line of a runner, with quotes as in a POSIX shell.
+    /// the folder `adapters`, or `cmd:` and the command line of a runner, with quotes as in a POSIX shell. What stands behind an `@`
+    /// says on which device a built-in engine runs, and is the engine's to read.
     pub fn parse(name: &str, built_in: &[&str]) -> Result<Self, WorkerError> {
         if let Some(line) = name.strip_prefix("cmd:") {
             let mut words = shlex::split(line).unwrap_or_default().into_iter();
             let program = words.next().ok_or_else(|| WorkerError::Command(line.to_owned()))?.into();
             return Ok(Self { name: name.to_owned(), program, args: words.map(OsString::from).collect() });
         }
-        if !built_in.contains(&name) {
+        let engine = name.split_once('@').map_or(name, |(engine, _)| engine);
+        if !built_in.contains(&engine) {
             return Self::adapter(name);
         }
         let program = std::env::current_exe()

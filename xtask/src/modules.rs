@@ -25,6 +25,7 @@ const CRATES: &[(&str, &str)] = &[
     ("harness", "### harness\n"),
     ("triage", "### triage\n"),
     ("campaign", "### campaign\n"),
+    ("sweep", "### sweep\n"),
     ("present", "### present\n"),
     ("conformance", "### conformance\n"),
     ("faultbench", "### faultbench and xtask\n"),

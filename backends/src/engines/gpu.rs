@@ -10,16 +10,30 @@ use worker::{Description, EngineError};
 /// The name under which the GPU backend is known.
 pub const NAME: &str = "wgpu";
 
+/// What stands between the backend's name and that of an adapter.
+const AT: char = '@';
+
+/// The adapter that a backend's name stands for: the best of `wgpu`, that at a position of `wgpu@0`, the first of that name of
+/// `wgpu@llvmpipe`. `None` if it is the name of another backend.
+pub fn adapter(name: &str) -> Option<Which> {
+    match name.strip_prefix(NAME)? {
+        "" => Some(Which::Best),
+        adapter => adapter.strip_prefix(AT).filter(|word| !word.is_empty()).map(Which::named),
+    }
+}
+
 /// One open device.
 #[derive(Debug)]
 pub struct GpuRunner {
     gpu: Gpu,
+    /// The backend's name, with the adapter's where one was asked for.
+    name: String,
 }
 
 impl GpuRunner {
-    /// Opens the best adapter.
-    pub fn open() -> Result<Self, GpuError> {
-        Ok(Self { gpu: Gpu::open(&Which::Best)? })
+    /// Opens the adapter that is meant by a backend's name, which it has in its `hello`.
+    pub fn open(name: &str, which: &Which) -> Result<Self, GpuError> {
+        Ok(Self { gpu: Gpu::open(which)?, name: name.to_owned() })
     }
 }
 
@@ -38,7 +52,7 @@ impl Runner for GpuRunner {
         let capabilities = self.gpu.capabilities();
         let dtypes = DTypes::IR4.iter().filter(|&d| has(capabilities, d));
         Description {
-            engine: NAME.to_owned(),
+            engine: self.name.clone(),
             version: format!("{} on {}", env!("CARGO_PKG_VERSION"), self.gpu.info()),
             dtypes: dtypes.map(|d| (d.to_string(), d.to_string())).collect(),
             opset: Some(i64::from(*ir::graph::OPSETS.end())),
@@ -59,5 +73,20 @@ impl Runner for GpuRunner {
             }
             _ => EngineError::Run(e.to_string()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_adapter_is_named_behind_the_backend() {
+        assert_eq!(adapter("wgpu"), Some(Which::Best));
+        assert_eq!(adapter("wgpu@1"), Some(Which::Index(1)));
+        assert_eq!(adapter("wgpu@llvmpipe"), Some(Which::Name("llvmpipe".to_owned())));
+        for other in ["wgpu@", "wgpux", "cpu", "cpu@0", ""] {
+            assert_eq!(adapter(other), None, "{other}");
+        }
     }
 }

@@ -47,7 +47,7 @@ pub const fn all() -> &'static [&'static str] {
 /// What a built-in engine needs that this program does not bring, and a machine may lack.
 pub fn needs(name: &str) -> Option<&'static str> {
     match name {
-        gpu::NAME => Some("a GPU adapter"),
+        _ if gpu::adapter(name).is_some() => Some("a GPU adapter"),
         #[cfg(feature = "ort")]
         ort::NAME => Some("ONNX Runtime's shared library"),
         _ => None,
@@ -83,11 +83,13 @@ pub enum OpenError {
     Ort(#[from] ort::LibraryError),
 }
 
-/// The built-in engine of that name.
+/// The built-in engine of that name; of our GPU kernels also `wgpu@` and an adapter.
 pub fn open(name: &str) -> Result<Box<dyn Engine>, OpenError> {
+    if let Some(which) = gpu::adapter(name) {
+        return Ok(Box::new(models::OnModels::new(gpu::GpuRunner::open(name, &which)?)));
+    }
     match name {
         "cpu" => Ok(Box::new(crate::cpu::CpuEngine::default())),
-        gpu::NAME => Ok(Box::new(models::OnModels::new(gpu::GpuRunner::open()?))),
         #[cfg(feature = "rten")]
         "rten" => Ok(Box::new(Rten::default())),
         #[cfg(feature = "tract")]

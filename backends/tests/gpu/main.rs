@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use ir::{DType, DTypes, Operation, Tensor, Type};
-use onnxsmith_backends::wgpu::{Gpu, GpuError, GpuTensor, Which};
+use onnxsmith_backends::wgpu::{Gpu, GpuError, GpuTensor, Which, adapters};
 use ops::Op;
 
 mod casts;
@@ -106,6 +106,11 @@ fn a_device_opens_and_knows_itself() {
 fn an_adapter_that_does_not_exist_is_an_error_value() {
     let error = Gpu::open(&Which::Name("no such adapter".to_owned())).unwrap_err();
     assert!(error.to_string().contains("no such adapter"), "{error}");
+    let there: Vec<String> = adapters().iter().map(ToString::to_string).collect();
+    assert!(
+        there.iter().all(|one| error.to_string().contains(one)),
+        "those that are there are listed: {error}"
+    );
     assert!(Gpu::open(&Which::Index(usize::MAX)).is_err());
 }
 

@@ -1,6 +1,7 @@
 //! `onnxsmith backends`
 
 use anyhow::Context;
+use backends::engines::gpu;
 use backends::wgpu::{AdapterInfo, Gpu, Which, adapters};
 use graphgen::Settings;
 use harness::Support;
@@ -29,7 +30,9 @@ struct Backend {
 
 /// A GPU adapter and its self-test.
 #[derive(Serialize)]
-struct Adapter {
+struct Device {
+    /// As which backend it runs.
+    backend: String,
     adapter: String,
     self_test: String,
 }
@@ -84,7 +87,7 @@ fn told(support: &Support) -> Value {
 fn list(common: Common) -> anyhow::Result<Exit> {
     let names = std::iter::once(&REFERENCE).chain(backends::engines::all());
     let found: Vec<Backend> = names.map(|name| describe(name)).collect();
-    let adapters: Vec<Adapter> = adapters().iter().enumerate().map(|(i, info)| test(i, info)).collect();
+    let adapters: Vec<Device> = adapters().iter().enumerate().map(|(i, info)| test(i, info)).collect();
     if common.json {
         screen::json(&serde_json::json!({ "backends": found, "adapters": adapters }))?;
     } else {
@@ -115,15 +118,15 @@ fn describe(name: &'static str) -> Backend {
     }
 }
 
-fn test(index: usize, info: &AdapterInfo) -> Adapter {
+fn test(index: usize, info: &AdapterInfo) -> Device {
     let self_test = match Gpu::open(&Which::Index(index)) {
         Ok(gpu) => gpu.self_test().to_string(),
         Err(e) => e.to_string(),
     };
-    Adapter { adapter: info.to_string(), self_test }
+    Device { backend: format!("{}@{index}", gpu::NAME), adapter: info.to_string(), self_test }
 }
 
-fn text(backends: &[Backend], adapters: &[Adapter]) -> String {
+fn text(backends: &[Backend], adapters: &[Device]) -> String {
     let mut out = String::new();
     for b in backends {
         match (&b.version, &b.trouble) {
@@ -144,7 +147,7 @@ fn text(backends: &[Backend], adapters: &[Adapter]) -> String {
         out += "no GPU adapter: install a driver (a software one such as lavapipe will do)\n";
     }
     for a in adapters {
-        out += &format!("adapter {}\n  self-test: {}\n", a.adapter, a.self_test);
+        out += &format!("adapter {}: {}\n  self-test: {}\n", a.backend, a.adapter, a.self_test);
     }
     out
 }

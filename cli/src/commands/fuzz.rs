@@ -1,8 +1,6 @@
 //! `onnxsmith fuzz`
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -24,7 +22,7 @@ use triage::known::{Date, Known};
 use triage::oracle::Oracles;
 use worker::Limits;
 
-use super::{campaign_folder, jobs, probe, rules, targets, writable};
+use super::{campaign_folder, interrupts, jobs, probe, rules, targets, writable};
 use crate::args::{self, Common, Fuzz};
 use crate::board::{Extent, Live};
 use crate::screen;
@@ -148,24 +146,6 @@ impl Results<'_> {
 pub(super) fn known(file: Option<&Path>) -> anyhow::Result<Known> {
     Ok(file.map(|file| Known::read(file, Date::today())).transpose()?.unwrap_or_default())
 }
-
-/// What Ctrl-C and SIGTERM set, so that a campaign ends with a report. The second time they end it at once; what is
-/// stored is safe then too.
-fn interrupts() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
-        }
-        screen::say("stopping: the cases under way are finished and stored; once more stops at once");
-    })
-    .context("signals cannot be handled")?;
-    Ok(stop)
-}
-
-/// What a shell gives a program that Ctrl-C ended.
-const INTERRUPTED: i32 = 130;
 
 /// The probability of a valid case at the start, and by how much it moves, where nothing is said.
 const P: f64 = 0.6;

@@ -13,12 +13,15 @@ mod reduce;
 mod report;
 mod run;
 mod show;
+mod sweep;
 mod watch;
 mod worker;
 
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::worker::Limits;
 use anyhow::{Context, bail};
@@ -26,6 +29,7 @@ use harness::{Target, target};
 use onnx::violate::{self, Rule};
 
 use crate::args::{Args, Command};
+use crate::screen;
 use campaign::Exit;
 
 /// Runs the command that was asked for.
@@ -43,6 +47,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Gen(gen_) => generate::run(common, &gen_),
         Command::Run(run_) => run::run(common, &run_),
         Command::Fuzz(fuzz_) => fuzz::run(common, &fuzz_),
+        Command::Sweep(sweep_) => sweep::run(common, &sweep_),
         Command::Merge(merge_) => merge::run(common, &merge_),
         Command::Report(report_) => report::run(common, &report_),
         Command::Known(known_) => known::run(common, &known_),
@@ -103,6 +108,24 @@ fn rules(names: &[String], are_broken: bool) -> anyhow::Result<Vec<&'static Rule
     };
     names.iter().map(find).collect()
 }
+
+/// What Ctrl-C and SIGTERM set, so that a command ends with what it has. The second time they end it at once; what is
+/// stored is safe then too.
+fn interrupts() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED);
+        }
+        screen::say("stopping: the cases under way are finished and stored; once more stops at once");
+    })
+    .context("signals cannot be handled")?;
+    Ok(stop)
+}
+
+/// What a shell gives a program that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
 
 /// How many threads to use.
 fn jobs(asked: Option<usize>) -> usize {

@@ -51,6 +51,45 @@ const STYLE: &str = include_str!("style.css");
 /// The page.
 pub fn html(page: &Page<'_>) -> String {
     let Page { report, groups, .. } = page;
+    let body = html! {
+        header {
+            p.brand { "onnxsmith" }
+            h1 { (summary(page)) }
+            p.muted { (scope(page)) }
+            (tiles(page))
+            nav aria-label="Sections" {
+                @for (id, name) in sections(page) { a href=(format!("#{id}")) { (name) } }
+            }
+        }
+        main {
+            (findings::section(page))
+            section id="verdicts" {
+                h2 { "Verdicts" }
+                (chart::over_time(page.blocks))
+                (chart::by_target(report))
+                (incomparable(report))
+                (allowances(report))
+                (suspects(report))
+            }
+            section id="coverage" {
+                h2 { "Which operators met" }
+                (heat::map(&report.coverage))
+                (footprints::table(report))
+            }
+            section id="operators" {
+                h2 { "Operators" }
+                (operators::table(report))
+            }
+            (ran::section(page))
+            (trouble(report))
+        }
+        footer { p.muted { (groups.len()) " causes, " (report.clusters.len()) " signatures. Made by onnxsmith " (env!("CARGO_PKG_VERSION")) "." } }
+    };
+    document(&format!("onnxsmith: {}", summary(page)), &body)
+}
+
+/// A document with our style sheet and nothing from elsewhere.
+pub(crate) fn document(title: &str, body: &Markup) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -58,43 +97,10 @@ pub fn html(page: &Page<'_>) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { "onnxsmith: " (summary(page)) }
+                title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
-            body {
-                header {
-                    p.brand { "onnxsmith" }
-                    h1 { (summary(page)) }
-                    p.muted { (scope(page)) }
-                    (tiles(page))
-                    nav aria-label="Sections" {
-                        @for (id, name) in sections(page) { a href=(format!("#{id}")) { (name) } }
-                    }
-                }
-                main {
-                    (findings::section(page))
-                    section id="verdicts" {
-                        h2 { "Verdicts" }
-                        (chart::over_time(page.blocks))
-                        (chart::by_target(report))
-                        (incomparable(report))
-                        (allowances(report))
-                        (suspects(report))
-                    }
-                    section id="coverage" {
-                        h2 { "Which operators met" }
-                        (heat::map(&report.coverage))
-                        (footprints::table(report))
-                    }
-                    section id="operators" {
-                        h2 { "Operators" }
-                        (operators::table(report))
-                    }
-                    (ran::section(page))
-                    (trouble(report))
-                }
-                footer { p.muted { (groups.len()) " causes, " (report.clusters.len()) " signatures. Made by onnxsmith " (env!("CARGO_PKG_VERSION")) "." } }
-            }
+            body { (body) }
         }
     };
     markup.into_string()
@@ -164,7 +170,7 @@ fn undecidable(report: &Report) -> String {
     if least == most { most } else { format!("{least} to {most}") }
 }
 
-fn tile(class: &str, name: &str, value: &str, note: &str) -> Markup {
+pub(crate) fn tile(class: &str, name: &str, value: &str, note: &str) -> Markup {
     html! { div class=(class) { dt { (name) } dd { strong { (value) } span { (note) } } } }
 }
 
@@ -247,16 +253,16 @@ fn trouble(report: &Report) -> Markup {
 }
 
 /// A table or drawing that may be wider than the screen, in a box that scrolls by itself.
-fn scrolling(content: &Markup) -> Markup {
+pub(crate) fn scrolling(content: &Markup) -> Markup {
     html! { div.scroll tabindex="0" { (content) } }
 }
 
-fn counted(count: u64, one: &str, many: &str) -> String {
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(count), if count == 1 { one } else { many })
 }
 
 /// A number with its digits in groups of three, by thin spaces.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -272,7 +278,7 @@ fn percent(part: u64, of: u64) -> String {
     share(if of == 0 { 0.0 } else { part as f64 / of as f64 })
 }
 
-fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     match 100.0 * share {
         0.0 => "0 %".to_owned(),
         p if p < 0.01 => "< 0.01 %".to_owned(),

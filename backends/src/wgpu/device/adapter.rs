@@ -47,8 +47,27 @@ pub enum Which {
     Best,
     /// The adapter at this position of [`adapters`].
     Index(usize),
-    /// The first adapter whose name contains this text, in any case.
+    /// The first adapter whose name or driver contains this text, in any case.
     Name(String),
+}
+
+impl Which {
+    /// The adapter that a word stands for: a position, or a part of a name.
+    pub fn named(word: &str) -> Self {
+        word.parse().map_or_else(|_| Self::Name(word.to_owned()), Self::Index)
+    }
+
+    /// Whether the adapter at a position is meant.
+    pub(super) fn is(&self, position: usize, info: &AdapterInfo) -> bool {
+        match self {
+            Self::Best => true,
+            Self::Index(wanted) => position == *wanted,
+            Self::Name(name) => {
+                let name = name.to_lowercase();
+                [&info.name, &info.driver].iter().any(|text| text.to_lowercase().contains(&name))
+            }
+        }
+    }
 }
 
 impl fmt::Display for Which {

@@ -6,10 +6,12 @@ use ir::DType;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GpuError {
     /// No adapter fits the request; normal on a machine without a Vulkan, Metal or DX12 driver.
-    #[error("no GPU adapter matches {wanted}; install a driver (a software one such as lavapipe will do)")]
+    #[error("no GPU adapter matches {wanted}; {}", known(there))]
     NoAdapter {
         /// What was asked for.
         wanted: String,
+        /// Those that are there, in the order of their positions.
+        there: Vec<String>,
     },
     /// The adapter exists but does not open.
     #[error("adapter {adapter} does not open: {why}")]
@@ -67,6 +69,15 @@ pub enum GpuError {
         /// How long was waited.
         seconds: u64,
     },
+}
+
+/// The adapters that are there, for people.
+fn known(there: &[String]) -> String {
+    if there.is_empty() {
+        return "install a driver (a software one such as lavapipe will do)".to_owned();
+    }
+    let each = there.iter().enumerate().map(|(position, adapter)| format!("{position}: {adapter}"));
+    format!("there are {}", each.collect::<Vec<_>>().join(", "))
 }
 
 impl GpuError {

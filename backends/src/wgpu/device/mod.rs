@@ -71,17 +71,13 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Gpu {
     /// Opens an adapter, with 16- and 64-bit types where it has them, and runs the self-test.
     pub fn open(which: &Which) -> Result<Self, GpuError> {
-        let matches = |(i, a): &(usize, wgpu::Adapter)| match which {
-            Which::Best => true,
-            Which::Index(wanted) => i == wanted,
-            Which::Name(name) => a.get_info().name.to_lowercase().contains(&name.to_lowercase()),
-        };
-        let (_, adapter) = enumerate()
-            .into_iter()
-            .enumerate()
-            .find(matches)
-            .ok_or_else(|| GpuError::NoAdapter { wanted: which.to_string() })?;
-        let mut gpu = Self::request(&adapter)?;
+        let adapters = enumerate();
+        let matches = |(i, a): &(usize, &wgpu::Adapter)| which.is(*i, &a.get_info().into());
+        let (_, adapter) = adapters.iter().enumerate().find(matches).ok_or_else(|| GpuError::NoAdapter {
+            wanted: which.to_string(),
+            there: adapters.iter().map(|adapter| AdapterInfo::from(adapter.get_info()).to_string()).collect(),
+        })?;
+        let mut gpu = Self::request(adapter)?;
         gpu.self_test = SelfTest::run(&gpu)?;
         Ok(gpu)
     }

@@ -1,0 +1,59 @@
+//! The flags of `sweep`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args as ClapArgs;
+use clap::builder::RangedU64ValueParser;
+use ir::DType;
+use sweep::Form;
+
+use crate::value::{dtype, form, operator, samples, timeout, word};
+
+/// `sweep`
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Sweep {
+    /// The backends, as for `run`. Adapters are backends of their own: wgpu@llvmpipe, wgpu@0.
+    #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "cpu,wgpu", value_name = "BACKENDS")]
+    pub on: Vec<String>,
+    /// Only these operators (ONNX names, separated by commas).
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = operator)]
+    pub ops: Vec<&'static str>,
+    /// None of these operators.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = operator)]
+    pub exclude: Vec<&'static str>,
+    /// Only these dtypes (separated by commas).
+    #[arg(long, value_delimiter = ',', value_name = "DTYPES", value_parser = dtype)]
+    pub dtypes: Vec<DType>,
+    /// Only these forms: unary, pairs, several (more operands), constants (operands that are initializers), lengths (of sums and
+    /// products), shapes, drawn (as campaigns draw them); see docs/commands.md.
+    #[arg(long, value_delimiter = ',', value_name = "FORMS", value_parser = form)]
+    pub forms: Vec<Form>,
+    /// How many numbers of a dtype that has more than 65,536; `full` is 2²², `all` is every f32.
+    #[arg(long, default_value = "1048576", value_name = "N", value_parser = samples)]
+    pub samples: u64,
+    /// How many cases of an operator on a dtype are drawn as campaigns draw them.
+    #[arg(long, default_value = "8", value_name = "N", value_parser = graphgen::amount::positive)]
+    pub cases: u64,
+    /// The version of ONNX's default operator set, 13 to 26; without it the newest that all backends load.
+    #[arg(long, value_parser = graphgen::policy::opset)]
+    pub opset: Option<u32>,
+    /// The folder of results: sweep.json, sweep.csv, a page, and the worst inputs as cases.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Go on with the sweep in --out; begin it where there is none. All flags that say what is swept must be as they were.
+    #[arg(long, requires = "out")]
+    pub resume: bool,
+    /// Say what got worse since the sweep in this folder.
+    #[arg(long, value_name = "DIR")]
+    pub against: Option<PathBuf>,
+    /// Print comma-separated values instead of a table.
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// How many parts run at the same time; without it, one per processor. The results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    pub jobs: Option<usize>,
+    /// How long a backend may take for one part.
+    #[arg(long, default_value = "60s", value_parser = timeout, value_name = "TIME")]
+    pub timeout: Duration,
+}

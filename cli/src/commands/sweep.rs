@@ -1,0 +1,172 @@
+//! `onnxsmith sweep`
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use campaign::Exit;
+use harness::Target;
+use indicatif::ProgressBar;
+use serde_json::json;
+use sweep::against::{self, Worse};
+use sweep::cases;
+use sweep::rows::{Between, Line};
+use sweep::store::{self, Earlier};
+use sweep::{Form, Identity, Part, Ran, Rows, Scope, Store, parts, table};
+use worker::Limits;
+
+use super::{interrupts, jobs, targets, writable};
+use crate::args::{Common, Sweep};
+use crate::screen;
+
+/// Sweeps operators over backends.
+pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
+    let scope = scope(common, args);
+    writable(args.out.as_deref(), None)?;
+    let before = args.against.as_deref().map(earlier).transpose()?;
+    let limits = Limits { timeout: args.timeout, ..Limits::default() };
+    let targets = targets(&args.on, &limits)?;
+    if let Some(newest) = targets.iter().filter_map(|target| target.support.opset).min()
+        && newest < scope.opset
+        && args.opset.is_some()
+    {
+        bail!("--opset asks for {}, and one of the backends loads none above {newest}", scope.opset);
+    }
+    let scope = Scope { opset: newest(&targets).min(scope.opset), ..scope };
+    let identity = Identity::of(&scope, &targets);
+    let parts = parts(&scope);
+    if parts.is_empty() {
+        bail!("none of the operators has one of the dtypes in one of the forms that are asked for");
+    }
+    let started = Instant::now();
+    let all = swept(common, args, &identity, &parts, &targets)?;
+    let rows = Rows::of(&identity, &all);
+    let worse = before.map(|(_, before)| against::worse(&before, &rows));
+    let found = Found { rows: &rows, worse: worse.as_deref(), seconds: started.elapsed().as_secs_f64() };
+    if let Some(folder) = &args.out {
+        found.write(folder, &identity)?;
+        let saved = cases::save(folder, &identity.scope, &parts, &targets, &rows)?;
+        screen::tell(common, &format!("{saved} cases in {}", folder.join(cases::CASES).display()));
+    }
+    found.show(common, args)
+}
+
+/// What is asked for.
+fn scope(common: Common, args: &Sweep) -> Scope {
+    let named = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
+    let all_operators = || ops::drawn().map(|spec| spec.name).collect();
+    let operators: BTreeSet<&str> =
+        if args.ops.is_empty() { all_operators() } else { args.ops.iter().copied().collect() };
+    let operators = operators.into_iter().filter(|name| !args.exclude.contains(name)).collect();
+    let dtypes: BTreeSet<&str> = if args.dtypes.is_empty() {
+        graphgen::DRAWN.iter().map(ir::DType::name).collect()
+    } else {
+        args.dtypes.iter().map(|dtype| dtype.name()).collect()
+    };
+    let forms = if args.forms.is_empty() { Form::ALL.into() } else { args.forms.iter().copied().collect() };
+    Scope {
+        seed: common.seed,
+        opset: args.opset.unwrap_or(*ir::graph::OPSETS.end()),
+        operators: named(operators),
+        dtypes: named(dtypes),
+        forms,
+        samples: args.samples,
+        cases: args.cases,
+    }
+}
+
+/// The newest opset that all backends load, as far as they say so.
+fn newest(targets: &[Target]) -> u32 {
+    let stated = targets.iter().filter_map(|target| target.support.opset);
+    stated.min().unwrap_or(*ir::graph::OPSETS.end())
+}
+
+/// An earlier sweep.
+fn earlier(folder: &Path) -> anyhow::Result<(Identity, Rows)> {
+    let (identity, all) = store::load(folder)?;
+    let rows = Rows::of(&identity, &all);
+    Ok((identity, rows))
+}
+
+/// Runs what has not run yet.
+fn swept(
+    common: Common,
+    args: &Sweep,
+    identity: &Identity,
+    parts: &[Part],
+    targets: &[Target],
+) -> anyhow::Result<Vec<Ran>> {
+    let earlier = if args.resume { Earlier::Continued } else { Earlier::Refused };
+    let opened =
+        args.out.as_deref().map(|folder| Store::open(folder, identity, parts, earlier)).transpose()?;
+    let (mut store, mut all) = opened.map_or((None, Vec::new()), |(store, ran)| (Some(store), ran));
+    if !all.is_empty() {
+        screen::tell(common, &format!("going on after {} of {} parts", all.len(), parts.len()));
+    }
+    let stop = interrupts()?;
+    let bar = screen::progress(common, Some(parts.len() as u64), "sweeping");
+    bar.inc(all.len() as u64);
+    let left = &parts[all.len()..];
+    sweep::run(&identity.scope, left, targets, jobs(args.jobs), &stop, |ran| {
+        show(&bar, &ran);
+        if let Some(store) = &mut store {
+            store.add(&ran)?;
+        }
+        all.push(ran);
+        Ok(())
+    })?;
+    bar.finish_and_clear();
+    if stop.load(Ordering::Relaxed) && all.len() < parts.len() {
+        screen::say(&format!("stopped after {} of {} parts", all.len(), parts.len()));
+    }
+    Ok(all)
+}
+
+fn show(bar: &ProgressBar, ran: &Ran) {
+    bar.inc(1);
+    bar.set_message(format!("{} {} {}", ran.part.op, ran.part.dtype, ran.part.form.name()));
+}
+
+/// What a sweep ends with.
+struct Found<'a> {
+    rows: &'a Rows,
+    worse: Option<&'a [Worse]>,
+    seconds: f64,
+}
+
+impl Found<'_> {
+    fn json(&self) -> serde_json::Value {
+        let rows: Vec<Line> = self.rows.rows.iter().map(Line::from).collect();
+        let pairs: Vec<Between> = self.rows.pairs.iter().map(Between::from).collect();
+        json!({ "rows": rows, "pairs": pairs, "worse": self.worse, "seconds": self.seconds })
+    }
+
+    /// Writes what others read: the rows as JSON and CSV, and the page.
+    fn write(&self, folder: &Path, identity: &Identity) -> anyhow::Result<()> {
+        let files = [
+            ("sweep.json", serde_json::to_string_pretty(&self.json())?),
+            ("sweep.csv", table::csv(self.rows)),
+            (present::sweep::PAGE, present::sweep::html(identity, self.rows)),
+        ];
+        for (name, text) in files {
+            let path = folder.join(name);
+            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Ok(())
+    }
+
+    fn show(&self, common: Common, args: &Sweep) -> anyhow::Result<Exit> {
+        if common.json {
+            screen::json(&self.json())?;
+        } else if args.csv {
+            screen::text(&table::csv(self.rows))?;
+        } else {
+            let worse = self.worse.map(against::text).unwrap_or_default();
+            screen::text(&format!("{}{worse}", table::text(self.rows)))?;
+        }
+        screen::tell(common, &format!("{} rows in {:.1} s", self.rows.rows.len(), self.seconds));
+        Ok(if self.rows.are_clean() { Exit::Clean } else { Exit::Findings })
+    }
+}

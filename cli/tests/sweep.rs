@@ -1,0 +1,79 @@
+//! `sweep`: rows as documented, a folder that goes on and is compared, and adapters by name.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn sweep(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
+    let output = command.current_dir(folder).args(["sweep", "--quiet"]).args(args).output();
+    output.expect("the program starts")
+}
+
+fn json(folder: &Path, args: &[&str]) -> Value {
+    let output = sweep(folder, &[args, &["--json"]].concat());
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+const SMALL: &[&str] =
+    &["--on", "cpu", "--ops", "Neg,Add", "--dtypes", "i8,f16", "--forms", "unary,constants"];
+
+#[test]
+fn rows_are_as_documented_and_do_not_depend_on_jobs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let one = json(folder.path(), &[SMALL, &["--jobs", "1"]].concat());
+    let rows = one["rows"].as_array().expect("rows");
+    // Neg and Add on two dtypes; of Add only the form `constants` is asked for.
+    assert_eq!(rows.len(), 4);
+    let neg = rows.iter().find(|row| row["op"] == "Neg" && row["dtype"] == "f16").expect("Neg on f16");
+    assert_eq!(neg["backend"], "cpu");
+    assert_eq!(neg["forms"]["unary"]["elements"], 65_536);
+    for key in ["elements", "max_ulp", "p99_ulp", "beyond_spec", "beyond_tight"] {
+        assert!(neg[key].is_number(), "{key}: {neg}");
+    }
+    assert_eq!(one["rows"], json(folder.path(), &[SMALL, &["--jobs", "3"]].concat())["rows"]);
+}
+
+#[test]
+fn a_folder_has_the_page_goes_on_and_is_compared_with() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let first = json(at, &[SMALL, &["--out", "sweep"]].concat());
+    let page = std::fs::read_to_string(at.join("sweep/index.html")).expect("a page");
+    assert!(
+        page.contains("Neg") && !page.contains("<script") && !page.contains("http"),
+        "it needs nothing else"
+    );
+    let again = sweep(at, &[SMALL, &["--out", "sweep"]].concat());
+    assert_eq!(again.status.code(), Some(2), "a sweep is not overwritten");
+    let resumed = json(at, &[SMALL, &["--out", "sweep", "--resume"]].concat());
+    assert_eq!(first["rows"], resumed["rows"]);
+    let other = sweep(at, &["--on", "cpu", "--ops", "Neg", "--out", "sweep", "--resume"]);
+    assert_eq!(other.status.code(), Some(2), "it is another sweep");
+    let compared = json(at, &[SMALL, &["--against", "sweep"]].concat());
+    assert_eq!(compared["worse"], serde_json::json!([]));
+    let csv = sweep(at, &[SMALL, &["--csv"]].concat());
+    let csv = String::from_utf8(csv.stdout).expect("text");
+    assert!(
+        csv.starts_with("op,dtype,form,backend,elements,") && csv.contains("\nNeg,i8,unary,cpu,256,"),
+        "{csv}"
+    );
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (args, said) in [
+        (["--on", "cpu", "--forms", "unray"], "there are unary, pairs"),
+        (["--on", "cpu", "--ops", "Nge"], "Nge"),
+        (["--on", "wgpu@no such adapter", "--ops", "Neg"], "no such adapter"),
+        (["--on", "cpu@0", "--ops", "Neg"], "cpu@0"),
+    ] {
+        let output = sweep(folder.path(), &args);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains(said), "{args:?}: {stderr}");
+    }
+}

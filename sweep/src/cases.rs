@@ -1,0 +1,149 @@
+//! The worst inputs of a sweep as case folders, which `run` replays.
+
+use std::path::Path;
+
+use harness::Target;
+use oracles::{Expected, Finding, Verdict, judge};
+use triage::folder::Saved;
+
+use crate::element::elements;
+use crate::plan::{Name, Part, Scope};
+use crate::rows::{Row, Rows};
+use crate::run::{profiles, reference};
+use crate::store::name;
+use crate::tally::{Standing, Worst};
+use crate::tier::Reference;
+use crate::trial::{Trial, of_columns, trial};
+
+/// The folder of cases in a sweep's.
+pub const CASES: &str = "cases";
+
+/// Why the worst inputs are not saved.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A target cannot be started.
+    #[error(transparent)]
+    Worker(#[from] worker::WorkerError),
+    /// A case cannot be written.
+    #[error(transparent)]
+    Write(#[from] onnx::Error),
+}
+
+/// Saves the worst element of each row that has one beyond the tight tier, and the first part of each that failed. An
+/// operator that works element by element is saved with that element alone, if that shows it. Gives how many there are.
+pub fn save(
+    folder: &Path,
+    scope: &Scope,
+    parts: &[Part],
+    targets: &[Target],
+    rows: &Rows,
+) -> Result<usize, Error> {
+    let mut saved = 0;
+    for row in &rows.rows {
+        let Some(target) = targets.iter().find(|target| name(target) == row.backend) else { continue };
+        let Some((case, findings)) = case(scope, parts, target, row)? else { continue };
+        write(&folder.join(CASES).join(file_name(row)), scope, &case, target, &findings)?;
+        saved += 1;
+    }
+    Ok(saved)
+}
+
+/// The name of a row's case.
+pub fn file_name(row: &Row) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    format!("{}-{}-{}", row.backend, row.op, row.dtype).chars().map(plain).collect()
+}
+
+/// What is worth saving of a row.
+enum Cause<'r> {
+    Worst(&'r Worst),
+    Failed(&'r Name),
+}
+
+fn cause(row: &Row) -> Option<Cause<'_>> {
+    if let Some(failed) = row.failed.values().next() {
+        return Some(Cause::Failed(&failed.first));
+    }
+    let worst = row.total.worst.as_ref();
+    worst.filter(|worst| worst.standing != Standing::Tight).map(Cause::Worst)
+}
+
+fn case(
+    scope: &Scope,
+    parts: &[Part],
+    target: &Target,
+    row: &Row,
+) -> Result<Option<(Trial, Vec<Finding>)>, Error> {
+    let Some(cause) = cause(row) else { return Ok(None) };
+    let wanted = match &cause {
+        Cause::Worst(worst) => &worst.part,
+        Cause::Failed(name) => *name,
+    };
+    let Some(part) = parts.iter().find(|part| part.name == *wanted) else { return Ok(None) };
+    let made = || trial(scope, part, &profiles(std::slice::from_ref(target)));
+    let Some(whole) = made() else { return Ok(None) };
+    if let (Cause::Worst(worst), Some(columns)) = (cause, whole.columns) {
+        let one = of_columns(scope.opset, columns.only(&[worst.element]), &[target.profile]);
+        if let Some(one) = one
+            && let Some(findings) = shows(&one, target, worst)?
+        {
+            return Ok(Some((one, findings)));
+        }
+    }
+    let Some(whole) = made() else { return Ok(None) };
+    let findings = findings(&whole, target)?;
+    Ok(Some((whole, findings)))
+}
+
+/// What is found of a single element, if the backend still has what it had among others.
+fn shows(one: &Trial, target: &Target, worst: &Worst) -> Result<Option<Vec<Finding>>, Error> {
+    let outcome = target.run(&one.onnx, &one.inputs, &one.interface)?.outcome;
+    let worker::Outcome::Outputs(outputs) = &outcome else { return Ok(None) };
+    let Some((_, y)) = outputs.get(worst.output) else { return Ok(None) };
+    let text = elements(y).first().map(|found| found.text(y.dtype()));
+    Ok(if text.as_ref() == Some(&worst.actual) { Some(judged(one, target, &outcome)) } else { None })
+}
+
+fn findings(trial: &Trial, target: &Target) -> Result<Vec<Finding>, Error> {
+    let outcome = target.run(&trial.onnx, &trial.inputs, &trial.interface)?.outcome;
+    Ok(judged(trial, target, &outcome))
+}
+
+/// What a campaign would find.
+fn judged(trial: &Trial, target: &Target, outcome: &worker::Outcome) -> Vec<Finding> {
+    let Reference { specified, profile, .. } = reference(trial, target);
+    let expected = Expected { names: &names(trial), outputs: specified, profile };
+    match judge(&target.backend, &target.level, outcome, &expected) {
+        Verdict::Bug(finding) => vec![*finding],
+        Verdict::Pass | Verdict::Incomparable(_) => Vec::new(),
+    }
+}
+
+fn names(trial: &Trial) -> Vec<String> {
+    trial.model.graph.outputs.iter().map(|output| output.name.clone()).collect()
+}
+
+fn write(
+    path: &Path,
+    scope: &Scope,
+    trial: &Trial,
+    target: &Target,
+    findings: &[Finding],
+) -> Result<(), onnx::Error> {
+    let Reference { specified, profile, .. } = reference(trial, target);
+    let saved = Saved {
+        seed: Some(scope.seed),
+        index: None,
+        onnx: &trial.onnx,
+        footprint: None,
+        inputs: &trial.inputs,
+        interface: trial.interface.clone(),
+        names: names(trial),
+        profile,
+        outputs: specified,
+        findings,
+        relaxed: None,
+        rewritten: None,
+    };
+    saved.write(path)
+}

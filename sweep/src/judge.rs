@@ -1,0 +1,180 @@
+//! Judging a backend's answer element by element: inside the tight tier, inside the specification, or beyond.
+
+use interp::compare::{after_overflow, is_beyond_too};
+use interp::{Acceptance, Bounded, Profile};
+use ir::Tensor;
+
+use crate::bins;
+use crate::element::{Distance, Element, elements};
+use crate::plan::Name;
+use crate::tally::{Apart, Bin, Standing, Tally, Worst};
+use crate::tier::Reference;
+
+/// What is known of a part beside its outputs.
+pub struct Context<'a> {
+    /// Its name.
+    pub part: &'a Name,
+    /// What the operands hold at an element, as text.
+    pub at: &'a dyn Fn(usize) -> String,
+    /// The arguments, where the operator is a function of one float.
+    pub arguments: Option<&'a [f64]>,
+}
+
+/// A backend's answer, judged. It has the reference's types.
+pub fn judge(reference: &Reference, answer: &[Tensor], context: &Context<'_>) -> Tally {
+    let mut tally = Tally::default();
+    for (number, actual) in answer.iter().enumerate() {
+        let (specified, tight) = (&reference.specified[number], &reference.tight[number]);
+        let output = Output { number, specified, tight, profile: reference.profile };
+        let elements = elements(&specified.tensor).into_iter().zip(elements(actual));
+        for (index, (expected, actual)) in elements.enumerate() {
+            output.take(&mut tally, &output.found(index, expected, actual), context);
+        }
+    }
+    tally
+}
+
+/// How two backends' answers differ. They have the reference's types.
+pub fn apart(reference: &Reference, one: &[Tensor], other: &[Tensor]) -> Apart {
+    let mut apart = Apart::default();
+    for ((bounded, one), other) in reference.tight.iter().zip(one).zip(other) {
+        let dtype = one.dtype();
+        let both = elements(one).into_iter().zip(elements(other));
+        let all = elements(&bounded.tensor).into_iter().zip(both).enumerate();
+        for (_, (expected, (one, other))) in all.filter(|(i, _)| bounded.undefined.binary_search(i).is_err())
+        {
+            apart.elements += 1;
+            apart.differ += u64::from(!one.equals(other));
+            match Distance::between(dtype, expected, one, other).ulp() {
+                Some(ulp) => apart.ulps.add(ulp),
+                None => apart.non_finite += 1,
+            }
+        }
+    }
+    apart
+}
+
+/// An output of a part, and what may be expected of it.
+struct Output<'a> {
+    number: usize,
+    specified: &'a Bounded,
+    tight: &'a Bounded,
+    profile: &'a Profile,
+}
+
+/// An element of an answer, and how it stands.
+struct Found {
+    index: usize,
+    expected: Element,
+    actual: Element,
+    distance: Distance,
+    standing: Standing,
+    /// Whether the tight tier says something of it.
+    is_judged: bool,
+}
+
+impl Output<'_> {
+    fn found(&self, index: usize, expected: Element, actual: Element) -> Found {
+        let allows = |bounded: &Bounded| self.allows(bounded, index, expected, actual);
+        let (spec, tight) = (allows(self.specified), allows(self.tight));
+        let standing = match (spec, tight) {
+            (Some(false), _) => Standing::Beyond,
+            (_, Some(false)) => Standing::Specified,
+            (Some(true) | None, Some(true) | None) => Standing::Tight,
+        };
+        let distance = Distance::between(self.specified.tensor.dtype(), expected, expected, actual);
+        Found { index, expected, actual, distance, standing, is_judged: tight.is_some() }
+    }
+
+    /// Whether an implementation may have an element; `None` where nothing can be said.
+    fn allows(&self, bounded: &Bounded, index: usize, expected: Element, actual: Element) -> Option<bool> {
+        let error = bounded.error_at(index);
+        let is_overflown = error > 0.0 && bounded.overflown.binary_search(&index).is_ok();
+        let dtype = bounded.tensor.dtype();
+        match (expected, actual) {
+            (Element::Real(value), Element::Real(actual)) if is_overflown => {
+                Some(is_beyond_too(dtype.float(), value, actual))
+            }
+            (Element::Real(value), Element::Real(actual)) => {
+                let accept = Acceptance { value, error, zero_sign: !self.profile.ignores_zero_sign };
+                error.is_finite().then(|| accept.accepts(actual))
+            }
+            (Element::Whole(value), Element::Whole(actual)) if is_overflown => {
+                Some(after_overflow(dtype, value, actual))
+            }
+            (Element::Whole(value), Element::Whole(actual)) => (error == 0.0).then_some(value == actual),
+            (Element::Real(_), Element::Whole(_)) | (Element::Whole(_), Element::Real(_)) => Some(false),
+        }
+    }
+
+    fn take(&self, tally: &mut Tally, found: &Found, context: &Context<'_>) {
+        tally.elements += 1;
+        tally.beyond_tight += u64::from(found.standing != Standing::Tight);
+        tally.beyond_spec += u64::from(found.standing == Standing::Beyond);
+        if found.is_judged {
+            tally.judged += 1;
+            tally.exact += u64::from(found.expected.equals(found.actual));
+            tally.flushed += u64::from(found.distance == Distance::Flushed);
+            match found.distance.ulp() {
+                Some(ulp) => tally.ulps.add(ulp),
+                None => tally.non_finite += u64::from(found.standing != Standing::Tight),
+            }
+            if let Some(arguments) = context.arguments {
+                let place = bins::place(arguments[found.index]);
+                tally.bins.entry(place).or_default().merge(&self.bin(found));
+            }
+        }
+        let is_off = found.is_judged && found.distance.ulp().is_some_and(|ulp| ulp > 0.0);
+        if is_off || found.standing != Standing::Tight {
+            self.keep(tally, found, context);
+        }
+    }
+
+    fn bin(&self, found: &Found) -> Bin {
+        let ulps = |bounded: &Bounded| match (found.expected, bounded.tensor.dtype().float()) {
+            (Element::Real(v), Some(format))
+                if v.is_finite() && bounded.error_at(found.index).is_finite() =>
+            {
+                narrowed(bounded.error_at(found.index) / format.ulp(v))
+            }
+            _ => 0.0,
+        };
+        let ulp = found.distance.ulp();
+        Bin {
+            ulp: narrowed(ulp.unwrap_or(0.0)),
+            tight: ulps(self.tight),
+            spec: ulps(self.specified),
+            non_finite: u32::from(ulp.is_none() && found.standing != Standing::Tight),
+        }
+    }
+
+    /// Keeps an element if it is the worst so far. Texts are made of few elements only.
+    fn keep(&self, tally: &mut Tally, found: &Found, context: &Context<'_>) {
+        let ulp = found.distance.ulp();
+        if tally.worst.as_ref().is_some_and(|known| !known.yields_to(found.standing, ulp)) {
+            return;
+        }
+        let dtype = self.specified.tensor.dtype();
+        let limit = |bounded: &Bounded| match bounded.error_at(found.index) {
+            f64::INFINITY => "any".to_owned(),
+            error => format!("{error:.1e}"),
+        };
+        tally.worst = Some(Worst {
+            standing: found.standing,
+            part: context.part.clone(),
+            output: self.number,
+            element: found.index,
+            at: (context.at)(found.index),
+            expected: found.expected.text(dtype),
+            actual: found.actual.text(dtype),
+            ulp,
+            tight: limit(self.tight),
+            spec: limit(self.specified),
+        });
+    }
+}
+
+/// A distance as it is stored for a drawing.
+fn narrowed(ulp: f64) -> f32 {
+    ulp.min(f64::from(f32::MAX)) as f32
+}

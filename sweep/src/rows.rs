@@ -1,0 +1,254 @@
+//! A sweep in rows: an operator on a dtype on a backend, and how each two backends differ.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::form::Form;
+use crate::plan::Name;
+use crate::run::{Answer, Ran, pairs};
+use crate::store::Identity;
+use crate::tally::{Apart, Tally};
+
+/// All that came of a sweep.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Rows {
+    /// Operator by operator, dtype by dtype, backend by backend.
+    pub rows: Vec<Row>,
+    /// How backends differ, in the same order.
+    pub pairs: Vec<Pair>,
+}
+
+/// An operator on a dtype on a backend.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Row {
+    /// The operator.
+    pub op: String,
+    /// The dtype.
+    pub dtype: String,
+    /// The backend.
+    pub backend: String,
+    /// All elements.
+    pub total: Tally,
+    /// The elements by form.
+    pub forms: BTreeMap<Form, Tally>,
+    /// The largest and the 99th percentile of the errors by length, where that is swept.
+    pub lengths: BTreeMap<i64, Tally>,
+    /// What the backend lacks, if it lacks something of all parts.
+    pub lacks: Option<String>,
+    /// What failed.
+    pub failed: BTreeMap<String, Failed>,
+}
+
+/// Parts that failed in the same way.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failed {
+    /// How many.
+    pub parts: u64,
+    /// The first of them.
+    pub first: Name,
+}
+
+/// An operator on a dtype on two backends.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pair {
+    /// The operator.
+    pub op: String,
+    /// The dtype.
+    pub dtype: String,
+    /// One backend.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// How they differ.
+    pub apart: Apart,
+}
+
+impl Rows {
+    /// The rows of what ran.
+    pub fn of(identity: &Identity, all: &[Ran]) -> Self {
+        let mut rows = Self::default();
+        let mut start = 0;
+        while start < all.len() {
+            let part = &all[start].part;
+            let is_beside = |ran: &&Ran| ran.part.op == part.op && ran.part.dtype == part.dtype;
+            let end = start + all[start..].iter().take_while(is_beside).count();
+            rows.take(identity, &all[start..end]);
+            start = end;
+        }
+        rows
+    }
+
+    /// Whether nothing is beyond its specification, and nothing failed.
+    pub fn are_clean(&self) -> bool {
+        self.rows.iter().all(|row| row.total.beyond_spec == 0 && row.failed.is_empty())
+    }
+
+    /// Adds the parts of one operator on one dtype.
+    fn take(&mut self, identity: &Identity, all: &[Ran]) {
+        let Some(first) = all.iter().find(|ran| !ran.answers.is_empty()) else { return };
+        let (op, dtype) = (&first.part.op, &first.part.dtype);
+        for (number, target) in identity.targets.iter().enumerate() {
+            let mut row = Row {
+                op: op.clone(),
+                dtype: dtype.clone(),
+                backend: target.name.clone(),
+                total: Tally::default(),
+                forms: BTreeMap::new(),
+                lengths: BTreeMap::new(),
+                lacks: None,
+                failed: BTreeMap::new(),
+            };
+            all.iter().filter_map(|ran| Some((ran, ran.answers.get(number)?))).for_each(|of| row.take(of));
+            self.rows.push(row);
+        }
+        let apart = |pair: usize| {
+            let mut apart = Apart::default();
+            all.iter().filter_map(|ran| ran.apart.get(pair)).for_each(|more| apart.merge(more));
+            apart
+        };
+        for (pair, (i, j)) in pairs(identity.targets.len()).enumerate() {
+            let name = |i: usize| identity.targets[i].name.clone();
+            let (op, dtype) = (op.clone(), dtype.clone());
+            self.pairs.push(Pair { op, dtype, a: name(i), b: name(j), apart: apart(pair) });
+        }
+    }
+}
+
+impl Row {
+    fn take(&mut self, (ran, answer): (&Ran, &Answer)) {
+        match answer {
+            Answer::Judged(tally) => {
+                self.total.merge(tally);
+                self.forms.entry(ran.part.form).or_default().merge(tally);
+                if let Some(length) = ran.part.length {
+                    self.lengths.entry(length).or_default().merge(tally);
+                }
+            }
+            Answer::Lacks(why) => {
+                self.lacks.get_or_insert_with(|| why.clone());
+            }
+            Answer::Failed(what) => {
+                let first = || Failed { parts: 0, first: ran.part.clone() };
+                self.failed.entry(what.clone()).or_insert_with(first).parts += 1;
+            }
+        }
+    }
+
+    /// Whether the backend gave an answer to some part.
+    pub fn has_answers(&self) -> bool {
+        self.total.elements > 0
+    }
+}
+
+/// A row as other programs read it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Line {
+    /// The operator.
+    pub op: String,
+    /// The dtype.
+    pub dtype: String,
+    /// The backend.
+    pub backend: String,
+    /// Its elements.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// The worst element, if one is off: where, what is right and what it has.
+    pub worst: Option<String>,
+    /// The same by form.
+    pub forms: BTreeMap<Form, Counts>,
+    /// What the backend says that it lacks.
+    pub lacks: Option<String>,
+    /// What failed, and how often.
+    pub failed: BTreeMap<String, u64>,
+}
+
+/// A tally in numbers.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Counts {
+    /// How many elements there are.
+    pub elements: u64,
+    /// The share of those that are the reference's, of those that can be judged.
+    pub exact_share: f64,
+    /// The largest error in ULP.
+    pub max_ulp: f64,
+    /// The error in ULP that 99 % of the elements do not exceed.
+    pub p99_ulp: f64,
+    /// How many elements are beyond the tight tier.
+    pub beyond_tight: u64,
+    /// How many are beyond the specification.
+    pub beyond_spec: u64,
+    /// How many are infinite or NaN where a number is due, or the reverse.
+    pub non_finite: u64,
+    /// How many are a zero in place of a denormal number.
+    pub flushed: u64,
+}
+
+impl From<&Tally> for Counts {
+    fn from(tally: &Tally) -> Self {
+        Self {
+            elements: tally.elements,
+            exact_share: if tally.judged == 0 { 1.0 } else { tally.exact as f64 / tally.judged as f64 },
+            max_ulp: tally.ulps.max(),
+            p99_ulp: tally.ulps.quantile(0.99),
+            beyond_tight: tally.beyond_tight,
+            beyond_spec: tally.beyond_spec,
+            non_finite: tally.non_finite,
+            flushed: tally.flushed,
+        }
+    }
+}
+
+impl From<&Row> for Line {
+    fn from(row: &Row) -> Self {
+        Self {
+            op: row.op.clone(),
+            dtype: row.dtype.clone(),
+            backend: row.backend.clone(),
+            counts: (&row.total).into(),
+            worst: row.total.worst.as_ref().map(ToString::to_string),
+            forms: row.forms.iter().map(|(form, tally)| (*form, tally.into())).collect(),
+            lacks: row.lacks.clone(),
+            failed: row.failed.iter().map(|(what, failed)| (what.clone(), failed.parts)).collect(),
+        }
+    }
+}
+
+/// How two backends differ, as other programs read it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Between {
+    /// The operator.
+    pub op: String,
+    /// The dtype.
+    pub dtype: String,
+    /// One backend.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// The elements that both have.
+    pub elements: u64,
+    /// How many differ.
+    pub differ: u64,
+    /// The largest distance, in ULP of the reference.
+    pub max_ulp: f64,
+    /// The distance that 99 % of them do not exceed.
+    pub p99_ulp: f64,
+    /// How many are a number of one, and an infinity or NaN of the other.
+    pub non_finite: u64,
+}
+
+impl From<&Pair> for Between {
+    fn from(pair: &Pair) -> Self {
+        Self {
+            op: pair.op.clone(),
+            dtype: pair.dtype.clone(),
+            a: pair.a.clone(),
+            b: pair.b.clone(),
+            elements: pair.apart.elements,
+            differ: pair.apart.differ,
+            max_ulp: pair.apart.ulps.max(),
+            p99_ulp: pair.apart.ulps.quantile(0.99),
+            non_finite: pair.apart.non_finite,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Running the parts of a sweep on all targets, in threads, and giving what came of them in their order.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use harness::Target;
+use interp::Profile;
+use ir::Tensor;
+use oracles::{Expected, Verdict, judge};
+use serde::{Deserialize, Serialize};
+use worker::{Outcome, WorkerError};
+
+use crate::judge::{self, Context};
+use crate::plan::{Name, Part, Scope};
+use crate::tally::{Apart, Tally};
+use crate::tier::Reference;
+use crate::trial::{Trial, trial};
+
+/// What came of a part: a line of the store.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Ran {
+    /// The part.
+    pub part: Name,
+    /// Each target's answer, in their order; none where the part has nothing that is defined.
+    pub answers: Vec<Answer>,
+    /// How each two of them differ, the first with all others, then the second with those behind it.
+    pub apart: Vec<Apart>,
+}
+
+/// A target's answer to a part.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Outputs, judged.
+    Judged(Box<Tally>),
+    /// It says that it lacks something, or declares that it computes otherwise.
+    Lacks(String),
+    /// A crash, a refusal, or outputs of a wrong type.
+    Failed(String),
+}
+
+/// Runs parts on as many threads as there are jobs, until all are run or `stop` is set, and hands over what came of each in
+/// their order.
+pub fn run(
+    scope: &Scope,
+    parts: &[Part],
+    targets: &[Target],
+    jobs: usize,
+    stop: &AtomicBool,
+    mut take: impl FnMut(Ran) -> std::io::Result<()>,
+) -> Result<(), Error> {
+    let profiles = profiles(targets);
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope_of_threads| {
+        for _ in 0..jobs.max(1) {
+            let (sender, next, profiles) = (sender.clone(), &next, &profiles);
+            scope_of_threads.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(part) = parts.get(number) else { break };
+                    if sender.send((number, ran(scope, part, targets, profiles))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        in_order(&receiver, &mut take)
+    })
+}
+
+/// Why a sweep ends early.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A target's process cannot be started.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// The store cannot be written.
+    #[error("the results cannot be stored: {0}")]
+    Store(#[from] std::io::Error),
+}
+
+fn in_order(
+    done: &mpsc::Receiver<(usize, Result<Ran, WorkerError>)>,
+    take: &mut impl FnMut(Ran) -> std::io::Result<()>,
+) -> Result<(), Error> {
+    let mut waiting: BTreeMap<usize, Ran> = BTreeMap::new();
+    let mut next = 0;
+    for (number, ran) in done {
+        waiting.insert(number, ran?);
+        while let Some(ran) = waiting.remove(&next) {
+            take(ran)?;
+            next += 1;
+        }
+    }
+    Ok(())
+}
+
+/// The profiles of the targets, each once.
+pub fn profiles(targets: &[Target]) -> Vec<&'static Profile> {
+    let mut profiles: Vec<&'static Profile> = Vec::new();
+    for target in targets {
+        if profiles.iter().all(|known| known.name != target.profile.name) {
+            profiles.push(target.profile);
+        }
+    }
+    profiles
+}
+
+fn ran(
+    scope: &Scope,
+    part: &Part,
+    targets: &[Target],
+    profiles: &[&'static Profile],
+) -> Result<Ran, WorkerError> {
+    let Some(trial) = trial(scope, part, profiles) else {
+        return Ok(Ran { part: part.name.clone(), answers: Vec::new(), apart: Vec::new() });
+    };
+    let mut outputs: Vec<Option<Vec<Tensor>>> = Vec::new();
+    let mut answers = Vec::new();
+    for target in targets {
+        let outcome = target.run(&trial.onnx, &trial.inputs, &trial.interface)?.outcome;
+        let reference = reference(&trial, target);
+        let (answer, tensors) = answer(&trial, &part.name, target, reference, &outcome);
+        answers.push(answer);
+        outputs.push(tensors);
+    }
+    let apart = pairs(targets.len()).map(|(i, j)| match (&outputs[i], &outputs[j]) {
+        (Some(one), Some(other)) => judge::apart(reference(&trial, &targets[i]), one, other),
+        _ => Apart::default(),
+    });
+    Ok(Ran { part: part.name.clone(), answers, apart: apart.collect() })
+}
+
+/// What is expected of a target.
+///
+/// # Panics
+/// If the trial was made for other profiles than its own.
+pub fn reference<'t>(trial: &'t Trial, target: &Target) -> &'t Reference {
+    let found = trial.references.iter().find(|reference| reference.profile.name == target.profile.name);
+    found.expect("there is a reference for the profile of each target")
+}
+
+/// Each two of so many, in order.
+pub fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..count).flat_map(move |i| (i + 1..count).map(move |j| (i, j)))
+}
+
+/// A target's answer, judged, and its outputs if they are comparable.
+fn answer(
+    trial: &Trial,
+    part: &Name,
+    target: &Target,
+    reference: &Reference,
+    outcome: &Outcome,
+) -> (Answer, Option<Vec<Tensor>>) {
+    let tensors = match outcome {
+        Outcome::Outputs(outputs) => of_types(reference, outputs),
+        Outcome::Rejected { .. } | Outcome::Unsupported { .. } | Outcome::Fault(_) => None,
+    };
+    let Some(tensors) = tensors else { return (verdict(trial, target, reference, outcome), None) };
+    let at = |element: usize| trial.columns.as_ref().map_or_else(String::new, |columns| columns.at(element));
+    let arguments = trial.columns.as_ref().and_then(|columns| columns.arguments());
+    let tally = judge::judge(reference, &tensors, &Context { part, at: &at, arguments });
+    if tally.beyond_spec > 0
+        && let declared @ Answer::Lacks(_) = verdict(trial, target, reference, outcome)
+    {
+        return (declared, None);
+    }
+    (Answer::Judged(Box::new(tally)), Some(tensors))
+}
+
+/// The outputs in the reference's order, if they have its types.
+fn of_types(reference: &Reference, outputs: &[(String, Tensor)]) -> Option<Vec<Tensor>> {
+    let expected = &reference.specified;
+    let are_alike = outputs.len() == expected.len()
+        && outputs.iter().zip(expected).all(|((_, y), expected)| y.ty() == expected.tensor.ty());
+    are_alike.then(|| outputs.iter().map(|(_, y)| y.clone()).collect())
+}
+
+/// What a campaign would say of an outcome that is not compared here element by element.
+fn verdict(trial: &Trial, target: &Target, reference: &Reference, outcome: &Outcome) -> Answer {
+    let names: Vec<String> = trial.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
+    let expected = Expected { names: &names, outputs: &reference.specified, profile: reference.profile };
+    match judge(&target.backend, &target.level, outcome, &expected) {
+        Verdict::Bug(finding) => Answer::Failed(finding.detail),
+        Verdict::Incomparable(why) => Answer::Lacks(why.to_string()),
+        Verdict::Pass => Answer::Failed("its outputs are not those that the model declares".to_owned()),
+    }
+}

@@ -1,0 +1,194 @@
+//! Rows for people, as a table, and for spreadsheets, as CSV.
+
+use std::collections::BTreeMap;
+
+use crate::rows::{Between, Counts, Line, Row, Rows};
+
+/// The columns of the table, and whether they are aligned to the right.
+const HEAD: [(&str, Align); 11] = [
+    ("operator", Align::Left),
+    ("dtype", Align::Left),
+    ("backend", Align::Left),
+    ("elements", Align::Right),
+    ("exact", Align::Right),
+    ("max ULP", Align::Right),
+    ("p99", Align::Right),
+    ("> tight", Align::Right),
+    ("> spec", Align::Right),
+    ("non-finite", Align::Right),
+    ("worst", Align::Left),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Align {
+    Left,
+    Right,
+}
+
+/// The most characters of a worst element in the table.
+const WIDEST: usize = 72;
+
+/// The rows as a table, and below it what backends lack and what failed.
+pub fn text(rows: &Rows) -> String {
+    let answered = rows.rows.iter().filter(|row| row.has_answers());
+    let mut lines: Vec<[String; 11]> = vec![HEAD.map(|(name, _)| name.to_owned())];
+    lines.extend(answered.map(cells));
+    let mut out = aligned(&lines, &HEAD.map(|(_, align)| align));
+    out += &apart(rows);
+    out += &lacking(rows);
+    for row in rows.rows.iter().filter(|row| !row.failed.is_empty()) {
+        for (what, failed) in &row.failed {
+            let (op, dtype, backend, parts) = (&row.op, &row.dtype, &row.backend, failed.parts);
+            out += &format!("{op} on {dtype}: {backend} failed in {parts} parts: {what}\n");
+        }
+    }
+    out
+}
+
+fn cells(row: &Row) -> [String; 11] {
+    let counts = Counts::from(&row.total);
+    let worst = row.total.worst.as_ref();
+    let worst = worst.map(|worst| format!("{}: {} for {}", worst.place(), worst.actual, worst.expected));
+    let worst = worst.unwrap_or_default();
+    [
+        row.op.clone(),
+        row.dtype.clone(),
+        row.backend.clone(),
+        counts.elements.to_string(),
+        share(counts.exact_share),
+        ulps(counts.max_ulp),
+        ulps(counts.p99_ulp),
+        counts.beyond_tight.to_string(),
+        counts.beyond_spec.to_string(),
+        counts.non_finite.to_string(),
+        worst.chars().take(WIDEST).collect(),
+    ]
+}
+
+/// Lines of cells, each column as wide as its widest cell.
+fn aligned<const N: usize>(lines: &[[String; N]], align: &[Align; N]) -> String {
+    let mut widths = [0; N];
+    for line in lines {
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut out = String::new();
+    for line in lines {
+        let padded = line.iter().zip(widths).zip(align).map(|((cell, width), align)| match align {
+            Align::Left => format!("{cell:<width$}"),
+            Align::Right => format!("{cell:>width$}"),
+        });
+        out += padded.collect::<Vec<_>>().join("  ").trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+/// How each two backends differ over all operators: how many rows agree bit for bit, and which differ most.
+fn apart(rows: &Rows) -> String {
+    let mut by_pair: BTreeMap<(&str, &str), Vec<Between>> = BTreeMap::new();
+    for pair in rows.pairs.iter().filter(|pair| pair.apart.elements > 0) {
+        by_pair.entry((&pair.a, &pair.b)).or_default().push(pair.into());
+    }
+    let mut out = String::new();
+    for ((a, b), mut pairs) in by_pair {
+        let same = pairs.iter().filter(|pair| pair.differ == 0).count();
+        out += &format!("\n{a} against {b}: the same in {same} of {} rows", pairs.len());
+        pairs.sort_by(|x, y| y.max_ulp.total_cmp(&x.max_ulp));
+        let most = pairs.iter().filter(|pair| pair.differ > 0).take(MOST_APART);
+        let most: Vec<String> = most.map(of_pair).collect();
+        out +=
+            &if most.is_empty() { "\n".to_owned() } else { format!("; most differ {}\n", most.join(", ")) };
+    }
+    out
+}
+
+/// How many rows are named in which two backends differ most.
+const MOST_APART: usize = 5;
+
+fn of_pair(pair: &Between) -> String {
+    format!("{} {} ({} ULP, p99 {})", pair.op, pair.dtype, ulps(pair.max_ulp), ulps(pair.p99_ulp))
+}
+
+/// What backends lack altogether, by backend.
+fn lacking(rows: &Rows) -> String {
+    let mut by_backend: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
+    for row in rows.rows.iter().filter(|row| !row.has_answers() && row.lacks.is_some()) {
+        by_backend.entry(&row.backend).or_default().entry(&row.dtype).or_default().push(&row.op);
+    }
+    let mut out = String::new();
+    for (backend, by_dtype) in by_backend {
+        for (dtype, operators) in by_dtype {
+            out += &format!("\n{backend} lacks on {dtype}: {}", operators.join(", "));
+        }
+    }
+    if out.is_empty() { out } else { out + "\n" }
+}
+
+/// A share of elements, rounded down, so that 100 % means all.
+fn share(share: f64) -> String {
+    format!("{:.2}%", (share * 10_000.0).floor() / 100.0)
+}
+
+/// A distance in as many digits as say something.
+fn ulps(ulp: f64) -> String {
+    match ulp {
+        0.0 => "0".to_owned(),
+        few if few < 1e4 => format!("{}", (few * 100.0).round() / 100.0),
+        many => format!("{many:.1e}"),
+    }
+}
+
+/// The rows as comma-separated values: a line for all of an operator on a dtype on a backend, and one for each form.
+pub fn csv(rows: &Rows) -> String {
+    let mut out = "op,dtype,form,backend,elements,exact_share,max_ulp,p99_ulp,beyond_tight,beyond_spec,non_finite,flushed,worst,lacks\n".to_owned();
+    for row in &rows.rows {
+        let line = Line::from(row);
+        let all = [("all", line.counts)];
+        for (form, c) in all.into_iter().chain(line.forms.iter().map(|(form, c)| (form.name(), *c))) {
+            let Line { op, dtype, backend, .. } = &line;
+            out += &format!(
+                "{op},{dtype},{form},{},{},{},{},{},{},{},{},{},{},{}\n",
+                quoted(backend),
+                c.elements,
+                c.exact_share,
+                c.max_ulp,
+                c.p99_ulp,
+                c.beyond_tight,
+                c.beyond_spec,
+                c.non_finite,
+                c.flushed,
+                quoted(line.worst.as_deref().filter(|_| form == "all").unwrap_or_default()),
+                quoted(line.lacks.as_deref().filter(|_| form == "all").unwrap_or_default()),
+            );
+        }
+    }
+    out
+}
+
+/// A text as a cell of CSV.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_for_people() {
+        assert_eq!([0.0, 0.5, 1234.567, 5e7].map(ulps), ["0", "0.5", "1234.57", "5.0e7"]);
+        assert_eq!([1.0, 0.99999, 0.0].map(share), ["100.00%", "99.99%", "0.00%"]);
+    }
+
+    #[test]
+    fn a_cell_with_commas_or_quotes_is_quoted() {
+        assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted("a, \"b\""), "\"a, \"\"b\"\"\"");
+    }
+}

@@ -1,0 +1,166 @@
+//! A backend whose answers are wrong on purpose: what is planted is seen in its row, and nothing else is.
+
+use std::sync::atomic::AtomicBool;
+
+use backends::cpu::CpuEngine;
+use harness::Target;
+use interp::Profile;
+use ir::{DType, Datum, Tensor};
+use onnxsmith_sweep::cases;
+use onnxsmith_sweep::rows::{Row, Rows};
+use onnxsmith_sweep::store::{Earlier, Store};
+use onnxsmith_sweep::tally::Standing;
+use onnxsmith_sweep::{Form, Identity, Ran, Scope, parts, run};
+use worker::{Case, Description, Engine, EngineError};
+
+/// Our CPU kernels, but that every float of an output becomes another one.
+struct Planted {
+    right: CpuEngine,
+    name: &'static str,
+    becomes: fn(f64) -> f64,
+}
+
+impl Engine for Planted {
+    fn describe(&self) -> Description {
+        let profile = Some(Profile::WGSL.name.to_owned());
+        Description { engine: self.name.to_owned(), profile, ..self.right.describe() }
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        let outputs = self.right.run(case)?.into_iter();
+        let wrong = |tensor: Tensor| {
+            let (ty, numbers) = (tensor.ty(), tensor.to_f64s());
+            if ty.dtype.is_float() {
+                Tensor::from_f64_fn(&ty, |i| (self.becomes)(numbers[i]))
+            } else {
+                tensor
+            }
+        };
+        Ok(outputs.map(|(name, value)| (name, value.map(wrong))).collect())
+    }
+}
+
+fn planted(name: &'static str, becomes: fn(f64) -> f64) -> Target {
+    let engine = Planted { right: CpuEngine::default(), name, becomes };
+    Target::here(Box::new(engine)).swap_remove(0)
+}
+
+fn cpu() -> Target {
+    Target::here(Box::new(CpuEngine::default())).swap_remove(0)
+}
+
+fn scope(operators: &[&str], dtype: DType, forms: &[Form]) -> Scope {
+    Scope {
+        seed: 3,
+        opset: *ir::graph::OPSETS.end(),
+        operators: operators.iter().map(ToString::to_string).collect(),
+        dtypes: [dtype.name().to_owned()].into(),
+        forms: forms.iter().copied().collect(),
+        samples: 2048,
+        cases: 2,
+    }
+}
+
+fn swept(scope: &Scope, targets: &[Target], jobs: usize) -> Vec<Ran> {
+    let mut all = Vec::new();
+    let take = |ran| {
+        all.push(ran);
+        Ok(())
+    };
+    run(scope, &parts(scope), targets, jobs, &AtomicBool::new(false), take).unwrap();
+    all
+}
+
+fn rows(scope: &Scope, targets: &[Target]) -> Rows {
+    Rows::of(&Identity::of(scope, targets), &swept(scope, targets, 2))
+}
+
+fn row<'r>(rows: &'r Rows, backend: &str) -> &'r Row {
+    rows.rows.iter().find(|row| row.backend == backend).unwrap()
+}
+
+#[test]
+fn a_sine_as_wgsl_allows_it_is_flagged_and_not_called_wrong() {
+    let rough = planted("rough", |v| if v.abs() > 0.5 { v * (1.0 - 1e-4) } else { v });
+    let rows = rows(&scope(&["Sin"], DType::F32, &[Form::Unary]), &[cpu(), rough]);
+    let (cpu, rough) = (row(&rows, "cpu"), row(&rows, "rough"));
+    assert_eq!((cpu.total.beyond_tight, cpu.total.beyond_spec), (0, 0), "{:?}", cpu.total.worst);
+    assert!(rough.total.beyond_tight > 100 && rough.total.beyond_spec == 0, "{:?}", rough.total.worst);
+    assert!(rows.are_clean());
+    let worst = rough.total.worst.as_ref().unwrap();
+    assert_eq!(worst.standing, Standing::Specified);
+    let between = &rows.pairs[0].apart;
+    assert!(between.differ > 100 && between.ulps.max() > 500.0, "{between:?}");
+}
+
+#[test]
+fn one_wrong_number_of_all_halves_is_found_and_named() {
+    let wrong = planted("wrong", |v| if v == 3.0 { 3.5 } else { v });
+    let rows = rows(&scope(&["Identity"], DType::F16, &[Form::Unary]), &[wrong]);
+    let total = &row(&rows, "wrong").total;
+    assert_eq!((total.beyond_spec, total.elements), (1, 65_536));
+    assert!(!rows.are_clean());
+    let worst = total.worst.as_ref().unwrap();
+    assert_eq!((worst.at.as_str(), worst.actual.as_str(), worst.standing), ("3.0", "3.5", Standing::Beyond));
+}
+
+#[test]
+fn a_lost_nan_and_flushed_denormals_are_counted_apart() {
+    let loses = planted("loses", |v| if v.is_nan() { 0.0 } else { v });
+    let flushes = planted("flushes", |v| if v.abs() < f64::from(f32::MIN_POSITIVE) { 0.0 } else { v });
+    let rows = rows(&scope(&["Neg"], DType::F32, &[Form::Unary]), &[loses, flushes]);
+    let (loses, flushes) = (&row(&rows, "loses").total, &row(&rows, "flushes").total);
+    assert!(loses.non_finite > 0 && loses.beyond_tight == loses.non_finite && loses.beyond_spec == 0);
+    assert!(flushes.flushed > 0 && flushes.beyond_tight == 0 && flushes.ulps.max() == 0.0, "{flushes:?}");
+}
+
+#[test]
+fn a_wrong_product_of_long_rows_is_told_by_its_length() {
+    let wrong = planted("wrong", |v| if v.abs() > 10.0 { v * 1.01 } else { v });
+    let rows = rows(&scope(&["MatMul"], DType::F32, &[Form::Lengths]), &[wrong]);
+    let row = row(&rows, "wrong");
+    let is_wrong = |length: i64| row.lengths[&length].beyond_spec > 0;
+    assert!(is_wrong(1025) && !is_wrong(1) && !is_wrong(8));
+    assert_eq!(row.total.worst.as_ref().unwrap().part.form, Form::Lengths);
+}
+
+#[test]
+fn what_is_found_does_not_depend_on_threads() {
+    let scope = scope(&["Pow", "ReduceMean", "Gather"], DType::F16, &Form::ALL);
+    let targets = [cpu()];
+    assert_eq!(swept(&scope, &targets, 1), swept(&scope, &targets, 4));
+}
+
+#[test]
+fn a_sweep_that_was_cut_off_goes_on_where_it_was() {
+    let scope = scope(&["Erf", "Mul"], DType::BF16, &[Form::Unary, Form::Pairs, Form::Constants]);
+    let targets = [cpu()];
+    let (identity, parts, all) = (Identity::of(&scope, &targets), parts(&scope), swept(&scope, &targets, 1));
+    let folder = tempfile::tempdir().unwrap();
+    let (mut store, before) = Store::open(folder.path(), &identity, &parts, Earlier::Refused).unwrap();
+    assert!(before.is_empty());
+    store.add(&all[0]).unwrap();
+    store.add(&all[1]).unwrap();
+    let text = std::fs::read_to_string(store.path()).unwrap();
+    std::fs::write(store.path(), &text[..text.len() - 9]).unwrap();
+    let (_, before) = Store::open(folder.path(), &identity, &parts, Earlier::Continued).unwrap();
+    assert_eq!(before, all[..1]);
+    assert!(Store::open(folder.path(), &identity, &parts, Earlier::Refused).is_err());
+    let other = Identity::of(&Scope { seed: 4, ..scope }, &targets);
+    assert!(Store::open(folder.path(), &other, &parts, Earlier::Continued).is_err());
+}
+
+#[test]
+fn the_worst_element_is_saved_alone_and_shows_the_fault() {
+    let scope = scope(&["Sqrt"], DType::F16, &[Form::Unary]);
+    let targets = [planted("off by one", |v| if v == 2.0 { 1.0 } else { v })];
+    let rows = rows(&scope, &targets);
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(cases::save(folder.path(), &scope, &parts(&scope), &targets, &rows).unwrap(), 1);
+    let path = folder.path().join(cases::CASES).join("off-by-one-Sqrt-f16");
+    let case = onnx::CaseFolder::read(&path).unwrap();
+    let x = case.sets[0].inputs[0].datum.tensors().next().unwrap().to_f64s();
+    assert_eq!(x, [4.0]);
+    let about = triage::folder::About::read(&case).unwrap();
+    assert_eq!(about.findings.len(), 1);
+}
