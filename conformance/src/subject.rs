@@ -11,7 +11,9 @@ use oracles::{Expected, Verdict, Why, assess};
 use triage::allowance::Exam;
 use triage::blame::Suspect;
 use triage::known::{Date, Known};
-use worker::{Limits, Outcome, WorkerError};
+use triage::oracle::AskError;
+use triage::peel::{Found, Peeled};
+use worker::{Limits, Outcome};
 
 use crate::lacking::Lacking;
 use crate::problem::Problem;
@@ -120,13 +122,13 @@ struct Solution<'a> {
 }
 
 impl Solution<'_> {
-    fn answer(&self, target: &Target, outcome: &Outcome) -> Result<Answer, WorkerError> {
+    fn answer(&self, target: &Target, outcome: &Outcome) -> Result<Answer, AskError> {
         let assessed = assess(&target.backend, &target.level, outcome, &self.expected);
         let exam = Exam::new(target, outcome, "", &self.expected);
-        let (verdict, _) = self.suspect.conclude(target, self.is_defined, assessed.verdict, &exam)?;
-        let says_it_lacks = match &verdict {
-            Verdict::Incomparable(Why::Unsupported(said)) => Some(said),
-            Verdict::Incomparable(_) | Verdict::Pass | Verdict::Bug(_) => None,
+        let peeled = self.suspect.peel(target, self.is_defined, assessed.verdict, &exam, &|| false)?;
+        let says_it_lacks = match &peeled {
+            Peeled::Nothing(Verdict::Incomparable(Why::Unsupported(said))) => Some(said),
+            Peeled::Nothing(_) | Peeled::Found(..) => None,
         };
         Ok(match (says_it_lacks, self.entries.is_empty()) {
             (Some(said), false) if self.subject.lacking.may_say(said, &self.entries) => {
@@ -136,23 +138,28 @@ impl Solution<'_> {
             (None, false) => {
                 Answer::Unexpected(format!("it does what it is listed to lack: {:?}", self.entries))
             }
-            (None, true) => self.of_what_runs(target, verdict, &assessed.comparisons),
+            (None, true) => self.of_what_runs(target, peeled, &assessed.comparisons),
         })
     }
 
-    /// A verdict on what it need not lack, held against the findings that are known.
-    fn of_what_runs(&self, target: &Target, verdict: Verdict, comparisons: &[Comparison]) -> Answer {
-        match verdict {
-            Verdict::Incomparable(why) => Answer::Open(why),
-            Verdict::Pass => Answer::Right { compared: comparisons.iter().map(Comparison::compared).sum() },
-            Verdict::Bug(finding) => {
-                let signature = finding.signature().to_string();
-                let covering = self.subject.known.covering(&target.description().version, &signature);
-                match covering.first() {
-                    Some((_, entry)) => Answer::Known { finding: entry.finding.clone() },
-                    None => Answer::Unexpected(format!("{signature}: {}", finding.detail)),
-                }
+    /// What came of what it need not lack, held against the findings that are known: all that is wrong must be.
+    fn of_what_runs(&self, target: &Target, peeled: Peeled, comparisons: &[Comparison]) -> Answer {
+        let (first, behind) = match peeled {
+            Peeled::Nothing(Verdict::Incomparable(why)) => return Answer::Open(why),
+            Peeled::Nothing(Verdict::Bug(finding)) => return Answer::Unexpected(finding.detail),
+            Peeled::Nothing(Verdict::Pass) => {
+                return Answer::Right { compared: comparisons.iter().map(Comparison::compared).sum() };
+            }
+            Peeled::Found(first, behind) => (*first, behind),
+        };
+        let version = &target.description().version;
+        let mut known = Vec::new();
+        for Found { finding, .. } in std::iter::once(first).chain(behind) {
+            match self.subject.known.covering_finding(version, &finding).first() {
+                Some((_, entry)) => known.push(entry.finding.clone()),
+                None => return Answer::Unexpected(format!("{}: {}", finding.signature(), finding.detail)),
             }
         }
+        Answer::Known { finding: known.swap_remove(0) }
     }
 }
