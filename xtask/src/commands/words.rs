@@ -34,7 +34,10 @@ fn flags_of(program: &Path, name: &str) -> Result<BTreeSet<String>> {
 fn listed(help: &str) -> impl Iterator<Item = &str> {
     let list =
         help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap_or_default();
-    list.lines().filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help")
+    // What goes on in the next line is indented further.
+    let begins = |line: &&str| line.strip_prefix("  ").is_some_and(|name| !name.starts_with(' '));
+    let names = list.lines().filter(begins).filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help")
 }
 
 /// What ends a command in a line of the shell.
