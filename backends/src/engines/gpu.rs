@@ -4,11 +4,18 @@ use ir::{DType, DTypes, Tensor};
 use ops::Model;
 
 use super::models::Runner;
-use crate::wgpu::{Capabilities, Gpu, GpuError, Which};
+use crate::wgpu::{Capabilities, Functions, Gpu, GpuError, Which};
 use worker::{Description, EngineError};
 
 /// The name under which the GPU backend is known.
 pub const NAME: &str = "wgpu";
+
+/// The level at which kernels call functions of our own.
+const OWN: &str = "default";
+
+/// The level at which they call the driver's, of which a campaign on our kernels would say little: what WGSL promises of them is
+/// little.
+const BUILTINS: &str = "builtins";
 
 /// What stands between the backend's name and that of an adapter.
 const AT: char = '@';
@@ -56,13 +63,18 @@ impl Runner for GpuRunner {
             version: format!("{} on {}", env!("CARGO_PKG_VERSION"), self.gpu.info()),
             dtypes: dtypes.map(|d| (d.to_string(), d.to_string())).collect(),
             opset: Some(i64::from(*ir::graph::OPSETS.end())),
-            levels: vec!["default".to_owned()],
+            levels: vec![OWN.to_owned()],
+            on_request: vec![BUILTINS.to_owned()],
             profile: Some("wgsl".to_owned()),
             // Partial results are f32: `wgpu::wgsl::accumulator`.
             accumulators: [("f16", "f32"), ("bf16", "f32")].map(|(of, by)| (of.into(), by.into())).into(),
             repeats: true,
             ..Description::default()
         }
+    }
+
+    fn take_level(&mut self, level: &str) {
+        self.gpu.call(if level == BUILTINS { Functions::Builtin } else { Functions::Own });
     }
 
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {

@@ -28,3 +28,4 @@ pub use device::{AdapterInfo, Capabilities, Gpu, GpuError, SelfTest, Which, adap
 pub use dispatch::support;
 pub use record::GpuTensor;
 pub use run::NodeError;
+pub use wgsl::Functions;

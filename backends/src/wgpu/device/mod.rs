@@ -21,6 +21,7 @@ use std::time::Duration;
 use ir::DType;
 
 use super::record::{Pipeline, Recorder};
+use super::wgsl::Functions;
 use adapter::enumerate;
 
 pub use adapter::{AdapterInfo, Which, adapters};
@@ -43,7 +44,8 @@ pub struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) limits: wgpu::Limits,
-    pub(crate) pipelines: Mutex<HashMap<String, Arc<Pipeline>>>,
+    pub(crate) functions: Functions,
+    pub(crate) pipelines: Mutex<HashMap<(Functions, String), Arc<Pipeline>>>,
     pub(crate) recorder: Mutex<Recorder>,
     /// The first error that reached no error scope; the handler must not panic, which is `wgpu`'s default.
     fault: Arc<Mutex<Option<String>>>,
@@ -69,6 +71,11 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Gpu {
+    /// Which real functions kernels call from now on.
+    pub fn call(&mut self, functions: Functions) {
+        self.functions = functions;
+    }
+
     /// Opens an adapter, with 16- and 64-bit types where it has them, and runs the self-test.
     pub fn open(which: &Which) -> Result<Self, GpuError> {
         let adapters = enumerate();
@@ -106,6 +113,7 @@ impl Gpu {
         let limits = device.limits();
         let mut gpu = Self {
             recorder: Mutex::default(),
+            functions: Functions::default(),
             pipelines: Mutex::default(),
             limits,
             device,
