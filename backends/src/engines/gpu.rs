@@ -40,7 +40,12 @@ pub struct GpuRunner {
 impl GpuRunner {
     /// Opens the adapter that is meant by a backend's name, which it has in its `hello`.
     pub fn open(name: &str, which: &Which) -> Result<Self, GpuError> {
-        Ok(Self { gpu: Gpu::open(which)?, name: name.to_owned() })
+        Gpu::open(which).map(|gpu| Self::new(name, gpu))
+    }
+
+    /// An open device under a name.
+    pub fn new(name: &str, gpu: Gpu) -> Self {
+        Self { gpu, name: name.to_owned() }
     }
 }
 

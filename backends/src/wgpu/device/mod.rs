@@ -39,12 +39,16 @@ pub struct Capabilities {
     pub f64: bool,
 }
 
+/// What becomes of a shader's text before the device gets it.
+pub type Rewriting = Box<dyn Fn(String) -> String + Send + Sync>;
+
 /// An open device. It may be shared between threads; what they record is submitted together.
 pub struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) limits: wgpu::Limits,
     pub(crate) functions: Functions,
+    pub(crate) rewriting: Option<Rewriting>,
     pub(crate) pipelines: Mutex<HashMap<(Functions, String), Arc<Pipeline>>>,
     pub(crate) recorder: Mutex<Recorder>,
     /// The first error that reached no error scope; the handler must not panic, which is `wgpu`'s default.
@@ -71,6 +75,13 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Gpu {
+    /// From now on, shaders come to the device as `rewriting` makes them of their text: as if by a driver that gets something
+    /// wrong. What the device has compiled before is forgotten.
+    pub fn rewrite(&mut self, rewriting: Rewriting) {
+        self.rewriting = Some(rewriting);
+        lock(&self.pipelines).clear();
+    }
+
     /// Which real functions kernels call from now on.
     pub fn call(&mut self, functions: Functions) {
         self.functions = functions;
@@ -114,6 +125,7 @@ impl Gpu {
         let mut gpu = Self {
             recorder: Mutex::default(),
             functions: Functions::default(),
+            rewriting: None,
             pipelines: Mutex::default(),
             limits,
             device,

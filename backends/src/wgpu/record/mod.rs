@@ -242,8 +242,12 @@ impl Gpu {
             return Ok(Arc::clone(found));
         }
         let name = shader.name();
-        let compiled =
-            self.guarded(name, || self.compile(name, &shader.source(self.functions), shader.arity()))?;
+        let source = shader.source(self.functions);
+        let source = match &self.rewriting {
+            Some(rewriting) => rewriting(source),
+            None => source,
+        };
+        let compiled = self.guarded(name, || self.compile(name, &source, shader.arity()))?;
         let compiled = Arc::new(compiled);
         lock(&self.pipelines).insert(key, Arc::clone(&compiled));
         Ok(compiled)
