@@ -248,6 +248,22 @@ fn seen(row: &Row) -> Option<Seen> {
 }
 
 #[test]
+fn what_a_driver_says_that_it_has_and_gets_wrong_is_not_used() {
+    let which = Which::Name("llvmpipe".to_owned());
+    let broken = |text: String| {
+        let is_long = text.contains("alias T = i64;");
+        if is_long { text.replace("return x_data[at];", "return T(i32(x_data[at]));") } else { text }
+    };
+    let (Some(right), Ok(gpu)) = (open(), Gpu::open_rewriting(&which, Some(Box::new(broken)))) else {
+        return;
+    };
+    assert!(right.capabilities().int64 && right.self_test().wrong.is_empty(), "{}", right.self_test());
+    assert!(!gpu.capabilities().int64 && gpu.capabilities().f16);
+    assert!(gpu.self_test().to_string().contains("i64 WRONG and not used"), "{}", gpu.self_test());
+    assert!(target("broken", gpu).description().computes_in(ir::DType::I64).is_none());
+}
+
+#[test]
 fn each_fault_of_a_driver_is_seen_in_its_row() {
     let mut otherwise = Vec::new();
     for fault in &FAULTS {

@@ -1,10 +1,10 @@
 //! Our GPU kernels as an engine.
 
-use ir::{DType, DTypes, Tensor};
+use ir::{DTypes, Tensor};
 use ops::Model;
 
 use super::models::Runner;
-use crate::wgpu::{Capabilities, Functions, Gpu, GpuError, Which};
+use crate::wgpu::{Functions, Gpu, GpuError, Which};
 use worker::{Description, EngineError};
 
 /// The name under which the GPU backend is known.
@@ -49,20 +49,10 @@ impl GpuRunner {
     }
 }
 
-/// Whether the device has the dtype.
-fn has(capabilities: Capabilities, dtype: DType) -> bool {
-    match dtype {
-        DType::F16 => capabilities.f16,
-        DType::F64 => capabilities.f64,
-        DType::I64 | DType::U64 => capabilities.int64,
-        _ => true,
-    }
-}
-
 impl Runner for GpuRunner {
     fn describe(&self) -> Description {
         let capabilities = self.gpu.capabilities();
-        let dtypes = DTypes::IR4.iter().filter(|&d| has(capabilities, d));
+        let dtypes = DTypes::IR4.iter().filter(|&d| capabilities.has(d));
         Description {
             engine: self.name.clone(),
             version: format!("{} on {}", env!("CARGO_PKG_VERSION"), self.gpu.info()),
