@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Known(Known),
     /// Show a campaign while it runs.
     Watch(Watch),
+    /// Find the operators of a model that a backend gets wrong.
+    Blame(Blame),
     /// Find the smallest case that shows the same finding.
     Reduce(Reduce),
     /// Run the findings that are written up on the engines that they accuse: are they still so?
@@ -102,6 +104,7 @@ impl Command {
             | Self::Report(_)
             | Self::Known(_)
             | Self::Watch(_)
+            | Self::Blame(_)
             | Self::Reduce(_)
             | Self::Corpus(_)
             | Self::Ops(_)
@@ -190,6 +193,19 @@ pub(crate) struct Gen {
     pub bounds: Bounds,
 }
 
+/// What is given of the inputs of models that come without data.
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Inputs {
+    /// The value of an input of models that come without data: an array of NumPy (.npy) or a TensorProto (.pb). May be repeated;
+    /// without it, values on which the model is defined are searched.
+    #[arg(long, value_name = "NAME=FILE", value_parser = input)]
+    pub input: Vec<(String, PathBuf)>,
+    /// A size that such models leave open, by their name for it; `INPUT[AXIS]` where they have none. May be repeated; without
+    /// it, a small one is drawn.
+    #[arg(long, value_name = "NAME=N", value_parser = size)]
+    pub dim: Vec<(String, i64)>,
+}
+
 /// `run`
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Run {
@@ -206,14 +222,8 @@ pub(crate) struct Run {
     /// Write the results as JUnit XML.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// The value of an input of models that come without data: an array of NumPy (.npy) or a TensorProto (.pb). May be repeated;
-    /// without it, values on which the model is defined are searched.
-    #[arg(long, value_name = "NAME=FILE", value_parser = input)]
-    pub input: Vec<(String, PathBuf)>,
-    /// A size that such models leave open, by their name for it; `INPUT[AXIS]` where they have none. May be repeated; without
-    /// it, a small one is drawn.
-    #[arg(long, value_name = "NAME=N", value_parser = size)]
-    pub dim: Vec<(String, i64)>,
+    #[command(flatten)]
+    pub given: Inputs,
     /// Compare with this relative tolerance instead of the case's own or the derived bounds.
     #[arg(long, value_name = "X", value_parser = tolerance)]
     pub rtol: Option<f64>,
@@ -403,6 +413,24 @@ pub(crate) struct Watch {
     /// A list of known findings (TOML), as for `fuzz`.
     #[arg(long, value_name = "FILE")]
     pub known: Option<PathBuf>,
+}
+
+/// `blame`
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Blame {
+    /// A model (`.onnx` or `.onnxtxt`) or a case folder.
+    pub model: PathBuf,
+    /// The backends, as for `run`.
+    #[arg(long, required = true, value_delimiter = ',', value_parser = word(), value_name = "BACKENDS")]
+    pub on: Vec<String>,
+    #[command(flatten)]
+    pub given: Inputs,
+    /// Show every operator, and not only those that are not right.
+    #[arg(long)]
+    pub all: bool,
+    /// How long a backend may take for one run.
+    #[arg(long, default_value = "60s", value_parser = timeout, value_name = "TIME")]
+    pub timeout: Duration,
 }
 
 /// `reduce`

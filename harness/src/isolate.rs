@@ -11,7 +11,7 @@ use ir::inline::inline;
 use ir::rewrite::Rewrite;
 use ir::{Interface, NodeId, NodeKind, Tensor, Value};
 use ops::Model;
-use oracles::{Expected, Finding, Symptom, Verdict, allowance, assess, judge_but};
+use oracles::{Assessment, Doubt, Expected, Finding, Symptom, Verdict, allowance, assess};
 use worker::{Outcome, WorkerError};
 
 use crate::case;
@@ -97,16 +97,32 @@ impl Trial {
 
     /// Whether elements that a target gives are suspect, or even wrong.
     pub fn is_doubtful(&self, target: &Target) -> Result<bool, WorkerError> {
-        let limits = || interp::limits(&self.model, &case::tensors(&self.inputs), &target.tier).ok();
-        let (outcome, expected) = (self.outcome(target)?, self.expected());
-        let assessment = assess(&target.backend, &target.level, &outcome, &expected);
-        let doubts = assessment.doubts(&outcome, &expected, limits);
-        let is_off = |finding: &Finding| matches!(finding.symptom, Symptom::Mismatch(_));
+        let outcome = self.outcome(target)?;
+        let assessment = self.assess(target, &outcome);
         Ok(match &assessment.verdict {
-            Verdict::Pass => !doubts.is_empty(),
+            Verdict::Pass => !self.doubts(target, &outcome, &assessment).is_empty(),
             Verdict::Bug(finding) => is_off(finding),
             Verdict::Incomparable(_) => false,
         })
+    }
+
+    /// What is to be said of an answer. What follows from the width of integers that the target declares is open.
+    pub fn assess(&self, target: &Target, outcome: &Outcome) -> Assessment {
+        let expected = self.expected();
+        let assessment = assess(&target.backend, &target.level, outcome, &expected);
+        match &assessment.verdict {
+            Verdict::Bug(finding) if is_off(finding) && target.shortens_integers() => {
+                let but = expected.but(&self.outputs_beyond_i32());
+                assess(&target.backend, &target.level, outcome, &Expected { outputs: &but, ..expected })
+            }
+            _ => assessment,
+        }
+    }
+
+    /// What is suspect in an answer that is right.
+    pub fn doubts(&self, target: &Target, outcome: &Outcome, assessment: &Assessment) -> Vec<Doubt> {
+        let limits = || interp::limits(&self.model, &case::tensors(&self.inputs), &target.tier).ok();
+        assessment.doubts(outcome, &self.expected(), limits)
     }
 
     /// The names of the outputs that depend on an i64 which i32 does not hold.
@@ -126,16 +142,7 @@ impl Trial {
     /// that the target declares.
     pub fn run(&self, target: &Target) -> Result<Option<(Finding, Outcome)>, WorkerError> {
         let outcome = self.outcome(target)?;
-        let expected = self.expected();
-        let judged = |but| judge_but(&target.backend, &target.level, &outcome, &expected, but);
-        let is_off = |finding: &Finding| matches!(finding.symptom, Symptom::Mismatch(_));
-        let verdict = match judged(&BTreeSet::new()) {
-            Verdict::Bug(finding) if is_off(&finding) && target.shortens_integers() => {
-                judged(&self.outputs_beyond_i32())
-            }
-            verdict => verdict,
-        };
-        Ok(match verdict {
+        Ok(match self.assess(target, &outcome).verdict {
             // What is undefined may be refused, and says nothing about a graph that computes other values there.
             Verdict::Bug(finding) if finding.is_refusal() && !self.is_defined() => None,
             Verdict::Bug(finding) => Some((*finding, outcome)),
@@ -144,9 +151,23 @@ impl Trial {
     }
 }
 
+/// Whether elements are off.
+fn is_off(finding: &Finding) -> bool {
+    matches!(finding.symptom, Symptom::Mismatch(_))
+}
+
 /// The model of one operator alone. Operands that are constants stay constants; the others become inputs with the
 /// reference's values, and with one of several where the value is open. `None` if the evaluation lacks one.
 pub fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Option<(Model, Vec<Tensor>)> {
+    isolate_on(flat, id, &|operand| evaluation.taps.get(&operand).map(|tap| tap.tensor.clone()))
+}
+
+/// The model of one operator alone, on values that somebody has for its operands.
+pub fn isolate_on(
+    flat: &Model,
+    id: NodeId,
+    value: &dyn Fn(Value) -> Option<Tensor>,
+) -> Option<(Model, Vec<Tensor>)> {
     let node = flat.graph.node(id);
     let mut rewrite = Rewrite::of(&flat.graph);
     let mut inputs = Vec::new();
@@ -157,7 +178,7 @@ pub fn isolate(flat: &Model, id: NodeId, evaluation: &Evaluation) -> Option<(Mod
         if let NodeKind::Constant(_) = flat.graph.node(operand.node).kind {
             rewrite.keep(operand.node)?;
         } else {
-            inputs.push(evaluation.taps.get(&operand)?.tensor.clone());
+            inputs.push(value(operand)?);
             let name = format!("x{}", inputs.len() - 1);
             let input = rewrite.graph.variable(name, flat.graph.ty(operand).clone());
             rewrite.replace(operand, input);

@@ -23,6 +23,8 @@
 //! | [`blame`] | which operator is at fault |
 //! | `symptom_match` | how like what an operator shows alone is to what its graph shows |
 //! | `divergent` | the first operator to diverge within a graph |
+//! | `tapped` | what a target has within a graph |
+//! | [`local`] | each operator judged by itself, on the operands that a target has for it |
 //! | `wrong_type` | the operator whose wrong type is the reason for a refusal |
 //! | `forms` | the forms of a program, and the program with one of them undone |
 //! | `propagation` | whether what an operator got wrong is seen in an output |
@@ -46,12 +48,14 @@ mod forms;
 pub mod invent;
 pub mod judged;
 pub mod known;
+pub mod local;
 pub mod oracle;
 pub mod peel;
 mod propagation;
 pub mod reduce;
 pub mod stored;
 mod symptom_match;
+mod tapped;
 mod wrong_type;
 
 pub use forms::Written;

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod backends;
+mod blame;
 mod campaign_folder;
 mod corpus;
 mod fuzz;
@@ -19,16 +20,19 @@ mod worker;
 
 use std::fs;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::worker::Limits;
 use anyhow::{Context, bail};
 use harness::{Target, target};
+use ir::Kind;
+use onnx::case::read_value;
 use onnx::violate::{self, Rule};
+use triage::invent::Given;
 
-use crate::args::{Args, Command};
+use crate::args::{Args, Command, Inputs};
 use crate::screen;
 use campaign::Exit;
 
@@ -52,6 +56,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Report(report_) => report::run(common, &report_),
         Command::Known(known_) => known::run(common, &known_),
         Command::Watch(watch_) => watch::run(common, &watch_),
+        Command::Blame(blame_) => blame::run(common, &blame_),
         Command::Reduce(reduce_) => reduce::run(common, &reduce_),
         Command::Corpus(corpus_) => corpus::run(common, &corpus_),
         Command::Ops(ops_) => ops::run(common, ops_),
@@ -95,6 +100,13 @@ fn targets(names: &[String], limits: &Limits) -> anyhow::Result<Vec<Target>> {
     }
     target::tell_apart(&mut all);
     Ok(all)
+}
+
+/// What is given of the inputs of models that come without data.
+fn given(inputs: &Inputs) -> anyhow::Result<Given> {
+    let read = |(name, file): &(String, PathBuf)| Ok((name.clone(), read_value(file, Kind::Tensor)?));
+    let values = inputs.input.iter().map(read).collect::<anyhow::Result<_>>()?;
+    Ok(Given { sizes: inputs.dim.iter().cloned().collect(), inputs: values })
 }
 
 /// The rules of these names; they mean nothing where no rule is broken.

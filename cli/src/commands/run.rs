@@ -1,17 +1,13 @@
 //! `onnxsmith run`
 
-use std::path::PathBuf;
-
 use anyhow::{Context, bail};
 use campaign::junit;
-use campaign::replay::{Drawn, Given, NotPassing, Replay, Replayed, replay};
-use ir::Kind;
-use onnx::case::read_value;
+use campaign::replay::{Drawn, NotPassing, Replay, Replayed, replay};
 use oracles::Tolerance;
 use serde_json::json;
 use worker::Limits;
 
-use super::{jobs, targets, writable};
+use super::{given, jobs, targets, writable};
 use crate::args::{Common, Run};
 use crate::screen;
 use campaign::Exit;
@@ -31,7 +27,7 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         out: args.out.as_deref(),
         tolerance: tolerance(args),
         seed: common.seed,
-        given: given(args)?,
+        given: given(&args.given)?,
     };
     let bar = screen::progress(common, Some(cases.len() as u64), "running");
     let replayed = replay(&cases, &how, &|| bar.inc(1));
@@ -57,13 +53,6 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
     }
     let failed = replayed.backends.values().any(campaign::replay::Counts::failed);
     Ok(if failed { Exit::Findings } else { Exit::Clean })
-}
-
-/// What is given of the inputs of models that come without data.
-fn given(args: &Run) -> anyhow::Result<Given> {
-    let read = |(name, file): &(String, PathBuf)| Ok((name.clone(), read_value(file, Kind::Tensor)?));
-    let inputs = args.input.iter().map(read).collect::<anyhow::Result<_>>()?;
-    Ok(Given { sizes: args.dim.iter().cloned().collect(), inputs })
 }
 
 /// Names the cases that cannot be used. What came of the others is told before.

@@ -1,0 +1,45 @@
+//! `blame`: which operators of a model a backend gets wrong.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn blame(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let program = env!("CARGO_BIN_EXE_onnxsmith");
+    let args = [&["blame"], args, &["--quiet"]].concat();
+    let Output { status, stdout, stderr } =
+        Command::new(program).args(args).current_dir(folder).output().expect("the program starts");
+    let text = [stdout, stderr].concat();
+    (status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Three operators; rten's Sign takes 0 for a positive number.
+const MODEL: &str = r#"<ir_version: 10, opset_import: ["" : 21]>
+m (float[batch, 3] x) => (float[batch, 3] y)
+{
+    zeros = Sub(x, x)
+    [the_sign] signs = Sign(zeros)
+    y = Add(signs, x)
+}
+"#;
+
+#[test]
+fn the_operator_that_is_wrong_is_named_as_the_model_names_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("m.onnxtxt"), MODEL).expect("a model");
+    let (code, said) = blame(folder.path(), &["m.onnxtxt", "--on", "rten:none", "--dim", "batch=2"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("rten:none: 3 operators: 2 right, 0 suspect, 1 wrong"), "{said}");
+    assert!(said.contains("the first that is wrong is Sign `the_sign`"), "{said}");
+}
+
+#[test]
+fn nothing_is_wrong_with_right_kernels_and_everything_is_shown_where_that_is_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("m.onnxtxt"), MODEL).expect("a model");
+    let (code, said) = blame(folder.path(), &["m.onnxtxt", "--on", "cpu", "--all"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("right Sign `the_sign`") && said.contains("sizes drawn: batch="), "{said}");
+    let (code, said) = blame(folder.path(), &["m.onnxtxt", "--on", "cpu", "--dim", "x=2"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("no open size `x`"), "{said}");
+}

@@ -1,0 +1,255 @@
+//! Each operator of a model judged by itself, on the operands that a target itself has for it.
+//!
+//! Bounds that are carried through a deep network end up wider than its values: of its outputs they say nothing then. But a
+//! target that tells its values within the graph ([taps](crate::tapped)) can be asked about one step at a time: given these operands,
+//! is that the result? Bounds start anew from exact operands at each, and an error is seen where it is made.
+//!
+//! An engine that tells every value cannot fuse operators, so what only a fusion gets wrong is not seen: the report says whether the
+//! outputs are other ones than without taps.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ir::inline::inline;
+use ir::{NodeId, NodeKind, Operation, Tensor, Value};
+use ops::Model;
+use oracles::Verdict;
+use serde::Serialize;
+use worker::{Outcome, WorkerError};
+
+use crate::invent::{Given, Invented, NoInputs, invent};
+use crate::stored;
+use crate::tapped::{self, Parts, Tapped};
+use harness::isolate::{Trial, isolate_on};
+use harness::target::Target;
+use harness::{case, reference};
+
+/// A model with inputs, to be judged operator by operator.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// What the model comes to for the inputs.
+    pub model: Model,
+    /// The values of its variables, in order.
+    pub inputs: Vec<Tensor>,
+    /// What the model calls each of its nodes, where it has no functions.
+    names: Vec<String>,
+    /// The sizes that the model leaves open and that were drawn.
+    pub drawn: BTreeMap<String, i64>,
+}
+
+/// Why a model cannot be judged.
+#[derive(Debug, thiserror::Error)]
+pub enum LocalError {
+    /// It has no inputs, or cannot be read.
+    #[error(transparent)]
+    Inputs(#[from] NoInputs),
+    /// Its inputs are other ones.
+    #[error("the inputs do not fit the model: {0}")]
+    Bind(String),
+    /// It cannot be written out.
+    #[error("its functions call each other too often to be written out")]
+    Functions,
+    /// A worker cannot be started.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+}
+
+impl From<onnx::Error> for LocalError {
+    fn from(error: onnx::Error) -> Self {
+        Self::Inputs(NoInputs::Model(error))
+    }
+}
+
+impl Subject {
+    /// The model of a saved case with its first data set, or a lone model with inputs that are given or found.
+    pub fn read(path: &Path, given: &Given, seed: u64) -> Result<Self, LocalError> {
+        let folder = stored::read(path)?;
+        let Invented { set, drawn } = match folder.sets.first() {
+            Some(set) => Invented { set: set.clone(), drawn: BTreeMap::new() },
+            None => invent(&folder, given, seed)?,
+        };
+        let known = set.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
+        let program = case::program(&folder.model)?;
+        let imported = case::trace(&program, &known)?;
+        let inputs = reference::bind(&imported.model, &known).map_err(LocalError::Bind)?;
+        let nodes = &program.main.body.nodes;
+        let name = |node: usize| nodes.get(node).map_or_else(String::new, |node| node.rest.name().to_owned());
+        let names = imported.origins.iter().map(|origin| name(origin.outermost())).collect();
+        Ok(Self { model: imported.model, inputs, names, drawn })
+    }
+
+    /// What a target makes of each operator.
+    pub fn on(&self, target: &Target) -> Result<Local, LocalError> {
+        let mut local = local(target, &self.model, &self.inputs)?.ok_or(LocalError::Functions)?;
+        if self.model.functions.is_empty() {
+            for judged in &mut local.operators {
+                judged.name = self.names.get(judged.node as usize).cloned().unwrap_or_default();
+            }
+        }
+        Ok(local)
+    }
+}
+
+/// What a target makes of each operator of a model.
+#[derive(Clone, Debug, Serialize)]
+pub struct Local {
+    /// The target.
+    pub target: String,
+    /// The operators, in SSA order, functions inlined.
+    pub operators: Vec<Judged>,
+    /// Whether outputs differ from those that it gives where it need not tell what is within.
+    pub changed_by_taps: bool,
+}
+
+/// What a target makes of an operator.
+#[derive(Clone, Debug, Serialize)]
+pub struct Judged {
+    /// The node of the flat graph.
+    pub node: u32,
+    /// What the model calls it; empty where that is not known.
+    pub name: String,
+    /// The operator.
+    pub op: String,
+    /// The types of its results.
+    pub types: Vec<String>,
+    /// How it stands.
+    pub standing: Standing,
+    /// Why, where it is not right.
+    pub why: String,
+    /// The largest share of its bound that an element's error is; 0 where all are exact.
+    pub used: f64,
+}
+
+/// How a result stands beside the operands.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It is right.
+    Right,
+    /// The target does not tell its operands, or its result.
+    Untold,
+    /// Nothing can be said: the operator is not defined on these operands, or what is right is undecidable.
+    Open,
+    /// It is right, and further off than good implementations are.
+    Suspect,
+    /// It is wrong.
+    Wrong,
+}
+
+impl Standing {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::Untold => "untold",
+            Self::Open => "open",
+            Self::Suspect => "suspect",
+            Self::Wrong => "wrong",
+        }
+    }
+}
+
+impl Local {
+    /// How many operators stand so.
+    pub fn count(&self, standing: Standing) -> usize {
+        self.operators.iter().filter(|judged| judged.standing == standing).count()
+    }
+
+    /// The first operator, in SSA order, that is wrong.
+    pub fn first_wrong(&self) -> Option<&Judged> {
+        self.operators.iter().find(|judged| judged.standing == Standing::Wrong)
+    }
+}
+
+/// Judges each operator of a valid model. `None` where its functions call each other too often to be inlined.
+pub fn local(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<Local>, WorkerError> {
+    let Some(graph) = inline(model) else { return Ok(None) };
+    let flat = Model::new(model.opset, graph);
+    let told = Told::by(target, &flat, inputs)?;
+    let operators = flat.graph.iter().filter(|(_, node)| matches!(node.kind, NodeKind::Operator(_)));
+    let operators = operators.map(|(id, _)| told.judge(target, &flat, id)).collect();
+    let changed_by_taps = told.differs(target, &flat, inputs)?;
+    Ok(Some(Local { target: target.name(), operators, changed_by_taps }))
+}
+
+/// The values of a graph, as a target has them.
+struct Told(BTreeMap<Value, Tensor>);
+
+impl Told {
+    fn by(target: &Target, flat: &Model, inputs: &[Tensor]) -> Result<Self, WorkerError> {
+        let variables = flat.graph.variables().map(|(id, ..)| Value::new(id, 0));
+        let mut values: BTreeMap<Value, Tensor> = variables.zip(inputs.iter().cloned()).collect();
+        let mut parts = Parts::of(&flat.graph);
+        while let Some(part) = parts.next(|_| true) {
+            match tapped::run(target, flat, inputs, &part)? {
+                Tapped::Ran(outcome) => values.extend(among(part, outcome)),
+                Tapped::Failed => parts.split(&part),
+                Tapped::TooMuch => break,
+            }
+        }
+        Ok(Self(values))
+    }
+
+    /// How the result of an operator stands.
+    fn judge(&self, target: &Target, flat: &Model, id: NodeId) -> Judged {
+        let node = flat.graph.node(id);
+        let op = match &node.kind {
+            NodeKind::Operator(op) => op.name().to_owned(),
+            NodeKind::Variable { .. } | NodeKind::Constant(_) | NodeKind::Call(_) => String::new(),
+        };
+        let types = node.outputs.iter().map(ToString::to_string).collect();
+        let (standing, why, used) = self.standing(target, flat, id);
+        Judged { node: id.0, name: String::new(), op, types, standing, why, used }
+    }
+
+    fn standing(&self, target: &Target, flat: &Model, id: NodeId) -> (Standing, String, f64) {
+        let untold = |why: &str| (Standing::Untold, why.to_owned(), 0.0);
+        let ports = 0..flat.graph.node(id).outputs.len();
+        let results: Option<Vec<(String, Tensor)>> = ports
+            .map(|port| Some((format!("y{port}"), self.0.get(&Value::new(id, port))?.clone())))
+            .collect();
+        let Some(results) = results else { return untold("its result is not told") };
+        let Some((model, inputs)) = isolate_on(flat, id, &|operand| self.0.get(&operand).cloned()) else {
+            return untold("its operands are not told");
+        };
+        let declared = model.graph.variables().map(|(_, _, ty)| ty);
+        if !declared.eq(inputs.iter().map(Tensor::ty).collect::<Vec<_>>().iter()) {
+            return untold("an operand is not of the type that the model has there");
+        }
+        let Some(trial) = Trial::of(model, inputs, target.profile) else {
+            return (Standing::Open, "it is not defined on these operands".to_owned(), 0.0);
+        };
+        assessed(&trial, target, &Outcome::Outputs(results))
+    }
+
+    /// Whether the outputs differ from those of the graph as it is.
+    fn differs(&self, target: &Target, flat: &Model, inputs: &[Tensor]) -> Result<bool, WorkerError> {
+        let outputs = flat.graph.outputs.iter().map(|output| output.value).collect::<Vec<_>>();
+        let Tapped::Ran(outcome) = tapped::run(target, flat, inputs, &outputs)? else { return Ok(false) };
+        let is_other =
+            |(value, tensor): (Value, Tensor)| self.0.get(&value).is_some_and(|told| *told != tensor);
+        Ok(among(outputs, outcome).any(is_other))
+    }
+}
+
+/// The values that these taps give.
+fn among(taps: Vec<Value>, outcome: Outcome) -> impl Iterator<Item = (Value, Tensor)> {
+    let mut given: BTreeMap<String, Tensor> = match outcome {
+        Outcome::Outputs(outputs) => outputs.into_iter().collect(),
+        Outcome::Unsupported { .. } | Outcome::Rejected { .. } | Outcome::Fault(_) => BTreeMap::new(),
+    };
+    taps.into_iter().filter_map(move |tap| Some((tap, given.remove(&tapped::name(tap))?)))
+}
+
+fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> (Standing, String, f64) {
+    let assessment = trial.assess(target, outcome);
+    let used = assessment.comparisons.iter().map(|comparison| comparison.used).fold(0.0, f64::max);
+    match &assessment.verdict {
+        Verdict::Bug(finding) => (Standing::Wrong, finding.detail.clone(), used),
+        Verdict::Incomparable(why) => (Standing::Open, why.to_string(), used),
+        Verdict::Pass => match trial.doubts(target, outcome, &assessment).first() {
+            Some(doubt) => (Standing::Suspect, doubt.to_string(), used),
+            None => (Standing::Right, String::new(), used),
+        },
+    }
+}
