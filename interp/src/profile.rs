@@ -181,8 +181,21 @@ impl Profile {
     pub const TRANSFORMING: Self =
         Self { name: "transforming", transforms_convolutions: true, ..Self::DECLARED };
 
+    /// A runtime that computes in shaders: steps as accurate as [`Self::WGSL`]'s, and the liberties of [`Self::DECLARED`], which are
+    /// those of optimisers and of kernels that document nothing else.
+    pub const WGSL_RUNTIME: Self = Self {
+        name: "wgsl-runtime",
+        widens_halves: Self::DECLARED.widens_halves,
+        nan_may_lose: Self::DECLARED.nan_may_lose,
+        integers_may_saturate: Self::DECLARED.integers_may_saturate,
+        running_variance: Self::DECLARED.running_variance,
+        folds: Self::DECLARED.folds,
+        ..Self::WGSL
+    };
+
     /// All profiles.
-    pub const ALL: [&'static Self; 4] = [&Self::TIGHT, &Self::WGSL, &Self::DECLARED, &Self::TRANSFORMING];
+    pub const ALL: [&'static Self; 5] =
+        [&Self::TIGHT, &Self::WGSL, &Self::DECLARED, &Self::TRANSFORMING, &Self::WGSL_RUNTIME];
 
     /// What good implementations of its kind have: steps as accurate as [`Self::TIGHT`]'s, with the liberties of this profile
     /// that are not about accuracy. What is computed otherwise and no less accurately is among these.
