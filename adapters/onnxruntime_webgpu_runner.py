@@ -44,34 +44,42 @@ def find_device():
     return device
 
 
-def load(model, level):
+def open_session(model, level):
     options = configure(level)
     options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     options.add_provider_for_devices([DEVICE], INT64)
     session = ort.InferenceSession(model, options, enable_fallback=0)
     if PROVIDER not in session.get_providers():
         raise RuntimeError(f"the session runs on {session.get_providers()}")
+    return session
+
+
+def load(model, level):
+    session = open_session(model, level)
     names = [output.name for output in session.get_outputs()]
     return lambda inputs: dict(zip(names, session.run(names, inputs), strict=True))
 
 
 def try_out():
-    """Runs one node. What stands in the way is then known before a case is sent."""
+    """A session that has run one node. What stands in the way is then known before a case is sent."""
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])
     graph = helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "one", [x], [y])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     try:
-        load(model.SerializeToString(), "none")({"x": np.ones(1, np.float32)})
+        session = open_session(model.SerializeToString(), "none")
+        session.run(None, {"x": np.ones(1, np.float32)})
     except Exception as error:
         why = str(error).split("was false.")[-1].strip()
         raise Unavailable(f"ONNX Runtime's WebGPU provider runs on no adapter here: {why} (docs/gpu.md)") from error
+    return session
 
 
 if __name__ == "__main__":
     ort.set_default_logger_severity(3)
     DEVICE = find_device()
-    try_out()
+    # The GPU is opened with the first session and closed with the last. While this one is there, that is not once a case.
+    KEPT = try_out()
     serve(
         {
             "engine": "onnxruntime_webgpu",
