@@ -107,6 +107,7 @@ fn is_tensor(kind: &Kind) -> bool {
 /// What the worker answers to [`Request::Hello`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant, reason = "there is one for each process")]
 pub enum Greeting {
     /// It is ready.
     Hello(Hello),
