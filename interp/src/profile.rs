@@ -185,6 +185,7 @@ impl Profile {
     /// those of optimisers and of kernels that document nothing else.
     pub const WGSL_RUNTIME: Self = Self {
         name: "wgsl-runtime",
+        function: wgsl_runtime,
         widens_halves: Self::DECLARED.widens_halves,
         nan_may_lose: Self::DECLARED.nan_may_lose,
         integers_may_saturate: Self::DECLARED.integers_may_saturate,
@@ -315,6 +316,17 @@ fn wgsl(f: Fun, d: DType) -> Accuracy {
         | Fun::Log1p
         | Fun::Sigmoid
         | Fun::Softplus => Accuracy::Formula { abs: 0.0 },
+    }
+}
+
+/// Of a function that WGSL lacks it says nothing. A runtime that documents nothing may take a form of it that cancels, such as
+/// 1 − 1/(1 + eˣ), whose error is flat.
+fn wgsl_runtime(f: Fun, d: DType) -> Accuracy {
+    match (wgsl(f, d), declared(f, d)) {
+        (Accuracy::Formula { abs }, Accuracy::Either { abs: floor, .. }) => {
+            Accuracy::Formula { abs: abs.max(floor) }
+        }
+        (accuracy, _) => accuracy,
     }
 }
 
