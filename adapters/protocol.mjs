@@ -82,7 +82,7 @@ function receive() {
 }
 
 /** So many bytes, at the start of memory of their own. */
-function read(length) {
+export function read(length) {
   while (pending.length < length) {
     if (!receive()) throw new Error("standard input ends inside a frame");
   }
@@ -93,7 +93,7 @@ function read(length) {
 }
 
 /** A header, or null at the end. */
-function readLine() {
+export function readLine() {
   let end;
   while ((end = pending.indexOf("\n")) < 0) {
     if (!receive()) return null;
@@ -104,7 +104,7 @@ function readLine() {
 }
 
 /** Writes one frame. */
-function send(header, blobs = []) {
+export function send(header, blobs = []) {
   const frame = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...blobs]);
   for (let sent = 0; sent < frame.length; ) sent += fs.writeSync(STDOUT, frame, sent);
 }

@@ -26,5 +26,5 @@ mod wgsl;
 
 pub use device::{AdapterInfo, Capabilities, Gpu, GpuError, SelfTest, Which, adapters};
 pub use dispatch::support;
-pub use record::GpuTensor;
+pub use record::{GpuTensor, Launched};
 pub use run::NodeError;

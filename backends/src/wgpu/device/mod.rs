@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use ir::DType;
 
-use super::record::{Pipeline, Recorder};
+use super::record::{Launched, Pipeline, Recorder};
 use adapter::enumerate;
 
 pub use adapter::{AdapterInfo, Which, adapters};
@@ -45,6 +45,8 @@ pub struct Gpu {
     pub(crate) limits: wgpu::Limits,
     pub(crate) pipelines: Mutex<HashMap<String, Arc<Pipeline>>>,
     pub(crate) recorder: Mutex<Recorder>,
+    /// The launches since somebody asked for them.
+    pub(crate) trace: Mutex<Option<Vec<Launched>>>,
     /// The first error that reached no error scope; the handler must not panic, which is `wgpu`'s default.
     fault: Arc<Mutex<Option<String>>>,
     info: AdapterInfo,
@@ -106,6 +108,7 @@ impl Gpu {
         let limits = device.limits();
         let mut gpu = Self {
             recorder: Mutex::default(),
+            trace: Mutex::default(),
             pipelines: Mutex::default(),
             limits,
             device,
