@@ -319,12 +319,18 @@ fn wgsl(f: Fun, d: DType) -> Accuracy {
     }
 }
 
-/// Of a function that WGSL lacks it says nothing. A runtime that documents nothing may take a form of it that cancels, such as
-/// 1 − 1/(1 + eˣ), whose error is flat.
+/// The looser of both. Of a function that WGSL lacks it says nothing, and a runtime that documents nothing may take a form of it
+/// that cancels, such as 1 − 1/(1 + eˣ), whose error is flat. What follows from constants it may compute on the processor.
 fn wgsl_runtime(f: Fun, d: DType) -> Accuracy {
     match (wgsl(f, d), declared(f, d)) {
         (Accuracy::Formula { abs }, Accuracy::Either { abs: floor, .. }) => {
             Accuracy::Formula { abs: abs.max(floor) }
+        }
+        (Accuracy::Slope { base, per_unit, least }, Accuracy::Slope { base: b, per_unit: p, least: l }) => {
+            Accuracy::Slope { base: base.max(b), per_unit: per_unit.max(p), least: least.max(l) }
+        }
+        (Accuracy::Near { low, high, abs, ulp }, Accuracy::Either { ulp: other, .. }) => {
+            Accuracy::Near { low, high, abs, ulp: ulp.max(other) }
         }
         (accuracy, _) => accuracy,
     }
