@@ -11,7 +11,8 @@ const VERSION = 1;
 const [STDIN, STDOUT] = [0, 1];
 
 console.log = console.info = console.debug = console.error;
-process.stdout.write = process.stderr.write.bind(process.stderr);
+// Node opens its own stream for standard output where somebody asks for it, and what is written then may fail for want of room.
+Object.defineProperty(process, "stdout", { value: process.stderr });
 
 /** The runtime, or its adapter, lacks something. */
 export class Unsupported extends Error {}
