@@ -12,15 +12,21 @@ LEVELS = {
     "extended": ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
     "all": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
 }
+OPSET = 26
 LACKING = ["NOT_IMPLEMENTED", "NotImplemented", "is not a registered function/op", "official support for domain"]
 
 
-def load(model, level):
+def configure(level):
+    """A session's options, for whichever provider."""
     options = ort.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
     options.graph_optimization_level = LEVELS[level]
     options.log_severity_level = 3
-    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return options
+
+
+def load(model, level):
+    session = ort.InferenceSession(model, configure(level), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
 
     def execute(inputs):
@@ -44,7 +50,7 @@ if __name__ == "__main__":
         {
             "engine": "onnxruntime",
             "version": ort.__version__,
-            "opset": 26,
+            "opset": OPSET,
             "levels": list(LEVELS),
             "dtypes": {name: name for name in DTYPES if name != "bf16"},
             "values": VALUES,

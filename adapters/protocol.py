@@ -21,6 +21,7 @@ os.dup2(2, 1)
 # ruff: noqa: E402
 import json
 import signal
+import sys
 import time
 
 import ml_dtypes
@@ -55,6 +56,25 @@ NAMES = {dtype: name for name, dtype in (DTYPES | NARROW).items()}
 
 class Unsupported(Exception):
     """The runtime, or its adapter, lacks something."""
+
+
+class Unavailable(Exception):
+    """The runtime cannot run here, for lack of what is said. Raise it before `serve`."""
+
+
+def refuse(kind, error, trace):
+    """What ends the runner before it serves: what it lacks is its answer to `hello`."""
+    if issubclass(kind, ModuleNotFoundError):
+        error = f"there is no Python package `{error.name}`; `scripts/python-env` installs what adapters need"
+    elif not issubclass(kind, Unavailable):
+        sys.__excepthook__(kind, error, trace)
+        return
+    FRAMES_IN.readline()
+    send(FRAMES_OUT, {"type": "unavailable", "why": str(error)})
+
+
+# A runner need not catch anything: a package that it imports may be what is lacking.
+sys.excepthook = refuse
 
 
 def serve(description, load, lacks=lambda message: False):

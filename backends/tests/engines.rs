@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 
 use ir::{DType, DTypes, Datum, Tensor, Type, Wanted};
 use onnxsmith_backends::engines;
@@ -15,6 +16,9 @@ const MODEL: &[u8] = include_bytes!("models/add_relu.onnx");
 
 /// The repository's root.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The variable by which the Vulkan loader is told of further drivers.
+const DRIVERS: &str = "VK_ADD_DRIVER_FILES";
 
 /// Says what is not tested, past the test harness, which shows nothing of a test that passes.
 fn not_tested(engine: &str, why: &str) {
@@ -64,23 +68,34 @@ fn workers() -> Vec<(String, Worker)> {
     found
 }
 
-/// A worker for each adapter whose Python package is installed.
+/// Tells the Vulkan loader where `scripts/swiftshader` put a driver, unless the environment already names one: Dawn takes no older
+/// lavapipe, and machines without a GPU have nothing else.
+fn with_driver(spec: Spec) -> Spec {
+    let driver = format!("{ROOT}/.swiftshader/swiftshader_icd.json");
+    if std::env::var_os(DRIVERS).is_some() || !Path::new(&driver).exists() {
+        return spec;
+    }
+    let variable = format!("{DRIVERS}={driver}").into();
+    let args = [variable, spec.program.into()].into_iter().chain(spec.args).collect();
+    Spec { program: "env".into(), args, name: spec.name }
+}
+
+/// A worker for each adapter whose packages are installed.
 fn adapters() -> Vec<(String, Worker)> {
     let files = std::fs::read_dir(format!("{ROOT}/adapters")).expect("the repository has adapters").flatten();
     let mut found = Vec::new();
     for file in files {
         let file_name = file.file_name().to_string_lossy().into_owned();
-        let Some(name) = file_name.strip_suffix("_runner.py") else { continue };
-        let program = format!("{ROOT}/.venv/bin/python").into();
-        let spec = Spec { name: name.to_owned(), program, args: vec![file.path().into()] };
-        match Worker::start(spec, Limits::default()) {
+        let Some((name, _)) = file_name.split_once("_runner.") else { continue };
+        let worker = Spec::adapter(Path::new(ROOT), name)
+            .and_then(|spec| Worker::start(with_driver(spec), Limits::default()));
+        match worker {
             Ok(worker) => found.push((name.to_owned(), worker)),
-            Err(WorkerError::Start { .. }) => {
-                not_tested(name, "there is no .venv (scripts/python-env makes it)");
-            }
-            Err(WorkerError::Handshake { stderr, .. }) if stderr.contains("ModuleNotFoundError") => {
-                not_tested(name, "its package is not installed (scripts/python-env does it)");
-            }
+            Err(
+                why @ (WorkerError::NoPython { .. }
+                | WorkerError::Unavailable { .. }
+                | WorkerError::Start { .. }),
+            ) => not_tested(name, &why.to_string()),
             Err(e) => panic!("{name}: {e}"),
         }
     }
@@ -245,5 +260,23 @@ fn tract_says_what_it_cannot_write() {
     for (level, said) in [("declutter", "No serializer"), ("optimize", "no optimisation level")] {
         let Outcome::Unsupported { why } = run(&format!("{level}{WRITTEN}")) else { panic!("{level}") };
         assert!(why.contains(said), "{why}");
+    }
+}
+
+/// ONNX Runtime's CPU provider has Det, and would run it for one that has not.
+#[test]
+fn the_webgpu_provider_leaves_nothing_to_the_cpu() {
+    let Some((_, mut worker)) = adapters().into_iter().find(|(name, _)| name == "onnxruntime_webgpu") else {
+        return;
+    };
+    let model = encoded(
+        "onnxsmith 1 opset 17\ngraph {\n  %0: f32[1, 1] = variable \"x\"\n  %1: f32[] = Det(%0)\n  return \"y\" = %1\n}\n",
+    );
+    let x = [("x".to_owned(), f32s(&[1, 1], &[1.0]))];
+    let outputs = [Wanted::tensor("y", DType::F32)];
+    for level in worker.description().levels.clone() {
+        let case = Case { model: &model, level: &level, inputs: &Datum::of_tensors(&x), outputs: &outputs };
+        let outcome = worker.run(&case).expect("the worker runs").outcome;
+        assert!(matches!(outcome, Outcome::Unsupported { .. }), "{level}: {outcome:?}");
     }
 }

@@ -181,8 +181,22 @@ impl Profile {
     pub const TRANSFORMING: Self =
         Self { name: "transforming", transforms_convolutions: true, ..Self::DECLARED };
 
+    /// A runtime that computes in shaders: steps as accurate as [`Self::WGSL`]'s, and the liberties of [`Self::DECLARED`], which are
+    /// those of optimisers and of kernels that document nothing else.
+    pub const WGSL_RUNTIME: Self = Self {
+        name: "wgsl-runtime",
+        function: wgsl_runtime,
+        widens_halves: Self::DECLARED.widens_halves,
+        nan_may_lose: Self::DECLARED.nan_may_lose,
+        integers_may_saturate: Self::DECLARED.integers_may_saturate,
+        running_variance: Self::DECLARED.running_variance,
+        folds: Self::DECLARED.folds,
+        ..Self::WGSL
+    };
+
     /// All profiles.
-    pub const ALL: [&'static Self; 4] = [&Self::TIGHT, &Self::WGSL, &Self::DECLARED, &Self::TRANSFORMING];
+    pub const ALL: [&'static Self; 5] =
+        [&Self::TIGHT, &Self::WGSL, &Self::DECLARED, &Self::TRANSFORMING, &Self::WGSL_RUNTIME];
 
     /// What good implementations of its kind have: steps as accurate as [`Self::TIGHT`]'s, with the liberties of this profile
     /// that are not about accuracy. What is computed otherwise and no less accurately is among these.
@@ -302,6 +316,23 @@ fn wgsl(f: Fun, d: DType) -> Accuracy {
         | Fun::Log1p
         | Fun::Sigmoid
         | Fun::Softplus => Accuracy::Formula { abs: 0.0 },
+    }
+}
+
+/// The looser of both. Of a function that WGSL lacks it says nothing, and a runtime that documents nothing may take a form of it
+/// that cancels, such as 1 − 1/(1 + eˣ), whose error is flat. What follows from constants it may compute on the processor.
+fn wgsl_runtime(f: Fun, d: DType) -> Accuracy {
+    match (wgsl(f, d), declared(f, d)) {
+        (Accuracy::Formula { abs }, Accuracy::Either { abs: floor, .. }) => {
+            Accuracy::Formula { abs: abs.max(floor) }
+        }
+        (Accuracy::Slope { base, per_unit, least }, Accuracy::Slope { base: b, per_unit: p, least: l }) => {
+            Accuracy::Slope { base: base.max(b), per_unit: per_unit.max(p), least: least.max(l) }
+        }
+        (Accuracy::Near { low, high, abs, ulp }, Accuracy::Either { ulp: other, .. }) => {
+            Accuracy::Near { low, high, abs, ulp: ulp.max(other) }
+        }
+        (accuracy, _) => accuracy,
     }
 }
 

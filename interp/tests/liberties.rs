@@ -174,6 +174,17 @@ fn a_denormal_may_be_flushed_where_nothing_is_added_to_it() {
 }
 
 #[test]
+fn a_runtime_in_shaders_may_take_forms_that_cancel() {
+    let x = -3.476_804_f32;
+    let by =
+        |profile| reference_by(profile, Unary(UnaryFn::Sigmoid), &[tensor(DType::F32, &[1], &[x.into()])]);
+    let cancelled = f64::from(1.0 - 1.0 / (1.0 + x.exp()));
+    assert!(accepts(&by(&Profile::WGSL_RUNTIME), &[cancelled]));
+    assert!(!accepts(&by(&Profile::WGSL), &[cancelled]));
+    assert!(!accepts(&by(&Profile::WGSL_RUNTIME), &[cancelled + 1e-6]));
+}
+
+#[test]
 fn terms_of_a_mean_may_be_scaled_first() {
     // Their sum is exact.
     let x = [1000.0f32, -999.0, 3.0];

@@ -47,6 +47,19 @@ fn a_denormal_that_is_compared_as_zero_may_go_on_as_it_is() {
 }
 
 #[test]
+fn denormals_that_are_sorted_as_zeros_may_come_in_any_order() {
+    let top = "onnxsmith 1 opset 16 graph { %0: f32[3] = variable \"x\" \
+               %1: f32[1], i64[1] = TopK(%0) {k = 1, axis = 0, largest = 1, sorted = 1} return \"y\" = %1 }";
+    let lane: &[f64] = &[-8e-39, -5e-39, 0.0];
+    let of = |profile| reference(top, &[lane], profile);
+    for &x in lane {
+        assert!(accepts(&of(&Profile::WGSL), &[x], &Profile::WGSL), "{x}");
+    }
+    assert!(!accepts(&of(&Profile::WGSL), &[-3e-38], &Profile::WGSL));
+    assert!(!accepts(&of(&Profile::TIGHT), &[-5e-39], &Profile::TIGHT));
+}
+
+#[test]
 fn a_pivot_that_may_vanish_where_it_divides_decides_nothing() {
     let det =
         "onnxsmith 1 opset 23 graph { %0: f32[2, 2] = variable \"x\" %1: f32[] = Det(%0) return \"y\" = %1 }";

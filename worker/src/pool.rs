@@ -9,7 +9,7 @@ use ir::{Datum, Kind, Tensor};
 use super::Case;
 use super::outcome::{Fault, Outcome, Run};
 use super::process::{Asked, Process};
-use super::protocol::{Description, FrameError, Reply};
+use super::protocol::{Description, FrameError, Greeting, Hello, Reply};
 use super::spec::{Limits, Spec, WorkerError};
 
 /// One worker: a process that is replaced when it dies.
@@ -196,7 +196,14 @@ fn launch(spec: &Spec, limits: &Limits) -> Result<(Process, Description, f64), W
     let mut process =
         Process::start(spec, limits).map_err(|source| WorkerError::Start { program: program(), source })?;
     match process.hello(limits) {
-        Ok((description, seconds)) => Ok((process, description, seconds)),
+        // A stranger's worker may say anything.
+        Ok(Greeting::Hello(Hello { description, seconds, .. })) => {
+            Ok((process, description, seconds.clamp(0.0, limits.startup.as_secs_f64())))
+        }
+        Ok(Greeting::Unavailable { why }) => {
+            process.end(&FrameError::Closed);
+            Err(WorkerError::Unavailable { engine: spec.name.clone(), why })
+        }
         Err(seen) => {
             let (fault, stderr) = process.end(&seen);
             if let (Some(engine), Fault::Exit { .. }) = (spec.built_in(), &fault)

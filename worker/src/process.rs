@@ -10,7 +10,7 @@ use ir::Datum;
 
 use super::outcome::Fault;
 use super::pipe::{PIPE, Patient};
-use super::protocol::{self, Description, FrameError, Hello, Reply, Request, RunHeader, VERSION, Wanted};
+use super::protocol::{self, FrameError, Greeting, Hello, Reply, Request, RunHeader, VERSION, Wanted};
 use super::spec::{Limits, Spec};
 use super::tail::Tail;
 use super::watchdog::{End, Watchdog};
@@ -85,20 +85,18 @@ impl Process {
         Ok(Self { stdin, stdout, stderr, watchdog, next_id: 0, requests: Vec::new() })
     }
 
-    /// The handshake: what the engine is, and the seconds that it took to load.
-    pub(super) fn hello(&mut self, limits: &Limits) -> Result<(Description, f64), FrameError> {
+    /// The handshake.
+    pub(super) fn hello(&mut self, limits: &Limits) -> Result<Greeting, FrameError> {
         protocol::append(&mut self.requests, &Request::Hello { protocol: VERSION }, &[])?;
-        let Hello { protocol, seconds, description } = self.timed(limits.startup, |process| {
+        let greeting = self.timed(limits.startup, |process| {
             process.send()?;
             protocol::read_header(&mut process.stdout)
         })?;
-        if protocol == VERSION {
-            // A stranger's worker may say anything.
-            Ok((description, seconds.clamp(0.0, limits.startup.as_secs_f64())))
-        } else {
-            Err(FrameError::Malformed(format!(
-                "it speaks protocol version {protocol}, this program {VERSION}"
-            )))
+        match greeting {
+            Greeting::Hello(Hello { protocol, .. }) if protocol != VERSION => Err(FrameError::Malformed(
+                format!("it speaks protocol version {protocol}, this program {VERSION}"),
+            )),
+            greeting => Ok(greeting),
         }
     }
 

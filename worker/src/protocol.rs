@@ -106,7 +106,20 @@ fn is_tensor(kind: &Kind) -> bool {
 
 /// What the worker answers to [`Request::Hello`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename = "hello")]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant, reason = "there is one for each process")]
+pub enum Greeting {
+    /// It is ready.
+    Hello(Hello),
+    /// The engine cannot run here.
+    Unavailable {
+        /// What it lacks: a package, a driver.
+        why: String,
+    },
+}
+
+/// Who a worker is.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Hello {
     /// The version the worker speaks.
     pub protocol: u32,

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use ir::{Datum, Wanted};
 
 use super::pipe::PIPE;
-use super::protocol::{self, Description, FrameError, Hello, Reply, Request, RunHeader, Stage, VERSION};
+use super::protocol::{
+    self, Description, FrameError, Greeting, Hello, Reply, Request, RunHeader, Stage, VERSION,
+};
 use super::{Case, frames, sys};
 
 /// The largest request a worker accepts. The parent is trusted; a limit keeps a bug in it from looking like one
@@ -77,7 +79,7 @@ pub(super) fn serve_on(
         let header = match request {
             Request::Hello { .. } => {
                 let (seconds, description) = (loading.as_secs_f64(), engine.describe());
-                let hello = Hello { protocol: VERSION, seconds, description };
+                let hello = Greeting::Hello(Hello { protocol: VERSION, seconds, description });
                 output.write_all(&protocol::frame(&hello, &[])?)?;
                 output.flush()?;
                 continue;
@@ -226,7 +228,8 @@ mod tests {
         let request = protocol::frame(&Request::Hello { protocol: VERSION }, &[]).unwrap();
         let mut answer = Vec::new();
         serve_on(&mut Picky, Duration::from_millis(1500), request.as_slice(), &mut answer).unwrap();
-        let hello: Hello = protocol::read_header(&mut answer.as_slice()).unwrap();
+        let greeting = protocol::read_header(&mut answer.as_slice()).unwrap();
+        let Greeting::Hello(hello) = greeting else { panic!("{greeting:?}") };
         assert_eq!(hello.seconds, 1.5);
     }
 

@@ -20,11 +20,39 @@ pub struct Spec {
     pub args: Vec<OsString>,
 }
 
-/// Where adapters to Python's runtimes are looked for, below the working directory.
+/// Where adapters to runtimes are looked for, below the working directory.
 const ADAPTERS: &str = "adapters";
+
+/// What runs an adapter.
+struct Interpreter {
+    /// What the names of its adapters end in.
+    ending: &'static str,
+    program: Program,
+    /// Its own arguments.
+    args: &'static [&'static str],
+}
+
+/// Where an interpreter is.
+enum Program {
+    /// Below the working directory.
+    Below(&'static str),
+    /// Where the system finds programs.
+    Installed(&'static str),
+}
 
 /// The interpreter that `scripts/python-env` makes.
 const PYTHON: &str = ".venv/bin/python";
+
+/// What adapters are written for.
+const INTERPRETERS: [Interpreter; 2] = [
+    Interpreter { ending: "_runner.py", program: Program::Below(PYTHON), args: &[] },
+    // With the handler, V8 reserves 8 GiB of addresses for each memory of a WebAssembly module, more than a worker may.
+    Interpreter {
+        ending: "_runner.mjs",
+        program: Program::Installed("node"),
+        args: &["--disable-wasm-trap-handler"],
+    },
+];
 
 impl Spec {
     /// The worker that a name on the command line stands for: an engine that is built into this executable, an adapter in
@@ -38,25 +66,28 @@ impl Spec {
         }
         let engine = name.split_once('@').map_or(name, |(engine, _)| engine);
         if !built_in.contains(&engine) {
-            return Self::adapter(name);
+            return Self::adapter(Path::new(""), name);
         }
         let program = std::env::current_exe()
             .map_err(|source| WorkerError::Start { program: "this executable".into(), source })?;
         Ok(Self { name: name.to_owned(), program, args: vec![WORKER_ARGUMENT.into(), name.into()] })
     }
 
-    /// The runner `adapters/<name>_runner.py`, if there is one, in the virtual environment of `scripts/python-env`.
-    fn adapter(name: &str) -> Result<Self, WorkerError> {
+    /// The runner `adapters/<name>_runner.py` below a folder, in the virtual environment of `scripts/python-env`, or else
+    /// `adapters/<name>_runner.mjs` in Node.js.
+    pub fn adapter(folder: &Path, name: &str) -> Result<Self, WorkerError> {
         let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let runner = Path::new(ADAPTERS).join(format!("{name}_runner.py"));
+        let runner = |i: &Interpreter| folder.join(ADAPTERS).join(format!("{name}{}", i.ending));
+        let interpreter = INTERPRETERS.iter().find(|i| plain && runner(i).is_file());
         let name = name.to_owned();
-        if !plain || !runner.is_file() {
-            return Err(WorkerError::UnknownEngine { name });
-        }
-        if !Path::new(PYTHON).exists() {
-            return Err(WorkerError::NoPython { name });
-        }
-        Ok(Self { name, program: PYTHON.into(), args: vec![runner.into()] })
+        let Some(interpreter) = interpreter else { return Err(WorkerError::UnknownEngine { name }) };
+        let program = match interpreter.program {
+            Program::Installed(program) => program.into(),
+            Program::Below(path) if folder.join(path).exists() => folder.join(path),
+            Program::Below(_) => return Err(WorkerError::NoPython { name }),
+        };
+        let args = interpreter.args.iter().map(OsString::from).chain([runner(interpreter).into()]);
+        Ok(Self { args: args.collect(), name, program })
     }
 
     /// The name, if this is an engine of this executable.
@@ -117,7 +148,7 @@ pub enum WorkerError {
         /// The end of its standard error.
         stderr: String,
     },
-    /// A built-in engine lacks what it needs from outside: a GPU adapter, a shared library.
+    /// An engine lacks what it needs from outside: a GPU adapter, a shared library, a package.
     #[error("{engine} cannot run here: {why}")]
     Unavailable {
         /// The engine.

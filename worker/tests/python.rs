@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use onnxsmith_worker::{Case, Limits, Outcome, Spec, Worker};
+use onnxsmith_worker::{Case, Limits, Outcome, Spec, Worker, WorkerError};
 
 /// Just enough of numpy for a case without inputs and outputs. It prints while it is imported, as libraries do.
 const NUMPY: &str = r#"
@@ -74,22 +74,25 @@ fn runner() -> tempfile::TempDir {
     folder
 }
 
+/// How the runner of a folder is started: as one elsewhere, which is told where `protocol.py` is.
+fn spec(folder: &Path) -> Spec {
+    let path = |path: &Path| path.display().to_string();
+    let line = format!(
+        "cmd:env 'PYTHONPATH={}' PYTHONDONTWRITEBYTECODE=1 python3 '{}'",
+        path(&adapters()),
+        path(&folder.join("runner.py"))
+    );
+    Spec::parse(&line, &[]).expect("a command")
+}
+
 #[test]
 fn what_is_printed_does_not_get_between_the_frames() {
     if !has_python() {
         return;
     }
     let folder = runner();
-    let path = |path: &Path| path.display().to_string();
-    // As a runner elsewhere finds the file.
-    let line = format!(
-        "cmd:env 'PYTHONPATH={}' PYTHONDONTWRITEBYTECODE=1 python3 '{}'",
-        path(&adapters()),
-        path(&folder.path().join("runner.py"))
-    );
     let limits = Limits { timeout: Duration::from_secs(20), ..Limits::default() };
-    let mut worker =
-        Worker::start(Spec::parse(&line, &[]).expect("a command"), limits).expect("it shakes hands");
+    let mut worker = Worker::start(spec(folder.path()), limits).expect("it shakes hands");
     assert_eq!(worker.description().engine, "noisy");
     for model in ["take", "refuse", "take"] {
         let case = Case { model: model.as_bytes(), level: "default", inputs: &[], outputs: &[] };
@@ -106,16 +109,49 @@ fn what_is_printed_does_not_get_between_the_frames() {
     }
 }
 
+/// A runner that lacks something says what, and nothing else that was printed is part of that.
+#[test]
+fn a_runner_says_why_it_cannot_run() {
+    if !has_python() {
+        return;
+    }
+    for (body, says) in [
+        ("raise Unavailable('there is no GPU')", Some("there is no GPU")),
+        ("import no_such_package", Some("there is no Python package `no_such_package`")),
+        ("raise ValueError('a mistake')", None),
+    ] {
+        let folder = runner();
+        let text = format!("from protocol import Unavailable\nprint('noise')\n{body}\n");
+        fs::write(folder.path().join("runner.py"), text).expect("a file");
+        match (Worker::start(spec(folder.path()), Limits::default()), says) {
+            (Err(WorkerError::Unavailable { why, .. }), Some(says)) => {
+                assert!(why.starts_with(says), "{why}");
+            }
+            (Err(WorkerError::Handshake { stderr, .. }), None) => {
+                assert!(stderr.contains("ValueError: a mistake"), "{stderr}");
+            }
+            (Err(e), _) => panic!("{body}: {e}"),
+            (Ok(_), _) => panic!("{body}: it shakes hands"),
+        }
+    }
+}
+
 /// What is imported before it may print where the frames are.
 #[test]
 fn every_adapter_imports_the_protocol_first() {
-    let mut adapters: Vec<PathBuf> =
-        fs::read_dir(adapters()).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
-    adapters.retain(|path| path.to_string_lossy().ends_with("_runner.py"));
-    assert!(adapters.len() >= 3, "{adapters:?}");
-    for path in adapters {
-        let text = fs::read_to_string(&path).expect("a text");
-        let first = text.lines().find(|line| line.starts_with("import ") || line.starts_with("from "));
-        assert!(first.is_some_and(|line| line.starts_with("from protocol import ")), "{}", path.display());
+    let languages =
+        [("_runner.py", "from protocol import ", 4), ("_runner.mjs", r#"from "./protocol.mjs";"#, 1)];
+    for (ending, import, least) in languages {
+        let mut adapters: Vec<PathBuf> = fs::read_dir(adapters())
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").path())
+            .collect();
+        adapters.retain(|path| path.to_string_lossy().ends_with(ending));
+        assert!(adapters.len() >= least, "{adapters:?}");
+        for path in adapters {
+            let text = fs::read_to_string(&path).expect("a text");
+            let first = text.lines().find(|line| line.starts_with("import ") || line.starts_with("from "));
+            assert!(first.is_some_and(|line| line.contains(import)), "{}", path.display());
+        }
     }
 }

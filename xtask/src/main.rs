@@ -6,6 +6,7 @@ mod chaos;
 mod checked_in;
 mod codegen;
 mod commands;
+mod compilers;
 mod corpus;
 mod docs;
 mod engines;
@@ -66,7 +67,7 @@ enum Task {
         #[arg(
             long,
             value_delimiter = ',',
-            default_value = "interp,cpu,rten,tract,ort,oxionnx,onnxruntime,openvino,onnx_reference"
+            default_value = "interp,cpu,rten,tract,ort,oxionnx,onnxruntime,onnxruntime_webgpu,onnxruntime_web,openvino,onnx_reference"
         )]
         on: Vec<String>,
         /// The program to run; without it, it is built here with the features of all engines
@@ -101,6 +102,8 @@ enum Task {
     Pairs(pairs::Arguments),
     /// Hold the bounds against implementations that do all the harm their profiles permit
     Soundness(soundness::Arguments),
+    /// Run our shaders through naga and through Tint, and count what differs
+    Compilers(compilers::Arguments),
     /// Plant faults in correct kernels, and count which of them a campaign finds
     Faults(faults::Arguments),
 }
@@ -118,6 +121,7 @@ fn main() -> Result<ExitCode> {
         Task::Survive(arguments) => survive::run(&arguments),
         Task::Pairs(arguments) => pairs::run(&arguments),
         Task::Soundness(arguments) => soundness::run(&arguments),
+        Task::Compilers(arguments) => compilers::run(&arguments),
         Task::Faults(arguments) => faults::run(&arguments),
         Task::NodeSuite { tests, program } => node_suite::run(&tests, program.as_deref()),
         Task::Commands(arguments) => commands::run(&arguments),

@@ -26,6 +26,6 @@ mod wgsl;
 
 pub use device::{AdapterInfo, Capabilities, Gpu, GpuError, Rewriting, SelfTest, Which, adapters};
 pub use dispatch::support;
-pub use record::GpuTensor;
+pub use record::{GpuTensor, Launched};
 pub use run::NodeError;
 pub use wgsl::Functions;

@@ -70,7 +70,9 @@ impl Bound<'_> {
             return if same { x } else { Ball::either_zero() };
         }
         let (low, high) = self.or_either_denormal(x, y, f(x.low(), y.low()), f(x.high(), y.high()));
-        match [x, y].into_iter().find(|b| b.low() == low && b.high() == high) {
+        // With denormals, the ends may be those of the one and the value that of the other.
+        match [x, y].into_iter().find(|b| b.low() == low && b.high() == high && b.value == value) {
+            // A zero may have another sign.
             Some(winner) => Ball { value, ..winner },
             None => Ball::within(value, (high - value).max(value - low)),
         }

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use ir::DType;
 
-use super::record::{Pipeline, Recorder};
+use super::record::{Launched, Pipeline, Recorder};
 use super::wgsl::Functions;
 use adapter::enumerate;
 
@@ -74,6 +74,8 @@ pub struct Gpu {
     pub(crate) rewriting: Option<Rewriting>,
     pub(crate) pipelines: Mutex<HashMap<(Functions, String), Arc<Pipeline>>>,
     pub(crate) recorder: Mutex<Recorder>,
+    /// The launches since somebody asked for them.
+    pub(crate) trace: Mutex<Option<Vec<Launched>>>,
     /// The first error that reached no error scope; the handler must not panic, which is `wgpu`'s default.
     fault: Arc<Mutex<Option<String>>>,
     info: AdapterInfo,
@@ -154,6 +156,7 @@ impl Gpu {
         let limits = device.limits();
         let mut gpu = Self {
             recorder: Mutex::default(),
+            trace: Mutex::default(),
             functions: Functions::default(),
             rewriting: None,
             pipelines: Mutex::default(),

@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `tensor` | device memory, and the way there and back |
+//! | `trace` | launches for others to repeat |
 //! | `view` | broadcasting and striding as data |
 //!
 //! A launch binds one struct of params, the inputs and one output. Shapes and attributes are data in the params, so one
@@ -10,6 +11,7 @@
 //! intermediates never leave the device.
 
 mod tensor;
+mod trace;
 mod view;
 
 use std::sync::Arc;
@@ -18,6 +20,7 @@ use super::device::{Gpu, GpuError, lock};
 use super::wgsl::{Param, Parts, Shader, WORKGROUP};
 
 pub use tensor::GpuTensor;
+pub use trace::Launched;
 pub(crate) use view::{View, broadcast_shape, strides, view_params};
 
 /// Bytes of params one submission can hold. A full arena submits what is recorded.
@@ -155,8 +158,23 @@ impl Gpu {
         if count == 0 {
             return Ok(());
         }
-        let pipeline = self.pipeline(shader)?;
         let groups = self.workgroups(name, count)?;
+        let traced = self.trace(shader, words, inputs, output, groups)?;
+        self.record(shader, words, inputs, output, groups)?;
+        traced.map_or(Ok(()), |traced| self.keep(traced, output))
+    }
+
+    /// Records a launch that is in order.
+    fn record(
+        &self,
+        shader: &Parts,
+        words: &[u32],
+        inputs: &[&GpuTensor],
+        output: &GpuTensor,
+        groups: [u32; 3],
+    ) -> Result<(), GpuError> {
+        let name = shader.name();
+        let pipeline = self.pipeline(shader)?;
         let mut recorder = lock(&self.recorder);
         let recorder = &mut *recorder;
         self.guarded(name, || {
@@ -242,15 +260,20 @@ impl Gpu {
             return Ok(Arc::clone(found));
         }
         let name = shader.name();
-        let source = shader.source(self.functions);
-        let source = match &self.rewriting {
-            Some(rewriting) => rewriting(source),
-            None => source,
-        };
+        let source = self.source(shader);
         let compiled = self.guarded(name, || self.compile(name, &source, shader.arity()))?;
         let compiled = Arc::new(compiled);
         lock(&self.pipelines).insert(key, Arc::clone(&compiled));
         Ok(compiled)
+    }
+
+    /// A shader as it comes to the device.
+    fn source(&self, shader: &Parts) -> String {
+        let source = shader.source(self.functions);
+        match &self.rewriting {
+            Some(rewriting) => rewriting(source),
+            None => source,
+        }
     }
 
     fn compile(&self, name: &str, source: &str, inputs: usize) -> Pipeline {

@@ -120,9 +120,19 @@ impl Gpu {
     /// Submits what is recorded, waits once, and copies several tensors back.
     pub fn download_all(&self, tensors: &[&GpuTensor]) -> Result<Vec<Tensor>, GpuError> {
         let buffers: Vec<_> = tensors.iter().map(|t| &t.buffer).collect();
-        let staging = self.submit_with_copies(&buffers)?;
+        let memory = self.memory(&buffers)?;
+        tensors.iter().zip(&memory).map(|(tensor, memory)| read(&tensor.ty(), memory)).collect()
+    }
+
+    /// Submits what is recorded, waits once, and copies buffers back as they are.
+    pub(super) fn memory(&self, buffers: &[&wgpu::Buffer]) -> Result<Vec<Vec<u8>>, GpuError> {
+        let staging = self.submit_with_copies(buffers)?;
         self.wait(&staging)?;
-        tensors.iter().zip(&staging).map(|(tensor, staging)| read(tensor, staging)).collect()
+        let bytes = |staging: &wgpu::Buffer| {
+            let view = staging.slice(..).get_mapped_range();
+            view.map(|view| view.to_vec()).map_err(|e| failed(e.to_string()))
+        };
+        staging.iter().map(bytes).collect()
     }
 
     /// Waits until the buffers are mapped for reading.
@@ -144,12 +154,15 @@ impl Gpu {
     }
 }
 
-fn read(tensor: &GpuTensor, staging: &wgpu::Buffer) -> Result<Tensor, GpuError> {
-    let failed = |why: String| GpuError::Device { during: "readback".to_owned(), why };
-    let view = staging.slice(..).get_mapped_range().map_err(|e| failed(e.to_string()))?;
-    let stored = view.get(..tensor.len() * stored_size(tensor.dtype)).unwrap_or_default();
-    let ty = Type::new(tensor.dtype, tensor.shape.iter().map(|&d| d as i64).collect::<Vec<_>>());
-    Tensor::from_bytes(&ty, &narrow(tensor.dtype, stored)).map_err(|e| failed(e.to_string()))
+fn failed(why: String) -> GpuError {
+    GpuError::Device { during: "readback".to_owned(), why }
+}
+
+/// The tensor that memory of the device holds.
+pub(super) fn read(ty: &Type, memory: &[u8]) -> Result<Tensor, GpuError> {
+    let count = ty.shape.iter().map(|&d| d as usize).product::<usize>();
+    let stored = memory.get(..count * stored_size(ty.dtype)).unwrap_or_default();
+    Tensor::from_bytes(ty, &narrow(ty.dtype, stored)).map_err(|e| failed(e.to_string()))
 }
 
 /// From ONNX's bytes to the device's.
