@@ -98,20 +98,24 @@ pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
         _ => (name, None),
     };
     let pool = Pool::new(spec(backend)?, limits.clone())?;
-    let levels = pool.description().levels.clone();
+    let description = pool.description();
+    let levels = description.levels.clone();
     let is_written = |form: &str| {
-        let written = &pool.description().written;
+        let written = &description.written;
         form.strip_suffix(WRITTEN).is_some_and(|level| written.iter().any(|l| l == level))
     };
     let chosen = match level {
         None => levels,
-        Some(level) if levels.iter().any(|l| l == level) || is_written(level) => vec![level.to_owned()],
+        Some(level) if description.all_levels().any(|l| l == level) || is_written(level) => {
+            vec![level.to_owned()]
+        }
         Some(level) => {
+            let known = description.all_levels().collect::<Vec<_>>().join(", ");
             let (backend, level) = (backend.to_owned(), level.to_owned());
-            return Err(OpenError::Level { backend, level, known: levels.join(", ") });
+            return Err(OpenError::Level { backend, level, known });
         }
     };
-    let profile = profile(pool.description())?;
+    let profile = profile(description)?;
     let host = Arc::new(Host::Workers(pool));
     Ok(chosen.into_iter().map(|level| Target::new(backend, level, profile, Arc::clone(&host))).collect())
 }
@@ -320,7 +324,7 @@ impl Target {
 
     /// This engine at another of its levels.
     pub fn at_level(&self, level: &str) -> Option<Self> {
-        let is_known = self.description().levels.iter().any(|known| known == level);
+        let is_known = self.description().all_levels().any(|known| known == level);
         is_known.then(|| Self { level: level.to_owned(), ..self.clone() })
     }
 

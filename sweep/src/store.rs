@@ -58,7 +58,7 @@ impl Identity {
 /// What a target is called in a row: its engine, and the level where it has several.
 pub fn name(target: &Target) -> String {
     match &target.description().levels[..] {
-        [_] => target.backend.clone(),
+        [only] if *only == target.level => target.backend.clone(),
         _ => target.name(),
     }
 }

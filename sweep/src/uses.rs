@@ -89,12 +89,15 @@ impl Use {
         each.join(", ")
     }
 
-    /// This use, before it the one with defaults in place of its attributes, and behind it those on other dtypes.
+    /// This use, before it the one with defaults in place of its attributes, and behind it those on other dtypes and on the first two
+    /// operands alone.
     fn with_others(self) -> Vec<Self> {
         let plain = Op::from_attributes(self.op.spec(), &Attributes::new());
         let plain = plain.map(|op| Self { op, ..self.clone() });
         let others = self.on_other_dtypes();
-        plain.into_iter().chain([self]).chain(others).collect()
+        let pair =
+            (self.operands.len() > 2).then(|| Self { operands: self.operands[..2].to_vec(), ..self.clone() });
+        plain.into_iter().chain([self]).chain(others).chain(pair).collect()
     }
 
     /// Joins others, unless it is one of them, or there are enough like it.
@@ -240,6 +243,7 @@ mod tests {
             ("Cast", Form::Unary),
             ("Add", Form::Pairs),
             ("PRelu", Form::Pairs),
+            ("Mod", Form::Pairs),
             ("Where", Form::Several),
         ] {
             let uses = of(name, DType::F32);
@@ -254,6 +258,13 @@ mod tests {
         let to: std::collections::BTreeSet<String> =
             of("Cast", DType::F32).iter().map(Use::attributes).collect();
         assert!(to.len() >= 8, "{to:?}");
+    }
+
+    #[test]
+    fn an_operator_of_any_number_of_operands_is_swept_on_pairs() {
+        for (name, dtype) in [("Min", DType::F32), ("Max", DType::U32), ("Sum", DType::F16)] {
+            assert!(of(name, dtype).iter().any(|one| one.form() == Form::Pairs), "{name} {dtype}");
+        }
     }
 
     #[test]

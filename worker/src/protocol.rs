@@ -185,6 +185,9 @@ pub struct Description {
     pub opset: Option<i64>,
     /// The optimisation levels it has, from none to all.
     pub levels: Vec<String>,
+    /// Further levels, at which it runs only where they are named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on_request: Vec<String>,
     /// Whether its convolutions may transform their operands (Winograd, FFT), which makes their errors relative to all
     /// of an image.
     #[serde(default)]
@@ -213,6 +216,11 @@ const FIRST: DTypes = DTypes::IR4;
 pub const WRITTEN: &str = "+written";
 
 impl Description {
+    /// All levels that a request may name.
+    pub fn all_levels(&self) -> impl Iterator<Item = &str> {
+        self.levels.iter().chain(&self.on_request).map(String::as_str)
+    }
+
     /// The dtypes in which sums are made, as far as they are told. Names that this program does not know are those of a later one.
     pub fn accumulators(&self) -> impl Iterator<Item = (DType, DType)> {
         self.accumulators.iter().filter_map(|(of, made_in)| Some((of.parse().ok()?, made_in.parse().ok()?)))

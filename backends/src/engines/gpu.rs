@@ -1,14 +1,21 @@
 //! Our GPU kernels as an engine.
 
-use ir::{DType, DTypes, Tensor};
+use ir::{DTypes, Tensor};
 use ops::Model;
 
 use super::models::Runner;
-use crate::wgpu::{Capabilities, Gpu, GpuError, Which};
+use crate::wgpu::{Functions, Gpu, GpuError, Which};
 use worker::{Description, EngineError};
 
 /// The name under which the GPU backend is known.
 pub const NAME: &str = "wgpu";
+
+/// The level at which kernels call functions of our own.
+const OWN: &str = "default";
+
+/// The level at which they call the driver's, of which a campaign on our kernels would say little: what WGSL promises of them is
+/// little.
+const BUILTINS: &str = "builtins";
 
 /// What stands between the backend's name and that of an adapter.
 const AT: char = '@';
@@ -33,36 +40,36 @@ pub struct GpuRunner {
 impl GpuRunner {
     /// Opens the adapter that is meant by a backend's name, which it has in its `hello`.
     pub fn open(name: &str, which: &Which) -> Result<Self, GpuError> {
-        Ok(Self { gpu: Gpu::open(which)?, name: name.to_owned() })
+        Gpu::open(which).map(|gpu| Self::new(name, gpu))
     }
-}
 
-/// Whether the device has the dtype.
-fn has(capabilities: Capabilities, dtype: DType) -> bool {
-    match dtype {
-        DType::F16 => capabilities.f16,
-        DType::F64 => capabilities.f64,
-        DType::I64 | DType::U64 => capabilities.int64,
-        _ => true,
+    /// An open device under a name.
+    pub fn new(name: &str, gpu: Gpu) -> Self {
+        Self { gpu, name: name.to_owned() }
     }
 }
 
 impl Runner for GpuRunner {
     fn describe(&self) -> Description {
         let capabilities = self.gpu.capabilities();
-        let dtypes = DTypes::IR4.iter().filter(|&d| has(capabilities, d));
+        let dtypes = DTypes::IR4.iter().filter(|&d| capabilities.has(d));
         Description {
             engine: self.name.clone(),
             version: format!("{} on {}", env!("CARGO_PKG_VERSION"), self.gpu.info()),
             dtypes: dtypes.map(|d| (d.to_string(), d.to_string())).collect(),
             opset: Some(i64::from(*ir::graph::OPSETS.end())),
-            levels: vec!["default".to_owned()],
+            levels: vec![OWN.to_owned()],
+            on_request: vec![BUILTINS.to_owned()],
             profile: Some("wgsl".to_owned()),
             // Partial results are f32: `wgpu::wgsl::accumulator`.
             accumulators: [("f16", "f32"), ("bf16", "f32")].map(|(of, by)| (of.into(), by.into())).into(),
             repeats: true,
             ..Description::default()
         }
+    }
+
+    fn take_level(&mut self, level: &str) {
+        self.gpu.call(if level == BUILTINS { Functions::Builtin } else { Functions::Own });
     }
 
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {

@@ -14,8 +14,11 @@ use worker::{Case, Description, Engine, EngineError};
 
 /// Something that runs models.
 pub trait Runner {
-    /// What it is and can do. Every level it names is one that [`Runner::run`] takes.
+    /// What it is and can do. Every level it names is one that it [takes](Self::take_level).
     fn describe(&self) -> Description;
+
+    /// The level at which it runs models from now on. One that has a single level need not know.
+    fn take_level(&mut self, _: &str) {}
 
     /// The outputs of a valid model, in order, for inputs in the order of its variables.
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError>;
@@ -49,9 +52,10 @@ impl<R: Runner> Engine for OnModels<R> {
     }
 
     fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
-        if !self.description.levels.iter().any(|level| level == case.level) {
+        if !self.description.all_levels().any(|level| level == case.level) {
             return Err(EngineError::Unsupported(format!("no optimisation level `{}`", case.level)));
         }
+        self.runner.take_level(case.level);
         let owned =
             |(name, value): &(&str, Datum<&Tensor>)| ((*name).to_owned(), value.clone().map(Tensor::clone));
         let known: BTreeMap<String, Datum> = case.inputs.iter().map(owned).collect();

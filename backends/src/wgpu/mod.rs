@@ -24,7 +24,8 @@ mod reduction;
 pub mod run;
 mod wgsl;
 
-pub use device::{AdapterInfo, Capabilities, Gpu, GpuError, SelfTest, Which, adapters};
+pub use device::{AdapterInfo, Capabilities, Gpu, GpuError, Rewriting, SelfTest, Which, adapters};
 pub use dispatch::support;
 pub use record::GpuTensor;
 pub use run::NodeError;
+pub use wgsl::Functions;

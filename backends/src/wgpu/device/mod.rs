@@ -21,6 +21,7 @@ use std::time::Duration;
 use ir::DType;
 
 use super::record::{Pipeline, Recorder};
+use super::wgsl::Functions;
 use adapter::enumerate;
 
 pub use adapter::{AdapterInfo, Which, adapters};
@@ -38,12 +39,40 @@ pub struct Capabilities {
     pub f64: bool,
 }
 
+impl Capabilities {
+    /// Whether the device has the dtype; those of 32 bits and fewer all do, but f16.
+    pub fn has(self, dtype: DType) -> bool {
+        match dtype {
+            DType::F16 => self.f16,
+            DType::F64 => self.f64,
+            DType::I64 | DType::U64 => self.int64,
+            _ => true,
+        }
+    }
+
+    /// These without some dtypes.
+    #[must_use]
+    fn without(self, wrong: &[DType]) -> Self {
+        let lacks = |dtype| wrong.contains(&dtype);
+        Self {
+            f16: self.f16 && !lacks(DType::F16),
+            int64: self.int64 && !lacks(DType::I64) && !lacks(DType::U64),
+            f64: self.f64 && !lacks(DType::F64),
+        }
+    }
+}
+
+/// What becomes of a shader's text before the device gets it.
+pub type Rewriting = Box<dyn Fn(String) -> String + Send + Sync>;
+
 /// An open device. It may be shared between threads; what they record is submitted together.
 pub struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) limits: wgpu::Limits,
-    pub(crate) pipelines: Mutex<HashMap<String, Arc<Pipeline>>>,
+    pub(crate) functions: Functions,
+    pub(crate) rewriting: Option<Rewriting>,
+    pub(crate) pipelines: Mutex<HashMap<(Functions, String), Arc<Pipeline>>>,
     pub(crate) recorder: Mutex<Recorder>,
     /// The first error that reached no error scope; the handler must not panic, which is `wgpu`'s default.
     fault: Arc<Mutex<Option<String>>>,
@@ -69,16 +98,35 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Gpu {
-    /// Opens an adapter, with 16- and 64-bit types where it has them, and runs the self-test.
+    /// From now on, shaders come to the device as `rewriting` makes them of their text: as if by a driver that gets something
+    /// wrong. What the device has compiled before is forgotten.
+    pub fn rewrite(&mut self, rewriting: Rewriting) {
+        self.rewriting = Some(rewriting);
+        lock(&self.pipelines).clear();
+    }
+
+    /// Which real functions kernels call from now on.
+    pub fn call(&mut self, functions: Functions) {
+        self.functions = functions;
+    }
+
+    /// Opens an adapter, with 16- and 64-bit types where it has them, and runs the self-test: what it says that it has and gets wrong
+    /// it is taken to lack.
     pub fn open(which: &Which) -> Result<Self, GpuError> {
+        Self::open_rewriting(which, None)
+    }
+
+    /// Opens an adapter, where shaders come to the device [rewritten](Self::rewrite) from the start.
+    pub fn open_rewriting(which: &Which, rewriting: Option<Rewriting>) -> Result<Self, GpuError> {
         let adapters = enumerate();
         let matches = |(i, a): &(usize, &wgpu::Adapter)| which.is(*i, &a.get_info().into());
         let (_, adapter) = adapters.iter().enumerate().find(matches).ok_or_else(|| GpuError::NoAdapter {
             wanted: which.to_string(),
             there: adapters.iter().map(|adapter| AdapterInfo::from(adapter.get_info()).to_string()).collect(),
         })?;
-        let mut gpu = Self::request(adapter)?;
+        let mut gpu = Self { rewriting, ..Self::request(adapter)? };
         gpu.self_test = SelfTest::run(&gpu)?;
+        gpu.capabilities = gpu.capabilities.without(&gpu.self_test.wrong);
         Ok(gpu)
     }
 
@@ -106,6 +154,8 @@ impl Gpu {
         let limits = device.limits();
         let mut gpu = Self {
             recorder: Mutex::default(),
+            functions: Functions::default(),
+            rewriting: None,
             pipelines: Mutex::default(),
             limits,
             device,
@@ -141,18 +191,15 @@ impl Gpu {
 
     /// Refuses a kernel on a dtype that the device's shaders do not have.
     pub(crate) fn require(&self, kernel: &str, dtype: DType) -> Result<(), GpuError> {
-        let has = self.capabilities;
-        let (present, feature) = match dtype {
-            DType::F16 => (has.f16, "SHADER_F16"),
-            DType::I64 | DType::U64 => (has.int64, "SHADER_INT64"),
-            DType::F64 => (has.f64, "SHADER_F64"),
-            _ => (true, ""),
-        };
-        if present {
-            Ok(())
-        } else {
-            Err(GpuError::dtype(kernel, dtype, &format!("the adapter has no {feature}")))
+        if self.capabilities.has(dtype) {
+            return Ok(());
         }
+        let why = if self.self_test.wrong.contains(&dtype) {
+            "the adapter has it and gets it wrong"
+        } else {
+            "the adapter does not have it"
+        };
+        Err(GpuError::dtype(kernel, dtype, why))
     }
 
     /// The longest loop a kernel may run in one invocation; longer work is split over invocations or launches.

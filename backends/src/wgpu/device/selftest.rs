@@ -27,6 +27,8 @@ pub struct SelfTest {
     pub keeps_denormals: bool,
     /// `(a + b) - a` is computed as written instead of becoming `b`.
     pub keeps_association: bool,
+    /// The dtypes beyond 32-bit types that the adapter says it computes in, and gets wrong. They are not used.
+    pub wrong: Vec<DType>,
 }
 
 impl fmt::Display for SelfTest {
@@ -41,7 +43,12 @@ impl fmt::Display for SelfTest {
             say(self.nan_by_comparison),
             say(self.keeps_denormals),
             say(self.keeps_association),
-        )
+        )?;
+        if self.wrong.is_empty() {
+            return Ok(());
+        }
+        let wrong: Vec<&str> = self.wrong.iter().map(|dtype| dtype.name()).collect();
+        write!(f, "; {} WRONG and not used, although the adapter says that it has them", wrong.join(", "))
     }
 }
 
@@ -68,19 +75,48 @@ impl SelfTest {
             nan_by_bits: seen[1] == 1,
             keeps_denormals: seen[2] == 0x0040_0000,
             keeps_association: seen[3] == 0x0000_0000,
+            wrong: wide(gpu).filter(|&dtype| !computes(gpu, dtype)).collect(),
         })
     }
+}
+
+/// The dtypes beyond 32-bit types that the adapter says it computes in.
+fn wide(gpu: &Gpu) -> impl Iterator<Item = DType> {
+    let all = [DType::F16, DType::I64, DType::U64, DType::F64];
+    let capabilities = gpu.capabilities();
+    all.into_iter().filter(move |&dtype| capabilities.has(dtype))
+}
+
+/// Whether an elementwise kernel gives the right numbers of a dtype, all of whose bits matter.
+fn computes(gpu: &Gpu, dtype: DType) -> bool {
+    let ty = Type::new(dtype, [1000]);
+    let (x, right) = if dtype.is_float() {
+        let step = if dtype == DType::F16 { 0.5 } else { 1.0 + 2f64.powi(-40) };
+        let of = |f: fn(f64) -> f64| Tensor::from_f64_fn(&ty, |i| f(i as f64 * step));
+        (of(|v| v), of(|v| v * 3.0 + 1.0))
+    } else {
+        let of = |f: fn(i128) -> i128| Tensor::from_i128_fn(&ty, |i| f(i as i128 * ((1 << 40) + 1)));
+        (of(|v| v), of(|v| v * 3 + 1))
+    };
+    let number = Element::Number(dtype);
+    let shader = Shader::new("self-test", DTYPE, dtype, number).reads("x", number);
+    probe_with(gpu, &shader, &x, dtype).is_ok_and(|output| output == right)
 }
 
 const ARITHMETIC: Body<()> = body!((), "selftest_arithmetic.wgsl");
 const LOOP: Body<()> = body!((), "selftest_loop.wgsl");
 const FLOATS: Body<()> = body!((), "selftest_floats.wgsl");
+const DTYPE: Body<()> = body!((), "selftest_dtype.wgsl");
 
 fn probe(gpu: &Gpu, body: Body<()>, input: &Tensor) -> Result<Tensor, GpuError> {
-    let input = gpu.upload(input)?;
     let words = Element::Number(DType::U32);
     let shader = Shader::new("self-test", body, DType::U32, words).reads("x", words);
-    let output = gpu.alloc(DType::U32, input.shape())?;
-    gpu.launch(&Launch::new(&shader, &[&input], (), &output))?;
+    probe_with(gpu, &shader, input, DType::U32)
+}
+
+fn probe_with(gpu: &Gpu, shader: &Shader<()>, input: &Tensor, gives: DType) -> Result<Tensor, GpuError> {
+    let input = gpu.upload(input)?;
+    let output = gpu.alloc(gives, input.shape())?;
+    gpu.launch(&Launch::new(shader, &[&input], (), &output))?;
     gpu.download(&output)
 }

@@ -33,11 +33,12 @@ impl Kernel for Shrink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wgpu::Functions;
     use ir::DType;
 
     #[test]
     fn the_kernel_reads_well() {
         let map = Map::with("Shrink", BODY, "shrink", DType::BF16, Attributes { bias: 0.0, lambd: 0.5 });
-        insta::assert_snapshot!(map.shader(&[DType::BF16]).parts().source());
+        insta::assert_snapshot!(map.shader(&[DType::BF16]).parts().source(Functions::Own));
     }
 }

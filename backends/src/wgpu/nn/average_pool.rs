@@ -59,9 +59,10 @@ fn shader(dtype: DType, padded: bool) -> Shader<Average> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wgpu::Functions;
 
     #[test]
     fn the_kernel_reads_well() {
-        insta::assert_snapshot!(shader(DType::F16, true).parts().source());
+        insta::assert_snapshot!(shader(DType::F16, true).parts().source(Functions::Own));
     }
 }

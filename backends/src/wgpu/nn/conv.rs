@@ -84,6 +84,7 @@ impl Kernel for Conv {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wgpu::Functions;
     use ir::DType;
 
     #[test]
@@ -91,7 +92,7 @@ mod tests {
         let number = Element::Number(DType::F32);
         let shader = Shader::new("Conv", BODY, DType::F32, number);
         insta::assert_snapshot!(
-            shader.reads("x", number).reads("w", number).reads("bias", number).parts().source()
+            shader.reads("x", number).reads("w", number).reads("bias", number).parts().source(Functions::Own)
         );
     }
 }

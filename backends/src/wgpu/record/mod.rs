@@ -237,12 +237,17 @@ impl Gpu {
     }
 
     fn pipeline(&self, shader: &Parts) -> Result<Arc<Pipeline>, GpuError> {
-        let key = shader.key();
+        let key = (self.functions, shader.key());
         if let Some(found) = lock(&self.pipelines).get(&key) {
             return Ok(Arc::clone(found));
         }
         let name = shader.name();
-        let compiled = self.guarded(name, || self.compile(name, &shader.source(), shader.arity()))?;
+        let source = shader.source(self.functions);
+        let source = match &self.rewriting {
+            Some(rewriting) => rewriting(source),
+            None => source,
+        };
+        let compiled = self.guarded(name, || self.compile(name, &source, shader.arity()))?;
         let compiled = Arc::new(compiled);
         lock(&self.pipelines).insert(key, Arc::clone(&compiled));
         Ok(compiled)

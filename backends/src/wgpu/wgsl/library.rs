@@ -44,11 +44,28 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     pieces.filter(|piece| piece.lines().any(|l| !l.starts_with("//"))).map(Piece::new)
 }
 
+/// Which real functions kernels call.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub enum Functions {
+    /// Those of the library, as accurate as good implementations everywhere.
+    #[default]
+    Own,
+    /// The shading language's own, as the driver has them, wherever there is one.
+    Builtin,
+}
+
 /// The functions that a kernel which computes in a class may call.
-pub(super) fn shared(class: Option<Class>) -> Vec<Piece<'static>> {
+pub(super) fn shared(class: Option<Class>, functions: Functions) -> Vec<Piece<'static>> {
     static ALL: LazyLock<Vec<Piece<'static>>> =
         LazyLock::new(|| COMMON.into_iter().flat_map(pieces).collect());
-    ALL.iter().copied().chain(class.into_iter().flat_map(of_class).flat_map(|text| pieces(text))).collect()
+    static BUILTINS: LazyLock<Vec<Piece<'static>>> =
+        LazyLock::new(|| pieces(include_str!("library/builtins.wgsl")).collect());
+    let builtin = |piece: &Piece<'static>| BUILTINS.iter().copied().find(|b| b.name == piece.name);
+    let common = ALL.iter().map(|piece| match functions {
+        Functions::Own => *piece,
+        Functions::Builtin => builtin(piece).unwrap_or(*piece),
+    });
+    common.chain(class.into_iter().flat_map(of_class).flat_map(|text| pieces(text))).collect()
 }
 
 /// A function called `name` that calls `target`, with the operands that `target` declares.
@@ -91,7 +108,7 @@ mod tests {
 
     #[test]
     fn linking_adds_what_is_called_and_nothing_else() {
-        let all = shared(Some(Class::Float));
+        let all = shared(Some(Class::Float), Functions::Own);
         let names = |text| link(text, &all).into_iter().filter_map(|p| p.name).collect::<Vec<_>>();
         assert!(names("x + abs(y)").is_empty());
         assert!(names("my_is_nan(x)").is_empty());
@@ -103,13 +120,25 @@ mod tests {
     #[test]
     fn names_are_unique() {
         for class in [Class::Bool, Class::Uint, Class::Long, Class::Float, Class::Double] {
-            let mut names: Vec<_> = shared(Some(class)).into_iter().map(|p| p.name).collect();
+            let mut names: Vec<_> = shared(Some(class), Functions::Own).into_iter().map(|p| p.name).collect();
             assert!(names.iter().all(Option::is_some), "{names:?}");
             names.sort_unstable();
             let all = names.len();
             names.dedup();
             assert!(all == names.len() && all > 20);
         }
+    }
+
+    #[test]
+    fn each_builtin_stands_for_a_function_of_the_library() {
+        let text = |functions| {
+            let all = shared(None, functions).into_iter();
+            all.map(|piece| (piece.name, piece.text)).collect::<Vec<_>>()
+        };
+        let (own, builtin) = (text(Functions::Own), text(Functions::Builtin));
+        let replaced = own.iter().zip(&builtin).filter(|(own, builtin)| own.1 != builtin.1);
+        assert_eq!(replaced.count(), pieces(include_str!("library/builtins.wgsl")).count());
+        assert!(own.iter().zip(&builtin).all(|(own, builtin)| own.0 == builtin.0));
     }
 
     #[test]

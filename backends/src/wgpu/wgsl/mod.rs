@@ -27,6 +27,7 @@ mod params;
 mod shader;
 
 pub(crate) use class::{Class, Element, accumulator, is_stored, stored_size};
+pub use library::Functions;
 pub(crate) use params::{
     Body, Field, Param, body, every_declared_name_is_read, every_name_read_is_declared, params,
 };

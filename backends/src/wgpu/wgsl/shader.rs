@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use ir::DType;
 
 use super::class::{Class, Element, integer};
-use super::library::{Piece, forward, link, pieces, shared};
+use super::library::{Functions, Piece, forward, link, pieces, shared};
 use super::params::{Body, Field, Param};
 
 /// Invocations per workgroup: a multiple of every vendor's subgroup.
@@ -168,11 +168,11 @@ impl Parts {
     }
 
     /// The whole WGSL text.
-    pub(crate) fn source(&self) -> String {
+    pub(crate) fn source(&self, functions: Functions) -> String {
         let own: Vec<_> = self.texts.iter().flat_map(|text| pieces(text)).collect();
         let accessors: Vec<_> = self.accessors().into_iter().chain(self.range()).collect();
         let accessors = accessors.iter().map(|text| Piece::new(text));
-        let library = shared(self.computes.map(Class::of));
+        let library = shared(self.computes.map(Class::of), functions);
         let known: Vec<_> = accessors.chain(library).chain(own.iter().copied()).collect();
         let target = |wanted| known.iter().find(|piece| piece.name == Some(wanted));
         let forwards = self.meanings.iter().filter_map(|(name, wanted)| forward(name, target(wanted)?.text));
@@ -317,7 +317,7 @@ mod tests {
                     .reads("x", number)
                     .constant("UP", Constant::Bool(true)),
             ] {
-                let source = shader.parts().source();
+                let source = shader.parts().source(Functions::Own);
                 assert_eq!(sources.entry(shader.parts().key()).or_insert_with(|| source.clone()), &source);
             }
         }

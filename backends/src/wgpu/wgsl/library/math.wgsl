@@ -1,19 +1,49 @@
 // Real functions in f32. WGSL promises little outside [-pi, pi], near zero and at the edges, and drivers keep to that;
 // these are built from the parts that all drivers get right.
 
+// 2^k for -126 <= k <= 127.
+fn power_of_two(k: i32) -> f32 { return bitcast<f32>(u32(k + 127) << 23u); }
+
+// 2^k exp(r) with |r| <= ln(2) / 2, where k times the first part of ln 2 (9 bits) is exact. Taylor to r^7: the next term is
+// less than 6e-9. The power of two comes in halves, so that a denormal result is rounded once.
 fn f_exp(x: f32) -> f32 {
     if (is_nan(x)) { return x; }
     if (x > 88.8) { return inf(); }
     if (x < -104.0) { return 0.0; }
-    return exp(x);
+    let k = round(x * 1.442695);
+    let r = keep(x - k * 0.693359375) + k * 2.1219444e-4;
+    var s = 1.9841270e-4;
+    s = s * r + 1.3888889e-3;
+    s = s * r + 8.3333333e-3;
+    s = s * r + 4.1666667e-2;
+    s = s * r + 1.6666667e-1;
+    s = s * r + 0.5;
+    let half = i32(k) / 2;
+    return (1.0 + (r + r * r * s)) * power_of_two(half) * power_of_two(i32(k) - half);
 }
 
+// k ln(2) + log(1 + f) with sqrt(1/2) <= 1 + f < sqrt(2). With s = f / (2 + f), log(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + r),
+// where only the last, small term has the error of the quotient. The series of r goes to s^10, the next term is less than
+// 2e-10 of the result. A denormal, which drivers may take for 0, is a whole number of 2^-149.
 fn f_log(x: f32) -> f32 {
     if (is_nan(x)) { return x; }
     if (is_zero(x)) { return -inf(); }
     if (is_negative(x)) { return nan(); }
     if (is_inf(x)) { return x; }
-    return log(x);
+    let bits = bitcast<u32>(x);
+    let tiny = bits < 0x800000u;
+    let from_root = select(bits, bitcast<u32>(f32(bits)), tiny) + 0x4afb0du;
+    let k = f32(i32(from_root >> 23u) - select(127, 276, tiny));
+    let f = bitcast<f32>((from_root & 0x7fffffu) + 0x3f3504f3u) - 1.0;
+    let s = f / (2.0 + f);
+    let z = s * s;
+    var r = 0.18181818;
+    r = r * z + 0.22222222;
+    r = r * z + 0.28571429;
+    r = r * z + 0.4;
+    r = r * z + 0.66666667;
+    let square = 0.5 * f * f;
+    return k * 0.693359375 + (f - (square - (s * (square + z * r) - k * 2.1219444e-4)));
 }
 
 fn f_sqrt(x: f32) -> f32 {
@@ -37,9 +67,10 @@ fn f_expm1(x: f32) -> f32 {
     return x + x * x * s;
 }
 
-// log(1 + x): below 1, 2 atanh(x / (2 + x)) with the series to s^15 (|s| <= 1/3, next term 5e-9 of the result).
+// log(1 + x): x near 0, where half of it may be a denormal; below 1, 2 atanh(x / (2 + x)) with the series to s^15 (|s| <= 1/3,
+// next term 5e-9 of the result).
 fn f_log1p(x: f32) -> f32 {
-    if (is_nan(x)) { return x; }
+    if (is_nan(x) || abs(x) < 1.0e-8) { return x; }
     if (x > 1.0 || x < -0.5) { return f_log(1.0 + x); }
     let s = x / (2.0 + x);
     let z = s * s;
@@ -53,12 +84,54 @@ fn f_log1p(x: f32) -> f32 {
     return 2.0 * s + 2.0 * s * z * r;
 }
 
-// x less the nearest multiple k of pi/2, and k mod 4. pi/2 is split in three; k times either of the first two parts is
-// exact while |k| < 2^13. The difference grows wrong from there on.
+// The low and the high word of the product of a number below 2^24 and a word.
+fn wide_product(a: u32, b: u32) -> vec2<u32> {
+    let low = (a & 0xffffu) * (b & 0xffffu);
+    let left = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
+    let right = (a & 0xffffu) * (b >> 16u) + (left & 0xffffu);
+    return vec2<u32>((low & 0xffffu) | (right << 16u), (a >> 16u) * (b >> 16u) + (left >> 16u) + (right >> 16u));
+}
+
+// x = m 2^e less the nearest multiple k of pi/2, and k mod 4, for 2^12 < |x| (Payne and Hanek, 1983). Of 2/pi only those 96 bits
+// matter that m 2^e brings below 4 and above 2^-70; their product with m, modulo 4, has k in its first two bits.
+fn reduce_large(x: f32) -> vec2<f32> {
+    var two_over_pi = array<u32, 9>(
+        0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u);
+    let bits = bitcast<u32>(x) & 0x7fffffffu;
+    let m = (bits & 0x7fffffu) | 0x800000u;
+    let first = (bits >> 23u) - 120u;
+    let word = first >> 5u;
+    let shift = first & 31u;
+    var window = array<u32, 3>();
+    for (var i = 0u; i < 3u; i++) {
+        let next = (two_over_pi[word + i + 1u] >> (31u - shift)) >> 1u;
+        window[i] = (two_over_pi[word + i] << shift) | next;
+    }
+    let low = wide_product(m, window[2]);
+    let middle = wide_product(m, window[1]);
+    let second = middle.x + low.y;
+    var high = m * window[0] + middle.y + select(0u, 1u, second < middle.x);
+    // The fraction behind the first two bits, in two words, from -1/2 to 1/2.
+    let k = (high + 0x20000000u) >> 30u;
+    var fraction = vec2<u32>((high << 2u) | (second >> 30u), (second << 2u) | (low.x >> 30u));
+    let below = fraction.x >= 0x80000000u;
+    if (below) { fraction = vec2<u32>(~fraction.x, ~fraction.y); }
+    // Its first 32 bits that matter.
+    let zeros = countLeadingZeros(fraction.x);
+    var leading = fraction.y;
+    if (zeros < 32u) { leading = (fraction.x << zeros) | ((fraction.y >> (31u - zeros)) >> 1u); }
+    let r = f32(leading) * 2.3283064e-10 * power_of_two(-i32(zeros)) * 1.5707963;
+    let negative = is_negative(x);
+    return vec2<f32>(select(r, -r, below != negative), f32(select(k, (4u - k) & 3u, negative)));
+}
+
+// x less the nearest multiple k of pi/2, and k mod 4. pi/2 is split in four; k times any of the first three parts is exact while
+// |k| < 2^13.
 fn reduce_half_pi(x: f32) -> vec2<f32> {
+    if (abs(x) > 8192.0) { return reduce_large(x); }
     let k = round(x * 0.63661977);
-    let r = keep(keep(x - k * 1.5703125) - k * 4.8375129699707031e-4) - k * 7.5497899548918822e-8;
-    return vec2<f32>(r, k - 4.0 * floor(k * 0.25));
+    let r = keep(keep(keep(x - k * 1.5703125) - k * 4.837513e-4) - k * 7.5495336e-8);
+    return vec2<f32>(r - k * 2.5633442e-12, k - 4.0 * floor(k * 0.25));
 }
 
 // Taylor polynomials on [-pi/4, pi/4]: the first term left out is below 2e-9 (sin) and 3e-10 (cos).
@@ -149,17 +222,23 @@ fn f_acos(x: f32) -> f32 {
     return 2.0 * f_atan(sqrt((1.0 - x) / (1.0 + x)));
 }
 
+// exp(x) / 2, which is a number where exp(x) is none.
+fn half_exp(x: f32) -> f32 {
+    let root = f_exp(0.5 * x);
+    return 0.5 * root * root;
+}
+
 fn f_sinh(x: f32) -> f32 {
     if (is_nan(x) || is_zero(x) || is_inf(x)) { return x; }
     let a = abs(x);
-    if (a > 80.0) { return with_sign(f_exp(a - 0.69314718), x); }
+    if (a > 80.0) { return with_sign(half_exp(a), x); }
     let e = f_expm1(a);
     return with_sign(0.5 * (e + e / (e + 1.0)), x);
 }
 
 fn f_cosh(x: f32) -> f32 {
     let a = abs(x);
-    if (a > 80.0) { return f_exp(a - 0.69314718); }
+    if (a > 80.0) { return half_exp(a); }
     let e = f_exp(a);
     return 0.5 * (e + 1.0 / e);
 }
@@ -286,6 +365,13 @@ fn f_fmod(x: f32, y: f32) -> f32 {
     return with_sign(bitcast<f32>(bits), x);
 }
 
+// The binary logarithm of a number above 0. Drivers may take a denormal for 0; it is a whole number of 2^-149.
+fn log2_positive(x: f32) -> f32 {
+    let bits = bitcast<u32>(x);
+    if (bits < 0x800000u) { return log2(f32(bits)) - 149.0; }
+    return log2(x);
+}
+
 // x^y with IEEE 754's special cases. Vulkan's own is undefined for a negative base.
 fn f_pow(x: f32, y: f32) -> f32 {
     if (is_zero(y) || x == 1.0) { return 1.0; }
@@ -303,7 +389,7 @@ fn f_pow(x: f32, y: f32) -> f32 {
     } else if (is_negative(x) && !whole) {
         return nan();
     } else {
-        let t = y * log2(a);
+        let t = y * log2_positive(a);
         if (y == 1.0) { r = a; }
         else if (y == 2.0) { r = a * a; }
         else if (t >= 128.0) { r = inf(); }
