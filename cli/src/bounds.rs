@@ -63,6 +63,9 @@ pub(crate) struct Bounds {
     /// The share of models in which dimensions may be 0; 0.03 by default.
     #[arg(long, value_name = "SHARE", value_parser = amount::share)]
     pub zero_dims: Option<f64>,
+    /// The probability that the next node relates to one that stands, as pairs do that optimisers rewrite; 0.15 by default.
+    #[arg(long, value_name = "SHARE", value_parser = amount::share)]
+    pub related_share: Option<f64>,
     /// A file (TOML) that says all of this, and weights, probabilities and patterns as well; see docs/budgets.md. Flags
     /// overrule it.
     #[arg(long, value_name = "FILE")]
@@ -81,7 +84,11 @@ impl Bounds {
             }
         };
         let up_to = |most: Option<u64>| most.map(Span::up_to);
-        let shares = [("functions", self.functions), ("zero-dims", self.zero_dims)];
+        let shares = [
+            ("functions", self.functions),
+            ("zero-dims", self.zero_dims),
+            ("related-share", self.related_share),
+        ];
         let flags = Taste {
             nodes: self.nodes.clone(),
             opset: self.opset,

@@ -6,6 +6,7 @@
 //! wrong, what it says of the faulty ones on that case says nothing and does not count.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use harness::{Maker, Target, case};
@@ -13,11 +14,12 @@ use triage::blame::blame;
 
 use crate::engines::{Engine, NO_LEVEL};
 use crate::fault::Fault;
-use crate::judges::{FIRST, JUDGES};
+use crate::judges::{FIRST, JUDGES, PROFILES};
 use crate::kernels::target;
 use crate::prepared::Prepared;
 use crate::reduction::{self, Smallest};
 use crate::sample::{Sample, on_all_threads};
+use crate::unseen::{Accepted, Seen};
 
 /// What came of all faults.
 pub struct Results {
@@ -37,6 +39,8 @@ pub(crate) struct Tried {
     pub(crate) culprit: Option<String>,
     /// How many of the cases have what the fault concerns: the operator, the pattern that is rewritten, or a run that it changes.
     pub(crate) concerned: u64,
+    /// On how many of them a wrong answer was accepted under each profile.
+    pub(crate) accepted: [Accepted; PROFILES.len()],
     /// What became of the case on which the first judge finds it, if that was to be reduced.
     pub(crate) reduced: Option<Smallest>,
 }
@@ -54,6 +58,7 @@ struct Trial {
     /// The first case on which each judge finds it.
     first: [AtomicU64; JUDGES],
     concerned: AtomicU64,
+    accepted: Mutex<[Accepted; PROFILES.len()]>,
 }
 
 /// No case.
@@ -62,7 +67,7 @@ const NEVER: u64 = u64::MAX;
 impl Trial {
     fn new(fault: Fault) -> Self {
         let first = std::array::from_fn(|_| AtomicU64::new(NEVER));
-        Self { fault, first, concerned: AtomicU64::new(0) }
+        Self { fault, first, concerned: AtomicU64::new(0), accepted: Mutex::default() }
     }
 
     /// Whether a case can still tell something: threads reach cases out of order, and the first one counts.
@@ -75,6 +80,16 @@ impl Trial {
         for (judge, first) in self.first.iter().enumerate() {
             if wrong[judge] && !right[judge] {
                 first.fetch_min(index, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Counts what there was to be seen in an answer, under the profiles that accept it.
+    fn count(&self, wrong: [bool; JUDGES], seen: [Seen; PROFILES.len()]) {
+        let mut accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((accepted, wrong), seen) in accepted.iter_mut().zip(wrong).zip(seen) {
+            if !wrong {
+                accepted.take(seen);
             }
         }
     }
@@ -121,7 +136,8 @@ impl<'a> Bench<'a> {
     /// Tries the faults on a case; which judges take the right kernels for wrong.
     fn case(&self, index: u64) -> Result<[bool; JUDGES]> {
         let prepared = Prepared::new(self.maker, index)?;
-        let right = prepared.opinion(&self.right)?;
+        let answer_of_right = prepared.answer(&self.right)?;
+        let right = prepared.reference.ask(&answer_of_right);
         if let Some(finding) = &right.finding {
             eprintln!("false alarm on case {index}: {}: {}", finding.signature(), finding.detail);
         }
@@ -129,7 +145,9 @@ impl<'a> Bench<'a> {
             let is_concerned = if trial.is_open(index) {
                 let answers = engine.answers(&prepared)?;
                 for answer in answers.iter().flatten() {
-                    trial.take(index, prepared.reference.ask(answer).alarms, right.alarms);
+                    let wrong = prepared.reference.ask(answer).alarms;
+                    trial.take(index, wrong, right.alarms);
+                    trial.count(wrong, prepared.reference.seen(answer, &answer_of_right));
                 }
                 answers.is_some()
             } else {
@@ -152,7 +170,8 @@ fn tried(maker: &Maker<'_>, trial: &Trial, is_reduced: bool) -> Result<Tried> {
     let reduce = |(index, target)| reduction::reduce(maker, target, trial.fault.name(), index);
     let reduced = shown.filter(|_| is_reduced).map(reduce).transpose()?;
     let concerned = trial.concerned.load(Ordering::Relaxed);
-    Ok(Tried { fault: trial.fault, found_after, culprit: culprit.flatten(), concerned, reduced })
+    let accepted = *trial.accepted.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(Tried { fault: trial.fault, found_after, culprit: culprit.flatten(), concerned, accepted, reduced })
 }
 
 fn culprit(maker: &Maker<'_>, faulty: &Target, index: u64) -> Result<Option<String>> {
@@ -176,7 +195,6 @@ pub(crate) fn found<'t>(faults: impl IntoIterator<Item = &'t Tried>) -> [usize; 
 mod tests {
     use super::*;
     use crate::fault;
-    use crate::judges::PROFILES;
 
     /// Small graphs of small tensors have every shape class that large ones have, and cost less.
     const SMALL: Sample = Sample { seed: 0, cases: 700, nodes: 10, max_elements: Some(256), reduce: false };

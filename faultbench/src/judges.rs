@@ -7,6 +7,8 @@ use ir::Tensor;
 use oracles::{Expected, Finding, Verdict};
 use worker::Outcome;
 
+use crate::unseen::Seen;
+
 /// The profiles under which answers are judged by bounds, from strict to loose. The first one is that of our own kernels.
 pub(crate) const PROFILES: [&Profile; 3] = [&Profile::TIGHT, &Profile::DECLARED, &Profile::WGSL];
 
@@ -95,6 +97,11 @@ impl Reference {
         let [loose, middle, strict] = FIXED.map(|fixed| self.is_off(fixed, answer, tight.is_some()));
         let alarms = [tight.is_some(), declared.is_some(), wgsl.is_some(), loose, middle, strict];
         Opinion { finding: tight, alarms }
+    }
+
+    /// What there is to be seen, under each profile, in an answer that is accepted.
+    pub(crate) fn seen(&self, answer: &Outcome, right: &Outcome) -> [Seen; PROFILES.len()] {
+        std::array::from_fn(|profile| Seen::of(answer, right, &self.outputs[profile]))
     }
 
     /// What the bounds find under one of the profiles. Where a value is undefined, an engine may refuse.

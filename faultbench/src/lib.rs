@@ -32,6 +32,7 @@
 //! | [`clusters`] | many faults in one campaign: is there one group of findings for each? |
 //! | [`shadow`] | rare faults beside operators that are always wrong: is each told? |
 //! | `reduction` | reducing the cases on which faults are found |
+//! | `unseen` | why a fault is not found |
 //! | [`report`] | the results as JSON, as a page, in a few lines |
 //! | [`malice`] | an implementation that does all the harm its accuracy profile permits |
 //! | [`soundness`] | holding the bounds against such implementations |
@@ -54,6 +55,7 @@ mod rewritings;
 mod sample;
 pub mod shadow;
 pub mod soundness;
+mod unseen;
 
 use ir::Tensor;
 

@@ -6,7 +6,7 @@ use crate::bench::{Results, Tried, found};
 use crate::controls;
 use crate::fault::Level;
 use crate::judges::{FIRST, FIXED, JUDGES, PROFILES};
-use crate::reduction;
+use crate::{reduction, unseen};
 
 /// The generated page.
 pub const PAGE: &str = "docs/faults.md";
@@ -77,6 +77,7 @@ fn one(tried: &Tried) -> Value {
         "culprit_is_right": has_right_culprit(tried),
         "cases_with_operator": tried.concerned,
         "by_tolerance": by_tolerance(after),
+        "unseen": unseen::json(&tried.accepted, &tried.found_after[..PROFILES.len()], tried.concerned),
         "reduced": tried.reduced,
     })
 }
@@ -109,18 +110,22 @@ pub fn text(results: &Results) -> String {
 
 /// A line for a fault that the bounds do not find under each profile.
 fn missed(tried: &Tried) -> String {
-    let by = PROFILES.iter().zip(tried.found_after).filter(|(_, after)| after.is_none());
-    let profiles: Vec<&str> = by.map(|(profile, _)| profile.name).collect();
-    if profiles.is_empty() {
-        return String::new();
-    }
+    let profiles: Vec<&str> = unfound(tried).map(|(profile, _)| profile).collect();
+    let Some((_, why)) = unfound(tried).next() else { return String::new() };
     let (fault, place) = (tried.fault, tried.fault.operator().unwrap_or(tried.fault.level().name()));
     format!(
-        "not found under {}: {} ({place} in {} cases)\n",
+        "not found under {}: {} ({place} in {} cases; {why})\n",
         profiles.join(", "),
         fault.name(),
         tried.concerned
     )
+}
+
+/// The profiles under which the bounds do not find a fault, each with the reason.
+fn unfound(tried: &Tried) -> impl Iterator<Item = (&'static str, String)> {
+    let profiles = PROFILES.iter().zip(tried.found_after).zip(&tried.accepted);
+    let unfound = profiles.filter(|((_, after), _)| after.is_none());
+    unfound.map(|((profile, _), accepted)| (profile.name, accepted.why(tried.concerned)))
 }
 
 fn judge_name(judge: usize) -> String {
@@ -156,6 +161,7 @@ such a case it finds no fault either.
     );
     page + &judges_table(results)
         + &levels_table(results)
+        + &unfound_table(results)
         + &faults_tables(results)
         + &controls::report::markdown(controls)
 }
@@ -184,6 +190,19 @@ fn levels_table(results: &Results) -> String {
         let found: Vec<String> = found[..PROFILES.len()].iter().map(ToString::to_string).collect();
         let (found, count) = (found.join(" | "), faults.len());
         table += &format!("| {} | {count} | {sources} | {found} |\n", level.name());
+    }
+    table
+}
+
+fn unfound_table(results: &Results) -> String {
+    let mut table = "\nWhat is not found, and why: no case has what it concerns; its answers are the right ones on all that have; or \
+                     they differ only where nothing is known, or inside the bounds.\n\n\
+                     | fault | under | cases with it | why |\n|---|---|---|---|\n"
+        .to_owned();
+    for tried in &results.faults {
+        for (profile, why) in unfound(tried) {
+            table += &format!("| {} | {profile} | {} | {why} |\n", tried.fault.name(), tried.concerned);
+        }
     }
     table
 }

@@ -10,6 +10,7 @@ use crate::function;
 use crate::grow::{Measure, grow};
 use crate::insert::{Frame, Inserter};
 use crate::policy::{DENSE, Pattern, Policy, choose};
+use crate::related;
 use crate::settings::Settings;
 
 /// How many draws are made for each node wanted before the graph is left smaller.
@@ -137,6 +138,9 @@ fn step(
     if missing > 1 && rng.random_bool(settings.pattern.clamp(0.0, 1.0)) {
         let pattern = policy.patterns().choose(&mut rng);
         return pattern.is_some_and(|p| insert_pattern(inserter, available, p, missing, stream));
+    }
+    if !inserter.builder.nodes.is_empty() && rng.random_bool(settings.related.clamp(0.0, 1.0)) {
+        return related::insert(inserter, settings, policy, available, stream);
     }
     let Some(spec) = choose(policy, available, &mut rng) else { return false };
     let wanted =

@@ -16,7 +16,7 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use crate::budget::Budget;
-use crate::builder::{GraphBuilder, Origin, ValueId};
+use crate::builder::{GraphBuilder, Origin, Planned, ValueId};
 use crate::settings::Settings;
 use crate::solver::{self, Problem};
 use crate::support::Use;
@@ -87,6 +87,17 @@ impl<'s> Inserter<'s> {
         let mut rng = stream.rng();
         let Some(solved) = self.solve(spec, Goal::Backward(&ty), &mut rng) else { return false };
         self.add(solved, &[], Some(wanted), &mut rng)
+    }
+
+    /// Inserts a node that stands once more, on the same operands. Says whether it did.
+    pub fn repeat(&mut self, node: usize, stream: Stream) -> bool {
+        let Planned { op, inputs, outputs } = self.builder.nodes[node].clone();
+        let ty = |v: ValueId| self.builder.values[v].ty.clone();
+        let live: Vec<ValueId> = inputs.iter().flatten().copied().collect();
+        let mut places = 0..live.len();
+        let operands = inputs.iter().map(|v| Some((ty((*v)?), Source::Live(places.next()?)))).collect();
+        let outputs = outputs.into_iter().map(ty).collect();
+        self.add(Solved { op, operands, outputs }, &live, None, &mut stream.rng())
     }
 
     /// A placeholder that a node could produce.
@@ -183,10 +194,12 @@ impl<'s> Inserter<'s> {
         }
         let before = self.frame.budget.bounds_memory().then(|| self.builder.clone());
         let depends = produces.map(|v| self.builder.dependents(v));
-        let inputs = operands
-            .into_iter()
-            .map(|o| o.map(|(ty, source)| self.operand(ty, source, live, depends.as_deref(), rng)))
-            .collect();
+        let mut inputs: Vec<Option<ValueId>> = Vec::with_capacity(operands.len());
+        for operand in operands {
+            let taken = operand
+                .and_then(|(ty, source)| self.operand(ty, source, live, &inputs, depends.as_deref(), rng));
+            inputs.push(taken);
+        }
         self.builder.node(op, inputs, outputs, produces);
         if let Some(before) = before
             && self.frame.budget.is_exceeded_by(&self.builder.footprint(self.settings.opset, self.frame.tap))
@@ -198,16 +211,19 @@ impl<'s> Inserter<'s> {
         true
     }
 
+    /// The value that an operand is, after the earlier ones of the node.
     fn operand(
         &mut self,
         ty: Type,
         source: Source,
         live: &[ValueId],
+        earlier: &[Option<ValueId>],
         depends: Option<&[bool]>,
         rng: &mut Choices,
-    ) -> ValueId {
-        match source {
+    ) -> Option<ValueId> {
+        Some(match source {
             Source::Live(i) => live[i],
+            Source::Again(place) => earlier[place]?,
             Source::Pinned => self.builder.placeholder(ty, true),
             Source::Fresh => {
                 let reusable = |(v, e): (ValueId, &crate::builder::Entry)| {
@@ -221,7 +237,7 @@ impl<'s> Inserter<'s> {
                     _ => self.builder.placeholder(ty, false),
                 }
             }
-        }
+        })
     }
 
     /// Whether a use has a form that the settings refuse; counts it.

@@ -22,6 +22,7 @@
 //! | [`mod@generate`] | from a seed to a model |
 //! | [`builder`] | the graph under construction, in which nodes have no order yet |
 //! | [`insert`] | one more node: forward (it uses values) or backward (it produces a wanted one) |
+//! | `related` | nodes that relate to one that stands, as pairs do that optimisers rewrite |
 //! | [`function`] | extracting a part of a graph into a function and a call |
 //! | `grow` | larger sizes for a graph, until it fills its budget |
 //! | [`solver`] | sizes that satisfy the type rules |
@@ -37,6 +38,7 @@ pub mod generate;
 mod grow;
 pub mod insert;
 pub mod policy;
+mod related;
 pub mod settings;
 pub mod solver;
 pub mod support;

@@ -17,7 +17,7 @@ use crate::policy::DENSE;
 use crate::support::{Refused, Use};
 
 /// What draws lean towards: values that exist, so that nodes are connected; what is wanted, so that few draws are thrown away;
-/// f32, which every engine has.
+/// f32, which every engine has. How often an operand comes again is for the settings to say.
 const TASTE: Taste = Taste {
     live_of_any: 0.85,
     live_of_one: 0.6,
@@ -29,6 +29,7 @@ const TASTE: Taste = Taste {
     flag: 0.5,
     long_dim: 0.2,
     bf16_stage: 0.1,
+    again: 0.0,
 };
 
 /// Bounds on generated graphs.
@@ -76,8 +77,12 @@ pub struct Settings {
     pub tap: f64,
     /// The probability that the next nodes follow a pattern of the policy.
     pub pattern: f64,
+    /// The probability that the next node relates to one that stands, as pairs do that optimisers rewrite.
+    pub related: f64,
     /// The probability that a new operand is replaced by an existing value of the same type.
     pub reuse: f64,
+    /// The probability that an operand is an earlier one of its node once more, where that may be.
+    pub again: f64,
 }
 
 /// How large values get in a graph that is grown into its budget.
@@ -124,7 +129,9 @@ impl Default for Settings {
             constant: 0.4,
             tap: 0.08,
             pattern: 0.12,
+            related: 0.15,
             reuse: 0.3,
+            again: 0.06,
         }
     }
 }
@@ -227,7 +234,7 @@ impl Settings {
             min_dim,
             max_dim: self.max_dim,
             long_dim,
-            taste: TASTE,
+            taste: Taste { again: self.again.clamp(0.0, 1.0), ..TASTE },
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ir::{NodeKind, Operation, Stream, Tensor, Type};
+use ir::{NodeKind, Operation, Stream, Tensor, Type, Value};
 use onnxsmith_graphgen::{Budget, Settings, Span, Weights, generate};
 use ops::{Footprint, Model};
 
@@ -141,4 +141,56 @@ fn operators_are_spread() {
     assert!(most * 5 < total, "{counts:?}");
     let never: Vec<_> = counts.iter().filter(|(_, n)| **n == 0).collect();
     assert!(never.is_empty(), "never generated: {never:?}");
+}
+
+fn settings(operators: &[&'static str]) -> Settings {
+    let operators = operators.iter().copied().collect();
+    Settings { operators, nodes: 6, function: 0.0, backward: 0.0, pattern: 0.0, ..Settings::default() }
+}
+
+/// The operators of a graph with their operands.
+fn uses(model: &Model) -> Vec<(&ops::Op, &[Option<Value>])> {
+    let nodes = model.graph.nodes.iter();
+    nodes
+        .filter_map(|n| if let NodeKind::Operator(op) = &n.kind { Some((op, &n.inputs[..])) } else { None })
+        .collect()
+}
+
+#[test]
+fn an_operand_may_come_again() {
+    let twice = |again: f64| {
+        let settings = Settings { again, reuse: 0.0, related: 0.0, ..settings(&["Sub", "MatMul", "Where"]) };
+        let models: Vec<Model> = models(&settings, 0..30).collect();
+        let all: Vec<_> = models.iter().flat_map(uses).collect();
+        let is_alias = |(_, x): &&(&ops::Op, &[Option<Value>])| x[x.len() - 2] == x[x.len() - 1];
+        (all.iter().filter(is_alias).count(), all.len())
+    };
+    let (always, all) = twice(1.0);
+    assert!(always == all, "{always} of {all}");
+    let (by_chance, all) = twice(0.0);
+    assert!(by_chance * 5 < all, "{by_chance} of {all}");
+}
+
+#[test]
+fn nodes_relate_to_those_that_stand() {
+    let pairs = |related: f64| {
+        let settings = Settings { related, ..settings(&["Transpose", "Slice", "Exp", "Conv", "Pad"]) };
+        let (mut twice, mut onto) = (0, 0);
+        for model in models(&settings, 0..40) {
+            let all = uses(&model);
+            let places = (0..all.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+            twice += places.filter(|&(i, j)| all[i] == all[j]).count();
+            let made = |v: Value| model.graph.node(v.node).kind.clone();
+            let is_same = |(op, x): &&(&ops::Op, &[Option<Value>])| {
+                x[0].is_some_and(
+                    |v| matches!(made(v), NodeKind::Operator(inner) if inner.name() == op.name()),
+                )
+            };
+            onto += all.iter().filter(is_same).count();
+        }
+        (twice, onto)
+    };
+    let (often, seldom) = (pairs(0.8), pairs(0.0));
+    assert!(often.0 > 10 && often.0 > 3 * seldom.0, "the same twice: {often:?}, {seldom:?}");
+    assert!(often.1 > 30 && often.1 > 2 * seldom.1, "one onto the other: {often:?}, {seldom:?}");
 }

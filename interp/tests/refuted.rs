@@ -70,6 +70,34 @@ fn a_pivot_that_may_vanish_where_it_divides_decides_nothing() {
 }
 
 #[test]
+fn a_row_of_zeros_makes_no_zero_of_a_pivot_beyond_what_may_divide() {
+    let det =
+        "onnxsmith 1 opset 23 graph { %0: f16[2, 2] = variable \"x\" %1: f16[] = Det(%0) return \"y\" = %1 }";
+    // Nothing is promised of 0 divided by the pivot, where that is denormal or beyond 2^14.
+    for pivot in [-65504.0, 20000.0, 3.0 * 2f64.powi(-16)] {
+        let matrix: &[f64] = &[pivot, 4.0, 0.0, 0.0];
+        let accepts = |profile, v| accepts(&reference(det, &[matrix], profile), &[v], profile);
+        assert!(accepts(&Profile::WGSL, -11.25), "{pivot}");
+    }
+    let fine: &[f64] = &[1024.0, 4.0, 0.0, 0.0];
+    assert!(!accepts(&reference(det, &[fine], &Profile::WGSL), &[-11.25], &Profile::WGSL));
+    assert!(!accepts(&reference(det, &[fine], &Profile::TIGHT), &[2f64.powi(-24)], &Profile::TIGHT));
+}
+
+#[test]
+fn zero_divided_may_be_some_ulp_of_zero() {
+    let det =
+        "onnxsmith 1 opset 21 graph { %0: f16[2, 2] = variable \"x\" %1: f16[] = Det(%0) return \"y\" = %1 }";
+    let matrix: &[f64] = &[-1.0, -0.0, 3.0, 0.0];
+    let accepts = |profile, v| accepts(&reference(det, &[matrix], profile), &[v], profile);
+    // By columns: the factor 0/-1 is off by 2.5 ULP of 0, and 3 times as much is left.
+    for profile in [&Profile::WGSL, &Profile::DECLARED] {
+        assert!(accepts(profile, -6.0 * 2f64.powi(-24)) && !accepts(profile, -0.01));
+    }
+    assert!(!accepts(&Profile::TIGHT, 2f64.powi(-24)));
+}
+
+#[test]
 fn elements_are_rounded_where_the_first_stage_has_fewer_digits() {
     let norm = "onnxsmith 1 opset 23 graph { %0: f64[1] = variable \"x\" %1: f64[1] = constant {1.0} \
                 %2: f64[1] = RMSNormalization(%0, %1) {axis = 0, epsilon = 0.01, stash_type = 1} return \"y\" = %2 }";

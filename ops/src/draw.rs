@@ -59,6 +59,8 @@ pub struct Taste {
     pub long_dim: f64,
     /// A first stage is calculated in bf16 instead of f32, where an operator has one.
     pub bf16_stage: f64,
+    /// An operand is an earlier one of the same node once more, where that may be.
+    pub again: f64,
 }
 
 impl Taste {
@@ -74,6 +76,7 @@ impl Taste {
         flag: 0.5,
         long_dim: 0.5,
         bf16_stage: 0.5,
+        again: 0.5,
     };
 }
 
@@ -104,6 +107,8 @@ pub enum Source {
     Fresh,
     /// A new variable or constant that must stay one, because its values are restricted (indices, say).
     Pinned,
+    /// The operand at this earlier position of the same node.
+    Again(usize),
 }
 
 /// A drawn operand.
@@ -185,6 +190,9 @@ impl<'r, 'a> Draw<'r, 'a> {
         ranks: std::ops::RangeInclusive<usize>,
     ) -> Option<Type<Sym<'a>>> {
         let dtypes = dtypes.intersection(self.allowed());
+        if let Some(same) = self.again(|t| dtypes.contains(t.dtype) && ranks.contains(&t.rank())) {
+            return Some(same);
+        }
         if let Goal::Forward(live) = self.goal
             && self.chance(self.limits.taste.live_of_any)
             && let Some(i) = self.pick_live(live, |t| dtypes.contains(t.dtype) && ranks.contains(&t.rank()))
@@ -206,6 +214,9 @@ impl<'r, 'a> Draw<'r, 'a> {
         if !self.allowed().contains(dtype) {
             return None;
         }
+        if let Some(same) = self.again(|t| t.dtype == dtype) {
+            return Some(same);
+        }
         if let Goal::Forward(live) = self.goal
             && self.chance(self.limits.taste.live_of_one)
             && let Some(i) =
@@ -224,6 +235,9 @@ impl<'r, 'a> Draw<'r, 'a> {
         if !self.allowed().contains(dtype) {
             return None;
         }
+        if let Some(same) = self.again(|t| t.dtype == dtype && t.rank() == shape.len()) {
+            return Some(same);
+        }
         let fits = |t: &Type| t.dtype == dtype && may_match(&t.shape, shape);
         if let Goal::Forward(live) = self.goal
             && self.chance(self.limits.taste.live_of_one)
@@ -233,6 +247,21 @@ impl<'r, 'a> Draw<'r, 'a> {
         }
         let shape = shape.iter().map(|d| d.unwrap_or_else(|| self.dim())).collect();
         Some(self.fresh_like(dtype, shape))
+    }
+
+    /// The next operand, sometimes: an earlier one that fits, once more. Whether their sizes do is for the type rule to say.
+    pub fn again(&mut self, fits: impl Fn(&Type<Sym<'a>>) -> bool) -> Option<Type<Sym<'a>>> {
+        let is_free = |o: &Operand<'a>| o.source != Source::Pinned && fits(&o.ty);
+        let operands = self.operands.iter().enumerate();
+        let earlier: Vec<usize> =
+            operands.filter(|(_, o)| o.as_ref().is_some_and(is_free)).map(|(i, _)| i).collect();
+        if earlier.is_empty() || !self.chance(self.limits.taste.again) {
+            return None;
+        }
+        let place = self.choose(&earlier)?;
+        let ty = self.operands[place].as_ref()?.ty.clone();
+        self.operands.push(Some(Operand { ty: ty.clone(), source: Source::Again(place) }));
+        Some(ty)
     }
 
     /// The next operand: new, of this dtype and rank, its sizes unknown.

@@ -123,6 +123,18 @@ pub enum Hazard {
         /// The operand.
         operand: usize,
     },
+    /// No element of the operand may be one number where the element of another operand that it meets, both broadcast to the
+    /// result, is a certain one.
+    Meeting {
+        /// The operand.
+        operand: usize,
+        /// The number that its element may not be.
+        value: f64,
+        /// The other operand.
+        other: usize,
+        /// What its element is there.
+        met: f64,
+    },
     /// Elements between the bounds are safe. Whether the operator is defined on others depends on more than one
     /// element: on the exponent of a base, say. There, the result tells.
     Perhaps {

@@ -147,7 +147,10 @@ pub fn may_be_undefined(model: &Model, evaluation: &Evaluation) -> bool {
         let NodeKind::Operator(op) = &node.kind else { return false };
         let types = graph.types(&node.inputs);
         op.hazards(&types).iter().any(|hazard| match *hazard {
-            Hazard::Zero { operand } | Hazard::Outside { operand, .. } | Hazard::Perhaps { operand, .. } => {
+            Hazard::Zero { operand }
+            | Hazard::Outside { operand, .. }
+            | Hazard::Meeting { operand, .. }
+            | Hazard::Perhaps { operand, .. } => {
                 let value = node.inputs.get(operand).copied().flatten();
                 let bounded = value.and_then(|value| evaluation.taps.get(&value));
                 bounded.is_some_and(|bounded| bounded.tensor.dtype().is_int() && bounded.undecidable() > 0)

@@ -47,7 +47,9 @@ pub fn columns(one: &Use, fill: Fill, stream: Stream) -> Vec<Numbers> {
     columns.extend(scalars.into_iter().map(scalar));
     columns.sort_by_key(|(position, ..)| *position);
     let rows = columns.iter().map(|(.., numbers)| numbers.len()).max().unwrap_or(0);
-    let is_safe = |row: usize| columns.iter().all(|column| is_safe(column, row, &hazards));
+    let is_safe = |row: usize| {
+        columns.iter().all(|column| is_safe(column, row, &hazards)) && !meet(&columns, row, &hazards)
+    };
     let safe: Vec<usize> = (0..rows).filter(|&row| is_safe(row)).collect();
     columns.into_iter().map(|(_, operand, numbers)| rows_of(&operand, &numbers, &safe)).collect()
 }
@@ -64,14 +66,30 @@ fn present(one: &Use) -> impl Iterator<Item = (usize, Operand)> {
     one.operands.iter().enumerate().filter_map(|(position, operand)| Some((position, (*operand)?)))
 }
 
-/// Whether an integer of a row is where the operator is defined.
-fn is_safe((position, operand, column): &(usize, Operand, Numbers), row: usize, hazards: &[Hazard]) -> bool {
-    let Numbers::Whole(all) = column else { return true };
-    let value = if operand.extent == Extent::Whole { all[row] } else { all[0] } as f64;
+/// An integer of a row; `None` where the column holds floats.
+fn whole((_, operand, column): &(usize, Operand, Numbers), row: usize) -> Option<f64> {
+    let Numbers::Whole(all) = column else { return None };
+    Some(if operand.extent == Extent::Whole { all[row] } else { all[0] } as f64)
+}
+
+/// Whether two integers of a row meet for which the operator is not defined.
+fn meet(columns: &[(usize, Operand, Numbers)], row: usize, hazards: &[Hazard]) -> bool {
+    let is = |wanted: usize, number: f64| {
+        columns.iter().any(|column| column.0 == wanted && whole(column, row) == Some(number))
+    };
+    hazards.iter().any(|hazard| match *hazard {
+        Hazard::Meeting { operand, value, other, met } => is(operand, value) && is(other, met),
+        Hazard::Zero { .. } | Hazard::Outside { .. } | Hazard::Perhaps { .. } | Hazard::Always => false,
+    })
+}
+
+/// Whether an integer of a row is where the operator is defined, whatever the others are.
+fn is_safe(column: &(usize, Operand, Numbers), row: usize, hazards: &[Hazard]) -> bool {
+    let (Some(value), (position, ..)) = (whole(column, row), column) else { return true };
     hazards.iter().all(|hazard| match *hazard {
         Hazard::Zero { operand } => operand != *position || value != 0.0,
         Hazard::Outside { operand, low, high } => operand != *position || (low..=high).contains(&value),
-        Hazard::Perhaps { .. } | Hazard::Always => true,
+        Hazard::Meeting { .. } | Hazard::Perhaps { .. } | Hazard::Always => true,
     })
 }
 
@@ -81,7 +99,7 @@ fn domain(hazards: &[Hazard], position: usize) -> Vec<f64> {
         Hazard::Outside { operand, low, high } | Hazard::Perhaps { operand, low, high } => {
             (operand == position).then_some([low, high])
         }
-        Hazard::Zero { .. } | Hazard::Always => None,
+        Hazard::Zero { .. } | Hazard::Meeting { .. } | Hazard::Always => None,
     });
     ends.flatten().collect()
 }

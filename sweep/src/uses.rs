@@ -222,6 +222,7 @@ pub fn settings(spec: &'static Spec, dtype: DType, opset: u32) -> Settings {
         constant: 0.0,
         empty_dims: 0.0,
         reuse: 0.0,
+        again: 0.0,
         ..Settings::default()
     }
 }

@@ -28,7 +28,8 @@ impl Range {
             Hazard::Outside { operand, low, high } | Hazard::Perhaps { operand, low, high } => {
                 Some((operand, Self { low, high, ..Self::ANY }))
             }
-            Hazard::Always => None,
+            // It depends on both, so that either may be as it likes at first.
+            Hazard::Meeting { .. } | Hazard::Always => None,
         }
     }
 

@@ -157,7 +157,7 @@ fn somewhere(wish: Wish, value: f64, random: f64) -> f64 {
             let (low, high) = crate::draw::stretch(low, high);
             low + (high - low) * random
         }
-        Wish::NotZero => (0.5 + 3.5 * random).copysign(value),
+        Wish::Not(number) => number + (0.5 + 3.5 * random).copysign(value),
         Wish::Smaller => 2.0 * random - 1.0,
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use ir::NodeId;
 use ir::execute::Keep;
+use ndarray::ArrayD;
 use ops::{Data, Hazard, Model, Operator};
 
 use crate::found::Tensors;
@@ -31,8 +32,8 @@ pub(crate) struct UndefinedAt {
 pub(crate) enum Wish {
     /// Between the bounds.
     Between(f64, f64),
-    /// Away from zero.
-    NotZero,
+    /// Away from a number.
+    Not(f64),
     /// To a smaller magnitude.
     Smaller,
 }
@@ -42,7 +43,7 @@ impl Wish {
     pub(crate) fn holds(self, v: f64) -> bool {
         match self {
             Self::Between(low, high) => (low..=high).contains(&v),
-            Self::NotZero => v != 0.0,
+            Self::Not(number) => v != number,
             Self::Smaller => v.abs() <= 1.0,
         }
     }
@@ -61,7 +62,7 @@ impl Wish {
                 let margin = ((high - low) / 4.0).min(0.5);
                 v.clamp(low + margin, high - margin)
             }
-            Self::NotZero => 0.5f64.copysign(v),
+            Self::Not(number) => number + 0.5f64.copysign(v),
             Self::Smaller => v / 4.0,
         }
     }
@@ -125,6 +126,26 @@ pub(crate) fn watch(
     found
 }
 
+/// Whether an operand has a number anywhere where the element of another one that it meets is a certain one.
+fn meet(v: &Visit<'_, Watched<'_>>, (x, value): (usize, f64), (y, met): (usize, f64)) -> bool {
+    let shape = match v.results.first() {
+        Some(Data::Real(a)) => a.shape(),
+        Some(Data::Int(a)) => a.shape(),
+        None => return false,
+    };
+    let (Some(x), Some(y)) = (places(v, x, value), places(v, y, met)) else { return false };
+    let (Some(x), Some(y)) = (x.broadcast(shape), y.broadcast(shape)) else { return false };
+    x.iter().zip(y.iter()).any(|(x, y)| *x && *y)
+}
+
+/// Where an operand is a number.
+fn places(v: &Visit<'_, Watched<'_>>, operand: usize, number: f64) -> Option<ArrayD<bool>> {
+    Some(match v.operands.get(operand).copied().flatten()? {
+        Data::Real(a) => a.mapv(|x| x == number),
+        Data::Int(a) => a.mapv(|z| z as f64 == number),
+    })
+}
+
 fn undefined_at(
     v: &Visit<'_, Watched<'_>>,
     visit: usize,
@@ -144,7 +165,11 @@ fn undefined_at(
             // An undefined result shows by itself.
             Hazard::Perhaps { .. } | Hazard::Always => continue,
             Hazard::Outside { operand, low, high } => (operand, Wish::Between(low, high)),
-            Hazard::Zero { operand } => (operand, Wish::NotZero),
+            Hazard::Zero { operand } => (operand, Wish::Not(0.0)),
+            Hazard::Meeting { operand, value, other, met } if meet(v, (operand, value), (other, met)) => {
+                (other, Wish::Not(met))
+            }
+            Hazard::Meeting { .. } => continue,
         };
         let (broken, away) = match v.operands.get(operand).copied().flatten() {
             Some(Data::Real(a)) => wish.broken(a.iter().copied()),

@@ -1,7 +1,7 @@
 //! Value search finds values, cheaply and always the same ones.
 
 use interp::evaluate_plain;
-use ir::{DType, NodeKind, Stream, Type, Value};
+use ir::{DType, NodeKind, Stream, Tensor, Type, Value};
 use onnxsmith_values::first_undefined;
 use onnxsmith_values::{Budget, Searched, find_or_replace, find_values, move_to_edge};
 use ops::elementwise::{Binary, BinaryFn, Unary, UnaryFn};
@@ -54,6 +54,23 @@ fn domains_behind_other_operators_are_reached() {
         assert!(y[0].to_f64s().iter().all(|v| v.is_finite()));
         assert_eq!(found, search(&model, seed));
     }
+}
+
+#[test]
+fn the_least_integer_may_be_divided_but_not_by_minus_one() {
+    let mut g = Graph::new();
+    let bytes = |shape: &[i64]| Type::new(DType::I8, shape);
+    let (x, y) = (g.variable("x", bytes(&[2, 2])), g.variable("y", bytes(&[2])));
+    let quotient = binary(&mut g, BinaryFn::Div, x, y);
+    let model = model(g, quotient);
+    let is_defined = |dividends: [i128; 4], divisors: [i128; 2]| {
+        let tensor = |v: Value, all: &[i128]| (v.node, Tensor::from_i128_fn(model.graph.ty(v), |i| all[i]));
+        let tensors = [tensor(x, &dividends), tensor(y, &divisors)].into();
+        first_undefined(&model, &tensors).unwrap().is_none()
+    };
+    assert!(is_defined([-128, 1, -128, 2], [3, -1]));
+    assert!(!is_defined([1, 1, 2, -128], [3, -1]), "the last row meets the last divisor");
+    assert!(!is_defined([-128, 1, 1, 2], [0, -1]));
 }
 
 #[test]

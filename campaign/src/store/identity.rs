@@ -189,7 +189,9 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
         constant,
         tap,
         pattern,
+        related,
         reuse,
+        again,
     } = settings;
     let names = |dtypes: DTypes| -> Vec<&str> { dtypes.iter().map(DType::name).collect() };
     let wanted_on: BTreeMap<&str, Vec<&str>> = wanted_on.iter().map(|(op, on)| (*op, names(*on))).collect();
@@ -222,7 +224,9 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
         ("constant", json!(constant)),
         ("tap", json!(tap)),
         ("pattern", json!(pattern)),
+        ("related", json!(related)),
         ("reuse", json!(reuse)),
+        ("again", json!(again)),
     ];
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

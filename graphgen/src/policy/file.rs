@@ -126,7 +126,9 @@ const KEYS: &[(&str, Set)] = &[
     ("constants", |t, v| share(t, "constants", v)),
     ("taps", |t, v| share(t, "taps", v)),
     ("reuse", |t, v| share(t, "reuse", v)),
+    ("aliases", |t, v| share(t, "aliases", v)),
     ("pattern-share", |t, v| share(t, "pattern-share", v)),
+    ("related-share", |t, v| share(t, "related-share", v)),
     ("weights", weights),
     ("templates", |t, v| patterns(t, v, Pattern::chain)),
     ("patterns", |t, v| patterns(t, v, Pattern::graph)),
@@ -302,7 +304,9 @@ impl Taste {
         settings.constant = share("constants", settings.constant);
         settings.tap = share("taps", settings.tap);
         settings.reuse = share("reuse", settings.reuse);
+        settings.again = share("aliases", settings.again);
         settings.pattern = share("pattern-share", settings.pattern);
+        settings.related = share("related-share", settings.related);
         let opset = settings.opset;
         if settings.opsets().is_empty() { Err(TasteError::Nothing { opset }) } else { Ok(settings) }
     }

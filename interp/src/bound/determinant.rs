@@ -46,12 +46,6 @@ impl Bound<'_> {
         if m.iter().any(|x| !x.is_known() || !x.value.is_finite()) || !determinant.is_finite() {
             return Ball::unknown(determinant);
         }
-        let is_zero = |x: &Ball| x.is_exact() && x.value == 0.0;
-        let in_row = |k: usize| m[k * rows..(k + 1) * rows].iter().all(is_zero);
-        let in_column = |k: usize| m.iter().skip(k).step_by(rows).all(is_zero);
-        if (0..rows).any(|k| in_row(k) || in_column(k)) {
-            return Ball::either_zero();
-        }
         self.around(&m, &factors)
     }
 
@@ -59,8 +53,8 @@ impl Bound<'_> {
         let (rows, determinant) = (factors.rows, factors.determinant());
         let values: Vec<f64> = m.iter().map(|x| x.value).collect();
         let least = self.least();
-        let division = (self.profile.division)(self.dtype) / self.profile.rounding;
-        let roundings = rows as u32 + division.ceil() as u32 - 1;
+        let division = (self.profile.division)(self.dtype);
+        let roundings = rows as u32 + (division / self.profile.rounding).ceil() as u32 - 1;
         // The reference eliminates in f64.
         let growth = OTHER_PIVOTS * (self.growth(roundings) + f64::from(roundings) * f64::EPSILON);
         let by_columns = Factors::of(transposed(&values, rows), rows);
@@ -72,13 +66,21 @@ impl Bound<'_> {
         }
         let grown = larger(&factors.grown(), &transposed(&by_columns.grown(), rows));
         let carried: Vec<f64> = m.iter().map(|x| x.error).collect();
-        let moved: Vec<f64> =
-            carried.iter().zip(&grown).map(|(e, own)| e + growth * own + rows as f64 * least).collect();
+        let multiplied = larger(&factors.multiplied(), &transposed(&by_columns.multiplied(), rows));
+        let slip = OTHER_PIVOTS * least.max(division * self.format.ulp(0.0));
+        let moved: Vec<f64> = (0..m.len())
+            .map(|i| carried[i] + growth * grown[i] + slip * multiplied[i] + rows as f64 * least)
+            .collect();
 
         let near = Neighbourhood::of(&values, factors);
         let most = near.largest_product(&moved, &grown);
         if most.is_nan() || most > self.format.max_finite() {
             return Ball::unknown(determinant);
+        }
+        // Only here: what overflows, or is divided by what nothing is promised for, need not be 0 times 0 either. Nor need 0 stay
+        // 0 where a quotient may be some ULP of it.
+        if division <= self.profile.rounding && has_zeros_alone(m, rows) {
+            return Ball::either_zero();
         }
         let by_elimination = near.distance(&moved);
         let by_minors = EXPANSION.get(rows).map_or(0.0, |&roundings| {
@@ -94,11 +96,22 @@ impl Bound<'_> {
 }
 
 impl Bound<'_> {
-    /// Whether a pivot may be 0 where it divides, although it is not where that is asked.
+    /// Whether a pivot may be 0 where it divides, although it is not where that is asked; or is so large that nothing is
+    /// promised of what it divides.
     fn is_no_divisor(&self, pivot: f64) -> bool {
+        let least = self.format.min_normal();
         let may_vanish = self.profile.flush_to_zero || self.profile.moderate_divisors;
-        may_vanish && pivot != 0.0 && pivot.abs() < self.format.min_normal()
+        let is_too_large = self.profile.moderate_divisors && pivot.abs() > least.recip();
+        is_too_large || (may_vanish && pivot != 0.0 && pivot.abs() < least)
     }
+}
+
+/// Whether a row or a column holds nothing but zeros, in every implementation.
+fn has_zeros_alone(m: &[Ball], rows: usize) -> bool {
+    let is_zero = |x: &Ball| x.is_exact() && x.value == 0.0;
+    let in_row = |k: usize| m[k * rows..(k + 1) * rows].iter().all(is_zero);
+    let in_column = |k: usize| m.iter().skip(k).step_by(rows).all(is_zero);
+    (0..rows).any(|k| in_row(k) || in_column(k))
 }
 
 /// The norm of each row.
@@ -281,6 +294,15 @@ impl Factors {
             }
         }
         grown
+    }
+
+    /// What the elements of L are multiplied by on the way to each element of the matrix, in magnitudes: an error of one that is
+    /// not relative to it, as of a denormal quotient, is.
+    fn multiplied(&self) -> Vec<f64> {
+        let (rows, m) = (self.rows, &self.m);
+        let column = |c: usize| (0..=c).map(|k| m[k * rows + c].abs()).sum::<f64>();
+        let columns: Vec<f64> = (0..rows).map(column).collect();
+        columns.iter().copied().cycle().take(m.len()).collect()
     }
 
     /// The cofactors, but for their signs, of the matrix that has these factors with `f` of their elements; where `f` is the

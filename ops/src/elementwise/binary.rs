@@ -129,12 +129,13 @@ impl Operator for Binary {
             BinaryFn::Div => {
                 let ends = x[1].filter(|t| t.dtype.is_signed()).and_then(|t| t.dtype.int_range());
                 // The smallest integer divided by -1 overflows.
-                let smallest = ends.map(|(least, most)| Hazard::Outside {
+                let overflows = |(least, _): (i128, i128)| Hazard::Meeting {
                     operand: 0,
-                    low: (least as f64).next_up(),
-                    high: most as f64,
-                });
-                smallest.into_iter().chain([Hazard::Zero { operand: 1 }]).collect()
+                    value: least as f64,
+                    other: 1,
+                    met: -1.0,
+                };
+                ends.map(overflows).into_iter().chain([Hazard::Zero { operand: 1 }]).collect()
             }
             BinaryFn::Add
             | BinaryFn::Sub

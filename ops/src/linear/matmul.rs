@@ -35,7 +35,7 @@ impl Single for MatMul {
         let a = d.any(ranks.clone())?;
         if d.chance(0.3) {
             d.of(a.dtype, ranks)?;
-        } else {
+        } else if d.again(|t| t.dtype == a.dtype).is_none() {
             let rank = d.rank(ranks)?;
             d.fresh(a.dtype, rank);
         }
