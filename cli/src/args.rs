@@ -118,7 +118,7 @@ impl Command {
 pub(crate) enum Values {
     /// Everything is defined on them.
     Plain,
-    /// Plain ones, and adversarial ones in every other case.
+    /// Plain ones, and adversarial ones in one case of four.
     #[default]
     Mixed,
     /// At an edge of one operator (a tie, a saturation, the ends of a dtype) where one can be reached.

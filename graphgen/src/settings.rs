@@ -26,7 +26,7 @@ const TASTE: Taste = Taste {
     wanted_rank: 0.75,
     scalar: 0.06,
     wanted_dtype: 0.9,
-    f32: 0.4,
+    f32: 0.5,
     from_end: 0.3,
     flag: 0.5,
     long_dim: 0.2,

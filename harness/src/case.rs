@@ -78,7 +78,7 @@ pub enum Values {
     None,
     /// Values on which everything is defined.
     Plain,
-    /// Adversarial ones in every other case.
+    /// Adversarial ones in one case of four.
     #[default]
     Mixed,
     /// Such values, moved to an edge of one operator where that can be done.
@@ -86,7 +86,7 @@ pub enum Values {
 }
 
 /// One case in so many is adversarial where they are mixed.
-const ADVERSARIAL_ONE_IN: u32 = 2;
+const ADVERSARIAL_ONE_IN: u32 = 4;
 
 impl Values {
     /// Whether a case is to be adversarial.
