@@ -19,8 +19,9 @@ use crate::elementwise::{
 use crate::family::Family;
 use crate::linear::{Det, Gemm, MatMul};
 use crate::movement::{
-    Concat, DepthToSpace, Expand, EyeLike, Flatten, Gather, GatherElements, NonZero, OneHot, Pad, Reshape,
-    ReverseSequence, Shape, Size, Slice, SpaceToDepth, Split, Squeeze, Tile, Transpose, Trilu, Unsqueeze,
+    Compress, Concat, DepthToSpace, Expand, EyeLike, Flatten, Gather, GatherElements, GatherNd, NonZero,
+    OneHot, Pad, Reshape, ReverseSequence, ScatterElements, ScatterNd, Shape, Size, Slice, SpaceToDepth,
+    Split, Squeeze, Tile, Transpose, Trilu, Unsqueeze,
 };
 use crate::nn::{
     AveragePool, BatchNorm, Conv, GlobalLpPool, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm,
@@ -163,6 +164,10 @@ operators! {
     Unsqueeze(Unsqueeze);
     Flatten(Flatten);
     Gather(Gather);
+    GatherNd(GatherNd);
+    ScatterElements(ScatterElements);
+    ScatterNd(ScatterNd);
+    Compress(Compress<D>);
     Trilu(Trilu);
     OneHot(OneHot<D>);
     GatherElements(GatherElements);

@@ -20,6 +20,7 @@ mod nothing;
 mod pools;
 mod reductions;
 mod refusals;
+mod scattering;
 mod shapes;
 mod sizes;
 mod windows;
@@ -27,7 +28,7 @@ mod windows;
 use super::PlantedFault;
 
 /// Every fault, family by family and then kind by kind.
-const FAMILIES: [&[PlantedFault]; 19] = [
+const FAMILIES: [&[PlantedFault]; 20] = [
     activations::FAULTS,
     curves::FAULTS,
     arithmetic::FAULTS,
@@ -36,6 +37,7 @@ const FAMILIES: [&[PlantedFault]; 19] = [
     shapes::FAULTS,
     layout::FAULTS,
     indexing::FAULTS,
+    scattering::FAULTS,
     linear::FAULTS,
     reductions::FAULTS,
     windows::FAULTS,
