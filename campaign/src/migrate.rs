@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use onnx::CaseFolder;
-use triage::known::{Entry, FILE, Known, WriteUp};
+use triage::folder::About;
+use triage::known::{Entry, Known};
 
 use crate::report::Report;
 use crate::store::Identity;
@@ -89,16 +89,10 @@ pub fn in_campaign(report: &Report, identity: &Identity) -> impl Iterator<Item =
 /// The names that the case of a finding has on a target. The finding is a folder: one that is written up, or a saved case. What is
 /// asked another question than comparison with the reference keeps its name, and is not run.
 pub fn in_case(folder: &Path, target: &Target) -> Result<Vec<Names>, String> {
-    let case = if folder.join(FILE).is_file() {
-        let write_up = WriteUp::read(&folder.join(FILE)).map_err(|e| e.to_string())?;
-        if write_up.case.check().is_some() {
-            return Ok(Vec::new());
-        }
-        write_up.case.folder(folder)
-    } else {
-        CaseFolder::read(folder)
-    };
-    let case = case.map_err(|e| e.to_string())?;
+    let case = triage::stored::read(folder).map_err(|e| e.to_string())?;
+    if About::read(&case).map_err(|e| format!("case.json cannot be read: {e}"))?.check.is_some() {
+        return Ok(Vec::new());
+    }
     let names = |finding: &oracles::Finding| Names {
         version: target.description().version.clone(),
         now: finding.signature().to_string(),

@@ -128,6 +128,37 @@ fn a_narrow_integer_excuses_nothing_beside_it() {
     assert_eq!(symptom(&concluded(Odd(retypes), BESIDE, &inputs, true)), &Symptom::WrongType);
 }
 
+#[test]
+fn a_narrow_integer_takes_no_blame_for_what_is_wrong_in_context() {
+    // Wrong only where both stand, so that no operator fails alone but the narrow sum, which is allowed to.
+    let negates = |model: &Model, _: &[Tensor], right| {
+        let mut outputs = narrowed(right);
+        if has(model, "Mul") && has(model, "Abs") {
+            for beside in outputs.iter_mut().filter(|output| output.dtype() == DType::F32) {
+                *beside = real(-1.0);
+            }
+        }
+        Ok(outputs)
+    };
+    let inputs = [whole(DType::I64, 1 << 40), real(-1.0)];
+    let verdict = concluded(Odd(negates), IN_CONTEXT, &inputs, true);
+    let Verdict::Bug(finding) = &verdict else { panic!("{verdict:?} is no bug") };
+    let culprit = finding.culprit.as_ref().expect("one that diverges");
+    assert_eq!((culprit.operator.as_str(), culprit.alone), ("Abs", false));
+}
+
+/// A sum that i32 does not hold, and two operators on floats beside it.
+const IN_CONTEXT: &str = r#"onnxsmith 1 opset 21
+graph {
+  %0: i64[1] = variable "x"
+  %1: f32[1] = variable "y"
+  %2: i64[1] = Add(%0, %0)
+  %3: f32[1] = Abs(%1)
+  %4: f32[1] = Mul(%3, %3)
+  return "wide" = %2, "beside" = %4
+}
+"#;
+
 /// A division, and beside it an operator that does not depend on it.
 const DIVISION: &str = r#"onnxsmith 1 opset 21
 graph {

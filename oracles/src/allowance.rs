@@ -118,13 +118,18 @@ pub fn needed(verdict: Option<&Verdict>, comparisons: &[Comparison]) -> BTreeSet
     why.into_iter().chain(zero_sign).chain(saturation).collect()
 }
 
-/// The names of the outputs that depend on an i64 which i32 does not hold: [`Allowance::Widened`].
-pub fn beyond_i32(model: &Model, evaluation: &Evaluation) -> BTreeSet<String> {
+/// For each node, whether a value of it is an i64 which i32 does not hold, or depends on one: [`Allowance::Widened`].
+pub fn beyond_i32(model: &Model, evaluation: &Evaluation) -> Vec<bool> {
     let is_beyond = |v: &i128| i32::try_from(*v).is_err();
     let is_wide =
         |tap: &Bounded| tap.tensor.dtype() == DType::I64 && tap.tensor.to_i128s().iter().any(is_beyond);
-    let dependants = dependants(&model.graph, evaluation, is_wide);
-    let outputs = model.graph.outputs.iter().filter(|output| dependants[output.value.node.index()]);
+    dependants(&model.graph, evaluation, is_wide)
+}
+
+/// The names of the outputs of such nodes.
+pub fn outputs_beyond_i32(model: &Model, evaluation: &Evaluation) -> BTreeSet<String> {
+    let beyond = beyond_i32(model, evaluation);
+    let outputs = model.graph.outputs.iter().filter(|output| beyond[output.value.node.index()]);
     outputs.map(|output| output.name.clone()).collect()
 }
 
@@ -191,7 +196,7 @@ graph {
 "#;
         let names = |x: i128| {
             let (model, evaluation) = evaluated(text, &[filled(DType::I64, x), filled(DType::I64, 3)]);
-            beyond_i32(&model, &evaluation)
+            outputs_beyond_i32(&model, &evaluation)
         };
         assert_eq!(names(1 << 30), BTreeSet::from(["wide".to_owned()]));
         assert_eq!(names((1 << 30) - 1), BTreeSet::new());

@@ -9,10 +9,10 @@ use triage::folder::Saved;
 use crate::element::elements;
 use crate::plan::{Name, Part, Scope};
 use crate::rows::{Row, Rows};
-use crate::run::{profiles, reference};
+use crate::run::reference;
 use crate::store::name;
 use crate::tally::{Standing, Worst};
-use crate::tier::Reference;
+use crate::tier::{Kind, Reference};
 use crate::trial::{Trial, of_columns, trial};
 
 /// The folder of cases in a sweep's.
@@ -80,10 +80,10 @@ fn case(
         Cause::Failed(name) => *name,
     };
     let Some(part) = parts.iter().find(|part| part.name == *wanted) else { return Ok(None) };
-    let made = || trial(scope, part, &profiles(std::slice::from_ref(target)));
+    let made = || trial(scope, part, &[Kind::of(target)]);
     let Some(whole) = made() else { return Ok(None) };
     if let (Cause::Worst(worst), Some(columns)) = (cause, whole.columns) {
-        let one = of_columns(scope.opset, columns.only(&[worst.element]), &[target.profile]);
+        let one = of_columns(scope.opset, columns.only(&[worst.element]), &[Kind::of(target)]);
         if let Some(one) = one
             && let Some(findings) = shows(&one, target, worst)?
         {
@@ -111,7 +111,7 @@ fn findings(trial: &Trial, target: &Target) -> Result<Vec<Finding>, Error> {
 
 /// What a campaign would find.
 fn judged(trial: &Trial, target: &Target, outcome: &worker::Outcome) -> Vec<Finding> {
-    let Reference { specified, profile, .. } = reference(trial, target);
+    let Reference { specified, kind: Kind { profile, .. }, .. } = reference(trial, target);
     let expected = Expected { names: &names(trial), outputs: specified, profile };
     match judge(&target.backend, &target.level, outcome, &expected) {
         Verdict::Bug(finding) => vec![*finding],
@@ -130,7 +130,7 @@ fn write(
     target: &Target,
     findings: &[Finding],
 ) -> Result<(), onnx::Error> {
-    let Reference { specified, profile, .. } = reference(trial, target);
+    let Reference { specified, kind: Kind { profile, .. }, .. } = reference(trial, target);
     let saved = Saved {
         seed: Some(scope.seed),
         index: None,

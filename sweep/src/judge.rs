@@ -25,7 +25,7 @@ pub fn judge(reference: &Reference, answer: &[Tensor], context: &Context<'_>) ->
     let mut tally = Tally::default();
     for (number, actual) in answer.iter().enumerate() {
         let (specified, tight) = (&reference.specified[number], &reference.tight[number]);
-        let output = Output { number, specified, tight, profile: reference.profile };
+        let output = Output { number, specified, tight, profile: reference.kind.profile };
         let elements = elements(&specified.tensor).into_iter().zip(elements(actual));
         for (index, (expected, actual)) in elements.enumerate() {
             output.take(&mut tally, &output.found(index, expected, actual), context);

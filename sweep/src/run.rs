@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use harness::Target;
-use interp::Profile;
 use ir::Tensor;
 use oracles::{Expected, Verdict, judge};
 use serde::{Deserialize, Serialize};
@@ -14,7 +13,7 @@ use worker::{Outcome, WorkerError};
 use crate::judge::{self, Context};
 use crate::plan::{Name, Part, Scope};
 use crate::tally::{Apart, Tally};
-use crate::tier::Reference;
+use crate::tier::{Kind, Reference};
 use crate::trial::{Trial, trial};
 
 /// What came of a part: a line of the store.
@@ -50,17 +49,17 @@ pub fn run(
     stop: &AtomicBool,
     mut take: impl FnMut(Ran) -> std::io::Result<()>,
 ) -> Result<(), Error> {
-    let profiles = profiles(targets);
+    let kinds = Kind::all(targets);
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope_of_threads| {
         for _ in 0..jobs.max(1) {
-            let (sender, next, profiles) = (sender.clone(), &next, &profiles);
+            let (sender, next, kinds) = (sender.clone(), &next, &kinds);
             scope_of_threads.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some(part) = parts.get(number) else { break };
-                    if sender.send((number, ran(scope, part, targets, profiles))).is_err() {
+                    if sender.send((number, ran(scope, part, targets, kinds))).is_err() {
                         break;
                     }
                 }
@@ -98,24 +97,8 @@ fn in_order(
     Ok(())
 }
 
-/// The profiles of the targets, each once.
-pub fn profiles(targets: &[Target]) -> Vec<&'static Profile> {
-    let mut profiles: Vec<&'static Profile> = Vec::new();
-    for target in targets {
-        if profiles.iter().all(|known| known.name != target.profile.name) {
-            profiles.push(target.profile);
-        }
-    }
-    profiles
-}
-
-fn ran(
-    scope: &Scope,
-    part: &Part,
-    targets: &[Target],
-    profiles: &[&'static Profile],
-) -> Result<Ran, WorkerError> {
-    let Some(trial) = trial(scope, part, profiles) else {
+fn ran(scope: &Scope, part: &Part, targets: &[Target], kinds: &[Kind]) -> Result<Ran, WorkerError> {
+    let Some(trial) = trial(scope, part, kinds) else {
         return Ok(Ran { part: part.name.clone(), answers: Vec::new(), apart: Vec::new() });
     };
     let mut outputs: Vec<Option<Vec<Tensor>>> = Vec::new();
@@ -137,10 +120,11 @@ fn ran(
 /// What is expected of a target.
 ///
 /// # Panics
-/// If the trial was made for other profiles than its own.
+/// If the trial was not made for its kind.
 pub fn reference<'t>(trial: &'t Trial, target: &Target) -> &'t Reference {
-    let found = trial.references.iter().find(|reference| reference.profile.name == target.profile.name);
-    found.expect("there is a reference for the profile of each target")
+    let kind = Kind::of(target);
+    let found = trial.references.iter().find(|reference| reference.kind == kind);
+    found.expect("there is a reference for the kind of each target")
 }
 
 /// Each two of so many, in order.
@@ -183,7 +167,7 @@ fn of_types(reference: &Reference, outputs: &[(String, Tensor)]) -> Option<Vec<T
 /// What a campaign would say of an outcome that is not compared here element by element.
 fn verdict(trial: &Trial, target: &Target, reference: &Reference, outcome: &Outcome) -> Answer {
     let names: Vec<String> = trial.model.graph.outputs.iter().map(|o| o.name.clone()).collect();
-    let expected = Expected { names: &names, outputs: &reference.specified, profile: reference.profile };
+    let expected = Expected { names: &names, outputs: &reference.specified, profile: reference.kind.profile };
     match judge(&target.backend, &target.level, outcome, &expected) {
         Verdict::Bug(finding) => Answer::Failed(finding.detail),
         Verdict::Incomparable(why) => Answer::Lacks(why.to_string()),

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use graphgen::{Settings, Weights};
 use harness::case::{self, Maker, Values};
-use interp::Profile;
 use ir::{DType, Graph, Interface, NodeKind, Stream, Tensor, Value};
 use ops::{Model, Op, Spec};
 use rand::RngExt;
@@ -13,7 +12,7 @@ use crate::columns::{self, Fill};
 use crate::lanes::{Shaped, Spread};
 use crate::numbers::{self, Numbers};
 use crate::plan::{Part, Placed, Recipe, Scope};
-use crate::tier::Reference;
+use crate::tier::{Kind, Reference};
 use crate::uses::{self, Operand, Use};
 
 /// A part that can be run.
@@ -26,7 +25,7 @@ pub struct Trial {
     pub onnx: Vec<u8>,
     /// What a target's inputs and outputs are made of.
     pub interface: Interface,
-    /// What is expected, once for each profile.
+    /// What is expected, once for each kind of backend.
     pub references: Vec<Reference>,
     /// The columns, where the operator works element by element.
     pub columns: Option<Columns>,
@@ -43,16 +42,16 @@ pub struct Columns {
 }
 
 /// The trial of a part; `None` where no row is left on which the operator is defined, or nothing was drawn.
-pub fn trial(scope: &Scope, part: &Part, profiles: &[&'static Profile]) -> Option<Trial> {
+pub fn trial(scope: &Scope, part: &Part, kinds: &[Kind]) -> Option<Trial> {
     let stream = stream(scope, part);
     match &part.recipe {
         Recipe::Columns { of, fill, placed } => {
             let numbers = columns::columns(of, thinned(*fill, *placed), stream);
             let all = Columns { of: (**of).clone(), numbers, placed: *placed };
-            of_columns(scope.opset, all, profiles)
+            of_columns(scope.opset, all, kinds)
         }
-        Recipe::Shaped { of, spread } => of_shapes(scope.opset, of, *spread, stream, profiles),
-        Recipe::Drawn { of, dtype, number } => drawn(scope, of, *dtype, *number, profiles),
+        Recipe::Shaped { of, spread } => of_shapes(scope.opset, of, *spread, stream, kinds),
+        Recipe::Drawn { of, dtype, number } => drawn(scope, of, *dtype, *number, kinds),
     }
 }
 
@@ -76,19 +75,19 @@ fn thinned(fill: Fill, placed: Placed) -> Fill {
 const MOST_CONSTANTS: usize = 4096;
 
 /// The trial of columns, without the rows that the specification leaves undefined.
-pub fn of_columns(opset: u32, columns: Columns, profiles: &[&'static Profile]) -> Option<Trial> {
+pub fn of_columns(opset: u32, columns: Columns, kinds: &[Kind]) -> Option<Trial> {
     let columns = match columns.placed {
         Placed::Inputs => columns,
         Placed::Constants => columns.every(MOST_CONSTANTS),
     };
     let rows = columns.rows();
-    let trial = columns.trial(opset, profiles)?;
+    let trial = columns.trial(opset, kinds)?;
     let undefined: BTreeSet<usize> = undefined(&trial);
     if undefined.is_empty() {
         return Some(trial);
     }
     let defined: Vec<usize> = (0..rows).filter(|row| !undefined.contains(row)).collect();
-    trial.columns?.only(&defined).trial(opset, profiles)
+    trial.columns?.only(&defined).trial(opset, kinds)
 }
 
 fn undefined(trial: &Trial) -> BTreeSet<usize> {
@@ -137,7 +136,7 @@ impl Columns {
         }
     }
 
-    fn trial(self, opset: u32, profiles: &[&'static Profile]) -> Option<Trial> {
+    fn trial(self, opset: u32, kinds: &[Kind]) -> Option<Trial> {
         let rows = self.rows();
         if rows == 0 {
             return None;
@@ -162,7 +161,7 @@ impl Columns {
             });
         }
         let model = finished(opset, graph, self.of.op.clone(), &operands)?;
-        Some(Trial { columns: Some(self), ..of_model(model, inputs, profiles)? })
+        Some(Trial { columns: Some(self), ..of_model(model, inputs, kinds)? })
     }
 }
 
@@ -175,8 +174,8 @@ fn finished(opset: u32, mut graph: Graph<Op>, op: Op, operands: &[Option<Value>]
     Some(Model::new(opset, graph))
 }
 
-fn of_model(model: Model, inputs: Vec<Tensor>, profiles: &[&'static Profile]) -> Option<Trial> {
-    let references = Reference::of(&model, &inputs, profiles).ok()?;
+fn of_model(model: Model, inputs: Vec<Tensor>, kinds: &[Kind]) -> Option<Trial> {
+    let references = Reference::of(&model, &inputs, kinds).ok()?;
     let onnx = case::export(&model).ok()?;
     let interface = Interface::of(&model);
     let inputs = case::named(&model, inputs);
@@ -184,13 +183,7 @@ fn of_model(model: Model, inputs: Vec<Tensor>, profiles: &[&'static Profile]) ->
 }
 
 /// Operands of concrete shapes.
-fn of_shapes(
-    opset: u32,
-    of: &Shaped,
-    spread: Spread,
-    stream: Stream,
-    profiles: &[&'static Profile],
-) -> Option<Trial> {
+fn of_shapes(opset: u32, of: &Shaped, spread: Spread, stream: Stream, kinds: &[Kind]) -> Option<Trial> {
     let mut graph: Graph<Op> = Graph::new();
     let mut inputs = Vec::new();
     let mut operands = Vec::new();
@@ -198,7 +191,7 @@ fn of_shapes(
         inputs.push(spread_over(ty, spread, stream.at(position as u64)));
         operands.push(Some(graph.variable(format!("x{position}"), ty.clone())));
     }
-    of_model(finished(opset, graph, of.op.clone(), &operands)?, inputs, profiles)
+    of_model(finished(opset, graph, of.op.clone(), &operands)?, inputs, kinds)
 }
 
 fn spread_over(ty: &ir::Type, spread: Spread, stream: Stream) -> Tensor {
@@ -224,13 +217,7 @@ const GROWING: [(i64, i64); 4] = [(4, 256), (8, 2048), (64, 16_384), (256, 65_53
 
 /// A case as campaigns draw it. In every other case floats among its inputs become edges, or any of usual size, where
 /// the operator is defined on these too.
-fn drawn(
-    scope: &Scope,
-    spec: &'static Spec,
-    dtype: DType,
-    number: u64,
-    profiles: &[&'static Profile],
-) -> Option<Trial> {
+fn drawn(scope: &Scope, spec: &'static Spec, dtype: DType, number: u64, kinds: &[Kind]) -> Option<Trial> {
     let (max_dim, max_elements) = GROWING[number as usize % GROWING.len()];
     let settings = Settings { max_dim, max_elements, ..uses::settings(spec, dtype, scope.opset) };
     let maker = Maker {
@@ -245,8 +232,8 @@ fn drawn(
     let stream = maker.stream(number).child("sweep");
     let other: Vec<Tensor> =
         inputs.iter().enumerate().map(|(i, x)| refilled(x, number, stream.at(i as u64))).collect();
-    let replaced = if number % 2 == 1 { of_model(case.model.clone(), other, profiles) } else { None };
-    replaced.filter(|trial| undefined(trial).is_empty()).or_else(|| of_model(case.model, inputs, profiles))
+    let replaced = if number % 2 == 1 { of_model(case.model.clone(), other, kinds) } else { None };
+    replaced.filter(|trial| undefined(trial).is_empty()).or_else(|| of_model(case.model, inputs, kinds))
 }
 
 /// Whether a model has an operator on a dtype.
@@ -278,6 +265,8 @@ fn refilled(x: &Tensor, number: u64, stream: Stream) -> Tensor {
 
 #[cfg(test)]
 mod tests {
+    use interp::Profile;
+
     use super::*;
     use crate::form::Form;
     use crate::plan::parts;
@@ -292,7 +281,7 @@ mod tests {
             samples: 1 << 10,
             cases: 8,
         };
-        let of = |part: Part| (part.clone(), trial(&scope, &part, &[&Profile::WGSL]));
+        let of = |part: Part| (part.clone(), trial(&scope, &part, &[Kind::new(&Profile::WGSL)]));
         parts(&scope).into_iter().map(of).collect()
     }
 

@@ -92,7 +92,7 @@ impl Suspect<'_> {
         let Some(isolated) = self.isolated() else {
             return why("the model cannot be taken apart to see where");
         };
-        let narrowed = allowance::beyond_i32(&isolated.flat, &isolated.evaluation);
+        let narrowed = allowance::outputs_beyond_i32(&isolated.flat, &isolated.evaluation);
         if narrowed.is_empty() {
             return Verdict::Bug(finding);
         }

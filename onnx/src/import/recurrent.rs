@@ -3,7 +3,8 @@
 //! ONNX: [RNN](https://onnx.ai/onnx/operators/onnx__RNN.html), [GRU](https://onnx.ai/onnx/operators/onnx__GRU.html),
 //! [LSTM](https://onnx.ai/onnx/operators/onnx__LSTM.html). What a gate adds up is one Gemm: the input of the step, the state and two
 //! ones, beside each other, times the weights, the recurrence weights and both biases. So the bound of the sum holds for
-//! whatever order an implementation adds the products and the biases in.
+//! whatever order an implementation adds the products and the biases in. What an LSTM's peepholes see is added
+//! behind it, and what a GRU resets late too, as ONNX's equations have it.
 
 mod cells;
 mod weights;

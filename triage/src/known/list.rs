@@ -79,12 +79,17 @@ impl Known {
 
     /// A text that lists these entries, some of them replaced by others. The rest of it stays as it is, comments included.
     pub fn rewrite(&self, text: &str, replacements: &BTreeMap<usize, Vec<Entry>>) -> String {
-        let (before, entries) = text.split_at(text.find(HEADER).unwrap_or(text.len()));
-        let mut out = before.to_owned();
-        for (number, rest) in entries.split(HEADER).skip(1).enumerate() {
-            match replacements.get(&number) {
-                Some(others) => out.extend(others.iter().map(|entry| format!("{entry}\n"))),
-                None => out.extend([HEADER, rest]),
+        let mut out = String::new();
+        // An entry begins with its header and ends before that of the next.
+        let mut number = None;
+        for line in text.split_inclusive('\n') {
+            if line.starts_with(HEADER) {
+                let next = number.map_or(0, |number| number + 1);
+                number = Some(next);
+                out.extend(replacements.get(&next).into_iter().flatten().map(|entry| format!("{entry}\n")));
+            }
+            if !number.is_some_and(|number| replacements.contains_key(&number)) {
+                out += line;
             }
         }
         out.trim_end().to_owned() + "\n"
@@ -213,7 +218,7 @@ expires = "2026-01-31"
 
     #[test]
     fn entries_are_replaced_and_all_else_stays() {
-        let text = format!("# Mine.\n{LIST}# The end.\n");
+        let text = format!("# Mine, each a [[known]].\n{LIST}# The end.\n");
         let known = parse(&text, "2026-01-01").unwrap();
         assert_eq!(known.rewrite(&text, &BTreeMap::new()), text);
         let other =
@@ -222,7 +227,7 @@ expires = "2026-01-31"
         let read = parse(&two, "2026-01-01").unwrap();
         let signatures: Vec<String> = read.entries().iter().map(|e| e.signature.to_string()).collect();
         assert_eq!(signatures, ["a", "b", "rten | Sign *"]);
-        assert!(two.starts_with("# Mine.\n") && two.ends_with("# The end.\n"), "{two}");
+        assert!(two.starts_with("# Mine, each a [[known]].\n") && two.ends_with("# The end.\n"), "{two}");
         let none = known.rewrite(&text, &BTreeMap::from([(0, vec![])]));
         assert_eq!(parse(&none, "2026-01-01").unwrap().entries().len(), 1);
     }

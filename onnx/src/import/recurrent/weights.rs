@@ -35,7 +35,7 @@ pub(super) struct Weights {
     sizes: Sizes,
 }
 
-/// What a gate sums: columns of the left side, and the weights that they meet.
+/// What stands on the left of a sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Of {
     /// The input of the step and the state.
@@ -46,7 +46,7 @@ pub(super) enum Of {
     State,
 }
 
-/// A sum under way: its weights, and how many ones meet biases among them.
+/// What a gate sums: its weights, and the ones that meet the biases among them, if there are any.
 pub(super) struct Sum {
     weights: Value,
     ones: Option<Value>,
