@@ -120,7 +120,7 @@ fn a_graph_of_thirty_nodes_comes_down_to_the_wrong_one() {
         );
     let folder = tempfile::tempdir().expect("a folder");
     let mut tried = 0;
-    for index in 0..10 {
+    for index in 0..20 {
         let case = maker.make(index).expect("a case");
         let path = save(&folder.path().join(index.to_string()), case.model, case::tensors(&case.inputs));
         let reduced = match reduced(&path, &targets, AMPLE) {

@@ -58,11 +58,13 @@ fn kernel(op: &Op) -> &dyn Kernel {
         Op::MatMul(op) => op,
         Op::Gemm(op) => op,
         Op::Det(op) => op,
+        Op::Einsum(op) => op,
         Op::Reduce(op) => op,
         Op::Arg(op) => op,
         Op::Cumulative(op) => op,
         Op::TopK(op) => op,
         Op::Conv(op) => op,
+        Op::ConvTranspose(op) => op,
         Op::MaxPool(op) => op,
         Op::AveragePool(op) => op,
         Op::LpPool(op) => op,
@@ -77,6 +79,10 @@ fn kernel(op: &Op) -> &dyn Kernel {
         Op::MeanVariance(op) => op,
         Op::Lrn(op) => op,
         Op::Softmax(op) => op,
+        Op::Dropout(op) => op,
+        Op::QuantizeLinear(op) => op,
+        Op::DequantizeLinear(op) => op,
+        Op::DynamicQuantizeLinear(op) => op,
     }
 }
 

@@ -18,17 +18,19 @@ mod logic;
 mod norms;
 mod nothing;
 mod pools;
+mod quantized;
 mod reductions;
 mod refusals;
 mod scattering;
 mod shapes;
 mod sizes;
+mod transposed;
 mod windows;
 
 use super::PlantedFault;
 
 /// Every fault, family by family and then kind by kind.
-const FAMILIES: [&[PlantedFault]; 20] = [
+const FAMILIES: [&[PlantedFault]; 22] = [
     activations::FAULTS,
     curves::FAULTS,
     arithmetic::FAULTS,
@@ -41,6 +43,8 @@ const FAMILIES: [&[PlantedFault]; 20] = [
     linear::FAULTS,
     reductions::FAULTS,
     windows::FAULTS,
+    transposed::FAULTS,
+    quantized::FAULTS,
     pools::FAULTS,
     norms::FAULTS,
     accumulators::FAULTS,

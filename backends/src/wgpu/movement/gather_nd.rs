@@ -10,12 +10,12 @@ use crate::wgpu::record::{Launch, strides};
 use crate::wgpu::wgsl::{Body, Shader, body, params};
 
 params! {
-    /// `x` seen as `[batch, size]`, the indices as `[batch, count, pointed]`.
-    struct Lists {
+    /// `x` seen as `[batch, size]`, the indices as `[batch, lists, pointed]`.
+    struct Gathering {
         /// How many elements a slice has.
         inner: u32,
         /// How many lists a part of the batch has.
-        count: u32,
+        lists: u32,
         size: u32,
         pointed: u32,
         /// Two numbers for each axis that an index points into: its extent and its stride.
@@ -23,7 +23,7 @@ params! {
     }
 }
 
-const BODY: Body<Lists> = body!(Lists, "gather_nd.wgsl", "index.wgsl");
+const BODY: Body<Gathering> = body!(Gathering, "gather_nd.wgsl", "index.wgsl");
 
 impl Kernel for GatherNd {
     fn support(&self, _: &Type, _: &[Option<&Type>]) -> Support {
@@ -46,15 +46,15 @@ impl Kernel for GatherNd {
         let output = c.gpu.alloc(x.dtype(), &[around, rest].concat())?;
         let own = strides(x.shape());
         let axes = into.iter().zip(&own[batch..]).flat_map(|(&d, &stride)| [d as u32, stride as u32]);
-        let lists = Lists {
+        let params = Gathering {
             inner: rest.iter().product::<usize>() as u32,
-            count: around[batch..].iter().product::<usize>() as u32,
+            lists: around[batch..].iter().product::<usize>() as u32,
             size: x.shape()[batch..].iter().product::<usize>() as u32,
             pointed: pointed as u32,
             axes: axes.collect(),
         };
         let shader = Shader::mover(c.name, BODY, x.dtype()).reads("indices", index(c, indices.dtype())?);
-        c.gpu.launch(&Launch::new(&shader, &[x, indices], lists, &output))?;
+        c.gpu.launch(&Launch::new(&shader, &[x, indices], params, &output))?;
         one(Ok(output))
     }
 }
