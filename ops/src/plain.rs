@@ -140,7 +140,7 @@ impl Arith for Plain {
     fn sub(&self, x: f64, y: f64) -> f64 {
         x - y
     }
-    fn round(&self, x: f64) -> f64 {
+    fn stored(&self, x: f64) -> f64 {
         ir::round::round_to(self.dtype, x)
     }
     fn mul(&self, x: f64, y: f64) -> f64 {

@@ -69,7 +69,7 @@ impl Operator for DynamicQuantizeLinear {
         let smallest = x.iter().fold(zero, |y, &x| a.min(y, x));
         let [low, high] = [RANGE.0, RANGE.1].map(|end| a.real(end as f64));
         // The scale is a result too: what is divided by is what is stored.
-        let scale = a.round(a.div(a.sub(largest, smallest), a.sub(high, low)));
+        let scale = a.stored(a.div(a.sub(largest, smallest), a.sub(high, low)));
         let point = quantized(a, a.sub(low, a.div(smallest, scale)), a.int(0), RANGE);
         let y = each(x, |x| quantized(a, a.div(x, scale), point, RANGE));
         vec![Data::Int(y), Data::Real(array(&[], vec![scale])), Data::Int(array(&[], vec![point]))]
