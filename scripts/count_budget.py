@@ -19,7 +19,7 @@ import onnx
 from onnx import helper, inliner, numpy_helper, shape_inference
 
 MOVES = set(
-    "Concat DepthToSpace SpaceToDepth Expand EyeLike Flatten Gather GatherElements OneHot Pad Reshape ReverseSequence Shape "
+    "Compress Concat DepthToSpace SpaceToDepth Dropout Expand EyeLike Flatten Gather GatherElements GatherND OneHot Pad Reshape ReverseSequence Shape "
     "Size Slice Split Squeeze Unsqueeze Tile Transpose Trilu Identity Constant".split()
 )
 # Operations for each element of the first output.
@@ -27,7 +27,7 @@ PER_OUTPUT = {
     "BatchNormalization": 2, "Clip": 2, "Shrink": 3, "LpNormalization": 3, "RMSNormalization": 4, "Softmax": 5,
     "LogSoftmax": 5, "Hardmax": 5, "MeanVarianceNormalization": 6, "LayerNormalization": 7, "GroupNormalization": 7,
     "InstanceNormalization": 7, "LeakyRelu": 4, "Elu": 4, "Selu": 4, "HardSigmoid": 4, "ThresholdedRelu": 4, "Swish": 4,
-    "Celu": 4,
+    "Celu": 4, "QuantizeLinear": 3, "DequantizeLinear": 2, "DynamicQuantizeLinear": 5,
 }  # fmt: skip
 # One for each element of the first operand.
 PER_INPUT = {"ArgMax", "ArgMin", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"}
@@ -39,6 +39,18 @@ def attributes(node):
     return {a.name: helper.get_attribute_value(a) for a in node.attribute}
 
 
+def einsum_sizes(equation, operands, result):
+    """The size of each axis: those of letters, and those of the rest, which the result has in any case."""
+    sizes, letters = {}, 0
+    for labels, shape in zip(equation.replace(" ", "").split("->")[0].split(","), operands):
+        labels = labels.replace("...", "." * (len(shape) - len(labels.replace("...", ""))))
+        sizes.update({label: size for label, size in zip(labels, shape) if label != "."})
+        letters = max(letters, labels.count("."))
+    at = equation.replace(" ", "").partition("->")[2].find("...")
+    at = max(at, 0)
+    return [*sizes.values(), *result[at : at + letters]]
+
+
 def flops(node, shape, constants):
     x, y = [shape.get(name) for name in node.input], [shape[name] for name in node.output if name]
     count, op, a = math.prod(y[0]), node.op_type, attributes(node)
@@ -48,6 +60,12 @@ def flops(node, shape, constants):
         return PER_OUTPUT[op] * count
     if op in PER_INPUT or op.startswith("Reduce"):
         return math.prod(x[0])
+    if op in ("ScatterElements", "ScatterND"):
+        return 0 if a.get("reduction", b"none") == b"none" else count
+    if op == "ConvTranspose":
+        return 2 * math.prod(x[1][1:]) * math.prod(x[0])
+    if op == "Einsum":
+        return math.prod(einsum_sizes(a["equation"].decode(), x, y[0])) * len(node.input)
     if op in PER_OPERAND:
         return count * len(node.input)
     if op == "MatMul":

@@ -74,6 +74,8 @@ pub const ROWS: &[Row] = &[
             "corpus/rten-0.27/conv-of-no-channels",
             "corpus/rten-0.27/conv-same-lower",
             "corpus/rten-0.27/conv-without-kernel-shape",
+            "corpus/rten-0.27/div-one-element-right",
+            "corpus/rten-0.27/matmul-vector-right",
             "corpus/rten-0.27/mod-lowest-by-minus-one",
             "corpus/rten-0.27/reducemax-of-no-bools",
             "corpus/rten-0.27/reducemean-of-no-axes",

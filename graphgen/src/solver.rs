@@ -179,6 +179,18 @@ impl<'a> Rule<Sym<'a>> for Problem<'a> {
         self.require(Requirement::Broadcast(c, a, b))?;
         Ok(c)
     }
+
+    fn known(&mut self, size: Sym<'a>) -> Result<i64, Reject> {
+        let least = match size {
+            Sym::Known(size) => return Ok(size),
+            Sym::Term(term) => match self.arena.get(term.index()) {
+                Expr::Unknown(least, _) => least,
+                Expr::Op(..) => return Err(Reject::Open),
+            },
+        };
+        self.eq(size, Sym::Known(least))?;
+        Ok(least)
+    }
 }
 
 impl Requirement<'_> {

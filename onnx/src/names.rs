@@ -62,7 +62,7 @@ pub(crate) fn static_slots(spec: &Spec, opset: u32) -> Vec<(usize, &'static str,
             place @ (Place::List(slot) | Place::Scalar(slot) | Place::Single(slot)) => {
                 Some((slot, field.name, place))
             }
-            Place::Attribute | Place::Absent | Place::Outputs | Place::Found => None,
+            Place::Attribute | Place::Absent | Place::Outputs | Place::Found(_) => None,
         })
         .collect();
     slots.sort_unstable_by_key(|&(slot, ..)| slot);

@@ -197,6 +197,11 @@ pub trait Arith {
     fn round(&self, x: Self::R) -> Self::R {
         self.mul(x, self.real(1.0))
     }
+    /// A number that is a result as well and goes on as it is stored. Only plain numbers round here: elsewhere the error of
+    /// the step that made it has that.
+    fn stored(&self, x: Self::R) -> Self::R {
+        x
+    }
     /// A number read in another way, which implementations use as well: a factor applied to a sum or to its
     /// terms. They part where a step between overflows, underflows or cancels. Only bounds look at both.
     fn either(&self, x: Self::R, _other: impl FnOnce() -> Self::R) -> Self::R {

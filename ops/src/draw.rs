@@ -289,6 +289,11 @@ impl<'r, 'a> Draw<'r, 'a> {
         self.push_fresh(dtype, rank, Source::Pinned)
     }
 
+    /// [`pinned`](Self::pinned), of this shape.
+    pub fn pinned_like(&mut self, dtype: DType, shape: Vec<Sym<'a>>) {
+        self.operands.push(Some(Operand { ty: Type::new(dtype, shape), source: Source::Pinned }));
+    }
+
     /// Leaves the next operand out.
     pub fn absent(&mut self) {
         self.operands.push(None);

@@ -17,16 +17,18 @@ use crate::elementwise::{
     Unary, Variadic, Where,
 };
 use crate::family::Family;
-use crate::linear::{Det, Gemm, MatMul};
+use crate::linear::{Det, Einsum, Gemm, MatMul};
 use crate::movement::{
-    Concat, DepthToSpace, Expand, EyeLike, Flatten, Gather, GatherElements, NonZero, OneHot, Pad, Reshape,
-    ReverseSequence, Shape, Size, Slice, SpaceToDepth, Split, Squeeze, Tile, Transpose, Trilu, Unsqueeze,
+    Compress, Concat, DepthToSpace, Expand, EyeLike, Flatten, Gather, GatherElements, GatherNd, NonZero,
+    OneHot, Pad, Reshape, ReverseSequence, ScatterElements, ScatterNd, Shape, Size, Slice, SpaceToDepth,
+    Split, Squeeze, Tile, Transpose, Trilu, Unsqueeze,
 };
 use crate::nn::{
-    AveragePool, BatchNorm, Conv, GlobalLpPool, GlobalPool, GroupNorm, InstanceNorm, LayerNorm, LpNorm,
-    LpPool, Lrn, MaxPool, MeanVariance, RmsNorm, Softmax,
+    AveragePool, BatchNorm, Conv, ConvTranspose, Dropout, GlobalLpPool, GlobalPool, GroupNorm, InstanceNorm,
+    LayerNorm, LpNorm, LpPool, Lrn, MaxPool, MeanVariance, RmsNorm, Softmax,
 };
 use crate::operator::{self, Facts, Hazard, Operator, TypeRule};
+use crate::quantized::{DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear};
 use crate::reduction::{Arg, Cumulative, Reduce, TopK};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, Spec};
@@ -163,6 +165,10 @@ operators! {
     Unsqueeze(Unsqueeze);
     Flatten(Flatten);
     Gather(Gather);
+    GatherNd(GatherNd);
+    ScatterElements(ScatterElements);
+    ScatterNd(ScatterNd);
+    Compress(Compress<D>);
     Trilu(Trilu);
     OneHot(OneHot<D>);
     GatherElements(GatherElements);
@@ -177,11 +183,13 @@ operators! {
     MatMul(MatMul);
     Gemm(Gemm);
     Det(Det);
+    Einsum(Einsum);
     Reduce(Reduce);
     Arg(Arg);
     Cumulative(Cumulative);
     TopK(TopK<D>);
     Conv(Conv<D>);
+    ConvTranspose(ConvTranspose<D>);
     MaxPool(MaxPool<D>);
     AveragePool(AveragePool<D>);
     LpPool(LpPool<D>);
@@ -196,6 +204,10 @@ operators! {
     MeanVariance(MeanVariance);
     Lrn(Lrn);
     Softmax(Softmax);
+    Dropout(Dropout);
+    QuantizeLinear(QuantizeLinear<D>);
+    DequantizeLinear(DequantizeLinear<D>);
+    DynamicQuantizeLinear(DynamicQuantizeLinear);
 }
 
 /// A graph of these operators.

@@ -140,6 +140,9 @@ impl Arith for Plain {
     fn sub(&self, x: f64, y: f64) -> f64 {
         x - y
     }
+    fn stored(&self, x: f64) -> f64 {
+        ir::round::round_to(self.dtype, x)
+    }
     fn mul(&self, x: f64, y: f64) -> f64 {
         x * y
     }

@@ -15,6 +15,9 @@ pub trait Rule<D: Dim> {
     fn le(&mut self, a: D, b: D) -> Result<(), Reject>;
     /// `a` and `b` broadcast: they are the same, or one of them is 1. Gives the common size.
     fn broadcast(&mut self, a: D, b: D) -> Result<D, Reject>;
+    /// The number that a size is which a rank follows from, and which therefore cannot stay open: an unknown becomes the
+    /// least that it may be.
+    fn known(&mut self, size: D) -> Result<i64, Reject>;
 }
 
 /// Why operands and attributes do not make a well-typed operator.
@@ -43,6 +46,8 @@ pub enum Reject {
     RepeatedAxis(i64),
     #[error("`{name}` has {found} entries instead of {wanted}")]
     Length { name: &'static str, found: usize, wanted: usize },
+    #[error("a rank follows from a size that follows from others")]
+    Open,
     #[error("a size, or a number that sizes follow from, exceeds {LIMIT}")]
     Overflow,
     #[error(transparent)]
@@ -69,6 +74,10 @@ impl Rule<i64> for Check {
             (a, 1) => Ok(a),
             _ => Err(Reject::NoBroadcast(a, b)),
         }
+    }
+
+    fn known(&mut self, size: i64) -> Result<i64, Reject> {
+        Ok(size)
     }
 }
 

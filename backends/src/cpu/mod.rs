@@ -24,6 +24,7 @@ mod linear;
 pub mod model;
 mod movement;
 mod nn;
+mod quantized;
 mod reduction;
 mod strided;
 
@@ -92,6 +93,10 @@ pub fn run_node(op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result
         Op::Pad(op) => movement::pad::run(op, c),
         Op::Expand(_) => movement::expand::run(c),
         Op::Gather(op) => movement::gather::run(*op, c),
+        Op::GatherNd(op) => movement::gather_nd::run(*op, c),
+        Op::ScatterElements(op) => movement::scatter::elements(*op, c),
+        Op::ScatterNd(op) => movement::scatter::slices(*op, c),
+        Op::Compress(op) => movement::compress::run(*op, c),
         Op::Trilu(op) => movement::trilu::run(*op, c),
         Op::OneHot(op) => movement::one_hot::run(*op, c),
         Op::GatherElements(op) => movement::gather_elements::run(*op, c),
@@ -106,11 +111,13 @@ pub fn run_node(op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result
         Op::MatMul(_) => linear::matmul::run(c),
         Op::Gemm(op) => linear::gemm::run(*op, c),
         Op::Det(_) => linear::det::run(c),
+        Op::Einsum(op) => linear::einsum::run(op, c),
         Op::Reduce(op) => reduction::reduce::run(op, c),
         Op::Arg(op) => reduction::arg::run(*op, c),
         Op::Cumulative(op) => reduction::cumulative::run(*op, c),
         Op::TopK(op) => reduction::top_k::run(*op, c),
         Op::Conv(op) => nn::conv::run(op, c),
+        Op::ConvTranspose(op) => nn::conv_transpose::run(op, c),
         Op::MaxPool(op) => nn::max_pool::run(op, c),
         Op::AveragePool(op) => nn::average_pool::run(op, c),
         Op::LpPool(op) => nn::lp_pool::run(op, c),
@@ -125,5 +132,9 @@ pub fn run_node(op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result
         Op::MeanVariance(op) => nn::mean_variance::run(op, c),
         Op::Lrn(op) => nn::lrn::run(*op, c),
         Op::Softmax(op) => nn::softmax::run(*op, c),
+        Op::Dropout(op) => nn::dropout::run(*op, c),
+        Op::QuantizeLinear(op) => quantized::quantize_linear::run(*op, c),
+        Op::DequantizeLinear(op) => quantized::dequantize_linear::run(*op, c),
+        Op::DynamicQuantizeLinear(_) => quantized::dynamic::run(c),
     }
 }

@@ -5,7 +5,7 @@
 //! | `device` | adapters, opening one, what its driver can be trusted with, errors |
 //! | `record` | device memory; recording launches and submitting them, one submission a graph |
 //! | `wgsl` | how kernels are written: dtypes, parameters by name, the function library |
-//! | `elementwise`, `movement`, `linear`, `reduction`, `nn` | an operator at the same path as in `ops`, and beside it the text of its kernels |
+//! | `elementwise`, `movement`, `linear`, `reduction`, `nn`, `quantized` | an operator at the same path as in `ops`, and beside it the text of its kernels |
 //! | `kernel` | what an operator's file states: which uses have kernels, and running one |
 //! | [`support()`], `dispatch` | from an operator to its file: an exhaustive match, no wildcard |
 //! | [`run`] | running whole models |
@@ -19,6 +19,7 @@ mod kernel;
 mod linear;
 mod movement;
 mod nn;
+mod quantized;
 mod record;
 mod reduction;
 pub mod run;

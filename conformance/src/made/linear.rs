@@ -1,7 +1,7 @@
-//! Products of matrices: ranks that broadcast, vectors on either side, inner dimensions of nothing and of much. Determinants
-//! of matrices that need a pivot, and of those that have none.
+//! Products of matrices: ranks that broadcast, vectors on either side, inner dimensions of nothing and of much; equations of
+//! every kind. Determinants of matrices that need a pivot, and of those that have none.
 
-use ir::DType;
+use ir::{DType, Tensor};
 
 use super::{Sheet, integers, none, tensor, wave};
 
@@ -11,6 +11,7 @@ const DTYPES: [DType; 8] =
 pub(super) fn write(sheet: &mut Sheet) {
     matmul(sheet);
     gemm(sheet);
+    einsum(sheet);
     determinants(sheet);
 }
 
@@ -51,6 +52,24 @@ fn gemm(sheet: &mut Sheet) {
         let (a, b) = (integers(dtype, &[1, 2], &[3, 4]), integers(dtype, &[2, 1], &[5, 6]));
         let attributes = none().float("alpha", 2.0).float("beta", -1.0);
         sheet.with("Gemm", "a scalar to add", &attributes, &[&a, &b, &integers(dtype, &[], &[7])]);
+    }
+}
+
+fn einsum(sheet: &mut Sheet) {
+    for dtype in DTYPES {
+        let (x, y, v) = (wave(dtype, &[3, 4]), wave(dtype, &[4, 2]), wave(dtype, &[4]));
+        let square = wave(dtype, &[2, 3, 3]);
+        let mut add = |equation: &str, operands: &[&Tensor]| {
+            sheet.with("Einsum", equation, &none().name("equation", equation), operands);
+        };
+        add("ij->ji", &[&x]);
+        add("ij,jk->ik", &[&x, &y]);
+        add("ij,jk", &[&x, &y]);
+        add("ij,j,jk->k", &[&x, &v, &y]);
+        add("aii->ai", &[&square]);
+        add("...ii->...", &[&square]);
+        add("...j,j->j...", &[&x, &v]);
+        add(" i j -> ", &[&x]);
     }
 }
 

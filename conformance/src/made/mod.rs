@@ -9,6 +9,7 @@ mod linear;
 mod movement;
 mod nn;
 mod programs;
+mod quantized;
 mod reduction;
 
 use ir::{Attributes, DType, Operation, Tensor, Type};
@@ -25,6 +26,7 @@ pub fn all() -> Vec<Problem> {
     linear::write(&mut sheet);
     reduction::write(&mut sheet);
     nn::write(&mut sheet);
+    quantized::write(&mut sheet);
     programs::write(&mut sheet);
     sheet.0
 }

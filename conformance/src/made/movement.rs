@@ -12,6 +12,7 @@ pub(super) fn write(sheet: &mut Sheet) {
         joins(sheet, dtype);
         pads(sheet, dtype, &x);
         picks(sheet, dtype, &x);
+        scatters(sheet, dtype);
         blocks(sheet, dtype);
         masks(sheet, dtype, &x);
     }
@@ -91,11 +92,38 @@ fn picks(sheet: &mut Sheet, dtype: DType, x: &Tensor) {
         let elements = integers(of, &[2, 2, 4], &[-1, 1, 0, 2, 1, 1, 1, 1, 0, -2, -1, 2, 0, 0, 2, -3]);
         sheet.with("GatherElements", &format!("by {of}"), &none().int("axis", 1), &[x, &elements]);
     }
+    let lists = integers(DType::I64, &[2, 2, 1], &[0, -1, 1, -2]);
+    sheet.with("GatherND", "of slices", &none(), &[x, &lists]);
+    sheet.with("GatherND", "in a batch", &none().int("batch_dims", 1), &[x, &lists]);
+    let places = integers(DType::I64, &[2, 3], &[1, -1, 0, -2, 0, -1]);
+    sheet.with("GatherND", "of elements", &none(), &[x, &places]);
+    let condition = integers(DType::Bool, &[3], &[1, 0, 1]);
+    sheet.with("Compress", "along an axis", &none().int("axis", -2).int("count", 2), &[x, &condition]);
+    sheet.with("Compress", "of elements", &none().int("count", 2), &[x, &condition]);
     let reversed = |batch: i64| none().int("batch_axis", batch).int("time_axis", 1 - batch);
     let lengths = integer_row(DType::I64, &[2, 3]);
     sheet.with("ReverseSequence", "along the second axis", &reversed(0), &[x, &lengths]);
     let lengths = integer_row(DType::I64, &[0, 1, 2]);
     sheet.with("ReverseSequence", "along the first axis", &reversed(1), &[x, &lengths]);
+}
+
+/// Updates that meet at an element, and all of the ways to combine them.
+fn scatters(sheet: &mut Sheet, dtype: DType) {
+    let (x, updates) = (count(dtype, &[3, 2]), count(dtype, &[2, 2]));
+    let apart = integers(DType::I64, &[2, 2], &[-1, 0, 1, 1]);
+    let together = integers(DType::I32, &[2, 2], &[-1, 0, 2, 1]);
+    let (rows, places) = (integers(DType::I64, &[2, 1], &[2, -3]), integers(DType::I64, &[2, 1], &[1, -2]));
+    let list = none().name("reduction", "none");
+    sheet.with("ScatterElements", "apart", &list, &[&x, &apart, &updates]);
+    sheet.with("ScatterND", "apart", &list, &[&x, &rows, &updates]);
+    // What sums of truth values are, the text does not say.
+    let reductions = if dtype == DType::Bool { &[][..] } else { &["add", "mul", "max", "min"] };
+    for reduction in reductions {
+        let attributes = none().name("reduction", reduction);
+        let (of_elements, of_slices) = (&[&x, &together, &updates], &[&x, &places, &updates]);
+        sheet.with("ScatterElements", &format!("{reduction} together"), &attributes, of_elements);
+        sheet.with("ScatterND", &format!("{reduction} together"), &attributes, of_slices);
+    }
 }
 
 fn blocks(sheet: &mut Sheet, dtype: DType) {

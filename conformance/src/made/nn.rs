@@ -7,6 +7,7 @@ use super::{Sheet, integers, none, tensor, wave};
 pub(super) fn write(sheet: &mut Sheet) {
     for dtype in [DType::F32, DType::F16, DType::BF16, DType::F64] {
         convolutions(sheet, dtype);
+        transposed_convolutions(sheet, dtype);
         let x = wave(dtype, &[2, 4, 5, 6]);
         padded_convolutions(sheet, &x);
         pools(sheet, &x);
@@ -53,6 +54,30 @@ fn padded_convolutions(sheet: &mut Sheet, x: &Tensor) {
     }
     let attributes = none().ints("pads", &[4, 0, 0, 3]).int("group", 2);
     sheet.with("Conv", "padded beyond the kernel", &attributes, &[x, &w]);
+}
+
+/// Sizes that are stated or follow, an odd cell to cut, and gaps that nothing reaches.
+fn transposed_convolutions(sheet: &mut Sheet, dtype: DType) {
+    let (x, w, b) = (wave(dtype, &[2, 4, 3, 4]), wave(dtype, &[4, 3, 2, 3]), wave(dtype, &[6]));
+    let grouped = || none().int("group", 2).ints("strides", &[3, 2]);
+    let rows = [
+        ("in groups", grouped()),
+        ("padded", grouped().ints("pads", &[1, 0, 0, 2]).ints("dilations", &[2, 1])),
+        ("with more at the end", grouped().ints("output_padding", &[2, 1]).ints("pads", &[0, 1, 1, 0])),
+        ("of a stated size", grouped().ints("output_shape", &[7, 6])),
+        ("VALID", grouped().name("auto_pad", "VALID")),
+    ];
+    for (about, attributes) in rows {
+        sheet.with("ConvTranspose", about, &attributes, &[&x, &w, &b]);
+        sheet.with("ConvTranspose", &format!("{about} without bias"), &attributes, &[&x, &w]);
+    }
+    let (line, w) = (wave(dtype, &[1, 1, 5]), wave(dtype, &[1, 1, 4]));
+    for padding in ["SAME_UPPER", "SAME_LOWER"] {
+        for stride in [1, 2, 3] {
+            let attributes = none().name("auto_pad", padding).ints("strides", &[stride]);
+            sheet.with("ConvTranspose", &format!("{padding} {stride}"), &attributes, &[&line, &w]);
+        }
+    }
 }
 
 fn pools(sheet: &mut Sheet, x: &Tensor) {

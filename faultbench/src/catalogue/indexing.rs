@@ -230,7 +230,8 @@ pub(super) const FAULTS: &[PlantedFault] = &[
     },
 ];
 
-fn not_negative(indices: &Tensor) -> Tensor {
+/// Indices with 0 for those from the end.
+pub(super) fn not_negative(indices: &Tensor) -> Tensor {
     let at = indices.to_i128s();
     Tensor::from_i128_fn(&indices.ty(), |i| at[i].max(0))
 }

@@ -18,16 +18,19 @@ mod logic;
 mod norms;
 mod nothing;
 mod pools;
+mod quantized;
 mod reductions;
 mod refusals;
+mod scattering;
 mod shapes;
 mod sizes;
+mod transposed;
 mod windows;
 
 use super::PlantedFault;
 
 /// Every fault, family by family and then kind by kind.
-const FAMILIES: [&[PlantedFault]; 19] = [
+const FAMILIES: [&[PlantedFault]; 22] = [
     activations::FAULTS,
     curves::FAULTS,
     arithmetic::FAULTS,
@@ -36,9 +39,12 @@ const FAMILIES: [&[PlantedFault]; 19] = [
     shapes::FAULTS,
     layout::FAULTS,
     indexing::FAULTS,
+    scattering::FAULTS,
     linear::FAULTS,
     reductions::FAULTS,
     windows::FAULTS,
+    transposed::FAULTS,
+    quantized::FAULTS,
     pools::FAULTS,
     norms::FAULTS,
     accumulators::FAULTS,

@@ -10,7 +10,7 @@ use crate::proto::attribute_proto::AttributeType;
 use crate::{Error, tensor};
 
 /// ONNX's attributes that hold the code of an element type.
-const DTYPE_ATTRIBUTES: [&str; 4] = ["to", "dtype", "output_dtype", "output_datatype"];
+const DTYPE_ATTRIBUTES: [&str; 5] = ["to", "dtype", "output_dtype", "output_datatype", "precision"];
 
 /// The value of an attribute; `None` where it says the same as leaving it out.
 pub(super) fn read(proto: &AttributeProto, external: External<'_>) -> Result<Option<Attribute>, Error> {
@@ -22,7 +22,7 @@ pub(super) fn read(proto: &AttributeProto, external: External<'_>) -> Result<Opt
     Ok(Some(match kind {
         AttributeType::Int if DTYPE_ATTRIBUTES.contains(&proto.name()) => {
             let code = i32::try_from(proto.i()).unwrap_or(-1);
-            if code == 0 && proto.name().starts_with("output_") {
+            if code == 0 && (proto.name() == "precision" || proto.name().starts_with("output_")) {
                 return Ok(None);
             }
             Attribute::DType(tensor::dtype_of(code).map_err(|e| e.inside(what(proto)))?)

@@ -73,7 +73,7 @@ fn check_name(spec: &Spec, name: &str, context: &Context<'_>) -> Result<(), Erro
         }
         (_, Some(why)) => why,
         (Place::Attribute, None) => return Ok(()),
-        (Place::Absent | Place::Outputs | Place::Found, None) => {
+        (Place::Absent | Place::Outputs | Place::Found(_), None) => {
             "the operator has no such attribute in this opset".to_owned()
         }
     };
@@ -142,23 +142,30 @@ fn operands<'p>(
         }
         attributes.set(field.name, Attribute::Int(named as i64));
     }
-    for field in spec.fields.iter().filter(|f| spec.place(f.name, opset) == Place::Found) {
-        let (count, from) = count(walk, &inputs).map_err(|e| e.inside(format!("`{}`", field.name)))?;
+    for field in &spec.fields {
+        let Place::Found(operand) = spec.place(field.name, opset) else { continue };
+        let (count, from) =
+            count(walk, &inputs, operand).map_err(|e| e.inside(format!("`{}`", field.name)))?;
         attributes.set(field.name, Attribute::Int(count));
         given.extend(from);
     }
     Ok(Operands { inputs, given })
 }
 
-/// The number of elements of the first operand that are not zero: the one thing so far that an attribute is and that only
+/// The number of elements of an operand that are not zero: the one thing so far that an attribute is and that only
 /// values tell. What it was read from is not the operand but which of its elements are zero: an element may be off and
 /// still be none.
-fn count(walk: &mut Walk<'_, '_>, inputs: &[Option<Value>]) -> Result<(i64, Option<Value>), Error> {
-    let x = inputs.first().copied().flatten().ok_or_else(|| reject(&Reject::Missing(0), &[]))?;
-    let (mut tensor, mut from) = walk.read_value(x, "operand 0".to_owned())?;
+fn count(
+    walk: &mut Walk<'_, '_>,
+    inputs: &[Option<Value>],
+    operand: usize,
+) -> Result<(i64, Option<Value>), Error> {
+    let what = || format!("operand {operand}");
+    let x = inputs.get(operand).copied().flatten().ok_or_else(|| reject(&Reject::Missing(operand), &[]))?;
+    let (mut tensor, mut from) = walk.read_value(x, what())?;
     if from.is_some() && tensor.dtype() != DType::Bool {
         let truth = apply(walk, "Cast", &Attributes::new().dtype("to", DType::Bool), &[x], &[])?[0];
-        (tensor, from) = walk.read_value(truth, "operand 0".to_owned())?;
+        (tensor, from) = walk.read_value(truth, what())?;
     }
     let count = if tensor.dtype().is_float() {
         tensor.to_f64s().into_iter().filter(|&x| x != 0.0).count()
@@ -290,6 +297,7 @@ pub(super) fn reject(error: &Reject, types: &[Option<&Type>]) -> Error {
         | Reject::NotEqual(..)
         | Reject::Exceeds(..)
         | Reject::NoBroadcast(..)
+        | Reject::Open
         | Reject::Axis { .. }
         | Reject::RepeatedAxis(_)
         | Reject::Length { .. } => Error::invalid("operator", why()),

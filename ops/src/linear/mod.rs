@@ -1,10 +1,13 @@
-//! Matrix products, and determinants.
+//! Matrix products and other sums of products, and determinants.
 
 pub mod det;
+pub mod einsum;
+pub mod equation;
 pub mod gemm;
 pub mod matmul;
 
 pub use det::Det;
+pub use einsum::Einsum;
 pub use gemm::Gemm;
 pub use matmul::MatMul;
 

@@ -105,9 +105,9 @@ impl<D: Dim> TypeRule<D> for GatherElements {
 }
 
 /// What an index points to: an element, or nothing that can be said.
-enum Pointed {
+pub(super) enum Pointed<P> {
     /// The element at this position.
-    At(usize),
+    At(P),
     /// One of the elements, but which one is undecidable.
     Unknown,
     /// None: the index is out of range.
@@ -115,7 +115,7 @@ enum Pointed {
 }
 
 /// Reads an index into an axis of `size`.
-fn point<A: Arith>(a: &A, index: A::Z, size: usize) -> Pointed {
+pub(super) fn point<A: Arith>(a: &A, index: A::Z, size: usize) -> Pointed<usize> {
     let Some(index) = a.peek(index) else { return Pointed::Unknown };
     let from_start = if index < 0 { index + size as i128 } else { index };
     if (0..size as i128).contains(&from_start) {
@@ -126,7 +126,7 @@ fn point<A: Arith>(a: &A, index: A::Z, size: usize) -> Pointed {
 }
 
 /// Indices, at operand 1, point into an axis of the first operand.
-fn in_range(x: &[Option<&Type>], axis: i64) -> Vec<Hazard> {
+pub(super) fn in_range(x: &[Option<&Type>], axis: i64) -> Vec<Hazard> {
     let size = x[0].and_then(|t| Some(t.shape[rule::axis(axis, t.rank()).ok()?]));
     let hazard = |size: i64| Hazard::Outside { operand: 1, low: -size as f64, high: (size - 1) as f64 };
     size.map(hazard).into_iter().collect()

@@ -1,16 +1,19 @@
 //! Operators that move elements without looking at them.
 
+pub mod compress;
 pub mod concat;
 pub mod depth_space;
 pub mod expand;
 pub mod eye_like;
 pub mod flatten;
 pub mod gather;
+pub mod gather_nd;
 pub mod non_zero;
 pub mod one_hot;
 pub mod pad;
 pub mod reshape;
 pub mod reverse_sequence;
+pub mod scatter;
 pub mod shape;
 pub mod slice;
 pub mod split;
@@ -19,17 +22,20 @@ pub mod tile;
 pub mod transpose;
 pub mod trilu;
 
+pub use compress::Compress;
 pub use concat::Concat;
 pub use depth_space::{DepthToSpace, SpaceToDepth};
 pub use expand::Expand;
 pub use eye_like::EyeLike;
 pub use flatten::Flatten;
 pub use gather::{Gather, GatherElements};
+pub use gather_nd::GatherNd;
 pub use non_zero::NonZero;
 pub use one_hot::OneHot;
 pub use pad::{Pad, PadMode};
 pub use reshape::Reshape;
 pub use reverse_sequence::ReverseSequence;
+pub use scatter::{Reduction, ScatterElements, ScatterNd};
 pub use shape::{Shape, Size};
 pub use slice::Slice;
 pub use split::Split;

@@ -32,7 +32,7 @@ attributes! {
 
 impl Single for NonZero {
     const ROW: Row = Row::new("NonZero")
-        .with(&[found("count")])
+        .with(&[found("count", 0)])
         .undrawn("a count that is drawn would have to be kept by the search for values");
 
     fn draw<'a>(_: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {

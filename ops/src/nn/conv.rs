@@ -1,7 +1,7 @@
 //! Conv: cross-correlation over any number of spatial axes, in groups.
 
 use ir::{Dim, Sym, Type};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 
 use crate::arith::{Arith, Class};
 use crate::attributes::attributes;
@@ -96,51 +96,69 @@ impl Operator for Conv {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let (a, y) = (c.arith, &c.outputs[0].shape);
-        let (x, w) = (c.real(0).as_standard_layout(), c.real(1).as_standard_layout());
+        let (x, w) = (c.real(0), c.real(1));
         let [input, kernel] =
             [x.shape(), w.shape()].map(|s| s[2..].iter().map(|&d| d as i64).collect::<Vec<_>>());
-        let cells = taps(&self.window.axes(&input, &kernel), &input, &kernel, &y[2..]);
-        let (area, kernel_area) = (i64::product(&input) as usize, i64::product(&kernel) as usize);
-        let (channels, per_group) = (x.shape()[1], w.shape()[1]);
-        let per_output = per_group * kernel_area;
-        let outputs_per_group = w.shape()[0] / self.group as usize;
-        let (x, w) = (x.as_slice().unwrap_or_default(), w.as_slice().unwrap_or_default());
-        let is_finite: Vec<bool> = w.chunks(per_output.max(1)).map(|w| all_finite(a, w)).collect();
-        let bias = c.opt_real(2);
-        let mut out = Vec::with_capacity(i64::product(y) as usize);
-        for n in 0..y[0] as usize {
-            for group in 0..self.group as usize {
-                let image = &x[(n * channels + group * per_group) * area..][..per_group * area];
-                let first = group * outputs_per_group;
-                let filters = &w[first * per_output..][..outputs_per_group * per_output];
-                let filters = ArrayView2::from_shape((outputs_per_group, per_output), filters)
-                    .expect("as many weights as filters have");
-                let plane = out.len();
-                // An accumulator may start from the bias, so it is a term like the others.
-                let addend = |m, _| bias.map(|bias| bias[[first + m]]);
-                out.extend(correlate(a, image, area, &filters, &cells, addend));
-                for (m, filter) in filters.rows().into_iter().enumerate() {
-                    let sums = &mut out[plane + m * cells.len()..][..cells.len()];
-                    if is_finite.get(first + m) == Some(&false) {
-                        // Padding is zeros. Some implementations multiply them, others leave them out; that makes a
-                        // difference where the weight is an infinity or NaN.
-                        let padded = sums.iter_mut().zip(&cells).filter(|(_, taps)| taps.len() < kernel_area);
-                        padded.for_each(|(sum, _)| *sum = a.unknown_real());
-                    }
-                    if kernel_area > 1 {
-                        a.convolved(sums, image, filter.to_slice().unwrap_or_default());
-                    }
-                }
-            }
-        }
-        let y = Data::Real(array(&c.extents(0), out));
-        vec![if self.window.is_open(&input, &kernel) { y.unspecified(a) } else { y }]
+        let cells = taps(&self.window.axes(&input, &kernel), &input, &kernel, &c.outputs[0].shape[2..]);
+        let kernel_area = i64::product(&kernel) as usize;
+        let (groups, per_output) = (self.group as usize, w.shape()[1] * kernel_area);
+        let per_group = w.shape()[0] / groups;
+        let w: Vec<A::R> = w.iter().copied().collect();
+        let filters: Vec<Array2<A::R>> = (0..groups)
+            .map(|group| w[group * per_group * per_output..][..per_group * per_output].to_vec())
+            .map(|w| {
+                Array2::from_shape_vec((per_group, per_output), w).expect("as many weights as filters have")
+            })
+            .collect();
+        let y = Data::Real(array(&c.extents(0), correlated(c, &filters, kernel_area, &cells)));
+        vec![if self.window.is_open(&input, &kernel) { y.unspecified(c.arith) } else { y }]
     }
 }
 
+/// The sums of products of the images, operand 0, in groups of channels with the filters of each, which `cells` tells what they
+/// meet in a channel. A bias is operand 2.
+pub(super) fn correlated<A: Arith>(
+    c: &Call<'_, A>,
+    filters: &[Array2<A::R>],
+    kernel_area: usize,
+    cells: &[Vec<Tap>],
+) -> Vec<A::R> {
+    let (a, x, bias) = (c.arith, c.real(0).as_standard_layout(), c.opt_real(2));
+    let (images, channels) = (x.shape()[0], x.shape()[1]);
+    let area: usize = x.shape()[2..].iter().product();
+    let per_group = channels / filters.len().max(1);
+    let x = x.as_slice().unwrap_or_default();
+    let is_finite: Vec<Vec<bool>> =
+        filters.iter().map(|of| of.rows().into_iter().map(|w| all_finite(a, &w)).collect()).collect();
+    let mut out = Vec::new();
+    for n in 0..images {
+        let mut first = 0;
+        for (group, of) in filters.iter().enumerate() {
+            let image = &x[(n * channels + group * per_group) * area..][..per_group * area];
+            let plane = out.len();
+            // An accumulator may start from the bias, so it is a term like the others.
+            let addend = |m, _| bias.map(|bias| bias[[first + m]]);
+            out.extend(correlate(a, image, area, &of.view(), cells, addend));
+            for (m, filter) in of.rows().into_iter().enumerate() {
+                let sums = &mut out[plane + m * cells.len()..][..cells.len()];
+                if !is_finite[group][m] {
+                    // Padding is zeros. Some implementations multiply them, others leave them out; that makes a
+                    // difference where the weight is an infinity or NaN.
+                    let padded = sums.iter_mut().zip(cells).filter(|(_, taps)| taps.len() < kernel_area);
+                    padded.for_each(|(sum, _)| *sum = a.unknown_real());
+                }
+                if kernel_area > 1 {
+                    a.convolved(sums, image, filter.to_slice().unwrap_or_default());
+                }
+            }
+            first += of.nrows();
+        }
+    }
+    out
+}
+
 /// Whether every number is known to be finite.
-fn all_finite<A: Arith>(a: &A, numbers: &[A::R]) -> bool {
+fn all_finite<A: Arith>(a: &A, numbers: &ArrayView1<'_, A::R>) -> bool {
     let classes = [Class::NaN, Class::PositiveInfinity, Class::NegativeInfinity];
     numbers.iter().all(|&x| classes.into_iter().all(|class| a.peek(a.is(class, x)) == Some(0)))
 }

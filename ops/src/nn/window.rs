@@ -137,7 +137,8 @@ impl<D: Dim> Window<D> {
     }
 }
 
-fn length(name: &'static str, found: usize, wanted: usize) -> Result<(), Reject> {
+/// Requires a list to have so many entries.
+pub(super) fn length(name: &'static str, found: usize, wanted: usize) -> Result<(), Reject> {
     if found == wanted { Ok(()) } else { Err(Reject::Length { name, found, wanted }) }
 }
 

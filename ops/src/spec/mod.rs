@@ -50,10 +50,12 @@ pub enum Written {
         /// Our name for the attribute.
         attribute: &'static str,
     },
-    /// Nowhere: only the values of operands tell it.
+    /// Nowhere: it is how many elements of an operand are not zero.
     Found {
         /// Our name for the attribute.
         attribute: &'static str,
+        /// The position of the operand.
+        operand: usize,
     },
 }
 
@@ -118,9 +120,9 @@ pub const fn outputs(attribute: &'static str) -> Written {
     Written::Outputs { attribute }
 }
 
-/// An attribute that only the values of operands tell.
-pub const fn found(attribute: &'static str) -> Written {
-    Written::Found { attribute }
+/// An attribute that only the values of an operand tell: how many of them are not zero.
+pub const fn found(attribute: &'static str, operand: usize) -> Written {
+    Written::Found { attribute, operand }
 }
 
 impl Row {
@@ -226,8 +228,8 @@ pub enum Place {
     Absent,
     /// Nowhere: an integer that is the number of outputs a node has, trailing unnamed ones left out.
     Outputs,
-    /// Nowhere: only the values of operands tell it.
-    Found,
+    /// Nowhere: it is how many elements of the operand at this position are not zero.
+    Found(usize),
 }
 
 /// The entry of a table by opset that holds in `opset`.
@@ -318,7 +320,9 @@ impl Row {
                 (attribute, self.by_opset(|_, schema| Some(place(schema, operand, attribute, form))))
             }
             Written::Outputs { attribute } => (attribute, self.by_opset(|_, _| Some(Place::Outputs))),
-            Written::Found { attribute } => (attribute, self.by_opset(|_, _| Some(Place::Found))),
+            Written::Found { attribute, operand } => {
+                (attribute, self.by_opset(|_, _| Some(Place::Found(operand))))
+            }
         });
         let mut fields: Vec<Field> = written.map(|(name, places)| Field { name, places }).collect();
         for name in OPSETS.filter_map(|opset| self.definition(opset)).flat_map(attributes) {

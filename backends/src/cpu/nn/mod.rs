@@ -4,6 +4,8 @@ pub(crate) mod average_pool;
 pub(crate) mod batch_norm;
 pub(crate) mod channel_norm;
 pub(crate) mod conv;
+pub(crate) mod conv_transpose;
+pub(crate) mod dropout;
 pub(crate) mod global_lp_pool;
 pub(crate) mod global_pool;
 pub(crate) mod layer_norm;

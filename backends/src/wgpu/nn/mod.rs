@@ -4,6 +4,8 @@ pub(super) mod average_pool;
 mod batch_norm;
 mod channel_norm;
 mod conv;
+mod conv_transpose;
+mod dropout;
 mod global_lp_pool;
 mod global_pool;
 mod layer_norm;

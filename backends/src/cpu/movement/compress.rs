@@ -1,0 +1,33 @@
+//! Compress: the runs of elements that stay, for each place around the axis.
+
+use ir::tensor::Element;
+use ops::movement::Compress;
+
+use crate::cpu::call::Call;
+use crate::cpu::error::{CpuError, Outputs};
+use crate::cpu::strided::{axis_index, split_at};
+
+pub(crate) fn run(op: Compress, c: &Call<'_>) -> Outputs {
+    ir::dispatch!(c.dtype(0)?, T => compress::<T>(op, c))
+}
+
+fn compress<T: Element>(op: Compress, c: &Call<'_>) -> Outputs {
+    let (x, shape) = (c.elements::<T>(0)?, c.shape(0)?);
+    let condition = c.elements::<bool>(1)?;
+    let (around, size, inside) = match op.axis {
+        Some(axis) => split_at(shape, axis_index(axis, shape.len())?),
+        None => (1, x.len(), 1),
+    };
+    if condition.len() > size {
+        return Err(CpuError::Invalid("its condition is longer than the axis"));
+    }
+    let mut y = Vec::new();
+    for place in 0..around {
+        for (i, _) in condition.iter().enumerate().filter(|(_, stays)| **stays) {
+            let start = (place * size + i) * inside;
+            y.extend_from_slice(&x[start..start + inside]);
+        }
+    }
+    // Another number of what is true gives another number of elements, which is refused here.
+    c.only(y)
+}

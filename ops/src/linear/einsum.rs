@@ -1,0 +1,307 @@
+//! `Einsum`: sums of products of elements that share their places on axes of one name.
+
+use ir::{DType, Dim, Sym, Type};
+use ndarray::ArrayD;
+
+use super::equation::{Equation, Label};
+use crate::arith::Arith;
+use crate::attributes::attributes;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes;
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
+use crate::spec::Row;
+
+attributes! {
+    /// Sums of products of elements that share their places on axes of one name: Einstein's summation.
+    ///
+    /// `x…: as the equation says → y: as the equation says`
+    ///
+    /// Axes of a letter have one size; axes behind `...` broadcast. What the result does not have is summed up.
+    ///
+    /// ONNX: [Einsum](https://onnx.ai/onnx/operators/onnx__Einsum.html).
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct Einsum {
+        /// Which axes are one, and which the result has.
+        pub equation: Equation as part,
+    }
+}
+
+/// An axis, as all operands and the result see it: that of a letter, or one of the rest, counted from the last one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Axis {
+    Letter(char),
+    Rest(usize),
+}
+
+/// The axes that labels stand for, where so many axes are the rest.
+fn spelled(labels: &[Label], rest: usize) -> Vec<Axis> {
+    let axes = |&label: &Label| match label {
+        Label::Letter(letter) => vec![Axis::Letter(letter)],
+        Label::Rest => (0..rest).rev().map(Axis::Rest).collect(),
+    };
+    labels.iter().flat_map(axes).collect()
+}
+
+impl Einsum {
+    /// The axes of the operands, and those of the result, for operands of these ranks.
+    fn axes(&self, ranks: &[usize]) -> Result<(Vec<Vec<Axis>>, Vec<Axis>), Reject> {
+        let labels = &self.equation.operands;
+        if labels.len() != ranks.len() {
+            return Err(Reject::Length { name: "equation", found: labels.len(), wanted: ranks.len() });
+        }
+        let mut most = 0;
+        let mut operands = Vec::with_capacity(ranks.len());
+        for (operand, (labels, &rank)) in labels.iter().zip(ranks).enumerate() {
+            let letters = labels.iter().filter(|&&label| label != Label::Rest).count();
+            let has_rest = labels.contains(&Label::Rest);
+            if rank < letters || (rank > letters && !has_rest) {
+                let more = if has_rest { " or more" } else { "" };
+                return Err(Reject::Rank { operand, found: rank, wanted: format!("rank {letters}{more}") });
+            }
+            most = most.max(rank - letters);
+            operands.push(spelled(labels, rank - letters));
+        }
+        Ok((operands, spelled(&self.equation.results(), most)))
+    }
+
+    /// The size of each axis that an operand has.
+    fn sizes<D: Dim>(
+        operands: &[Vec<Axis>],
+        types: &[&Type<D>],
+        r: &mut dyn Rule<D>,
+    ) -> Result<Vec<(Axis, D)>, Reject> {
+        let mut sizes: Vec<(Axis, D)> = Vec::new();
+        for (&axis, &size) in operands.iter().zip(types).flat_map(|(axes, ty)| axes.iter().zip(&ty.shape)) {
+            match sizes.iter_mut().find(|(known, _)| *known == axis) {
+                None => sizes.push((axis, size)),
+                Some((Axis::Letter(_), known)) => r.eq(*known, size)?,
+                Some((Axis::Rest(_), known)) => {
+                    *known = broadcast_shapes(r, &[&[*known], &[size]])?[0];
+                }
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// How operands that are valid are walked.
+    fn walked(&self, types: &[&Type]) -> Walk {
+        let ranks: Vec<usize> = types.iter().map(|ty| ty.rank()).collect();
+        let (operands, result) = self.axes(&ranks).unwrap_or_default();
+        let sizes = Self::sizes(&operands, types, &mut crate::rule::Check).unwrap_or_default();
+        let size =
+            |axis: Axis| sizes.iter().find(|(known, _)| *known == axis).map_or(1, |&(_, size)| size as usize);
+        let summed = sizes.iter().map(|(axis, _)| *axis).filter(|axis| !result.contains(axis));
+        let axes = result.iter().copied().chain(summed).map(|axis| (axis, size(axis))).collect();
+        Walk { operands, axes, kept: result.len() }
+    }
+}
+
+/// A walk over all axes, those of the result outside.
+struct Walk {
+    /// The axes of each operand.
+    operands: Vec<Vec<Axis>>,
+    /// All axes with their sizes.
+    axes: Vec<(Axis, usize)>,
+    /// How many of them the result has, the first ones.
+    kept: usize,
+}
+
+impl Single for Einsum {
+    const ROW: Row = Row::new("Einsum");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let most = d.limits.max_rank.min(3);
+        let has_rest = most > 1 && d.chance(0.2);
+        let alphabet = if has_rest { &['i', 'j'][..] } else { &['i', 'j', 'k'] };
+        let mut sizes: Vec<(char, Sym<'a>)> = Vec::new();
+        let mut operands: Vec<Vec<Label>> = Vec::new();
+        let count = d.choose(&[1, 2, 2, 2, 3])?;
+        let mut dtype: Option<DType> = None;
+        for _ in 0..count {
+            let named = d.int(1, most as i64 - i64::from(has_rest)) as usize;
+            let letters: Vec<char> = (0..named).map(|_| d.choose(alphabet)).collect::<Option<_>>()?;
+            let rest = usize::from(has_rest && d.chance(0.8));
+            let known = |letter: char, sizes: &[(char, Sym<'a>)]| {
+                sizes.iter().find(|(other, _)| *other == letter).map(|&(_, size)| size)
+            };
+            let ty = match dtype {
+                None => d.any(rest + named..=rest + named)?,
+                Some(dtype) => {
+                    let open = std::iter::repeat_n(None, rest);
+                    let shape: Vec<_> = open.chain(letters.iter().map(|&it| known(it, &sizes))).collect();
+                    d.matching(dtype, &shape)?
+                }
+            };
+            dtype = Some(ty.dtype);
+            for (&letter, &size) in letters.iter().zip(&ty.shape[rest..]) {
+                if known(letter, &sizes).is_none() {
+                    sizes.push((letter, size));
+                }
+            }
+            let rest = (rest > 0).then_some(Label::Rest);
+            operands.push(rest.into_iter().chain(letters.into_iter().map(Label::Letter)).collect());
+        }
+        let mut letters: Vec<Label> = sizes.iter().map(|&(letter, _)| Label::Letter(letter)).collect();
+        let mut result: Vec<Label> =
+            operands.iter().flatten().copied().filter(|&it| it == Label::Rest).take(1).collect();
+        let kept = match d.wanted() {
+            Some(wanted) => wanted.rank().checked_sub(result.len()).filter(|&kept| kept <= letters.len())?,
+            None => d.int(0, letters.len() as i64) as usize,
+        };
+        while !letters.is_empty() && result.len() < kept + usize::from(result.first() == Some(&Label::Rest)) {
+            let next = d.int(0, letters.len() as i64 - 1) as usize;
+            result.push(letters.remove(next));
+        }
+        let result = if d.wanted().is_none() && d.chance(0.15) { None } else { Some(result) };
+        Some(Einsum { equation: Equation { operands, result } })
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Einsum {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let types = x.all()?;
+        let ranks: Vec<usize> = types.iter().map(|ty| ty.rank()).collect();
+        let (operands, result) = self.axes(&ranks)?;
+        let sizes = Self::sizes(&operands, &types, r)?;
+        let size = |axis: &Axis| sizes.iter().find(|(known, _)| known == axis).map(|&(_, size)| size);
+        let shape: Vec<D> = result.iter().filter_map(size).collect();
+        Ok(vec![Type::new(same_dtype(&types)?, shape)])
+    }
+}
+
+/// An operand, as a walk over all axes sees it.
+struct Operand<T> {
+    elements: Vec<T>,
+    /// Its strides along the axes of the result: 0 along those that it does not have, and along those that it repeats on.
+    outer: Vec<usize>,
+    /// Where the terms of a sum have their elements.
+    terms: Vec<usize>,
+}
+
+impl<T: Copy> Operand<T> {
+    fn new(x: &ArrayD<T>, axes: &[Axis], walk: &Walk) -> Self {
+        let mut strides = vec![0; walk.axes.len()];
+        let mut stride = 1;
+        for (axis, &size) in axes.iter().zip(x.shape()).rev() {
+            // A letter that stands twice walks along the diagonal.
+            if let Some(i) = walk.axes.iter().position(|(other, _)| other == axis).filter(|_| size != 1) {
+                strides[i] += stride;
+            }
+            stride *= size;
+        }
+        let inner = strides.split_off(walk.kept);
+        let sizes: Vec<usize> = walk.axes[walk.kept..].iter().map(|&(_, size)| size).collect();
+        let terms = lanes::build(&sizes, |at| offset(at, &inner)).into_raw_vec_and_offset().0;
+        Self { elements: x.iter().copied().collect(), outer: strides, terms }
+    }
+}
+
+fn offset(at: &[usize], strides: &[usize]) -> usize {
+    at.iter().zip(strides).map(|(i, stride)| i * stride).sum()
+}
+
+/// The result: a function of the elements of each operand that the terms of a sum have.
+fn summed<T: Copy, U>(
+    walk: &Walk,
+    operands: &[&ArrayD<T>],
+    mut sum: impl FnMut(&[Vec<T>]) -> U,
+) -> ArrayD<U> {
+    let operands: Vec<Operand<T>> =
+        operands.iter().zip(&walk.operands).map(|(x, axes)| Operand::new(x, axes, walk)).collect();
+    let shape: Vec<usize> = walk.axes[..walk.kept].iter().map(|&(_, size)| size).collect();
+    lanes::build(&shape, |at| {
+        let factors = |operand: &Operand<T>| {
+            let start = offset(at, &operand.outer);
+            operand.terms.iter().map(|term| operand.elements[start + term]).collect()
+        };
+        sum(&operands.iter().map(factors).collect::<Vec<_>>())
+    })
+}
+
+impl Operator for Einsum {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let types: Vec<&Type> = x.iter().flatten().copied().collect();
+        let walk = self.walked(&types);
+        let terms: usize = walk.axes[walk.kept..].iter().map(|&(_, size)| size).product();
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput((terms as u64).saturating_mul(types.len() as u64)),
+            batch: Batch::Together,
+            linear: Some(0),
+            edges: vec![(0, Edge::Stall)],
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let a = c.arith;
+        let types: Vec<&Type> = c.types.iter().flatten().copied().collect();
+        let walk = self.walked(&types);
+        vec![if c.is_real() {
+            let operands: Vec<_> = (0..types.len()).map(|i| c.real(i)).collect();
+            Data::Real(summed(&walk, &operands, |factors| match factors {
+                [x] => a.sum(x.iter().copied()),
+                [x, y] => a.dot(x.iter().copied().zip(y.iter().copied())),
+                all => a.sum((0..all[0].len()).map(|term| a.product(all.iter().map(|x| x[term])))),
+            }))
+        } else {
+            let operands: Vec<_> = (0..types.len()).map(|i| c.int(i)).collect();
+            Data::Int(summed(&walk, &operands, |factors| {
+                let times = |x, y| a.exact([x, y], |[x, y]| Some(x.wrapping_mul(y)));
+                let plus = |x, y| a.exact([x, y], |[x, y]| Some(x.wrapping_add(y)));
+                let term = |term: usize| factors.iter().map(|x| x[term]).fold(a.int(1), times);
+                (0..factors[0].len()).map(term).fold(a.int(0), plus)
+            }))
+        }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{Attributes, Tensor};
+
+    use super::*;
+    use crate::testing::{outputs, parse, tensor, values};
+
+    fn einsum(equation: &str, operands: &[&Tensor]) -> Result<(Vec<usize>, Vec<f64>), Reject> {
+        let op = parse::<Einsum>("Einsum", &Attributes::new().name("equation", equation));
+        outputs(op, operands).map(|y| (y[0].shape().to_vec(), values(&y[0])))
+    }
+
+    #[test]
+    fn letters_say_what_is_summed() {
+        let x = tensor(DType::F32, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
+        let y = tensor(DType::F32, &[3], &[1., 10., 100.]);
+        assert_eq!(einsum("ij->ji", &[&x]), Ok((vec![3, 2], vec![1., 4., 2., 5., 3., 6.])));
+        assert_eq!(einsum("ij,j->i", &[&x, &y]), Ok((vec![2], vec![321., 654.])));
+        assert_eq!(einsum("ij,j", &[&x, &y]), Ok((vec![2], vec![321., 654.])));
+        assert_eq!(einsum("ij,j,j->", &[&x, &y, &y]), Ok((vec![], vec![90705.])));
+        assert!(einsum("ij,i->j", &[&x, &y]).is_err());
+        assert!(einsum("ij->ij", &[&x, &y]).is_err());
+    }
+
+    #[test]
+    fn a_letter_twice_is_a_diagonal_and_the_rest_broadcasts() {
+        let x = tensor(DType::I32, &[2, 2], &[1., 2., 3., 4.]);
+        assert_eq!(einsum("ii->i", &[&x]), Ok((vec![2], vec![1., 4.])));
+        assert_eq!(einsum("ii", &[&x]), Ok((vec![], vec![5.])));
+        let column = tensor(DType::I32, &[2, 1], &[10., 100.]);
+        assert_eq!(einsum("...,...->...", &[&x, &column]), Ok((vec![2, 2], vec![10., 20., 300., 400.])));
+        assert_eq!(einsum("...i,...i->...", &[&x, &x]), Ok((vec![2], vec![5., 25.])));
+    }
+
+    #[test]
+    fn sums_of_nothing_are_zero_and_integers_wrap() {
+        let none = tensor(DType::F64, &[2, 0], &[]);
+        assert_eq!(einsum("ij->i", &[&none]), Ok((vec![2], vec![0., 0.])));
+        let x = tensor(DType::U8, &[2], &[200., 100.]);
+        assert_eq!(einsum("i,i->", &[&x, &x]), Ok((vec![], vec![f64::from(50_000_u16 as u8)])));
+    }
+}

@@ -1,0 +1,128 @@
+//! `Compress`: the slices of which a list says that they stay.
+
+use ir::{Dim, Sym, Type};
+use ndarray::ArrayD;
+
+use super::gather::Pointed;
+use crate::arith::Arith;
+use crate::attributes::attributes;
+use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes;
+use crate::movement::only_moves;
+use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
+use crate::rule::{Args, Reject, Rule, axis};
+use crate::spec::{Row, found};
+
+attributes! {
+    /// The slices along an axis of which a list says that they stay; without an axis, the elements in row-major order.
+    ///
+    /// `x: […, n, …], condition: [m], bool → y: […, count, …]`
+    ///
+    /// What is behind the end of the list goes. A list that is longer than the axis is refused.
+    ///
+    /// How many stay, only the values tell: here that is an attribute, which ONNX writes nowhere. The condition must have so
+    /// many elements that are true; for others, nothing is defined.
+    ///
+    /// ONNX: [Compress](https://onnx.ai/onnx/operators/onnx__Compress.html).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Compress<D> {
+        /// The axis; without one, x is taken for one list.
+        pub axis: Option<i64>,
+        /// How many slices stay.
+        pub count: D as size,
+    }
+}
+
+impl Single for Compress {
+    const ROW: Row = Row::new("Compress")
+        .with(&[found("count", 1)])
+        .undrawn("a count that is drawn would have to be kept by the search for values");
+
+    fn draw<'a>(_: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        None
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Compress<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let (x, condition) = (x.need(0)?, x.ranked(1, 1..=1)?);
+        r.le(self.count, condition.shape[0])?;
+        let Some(along) = self.axis else {
+            r.le(condition.shape[0], x.count())?;
+            return Ok(vec![Type::new(x.dtype, [self.count])]);
+        };
+        let (along, mut y) = (axis(along, x.rank())?, x.clone());
+        r.le(condition.shape[0], x.shape[along])?;
+        y.shape[along] = self.count;
+        Ok(vec![y])
+    }
+}
+
+/// The places of what is true, if there are as many as the count says.
+fn places<A: Arith>(c: &Call<'_, A>, count: usize) -> Pointed<Vec<usize>> {
+    let condition: Option<Vec<i128>> = c.int(1).iter().map(|&z| c.arith.peek(z)).collect();
+    let Some(condition) = condition else { return Pointed::Unknown };
+    let places: Vec<usize> = (0..condition.len()).filter(|&i| condition[i] != 0).collect();
+    if places.len() == count { Pointed::At(places) } else { Pointed::Undefined }
+}
+
+impl EitherKind for Compress {
+    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
+        let list = lanes::array(&[x.len()], x.iter().copied().collect());
+        let of_axis = self.axis.and_then(|along| axis(along, x.ndim()).ok());
+        let (x, along) = of_axis.map_or((&list, 0), |along| (x, along));
+        let places = places(c, usize::try_from(self.count).unwrap_or(0));
+        lanes::build(&c.extents(0), |at| match &places {
+            Pointed::At(places) => {
+                let mut source = at.to_vec();
+                source[along] = places[at[along]];
+                x[source.as_slice()]
+            }
+            Pointed::Unknown => K::unknown(c.arith),
+            Pointed::Undefined => K::undefined(c.arith),
+        })
+    }
+}
+
+impl Operator for Compress {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        only_moves(Reads::Elements, None)
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        of_either_kind(self, c, 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+    use crate::testing::{outputs, run, tensor};
+
+    #[test]
+    fn the_examples_of_the_specification() {
+        let x = tensor(DType::F32, &[3, 2], &[1., 2., 3., 4., 5., 6.]);
+        let which = |values: &[f64]| tensor(DType::Bool, &[values.len() as i64], values);
+        let along = |axis, count| Compress { axis, count };
+        assert_eq!(run(along(Some(0), 2), &[&x, &which(&[0., 1., 1.])]), [3., 4., 5., 6.]);
+        assert_eq!(run(along(Some(-1), 1), &[&x, &which(&[0., 1.])]), [2., 4., 6.]);
+        assert_eq!(run(along(None, 2), &[&x, &which(&[0., 1., 0., 0., 1.])]), [2., 5.]);
+    }
+
+    #[test]
+    fn what_is_behind_the_list_goes_and_a_longer_list_is_refused() {
+        let x = tensor(DType::I64, &[3], &[7., 8., 9.]);
+        let which = |values: &[f64]| tensor(DType::Bool, &[values.len() as i64], values);
+        assert_eq!(run(Compress { axis: Some(0), count: 1 }, &[&x, &which(&[1.])]), [7.]);
+        assert_eq!(run(Compress { axis: None, count: 0 }, &[&x, &which(&[])]), []);
+        assert!(outputs(Compress { axis: Some(0), count: 0 }, &[&x, &which(&[0.; 4])]).is_err());
+    }
+}

@@ -1,0 +1,189 @@
+//! `GatherND`: slices that lists of indices, one for each of the first axes, point to.
+
+use ir::{DType, Dim, Sym, Type};
+use ndarray::ArrayD;
+
+use super::gather::{Pointed, point};
+use crate::arith::Arith;
+use crate::attributes::attributes;
+use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes;
+use crate::movement::only_moves;
+use crate::operator::{Facts, Hazard, Operator, Reads, TypeRule};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::Row;
+
+attributes! {
+    /// Slices of x that lists of indices point to, an index for each of the axes behind those of the batch.
+    ///
+    /// `x: [b…, s…(n), r…], indices: [b…, i…, n], i64 → y: [b…, i…, r…]`
+    ///
+    /// Negative indices count from the axis' end. One out of range is undefined.
+    ///
+    /// ONNX: [GatherND](https://onnx.ai/onnx/operators/onnx__GatherND.html).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct GatherNd {
+        /// How many of the first axes both operands share.
+        pub batch_dims: i64 = 0,
+    }
+    check Self::check;
+}
+
+impl GatherNd {
+    fn check(self, _: &ir::Attributes) -> Result<Self, ir::BadAttribute> {
+        if self.batch_dims >= 0 {
+            return Ok(self);
+        }
+        Err(ir::BadAttribute::Value {
+            name: "batch_dims".to_owned(),
+            value: self.batch_dims.to_string(),
+            wanted: "0 or more".to_owned(),
+        })
+    }
+
+    /// How many of the first axes belong to the batch.
+    fn batch(self) -> usize {
+        usize::try_from(self.batch_dims).unwrap_or(usize::MAX)
+    }
+}
+
+impl Single for GatherNd {
+    const ROW: Row = Row::new("GatherND");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let most = d.limits.max_rank;
+        // The output has the axes of the batch, those of the indices and those that no index points into.
+        let rank = d.rank(0..=most.min(usize::from(u8::MAX)))?;
+        let batch = if d.chance(0.6) { 0 } else { d.int(0, rank.min(most.checked_sub(1)?) as i64) as usize };
+        let rest = d.int(0, rank.min(most - 1).saturating_sub(batch) as i64) as usize;
+        let pointed = d.int(1, (most - batch - rest) as i64) as usize;
+        let x = d.any(batch + pointed + rest..=batch + pointed + rest)?;
+        let lists = (0..rank - rest).map(|a| if a < batch { x.shape[a] } else { d.dim() });
+        let mut shape: Vec<Sym<'a>> = lists.collect();
+        shape.push((pointed as i64).into());
+        d.pinned_like(DType::I64, shape);
+        Some(GatherNd { batch_dims: batch as i64 })
+    }
+}
+
+impl<D: Dim> TypeRule<D> for GatherNd {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let batch = self.batch();
+        let ranks = batch.saturating_add(1)..=usize::from(u8::MAX);
+        let (x, indices) = (x.ranked(0, ranks.clone())?, x.ranked(1, ranks)?);
+        for (&ours, &theirs) in x.shape.iter().zip(&indices.shape).take(batch) {
+            r.eq(ours, theirs)?;
+        }
+        let rest = batch + pointed(r, indices, x.rank() - batch)?;
+        // No index points into an empty axis.
+        for &size in &x.shape[batch..rest] {
+            r.le(indices.count(), size * D::from(ir::dim::LIMIT))?;
+        }
+        let lists = indices.shape[..indices.rank() - 1].iter();
+        Ok(vec![Type::new(x.dtype, lists.chain(&x.shape[rest..]).copied().collect::<Vec<_>>())])
+    }
+}
+
+/// How many axes, of so many, each list of indices points into.
+pub(super) fn pointed<D: Dim>(r: &mut dyn Rule<D>, indices: &Type<D>, of: usize) -> Result<usize, Reject> {
+    let length = indices.shape.last().copied().unwrap_or(D::from(0));
+    let pointed = r.known(length)?;
+    r.le(D::from(1), D::from(pointed))?;
+    r.le(D::from(pointed), D::from(of as i64))?;
+    Ok(pointed as usize)
+}
+
+/// Every index, at operand 1, is one of the smallest of the axes that lists of them point into: which of them a number is
+/// for, a hazard does not tell.
+pub(super) fn in_range(x: &[Option<&Type>], batch: usize) -> Vec<Hazard> {
+    let [Some(x), Some(indices), ..] = x else { return Vec::new() };
+    let pointed = usize::try_from(indices.shape.last().copied().unwrap_or(0)).unwrap_or(0);
+    let smallest = x.shape.iter().skip(batch).take(pointed).min();
+    let hazard = |&size: &i64| Hazard::Outside { operand: 1, low: -size as f64, high: (size - 1) as f64 };
+    smallest.map(hazard).into_iter().collect()
+}
+
+/// Where in axes of these sizes a list of indices points.
+pub(super) fn point_at<A: Arith>(
+    a: &A,
+    list: impl Iterator<Item = A::Z>,
+    sizes: &[usize],
+) -> Pointed<Vec<usize>> {
+    let mut at = Vec::with_capacity(sizes.len());
+    for (index, &size) in list.zip(sizes) {
+        match point(a, index, size) {
+            Pointed::At(i) => at.push(i),
+            Pointed::Unknown => return Pointed::Unknown,
+            Pointed::Undefined => return Pointed::Undefined,
+        }
+    }
+    Pointed::At(at)
+}
+
+impl EitherKind for GatherNd {
+    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
+        let (batch, indices) = (self.batch(), c.int(1));
+        let lists = indices.ndim() - 1;
+        let sizes = &x.shape()[batch..batch + indices.shape()[lists]];
+        lanes::build(&c.extents(0), |at| {
+            let (list, rest) = at.split_at(lists);
+            let index = |place| indices[[list, &[place]].concat().as_slice()];
+            match point_at(c.arith, (0..sizes.len()).map(index), sizes) {
+                Pointed::At(i) => x[[&list[..batch], &i, rest].concat().as_slice()],
+                Pointed::Unknown => K::unknown(c.arith),
+                Pointed::Undefined => K::undefined(c.arith),
+            }
+        })
+    }
+}
+
+impl Operator for GatherNd {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        only_moves(Reads::Elements, None)
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        in_range(x, self.batch())
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        of_either_kind(self, c, 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, run, tensor};
+
+    const ALL: GatherNd = GatherNd { batch_dims: 0 };
+
+    #[test]
+    fn the_examples_of_the_specification() {
+        let x = tensor(DType::I32, &[2, 2], &[0., 1., 2., 3.]);
+        let to = |shape: &[i64], values: &[f64]| tensor(DType::I64, shape, values);
+        assert_eq!(run(ALL, &[&x, &to(&[2, 2], &[0., 0., 1., 1.])]), [0., 3.]);
+        assert_eq!(run(ALL, &[&x, &to(&[2, 1], &[1., -2.])]), [2., 3., 0., 1.]);
+        let x = tensor(DType::F32, &[2, 2, 2], &[0., 1., 2., 3., 4., 5., 6., 7.]);
+        let y = outputs(ALL, &[&x, &to(&[2, 1, 2], &[0., 1., 1., 0.])]).unwrap().remove(0);
+        assert_eq!((y.shape(), y.to_f64s()), (&[2, 1, 2][..], vec![2., 3., 4., 5.]));
+        assert_eq!(run(GatherNd { batch_dims: 1 }, &[&x, &to(&[2, 1], &[1., 0.])]), [2., 3., 4., 5.]);
+    }
+
+    #[test]
+    fn a_list_is_of_one_index_at_least_and_of_as_many_as_there_are_axes_at_most() {
+        let x = tensor(DType::F32, &[2], &[1., 2.]);
+        assert!(outputs(ALL, &[&x, &tensor(DType::I64, &[1, 0], &[])]).is_err());
+        assert!(outputs(ALL, &[&x, &tensor(DType::I64, &[1, 2], &[0., 0.])]).is_err());
+        assert!(outputs(GatherNd { batch_dims: 1 }, &[&x, &tensor(DType::I64, &[2, 1], &[0., 0.])]).is_err());
+    }
+
+    #[test]
+    fn only_what_an_index_out_of_range_points_to_is_undefined() {
+        let x = tensor(DType::F32, &[2, 2], &[1., 2., 3., 4.]);
+        let y = run(ALL, &[&x, &tensor(DType::I64, &[2, 2], &[1., -3., 1., -2.])]);
+        assert!(y[0].is_nan() && y[1] == 3.0);
+    }
+}

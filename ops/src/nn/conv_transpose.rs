@@ -1,0 +1,308 @@
+//! `ConvTranspose`: what the gradient of a convolution is. Each element spreads over the results under a window; seen from
+//! a result, it is a convolution with cells of its own, which steps over elements.
+
+use ir::{Dim, Sym, Type};
+use ndarray::Array2;
+
+use crate::arith::Arith;
+use crate::attributes::attributes;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes::array;
+use crate::nn::conv::correlated;
+use crate::nn::window::{AutoPad, Axis, Tap, Window, length, taps};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::rule::{Args, Reject, Rule, same_dtype, same_shape};
+use crate::spec::Row;
+
+attributes! {
+    /// Each element spread with weights over the results under a window: what the gradient of a convolution is.
+    ///
+    /// `x: [N, C, spatial…], w: [C, M / group, kernel…], b: [M] → y: [N, M, sizes…]`
+    ///
+    /// A size is stride · (size of x − 1) + output_padding + dilation · (kernel − 1) + 1, less the padding; or what
+    /// `output_shape` says; or, with SAME_UPPER and SAME_LOWER, stride · size of x. In these cases the padding follows, and
+    /// where it would be negative, what is on the results beyond is undefined.
+    ///
+    /// ONNX: [ConvTranspose](https://onnx.ai/onnx/operators/onnx__ConvTranspose.html).
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct ConvTranspose<D> {
+        /// How the kernel slides over the results.
+        pub window: Window<D> as part,
+        /// The number of groups that the channels fall into.
+        pub group: D as size = 1,
+        /// The kernel's spatial shape, where it is stated; W has it in any case.
+        pub kernel_shape: Option<Vec<D>> as sizes,
+        /// What is added to each size, by axis.
+        pub output_padding: Option<Vec<D>> as sizes,
+        /// The spatial sizes, where they are stated.
+        pub output_shape: Option<Vec<D>> as sizes,
+    }
+}
+
+impl Single for ConvTranspose {
+    const ROW: Row = Row::new("ConvTranspose");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(3..=5)?;
+        let w = d.fresh(x.dtype, x.rank());
+        let group: Sym<'a> = if d.chance(0.3) { d.unknown(1, 4) } else { 1.into() };
+        if d.chance(0.5) {
+            d.fresh_like(x.dtype, vec![w.shape[1] * group]);
+        }
+        let (n, kernel_shape) = (x.rank() - 2, d.chance(0.5).then(|| w.shape[2..].to_vec()));
+        let mut window = Window::draw(d, n, true, false);
+        let is_same = matches!(window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower);
+        let output_padding = (!is_same && d.chance(0.3)).then(|| (0..n).map(|_| d.unknown(0, 2)).collect());
+        let most = d.limits.max_dim;
+        let states = window.auto_pad == AutoPad::NotSet && d.chance(0.2);
+        let output_shape = states.then(|| (0..n).map(|_| d.unknown(1, most)).collect());
+        if output_shape.is_some() {
+            window.pads = Vec::new();
+        }
+        Some(ConvTranspose { window, group, kernel_shape, output_padding, output_shape })
+    }
+}
+
+impl<D: Dim> ConvTranspose<D> {
+    /// The entry of a list for an axis, or what an absent list means.
+    fn listed(list: Option<&[D]>, i: usize, default: i64) -> D {
+        list.and_then(|list| list.get(i).copied()).unwrap_or_else(|| D::from(default))
+    }
+
+    fn stride(&self, i: usize) -> D {
+        Self::listed(Some(&self.window.strides), i, 1)
+    }
+
+    /// The size of the results on an axis if nothing is cut off, for an input and a kernel of these sizes.
+    fn whole(&self, i: usize, input: D, kernel: D) -> D {
+        let one = D::from(1);
+        let span = (kernel - one) * Self::listed(Some(&self.window.dilations), i, 1) + one;
+        (input - one) * self.stride(i) + Self::listed(self.output_padding.as_deref(), i, 0) + span
+    }
+
+    /// The spatial sizes of the results.
+    fn sizes(&self, r: &mut dyn Rule<D>, input: &[D], kernel: &[D]) -> Result<Vec<D>, Reject> {
+        let (n, window) = (input.len(), &self.window);
+        let given = |list: &Option<Vec<D>>| list.as_ref().map_or(0, Vec::len);
+        for (name, found, wanted) in [
+            ("strides", window.strides.len(), n),
+            ("dilations", window.dilations.len(), n),
+            ("pads", window.pads.len(), 2 * n),
+            ("output_padding", given(&self.output_padding), n),
+            ("output_shape", given(&self.output_shape), n),
+        ] {
+            if found > 0 {
+                length(name, found, wanted)?;
+            }
+        }
+        (0..n).map(|i| self.size(r, i, input[i], kernel[i])).collect()
+    }
+
+    fn size(&self, r: &mut dyn Rule<D>, i: usize, input: D, kernel: D) -> Result<D, Reject> {
+        let (zero, one) = (D::from(0), D::from(1));
+        let dilation = Self::listed(Some(&self.window.dilations), i, 1);
+        for positive in [input, kernel, self.stride(i), dilation] {
+            r.le(one, positive)?;
+        }
+        let added = Self::listed(self.output_padding.as_deref(), i, 0);
+        r.le(zero, added)?;
+        // An element that was added beyond the reach of a step would be one more position.
+        r.le(added + one, self.stride(i).at_least(dilation))?;
+        let whole = self.whole(i, input, kernel);
+        let size = match (&self.output_shape, self.window.auto_pad) {
+            (Some(sizes), _) if !sizes.is_empty() => sizes[i],
+            (_, AutoPad::SameUpper | AutoPad::SameLower) => input * self.stride(i),
+            (_, AutoPad::Valid) => whole,
+            (_, AutoPad::NotSet) => {
+                let pad = |i| Self::listed(Some(&self.window.pads), i, 0);
+                let [begin, end] = [pad(i), pad(i + self.window.pads.len() / 2)];
+                r.le(zero, begin)?;
+                r.le(zero, end)?;
+                whole - begin - end
+            }
+        };
+        r.le(one, size)?;
+        Ok(size)
+    }
+}
+
+impl<D: Dim> TypeRule<D> for ConvTranspose<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let input = x.ranked(0, 3..=usize::from(u8::MAX))?;
+        let w = x.ranked(1, input.rank()..=input.rank())?;
+        let dtype = same_dtype(&[input, w])?;
+        r.le(D::from(1), self.group)?;
+        r.eq(w.shape[0], input.shape[1])?;
+        // The input channels fall into the groups evenly.
+        r.eq(w.shape[0] / self.group * self.group, w.shape[0])?;
+        if let Some(stated) = &self.kernel_shape {
+            same_shape(r, &w.shape[2..], stated)?;
+        }
+        let maps = w.shape[1] * self.group;
+        if let Some(bias) = x.opt(2) {
+            same_dtype(&[input, bias])?;
+            r.eq(x.ranked(2, 1..=1)?.shape[0], maps)?;
+        }
+        let mut shape = vec![input.shape[0], maps];
+        shape.extend(self.sizes(r, &input.shape[2..], &w.shape[2..])?);
+        Ok(vec![Type::new(dtype, shape)])
+    }
+}
+
+impl ConvTranspose {
+    /// Whether sizes are such that the padding follows from them.
+    fn pads_by_size(&self) -> bool {
+        self.output_shape.as_ref().is_some_and(|sizes| !sizes.is_empty())
+            || matches!(self.window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower)
+    }
+
+    /// What is cut off on an axis, at both ends together, where that follows from the sizes.
+    fn cut(&self, i: usize, input: i64, kernel: i64, output: i64) -> i64 {
+        self.whole(i, input, kernel) - output
+    }
+
+    /// Whether the standard leaves open what the results are: what is to be cut off is less than nothing, or an attribute is
+    /// there beside one of which the text and ONNX's own inference of shapes say different sizes.
+    fn is_open(&self, input: &[i64], kernel: &[i64], output: &[i64]) -> bool {
+        let is_same = matches!(self.window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower);
+        let states = self.output_shape.is_some();
+        let adds = self.output_padding.iter().flatten().any(|&added| added > 0);
+        let is_less = |i: usize| self.cut(i, input[i], kernel[i], output[i]) < 0;
+        (is_same && (states || adds))
+            || (states && self.window.auto_pad == AutoPad::Valid)
+            || (self.pads_by_size() && (0..input.len()).any(is_less))
+    }
+
+    /// The axes of a window over the results, whose positions are the elements of the input.
+    fn axes(&self, input: &[i64], kernel: &[i64], output: &[i64]) -> Vec<Axis> {
+        let axis = |i: usize| {
+            let cut = self.cut(i, input[i], kernel[i], output[i]).max(0);
+            let begin = match self.window.auto_pad {
+                AutoPad::SameUpper => cut / 2,
+                _ if self.pads_by_size() => cut - cut / 2,
+                AutoPad::NotSet => Self::listed(Some(&self.window.pads), i, 0),
+                AutoPad::Valid | AutoPad::SameLower => 0,
+            };
+            let dilation = Self::listed(Some(&self.window.dilations), i, 1);
+            Axis { stride: self.stride(i), dilation, begin, end: 0 }
+        };
+        (0..input.len()).map(axis).collect()
+    }
+}
+
+/// For each result the elements that reach it, and the cells by which they do.
+fn reached(axes: &[Axis], input: &[i64], kernel: &[i64], output: &[i64]) -> Vec<Vec<Tap>> {
+    let mut by_result = vec![Vec::new(); i64::product(output) as usize];
+    for (element, taps) in taps(axes, output, kernel, input).into_iter().enumerate() {
+        for Tap { input: result, cell } in taps {
+            by_result[result].push(Tap { input: element, cell });
+        }
+    }
+    by_result
+}
+
+/// The sizes of spatial axes.
+fn spatial(shape: &[usize]) -> Vec<i64> {
+    shape[2..].iter().map(|&d| d as i64).collect()
+}
+
+impl Operator for ConvTranspose {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let cells = x[1].map_or(0, |w| w.shape[1..].iter().product::<i64>()) as u64;
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerInput(2 * cells),
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            // A bias is not scaled along.
+            linear: (x.len() == 2).then_some(0),
+            edges: vec![(0, Edge::Stall)],
+        }
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let [Some(input), Some(w), ..] = x else { return Vec::new() };
+        let (input, kernel) = (&input.shape[2..], &w.shape[2..]);
+        let sizes = self.sizes(&mut crate::rule::Check, input, kernel);
+        let is_open = sizes.is_ok_and(|sizes| self.is_open(input, kernel, &sizes));
+        is_open.then_some(Hazard::Always).into_iter().collect()
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (x, w) = (c.real(0), c.real(1));
+        let (input, kernel, output) = (spatial(x.shape()), spatial(w.shape()), &c.outputs[0].shape[2..]);
+        let cells = reached(&self.axes(&input, &kernel, output), &input, &kernel, output);
+        let groups = self.group as usize;
+        let (per_group, maps) = (w.shape()[0] / groups, w.shape()[1]);
+        let area = i64::product(&kernel) as usize;
+        let w: Vec<A::R> = w.iter().copied().collect();
+        // The filter of a result has what each channel of its group spreads to it.
+        let filters: Vec<Array2<A::R>> = (0..groups)
+            .map(|group| {
+                Array2::from_shape_fn((maps, per_group * area), |(map, i)| {
+                    w[((group * per_group + i / area) * maps + map) * area + i % area]
+                })
+            })
+            .collect();
+        let y = Data::Real(array(&c.extents(0), correlated(c, &filters, area, &cells)));
+        vec![if self.is_open(&input, &kernel, output) { y.unspecified(c.arith) } else { y }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{Attributes, DType, Tensor};
+
+    use super::*;
+    use crate::testing::{outputs, parse, tensor, values};
+
+    fn run(attributes: &Attributes, operands: &[&Tensor]) -> (Vec<usize>, Vec<f64>) {
+        let y = outputs(parse::<ConvTranspose>("ConvTranspose", attributes), operands).unwrap().remove(0);
+        (y.shape().to_vec(), values(&y))
+    }
+
+    #[test]
+    fn every_element_spreads_and_sums_meet() {
+        let x = tensor(DType::F32, &[1, 1, 3], &[1., 2., 3.]);
+        let w = tensor(DType::F32, &[1, 2, 2], &[1., 10., 0., -1.]);
+        let bias = tensor(DType::F32, &[2], &[0.5, 0.]);
+        let y = run(&Attributes::new(), &[&x, &w, &bias]);
+        assert_eq!(y, (vec![1, 2, 4], vec![1.5, 12.5, 23.5, 30.5, 0., -1., -2., -3.]));
+    }
+
+    #[test]
+    fn steps_leave_gaps_and_padding_cuts() {
+        let x = tensor(DType::F32, &[1, 1, 2], &[1., 2.]);
+        let w = tensor(DType::F32, &[1, 1, 2], &[1., 10.]);
+        let wide = Attributes::new().ints("strides", &[3]).ints("output_padding", &[1]);
+        assert_eq!(run(&wide, &[&x, &w]).1, [1., 10., 0., 2., 20., 0.]);
+        let cut = Attributes::new().ints("dilations", &[2]).ints("pads", &[1, 0]);
+        assert_eq!(run(&cut, &[&x, &w]).1, [2., 10., 20.]);
+    }
+
+    #[test]
+    fn an_odd_cell_is_cut_where_the_text_says() {
+        let x = tensor(DType::F32, &[1, 1, 2], &[1., 2.]);
+        let w = tensor(DType::F32, &[1, 1, 3], &[1., 10., 100.]);
+        let with = |key: &str, attributes: Attributes| run(&attributes.name("auto_pad", key), &[&x, &w]).1;
+        // All of it is 1, 10, 102, 20, 200.
+        let strided = || Attributes::new().ints("strides", &[2]);
+        assert_eq!(with("SAME_UPPER", strided()), [1., 10., 102., 20.]);
+        assert_eq!(with("SAME_LOWER", strided()), [10., 102., 20., 200.]);
+        assert_eq!(with("VALID", strided()), [1., 10., 102., 20., 200.]);
+        assert_eq!(with("NOTSET", strided().ints("output_shape", &[4])), [10., 102., 20., 200.]);
+        assert_eq!(with("NOTSET", strided().ints("output_shape", &[3])), [10., 102., 20.]);
+        let larger = parse::<ConvTranspose>("ConvTranspose", &strided().ints("output_shape", &[6]));
+        assert_eq!(larger.hazards(&[Some(&x.ty()), Some(&w.ty())]), [Hazard::Always]);
+    }
+
+    #[test]
+    fn groups_keep_apart() {
+        let x = tensor(DType::F64, &[1, 2, 1], &[3., 5.]);
+        let w = tensor(DType::F64, &[2, 1, 1], &[2., -1.]);
+        assert_eq!(run(&Attributes::new().int("group", 2), &[&x, &w]), (vec![1, 2, 1], vec![6., -5.]));
+        assert_eq!(run(&Attributes::new(), &[&x, &w]), (vec![1, 1, 1], vec![1.]));
+    }
+}

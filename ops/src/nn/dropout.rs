@@ -1,0 +1,142 @@
+//! `Dropout`: elements that are left out at random in training, and none at inference.
+
+use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
+
+use crate::arith::{Arith, Comparison};
+use crate::attributes::attributes;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes::each;
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Row, outputs};
+
+attributes! {
+    /// The elements themselves: none is left out unless a model is trained.
+    ///
+    /// `x: […], ratio, training_mode: scalars → y: as x, mask: the same, bool`
+    ///
+    /// In training a part of all elements, the ratio, is left out at random, and which of them is undefined here. With a ratio
+    /// of 0 none is. The second output says which elements stay.
+    ///
+    /// ONNX: [Dropout](https://onnx.ai/onnx/operators/onnx__Dropout.html).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Dropout {
+        /// Where the random numbers begin.
+        pub seed: Option<i64>,
+        /// How many outputs there are.
+        pub outputs: i64 = 1,
+    }
+    check Self::checked;
+}
+
+impl Dropout {
+    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        if (1..=2).contains(&self.outputs) {
+            return Ok(self);
+        }
+        let (name, wanted) = ("outputs".to_owned(), "1 or 2".to_owned());
+        Err(BadAttribute::Value { name, value: self.outputs.to_string(), wanted })
+    }
+}
+
+impl Single for Dropout {
+    const ROW: Row = Row::new("Dropout").with(&[outputs("outputs")]);
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(0..=d.limits.max_rank)?;
+        let has_mode = d.limits.dtypes.contains(DType::Bool) && d.chance(0.4);
+        let allowed = d.allowed();
+        if d.chance(0.5) {
+            let dtype = d.dtype(allowed)?;
+            d.pinned(dtype, 0);
+        } else if has_mode {
+            d.absent();
+        }
+        if has_mode {
+            d.pinned(DType::Bool, 0);
+        }
+        let outputs = if d.limits.dtypes.contains(DType::Bool) && d.chance(0.3) { 2 } else { 1 };
+        let seed = if d.chance(0.2) { Some(d.int(0, 9)) } else { None };
+        Some(Dropout { seed, outputs })
+    }
+}
+
+impl<D: Dim> TypeRule<D> for Dropout {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let y = x.need(0)?.clone();
+        for operand in [1, 2] {
+            x.opt(operand).map(|_| x.ranked(operand, 0..=0)).transpose()?;
+        }
+        let mask = (self.outputs == 2).then(|| y.with_dtype(DType::Bool));
+        Ok(std::iter::once(y).chain(mask).collect())
+    }
+}
+
+/// Whether elements are left out: 1, 0, or nothing that can be said.
+fn leaves_out<A: Arith>(c: &Call<'_, A>) -> Option<i128> {
+    let a = c.arith;
+    let mode = c.opt_int(2).map_or(Some(0), |mode| mode.first().and_then(|&z| a.peek(z)))?;
+    let ratio = c.opt_real(1).and_then(|ratio| ratio.first().copied()).unwrap_or_else(|| a.real(0.5));
+    if mode == 0 {
+        Some(0)
+    } else {
+        a.peek(a.compare(Comparison::Equal, ratio, a.real(0.0))).map(|none| 1 - none)
+    }
+}
+
+impl Operator for Dropout {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::apart_if(rank(x, 0) >= 1),
+            linear: Some(0),
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        // A ratio is less than 1, and of what is left out nothing is defined.
+        vec![
+            Hazard::Outside { operand: 1, low: 0.0, high: 0.75 },
+            Hazard::Outside { operand: 2, low: 0.0, high: 0.0 },
+        ]
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, x) = (c.arith, c.real(0));
+        let (y, mask) = match leaves_out(c) {
+            Some(0) => (x.clone(), each(x, |_| a.int(1))),
+            Some(_) => (each(x, |x| a.unspecified(x)), each(x, |_| a.unspecified_int(a.int(1)))),
+            None => (each(x, |_| a.unknown_real()), each(x, |_| a.unknown_int())),
+        };
+        let mask = (self.outputs == 2).then_some(Data::Int(mask));
+        std::iter::once(Data::Real(y)).chain(mask).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{evaluate, tensor, values};
+
+    #[test]
+    fn nothing_is_left_out_at_inference_or_where_the_ratio_is_none() {
+        let op = Dropout { seed: None, outputs: 2 };
+        let x = tensor(DType::F32, &[3], &[1., -2., f64::INFINITY]);
+        let (half, none) = (tensor(DType::F16, &[], &[0.5]), tensor(DType::F64, &[], &[0.0]));
+        let [inference, training] = [0., 1.].map(|mode| tensor(DType::Bool, &[], &[mode]));
+        for operands in [
+            vec![Some(&x)],
+            vec![Some(&x), Some(&half)],
+            vec![Some(&x), None, Some(&inference)],
+            vec![Some(&x), Some(&none), Some(&training)],
+        ] {
+            let y = evaluate(&op, &operands).unwrap();
+            assert_eq!(y.iter().map(values).collect::<Vec<_>>(), [values(&x), vec![1.; 3]]);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! `DequantizeLinear`: integers less a zero point, times a scale.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+
+use super::granularity::Granularity;
+use crate::arith::Arith;
+use crate::attributes::attributes;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes;
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::rule::{Args, Reject, Rule, same_dtype};
+use crate::spec::Row;
+
+attributes! {
+    /// Integers less a zero point, times a scale.
+    ///
+    /// `x: […], scale, zero_point: [], [n] or blocks → y: as x, the scale's dtype`
+    ///
+    /// The difference is exact. Of i32 the zero point is 0, if there is one.
+    ///
+    /// ONNX: [DequantizeLinear](https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct DequantizeLinear<D> {
+        /// Which elements share a scale.
+        pub granularity: Granularity<D> as part,
+        /// The dtype of the result and of the product, if it is not the scale's.
+        pub output_dtype: Option<DType>,
+    }
+    check Self::checked;
+}
+
+const FLOATS: DTypes = DTypes::of(&[DType::F32, DType::F16, DType::BF16]);
+
+impl DequantizeLinear {
+    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        match self.output_dtype {
+            Some(dtype) if !FLOATS.contains(dtype) => Err(BadAttribute::Value {
+                name: "output_dtype".to_owned(),
+                value: dtype.name().to_owned(),
+                wanted: format!("it is one of {FLOATS}"),
+            }),
+            _ => Ok(self),
+        }
+    }
+}
+
+impl Single for DequantizeLinear {
+    const ROW: Row = Row::new("DequantizeLinear");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(0..=d.limits.max_rank)?;
+        let (granularity, shape) = Granularity::draw(d, &x);
+        let allowed = d.allowed();
+        let scale = d.dtype(allowed)?;
+        d.pinned_like(scale, shape.clone());
+        if x.dtype != DType::I32 && d.chance(0.6) && d.allowed().contains(x.dtype) {
+            d.pinned_like(x.dtype, shape);
+        }
+        let stated = d.has("output_dtype") && d.chance(0.3);
+        let output_dtype = if stated { Some(d.dtype(FLOATS)?) } else { None };
+        Some(DequantizeLinear { granularity, output_dtype })
+    }
+}
+
+impl<D: Dim> TypeRule<D> for DequantizeLinear<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        self.granularity.check(x, r)?;
+        let data = x.need(0)?;
+        x.opt(2).map(|point| same_dtype(&[data, point])).transpose()?;
+        Ok(vec![data.with_dtype(self.output_dtype.unwrap_or(x.need(1)?.dtype))])
+    }
+}
+
+impl Operator for DequantizeLinear {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(2),
+            batch: Batch::Together,
+            linear: None,
+            edges: vec![(0, Edge::Limits), (0, Edge::Wide)],
+        }
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let is_wide = x[0].is_some_and(|x| x.dtype == DType::I32);
+        is_wide.then_some(Hazard::Outside { operand: 2, low: 0.0, high: 0.0 }).into_iter().collect()
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (x, scale, point) = (c.int(0), c.real(1), c.opt_int(2));
+        let to = c.outputs[0].dtype;
+        let (a, wide) = (&c.arith.within(to), &c.arith.within(DType::F32));
+        vec![Data::Real(lanes::build(x.shape(), |at| {
+            let scale = self.granularity.shared(scale, at);
+            let point = point.map_or(a.int(0), |point| self.granularity.shared(point, at));
+            let difference = a.exact([x[at], point], |[x, point]| Some(x - point));
+            // The text has the product in the dtype of the result; many have it in f32 and round it once.
+            let as_read = if c.dtype(1) == to { scale } else { a.round(scale) };
+            let product = a.mul(a.convert(difference), as_read);
+            if to == DType::F32 {
+                return product;
+            }
+            a.either(product, || a.round(wide.mul(wide.convert(difference), scale)))
+        }))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, parse, run, tensor};
+
+    #[test]
+    fn the_difference_does_not_wrap() {
+        let x = tensor(DType::U8, &[3], &[0., 3., 255.]);
+        let (scale, point) = (tensor(DType::F32, &[], &[2.]), tensor(DType::U8, &[], &[128.]));
+        let op = |attributes: &Attributes| parse::<DequantizeLinear>("DequantizeLinear", attributes);
+        assert_eq!(run(op(&Attributes::new()), &[&x, &scale, &point]), [-256., -250., 254.]);
+        let y = outputs(op(&Attributes::new().dtype("output_dtype", DType::F16)), &[&x, &scale]).unwrap();
+        assert_eq!((y[0].dtype(), y[0].to_f64s()), (DType::F16, vec![0., 6., 510.]));
+    }
+
+    #[test]
+    fn scales_are_of_slices_or_of_blocks() {
+        let x = tensor(DType::I8, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
+        let op = |attributes: &Attributes| parse::<DequantizeLinear>("DequantizeLinear", attributes);
+        let scale = tensor(DType::F32, &[3], &[1., 10., 100.]);
+        assert_eq!(run(op(&Attributes::new()), &[&x, &scale]), [1., 20., 300., 4., 50., 600.]);
+        let scale = tensor(DType::F32, &[1, 3], &[1., 10., 100.]);
+        let blocks = Attributes::new().int("axis", 0).int("block_size", 5);
+        assert_eq!(run(op(&blocks), &[&x, &scale]), [1., 20., 300., 4., 50., 600.]);
+    }
+}

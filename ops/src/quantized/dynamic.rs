@@ -1,0 +1,95 @@
+//! `DynamicQuantizeLinear`: numbers quantised by a scale and a zero point that follow from them.
+
+use ir::{DType, Dim, Sym, Type};
+
+use super::quantize_linear::quantized;
+use crate::arith::Arith;
+use crate::attributes::attributes;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes::{array, each};
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::Row;
+
+attributes! {
+    /// Numbers quantised to u8 by a scale and a zero point that follow from the smallest and the largest of them and 0.
+    ///
+    /// `x: […], f32 → y: as x, u8, scale: [], zero_point: [], u8`
+    ///
+    /// Where all elements are 0 the scale is 0, and what becomes of them is undefined.
+    ///
+    /// ONNX: [DynamicQuantizeLinear](https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct DynamicQuantizeLinear;
+}
+
+/// The range of the integers.
+const RANGE: (i128, i128) = (0, 255);
+
+impl Single for DynamicQuantizeLinear {
+    const ROW: Row = Row::new("DynamicQuantizeLinear");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        d.any(0..=d.limits.max_rank)?;
+        Some(DynamicQuantizeLinear)
+    }
+}
+
+impl<D: Dim> TypeRule<D> for DynamicQuantizeLinear {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        // Of nothing there is no smallest element.
+        r.le(D::from(1), x.count())?;
+        Ok(vec![x.with_dtype(DType::U8), Type::new(x.dtype, []), Type::new(DType::U8, [])])
+    }
+}
+
+impl Operator for DynamicQuantizeLinear {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(5),
+            batch: Batch::Together,
+            linear: None,
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        Vec::new()
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, x) = (&c.arith.within(DType::F32), c.real(0));
+        let zero = a.real(0.0);
+        let largest = x.iter().fold(zero, |y, &x| a.max(y, x));
+        let smallest = x.iter().fold(zero, |y, &x| a.min(y, x));
+        let [low, high] = [RANGE.0, RANGE.1].map(|end| a.real(end as f64));
+        // The scale is a result too: what is divided by is what is stored.
+        let scale = a.stored(a.div(a.sub(largest, smallest), a.sub(high, low)));
+        let point = quantized(a, a.sub(low, a.div(smallest, scale)), a.int(0), RANGE);
+        let y = each(x, |x| quantized(a, a.div(x, scale), point, RANGE));
+        vec![Data::Int(y), Data::Real(array(&[], vec![scale])), Data::Int(array(&[], vec![point]))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{outputs, tensor, values};
+
+    #[test]
+    fn zero_is_always_among_the_numbers() {
+        let all = |x: &[f64]| {
+            let y = outputs(DynamicQuantizeLinear, &[&tensor(DType::F32, &[x.len() as i64], x)]).unwrap();
+            y.iter().map(values).collect::<Vec<_>>()
+        };
+        assert_eq!(all(&[-51., 0., 204.]), [vec![0., 51., 255.], vec![1.], vec![51.]]);
+        assert_eq!(all(&[127.5, 510.]), [vec![64., 255.], vec![2.], vec![0.]]);
+        assert_eq!(all(&[-510., -2.]), [vec![0., 254.], vec![2.], vec![255.]]);
+        assert!(outputs(DynamicQuantizeLinear, &[&tensor(DType::F32, &[0], &[])]).is_err());
+    }
+}

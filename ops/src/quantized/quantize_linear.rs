@@ -1,0 +1,195 @@
+//! `QuantizeLinear`: numbers divided by a scale and rounded to integers.
+
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
+
+use super::granularity::Granularity;
+use crate::arith::{Arith, Step};
+use crate::attributes::attributes;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes;
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::{Deviation, Row};
+
+attributes! {
+    /// Numbers divided by a scale, rounded to integers with ties to even, and moved by a zero point.
+    ///
+    /// `x: […], scale, zero_point: [], [n] or blocks → y: as x`
+    ///
+    /// What is beyond the integers saturates. Of a quotient that implementations may round to either side of a tie the
+    /// result is undecidable; NaN, and a division by 0, is undefined.
+    ///
+    /// ONNX: [QuantizeLinear](https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct QuantizeLinear<D> {
+        /// Which elements share a scale.
+        pub granularity: Granularity<D> as part,
+        /// The dtype of the result, where there is no zero point to say it; else u8.
+        pub output_dtype: Option<DType>,
+        /// The dtype of the division, if it is not the scale's.
+        pub precision: Option<DType>,
+    }
+    check Self::checked;
+}
+
+/// The integers that we quantise to.
+const TO: DTypes = DTypes::of(&[DType::I8, DType::U8, DType::I16, DType::U16]);
+
+const INTEGERS: &str = "between opsets 19 and 22 the scale would be an integer too, and the text does not say what the quotient is then";
+
+impl QuantizeLinear {
+    fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
+        let is_known = |given: Option<DType>, known: DTypes| given.is_none_or(|dtype| known.contains(dtype));
+        let unsupported = |name: &str, given: Option<DType>| BadAttribute::Unsupported {
+            name: name.to_owned(),
+            value: given.map_or("", DType::name).to_owned(),
+        };
+        if !is_known(self.output_dtype, TO) {
+            return Err(unsupported("output_dtype", self.output_dtype));
+        }
+        if !is_known(self.precision, DTypes::of(&[DType::F32, DType::F16, DType::BF16])) {
+            return Err(unsupported("precision", self.precision));
+        }
+        Ok(self)
+    }
+}
+
+impl Single for QuantizeLinear {
+    const ROW: Row = Row::new("QuantizeLinear").but(&[
+        Deviation::DTypes { of: "T1", without: DTypes::of(&[DType::I32]), opsets: 13..=26, why: INTEGERS },
+        Deviation::DTypes { of: "T2", without: DTypes::of(&[DType::I32]), opsets: 23..=26, why: INTEGERS },
+        Deviation::Attributes {
+            names: &["saturate"],
+            why: "it is about results that are 8-bit floats, which have no meaning here yet",
+        },
+    ]);
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let x = d.any(0..=d.limits.max_rank)?;
+        let (granularity, shape) = Granularity::draw(d, &x);
+        // From opset 23 on the scale may have a dtype of its own.
+        let allowed = d.allowed();
+        let of = if d.has("precision") && d.chance(0.2) { d.dtype(allowed)? } else { x.dtype };
+        d.pinned_like(allowed.contains(of).then_some(of)?, shape.clone());
+        let mut output_dtype = None;
+        let allowed = d.allowed();
+        if d.chance(0.7) {
+            let dtype = d.dtype(allowed)?;
+            d.pinned_like(dtype, shape);
+        } else if d.has("output_dtype") && d.chance(0.5) {
+            output_dtype = Some(d.dtype(allowed)?);
+        }
+        let precision = if d.has("precision") && d.chance(0.2) { Some(DType::F32) } else { None };
+        Some(QuantizeLinear { granularity, output_dtype, precision })
+    }
+}
+
+impl<D: Dim> TypeRule<D> for QuantizeLinear<D> {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        self.granularity.check(x, r)?;
+        let to = match (x.opt(2), self.output_dtype) {
+            (Some(point), Some(stated)) if point.dtype != stated => {
+                return Err(Reject::MixedDTypes(point.dtype, stated));
+            }
+            (Some(point), _) => point.dtype,
+            (None, stated) => stated.unwrap_or(DType::U8),
+        };
+        Ok(vec![x.need(0)?.with_dtype(to)])
+    }
+}
+
+/// An integer next to a quotient, moved by a zero point, and saturated to a range. What saturates in any case is cut off before it
+/// is rounded, so that it is decided.
+pub(super) fn quantized<A: Arith>(a: &A, quotient: A::R, point: A::Z, (low, high): (i128, i128)) -> A::Z {
+    let Some(moved) = a.peek(point) else { return a.unknown_int() };
+    let [least, most] = [low - moved, high - moved].map(|end| a.real(end as f64));
+    let rounded = a.step(Step::Round, a.max(a.min(quotient, most), least));
+    a.exact([a.truncate(rounded, DType::I64), point], |[z, point]| Some(z + point))
+}
+
+impl Operator for QuantizeLinear {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let differ = [0, 1].map(|i| x.get(i).copied().flatten().map(|t| t.dtype));
+        Facts {
+            since: if differ[0] == differ[1] { 13 } else { 23 },
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(3),
+            batch: Batch::Together,
+            linear: None,
+            edges: vec![(0, Edge::Saturation), (0, Edge::Limits)],
+        }
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let scale = x.get(1).copied().flatten().and_then(|t| t.dtype.float());
+        let positive = |format: ir::format::FloatFormat| Hazard::Outside {
+            operand: 1,
+            low: format.min_normal(),
+            high: format.max_finite(),
+        };
+        scale.map(positive).into_iter().collect()
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (x, scale, point) = (c.real(0), c.real(1), c.opt_int(2));
+        let a = &c.arith.within(self.precision.unwrap_or(c.dtype(1)));
+        // What is read in another dtype than it has may be rounded to it.
+        let [of_x, of_scale] = [0, 1].map(|i| self.precision.unwrap_or(c.dtype(1)) != c.dtype(i));
+        let as_read = |v, rounds| if rounds { a.round(v) } else { v };
+        let range = c.outputs[0].dtype.int_range().unwrap_or_default();
+        vec![Data::Int(lanes::build(x.shape(), |at| {
+            let scale = as_read(self.granularity.shared(scale, at), of_scale);
+            let point = point.map_or(a.int(0), |point| self.granularity.shared(point, at));
+            quantized(a, a.div(as_read(x[at], of_x), scale), point, range)
+        }))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{evaluate, outputs, parse, run, tensor};
+
+    fn quantize(attributes: &Attributes) -> QuantizeLinear {
+        parse("QuantizeLinear", attributes)
+    }
+
+    #[test]
+    fn ties_go_to_even_and_what_is_beyond_saturates() {
+        let x = tensor(DType::F32, &[6], &[0., 1., 3., 1000., -254., -1000.]);
+        let (scale, point) = (tensor(DType::F32, &[], &[2.]), tensor(DType::U8, &[], &[128.]));
+        let y = run(quantize(&Attributes::new()), &[&x, &scale, &point]);
+        assert_eq!(y, [128., 128., 130., 255., 1., 0.]);
+        let y = evaluate(&quantize(&Attributes::new()), &[Some(&x), Some(&scale)]).unwrap();
+        assert_eq!(
+            (y[0].dtype(), crate::testing::values(&y[0])[..4].to_vec()),
+            (DType::U8, vec![0., 0., 2., 255.])
+        );
+    }
+
+    #[test]
+    fn scales_are_of_slices_or_of_blocks() {
+        let x = tensor(DType::F32, &[2, 3], &[6., 12., 18., 6., 12., 18.]);
+        let scale = tensor(DType::F32, &[2], &[1., 6.]);
+        let stated = Attributes::new().int("axis", 0).dtype("output_dtype", DType::I16);
+        assert_eq!(run(quantize(&stated), &[&x, &scale]), [6., 12., 18., 1., 2., 3.]);
+        let scale = tensor(DType::F32, &[2, 2], &[1., 2., 3., 6.]);
+        let blocks = Attributes::new().int("axis", -1).int("block_size", 2);
+        assert_eq!(run(quantize(&blocks), &[&x, &scale]), [6., 12., 9., 2., 4., 3.]);
+        assert!(
+            outputs(quantize(&Attributes::new().int("axis", 1)), &[&x, &tensor(DType::F32, &[2], &[1., 1.])])
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn the_zero_point_says_the_dtype_and_nothing_may_contradict_it() {
+        let (x, scale) = (tensor(DType::F32, &[1], &[-3.]), tensor(DType::F32, &[], &[1.]));
+        let point = tensor(DType::I8, &[], &[-126.]);
+        assert_eq!(run(quantize(&Attributes::new()), &[&x, &scale, &point]), [-128.]);
+        let stated = quantize(&Attributes::new().dtype("output_dtype", DType::U8));
+        assert!(outputs(stated, &[&x, &scale, &point]).is_err());
+    }
+}
