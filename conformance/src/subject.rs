@@ -126,20 +126,25 @@ impl Solution<'_> {
         let assessed = assess(&target.backend, &target.level, outcome, &self.expected);
         let exam = Exam::new(target, outcome, "", &self.expected);
         let peeled = self.suspect.peel(target, self.is_defined, assessed.verdict, &exam, &|| false)?;
-        let says_it_lacks = match &peeled {
-            Peeled::Nothing(Verdict::Incomparable(Why::Unsupported(said))) => Some(said),
-            Peeled::Nothing(_) | Peeled::Found(..) => None,
-        };
-        Ok(match (says_it_lacks, self.entries.is_empty()) {
-            (Some(said), false) if self.subject.lacking.may_say(said, &self.entries) => {
-                Answer::Lacks { entries: self.entries.clone() }
-            }
-            (Some(said), _) => Answer::Unexpected(format!("it lacks what it is not listed to lack: {said}")),
-            (None, false) => {
+        Ok(match &peeled {
+            Peeled::Nothing(Verdict::Incomparable(Why::Unsupported(said))) => self.of_what_lacks(said),
+            // What fails before it comes to what is lacking does not do that.
+            Peeled::Nothing(_) if !self.entries.is_empty() => {
                 Answer::Unexpected(format!("it does what it is listed to lack: {:?}", self.entries))
             }
-            (None, true) => self.of_what_runs(target, peeled, &assessed.comparisons),
+            Peeled::Nothing(_) | Peeled::Found(..) => {
+                self.of_what_runs(target, peeled, &assessed.comparisons)
+            }
         })
+    }
+
+    /// What came of what it says that it lacks, held against the list.
+    fn of_what_lacks(&self, said: &str) -> Answer {
+        if !self.entries.is_empty() && self.subject.lacking.may_say(said, &self.entries) {
+            Answer::Lacks { entries: self.entries.clone() }
+        } else {
+            Answer::Unexpected(format!("it lacks what it is not listed to lack: {said}"))
+        }
     }
 
     /// What came of what it need not lack, held against the findings that are known: all that is wrong must be.
