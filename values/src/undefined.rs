@@ -162,14 +162,13 @@ fn undefined_at(
     for hazard in v.op.hazards(v.types) {
         let (operand, wish) = match hazard {
             Hazard::Perhaps { operand, low, high } if is_undefined => (operand, Wish::Between(low, high)),
-            // An undefined result shows by itself.
-            Hazard::Perhaps { .. } | Hazard::Always => continue,
             Hazard::Outside { operand, low, high } => (operand, Wish::Between(low, high)),
             Hazard::Zero { operand } => (operand, Wish::Not(0.0)),
             Hazard::Meeting { operand, value, other, met } if meet(v, (operand, value), (other, met)) => {
                 (other, Wish::Not(met))
             }
-            Hazard::Meeting { .. } => continue,
+            // An undefined result shows by itself; what does not meet is defined.
+            Hazard::Perhaps { .. } | Hazard::Always | Hazard::Meeting { .. } => continue,
         };
         let (broken, away) = match v.operands.get(operand).copied().flatten() {
             Some(Data::Real(a)) => wish.broken(a.iter().copied()),
