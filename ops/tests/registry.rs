@@ -292,7 +292,7 @@ fn every_operator_says_what_it_does_its_shapes_and_where_the_standard_does() {
         assert!(about.shapes().contains('→') && !about.shapes().contains('\n'), "{name}: {}", about.shapes());
         let link = format!("ONNX: [{name}](https://onnx.ai/onnx/operators/onnx__{name}.html).");
         assert!(about.text.trim().ends_with(&link), "{name}: {}", about.text);
-        let groups = ["elementwise", "movement", "linear", "reduction", "nn"];
+        let groups = ["elementwise", "movement", "linear", "reduction", "nn", "quantized"];
         assert!(groups.contains(&about.group()), "{name} is in {}", about.module);
     }
 }
