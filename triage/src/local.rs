@@ -1,7 +1,7 @@
 //! Each operator of a model judged by itself, on the operands that a target itself has for it.
 //!
 //! Bounds that are carried through a deep network end up wider than its values: of its outputs they say nothing then. But a
-//! target that tells its values within the graph ([taps](crate::tapped)) can be asked about one step at a time: given these operands,
+//! target that tells its values within the graph (every one an output) can be asked about one step at a time: given these operands,
 //! is that the result? Bounds start anew from exact operands at each, and an error is seen where it is made.
 //!
 //! An engine that tells every value cannot fuse operators, so what only a fusion gets wrong is not seen: the report says whether the
