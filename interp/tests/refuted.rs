@@ -117,3 +117,16 @@ fn a_determinant_of_a_zero_alone_has_either_sign() {
     let accepts = |v| accepts(&expected, &[v], &Profile::TIGHT);
     assert!(accepts(-0.0) && accepts(0.0) && !accepts(1e-45));
 }
+
+#[test]
+fn an_odd_power_of_zero_below_it_has_either_sign_where_zeros_have_none() {
+    let pow = "onnxsmith 1 opset 21 graph { %0: f16[2] = variable \"x\" %1: i8[2] = constant {-1, -2} \
+               %2: f16[2] = Pow(%0, %1) return \"y\" = %2 }";
+    let zeros: &[f64] = &[-0.0, -0.0];
+    let accepts = |profile, odd, even| accepts(&reference(pow, &[zeros], profile), &[odd, even], profile);
+    let infinite = f64::INFINITY;
+    assert!(
+        accepts(&Profile::DECLARED, infinite, infinite) && !accepts(&Profile::DECLARED, infinite, -infinite)
+    );
+    assert!(accepts(&Profile::TIGHT, -infinite, infinite) && !accepts(&Profile::TIGHT, infinite, infinite));
+}

@@ -214,6 +214,10 @@ impl Bound<'_> {
         let (low, high) = match power_range(x, y, value) {
             Some(range) => range,
             None if x.is_exact() && y.is_exact() && (!value.is_finite() || !x.value.is_finite()) => {
+                if self.profile.ignores_zero_sign && x.value == 0.0 && plain::pow(-x.value, y.value) != value
+                {
+                    return Ball::unknown(value);
+                }
                 // Determined unless it overflowed on the way.
                 let overflow = value.is_infinite() && x.value.is_finite() && x.value != 0.0;
                 return if overflow { self.overflown(value, 0.0) } else { self.determined(value) };
