@@ -100,6 +100,11 @@ impl Use {
         is_known.then_some(first)
     }
 
+    /// The dtype of an operand, if it is there.
+    pub fn dtype(&self, operand: usize) -> Option<DType> {
+        self.operands.get(operand)?.map(|(dtype, _)| dtype)
+    }
+
     /// All that can be read off a use whose sizes are known, less what is not there.
     pub fn readings(&self) -> Vec<(Subject, Reading)> {
         let mut subjects = vec![Subject::Opset, Subject::Operands, Subject::Outputs, Subject::Changed];

@@ -13,6 +13,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use graphgen::support::{Fact, Form, Reading, Subject, Test, Use};
+use ir::DType;
 use ops::Spec;
 
 /// A use of an operator that was tried.
@@ -24,6 +25,11 @@ pub(super) struct Tried {
 }
 
 impl Tried {
+    /// The dtypes of the first operand and of another one.
+    pub(super) fn dtypes(&self, other: usize) -> Option<(DType, DType)> {
+        Some((self.use_.dtype(0)?, self.use_.dtype(other)?))
+    }
+
     /// Whether it is of a form.
     pub(super) fn has(&self, form: &Form) -> bool {
         form.holds(&self.use_) == Some(true)

@@ -33,6 +33,8 @@ use uses::{Runner, Wanted};
 
 /// How many uses of an operator are tried alone at first, at least.
 const FIRST: usize = 16;
+/// How often each pair of dtypes is tried: what a form of two facts explains less often is no reason to guess it.
+const PAIR: usize = 2;
 /// How many uses that no guess covers are tried in each round, for each operator of which some are refused.
 const OUTSIDE: u64 = 8;
 /// How often guesses are made and tried.
@@ -138,16 +140,45 @@ impl Probe<'_> {
     fn first(&mut self) -> Result<(), WorkerError> {
         let mut wanted = Vec::new();
         for spec in ops::registry().filter(|spec| self.base.operators.contains(spec.name)) {
-            let dtypes = uses::first_dtypes(spec, &self.base);
+            let dtypes = uses::dtypes(spec, 0, &self.base);
             let each = FIRST.div_ceil(dtypes.len().max(1)) as u64;
             for (at, dtype) in dtypes.iter().enumerate() {
                 let stream = uses::stream(spec).child("first").at(at as u64);
-                wanted.extend((0..each).map(|i| Wanted::new(spec, &self.base, stream.at(i)).on(dtype)));
+                wanted
+                    .extend((0..each).map(|i| Wanted::new(spec, &self.base, stream.at(i)).on(&[(0, dtype)])));
             }
         }
         let tried = self.runner.alone(&wanted)?;
-        let refused = self.take(tried);
+        let mut refused = self.take(tried);
+        let tried = self.runner.alone(&self.pairs())?;
+        refused.extend(self.take(tried));
         self.refine(refused, "first")
+    }
+
+    /// Uses on each pair of dtypes, of an operator that takes operands of two: one pair in a hundred may be all that an engine
+    /// lacks of it.
+    fn pairs(&self) -> Vec<Wanted> {
+        let mut wanted = Vec::new();
+        for (spec, tried) in self.tried.iter().filter_map(|(name, tried)| Some((ops::find(name)?, tried))) {
+            let firsts = uses::dtypes(spec, 0, &self.base);
+            for operand in 1..spec.inputs.len() {
+                let seen: Vec<_> = tried.iter().filter_map(|t| t.dtypes(operand)).collect();
+                if seen.iter().all(|(first, other)| first == other) {
+                    continue;
+                }
+                let stream = uses::stream(spec).child("pairs").at(operand as u64);
+                let others = uses::dtypes(spec, operand, &self.base);
+                let all = firsts.iter().flat_map(|first| others.iter().map(move |other| (first, other)));
+                let rare = all.flat_map(|pair| {
+                    let times = seen.iter().filter(|seen| **seen == pair).count();
+                    std::iter::repeat_n(pair, PAIR.saturating_sub(times))
+                });
+                wanted.extend(rare.zip(0..).map(|((first, other), at)| {
+                    Wanted::new(spec, &self.base, stream.at(at)).on(&[(0, first), (operand, other)])
+                }));
+            }
+        }
+        wanted
     }
 
     /// Counts uses. Gives the operators of which some are refused.

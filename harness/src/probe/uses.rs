@@ -47,9 +47,10 @@ impl Wanted {
         Self { spec, settings, form: Form::default(), stream }
     }
 
-    /// This use, with a first operand of a dtype.
-    pub(super) fn on(self, dtype: DType) -> Self {
-        self.of_form([words(Subject::DType(0), DTypes::of(&[dtype]))].into_iter().collect())
+    /// This use, with operands of these dtypes.
+    pub(super) fn on(self, dtypes: &[(usize, DType)]) -> Self {
+        let fact = |&(operand, dtype): &(usize, DType)| words(Subject::DType(operand), DTypes::of(&[dtype]));
+        self.of_form(dtypes.iter().map(fact).collect())
     }
 
     /// This use, of a form.
@@ -252,11 +253,11 @@ pub(super) fn stream(spec: &Spec) -> Stream {
     Stream::new(SEED).child("probe").child(spec.name)
 }
 
-/// The dtypes that an operator's first operand may have, in some opset within settings.
-pub(super) fn first_dtypes(spec: &Spec, settings: &Settings) -> DTypes {
+/// The dtypes that an operand of an operator may have, in some opset within settings.
+pub(super) fn dtypes(spec: &Spec, operand: usize, settings: &Settings) -> DTypes {
     let opsets = *ir::graph::OPSETS.start()..=settings.opset;
     let all: BTreeSet<DType> =
-        opsets.flat_map(|opset| spec.input_types(0, opset).iter().collect::<Vec<_>>()).collect();
+        opsets.flat_map(|opset| spec.input_types(operand, opset).iter().collect::<Vec<_>>()).collect();
     all.into_iter().filter(|&d| settings.dtypes.contains(d)).collect()
 }
 
