@@ -46,6 +46,7 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
     let frame = Frame {
         min_dim: i64::from(!empty),
         long_dim: settings.long_dim(stream.child("long")),
+        usual_dim: settings.usual_dim(stream.child("usual")),
         budget,
         tap: &tap,
     };

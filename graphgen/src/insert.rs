@@ -39,6 +39,8 @@ pub struct Frame<'s> {
     pub min_dim: i64,
     /// A dimension that inputs and constants may have besides, however large.
     pub long_dim: Option<i64>,
+    /// A dimension that many inputs and constants have, so that mistaken axes have the right size.
+    pub usual_dim: Option<i64>,
     /// What it may take.
     pub budget: Budget,
     /// Which of its values are outputs besides those without uses.
@@ -108,7 +110,7 @@ impl<'s> Inserter<'s> {
     }
 
     fn solve(&self, spec: &'static Spec, goal: Goal<'_>, rng: &mut Choices) -> Option<Solved> {
-        let limits = self.settings.limits(spec, self.frame.min_dim, self.frame.long_dim);
+        let limits = self.settings.limits(spec, self.frame);
         let arena = Arena::new();
         let withheld = self.settings.refused.withheld(spec, limits.opset);
         let mut draw = Draw::new(spec, rng, &limits, &arena, goal).without(withheld.to_vec());

@@ -13,6 +13,7 @@ use ops::{Op, Spec};
 use rand::RngExt;
 
 use crate::budget::Budget;
+use crate::insert::Frame;
 use crate::policy::DENSE;
 use crate::support::{Refused, Use};
 
@@ -23,11 +24,13 @@ const TASTE: Taste = Taste {
     live_of_one: 0.6,
     rank_of_other: 0.5,
     wanted_rank: 0.75,
+    scalar: 0.06,
     wanted_dtype: 0.9,
     f32: 0.5,
     from_end: 0.3,
     flag: 0.5,
     long_dim: 0.2,
+    usual_dim: 0.5,
     bf16_stage: 0.1,
     again: 0.0,
 };
@@ -59,6 +62,9 @@ pub struct Settings {
     pub max_dim: i64,
     /// The share of these others.
     pub long_dims: f64,
+    /// The share of graphs in which one dimension in two is the same small one: whoever mistakes an axis for another has the right
+    /// sizes then, and wrong elements.
+    pub equal_dims: f64,
     /// The largest number of elements of any value.
     pub max_elements: i64,
     /// The largest dimension and number of elements in a graph that is grown into its budget.
@@ -103,6 +109,9 @@ const SHORTEST: i64 = 8;
 /// About the longest dimension in a graph with a long one: a workgroup, or a block of a sum, has no more elements.
 pub const LONGEST: i64 = 1024;
 
+/// The largest dimension that is usual in a graph: of more, tensors of high rank have too many elements.
+const MOST_USUAL: i64 = 4;
+
 /// The dtypes that models are made of. The narrower ones, which few operators take, are read and run but not drawn.
 pub const DRAWN: DTypes = DTypes::IR4;
 
@@ -120,10 +129,11 @@ impl Default for Settings {
             high_ranks: 0.15,
             max_dim: 8,
             long_dims: 0.2,
+            equal_dims: 0.25,
             max_elements: 2048,
             grown: Grown::default(),
             budget: Budget::default(),
-            empty_dims: 0.03,
+            empty_dims: 0.05,
             backward: 0.35,
             function: 0.1,
             constant: 0.4,
@@ -180,6 +190,13 @@ impl Settings {
         Some(power + rng.random_range(-1..=3)).filter(|&long| long <= self.max_elements)
     }
 
+    /// The dimension that is usual in one graph, if one is.
+    pub(crate) fn usual_dim(&self, stream: Stream) -> Option<i64> {
+        let mut rng = stream.rng();
+        let is_usual = rng.random_bool(self.equal_dims.clamp(0.0, 1.0));
+        is_usual.then(|| rng.random_range(2..=MOST_USUAL)).filter(|&usual| usual <= self.max_dim)
+    }
+
     /// The operators in use that exist in the opset, on dtypes in use.
     pub fn available(&self) -> Vec<&'static Spec> {
         self.available_in(self.opset).collect()
@@ -225,15 +242,16 @@ impl Settings {
     }
 
     /// The bounds that an operator draws within.
-    pub(crate) fn limits(&self, spec: &Spec, min_dim: i64, long_dim: Option<i64>) -> Limits {
+    pub(crate) fn limits(&self, spec: &Spec, frame: &Frame<'_>) -> Limits {
         Limits {
             opset: self.opset,
             dtypes: self.dtypes,
             wanted: self.wanted_by(spec),
             max_rank: self.max_rank,
-            min_dim,
+            min_dim: frame.min_dim,
             max_dim: self.max_dim,
-            long_dim,
+            long_dim: frame.long_dim,
+            usual_dim: frame.usual_dim,
             taste: Taste { again: self.again.clamp(0.0, 1.0), ..TASTE },
         }
     }

@@ -35,8 +35,8 @@ pub struct Case {
     pub all_defined: bool,
     /// Whether adversarial values were asked for.
     pub adversarial: bool,
-    /// The edge that they are at, if one was reached.
-    pub edge: Option<AtEdge>,
+    /// The edges that they are at, as far as any was reached.
+    pub edges: Vec<AtEdge>,
     /// How many draws the generator threw away.
     pub rejected: usize,
     /// What its valid model takes.
@@ -60,7 +60,7 @@ impl Case {
             inputs: Vec::new(),
             all_defined: true,
             adversarial: false,
-            edge: None,
+            edges: Vec::new(),
             rejected: 0,
             refused: 0,
             footprint: Footprint::default(),
@@ -106,7 +106,7 @@ pub struct Adversarial {
     pub planned: u64,
     /// How many have such values. The others kept their plain ones.
     pub kept: u64,
-    /// How many of them by kind of edge.
+    /// How many edges they are at, by kind.
     pub by_edge: BTreeMap<String, u64>,
 }
 
@@ -114,8 +114,8 @@ impl Adversarial {
     /// Counts a case.
     pub fn take(&mut self, case: &Case) {
         self.planned += u64::from(case.adversarial);
-        if let Some(edge) = case.edge {
-            self.kept += 1;
+        self.kept += u64::from(!case.edges.is_empty());
+        for edge in &case.edges {
             *self.by_edge.entry(edge.edge.to_owned()).or_default() += 1;
         }
     }
@@ -293,16 +293,13 @@ impl Maker<'_> {
         let Searched { model, constants, mut found, .. } =
             values::find_or_replace(case.model, constants, stream, budget)
                 .map_err(|cause| CaseError::Values { index, cause })?;
-        let mut edge = None;
+        let mut edges = Vec::new();
         if case.adversarial && found.all_defined {
-            let moved = values::move_to_edge(&model, &constants, &found, stream.child("edge"));
-            if let Some((at_edge, kept)) = moved {
-                (found, edge) = (at_edge, Some(kept));
-            }
+            (found, edges) = values::move_to_edges(&model, &constants, &found, stream.child("edge"));
         }
         let inputs = named(&model, found.inputs(&model));
         let all_defined = found.all_defined;
-        Ok(Case { model: found.fill(model), inputs, all_defined, edge, ..case })
+        Ok(Case { model: found.fill(model), inputs, all_defined, edges, ..case })
     }
 }
 

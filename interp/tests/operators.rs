@@ -37,6 +37,7 @@ fn drawn(spec: &'static Spec, opset: u32, seed: u64) -> Option<Model> {
         min_dim: 2,
         max_dim: 6,
         long_dim: None,
+        usual_dim: None,
         taste: Taste::EVEN,
     };
     let arena = Arena::new();

@@ -32,6 +32,8 @@ pub struct Limits {
     pub max_dim: i64,
     /// A dimension that fresh operands may have besides, however large.
     pub long_dim: Option<i64>,
+    /// A dimension that fresh operands often have.
+    pub usual_dim: Option<i64>,
     /// What is likely within the bounds.
     pub taste: Taste,
 }
@@ -47,6 +49,8 @@ pub struct Taste {
     pub rank_of_other: f64,
     /// A rank is that of the wanted output.
     pub wanted_rank: f64,
+    /// A rank is 0, where it may be.
+    pub scalar: f64,
     /// A dtype is that of the wanted output.
     pub wanted_dtype: f64,
     /// A dtype is f32, where it may be.
@@ -57,6 +61,8 @@ pub struct Taste {
     pub flag: f64,
     /// A dimension is the long one, where there is one.
     pub long_dim: f64,
+    /// A dimension is the usual one, where there is one.
+    pub usual_dim: f64,
     /// A first stage is calculated in bf16 instead of f32, where an operator has one.
     pub bf16_stage: f64,
     /// An operand is an earlier one of the same node once more, where that may be.
@@ -70,11 +76,13 @@ impl Taste {
         live_of_one: 0.5,
         rank_of_other: 0.5,
         wanted_rank: 0.5,
+        scalar: 0.5,
         wanted_dtype: 0.5,
         f32: 0.5,
         from_end: 0.5,
         flag: 0.5,
         long_dim: 0.5,
+        usual_dim: 0.5,
         bf16_stage: 0.5,
         again: 0.5,
     };
@@ -303,6 +311,11 @@ impl<'r, 'a> Draw<'r, 'a> {
         {
             return self.unknown(long, long);
         }
+        if let Some(usual) = self.limits.usual_dim
+            && self.chance(self.limits.taste.usual_dim)
+        {
+            return self.unknown(usual, usual);
+        }
         self.unknown(self.limits.min_dim, self.limits.max_dim)
     }
 
@@ -317,6 +330,9 @@ impl<'r, 'a> Draw<'r, 'a> {
             && self.chance(self.limits.taste.wanted_rank)
         {
             return Some(wanted.rank());
+        }
+        if low == 0 && self.chance(self.limits.taste.scalar) {
+            return Some(0);
         }
         // Two draws, the smaller: ranks 5 and 6 are kept rare, because their element counts are wasted on 1s.
         let (a, b) = (self.rng.random_range(low..=high), self.rng.random_range(low..=high));

@@ -44,6 +44,7 @@ fn draw(spec: &'static Spec, opset: u32, seed: u64, goal: Goal<'_>) -> Option<Dr
         min_dim: (seed % 2) as i64,
         max_dim: 8,
         long_dim: seed.is_multiple_of(3).then_some(33),
+        usual_dim: None,
         taste: Taste::EVEN,
     };
     let arena = Arena::new();

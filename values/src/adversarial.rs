@@ -1,11 +1,12 @@
 //! Adversarial values: an edge of one operator, planned where its operand is and pulled back to the inputs.
 //!
-//! Values on which everything is defined come first. Then one operator is picked, and one of its edges: what it
+//! Values on which everything is defined come first. Then some operators are picked, and of each one of its edges: what it
 //! declares, an end of its domain, what the dtype of an operand has, or a branch that its meaning takes there. The
 //! numbers that the operand should have are pulled back to the elements that carry it ([`crate::origin`]), and the
 //! graph is run on them. They are kept if everything still is defined, if an element is where it was planned, and if
 //! no more of the outputs is undecidable than on plain values.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use ir::{DType, NodeId, Operation, Stream};
@@ -22,7 +23,10 @@ use interp::evaluate::{Taps, evaluate_values};
 use interp::walk::Visit;
 
 /// How many plans are tried for one case.
-const ATTEMPTS: u64 = 4;
+const ATTEMPTS: u64 = 8;
+
+/// How many of them are kept at most: one operator at an edge says nothing of the others.
+const MOST_EDGES: usize = 4;
 
 /// The most places in a record of origins.
 const PLACES: usize = 200_000;
@@ -57,22 +61,31 @@ struct Intent {
     elements: Vec<Element>,
 }
 
-/// Adversarial values for a model, starting from values on which everything is defined. `None` if no plan can be kept.
-pub fn move_to_edge(
-    model: &Model,
-    free: &[NodeId],
-    found: &Found,
-    stream: Stream,
-) -> Option<(Found, AtEdge)> {
+/// Adversarial values for a model, starting from values on which everything is defined: some plans, each on top of those before.
+/// No edge if none can be kept.
+pub fn move_to_edges(model: &Model, free: &[NodeId], found: &Found, stream: Stream) -> (Found, Vec<AtEdge>) {
     let free = free_nodes(model, free);
-    (0..ATTEMPTS).find_map(|attempt| {
-        let mut plan = plan(model, &found.tensors, &free, &mut stream.at(attempt).rng())?;
+    let plain = LazyCell::new(|| undecidable(model, &found.tensors));
+    let (mut now, mut results, mut edges) = (found.clone(), Results::Finite, Vec::new());
+    for attempt in 0..ATTEMPTS {
+        let Some(mut plan) = plan(model, &now.tensors, &free, &mut stream.at(attempt).rng()) else {
+            continue;
+        };
+        // What was made infinite before may stay so.
+        plan.results = if results == Results::Any { results } else { plan.results };
         // All planned elements, or else the first alone: one may be what another operator cannot take.
-        keep(model, found, &mut plan).or_else(|| {
+        let kept = keep(model, &now, &mut plan, &plain).or_else(|| {
             plan.elements.truncate(1);
-            keep(model, found, &mut plan)
-        })
-    })
+            keep(model, &now, &mut plan, &plain)
+        });
+        let Some((moved, edge)) = kept else { continue };
+        (now, results) = (moved, plan.results);
+        edges.push(edge);
+        if edges.len() == MOST_EDGES {
+            break;
+        }
+    }
+    (now, edges)
 }
 
 /// One operator and one of its edges, each as likely as the other.
@@ -197,8 +210,13 @@ fn at_operand(
     (wanted, elements)
 }
 
-/// The values with the plan's elements, if they are to be kept.
-fn keep(model: &Model, found: &Found, plan: &mut Intent) -> Option<(Found, AtEdge)> {
+/// The values with the plan's elements, if they are to be kept: where no more is undecidable than on plain ones.
+fn keep(
+    model: &Model,
+    found: &Found,
+    plan: &mut Intent,
+    plain: &LazyCell<f64, impl FnOnce() -> f64>,
+) -> Option<(Found, AtEdge)> {
     let tensors = invert::place(&found.tensors, &plan.elements);
     if tensors == found.tensors {
         return None;
@@ -226,7 +244,7 @@ fn keep(model: &Model, found: &Found, plan: &mut Intent) -> Option<(Found, AtEdg
         return None;
     }
     let share = undecidable(model, &tensors);
-    if share > UNDECIDABLE && share > undecidable(model, &found.tensors) {
+    if share > UNDECIDABLE && share > **plain {
         return None;
     }
     Some((Found { tensors, ..*found }, AtEdge { reached, ..plan.at_edge }))

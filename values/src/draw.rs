@@ -108,7 +108,7 @@ pub(crate) fn tensor(ty: &Type, range: Option<&Range>, at: Stream, tamer: Tamer)
         }
         Some(limits) => {
             // Values at the ends of the dtype overflow in most arithmetic, which wraps and says little.
-            let wild = tamer == Tamer::Not && rng.random_bool(0.15);
+            let wild = tamer == Tamer::Not && rng.random_bool(0.2);
             Tensor::from_i128_fn(ty, |_| integer(rng, limits, range, tamer, wild))
         }
     }
@@ -148,6 +148,12 @@ fn integer(rng: &mut impl Rng, (least, most): (i128, i128), range: Range, tamer:
             return end;
         }
     }
+    if wild && rng.random_bool(0.4) {
+        let wide = of_any_width(rng, from, to);
+        if range.zero || wide != 0 {
+            return wide;
+        }
+    }
     let (low, high) = match tamer {
         Tamer::Not => (-8, 8),
         Tamer::Small => (-2, 2),
@@ -161,6 +167,15 @@ fn integer(rng: &mut impl Rng, (least, most): (i128, i128), range: Range, tamer:
         0 if !range.zero => to.clamp(0, 1) + from.clamp(-1, 0) * i128::from(to <= 0),
         v => v,
     }
+}
+
+/// An integer between the bounds, as likely of one number of bits as of another.
+fn of_any_width(rng: &mut impl Rng, from: i128, to: i128) -> i128 {
+    let most = from.unsigned_abs().max(to.unsigned_abs());
+    let bits = rng.random_range(0..=most.checked_ilog2().map_or(0, |bits| bits + 1));
+    let magnitude = rng.random_range(0..1i128 << bits);
+    let signed = if rng.random() { magnitude } else { -magnitude };
+    if (from..=to).contains(&signed) { signed } else { rng.random_range(from..=to) }
 }
 
 /// The usual bounds within these.

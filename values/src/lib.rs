@@ -25,7 +25,7 @@
 //! | [`found`] | what is searched, how much may be done for it, and what comes of it |
 //! | [`search`] | the search |
 //! | [`replace`] | models that no values make defined: an operand becomes an input |
-//! | [`adversarial`] | values moved to a boundary of one operator's domain |
+//! | [`adversarial`] | values moved to boundaries of some operators' domains |
 //! | [`boundary`] | which values those are |
 //! | `draw` | a first draw, within the domains of what reads it |
 //! | `undefined`, `watch` | is everything defined? |
@@ -48,7 +48,7 @@ pub mod tape;
 mod undefined;
 mod watch;
 
-pub use adversarial::{AtEdge, move_to_edge};
+pub use adversarial::{AtEdge, move_to_edges};
 pub use found::{Budget, Found, Tensors};
 pub use replace::{Searched, find_or_replace};
 pub use search::{find_values, first_undefined};

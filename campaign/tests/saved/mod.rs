@@ -20,7 +20,7 @@ pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profi
         model,
         all_defined: true,
         adversarial: false,
-        edge: None,
+        edges: Vec::new(),
         rejected: 0,
         refused: 0,
         footprint,

@@ -121,6 +121,7 @@ const KEYS: &[(&str, Set)] = &[
     ("functions", |t, v| share(t, "functions", v)),
     ("zero-dims", |t, v| share(t, "zero-dims", v)),
     ("long-dims", |t, v| share(t, "long-dims", v)),
+    ("equal-dims", |t, v| share(t, "equal-dims", v)),
     ("high-ranks", |t, v| share(t, "high-ranks", v)),
     ("backward", |t, v| share(t, "backward", v)),
     ("constants", |t, v| share(t, "constants", v)),
@@ -298,6 +299,7 @@ impl Taste {
         // Who names a largest one means it.
         let unless_bounded = |is_bounded: bool, default| if is_bounded { 0.0 } else { default };
         settings.long_dims = share("long-dims", unless_bounded(self.max_dim.is_some(), settings.long_dims));
+        settings.equal_dims = share("equal-dims", settings.equal_dims);
         settings.high_ranks =
             share("high-ranks", unless_bounded(self.max_rank.is_some(), settings.high_ranks));
         settings.backward = share("backward", settings.backward);

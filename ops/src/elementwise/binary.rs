@@ -60,19 +60,21 @@ table! {
     /// a + b.
     ///
     /// Integers wrap.
-    Add: |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q)), COMMUTES, [Edge::Meets(1), Edge::Wide];
+    Add: |a, x, y| a.add(x, y), |p, q| Some(p.wrapping_add(q)), COMMUTES,
+        [Edge::Meets(1), Edge::Wide, Edge::NonFinite];
     /// a - b.
     ///
     /// Integers wrap.
-    Sub: |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q)), ORDERED, [Edge::Meets(1), Edge::Wide];
+    Sub: |a, x, y| a.sub(x, y), |p, q| Some(p.wrapping_sub(q)), ORDERED,
+        [Edge::Meets(1), Edge::Wide, Edge::NonFinite];
     /// a·b.
     ///
     /// Integers wrap.
-    Mul: |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q)), COMMUTES, [Edge::Wide];
+    Mul: |a, x, y| a.mul(x, y), |p, q| Some(p.wrapping_mul(q)), COMMUTES, [Edge::Wide, Edge::NonFinite];
     /// a/b.
     ///
     /// Integers are divided towards 0, as in C. By 0, and the least one by -1, is undefined.
-    Div: |a, x, y| a.div(x, y), |p, q| p.checked_div(q), ORDERED, [Edge::Wide];
+    Div: |a, x, y| a.div(x, y), |p, q| p.checked_div(q), ORDERED, [Edge::Wide, Edge::NonFinite];
     /// Whether both are true.
     And: |_, x, _| x, |p, q| Some(p & q), COMMUTES, [];
     /// Whether either is true.
@@ -113,14 +115,16 @@ impl<D: Dim> TypeRule<D> for Binary {
 }
 
 impl Operator for Binary {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let is_float = x[0].is_some_and(|x| x.dtype.is_float());
+        let edges = self.0.edges().iter().filter(|edge| is_float || **edge != Edge::NonFinite);
         Facts {
             since: 13,
             reads: Reads::Elements,
             cost: Cost::PerOutput(1),
             batch: Batch::Together,
             linear: (self.0 == BinaryFn::Mul).then_some(0),
-            edges: self.0.edges().iter().map(|&edge| (0, edge)).collect(),
+            edges: edges.map(|&edge| (0, edge)).collect(),
         }
     }
 
