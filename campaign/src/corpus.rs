@@ -169,7 +169,7 @@ fn look(finding: &WriteUp, at: &Path, target: &Target) -> Result<(Standing, Stri
     Ok(match run(&folder, target)? {
         (Peeled::Found(first, behind), _) => wrong(finding, &first, &behind),
         (Peeled::Nothing(verdict), Outcome::Outputs(outputs)) => {
-            match close(&outputs, &set.outputs, leeway(set)) {
+            match close(&outputs, &set.outputs, Some(leeway(set))) {
                 Ok(()) => unshown(finding, &verdict),
                 Err(why) => (Standing::Open, why),
             }

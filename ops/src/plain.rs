@@ -55,6 +55,22 @@ impl Total {
     }
 }
 
+/// x + y of integers, as `times` has products.
+pub fn plus(x: i128, y: i128) -> i128 {
+    x.checked_add(y).unwrap_or_else(|| beyond(x.wrapping_add(y), x < 0))
+}
+
+/// x · y of integers. Of one that 128 bits do not hold, the low 64 bits and the sign are right, and it is beyond every dtype: so that
+/// its overflow is seen whatever a product of many factors leaves in the low bits.
+pub fn times(x: i128, y: i128) -> i128 {
+    x.checked_mul(y).unwrap_or_else(|| beyond(x.wrapping_mul(y), (x < 0) != (y < 0)))
+}
+
+fn beyond(wrapped: i128, is_negative: bool) -> i128 {
+    let low_bits = wrapped & i128::from(u64::MAX);
+    if is_negative { low_bits - (1 << 100) } else { low_bits + (1 << 100) }
+}
+
 /// Σ x, compensated.
 pub fn sum(terms: impl Iterator<Item = f64>) -> f64 {
     let mut total = Total::default();
@@ -328,6 +344,22 @@ fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn integers_beyond_all_dtypes_keep_their_low_bits_and_sign() {
+        let least = i128::from(i32::MIN);
+        let product = [least; 6].into_iter().fold(1, times);
+        assert!(product > i128::from(u64::MAX) && product as u64 == 0, "{product}");
+        assert!(times(product, -3) < i128::from(i64::MIN) && times(product, 0) == 0);
+        let square = i128::from(i64::MIN).pow(2);
+        let sum = [square + 7; 4].into_iter().fold(0, plus);
+        assert!(sum > i128::from(u64::MAX) && sum as u64 == 28, "{sum}");
+        assert!(plus(i128::MIN, -1) < 0);
+        for (x, y) in [(3, -4), (i128::MAX, 1), (i128::from(i64::MIN), i128::from(i64::MIN))] {
+            assert_eq!((times(x, y), plus(x, 0)), (x * y, x));
+        }
+    }
+
     #[test]
     fn powers_of_norms_are_those_of_libm() {
         let infinite = [f64::INFINITY, f64::NEG_INFINITY];

@@ -2,7 +2,7 @@
 //! cannot use bounds.
 
 use interp::Bounded;
-use ir::Tensor;
+use ir::{DType, Tensor};
 
 use crate::signature::{ErrorShape, Symptom};
 
@@ -16,8 +16,14 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// What ONNX's backend tests use for every dtype.
+    /// What ONNX's backend tests use for all dtypes but bf16.
     pub const ONNX: Self = Self { relative: 1e-3, absolute: 1e-7 };
+
+    /// What ONNX's backend tests use for a dtype: of bf16, two ULP at least.
+    pub fn onnx(dtype: DType) -> Self {
+        let relative = if dtype == DType::BF16 { 1.0 / 64.0 } else { Self::ONNX.relative };
+        Self { relative, ..Self::ONNX }
+    }
 
     /// The tolerance for tools that know nothing else: each judged element of these outputs may be off by its bound and
     /// more. Of all such, the one that allows least in sum over these elements, but for rounding up.
@@ -136,7 +142,7 @@ fn rounded_up(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ir::{DType, Type};
+    use ir::Type;
 
     /// A value and its bound; or a relative and an absolute tolerance.
     type Pair = (f64, f64);

@@ -227,7 +227,7 @@ fn set_on(
         return Judgement::new(Result::Crash, format!("the outputs cannot be written: {e}"));
     }
     let stored = about.rtol.zip(about.atol).map(|(relative, absolute)| Tolerance { relative, absolute });
-    let tolerance = how.tolerance.or(stored).unwrap_or(Tolerance::ONNX);
+    let tolerance = how.tolerance.or(stored);
     match reference {
         Some(reference) if derived => reference.judge_and_name(target, &ran.outcome),
         Some(reference) => reference.judge(target, &ran.outcome),
@@ -279,7 +279,7 @@ fn verdict(verdict: &Verdict) -> Judgement {
 }
 
 /// The judgement by stored outputs and a fixed tolerance.
-fn fixed(target: &Target, outcome: &Outcome, set: &DataSet, tolerance: Tolerance) -> Judgement {
+fn fixed(target: &Target, outcome: &Outcome, set: &DataSet, tolerance: Option<Tolerance>) -> Judgement {
     let Outcome::Outputs(outputs) = outcome else {
         let none = Expected { names: &[], outputs: &[], profile: target.profile };
         return verdict(&judge(&target.backend, &target.level, outcome, &none));
@@ -300,11 +300,12 @@ fn fixed(target: &Target, outcome: &Outcome, set: &DataSet, tolerance: Tolerance
 pub(crate) fn close(
     outputs: &[(String, Tensor)],
     stored: &[NamedDatum],
-    tolerance: Tolerance,
+    tolerance: Option<Tolerance>,
 ) -> std::result::Result<(), String> {
     for (name, tensor) in stored.iter().flat_map(|value| value.datum.clone().parts(&value.name)) {
         let actual = outputs.iter().find(|(n, _)| *n == name).map(|(_, actual)| actual);
         let actual = actual.ok_or_else(|| format!("output `{name}` is missing"))?;
+        let tolerance = tolerance.unwrap_or_else(|| Tolerance::onnx(tensor.dtype()));
         tolerance.compare(&tensor, actual).map_err(|(_, why)| format!("output `{name}` {why}"))?;
     }
     Ok(())

@@ -83,9 +83,5 @@ pub fn limits(model: &Model, inputs: &[Tensor], tier: &Tier) -> Result<Vec<Limit
 
 fn of_output(held: &Held<Spread<'_>>, dtype: DType) -> Limits {
     let (Data::Real(a), Some(format)) = (held.data(), dtype.float()) else { return Limits(Vec::new()) };
-    let limit = |x: &Ball| {
-        let ulp = format.ulp(x.value);
-        (x.error + ulp / 2.0).max(LEAST_ULPS * ulp)
-    };
-    Limits(a.iter().map(limit).collect())
+    Limits(a.iter().map(|x| x.error.max(LEAST_ULPS * format.ulp(x.value))).collect())
 }

@@ -111,12 +111,15 @@ impl<'t> Spread<'t> {
         self.bound.widened(step.value, if has_own { carried.hypot(own) } else { carried }, 0.0)
     }
 
-    /// The element as a tensor of a format holds it: what rounding the reference moves it by is within the error of the step that
-    /// gave it.
+    /// The element as a tensor of a format holds it. Rounding moves the reference itself, which no implementation shares: later
+    /// steps have that as an error of their operand.
     fn stored(&self, x: Ball, format: FloatFormat) -> Ball {
         let stored = self.bound.stored(x, format);
-        let is_within = stored.is_known() && !stored.is_zero();
-        if is_within { Ball { error: stored.error.max(x.error), ..stored } } else { stored }
+        if !stored.is_known() || stored.is_zero() {
+            return stored;
+        }
+        let moved = (stored.value - x.value).abs();
+        Ball { error: stored.error.max(x.error + moved), ..stored }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::plain;
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
 use crate::spec::Row;
 
@@ -39,7 +40,7 @@ impl Single for Pow {
     }
 }
 
-/// base^exponent modulo 2^128, so that the dtype's wrapping gives the exact power's low bits; `None` for a
+/// base^exponent by [`plain::times`], so that the dtype's wrapping gives the exact power's low bits; `None` for a
 /// negative exponent, whose result no integer dtype has.
 fn integer_power(base: i128, exponent: i128) -> Option<i128> {
     if exponent < 0 {
@@ -48,9 +49,9 @@ fn integer_power(base: i128, exponent: i128) -> Option<i128> {
     let (mut result, mut square, mut bits) = (1i128, base, exponent);
     while bits > 0 {
         if bits & 1 == 1 {
-            result = result.wrapping_mul(square);
+            result = plain::times(result, square);
         }
-        square = square.wrapping_mul(square);
+        square = plain::times(square, square);
         bits >>= 1;
     }
     Some(result)

@@ -11,6 +11,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::plain;
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -254,8 +255,8 @@ impl Operator for Einsum {
         } else {
             let operands: Vec<_> = (0..types.len()).map(|i| c.int(i)).collect();
             Data::Int(summed(&walk, &operands, |factors| {
-                let times = |x, y| a.exact([x, y], |[x, y]| Some(x.wrapping_mul(y)));
-                let plus = |x, y| a.exact([x, y], |[x, y]| Some(x.wrapping_add(y)));
+                let times = |x, y| a.exact([x, y], |[x, y]| Some(plain::times(x, y)));
+                let plus = |x, y| a.exact([x, y], |[x, y]| Some(plain::plus(x, y)));
                 let term = |term: usize| factors.iter().map(|x| x[term]).fold(a.int(1), times);
                 (0..factors[0].len()).map(term).fold(a.int(0), plus)
             }))

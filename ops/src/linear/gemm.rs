@@ -14,6 +14,7 @@ use crate::family::Single;
 use crate::lanes::{array, broadcast};
 use crate::linear::int_product;
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::plain;
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
 
@@ -144,11 +145,11 @@ impl Gemm {
         let (alpha, beta) = (self.alpha as i128, self.beta as i128);
         let (left, right) = (oriented(c.int(0), self.trans_a), oriented(c.int(1), self.trans_b));
         let product = int_product(a, &left, &right);
-        let product = product.into_iter().map(|p| a.exact([p], |[p]| Some(p.wrapping_mul(alpha))));
+        let product = product.into_iter().map(|p| a.exact([p], |[p]| Some(plain::times(p, alpha))));
         let product = array(&shape, product.collect());
         match c.opt_int(2) {
             Some(bias) => zip(&shape, &product, bias, |p, b| {
-                a.exact([p, b], |[p, b]| Some(p.wrapping_add(b.wrapping_mul(beta))))
+                a.exact([p, b], |[p, b]| Some(plain::plus(p, plain::times(b, beta))))
             }),
             None => product,
         }

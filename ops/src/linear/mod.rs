@@ -14,10 +14,11 @@ pub use matmul::MatMul;
 use ndarray::{ArrayView1, ArrayView2};
 
 use crate::arith::Arith;
+use crate::plain;
 
 /// The product of matrices of integers; its elements wrap when they are stored.
 fn int_product<A: Arith>(arith: &A, a: &ArrayView2<'_, A::Z>, b: &ArrayView2<'_, A::Z>) -> Vec<A::Z> {
-    let step = |[sum, x, y]: [i128; 3]| Some(sum.wrapping_add(x.wrapping_mul(y)));
+    let step = |[sum, x, y]: [i128; 3]| Some(plain::plus(sum, plain::times(x, y)));
     let mut out = Vec::with_capacity(a.nrows() * b.ncols());
     for x in a.rows() {
         let dot = |y: ArrayView1<'_, A::Z>| {

@@ -13,6 +13,7 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{self, array};
 use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, elements};
+use crate::plain;
 use crate::rule::{self, Args, Reject, Rule, same_dtype, same_shape};
 use crate::spec::Row;
 
@@ -111,8 +112,8 @@ impl Reduction {
             (_, []) => x,
             (Self::None, &[update]) => update,
             (Self::None, _) => a.exact([x], |_| None),
-            (Self::Add, _) => both(i128::wrapping_add),
-            (Self::Mul, _) => both(i128::wrapping_mul),
+            (Self::Add, _) => both(plain::plus),
+            (Self::Mul, _) => both(plain::times),
             (Self::Max, _) => both(std::cmp::Ord::max),
             (Self::Min, _) => both(std::cmp::Ord::min),
         }

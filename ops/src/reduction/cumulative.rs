@@ -10,6 +10,7 @@ use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
 use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::plain;
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
 
@@ -66,8 +67,8 @@ impl CumulativeFn {
     /// Of integers, wrapped to the dtype by the caller.
     fn int<A: Arith>(self, a: &A, zs: &[A::Z]) -> A::Z {
         let (neutral, combine): (i128, fn(i128, i128) -> i128) = match self {
-            Self::Sum => (0, i128::wrapping_add),
-            Self::Prod => (1, i128::wrapping_mul),
+            Self::Sum => (0, plain::plus),
+            Self::Prod => (1, plain::times),
         };
         zs.iter().fold(a.int(neutral), |so_far, &z| a.exact([so_far, z], |[x, y]| Some(combine(x, y))))
     }

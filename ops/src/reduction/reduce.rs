@@ -11,6 +11,7 @@ use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
 use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, elements};
+use crate::plain;
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Row, list};
 
@@ -117,8 +118,8 @@ impl ReduceFn {
     /// The function on integers, not wrapped: so that it is seen where it overflows.
     fn whole<A: Arith>(self, a: &A, zs: &[i128], dtype: DType) -> A::Z {
         let all = zs.iter().copied();
-        let sum = || all.clone().fold(0, i128::wrapping_add);
-        let sum_of_squares = || all.clone().fold(0, |s: i128, z| s.wrapping_add(z.wrapping_mul(z)));
+        let sum = || all.clone().fold(0, plain::plus);
+        let sum_of_squares = || all.clone().fold(0, |s, z| plain::plus(s, plain::times(z, z)));
         let Some((low, high)) = dtype.int_range() else { return a.undefined_int() };
         match self {
             Self::Sum => a.int(sum()),
@@ -129,9 +130,9 @@ impl ReduceFn {
             }),
             Self::Max => a.int(all.max().unwrap_or(low)),
             Self::Min => a.int(all.min().unwrap_or(high)),
-            Self::Prod => a.int(all.fold(1, i128::wrapping_mul)),
+            Self::Prod => a.int(all.fold(1, plain::times)),
             Self::SumSquare => a.int(sum_of_squares()),
-            Self::L1 => a.int(all.fold(0, |s, z| s.wrapping_add(z.abs()))),
+            Self::L1 => a.int(all.fold(0, |s, z| plain::plus(s, z.abs()))),
             // ONNX's function body casts the sum to f32.
             Self::L2 => of_wrapped(a, sum_of_squares(), dtype, |sum| {
                 let a = &a.within(DType::F32);
