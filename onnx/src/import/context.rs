@@ -19,6 +19,8 @@ pub(super) struct Context<'p> {
     pub(super) opset: u32,
     /// The opset that the model declares; 0 if it declares none.
     pub(super) declared: u32,
+    /// The opset whose spelling the model has: that of the result, or the one it declares where that is older.
+    pub(super) spelled: u32,
     /// Whether the model says that this program wrote it.
     pub(super) ours: bool,
     pub(super) options: &'p Options<'p>,
@@ -67,7 +69,7 @@ pub(super) struct Use {
 
 impl<'p> Functions<'p> {
     /// `is_form` tells the operators that are written out from those that are nodes.
-    pub(super) fn new(program: &'p Program, is_form: fn(&str) -> bool) -> Result<Self, Error> {
+    pub(super) fn new(program: &'p Program, is_form: fn(&str, &str) -> bool) -> Result<Self, Error> {
         let mut by_key = BTreeMap::new();
         for (i, function) in program.functions.iter().enumerate() {
             let proto = &function.rest;
@@ -98,7 +100,7 @@ impl<'p> Functions<'p> {
         self.written_out[function]
     }
 
-    fn find_written_out(&mut self, is_form: fn(&str) -> bool) {
+    fn find_written_out(&mut self, is_form: fn(&str, &str) -> bool) {
         let mut has_changed = true;
         while std::mem::take(&mut has_changed) {
             for (index, function) in
@@ -108,7 +110,7 @@ impl<'p> Functions<'p> {
                 function.scope.body.each_node(&mut |node| {
                     is |= match self.find(node) {
                         Some(callee) => self.written_out[callee],
-                        None => domain(node.rest.domain()).is_empty() && is_form(node.rest.op_type()),
+                        None => is_form(domain(node.rest.domain()), node.rest.op_type()),
                     };
                 });
                 self.written_out[index] = is;

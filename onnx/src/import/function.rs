@@ -194,7 +194,7 @@ fn enter<'p>(
         return Err(Error::invalid(what(), why));
     }
     let attributes = attributes(proto, given).map_err(|e| e.inside(what()))?;
-    Frame::new(&function.scope, Some(attributes), &context.functions, context.opset)
+    Frame::new(&function.scope, Some(attributes), &context.functions, context.spelled)
         .map_err(|e| e.inside(what()))
 }
 

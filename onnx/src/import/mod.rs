@@ -15,7 +15,9 @@
 //! | `nodes` | the nodes by kind |
 //! | `operator` | one operator |
 //! | `function` | functions, typed for each use or written out |
-//! | `forms`, `control`, `sequence`, `filled`, `recurrent` | branches, loops, sequences, optionals, filled tensors and recurrent networks, written out |
+//! | `old` | definitions of opsets before 13 |
+//! | `forms`, `control`, `sequence`, `filled`, `recurrent`, `resize` | branches, loops, sequences, optionals, filled tensors, recurrent networks and what resizes, written out |
+//! | `learning` | the operators of `ai.onnx.ml`, written out |
 //! | `read` | reading from values |
 //! | `known` | values that are known before the model is run |
 //! | `origin` | which node of the program a node of the graph comes from |
@@ -44,12 +46,15 @@ mod frame;
 mod function;
 mod inputs;
 mod known;
+mod learning;
 mod nodes;
+mod old;
 mod operator;
 mod order;
 mod origin;
 mod read;
 mod recurrent;
+mod resize;
 mod sequence;
 mod standard;
 mod walk;
@@ -94,6 +99,11 @@ impl Default for Options<'_> {
 /// The names of the attributes that an operator of ONNX's default domain has in any opset from 13 on.
 pub fn attributes(operator: &str) -> BTreeSet<&'static str> {
     standard::attributes(operator)
+}
+
+/// Whether an operator of a domain (empty is ONNX's default one) is read, in some opset at least.
+pub fn knows(domain: &str, op_type: &str) -> bool {
+    nodes::knows(domain, op_type)
 }
 
 /// The type that an entry declares, where it leaves nothing open.
@@ -150,6 +160,7 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
     let mut context = context::Context {
         opset,
         declared: declared.clamp(0, i64::from(u32::MAX)) as u32,
+        spelled: standard::spelled_as(opset, declared),
         ours: header.producer_name() == PRODUCER,
         options,
         functions: context::Functions::new(program, nodes::is_form)?,
@@ -157,7 +168,7 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
         is_written_out: false,
         operations: known::MAX_OPERATIONS,
     };
-    let frame = frame::Frame::new(&program.main, None, &context.functions, opset)?;
+    let frame = frame::Frame::new(&program.main, None, &context.functions, context.spelled)?;
     let mut walk = walk::Walk::new(&mut context, frame, nodes::step);
     let mut interface = Interface::default();
     entrance::inputs(&mut walk, body, &mut interface)?;

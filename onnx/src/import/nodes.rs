@@ -7,7 +7,7 @@ use super::context::domain;
 use super::forms::{self, Form, Written};
 use super::frame::Bound;
 use super::walk::Walk;
-use super::{attribute, control, filled, function, operator, recurrent, sequence};
+use super::{attribute, control, filled, function, learning, old, operator, recurrent, resize, sequence};
 use crate::Error;
 use crate::names::{self, ALIAS};
 use crate::program::Node;
@@ -27,7 +27,7 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
         )),
         ("", "Constant", _) => constant(walk, node, &attributes),
         ("", "Identity", _) if is_alias(walk, node) => alias(walk, node),
-        ("", op_type, _) => match form(op_type) {
+        ("", op_type, declared) => match old::form(op_type, declared).or_else(|| form(op_type)) {
             Some(form) => {
                 let written = Written { node, attributes: &attributes };
                 forms::check(walk, &written)?;
@@ -35,9 +35,17 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
             }
             None => operator::read(walk, node, &attributes),
         },
+        (learning::DOMAIN, op_type, _) => {
+            let form = learning::form(op_type).ok_or_else(|| {
+                let what = format!("operator {}.{op_type}", learning::DOMAIN);
+                Error::unsupported(what, "this program does not have it")
+            })?;
+            walk.context.is_written_out = true;
+            form(walk, &Written { node, attributes: &attributes })
+        }
         (domain, op_type, _) => Err(Error::unsupported(
             format!("operator {domain}.{op_type}"),
-            "only ONNX's default domain and functions of the model are known",
+            "only ONNX's default domain, some of ai.onnx.ml and functions of the model are known",
         )),
     }
 }
@@ -91,12 +99,23 @@ fn resolve<'p>(walk: &Walk<'p, '_>, node: &'p Node) -> Result<Vec<Cow<'p, Attrib
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
 /// step by step.
 fn form(op_type: &str) -> Option<Form> {
-    [control::form, sequence::form, filled::form, recurrent::form].into_iter().find_map(|form| form(op_type))
+    let forms = [control::form, sequence::form, filled::form, recurrent::form, resize::form];
+    forms.into_iter().find_map(|form| form(op_type))
 }
 
-/// Whether an operator of that name is written out in others.
-pub(super) fn is_form(op_type: &str) -> bool {
-    form(op_type).is_some()
+/// Whether an operator of that name in a domain is written out in others.
+pub(super) fn is_form(domain: &str, op_type: &str) -> bool {
+    match domain {
+        "" => form(op_type).is_some(),
+        learning::DOMAIN => learning::form(op_type).is_some(),
+        _ => false,
+    }
+}
+
+/// Whether an operator of a domain is read in some opset.
+pub(super) fn knows(domain: &str, op_type: &str) -> bool {
+    let is_operator = || op_type == "Constant" || ops::find(op_type).is_some();
+    is_form(domain, op_type) || domain.is_empty() && is_operator()
 }
 
 /// Whether this Identity only gives a value a further name: because this program made it so, or because there is no

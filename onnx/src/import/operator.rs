@@ -37,7 +37,8 @@ pub(super) fn read<'p>(
     })
 }
 
-fn add<'p>(
+/// Adds the operator of a node as this one.
+pub(super) fn add<'p>(
     walk: &mut Walk<'p, '_>,
     spec: &'static Spec,
     node: &'p Node,
@@ -53,9 +54,9 @@ fn add<'p>(
     let written = attributes.clone();
     let Operands { inputs, given } = operands(walk, spec, node, &mut attributes)?;
     let types = walk.graph.types(&inputs);
-    let opset = walk.context.opset;
+    let (opset, spelled) = (walk.context.opset, walk.context.spelled);
     if spec.name == "Split" {
-        split_sizes(&mut attributes, types.first().copied().flatten(), node.outputs.len(), opset)?;
+        split_sizes(&mut attributes, types.first().copied().flatten(), node.outputs.len(), spelled)?;
     }
     let op = Op::from_attributes(spec, &attributes).map_err(|e| bad_attribute(&e))?;
     check_understood(&op, &written)?;
@@ -67,7 +68,7 @@ fn add<'p>(
 /// An attribute must be one of the operator's in the opset.
 fn check_name(spec: &Spec, name: &str, context: &Context<'_>) -> Result<(), Error> {
     let lack = standard::lacks_attribute(spec.name, name, context.declared);
-    let why = match (spec.place(name, context.opset), lack) {
+    let why = match (spec.place(name, context.spelled), lack) {
         (Place::List(slot) | Place::Scalar(slot) | Place::Single(slot), _) => {
             format!("in this opset it is operand {slot}")
         }
@@ -110,7 +111,7 @@ fn operands<'p>(
     node: &'p Node,
     attributes: &mut Attributes,
 ) -> Result<Operands, Error> {
-    let opset = walk.context.opset;
+    let opset = walk.context.spelled;
     check_form(spec, node.inputs.len(), opset)?;
     let slots = static_slots(spec, opset);
     let (mut inputs, mut given) = (Vec::with_capacity(node.inputs.len()), Vec::new());

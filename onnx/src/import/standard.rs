@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 use ops::Spec;
 use ops::schema::{self, Schema};
 
+use super::old;
 use crate::Error;
 
 /// The latest opset that is known.
@@ -16,7 +17,7 @@ const NEWEST: u32 = 28;
 /// The opset that a model with this default opset is read as.
 ///
 /// Opsets 27 and 28 only add to the operators of 26 (dtypes, attributes and operators), so that a model without the
-/// additions means the same in 26. Of an older opset than 13, operators that have not changed since can be read.
+/// additions means the same in 26. Definitions of older opsets than 13 are those of 13, or read by `old`.
 pub(super) fn read_as(declared: i64) -> Result<u32, Error> {
     let what = || format!("opset {declared}");
     if declared < 1 {
@@ -29,6 +30,11 @@ pub(super) fn read_as(declared: i64) -> Result<u32, Error> {
 }
 
 const OPSETS: RangeInclusive<u32> = ir::graph::OPSETS;
+
+/// The opset whose spelling a model has that declares one and is read as another.
+pub(super) fn spelled_as(opset: u32, declared: i64) -> u32 {
+    if old::OPSETS.contains(&u32::try_from(declared).unwrap_or(opset)) { declared as u32 } else { opset }
+}
 
 /// Whether an opset later than ours defines the operator anew. Then what we refuse may be legal there.
 pub(super) fn is_redefined(name: &str, declared: u32) -> bool {
@@ -56,16 +62,15 @@ pub(super) fn definition(name: &str, declared: u32) -> Result<&'static Schema, E
 pub(super) fn operator(name: &str, declared: u32) -> Result<&'static Spec, Error> {
     let what = || format!("operator {name}");
     let schema = definition(name, declared)?;
-    let since = schema.since;
     let spec = ops::find(name).ok_or_else(|| Error::unsupported(what(), "this program does not have it"))?;
     if declared >= *OPSETS.start() && spec.since() > declared {
         return Err(Error::unsupported(what(), format!("it is known from opset {} on", spec.since())));
     }
-    if declared < *OPSETS.start() && !still_holds(schema) {
-        return Err(Error::unsupported(
-            what(),
-            format!("as defined in opset {since}; only definitions from opset 13 on are known"),
-        ));
+    if declared < *OPSETS.start()
+        && !still_holds(schema)
+        && let Some(why) = old::refused(schema, declared)
+    {
+        return Err(Error::unsupported(what(), why));
     }
     Ok(spec)
 }
@@ -93,7 +98,7 @@ pub(super) fn attributes(operator: &str) -> BTreeSet<&'static str> {
 pub(super) fn lacks_attribute(operator: &str, attribute: &str, declared: u32) -> Option<String> {
     let has = |schema: &Schema| schema.attributes.iter().any(|a| a.name == attribute);
     // Nearly always there is one, and every attribute of every model is asked for.
-    let schema = schema::in_force(operator, declared.max(*OPSETS.start()));
+    let schema = schema::in_force(operator, declared);
     if schema.is_some_and(|schema| !schema.deprecated && has(schema)) {
         return None;
     }
@@ -145,7 +150,9 @@ mod tests {
         assert!(matches!(operator("Upsample", 13), Err(Error::Invalid { .. })));
         assert!(matches!(operator("BitwiseAnd", 13), Err(Error::Invalid { .. })));
         assert!(matches!(operator("Loop", 20), Err(Error::Unsupported { .. })));
-        assert!(matches!(operator("Add", 7), Err(Error::Unsupported { .. })));
+        assert!(matches!(operator("Add", 6), Err(Error::Unsupported { .. })));
+        assert!(operator("Add", 7).is_ok());
+        assert!(matches!(operator("OneHot", 9), Err(Error::Unsupported { .. })));
         assert!(operator("And", 7).is_ok());
         assert!(operator("Add", 28).is_ok());
         assert!(matches!(read_as(0), Err(Error::Invalid { .. })));

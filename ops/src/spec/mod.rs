@@ -59,6 +59,17 @@ pub enum Written {
     },
 }
 
+impl Written {
+    /// Our name for the attribute.
+    const fn attribute(&self) -> &'static str {
+        match self {
+            Self::Operand { attribute, .. } | Self::Outputs { attribute } | Self::Found { attribute, .. } => {
+                attribute
+            }
+        }
+    }
+}
+
 /// What a constant operand of int64 elements looks like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
@@ -182,6 +193,8 @@ pub struct Spec {
     pub about: About,
     /// The first opset of ours that has the operator.
     since: u32,
+    /// The attributes that ONNX writes as something else, in some opset at least.
+    written: &'static [Written],
     /// Where the operator stands in the registry.
     pub(crate) position: usize,
 }
@@ -365,6 +378,7 @@ impl Spec {
             deviations: row.deviations,
             undrawn: row.undrawn,
             about: row.about,
+            written: row.written,
             since: OPSETS.into_iter().find(|&opset| row.definition(opset).is_some()).unwrap_or(*OPSETS.end()),
             position,
         }
@@ -405,10 +419,27 @@ impl Spec {
         allowed.and_then(|types| at(types, opset)).unwrap_or(DTypes::NONE)
     }
 
-    /// Where an attribute is written in an opset.
+    /// Where an attribute is written in an opset. An older one than ours is asked for only by whoever reads its models.
     pub fn place(&self, attribute: &str, opset: u32) -> Place {
+        if opset < *OPSETS.start() {
+            return self.former_place(attribute, opset);
+        }
         let field = self.fields.iter().find(|f| f.name == attribute);
         field.map_or(Place::Attribute, |f| at(&f.places, opset).unwrap_or(Place::Attribute))
+    }
+}
+
+impl Spec {
+    /// Where an attribute is written in an opset before ours.
+    fn former_place(&self, attribute: &str, opset: u32) -> Place {
+        let Some(schema) = schema::in_force(self.name, opset) else { return Place::Absent };
+        let written = self.written.iter().find(|written| written.attribute() == attribute);
+        match written {
+            Some(&Written::Operand { operand, form, .. }) => place(schema, operand, attribute, form),
+            Some(Written::Outputs { .. }) => Place::Outputs,
+            Some(&Written::Found { operand, .. }) => Place::Found(operand),
+            None => place_of_attribute(schema, attribute),
+        }
     }
 }
 

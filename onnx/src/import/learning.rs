@@ -1,0 +1,110 @@
+//! Operators of ONNX's domain for classical machine learning, `ai.onnx.ml`, written out in those of the default one.
+//!
+//! [ONNX-ML](https://onnx.ai/onnx/operators/index.html#ai-onnx-ml). Of each the part is read that exporters write: elements of
+//! f32, labels that are integers. What differs between ONNX's text and its own reference implementation, and where both could be meant, is
+//! refused and says so.
+
+mod given;
+mod linear;
+mod scaling;
+mod support;
+mod trees;
+
+use ir::{Attributes, DType, Tensor, Type, Value};
+
+use super::forms::{Form, Written, apply, bind};
+use super::frame::Bound;
+use super::walk::Walk;
+use crate::Error;
+
+/// The domain.
+pub(super) const DOMAIN: &str = "ai.onnx.ml";
+
+/// What adds an operator of that name of the domain.
+pub(super) fn form(op_type: &str) -> Option<Form> {
+    match op_type {
+        "ArrayFeatureExtractor" => Some(scaling::array_feature_extractor),
+        "LinearClassifier" => Some(linear::classifier),
+        "LinearRegressor" => Some(linear::regressor),
+        "Normalizer" => Some(scaling::normalizer),
+        "SVMRegressor" => Some(support::regressor),
+        "Scaler" => Some(scaling::scaler),
+        "TreeEnsembleClassifier" => Some(trees::classifier),
+        "TreeEnsembleRegressor" => Some(trees::regressor),
+        _ => None,
+    }
+}
+
+/// The operand of a node, which must be f32 and have an axis of features.
+fn features(walk: &mut Walk<'_, '_>, written: &Written<'_, '_>) -> Result<Value, Error> {
+    let x = super::forms::tensor(walk, written.node, 0)?;
+    let ty = walk.graph.ty(x);
+    if ty.dtype != DType::F32 {
+        return Err(Error::unsupported("operand 0", format!("it is {ty}, and is read where it is f32")));
+    }
+    if ty.rank() == 0 {
+        return Err(Error::invalid("operand 0", format!("it is {ty}, without features")));
+    }
+    Ok(x)
+}
+
+/// The operand of a node, which must be f32 and have rows of features.
+fn rows(walk: &mut Walk<'_, '_>, written: &Written<'_, '_>) -> Result<Value, Error> {
+    let x = features(walk, written)?;
+    let ty = walk.graph.ty(x);
+    if ty.rank() != 2 {
+        return Err(Error::unsupported("operand 0", format!("it is {ty}, and is read where it has rows")));
+    }
+    Ok(x)
+}
+
+/// The only result of an operator of ours.
+fn one(
+    walk: &mut Walk<'_, '_>,
+    name: &str,
+    attributes: &Attributes,
+    operands: &[Value],
+) -> Result<Value, Error> {
+    Ok(apply(walk, name, attributes, operands, &[])?[0])
+}
+
+/// A constant of f32.
+fn constant(walk: &mut Walk<'_, '_>, shape: &[i64], numbers: &[f32]) -> Result<Value, Error> {
+    let ty = Type::new(DType::F32, shape);
+    if ty.count() != numbers.len() as i64 {
+        return Err(Error::invalid("attributes", format!("there are {} numbers for {ty}", numbers.len())));
+    }
+    walk.push_constant(Tensor::from_f64_fn(&ty, |i| numbers[i].into()).into(), None)
+}
+
+/// A constant of integers.
+fn integers(walk: &mut Walk<'_, '_>, dtype: DType, shape: &[i64], numbers: &[i64]) -> Result<Value, Error> {
+    let ty = Type::new(dtype, shape);
+    walk.push_constant(Tensor::from_i128_fn(&ty, |i| numbers[i].into()).into(), None)
+}
+
+/// What is done to scores at the end.
+fn transformed(walk: &mut Walk<'_, '_>, scores: Value, transform: &str) -> Result<Value, Error> {
+    match transform {
+        "NONE" => Ok(scores),
+        "LOGISTIC" => one(walk, "Sigmoid", &Attributes::new(), &[scores]),
+        "SOFTMAX" => one(walk, "Softmax", &Attributes::new().int("axis", -1), &[scores]),
+        other => Err(Error::unsupported("attribute `post_transform`", format!("{other} is not there"))),
+    }
+}
+
+/// The label of the highest score of each row, the first of equal ones, and the scores.
+fn classified<'p>(
+    walk: &mut Walk<'p, '_>,
+    written: &Written<'p, '_>,
+    labels: &[i64],
+    scores: Value,
+    transform: &str,
+) -> Result<(), Error> {
+    let highest = Attributes::new().int("axis", 1).int("keepdims", 0);
+    let place = one(walk, "ArgMax", &highest, &[scores])?;
+    let labels = integers(walk, DType::I64, &[labels.len() as i64], labels)?;
+    let label = one(walk, "Gather", &Attributes::new().int("axis", 0), &[labels, place])?;
+    let scores = transformed(walk, scores, transform)?;
+    bind(walk, written.node, vec![Bound::Tensor(label), Bound::Tensor(scores)])
+}

@@ -1,0 +1,61 @@
+//! The attributes of an operator of the domain, each of which must be known to whoever reads it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::Error;
+use crate::import::forms::Written;
+use crate::proto::AttributeProto;
+
+/// The attributes that nobody has asked for yet.
+pub(super) struct Given<'a>(RefCell<BTreeMap<&'a str, &'a AttributeProto>>);
+
+impl<'a> Given<'a> {
+    pub(super) fn of(written: &Written<'_, 'a>) -> Self {
+        let each = written.attributes.iter().map(|&attribute| (attribute.name(), attribute));
+        Self(RefCell::new(each.collect()))
+    }
+
+    fn take(&self, name: &str) -> Option<&'a AttributeProto> {
+        self.0.borrow_mut().remove(name)
+    }
+
+    pub(super) fn floats(&self, name: &str) -> &'a [f32] {
+        self.take(name).map_or(&[], |attribute| &attribute.floats)
+    }
+
+    pub(super) fn ints(&self, name: &str) -> &'a [i64] {
+        self.take(name).map_or(&[], |attribute| &attribute.ints)
+    }
+
+    pub(super) fn int(&self, name: &str, default: i64) -> i64 {
+        self.take(name).map_or(default, AttributeProto::i)
+    }
+
+    pub(super) fn text(&self, name: &str, default: &str) -> String {
+        self.take(name).map_or_else(|| default.to_owned(), |attribute| text(attribute.s()))
+    }
+
+    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+        self.take(name).map_or_else(Vec::new, |attribute| attribute.strings.iter().map(|s| text(s)).collect())
+    }
+
+    /// Takes an attribute that changes nothing.
+    pub(super) fn ignore(&self, name: &str) {
+        self.take(name);
+    }
+
+    /// Requires that nothing is left.
+    pub(super) fn finish(&self) -> Result<(), Error> {
+        match self.0.borrow().keys().next() {
+            Some(name) => {
+                Err(Error::unsupported(format!("attribute `{name}`"), "this program does not have it"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

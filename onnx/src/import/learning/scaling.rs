@@ -1,0 +1,72 @@
+//! What prepares features: `Scaler`, `Normalizer` and `ArrayFeatureExtractor`.
+
+use ir::{Attributes, Value};
+
+use super::given::Given;
+use super::{constant, features, one};
+use crate::Error;
+use crate::import::forms::{Written, bind, tensor};
+use crate::import::frame::Bound;
+use crate::import::walk::Walk;
+
+/// Scaler: an offset is taken away, then it is multiplied. Each is one number, or one for each feature.
+pub(super) fn scaler<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let x = features(walk, written)?;
+    let given = Given::of(written);
+    let (offset, scale) = (given.floats("offset"), given.floats("scale"));
+    given.finish()?;
+    let columns = walk.graph.ty(x).shape.last().copied().unwrap_or(1);
+    let number = |walk: &mut Walk<'p, '_>, name: &str, numbers: &[f32]| -> Result<Value, Error> {
+        let count = numbers.len() as i64;
+        if count != 1 && count != columns {
+            let why = format!("there are {count} for {columns} features");
+            return Err(Error::invalid(format!("attribute `{name}`"), why));
+        }
+        constant(walk, &[count], numbers)
+    };
+    let offset = number(walk, "offset", offset)?;
+    let scale = number(walk, "scale", scale)?;
+    let centred = one(walk, "Sub", &Attributes::new(), &[x, offset])?;
+    let y = one(walk, "Mul", &Attributes::new(), &[centred, scale])?;
+    bind(walk, written.node, vec![Bound::Tensor(y)])
+}
+
+/// Normalizer: each row divided by its norm, or as it is where that is 0. The text has the sum of the elements for `L1`; ONNX's reference
+/// implementation and runtimes take their magnitudes. They part for `MAX` too, and nobody knows how then.
+pub(super) fn normalizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let x = features(walk, written)?;
+    let given = Given::of(written);
+    let norm = given.text("norm", "MAX");
+    given.finish()?;
+    let reduce = match norm.as_str() {
+        "L1" => "ReduceL1",
+        "L2" => "ReduceL2",
+        "MAX" => {
+            let why = "ONNX does not say whether the largest element or the largest magnitude is meant";
+            return Err(Error::unsupported("attribute `norm`", why));
+        }
+        other => return Err(Error::invalid("attribute `norm`", format!("there is no norm `{other}`"))),
+    };
+    let last = Attributes::new().ints("axes", &[-1]).int("keepdims", 1);
+    let norm = one(walk, reduce, &last, &[x])?;
+    let (zero, unit) = (constant(walk, &[], &[0.0])?, constant(walk, &[], &[1.0])?);
+    let is_zero = one(walk, "Equal", &Attributes::new(), &[norm, zero])?;
+    let divisor = one(walk, "Where", &Attributes::new(), &[is_zero, unit, norm])?;
+    let y = one(walk, "Div", &Attributes::new(), &[x, divisor])?;
+    bind(walk, written.node, vec![Bound::Tensor(y)])
+}
+
+/// ArrayFeatureExtractor: elements of the last axis by their indices. What has no other axis gets one.
+pub(super) fn array_feature_extractor<'p>(
+    walk: &mut Walk<'p, '_>,
+    written: &Written<'p, '_>,
+) -> Result<(), Error> {
+    let (x, indices) = (tensor(walk, written.node, 0)?, tensor(walk, written.node, 1)?);
+    Given::of(written).finish()?;
+    let list = one(walk, "Reshape", &Attributes::new().ints("shape", &[-1]), &[indices])?;
+    let mut y = one(walk, "Gather", &Attributes::new().int("axis", -1), &[x, list])?;
+    if walk.graph.ty(y).rank() == 1 {
+        y = one(walk, "Unsqueeze", &Attributes::new().ints("axes", &[0]), &[y])?;
+    }
+    bind(walk, written.node, vec![Bound::Tensor(y)])
+}

@@ -1,0 +1,262 @@
+//! `TreeEnsembleRegressor` and `TreeEnsembleClassifier`.
+//!
+//! All branches of all trees are taken at once: each compares its feature with its number. A leaf is where a row ends if every branch above
+//! it went its way, so if as many branches went left that should, and none that should not: a product of the outcomes with a matrix of 1 and
+//! -1, of integers and so exact. What the leaves weigh is then one product more, whose bound holds for whatever order an implementation
+//! adds the trees in.
+
+use std::collections::BTreeMap;
+
+use ir::{Attributes, DType, Value};
+
+use super::given::Given;
+use super::{classified, constant, integers, one, rows, transformed};
+use crate::Error;
+use crate::import::forms::{Written, bind};
+use crate::import::frame::Bound;
+use crate::import::walk::Walk;
+
+/// How many elements a matrix may have.
+const MOST_ELEMENTS: usize = 1 << 24;
+
+/// A node by its tree and its number there.
+type Key = (i64, i64);
+
+/// What the leaves of an ensemble give.
+struct Weights<'a> {
+    trees: &'a [i64],
+    nodes: &'a [i64],
+    /// The result that a weight counts for.
+    results: &'a [i64],
+    weights: &'a [f32],
+}
+
+/// A branch: a row goes left where the feature is at most the number, or the other way round.
+struct Branch {
+    feature: i64,
+    at_most: f32,
+    left: Key,
+    right: Key,
+}
+
+/// The trees of a node.
+struct Ensemble {
+    branches: Vec<Branch>,
+    leaves: Vec<Key>,
+    /// For each branch and leaf, in this order: 1 if the leaf is to its left, -1 to its right, 0 elsewhere.
+    sides: Vec<i64>,
+    /// For each leaf, how many branches above it have it to their left.
+    lefts: Vec<i64>,
+}
+
+impl Ensemble {
+    fn read(given: &Given<'_>, features: i64) -> Result<Self, Error> {
+        let (trees, nodes) = (given.ints("nodes_treeids"), given.ints("nodes_nodeids"));
+        let (left, right) = (given.ints("nodes_truenodeids"), given.ints("nodes_falsenodeids"));
+        let (features_of, numbers) = (given.ints("nodes_featureids"), given.floats("nodes_values"));
+        let modes = given.texts("nodes_modes");
+        let missing = given.ints("nodes_missing_value_tracks_true");
+        given.ignore("nodes_hitrates");
+        if missing.iter().any(|&tracks| tracks != 0) {
+            return Err(Error::unsupported(
+                "attribute `nodes_missing_value_tracks_true`",
+                "NaN goes right here",
+            ));
+        }
+        let lengths = [nodes.len(), left.len(), right.len(), features_of.len(), numbers.len(), modes.len()];
+        if lengths.iter().any(|&length| length != trees.len()) {
+            return Err(Error::invalid("attributes", "the lists of nodes are not of one length"));
+        }
+        let (mut branches, mut leaves) = (BTreeMap::new(), Vec::new());
+        for i in 0..trees.len() {
+            let key = (trees[i], nodes[i]);
+            if modes[i] == "LEAF" {
+                leaves.push(key);
+                continue;
+            }
+            if !(0..features).contains(&features_of[i]) {
+                let why = format!("{} of {features} features", features_of[i]);
+                return Err(Error::invalid("attribute `nodes_featureids`", why));
+            }
+            let ways = [(trees[i], left[i]), (trees[i], right[i])];
+            let branch = branch(&modes[i], features_of[i], numbers[i], ways)?;
+            if branches.insert(key, branch).is_some() {
+                return Err(Error::invalid(
+                    "attribute `nodes_nodeids`",
+                    format!("node {key:?} is there twice"),
+                ));
+            }
+        }
+        few(branches.len(), leaves.len())?;
+        if branches.is_empty() {
+            return Err(Error::unsupported("attributes", "trees without a branch"));
+        }
+        Self::of(branches, leaves)
+    }
+
+    fn of(branches: BTreeMap<Key, Branch>, leaves: Vec<Key>) -> Result<Self, Error> {
+        let mut above: BTreeMap<Key, (usize, i64, Key)> = BTreeMap::new();
+        for (number, (&key, branch)) in branches.iter().enumerate() {
+            for (child, side) in [(branch.left, 1), (branch.right, -1)] {
+                if above.insert(child, (number, side, key)).is_some() {
+                    return Err(Error::invalid(
+                        "attributes",
+                        format!("node {child:?} is below two branches"),
+                    ));
+                }
+            }
+        }
+        let mut sides = vec![0; branches.len() * leaves.len()];
+        let mut lefts = vec![0; leaves.len()];
+        for (column, &leaf) in leaves.iter().enumerate() {
+            let mut at = leaf;
+            let mut depth = 0;
+            while let Some(&(branch, side, parent)) = above.get(&at) {
+                sides[branch * leaves.len() + column] = side;
+                lefts[column] += i64::from(side == 1);
+                at = parent;
+                depth += 1;
+                if depth > branches.len() {
+                    return Err(Error::invalid("attributes", format!("node {leaf:?} is below itself")));
+                }
+            }
+        }
+        Ok(Self { branches: branches.into_values().collect(), leaves, sides, lefts })
+    }
+
+    /// Which leaves the rows end in, as 1 and 0 of f32.
+    fn ends(&self, walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
+        let (branches, leaves) = (self.branches.len() as i64, self.leaves.len() as i64);
+        let features: Vec<i64> = self.branches.iter().map(|branch| branch.feature).collect();
+        let numbers: Vec<f32> = self.branches.iter().map(|branch| branch.at_most).collect();
+        let features = integers(walk, DType::I64, &[branches], &features)?;
+        let numbers = constant(walk, &[branches], &numbers)?;
+        let sides = integers(walk, DType::I32, &[branches, leaves], &self.sides)?;
+        let lefts = integers(walk, DType::I32, &[leaves], &self.lefts)?;
+        let compared = one(walk, "Gather", &Attributes::new().int("axis", 1), &[x, features])?;
+        let goes_left = one(walk, "LessOrEqual", &Attributes::new(), &[compared, numbers])?;
+        let goes_left = one(walk, "Cast", &Attributes::new().dtype("to", DType::I32), &[goes_left])?;
+        let count = one(walk, "MatMul", &Attributes::new(), &[goes_left, sides])?;
+        let ends = one(walk, "Equal", &Attributes::new(), &[count, lefts])?;
+        one(walk, "Cast", &Attributes::new().dtype("to", DType::F32), &[ends])
+    }
+
+    /// The sums of what the leaves weigh, for each row and result.
+    fn sums(
+        &self,
+        walk: &mut Walk<'_, '_>,
+        x: Value,
+        results: usize,
+        weights: &Weights<'_>,
+        base: &[f32],
+    ) -> Result<Value, Error> {
+        let table = self.table(results, weights)?;
+        let ends = self.ends(walk, x)?;
+        let mut operands = vec![ends, constant(walk, &[self.leaves.len() as i64, results as i64], &table)?];
+        if !base.is_empty() {
+            operands.push(constant(walk, &[results as i64], base)?);
+        }
+        one(walk, "Gemm", &Attributes::new(), &operands)
+    }
+
+    /// What each leaf weighs for each result.
+    fn table(&self, results: usize, weights: &Weights<'_>) -> Result<Vec<f32>, Error> {
+        let &Weights { trees, nodes, results: of, weights } = weights;
+        if [nodes.len(), of.len(), weights.len()].iter().any(|&length| length != trees.len()) {
+            return Err(Error::invalid("attributes", "the lists of weights are not of one length"));
+        }
+        let places: BTreeMap<Key, usize> =
+            self.leaves.iter().enumerate().map(|(place, &leaf)| (leaf, place)).collect();
+        few(self.leaves.len(), results)?;
+        let mut table = vec![0.0; self.leaves.len() * results];
+        for i in 0..trees.len() {
+            let (place, result) = (places.get(&(trees[i], nodes[i])), usize::try_from(of[i]).ok());
+            let (Some(place), Some(result)) = (place, result.filter(|&result| result < results)) else {
+                let why = format!("of node {} of tree {} for result {}", nodes[i], trees[i], of[i]);
+                return Err(Error::invalid(
+                    "attributes",
+                    format!("there is a weight {why}, which is not there"),
+                ));
+            };
+            let cell = &mut table[place * results + result];
+            if *cell != 0.0 {
+                return Err(Error::unsupported("attributes", "a leaf weighs twice for one result"));
+            }
+            *cell = weights[i];
+        }
+        Ok(table)
+    }
+}
+
+/// Requires that a matrix is not much larger than what it is made of.
+fn few(rows: usize, columns: usize) -> Result<(), Error> {
+    if rows.saturating_mul(columns) <= MOST_ELEMENTS {
+        return Ok(());
+    }
+    Err(Error::unsupported(
+        "attributes",
+        format!("trees with {rows} times {columns} of branches, leaves or results"),
+    ))
+}
+
+/// A branch by its mode: all are one that goes left up to a number, by the number before or with its sides exchanged.
+fn branch(mode: &str, feature: i64, number: f32, [holds, fails]: [Key; 2]) -> Result<Branch, Error> {
+    let below = number.next_down();
+    let (at_most, left, right) = match mode {
+        "BRANCH_LEQ" => (number, holds, fails),
+        "BRANCH_LT" => (below, holds, fails),
+        "BRANCH_GT" => (number, fails, holds),
+        "BRANCH_GTE" => (below, fails, holds),
+        other => return Err(Error::unsupported("attribute `nodes_modes`", format!("{other} is not there"))),
+    };
+    Ok(Branch { feature, at_most, left, right })
+}
+
+/// TreeEnsembleRegressor: the sum of what the trees give, for each target.
+pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let x = rows(walk, written)?;
+    let given = Given::of(written);
+    let ensemble = Ensemble::read(&given, walk.graph.ty(x).shape[1])?;
+    let weights = Weights {
+        trees: given.ints("target_treeids"),
+        nodes: given.ints("target_nodeids"),
+        results: given.ints("target_ids"),
+        weights: given.floats("target_weights"),
+    };
+    let (targets, base) = (given.int("n_targets", 1), given.floats("base_values"));
+    let (transform, how) = (given.text("post_transform", "NONE"), given.text("aggregate_function", "SUM"));
+    given.finish()?;
+    if how != "SUM" {
+        return Err(Error::unsupported("attribute `aggregate_function`", format!("{how} is not there")));
+    }
+    let targets = usize::try_from(targets).ok().filter(|&targets| targets <= weights.trees.len());
+    let targets =
+        targets.ok_or_else(|| Error::invalid("attribute `n_targets`", "more than there are weights"))?;
+    let sums = ensemble.sums(walk, x, targets, &weights, base)?;
+    let y = transformed(walk, sums, &transform)?;
+    bind(walk, written.node, vec![Bound::Tensor(y)])
+}
+
+/// TreeEnsembleClassifier: a score for each label, and the label of the highest one. Where the trees weigh one of two labels alone, what
+/// the other's score is hangs on the transformation, of which ONNX's text does not speak.
+pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let x = rows(walk, written)?;
+    let given = Given::of(written);
+    let ensemble = Ensemble::read(&given, walk.graph.ty(x).shape[1])?;
+    let weights = Weights {
+        trees: given.ints("class_treeids"),
+        nodes: given.ints("class_nodeids"),
+        results: given.ints("class_ids"),
+        weights: given.floats("class_weights"),
+    };
+    let (labels, base) = (given.ints("classlabels_int64s"), given.floats("base_values"));
+    let transform = given.text("post_transform", "NONE");
+    given.finish()?;
+    let weighed = weights.results.iter().collect::<std::collections::BTreeSet<_>>().len();
+    if labels.len() < 2 || labels.len() == 2 && weighed < 2 {
+        let why = format!("{} labels, of which {weighed} have weights", labels.len());
+        return Err(Error::unsupported("attribute `classlabels_int64s`", why));
+    }
+    let scores = ensemble.sums(walk, x, labels.len(), &weights, base)?;
+    classified(walk, written, labels, scores, &transform)
+}

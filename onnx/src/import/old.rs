@@ -1,0 +1,237 @@
+//! Definitions of opsets 7 to 12 that opset 13 has replaced.
+//!
+//! Most that has changed since is spelling: what was an attribute is an operand, or an attribute came whose default says what held
+//! before. The schemas have that ([`Spec::place`](ops::Spec::place) knows older opsets), so such a definition is read as it is spelled. The
+//! others stand in [`CHANGED`], each with what reads it: they are written out in operators of today, or refused with the reason. A test
+//! holds the table against the schemas: whatever has other operands or attributes than in opset 13 must be in it.
+//!
+//! Dtypes are those of opset 13, which has all that older opsets had.
+
+use std::ops::RangeInclusive;
+
+use ir::{Attributes, DType, Tensor, Type};
+use ops::schema::{self, Schema};
+
+use super::forms::{Form, Written, apply, bind, tensor};
+use super::frame::Bound;
+use super::walk::Walk;
+use super::{attribute, operator, standard};
+use crate::Error;
+use crate::proto::AttributeProto;
+
+/// The opsets before ours whose definitions are read.
+pub(super) const OPSETS: RangeInclusive<u32> = 7..=12;
+
+/// How a definition is read that has other operands or attributes than that of opset 13.
+#[derive(Clone, Copy)]
+enum Reading {
+    /// As it is spelled: it means what the later one means.
+    Spelled,
+    /// Written out.
+    Written(Form),
+    /// Not at all.
+    Refused(&'static str),
+}
+
+use Reading::{Refused, Spelled, Written as Out};
+
+/// The definitions that opset 13 has replaced by others: the operator, the first opset of the definition, and how it is read.
+const CHANGED: &[(&str, u32, Reading)] = &[
+    ("ArgMax", 1, Spelled),
+    ("ArgMax", 11, Spelled),
+    ("ArgMin", 1, Spelled),
+    ("ArgMin", 11, Spelled),
+    ("AveragePool", 7, Spelled),
+    ("BatchNormalization", 7, Out(batch_normalization)),
+    ("Clip", 6, Out(clip)),
+    ("Constant", 1, Spelled),
+    ("Constant", 9, Spelled),
+    ("Constant", 11, Spelled),
+    ("DepthToSpace", 1, Spelled),
+    ("DequantizeLinear", 10, Spelled),
+    ("Dropout", 7, Out(dropout)),
+    ("Dropout", 10, Out(dropout)),
+    ("GatherND", 11, Spelled),
+    ("Gemm", 7, Spelled),
+    ("Gemm", 9, Spelled),
+    ("Hardmax", 1, Out(along_the_rest)),
+    ("Hardmax", 11, Out(along_the_rest)),
+    ("LogSoftmax", 1, Out(along_the_rest)),
+    ("LogSoftmax", 11, Out(along_the_rest)),
+    ("MaxPool", 1, Spelled),
+    ("MaxPool", 8, Spelled),
+    // Opset 11 counts negative indices from the end; before, they are out of range and give no hot element.
+    ("OneHot", 9, Refused("negative indices meant something else before opset 11")),
+    ("Pad", 2, Out(pad)),
+    ("Pow", 7, Spelled),
+    ("QuantizeLinear", 10, Spelled),
+    ("ReduceSum", 1, Spelled),
+    ("ReduceSum", 11, Spelled),
+    ("Resize", 10, Spelled),
+    ("Resize", 11, Spelled),
+    ("Scan", 8, Refused("it had a batch then")),
+    ("Scatter", 9, Out(scatter)),
+    ("Slice", 1, Spelled),
+    ("Softmax", 1, Out(along_the_rest)),
+    ("Softmax", 11, Out(along_the_rest)),
+    ("Split", 2, Spelled),
+    ("Split", 11, Spelled),
+    ("Squeeze", 1, Spelled),
+    ("Squeeze", 11, Spelled),
+    ("TopK", 1, Spelled),
+    ("TopK", 10, Spelled),
+    ("Unsqueeze", 1, Spelled),
+    ("Unsqueeze", 11, Spelled),
+];
+
+fn reading(schema: &Schema) -> Reading {
+    let row = CHANGED.iter().find(|(name, since, _)| (*name, *since) == (schema.name, schema.since));
+    row.map_or(Spelled, |&(_, _, reading)| reading)
+}
+
+/// What writes out an operator of that name in an opset, if its definition there is an old one with another meaning.
+pub(super) fn form(op_type: &str, declared: u32) -> Option<Form> {
+    let schema = schema::in_force(op_type, declared).filter(|_| OPSETS.contains(&declared))?;
+    match reading(schema) {
+        Out(form) => Some(form),
+        Spelled | Refused(_) => None,
+    }
+}
+
+/// Why a definition of an opset before ours cannot be read, if it cannot.
+pub(super) fn refused(schema: &Schema, declared: u32) -> Option<String> {
+    let since = schema.since;
+    if !OPSETS.contains(&declared) {
+        let first = OPSETS.start();
+        return Some(format!(
+            "as defined in opset {since}; only definitions from opset {first} on are known"
+        ));
+    }
+    match reading(schema) {
+        Refused(why) => Some(format!("as defined in opset {since}: {why}")),
+        Spelled | Out(_) => None,
+    }
+}
+
+fn find<'a>(written: &Written<'_, 'a>, name: &str) -> Option<&'a AttributeProto> {
+    written.attributes.iter().find(|attribute| attribute.name() == name).copied()
+}
+
+/// One number in a tensor of rank 0.
+fn scalar(walk: &mut Walk<'_, '_>, dtype: DType, number: f32) -> Result<ir::Value, Error> {
+    let tensor = Tensor::from_f64_fn(&Type::new(dtype, []), |_| number.into());
+    walk.push_constant(tensor.into(), None)
+}
+
+/// Softmax, LogSoftmax and Hardmax took all axes from one on for a single one.
+fn along_the_rest<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let node = written.node;
+    let x = tensor(walk, node, 0)?;
+    let ty = walk.graph.ty(x).clone();
+    let axis = find(written, "axis").map_or(1, AttributeProto::i);
+    let name = node.rest.op_type();
+    let last = Attributes::new().int("axis", -1);
+    if ops::rule::axis(axis, ty.rank()).is_ok_and(|axis| axis + 1 == ty.rank()) {
+        let y = apply(walk, name, &last, &[x], &[])?[0];
+        return bind(walk, node, vec![Bound::Tensor(y)]);
+    }
+    if ty.shape.contains(&0) {
+        return Err(Error::unsupported(format!("operator {name}"), format!("on {ty} in an opset before 13")));
+    }
+    let rows = apply(walk, "Flatten", &Attributes::new().int("axis", axis), &[x], &[])?[0];
+    let each = apply(walk, name, &last, &[rows], &[])?[0];
+    let y = apply(walk, "Reshape", &Attributes::new().ints("shape", &ty.shape), &[each], &[])?[0];
+    bind(walk, node, vec![Bound::Tensor(y)])
+}
+
+/// Clip had its bounds as attributes, whose defaults are the ends of f32.
+fn clip<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let x = tensor(walk, written.node, 0)?;
+    let dtype = walk.graph.ty(x).dtype;
+    let low = scalar(walk, dtype, find(written, "min").map_or(f32::MIN, AttributeProto::f))?;
+    let high = scalar(walk, dtype, find(written, "max").map_or(f32::MAX, AttributeProto::f))?;
+    let y = apply(walk, "Clip", &Attributes::new(), &[x, low, high], &[])?[0];
+    bind(walk, written.node, vec![Bound::Tensor(y)])
+}
+
+/// Pad had its value as an attribute.
+fn pad<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let x = tensor(walk, written.node, 0)?;
+    let dtype = walk.graph.ty(x).dtype;
+    let value = scalar(walk, dtype, find(written, "value").map_or(0.0, AttributeProto::f))?;
+    let mut attributes = Attributes::new();
+    for proto in written.attributes.iter().filter(|attribute| attribute.name() != "value") {
+        if let Some(value) = attribute::read(proto, walk.context.options.external)? {
+            attributes.set(proto.name(), value);
+        }
+    }
+    let y = apply(walk, "Pad", &attributes, &[x, value], &[])?[0];
+    bind(walk, written.node, vec![Bound::Tensor(y)])
+}
+
+/// Dropout was for inference alone, where it does nothing. What its mask holds then is not said, so it has none.
+fn dropout<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let x = tensor(walk, written.node, 0)?;
+    let y = apply(walk, "Identity", &Attributes::new(), &[x], &[])?[0];
+    bind(walk, written.node, vec![Bound::Tensor(y), Bound::Absent])
+}
+
+/// BatchNormalization could have statistics for each element instead of each channel (`spatial` of 0).
+fn batch_normalization<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    if find(written, "spatial").is_some_and(|spatial| spatial.i() == 0) {
+        return Err(Error::unsupported("attribute `spatial`", "statistics are those of channels"));
+    }
+    let rest: Vec<&AttributeProto> =
+        written.attributes.iter().filter(|attribute| attribute.name() != "spatial").copied().collect();
+    operator::read(walk, written.node, &rest)
+}
+
+/// Scatter is what ScatterElements is called since.
+fn scatter<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let spec = standard::operator("ScatterElements", *OPSETS.end())?;
+    operator::add(walk, spec, written.node, written.attributes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definitions that hold in one of these opsets and not in 13.
+    fn replaced() -> impl Iterator<Item = (&'static Schema, Option<&'static Schema>)> {
+        schema::all().flat_map(|(name, definitions)| {
+            let held = schema::in_force(name, 13).filter(|schema| !schema.deprecated);
+            let is_old = move |schema: &&Schema| {
+                let holds = |opset| schema::in_force(name, opset).is_some_and(|s| s.since == schema.since);
+                !schema.deprecated && OPSETS.into_iter().any(holds) && !holds(13)
+            };
+            definitions.iter().filter(is_old).map(move |schema| (schema, held))
+        })
+    }
+
+    /// Operands, results and attributes, dtypes left out.
+    fn form_of(schema: &Schema) -> String {
+        let ports =
+            |all: &[schema::Parameter]| all.iter().map(|p| (p.name, p.arity, p.ty)).collect::<Vec<_>>();
+        let attributes: Vec<_> = schema.attributes.iter().map(|a| (a.name, a.kind, a.absence)).collect();
+        format!("{:?} {:?} {attributes:?}", ports(&schema.inputs), ports(&schema.outputs))
+    }
+
+    #[test]
+    fn whatever_has_another_form_than_in_13_says_how_it_is_read() {
+        for (schema, held) in replaced() {
+            let is_listed =
+                CHANGED.iter().any(|(name, since, _)| (*name, *since) == (schema.name, schema.since));
+            let is_known = ops::find(schema.name).is_some() || is_listed;
+            let is_other = held.is_none_or(|held| form_of(held) != form_of(schema));
+            assert!(is_listed || !is_known || !is_other, "{} {}", schema.name, schema.since);
+        }
+    }
+
+    #[test]
+    fn every_row_is_of_a_definition_that_was_replaced() {
+        let all: Vec<_> = replaced().map(|(schema, _)| (schema.name, schema.since)).collect();
+        for (name, since, _) in CHANGED {
+            assert!(all.contains(&(name, *since)), "{name} {since}");
+        }
+    }
+}

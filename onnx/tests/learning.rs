@@ -1,0 +1,146 @@
+//! Operators of `ai.onnx.ml`, written out, give what their text says.
+
+use ir::{DType, Tensor, Type};
+use onnxsmith_onnx::Error;
+use onnxsmith_onnx::import::{Imported, Options, specialise};
+use onnxsmith_onnx::program::Program;
+
+fn read(node: &str) -> Result<Imported, Error> {
+    let head = "<ir_version: 8, opset_import: [\"\" : 18, \"ai.onnx.ml\" : 3]>";
+    let text = format!("{head}\nm (float[2, 2] x) => (y) {{ {node} }}\n");
+    specialise(&Program::from_text(&text)?, &Options::default())
+}
+
+/// What a node gives for these two rows.
+fn values(node: &str, rows: [f64; 4]) -> Vec<f64> {
+    let imported = read(node).expect("it is read");
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2, 2]), |i| rows[i]);
+    let y = interp::evaluate_plain(&imported.model, &[x]).expect("values").remove(0);
+    if y.dtype().is_float() { y.to_f64s() } else { y.to_i128s().into_iter().map(|z| z as f64).collect() }
+}
+
+fn why(node: &str) -> String {
+    read(node).expect_err("it is not read").to_string()
+}
+
+const ROWS: [f64; 4] = [1.0, 2.0, 3.0, 4.0];
+
+#[test]
+fn a_scaler_takes_away_and_multiplies() {
+    let scaled = "y = ai.onnx.ml.Scaler<offset = [1.0, 0.0], scale = [2.0]>(x)";
+    assert_eq!(values(scaled, ROWS), [0.0, 4.0, 4.0, 8.0]);
+    assert!(
+        why("y = ai.onnx.ml.Scaler<offset = [1.0, 0.0, 1.0], scale = [2.0]>(x)").contains("3 for 2 features")
+    );
+    assert!(why("y = ai.onnx.ml.Scaler<offsets = [1.0], scale = [2.0]>(x)").contains("offset"));
+}
+
+#[test]
+fn a_normalizer_leaves_rows_of_zeros() {
+    let node = |norm: &str| format!("y = ai.onnx.ml.Normalizer<norm = \"{norm}\">(x)");
+    assert_eq!(values(&node("L1"), [1.0, 3.0, 0.0, 0.0]), [0.25, 0.75, 0.0, 0.0]);
+    assert_eq!(values(&node("L2"), [3.0, -4.0, 0.0, 0.0])[..2], [f64::from(0.6_f32), f64::from(-0.8_f32)]);
+    assert!(why(&node("MAX")).contains("largest"));
+}
+
+#[test]
+fn features_are_chosen_from_the_last_axis() {
+    let node = "at = Constant<value = int64[1, 3] {1, 0, 1}>() y = ai.onnx.ml.ArrayFeatureExtractor(x, at)";
+    assert_eq!(values(node, ROWS), [2.0, 1.0, 2.0, 4.0, 3.0, 4.0]);
+}
+
+#[test]
+fn a_regressor_has_the_weights_of_a_target_beside_each_other() {
+    let node = "y = ai.onnx.ml.LinearRegressor<coefficients = [1.0, 10.0, 0.0, 1.0], intercepts = [0.5, 0.0], targets = 2>(x)";
+    assert_eq!(values(node, ROWS), [21.5, 2.0, 43.5, 4.0]);
+    assert!(why("y = ai.onnx.ml.LinearRegressor<coefficients = [1.0, 10.0, 0.0]>(x)").contains("3 numbers"));
+}
+
+#[test]
+fn a_classifier_gives_the_label_of_the_highest_score() {
+    let node = |outputs: &str, transform: &str| {
+        format!(
+            "{outputs} = ai.onnx.ml.LinearClassifier<classlabels_ints = [7, 9], coefficients = [1.0, 0.0, 0.0, 1.0], \
+             intercepts = [0.0, 0.0], post_transform = \"{transform}\">(x)"
+        )
+    };
+    assert_eq!(values(&node("y, scores", "NONE"), [2.0, 1.0, 1.0, 2.0]), [7.0, 9.0]);
+    // The first of equal ones.
+    assert_eq!(values(&node("y, scores", "NONE"), [1.0; 4]), [7.0, 7.0]);
+    assert_eq!(values(&node("label, y", "SOFTMAX"), [0.0; 4]), [0.5; 4]);
+    assert_eq!(values(&node("label, y", "LOGISTIC"), [0.0; 4]), [0.5; 4]);
+    assert!(why(&node("label, y", "PROBIT")).contains("PROBIT"));
+}
+
+/// One tree: the first feature up to 1 or not, and then on the right the second, by a mode; leaves 1, 3 and 4.
+fn tree(mode: &str, rest: &str) -> String {
+    format!(
+        "nodes_treeids = [0, 0, 0, 0, 0], nodes_nodeids = [0, 1, 2, 3, 4], nodes_truenodeids = [1, 0, 3, 0, 0], \
+         nodes_falsenodeids = [2, 0, 4, 0, 0], nodes_featureids = [0, 0, 1, 0, 0], nodes_values = [1.0, 0.0, 4.0, 0.0, 0.0], \
+         nodes_modes = [\"BRANCH_LEQ\", \"LEAF\", \"{mode}\", \"LEAF\", \"LEAF\"], {rest}"
+    )
+}
+
+const TARGETS: &str = "target_treeids = [0, 0, 0], target_nodeids = [1, 3, 4], target_ids = [0, 0, 0], \
+     target_weights = [10.0, 20.0, 30.0], n_targets = 1";
+
+#[test]
+fn each_row_ends_in_one_leaf() {
+    let node = |mode: &str| format!("y = ai.onnx.ml.TreeEnsembleRegressor<{}>(x)", tree(mode, TARGETS));
+    // The second row goes right, and there it has 4 where the branch has 4.
+    assert_eq!(values(&node("BRANCH_LEQ"), ROWS), [10.0, 20.0]);
+    assert_eq!(values(&node("BRANCH_LT"), ROWS), [10.0, 30.0]);
+    assert_eq!(values(&node("BRANCH_GTE"), ROWS), [10.0, 20.0]);
+    assert_eq!(values(&node("BRANCH_GT"), ROWS), [10.0, 30.0]);
+    assert!(why(&node("BRANCH_EQ")).contains("BRANCH_EQ"));
+}
+
+#[test]
+fn trees_are_summed_and_classify() {
+    let classes = "class_treeids = [0, 0, 0], class_nodeids = [1, 3, 4], class_ids = [0, 2, 1], \
+                   class_weights = [1.0, 0.5, 1.0], classlabels_int64s = [5, 6, 7]";
+    let node = |outputs: &str| {
+        format!("{outputs} = ai.onnx.ml.TreeEnsembleClassifier<{}>(x)", tree("BRANCH_LEQ", classes))
+    };
+    assert_eq!(values(&node("y, scores"), ROWS), [5.0, 7.0]);
+    assert_eq!(values(&node("label, y"), ROWS), [1.0, 0.0, 0.0, 0.0, 0.0, 0.5]);
+    let based = tree("BRANCH_LEQ", &format!("{TARGETS}, base_values = [0.5]"));
+    assert_eq!(values(&format!("y = ai.onnx.ml.TreeEnsembleRegressor<{based}>(x)"), ROWS), [10.5, 20.5]);
+}
+
+#[test]
+fn broken_trees_are_refused() {
+    let refused = |from: &str, to: &str| {
+        why(&format!(
+            "y = ai.onnx.ml.TreeEnsembleRegressor<{}>(x)",
+            tree("BRANCH_LEQ", TARGETS).replace(from, to)
+        ))
+    };
+    assert!(
+        refused("nodes_truenodeids = [1, 0, 3, 0, 0]", "nodes_truenodeids = [1, 0, 1, 0, 0]")
+            .contains("two branches")
+    );
+    assert!(
+        refused("nodes_featureids = [0, 0, 1", "nodes_featureids = [0, 0, 2").contains("2 of 2 features")
+    );
+    assert!(refused("target_ids = [0, 0, 0]", "target_ids = [0, 0, 1]").contains("not there"));
+    assert!(
+        refused("nodes_values = [1.0, 0.0, 4.0, 0.0, 0.0]", "nodes_values = [1.0]").contains("one length")
+    );
+    assert!(refused("nodes_nodeids = [0, 1, 2, 3, 4]", "nodes_nodeids = [0, 1, 0, 3, 4]").contains("twice"));
+}
+
+#[test]
+fn support_vectors_are_near_or_far() {
+    let node = |kernel: &str| {
+        format!(
+            "y = ai.onnx.ml.SVMRegressor<kernel_type = \"{kernel}\", kernel_params = [1.0, 0.0, 0.0], n_supports = 2, \
+             support_vectors = [1.0, 2.0, 3.0, 4.0], coefficients = [1.0, 0.0], rho = [0.5]>(x)"
+        )
+    };
+    let near = values(&node("RBF"), ROWS);
+    assert_eq!(near[0], 1.5);
+    assert!((near[1] - 0.5 - (-8.0_f64).exp()).abs() < 1e-6, "{near:?}");
+    assert_eq!(values(&node("LINEAR"), ROWS), [5.5, 11.5]);
+    assert!(why(&node("POLY")).contains("POLY"));
+}

@@ -1,0 +1,98 @@
+//! Definitions of opsets 7 to 12 are read as they were meant.
+
+use ir::{DType, Tensor, Type};
+use onnxsmith_onnx::Error;
+use onnxsmith_onnx::import::{Imported, Options, specialise};
+use onnxsmith_onnx::program::Program;
+
+/// A program of an opset that takes `x` of this type.
+fn read(opset: u32, x: &str, nodes: &str) -> Result<Imported, Error> {
+    let text = format!("<ir_version: 3, opset_import: [\"\" : {opset}]>\nm ({x} x) => (y) {{ {nodes} }}\n");
+    specialise(&Program::from_text(&text)?, &Options::default())
+}
+
+/// What such a program gives for 1, 2, 3 …
+fn values(opset: u32, shape: &[i64], nodes: &str) -> Vec<f64> {
+    let sizes: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    let imported = read(opset, &format!("float[{}]", sizes.join(", ")), nodes).expect("it is read");
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, shape), |i| i as f64 + 1.0);
+    interp::evaluate_plain(&imported.model, &[x]).expect("values").remove(0).to_f64s()
+}
+
+fn why(opset: u32, x: &str, nodes: &str) -> String {
+    read(opset, x, nodes).expect_err("it is not read").to_string()
+}
+
+#[test]
+fn softmax_was_over_all_axes_from_one_on() {
+    let zeros = "zero = Constant<value = float {0.0}>() zeros = Mul(x, zero)";
+    assert_eq!(values(11, &[1, 2, 2], &format!("{zeros} y = Softmax(zeros)")), [0.25; 4]);
+    assert_eq!(values(11, &[1, 2, 2], &format!("{zeros} y = Softmax<axis = 2>(zeros)")), [0.5; 4]);
+    assert_eq!(values(9, &[2, 2], &format!("{zeros} y = Softmax<axis = 0>(zeros)")), [0.25; 4]);
+    assert_eq!(values(9, &[1, 2, 2], "y = Hardmax(x)"), [0.0, 0.0, 0.0, 1.0]);
+    let logs = values(9, &[1, 2, 2], &format!("{zeros} y = LogSoftmax(zeros)"));
+    assert!(logs.iter().all(|log| (log - 0.25_f64.ln()).abs() < 1e-6), "{logs:?}");
+}
+
+#[test]
+fn what_is_an_operand_now_was_an_attribute() {
+    assert_eq!(values(9, &[4], "y = Slice<starts = [1], ends = [3]>(x)"), [2.0, 3.0]);
+    assert_eq!(values(9, &[1, 2], "y = Squeeze<axes = [0]>(x)"), [1.0, 2.0]);
+    assert_eq!(values(11, &[2], "y = Unsqueeze<axes = [-1]>(x)"), [1.0, 2.0]);
+    assert_eq!(values(11, &[2, 2], "y = ReduceSum<axes = [1], keepdims = 0>(x)"), [3.0, 7.0]);
+    assert_eq!(values(11, &[3], "a, y = Split<split = [1, 2]>(x)"), [2.0, 3.0]);
+    assert_eq!(values(9, &[3], "y, places = TopK<k = 2>(x)"), [3.0, 2.0]);
+    assert_eq!(values(9, &[3], "y = Clip<min = 1.5, max = 2.5>(x)"), [1.5, 2.0, 2.5]);
+    assert_eq!(values(9, &[3], "y = Clip<min = 2.0>(x)"), [2.0, 2.0, 3.0]);
+    assert_eq!(values(9, &[2], "y = Pad<pads = [1, 1], value = 7.0>(x)"), [7.0, 1.0, 2.0, 7.0]);
+    assert_eq!(values(9, &[3], "y = Pad<mode = \"reflect\", pads = [1, 0]>(x)"), [2.0, 1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn dropout_does_nothing_and_has_no_mask() {
+    assert_eq!(values(9, &[2], "y, mask = Dropout<ratio = 0.9>(x)"), [1.0, 2.0]);
+    assert!(read(9, "float[2]", "z, y = Dropout(x)").is_err());
+}
+
+#[test]
+fn scatter_is_scatter_elements() {
+    let operands = "at = Constant<value = int64[1] {1}>() with = Constant<value = float[1] {5.0}>()";
+    assert_eq!(values(9, &[3], &format!("{operands} y = Scatter(x, at, with)")), [1.0, 5.0, 3.0]);
+    let why = why(11, "float[3]", &format!("{operands} y = Scatter(x, at, with)"));
+    assert!(why.contains("deprecated from opset 11 on"), "{why}");
+}
+
+#[test]
+fn what_has_changed_its_dtypes_alone_is_the_same() {
+    assert_eq!(values(7, &[2], "y = Add(x, x)"), [2.0, 4.0]);
+    assert_eq!(
+        values(9, &[2, 2], "w = Constant<value = float[2] {1.0, 1.0}>() y = Gemm(x, x, w)"),
+        [8.0, 11.0, 16.0, 23.0]
+    );
+    assert_eq!(values(8, &[1, 1, 4], "y = MaxPool<kernel_shape = [2]>(x)"), [2.0, 3.0, 4.0]);
+    assert_eq!(values(10, &[2, 2], "y = ArgMax<axis = 1, keepdims = 0>(x)").len(), 2);
+}
+
+#[test]
+fn statistics_were_those_of_channels_or_not_at_all() {
+    let one = "one = Constant<value = float[1] {1.0}>()";
+    let norm =
+        |attributes: &str| format!("{one} y = BatchNormalization<{attributes}>(x, one, one, one, one)");
+    let read_as = values(8, &[1, 1, 2], &norm("spatial = 1, epsilon = 0.0"));
+    assert_eq!(read_as, [1.0, 2.0]);
+    assert!(why(8, "float[1, 1, 2]", &norm("spatial = 0")).contains("`spatial`"));
+}
+
+#[test]
+fn what_meant_something_else_or_was_not_there_is_refused() {
+    let hot = "n = Constant<value = int64[1] {3}>() v = Constant<value = float[2] {0.0, 1.0}>() y = OneHot(x, n, v)";
+    assert!(why(9, "int64[2]", hot).contains("as defined in opset 9"));
+    assert!(read(11, "int64[2]", hot).is_ok());
+    assert!(why(6, "float[2]", "y = Add(x, x)").contains("only definitions from opset 7 on"));
+    assert!(
+        why(7, "float[1, 1, 4]", "y = AveragePool<kernel_shape = [2], ceil_mode = 1>(x)")
+            .contains("ceil_mode")
+    );
+    assert!(why(9, "float[2]", "y = Clip<low = 1.0>(x)").contains("`low`"));
+    assert!(why(10, "float[4]", "y = Slice<starts = [1], ends = [3]>(x)").contains("operand"));
+}

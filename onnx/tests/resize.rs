@@ -1,0 +1,103 @@
+//! Resize and Upsample, written out, give what ONNX's formulas say.
+
+use ir::{DType, Tensor, Type};
+use onnxsmith_onnx::Error;
+use onnxsmith_onnx::import::{Imported, Options, specialise};
+use onnxsmith_onnx::program::Program;
+
+fn read(opset: u32, shape: &str, nodes: &str) -> Result<Imported, Error> {
+    let text = format!(
+        "<ir_version: 8, opset_import: [\"\" : {opset}]>\nm (float[{shape}] x) => (y) {{ {nodes} }}\n"
+    );
+    specialise(&Program::from_text(&text)?, &Options::default())
+}
+
+/// What a program makes of 1, 2, 3 … in one row.
+fn values(opset: u32, count: i64, nodes: &str) -> Vec<f64> {
+    let imported = read(opset, &format!("1, {count}"), nodes).expect("it is read");
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, count]), |i| i as f64 + 1.0);
+    interp::evaluate_plain(&imported.model, &[x]).expect("values").remove(0).to_f64s()
+}
+
+/// Resize to so many columns or by a scale.
+fn to(columns: i64, attributes: &str) -> String {
+    format!("n = Constant<value = int64[2] {{1, {columns}}}>() y = Resize<{attributes}>(x, , , n)")
+}
+
+fn by(scale: f64, attributes: &str) -> String {
+    format!("s = Constant<value = float[2] {{1.0, {scale:?}}}>() y = Resize<{attributes}>(x, , s)")
+}
+
+const LINEAR: &str = "mode = \"linear\"";
+
+fn is_near(found: &[f64], wanted: &[f64]) {
+    let is_near = found.len() == wanted.len() && found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-6);
+    assert!(is_near, "{found:?} instead of {wanted:?}");
+}
+
+#[test]
+fn the_nearest_element_is_taken() {
+    assert_eq!(values(18, 2, &by(2.0, "mode = \"nearest\"")), [1.0, 1.0, 2.0, 2.0]);
+    let floor =
+        "mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", nearest_mode = \"floor\"";
+    assert_eq!(values(18, 2, &by(3.0, floor)), [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+    // Halfway between two, at 0.5 and 2.5.
+    assert_eq!(values(18, 4, &by(0.5, "nearest_mode = \"round_prefer_floor\"")), [1.0, 3.0]);
+    assert_eq!(values(18, 4, &by(0.5, "nearest_mode = \"round_prefer_ceil\"")), [2.0, 4.0]);
+    assert_eq!(values(18, 4, &by(0.5, "nearest_mode = \"ceil\"")), [2.0, 4.0]);
+}
+
+#[test]
+fn what_is_between_elements_is_on_a_line() {
+    is_near(&values(18, 2, &by(2.0, LINEAR)), &[1.0, 1.25, 1.75, 2.0]);
+    let aligned = format!("{LINEAR}, coordinate_transformation_mode = \"align_corners\"");
+    is_near(&values(18, 2, &to(4, &aligned)), &[1.0, 4.0 / 3.0, 5.0 / 3.0, 2.0]);
+    is_near(&values(18, 3, &to(1, &aligned)), &[1.0]);
+    let asymmetric = format!("{LINEAR}, coordinate_transformation_mode = \"asymmetric\"");
+    is_near(&values(18, 2, &by(2.0, &asymmetric)), &[1.0, 1.5, 2.0, 2.0]);
+    let torch = format!("{LINEAR}, coordinate_transformation_mode = \"pytorch_half_pixel\"");
+    is_near(&values(18, 3, &to(1, &torch)), &[1.0]);
+    is_near(&values(18, 3, &to(1, LINEAR)), &[2.0]);
+}
+
+#[test]
+fn a_cubic_goes_through_four() {
+    // At -0.25, the elements beyond the first being the first: 1.10546875 times 1 and -0.10546875 times 2.
+    let found = values(18, 4, &by(2.0, "mode = \"cubic\""));
+    is_near(&found[..1], &[0.894_531_25]);
+    let aligned = "mode = \"cubic\", coordinate_transformation_mode = \"align_corners\"";
+    let found = values(18, 4, &to(7, aligned));
+    is_near(&[found[0], found[2], found[4], found[6]], &[1.0, 2.0, 3.0, 4.0]);
+}
+
+#[test]
+fn every_axis_has_its_own_scale() {
+    let nodes = "s = Constant<value = float[2] {2.0, 1.0}>() y = Resize<mode = \"linear\">(x, , s)";
+    assert_eq!(values(13, 2, nodes), [1.0, 2.0, 1.0, 2.0]);
+    let chosen = "s = Constant<value = float[1] {2.0}>() y = Resize<mode = \"linear\", axes = [-1]>(x, , s)";
+    is_near(&values(18, 2, chosen), &[1.0, 1.25, 1.75, 2.0]);
+}
+
+#[test]
+fn older_opsets_had_no_half_pixels() {
+    let scales = "s = Constant<value = float[2] {1.0, 2.0}>()";
+    assert_eq!(values(10, 2, &format!("{scales} y = Resize<mode = \"linear\">(x, s)")), [1.0, 1.5, 2.0, 2.0]);
+    assert_eq!(values(9, 2, &format!("{scales} y = Upsample(x, s)")), [1.0, 1.0, 2.0, 2.0]);
+    assert_eq!(values(8, 2, "y = Upsample<scales = [1.0, 2.0]>(x)"), [1.0, 1.0, 2.0, 2.0]);
+    let shrinks = "s = Constant<value = float[2] {1.0, 0.5}>() y = Resize(x, s)";
+    assert!(read(10, "1, 4", shrinks).expect_err("nobody knows").to_string().contains("opset 11"));
+}
+
+#[test]
+fn what_is_not_known_is_refused() {
+    let why = |nodes: &str| read(18, "1, 4", nodes).expect_err("it is refused").to_string();
+    assert!(why(&by(2.0, "antialias = 1")).contains("`antialias`"));
+    assert!(why(&by(2.0, "mode = \"cubic\", exclude_outside = 1")).contains("`exclude_outside`"));
+    assert!(why(&by(2.0, "coordinate_transformation_mode = \"tf_crop_and_resize\"")).contains("tf_crop"));
+    assert!(why(&by(1e9, "mode = \"nearest\"")).contains("times"));
+    assert!(why(&by(-1.0, "mode = \"nearest\"")).contains("times"));
+    assert!(why("n = Constant<value = int64[1] {4}>() y = Resize(x, , , n)").contains("for 2 axes"));
+    // 2 of 3 and 5 of 3: the middle of an element, but for what f32 loses.
+    let floor = "coordinate_transformation_mode = \"align_corners\", nearest_mode = \"floor\"";
+    assert!(read(18, "1, 4", &to(4, floor)).is_ok());
+}
