@@ -228,7 +228,13 @@ impl Scope {
         self.constant("number", &constant, initializers)
     }
 
-    fn constant(&mut self, name: &str, constant: &Tensor, initializers: &mut Vec<Initializer>) -> ValueId {
+    /// A new constant, among these initializers, of this name or one made from it.
+    pub fn constant(
+        &mut self,
+        name: &str,
+        constant: &Tensor,
+        initializers: &mut Vec<Initializer>,
+    ) -> ValueId {
         let value = self.fresh(name);
         let tensor = crate::proto::TensorProto { name: None, ..tensor::to_proto("", constant) };
         initializers.push(Initializer { value, tensor });

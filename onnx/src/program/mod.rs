@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`edit`] | programs that may do the same with less |
+//! | `plain` | programs that do the same in plainer words |
 //! | `read` | `ModelProto` → [`Program`] |
 //! | `write` | [`Program`] → `ModelProto` |
 //!
@@ -41,6 +42,7 @@
 //! ```
 
 pub mod edit;
+mod plain;
 mod read;
 mod write;
 
