@@ -336,3 +336,36 @@ fn a_fault_in_what_is_said_in_other_words_is_blamed_on_these() {
         assert!(form == "parameter" || !operators.contains(&"Concat".to_owned()), "{form}: {operators:?}");
     }
 }
+
+/// A scan over the columns of x, backwards, with a sum that goes around and pieces that pile up as columns.
+const COLUMNS: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
+columns (float[2, 3] x, float[2] begin) => (sum, all) {
+    a = Abs(x)
+    sum, all = Scan(begin, a) <
+        num_scan_inputs = 1, scan_input_axes = [1], scan_input_directions = [1], scan_output_axes = [1],
+        body = column (s, c) => (next, twice) {
+            next = Add(s, c)
+            twice = Add(next, c)
+        }
+    >
+}"#;
+
+#[test]
+fn a_fault_in_a_scan_keeps_the_scan_and_is_blamed_on_it() {
+    /// It goes the other way.
+    fn forwards(program: &Program) -> Option<Program> {
+        let mut program = program.clone();
+        let mut nodes = program.main.body.nodes.iter_mut();
+        let scan = nodes.find(|node| node.rest.op_type() == "Scan")?;
+        scan.attributes.retain(|attribute| attribute.rest.name() != "scan_input_directions");
+        Some(program)
+    }
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2, 3]), |i| i as f64 - 2.0);
+    let inputs = [("x", x.into()), ("begin", row(&[0.0, 1.0]))];
+    let (reduced, operators, _) = reduced(forwards, COLUMNS, &inputs);
+    assert!(reduced.signature.contains("| form Scan "), "{}", reduced.signature);
+    assert!(
+        operators.contains(&"Scan".to_owned()) && !operators.contains(&"Abs".to_owned()),
+        "{operators:?}"
+    );
+}

@@ -1,15 +1,16 @@
 //! A program on its way, with the types of its values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use ir::{DType, Tensor, Type};
+use ir::{DType, NodeKind, Tensor, Type};
 use onnx::export::{export, value_info};
 use onnx::external::External;
 use onnx::import::declared_type;
 use onnx::program::{Body, Initializer, Node, Port, Program, ValueId};
 use onnx::proto::TensorProto;
 use onnx::{names, tensor};
-use ops::{Model, Spec};
+use ops::operator::Batch;
+use ops::{Model, Operator, Spec};
 
 /// A program on its way. It computes what the model does that it was made of.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Draft {
     pub opset: u32,
     /// The types of the values of the main graph, as far as they are known.
     types: BTreeMap<ValueId, Type>,
+    /// What nodes give that keep the slices of their first operand apart.
+    apart: BTreeSet<ValueId>,
 }
 
 impl Draft {
@@ -37,7 +40,13 @@ impl Draft {
         for Initializer { value, tensor } in &body.initializers {
             types.insert(*value, tensor::type_of(tensor).ok()?);
         }
-        Some(Self { program, inputs: inputs.to_vec(), opset: model.opset, types })
+        let apart = apart(model, body);
+        Some(Self { program, inputs: inputs.to_vec(), opset: model.opset, types, apart })
+    }
+
+    /// Whether a value is given by a node that makes each slice of it along the first axis of a slice of its first operand.
+    pub(crate) fn is_apart(&self, value: ValueId) -> bool {
+        self.apart.contains(&value)
     }
 
     /// The main graph.
@@ -150,6 +159,21 @@ impl Draft {
         all.dedup_by_key(|(value, _)| *value);
         all
     }
+}
+
+/// What nodes of one output give that keep the slices of their first operand apart.
+fn apart(model: &Model, body: &Body) -> BTreeSet<ValueId> {
+    let by_name: BTreeMap<&str, &Node> = body.nodes.iter().map(|node| (node.rest.name(), node)).collect();
+    let mut apart = BTreeSet::new();
+    for (id, node) in model.graph.iter() {
+        let NodeKind::Operator(op) = &node.kind else { continue };
+        let is_apart = op.facts(&model.graph.types(&node.inputs)).batch == Batch::Apart;
+        let written = by_name.get(names::node(id.index()).as_str());
+        if let Some([Some(value)]) = written.filter(|_| is_apart).map(|node| &node.outputs[..]) {
+            apart.insert(*value);
+        }
+    }
+    apart
 }
 
 /// A tensor of int64.

@@ -9,7 +9,7 @@ use ops::Model;
 use rand::RngExt;
 
 use crate::draft::Draft;
-use crate::{computed, constants, said, sizes, spelled};
+use crate::{branch, coincidence, computed, constants, repeat, said, scan, sizes, spelled};
 
 /// A form of programs.
 #[derive(Clone, Copy)]
@@ -27,9 +27,9 @@ pub struct Form {
 /// A rewriting: the draft with a form, which computes the same.
 pub type Rewriting = fn(Draft, &mut Choices) -> Option<Draft>;
 
-/// All forms, in the order in which they come in: parameters before the constants that they are, and what is said of types
-/// last, because it depends on all else.
-pub const FORMS: [Form; 7] = [
+/// All forms, in the order in which they come in: parameters before the constants that they are, bodies
+/// inside each other, and what is said of types last, because it depends on all else.
+pub const FORMS: [Form; 13] = [
     Form {
         name: "spelled parameter",
         about: "a parameter in other words: -1 and 0 in Reshape, 1 in Expand, INT64_MAX as an end, an axis from the other end",
@@ -41,6 +41,42 @@ pub const FORMS: [Form; 7] = [
         about: "a parameter that a chain computes from shapes: Shape, Gather, Slice, Concat, arithmetic, Cast",
         share: 0.6,
         write: computed::write,
+    },
+    Form {
+        name: "made constant",
+        about: "an initializer that an operator makes of others",
+        share: 0.15,
+        write: coincidence::made,
+    },
+    Form {
+        name: "shared constant",
+        about: "one initializer in the places of several that are equal",
+        share: 0.4,
+        write: coincidence::shared,
+    },
+    Form {
+        name: "node twice",
+        about: "a node twice, and uses of either; an output of the model may be one of them",
+        share: 0.2,
+        write: coincidence::twice,
+    },
+    Form {
+        name: "If",
+        about: "some nodes are one side of a branch, whose condition is a constant, an input or computed from shapes",
+        share: 0.15,
+        write: branch::write,
+    },
+    Form {
+        name: "Loop",
+        about: "some nodes are the body of a loop, of what goes around and what piles up",
+        share: 0.12,
+        write: repeat::write,
+    },
+    Form {
+        name: "Scan",
+        about: "some nodes are the body of a loop over slices",
+        share: 0.1,
+        write: scan::write,
     },
     Form {
         name: "Constant node",

@@ -26,17 +26,27 @@
 //! |---|---|
 //! | [`form`] | the forms, as a table, and which of them a model gets |
 //! | [`draft`] | a program on its way, with the types of its values |
-//! | `computed` | parameters that are computed from shapes |
+//! | `chain` | nodes that compute numbers from shapes |
+//! | `computed` | parameters that are computed so |
+//! | `coincidence` | what is equal is one thing or several, and what is constant is computed |
+//! | `segment` | nodes that are cut out to be put into a body |
+//! | `branch`, `repeat`, `scan` | If, Loop and Scan around some nodes |
 //! | `spelled` | parameters in other words: −1, 0, `INT64_MAX` |
 //! | `constants` | constants as Constant nodes, inputs, and defaults of inputs |
 //! | `sizes` | sizes that are names, or not said |
 //! | `said` | types that are said of some values, or of none |
 
+mod branch;
+mod chain;
+mod coincidence;
 mod computed;
 mod constants;
 pub mod draft;
 pub mod form;
+mod repeat;
 mod said;
+mod scan;
+mod segment;
 mod sizes;
 mod spelled;
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use ir::{Choices, DType};
-use onnx::program::Port;
+use onnx::program::{Node, Port};
 use onnx::proto::ValueInfoProto;
 use onnx::proto::tensor_shape_proto::{Dimension, dimension};
 use onnx::proto::type_proto;
@@ -47,6 +47,7 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
         return None;
     }
     draft.body_mut().declared.clear();
+    draft.body_mut().nodes.iter_mut().for_each(forget);
     for (i, port) in draft.body_mut().outputs.iter_mut().enumerate() {
         for (axis, dim) in dims(&mut port.declared).iter_mut().enumerate() {
             // A name of its own says nothing either.
@@ -58,12 +59,23 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     Some(draft)
 }
 
+/// Says no sizes in the bodies of a node.
+fn forget(node: &mut Node) {
+    for body in node.attributes.iter_mut().filter_map(|attribute| attribute.body.as_mut()) {
+        body.declared.clear();
+        for port in body.inputs.iter_mut().chain(&mut body.outputs) {
+            for dim in dims(&mut port.declared) {
+                dim.value = None;
+            }
+        }
+        body.nodes.iter_mut().for_each(forget);
+    }
+}
+
 /// Whether an input keeps its sizes: it has a default, or tells a parameter, whose length is a rank.
 fn is_fixed(draft: &Draft, port: &Port) -> bool {
     let is_default = draft.body().initializers.iter().any(|i| i.value == port.value);
-    let tells = |(slot, node): (usize, &onnx::program::Node)| {
-        node.inputs.get(slot).copied().flatten() == Some(port.value)
-    };
+    let tells = |(slot, node): (usize, &Node)| node.inputs.get(slot).copied().flatten() == Some(port.value);
     let mut parameters = draft
         .body()
         .nodes

@@ -25,7 +25,7 @@ pub(crate) fn value(position: usize, port: usize) -> String {
 }
 
 /// The name of the node at a position.
-pub(crate) fn node(position: usize) -> String {
+pub fn node(position: usize) -> String {
     format!("n{position}")
 }
 

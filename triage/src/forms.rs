@@ -21,6 +21,8 @@ pub(crate) enum Form {
     If,
     /// A loop.
     Loop,
+    /// A loop over slices.
+    Scan,
     /// Sizes of inputs that are names, or not said at all.
     Sizes,
     /// Types of values inside that are not said.
@@ -39,6 +41,7 @@ impl Form {
         match self {
             Self::If => "form If",
             Self::Loop => "form Loop",
+            Self::Scan => "form Scan",
             Self::Sizes => "form sizes",
             Self::Types => "form value_info",
             Self::Parameters => "form parameter",
@@ -111,6 +114,11 @@ impl<'p> Forms<'p> {
                     let iterations = self.iterations(&held);
                     let without = iterations.and_then(|n| self.program.with_iterations(way, *at, n));
                     all.extend(without.map(|p| (Form::Loop, p)));
+                }
+                "Scan" => {
+                    let slices = self.iterations(&held);
+                    let without = slices.and_then(|n| self.program.with_slices(way, *at, n));
+                    all.extend(without.map(|p| (Form::Scan, p)));
                 }
                 _ => {}
             }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`edit`] | programs that may do the same with less |
 //! | `plain` | programs that do the same in plainer words |
+//! | `slices` | a Scan, written out |
 //! | `read` | `ModelProto` → [`Program`] |
 //! | `write` | [`Program`] → `ModelProto` |
 //!
@@ -44,6 +45,7 @@
 pub mod edit;
 mod plain;
 mod read;
+mod slices;
 mod write;
 
 use crate::Error;
