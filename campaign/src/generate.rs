@@ -42,6 +42,8 @@ pub struct Generated {
     pub adversarial: Adversarial,
     /// What the models take.
     pub footprints: Footprints,
+    /// How many cases are written in each form of programs.
+    pub forms: BTreeMap<String, u64>,
     /// How many cases are expected to be refused, by rule.
     pub rules: BTreeMap<String, u64>,
 }
@@ -183,6 +185,9 @@ impl Generated {
         self.footprints.add(&case.footprint, budget);
         if let Some(relaxed) = &case.relaxed {
             *self.rules.entry(relaxed.rule.clone()).or_default() += 1;
+        }
+        for form in &case.forms {
+            *self.forms.entry((*form).to_owned()).or_default() += 1;
         }
         for (operator, _) in case::operators(&case.model) {
             self.nodes += 1;

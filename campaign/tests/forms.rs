@@ -279,3 +279,93 @@ fn what_a_reduced_program_leads_to_can_be_run_again() {
     let outputs = interp::evaluate_plain(&model, &tensors).unwrap();
     assert_eq!(outputs[1].to_f64s(), [48.0], "3 doubled four times, and above 0");
 }
+
+/// All forms that say in other words what an initializer or a declared type says: y = Reshape(|x|, [2, N / 2]) + c + d.
+const WORDS: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
+words (float[1, N] x, float[1] d) => (y) <int64[1] two = {2}, float[1] d = {4}> {
+    a = Abs(x)
+    c = Constant <value_float = 1.0> ()
+    shape = Shape <start = 1, end = 2> (x)
+    half = Div(shape, two)
+    sizes = Concat <axis = 0> (two, half)
+    r = Reshape(a, sizes)
+    s = Add(r, c)
+    y = Add(s, d)
+}"#;
+
+/// The program with Neg in place of each Abs.
+fn negated(program: &Program) -> Program {
+    let mut program = program.clone();
+    for node in program.main.body.nodes.iter_mut().filter(|node| node.rest.op_type() == "Abs") {
+        node.rest.op_type = Some("Neg".to_owned());
+    }
+    program
+}
+
+#[test]
+fn a_fault_in_what_is_said_in_other_words_is_blamed_on_these() {
+    fn sizes(program: &Program) -> Option<Program> {
+        let open = onnx::import::inputs(program).expect("inputs").iter().any(|i| i.open().next().is_some());
+        open.then(|| negated(program))
+    }
+    fn types(program: &Program) -> Option<Program> {
+        (!program.undeclared().is_empty()).then(|| negated(program))
+    }
+    fn parameters(program: &Program) -> Option<Program> {
+        (!program.open_parameters().is_empty()).then(|| negated(program))
+    }
+    fn defaults(program: &Program) -> Option<Program> {
+        program.without_defaults().map(|_| negated(program))
+    }
+    fn constants(program: &Program) -> Option<Program> {
+        program.without_constant_nodes().map(|_| negated(program))
+    }
+    type Wrong = fn(&Program) -> Option<Program>;
+    let all: [(&str, Wrong); 5] = [
+        ("sizes", sizes),
+        ("value_info", types),
+        ("parameter", parameters),
+        ("default", defaults),
+        ("Constant", constants),
+    ];
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 6]), |i| i as f64 + 1.0);
+    for (form, wrong) in all {
+        let (reduced, operators, _) = reduced(wrong, WORDS, &[("x", x.clone().into())]);
+        assert!(reduced.signature.contains(&format!("| form {form} ")), "{form}: {}", reduced.signature);
+        assert!(operators.contains(&"Abs".to_owned()), "{form}: {operators:?}");
+        assert!(form == "parameter" || !operators.contains(&"Concat".to_owned()), "{form}: {operators:?}");
+    }
+}
+
+/// A scan over the columns of x, backwards, with a sum that goes around and pieces that pile up as columns.
+const COLUMNS: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
+columns (float[2, 3] x, float[2] begin) => (sum, all) {
+    a = Abs(x)
+    sum, all = Scan(begin, a) <
+        num_scan_inputs = 1, scan_input_axes = [1], scan_input_directions = [1], scan_output_axes = [1],
+        body = column (s, c) => (next, twice) {
+            next = Add(s, c)
+            twice = Add(next, c)
+        }
+    >
+}"#;
+
+#[test]
+fn a_fault_in_a_scan_keeps_the_scan_and_is_blamed_on_it() {
+    /// It goes the other way.
+    fn forwards(program: &Program) -> Option<Program> {
+        let mut program = program.clone();
+        let mut nodes = program.main.body.nodes.iter_mut();
+        let scan = nodes.find(|node| node.rest.op_type() == "Scan")?;
+        scan.attributes.retain(|attribute| attribute.rest.name() != "scan_input_directions");
+        Some(program)
+    }
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2, 3]), |i| i as f64 - 2.0);
+    let inputs = [("x", x.into()), ("begin", row(&[0.0, 1.0]))];
+    let (reduced, operators, _) = reduced(forwards, COLUMNS, &inputs);
+    assert!(reduced.signature.contains("| form Scan "), "{}", reduced.signature);
+    assert!(
+        operators.contains(&"Scan".to_owned()) && !operators.contains(&"Abs".to_owned()),
+        "{operators:?}"
+    );
+}

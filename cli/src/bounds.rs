@@ -66,6 +66,10 @@ pub(crate) struct Bounds {
     /// The probability that the next node relates to one that stands, as pairs do that optimisers rewrite; 0.15 by default.
     #[arg(long, value_name = "SHARE", value_parser = amount::share)]
     pub related_share: Option<f64>,
+    /// The share of models that are written with forms of programs: size names, computed parameters, branches, loops; 0.5 by
+    /// default.
+    #[arg(long, value_name = "SHARE", value_parser = amount::share)]
+    pub forms: Option<f64>,
     /// A file (TOML) that says all of this, and weights, probabilities and patterns as well; see docs/budgets.md. Flags
     /// overrule it.
     #[arg(long, value_name = "FILE")]
@@ -88,6 +92,7 @@ impl Bounds {
             ("functions", self.functions),
             ("zero-dims", self.zero_dims),
             ("related-share", self.related_share),
+            ("forms", self.forms),
         ];
         let flags = Taste {
             nodes: self.nodes.clone(),

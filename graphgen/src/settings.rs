@@ -89,6 +89,25 @@ pub struct Settings {
     pub reuse: f64,
     /// The probability that an operand is an earlier one of its node once more, where that may be.
     pub again: f64,
+    /// The forms of programs that models are written in.
+    pub forms: Forms,
+}
+
+/// Which forms models are written in: size names, computed parameters, branches, loops. What these are, and how a model is
+/// written so, the crate `forms` knows.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Forms {
+    /// The share of models that have any. All others are written as they are.
+    pub share: f64,
+    /// The share of these that are meant to have a form, by its name.
+    pub each: BTreeMap<&'static str, f64>,
+}
+
+impl Default for Forms {
+    /// No form at all.
+    fn default() -> Self {
+        Self { share: 0.5, each: BTreeMap::new() }
+    }
 }
 
 /// How large values get in a graph that is grown into its budget.
@@ -142,6 +161,7 @@ impl Default for Settings {
             related: 0.15,
             reuse: 0.3,
             again: 0.06,
+            forms: Forms::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use graphgen::{Policy, Settings, Use, Weights};
+use graphgen::{Forms, Policy, Settings, Use, Weights};
 use interp::Evaluation;
 use ir::{DType, Datum, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
@@ -29,6 +29,10 @@ pub struct Case {
     pub model: Model,
     /// The model as ONNX bytes.
     pub onnx: Vec<u8>,
+    /// The program that these are, where that is more than the model: it leads to the model at these inputs.
+    pub program: Option<Program>,
+    /// The forms that it was written in, by name.
+    pub forms: Vec<&'static str>,
     /// The inputs, by name.
     pub inputs: Vec<(String, Tensor)>,
     /// Whether value search found values on which everything is defined.
@@ -57,6 +61,8 @@ impl Case {
             index: 0,
             model,
             onnx: Vec::new(),
+            program: None,
+            forms: Vec::new(),
             inputs: Vec::new(),
             all_defined: true,
             adversarial: false,
@@ -147,6 +153,16 @@ pub enum CaseError {
         /// Why.
         cause: interp::Error,
     },
+    /// The program that the model was written as does not lead to a model.
+    #[error("case {index}, written with {}, cannot be read: {cause}", forms.join(", "))]
+    Form {
+        /// The case.
+        index: u64,
+        /// The forms that it is written in.
+        forms: Vec<&'static str>,
+        /// Why.
+        cause: onnx::Error,
+    },
     /// A model that breaks a rule is not refused as it should be.
     #[error("case {index}: {cause}")]
     NotRefused {
@@ -227,6 +243,17 @@ impl Maker<'_> {
 
     /// The valid case that a stream gives.
     pub fn make_from(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
+        let case = self.flat(index, settings, stream)?;
+        // What has no values yet leads nowhere.
+        if self.values == Values::None {
+            Ok(case)
+        } else {
+            written(case, &settings.forms, stream.child("forms"))
+        }
+    }
+
+    /// The same before it is written as a program.
+    fn flat(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
         let mut undefined: Option<Case> = None;
         let (mut rejected, mut refused) = (0, 0);
         for draw in 0..MOST_DRAWS {
@@ -301,6 +328,27 @@ impl Maker<'_> {
         let all_defined = found.all_defined;
         Ok(Case { model: found.fill(model), inputs, all_defined, edges, ..case })
     }
+}
+
+/// The case in forms of programs, where some are drawn. Its model is then what the program leads to: the values that were there
+/// are the same, and those by which the program finds its way are new.
+fn written(case: Case, forms: &Forms, stream: Stream) -> Result<Case, CaseError> {
+    let Some(written) = forms::write(&case.model, &case.inputs, forms, stream) else { return Ok(case) };
+    let forms::Written { program, inputs, forms } = written;
+    let inputs: BTreeMap<String, Datum> = inputs.into_iter().map(|(name, t)| (name, t.into())).collect();
+    let index = case.index;
+    let read = |cause| CaseError::Form { index, forms: forms.clone(), cause };
+    let model = trace(&program, &inputs).map_err(read)?.model;
+    let values = reference::bind(&model, &inputs).map_err(|why| read(onnx::Error::invalid("inputs", why)))?;
+    Ok(Case {
+        onnx: onnx::encode(&program.write()),
+        inputs: named(&model, values),
+        footprint: Footprint::of(&model).unwrap_or_default(),
+        model,
+        program: Some(program),
+        forms,
+        ..case
+    })
 }
 
 /// Pairs inputs with the names of the model's variables.

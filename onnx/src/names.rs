@@ -25,7 +25,7 @@ pub(crate) fn value(position: usize, port: usize) -> String {
 }
 
 /// The name of the node at a position.
-pub(crate) fn node(position: usize) -> String {
+pub fn node(position: usize) -> String {
     format!("n{position}")
 }
 
@@ -54,7 +54,7 @@ impl Names {
 }
 
 /// The operands that are attributes here: slot, attribute and how it is written, ascending.
-pub(crate) fn static_slots(spec: &Spec, opset: u32) -> Vec<(usize, &'static str, Place)> {
+pub fn static_slots(spec: &Spec, opset: u32) -> Vec<(usize, &'static str, Place)> {
     let mut slots: Vec<_> = spec
         .fields
         .iter()

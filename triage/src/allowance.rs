@@ -48,7 +48,7 @@ impl Suspect<'_> {
     ) -> Result<Verdict, WorkerError> {
         match (verdict, exam.outcome) {
             (Verdict::Incomparable(Why::Unsupported(what)), Outcome::Rejected { stage, message }) => {
-                Ok(if self.lacks_nothing_alone(target)? {
+                Ok(if !self.lacks_a_form(target)? && self.lacks_nothing_alone(target)? {
                     differential::refusal(&target.backend, &target.level, *stage, message)
                 } else {
                     Verdict::Incomparable(Why::Unsupported(what))

@@ -20,7 +20,7 @@ use std::rc::Rc;
 use interp::{Limits, Profile};
 use ir::{NodeId, NodeKind, Tensor, Type};
 use ops::{Graph, Model, Op};
-use oracles::{Culprit, Finding, Symptom, Verdict, Why};
+use oracles::{Culprit, Finding, Symptom, Verdict, Why, differential};
 use worker::{Outcome, WorkerError};
 
 use crate::allowance::Exam;
@@ -160,7 +160,7 @@ impl<'a> Suspect<'a> {
     /// Who is to blame for a target's finding.
     pub fn blame(&self, target: &Target, finding: &Finding) -> Result<Blamed, WorkerError> {
         if let Some(program) = self.program
-            && !shows(target, finding, Trial::of(self.model.clone(), self.inputs.to_vec(), self.profile))?
+            && !shows(target, finding, self.trial())?
         {
             return self.blame_form(target, finding, program);
         }
@@ -175,9 +175,24 @@ impl<'a> Suspect<'a> {
         self.isolated().map(|isolated| Whole { target, isolated, memory: &self.memory })
     }
 
-    /// The model with its inputs, where that is all that targets get.
-    pub(crate) fn flat(&self) -> Option<Problem> {
-        self.program.is_none().then(|| Problem::flat(self.model.clone(), self.inputs.to_vec()))
+    /// The model with its inputs, where that is all that a target needs to show a finding.
+    pub(crate) fn flat(&self, target: &Target, finding: &Finding) -> Result<Option<Problem>, WorkerError> {
+        let is_enough = match self.program {
+            Some(_) => shows(target, finding, self.trial())?,
+            None => true,
+        };
+        Ok(is_enough.then(|| Problem::flat(self.model.clone(), self.inputs.to_vec())))
+    }
+
+    /// The model by itself, without the forms of its program.
+    fn trial(&self) -> Option<Trial> {
+        Trial::of(self.model.clone(), self.inputs.to_vec(), self.profile)
+    }
+
+    /// Whether what a target says that it lacks is a form of the program: it says no such thing of the model.
+    pub(crate) fn lacks_a_form(&self, target: &Target) -> Result<bool, WorkerError> {
+        let Some(trial) = self.program.and_then(|_| self.trial()) else { return Ok(false) };
+        Ok(differential::lacks(&trial.outcome(target)?).is_none())
     }
 
     /// The first form without which the target is right.

@@ -1,4 +1,4 @@
-//! The forms of a program (branches, loops, sizes that are not said), and the program with one of them undone.
+//! The forms of a program (branches, loops, computed parameters, sizes that are not said), and the program with one of them undone.
 //!
 //! Where a target is wrong about a program and right about the model that it leads to, a form is to blame: the one without
 //! which it is right.
@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use harness::reference;
+use interp::{Profile, Taps};
 use ir::{Datum, Interface, Tensor, Type};
 use onnx::export::value_info;
 use onnx::import::{Imported, Inside, Options, Origin, specialise};
-use onnx::program::Program;
 use onnx::program::edit::Way;
+use onnx::program::{Program, ValueId};
 use ops::Model;
 
 /// A form of a program, by its name in signatures.
@@ -20,8 +21,18 @@ pub(crate) enum Form {
     If,
     /// A loop.
     Loop,
+    /// A loop over slices.
+    Scan,
     /// Sizes of inputs that are names, or not said at all.
     Sizes,
+    /// Types of values inside that are not said.
+    Types,
+    /// Operands that are computed, or come in, where this program has attributes.
+    Parameters,
+    /// Inputs that have a default.
+    Defaults,
+    /// Constant nodes.
+    Constants,
 }
 
 impl Form {
@@ -30,7 +41,12 @@ impl Form {
         match self {
             Self::If => "form If",
             Self::Loop => "form Loop",
+            Self::Scan => "form Scan",
             Self::Sizes => "form sizes",
+            Self::Types => "form value_info",
+            Self::Parameters => "form parameter",
+            Self::Defaults => "form default",
+            Self::Constants => "form Constant",
         }
     }
 }
@@ -83,7 +99,9 @@ impl<'p> Forms<'p> {
     /// For each form the program without it, which computes the same for these inputs. The outer ones come first.
     pub(crate) fn undone(&self) -> Vec<(Form, Program)> {
         let mut all: Vec<(Form, Program)> = Vec::new();
-        all.extend(with_sizes(self.program, self.inputs).map(|p| (Form::Sizes, p)));
+        for (form, without) in PLAINER {
+            all.extend(without(self.program, self.inputs).map(|p| (*form, p)));
+        }
         for held in held(self.program) {
             let Held { way, at, .. } = &held;
             match held.op_type.as_str() {
@@ -96,6 +114,11 @@ impl<'p> Forms<'p> {
                     let iterations = self.iterations(&held);
                     let without = iterations.and_then(|n| self.program.with_iterations(way, *at, n));
                     all.extend(without.map(|p| (Form::Loop, p)));
+                }
+                "Scan" => {
+                    let slices = self.iterations(&held);
+                    let without = slices.and_then(|n| self.program.with_slices(way, *at, n));
+                    all.extend(without.map(|p| (Form::Scan, p)));
                 }
                 _ => {}
             }
@@ -164,6 +187,59 @@ fn held(program: &Program) -> Vec<Held> {
         holding.collect::<Vec<_>>()
     });
     nodes.collect()
+}
+
+/// A program without all uses of a form, which computes the same for inputs of these names; `None` where it has none.
+type Plainer = fn(&Program, &BTreeMap<String, Datum>) -> Option<Program>;
+
+/// What is said in plainer words, all of one form at once.
+const PLAINER: &[(Form, Plainer)] = &[
+    (Form::Sizes, with_sizes),
+    (Form::Types, with_types),
+    (Form::Parameters, with_parameters),
+    (Form::Defaults, |program, _| program.without_defaults()),
+    (Form::Constants, |program, _| program.without_constant_nodes()),
+];
+
+/// How many forms a program has: bodies, each by itself, and each kind of what may be said in plainer words.
+pub(crate) fn count(program: &Program) -> usize {
+    let has_open_sizes = onnx::import::inputs(program)
+        .is_ok_and(|inputs| inputs.iter().any(|input| input.open().next().is_some()));
+    let kinds = [
+        has_open_sizes,
+        !program.undeclared().is_empty(),
+        !program.open_parameters().is_empty(),
+        program.without_defaults().is_some(),
+        program.without_constant_nodes().is_some(),
+    ];
+    held(program).len() + kinds.into_iter().filter(|&has| has).count()
+}
+
+/// The program with the types of all values of the main graph said.
+fn with_types(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
+    let open = program.undeclared();
+    if open.is_empty() {
+        return None;
+    }
+    let graph = lead(&program.giving_all(&open), inputs).ok()?.model.graph;
+    let types = graph.outputs.iter().map(|output| graph.ty(output.value).clone());
+    Some(program.declaring(&open.into_iter().zip(types).collect()))
+}
+
+/// The program with constants for all operands that this program has as attributes.
+fn with_parameters(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
+    let open = program.open_parameters();
+    if open.is_empty() {
+        return None;
+    }
+    let values: Vec<ValueId> =
+        open.iter().map(|&(.., value)| value).collect::<BTreeSet<_>>().into_iter().collect();
+    let Led { model, inputs, .. } = lead(&program.giving_all(&values), inputs).ok()?;
+    let outputs = interp::evaluate(&model, &inputs, &Profile::DECLARED, Taps::Outputs).ok()?.outputs;
+    let known: BTreeMap<ValueId, Tensor> =
+        values.into_iter().zip(outputs.into_iter().map(|o| o.tensor)).collect();
+    let constants: Vec<_> = open.iter().map(|(at, slot, value)| (*at, *slot, known[value].clone())).collect();
+    Some(program.with_constants(&constants)?.pruned())
 }
 
 /// The program with the sizes of those of its inputs said that are tensors, if one is not.

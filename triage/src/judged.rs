@@ -105,7 +105,7 @@ impl Judged {
             if finding.telling_check().is_some() && !is_optimisers {
                 continue;
             }
-            let whole = question.suspect.flat().filter(|_| is_optimisers);
+            let whole = if is_optimisers { question.suspect.flat(&target, finding)? } else { None };
             let found =
                 named(&target, (**finding).clone(), answer.alone.take(), whole.as_ref(), question.stop)?;
             **finding = found.finding;

@@ -133,7 +133,8 @@ impl Suspect<'_> {
         let Accused { verdict, alone, node } = self.concluded(target, all_defined, verdict, exam)?;
         let Verdict::Bug(finding) = verdict else { return Ok(Peeled::Nothing(verdict)) };
         let is_told = finding.is_consequence();
-        let first = named(target, *finding, alone, self.flat().as_ref(), stop)?;
+        let flat = self.flat(target, &finding)?;
+        let first = named(target, *finding, alone, flat.as_ref(), stop)?;
         let Some(whole) = self.whole(target) else { return Ok(Peeled::Found(Box::new(first), Vec::new())) };
         let (mut all, mut cut) = (Vec::new(), BTreeSet::new());
         for id in whole.operators() {

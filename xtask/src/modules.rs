@@ -17,6 +17,7 @@ const CRATES: &[(&str, &str)] = &[
     ("ops", "### ops\n"),
     ("onnx", "### onnx\n"),
     ("graphgen", "### graphgen\n"),
+    ("forms", "### forms\n"),
     ("interp", "### interp\n"),
     ("values", "### values\n"),
     ("worker", "### worker\n"),

@@ -215,6 +215,8 @@ impl<'p> Ledger<'p> {
         let Ok(evaluation) = interp::evaluate(model, inputs, profile, Taps::Outputs) else { return Ok(None) };
         let smaller = Case {
             onnx: case::export(model)?,
+            program: None,
+            forms: Vec::new(),
             inputs: case::named(model, inputs.clone()),
             model: model.clone(),
             all_defined: true,

@@ -6,6 +6,7 @@ use std::collections::btree_map::Entry;
 use graphgen::Settings;
 use interp::{Evaluation, Taps};
 use ir::{Interface, Tensor};
+use onnx::program::Program;
 use oracles::{Expected, Verdict, Why};
 
 use super::Plan;
@@ -14,6 +15,7 @@ use harness::case::{self, Case, CaseError};
 use harness::invalid::answer;
 use harness::target::Target;
 use harness::validity::{Relaxed, Validity};
+use triage::Written;
 use triage::blame::Suspect;
 use triage::judged::{Judged, Told};
 use triage::oracle::{AskError, Question};
@@ -109,8 +111,11 @@ impl Ran {
         asked: &Asked<'_>,
     ) -> Result<(), AskError> {
         let Asked { case, inputs, expected, stop } = *asked;
-        let suspect = Suspect::new(&case.model, inputs, levels[0].profile);
-        let runs = Target::run_all(levels, &case.onnx, &case.inputs, &Interface::of(&case.model))?;
+        let interface = Interface::of(&case.model);
+        let written = |program: &Program| Written { program: program.clone(), interface: interface.clone() };
+        let written = case.program.as_ref().map(written);
+        let suspect = Suspect::new(&case.model, inputs, levels[0].profile).written(written.as_ref());
+        let runs = Target::run_all(levels, &case.onnx, &case.inputs, &interface)?;
         for ((number, target), ran) in (first..).zip(levels).zip(&runs) {
             let question = Question {
                 target,

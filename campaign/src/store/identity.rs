@@ -193,6 +193,7 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
         related,
         reuse,
         again,
+        forms,
     } = settings;
     let names = |dtypes: DTypes| -> Vec<&str> { dtypes.iter().map(DType::name).collect() };
     let wanted_on: BTreeMap<&str, Vec<&str>> = wanted_on.iter().map(|(op, on)| (*op, names(*on))).collect();
@@ -229,6 +230,7 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
         ("related", json!(related)),
         ("reuse", json!(reuse)),
         ("again", json!(again)),
+        ("forms", json!({ "share": forms.share, "each": forms.each })),
     ];
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

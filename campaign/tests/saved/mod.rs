@@ -16,6 +16,8 @@ pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profi
     let case = Case {
         index: 7,
         onnx: case::export(&model).expect("a model"),
+        program: None,
+        forms: Vec::new(),
         inputs: case::named(&model, inputs),
         model,
         all_defined: true,

@@ -34,7 +34,7 @@ const DEFAULT_TIME: Duration = Duration::from_mins(1);
 /// Runs a campaign.
 pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let taste = args.bounds.taste()?;
-    let settings = taste.settings()?;
+    let mut settings = taste.settings()?;
     let known = known(args.known.as_deref())?;
     let levels = levels(args)?;
     let oracles = Oracles::named(&args.oracles, &args.relations)?;
@@ -44,6 +44,8 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let mut targets = open(common, &args.on, &limits)?;
     let before = backends::usage::cpu_seconds();
     learn(common, &mut targets, store.as_ref(), &settings, jobs(args.jobs))?;
+    // What an engine has is found out by models without forms.
+    settings.forms.each = forms::usual();
     let time = args.time.or_else(|| args.cases.is_none().then_some(DEFAULT_TIME));
     let plan = Plan {
         maker: Maker {

@@ -22,6 +22,8 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     }
     let theirs = support.as_ref().map_or(&Profile::DECLARED, |support| support.profile);
     let profile = args.profile.unwrap_or(theirs);
+    // What an engine has is found out by models without forms.
+    settings.forms.each = forms::usual();
     let maker = Maker {
         seed: common.seed,
         settings,

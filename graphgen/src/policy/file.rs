@@ -130,6 +130,7 @@ const KEYS: &[(&str, Set)] = &[
     ("aliases", |t, v| share(t, "aliases", v)),
     ("pattern-share", |t, v| share(t, "pattern-share", v)),
     ("related-share", |t, v| share(t, "related-share", v)),
+    ("forms", |t, v| share(t, "forms", v)),
     ("weights", weights),
     ("templates", |t, v| patterns(t, v, Pattern::chain)),
     ("patterns", |t, v| patterns(t, v, Pattern::graph)),
@@ -309,6 +310,7 @@ impl Taste {
         settings.again = share("aliases", settings.again);
         settings.pattern = share("pattern-share", settings.pattern);
         settings.related = share("related-share", settings.related);
+        settings.forms.share = share("forms", settings.forms.share);
         let opset = settings.opset;
         if settings.opsets().is_empty() { Err(TasteError::Nothing { opset }) } else { Ok(settings) }
     }

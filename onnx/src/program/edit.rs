@@ -81,14 +81,14 @@ impl Program {
             piles.iter_mut().zip(results).for_each(|(pile, piece)| pile.push(piece));
         }
         for pile in piles {
-            state.push(program.main.stack(&pile, &mut nodes, &mut initializers)?);
+            state.push(program.main.stack(&pile, 0, &mut nodes, &mut initializers)?);
         }
         program.replace(way, at, nodes, initializers, &state)
     }
 
     /// The program with other nodes in place of one, and these values in place of its outputs. An output of the model
     /// keeps its name: then an Identity node gives it.
-    fn replace(
+    pub(super) fn replace(
         mut self,
         way: &Way,
         at: usize,
@@ -208,6 +208,19 @@ impl Node {
         self.attributes.push(Attribute { rest, body: None, bodies: Vec::new() });
         self
     }
+
+    /// This node with an attribute that is a list of integers.
+    #[must_use]
+    pub fn with_ints(mut self, name: &str, values: Vec<i64>) -> Self {
+        let rest = AttributeProto {
+            name: Some(name.to_owned()),
+            r#type: Some(AttributeType::Ints as i32),
+            ints: values,
+            ..AttributeProto::default()
+        };
+        self.attributes.push(Attribute { rest, body: None, bodies: Vec::new() });
+        self
+    }
 }
 
 impl Scope {
@@ -223,29 +236,41 @@ impl Scope {
     }
 
     /// A new constant of rank 0.
-    fn number(&mut self, number: i64, dtype: DType, initializers: &mut Vec<Initializer>) -> ValueId {
+    pub(super) fn number(
+        &mut self,
+        number: i64,
+        dtype: DType,
+        initializers: &mut Vec<Initializer>,
+    ) -> ValueId {
         let constant = Tensor::from_i128_fn(&Type::new(dtype, []), |_| number.into());
         self.constant("number", &constant, initializers)
     }
 
-    fn constant(&mut self, name: &str, constant: &Tensor, initializers: &mut Vec<Initializer>) -> ValueId {
+    /// A new constant, among these initializers, of this name or one made from it.
+    pub fn constant(
+        &mut self,
+        name: &str,
+        constant: &Tensor,
+        initializers: &mut Vec<Initializer>,
+    ) -> ValueId {
         let value = self.fresh(name);
         let tensor = crate::proto::TensorProto { name: None, ..tensor::to_proto("", constant) };
         initializers.push(Initializer { value, tensor });
         value
     }
 
-    /// Nodes that put values one behind the other along a new first axis; `None` for none.
-    fn stack(
+    /// Nodes that put values one behind the other along a new axis; `None` for none.
+    pub(super) fn stack(
         &mut self,
         pieces: &[ValueId],
+        axis: i64,
         nodes: &mut Vec<Node>,
         initializers: &mut Vec<Initializer>,
     ) -> Option<ValueId> {
         if pieces.is_empty() {
             return None;
         }
-        let axes = Tensor::from_i128_fn(&Type::new(DType::I64, [1]), |_| 0);
+        let axes = Tensor::from_i128_fn(&Type::new(DType::I64, [1]), |_| axis.into());
         let axes = self.constant("axes", &axes, initializers);
         let mut stacked = Vec::with_capacity(pieces.len());
         for &piece in pieces {
@@ -254,12 +279,12 @@ impl Scope {
             stacked.push(Some(one));
         }
         let all = self.fresh("stacked");
-        nodes.push(Node::new("Concat", stacked, vec![Some(all)]).with_int("axis", 0));
+        nodes.push(Node::new("Concat", stacked, vec![Some(all)]).with_int("axis", axis));
         Some(all)
     }
 
     /// A body once more, with new values for all that it defines and does not find in `bound`.
-    fn copy(&mut self, body: &Body, bound: &mut HashMap<ValueId, ValueId>) -> Body {
+    pub(super) fn copy(&mut self, body: &Body, bound: &mut HashMap<ValueId, ValueId>) -> Body {
         let define = |scope: &mut Self, value: ValueId, bound: &mut HashMap<ValueId, ValueId>| {
             let name = scope.name(value).to_owned();
             *bound.entry(value).or_insert_with(|| scope.fresh(&name))

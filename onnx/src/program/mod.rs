@@ -3,6 +3,8 @@
 //! | module | holds |
 //! |---|---|
 //! | [`edit`] | programs that may do the same with less |
+//! | `plain` | programs that do the same in plainer words |
+//! | `slices` | a Scan, written out |
 //! | `read` | `ModelProto` → [`Program`] |
 //! | `write` | [`Program`] → `ModelProto` |
 //!
@@ -41,7 +43,9 @@
 //! ```
 
 pub mod edit;
+mod plain;
 mod read;
+mod slices;
 mod write;
 
 use crate::Error;

@@ -65,6 +65,14 @@ fn text(model: &Model) -> Result<(), String> {
 
 /// What our ONNX form loses.
 fn bytes(case: &Case) -> Result<(), String> {
+    if let Some(program) = &case.program {
+        let read = case::program(&case.onnx).map_err(|e| format!("the program cannot be read: {e}"))?;
+        return if read.write() == program.write() {
+            Ok(())
+        } else {
+            Err("the program is read as another one".to_owned())
+        };
+    }
     let known = case.inputs.iter().map(|(name, tensor)| (name.clone(), tensor.clone().into())).collect();
     let read = case::import(&case.onnx, &known).map_err(|e| format!("the ONNX form cannot be read: {e}"))?;
     let again =

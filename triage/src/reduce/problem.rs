@@ -14,7 +14,7 @@ use ops::{Graph, Model, Op};
 use serde::Serialize;
 
 use super::scalar::{Scalar, scalars};
-use crate::forms::{Led, Written, lead};
+use crate::forms::{Led, Written, count, lead};
 use harness::case;
 
 /// A model with the values of its inputs.
@@ -35,6 +35,8 @@ pub struct Size {
     pub nodes: usize,
     /// The elements of all values: inputs, constants and what operators give.
     pub elements: u64,
+    /// The forms of a program.
+    pub forms: usize,
     /// The outputs of a program. A value that is one keeps its name, and that may keep a node.
     pub outputs: usize,
     /// Attributes that are not at their default.
@@ -105,6 +107,7 @@ impl Problem {
                 None => graphs().flat_map(|g| &g.nodes).filter(|n| does_something(&n.kind)).count(),
             },
             elements: inline(&self.model).as_ref().map_or(u64::MAX, all_elements),
+            forms: self.program.as_ref().map_or(0, |written| count(&written.program)),
             outputs: self.program.as_ref().map_or(0, |written| written.interface.outputs.len()),
             attributes: graphs().map(attributes).sum(),
             distinct: different.len(),

@@ -1,0 +1,107 @@
+//! Constants in the other places that ONNX has for them: a Constant node, an input, the default of an input.
+
+use ir::{Choices, DType, Tensor};
+use onnx::program::{Attribute, Initializer, Node, Port, ValueId};
+use onnx::proto::attribute_proto::AttributeType;
+use onnx::proto::{AttributeProto, TensorProto};
+use rand::RngExt;
+
+use crate::draft::{Draft, parameters, unnamed};
+
+/// The share of constants that change their place, beside one that does for sure.
+const SHARE: f64 = 0.4;
+
+/// Some initializers as Constant nodes, each somewhere before its first use.
+pub(crate) fn nodes(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
+    for value in chosen(&draft, choices, |_, _| true)? {
+        let tensor = draft.tensor(value)?;
+        let Some(last) = draft.first_use(value) else { continue };
+        let attribute = attribute(&tensor, choices);
+        let name = draft.program.main.name(value).to_owned();
+        let mut node = Node::new("Constant", Vec::new(), vec![Some(value)]);
+        // The name says at which position of the model it stands.
+        node.rest.name = Some(name.strip_prefix('v').map_or_else(|| name.clone(), |at| format!("n{at}")));
+        node.attributes.push(Attribute { rest: attribute, body: None, bodies: Vec::new() });
+        let body = draft.body_mut();
+        body.initializers.retain(|i| i.value != value);
+        body.nodes.insert(choices.random_range(0..=last), node);
+    }
+    Some(draft)
+}
+
+/// Some initializers as inputs.
+pub(crate) fn inputs(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
+    let is_rare = choices.random_bool(0.7);
+    // Parameters that only a run tells are rare in the world, and ask more of a runtime than all else.
+    for value in chosen(&draft, choices, |draft, value| !is_rare || !is_parameter(draft, value))? {
+        let tensor = draft.tensor(value)?;
+        draft.body_mut().initializers.retain(|i| i.value != value);
+        draft.input(value, tensor);
+    }
+    Some(draft)
+}
+
+/// Some initializers that are the defaults of inputs as well. Nothing is given for these.
+pub(crate) fn defaults(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
+    for value in chosen(&draft, choices, |draft, value| !is_parameter(draft, value))? {
+        let declared = unnamed(draft.ty(value)?);
+        draft.body_mut().inputs.push(Port { value, declared });
+    }
+    Some(draft)
+}
+
+/// Some of the initializers that are fit for it, one at least.
+fn chosen(
+    draft: &Draft,
+    choices: &mut Choices,
+    is_fit: impl Fn(&Draft, ValueId) -> bool,
+) -> Option<Vec<ValueId>> {
+    let all = draft.body().initializers.iter().map(|i: &Initializer| i.value);
+    let is_free = |&value: &ValueId| draft.initializer(value).is_some() && draft.first_use(value).is_some();
+    let fit: Vec<ValueId> = all.filter(is_free).filter(|&value| is_fit(draft, value)).collect();
+    if fit.is_empty() {
+        return None;
+    }
+    let sure = choices.random_range(0..fit.len());
+    let each = fit.iter().enumerate().filter(|&(i, _)| i == sure || choices.random_bool(SHARE));
+    Some(each.map(|(_, &value)| value).collect())
+}
+
+/// Whether a value is an operand that is an attribute here.
+fn is_parameter(draft: &Draft, value: ValueId) -> bool {
+    draft.body().nodes.iter().any(|node| {
+        parameters(node, draft.opset)
+            .iter()
+            .any(|&(slot, _)| node.inputs.get(slot).copied().flatten() == Some(value))
+    })
+}
+
+/// The attribute of a Constant node for a tensor: one of those that can hold it.
+fn attribute(tensor: &Tensor, choices: &mut Choices) -> AttributeProto {
+    let of = |name: &str, kind: AttributeType| AttributeProto {
+        name: Some(name.to_owned()),
+        r#type: Some(kind as i32),
+        ..AttributeProto::default()
+    };
+    let whole = || tensor.to_i128s().into_iter().map(|n| n as i64).collect::<Vec<_>>();
+    let floats = || tensor.to_f64s().into_iter().map(|x| x as f32).collect::<Vec<_>>();
+    let is_short = choices.random_bool(0.5);
+    match (tensor.dtype(), tensor.shape().len(), tensor.is_empty()) {
+        (DType::I64, 0, _) if is_short => {
+            AttributeProto { i: whole().first().copied(), ..of("value_int", AttributeType::Int) }
+        }
+        (DType::I64, 1, false) if is_short => {
+            AttributeProto { ints: whole(), ..of("value_ints", AttributeType::Ints) }
+        }
+        (DType::F32, 0, _) if is_short => {
+            AttributeProto { f: floats().first().copied(), ..of("value_float", AttributeType::Float) }
+        }
+        (DType::F32, 1, false) if is_short => {
+            AttributeProto { floats: floats(), ..of("value_floats", AttributeType::Floats) }
+        }
+        _ => {
+            let t = TensorProto { name: None, ..onnx::tensor::to_proto("", tensor) };
+            AttributeProto { t: Some(t), ..of("value", AttributeType::Tensor) }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The forms, as a table, and which of them a model gets.
+
+use std::collections::BTreeMap;
+
+use graphgen::Forms;
+use ir::{Choices, Stream, Tensor};
+use onnx::program::Program;
+use ops::Model;
+use rand::RngExt;
+
+use crate::draft::Draft;
+use crate::{branch, coincidence, computed, constants, repeat, said, scan, sizes, spelled};
+
+/// A form of programs.
+#[derive(Clone, Copy)]
+pub struct Form {
+    /// Its name, in settings and reports.
+    pub name: &'static str,
+    /// What it is, in words.
+    pub about: &'static str,
+    /// The share of models with forms that are meant to have this one. Not every model has a place for it.
+    pub share: f64,
+    /// Brings it in; `None` where the program has no place for it.
+    pub write: Rewriting,
+}
+
+/// A rewriting: the draft with a form, which computes the same.
+pub type Rewriting = fn(Draft, &mut Choices) -> Option<Draft>;
+
+/// All forms, in the order in which they come in: parameters before the constants that they are, bodies
+/// inside each other, and what is said of types last, because it depends on all else.
+pub const FORMS: [Form; 13] = [
+    Form {
+        name: "spelled parameter",
+        about: "a parameter in other words: -1 and 0 in Reshape, 1 in Expand, INT64_MAX as an end, an axis from the other end",
+        share: 0.3,
+        write: spelled::write,
+    },
+    Form {
+        name: "computed parameter",
+        about: "a parameter that a chain computes from shapes: Shape, Gather, Slice, Concat, arithmetic, Cast",
+        share: 0.6,
+        write: computed::write,
+    },
+    Form {
+        name: "made constant",
+        about: "an initializer that an operator makes of others",
+        share: 0.15,
+        write: coincidence::made,
+    },
+    Form {
+        name: "shared constant",
+        about: "one initializer in the places of several that are equal",
+        share: 0.4,
+        write: coincidence::shared,
+    },
+    Form {
+        name: "node twice",
+        about: "a node twice, and uses of either; an output of the model may be one of them",
+        share: 0.2,
+        write: coincidence::twice,
+    },
+    Form {
+        name: "If",
+        about: "some nodes are one side of a branch, whose condition is a constant, an input or computed from shapes",
+        share: 0.15,
+        write: branch::write,
+    },
+    Form {
+        name: "Loop",
+        about: "some nodes are the body of a loop, of what goes around and what piles up",
+        share: 0.12,
+        write: repeat::write,
+    },
+    Form {
+        name: "Scan",
+        about: "some nodes are the body of a loop over slices",
+        share: 0.1,
+        write: scan::write,
+    },
+    Form {
+        name: "Constant node",
+        about: "an initializer as a Constant node, in each of its attributes",
+        share: 0.25,
+        write: constants::nodes,
+    },
+    Form {
+        name: "constant input",
+        about: "an initializer as an input",
+        share: 0.1,
+        write: constants::inputs,
+    },
+    Form {
+        name: "default",
+        about: "an initializer that is the default of an input as well",
+        share: 0.1,
+        write: constants::defaults,
+    },
+    Form {
+        name: "sizes",
+        about: "sizes of inputs that are names, one for equal sizes of several inputs, or not said",
+        share: 0.45,
+        write: sizes::write,
+    },
+    Form {
+        name: "value_info",
+        about: "the types of some values inside are not said, or of none",
+        share: 0.25,
+        write: said::write,
+    },
+];
+
+/// The share of models with forms that each form is meant for, by its name.
+pub fn usual() -> BTreeMap<&'static str, f64> {
+    FORMS.iter().map(|form| (form.name, form.share)).collect()
+}
+
+/// A model that was written as a program.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Written {
+    /// The program.
+    pub program: Program,
+    /// The values of its inputs, by name. Those of the model are among them.
+    pub inputs: Vec<(String, Tensor)>,
+    /// The forms that it has, by name.
+    pub forms: Vec<&'static str>,
+}
+
+/// Writes a valid model, with the values of its inputs by name, in forms that are drawn; `None` where there are none. Each form
+/// draws from a stream of its own.
+pub fn write(model: &Model, inputs: &[(String, Tensor)], forms: &Forms, stream: Stream) -> Option<Written> {
+    if forms.each.is_empty() || !stream.rng().random_bool(forms.share.clamp(0.0, 1.0)) {
+        return None;
+    }
+    let mut draft = Draft::of(model, inputs)?;
+    let mut written = Vec::new();
+    for form in &FORMS {
+        let mut choices = stream.child(form.name).rng();
+        let share = forms.each.get(form.name).copied().unwrap_or(0.0).clamp(0.0, 1.0);
+        if !choices.random_bool(share) {
+            continue;
+        }
+        if let Some(with) = (form.write)(draft.clone(), &mut choices) {
+            draft = with;
+            written.push(form.name);
+        }
+    }
+    let Draft { program, inputs, .. } = draft;
+    (!written.is_empty()).then_some(Written { program, inputs, forms: written })
+}

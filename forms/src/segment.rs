@@ -1,0 +1,183 @@
+//! Nodes that stand one behind the other in the main graph, cut out to be put into a body.
+//!
+//! Nodes are in SSA order, so whatever stands between two places may be moved into a body there: it captures what it uses. What
+//! others use of it becomes the outputs of the body, under new names, because the node that holds the body keeps the old ones.
+
+use std::collections::BTreeMap;
+
+use ir::{Choices, DType, Tensor, Type};
+use onnx::program::{Attribute, Body, Declaration, Node, Port, ValueId};
+use onnx::proto::attribute_proto::AttributeType;
+use onnx::proto::{AttributeProto, GraphProto, ValueInfoProto};
+use ops::operator::elements;
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+
+use crate::draft::{Draft, unnamed};
+
+/// The most nodes that are put into a body.
+const LONGEST: usize = 4;
+
+/// The most elements of what a body gives: it is there several times.
+const LARGEST: u64 = 1 << 14;
+
+/// How often another place is tried.
+const TRIES: usize = 8;
+
+/// What a body gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    /// The value that the nodes around know.
+    pub(crate) outside: ValueId,
+    /// The value that the body has for it.
+    pub(crate) inside: ValueId,
+    /// Its type.
+    pub(crate) ty: Type,
+}
+
+/// Nodes that were cut out.
+#[derive(Clone, Debug)]
+pub(crate) struct Segment {
+    /// Where they stood.
+    pub(crate) at: usize,
+    pub(crate) nodes: Vec<Node>,
+    /// What others use of them; one value at least.
+    pub(crate) given: Vec<Given>,
+    /// What is said of the types of the other values.
+    pub(crate) declared: Vec<Declaration>,
+}
+
+/// Cuts some nodes out; `None` where there are none that somebody uses, or what they give is too much.
+pub(crate) fn cut(draft: &mut Draft, choices: &mut Choices) -> Option<Segment> {
+    let count = draft.body().nodes.len();
+    for _ in 0..TRIES.min(count * TRIES) {
+        let at = choices.random_range(0..count);
+        let end = (at + choices.random_range(1..=LONGEST)).min(count);
+        if let Some(given) = given(draft, at, end) {
+            return Some(take(draft, at, end, given));
+        }
+    }
+    None
+}
+
+/// The values of some nodes that others use, with their types; `None` where there are none, or one cannot be given.
+fn given(draft: &Draft, at: usize, end: usize) -> Option<Vec<(ValueId, Type)>> {
+    let body = draft.body();
+    let mut given = Vec::new();
+    for value in body.nodes[at..end].iter().flat_map(|node| node.outputs.iter().flatten()) {
+        let inside: usize = body.nodes[at..end].iter().map(|node| uses(node, *value)).sum();
+        if draft.uses(*value) > inside {
+            let ty = draft.ty(*value).filter(|ty| elements(ty) <= LARGEST)?;
+            given.push((*value, ty.clone()));
+        }
+    }
+    (!given.is_empty()).then_some(given)
+}
+
+/// How often a node uses a value, its bodies included.
+fn uses(node: &Node, value: ValueId) -> usize {
+    let operands = node.inputs.iter().filter(|&&operand| operand == Some(value)).count();
+    let inside = node.bodies().map(|body| {
+        let nodes: usize = body.nodes.iter().map(|inner| uses(inner, value)).sum();
+        nodes + body.outputs.iter().filter(|port| port.value == value).count()
+    });
+    operands + inside.sum::<usize>()
+}
+
+fn take(draft: &mut Draft, at: usize, end: usize, given: Vec<(ValueId, Type)>) -> Segment {
+    let mut nodes: Vec<Node> = draft.body_mut().nodes.drain(at..end).collect();
+    let mut renamed = BTreeMap::new();
+    let mut all = Vec::new();
+    for (outside, ty) in given {
+        let name = format!("{}_inside", draft.program.main.name(outside));
+        let inside = draft.fresh(&name, ty.clone());
+        renamed.insert(outside, inside);
+        all.push(Given { outside, inside, ty });
+    }
+    for node in &mut nodes {
+        rename(node, &renamed);
+    }
+    let inner: Vec<ValueId> = nodes.iter().flat_map(|node| node.outputs.iter().flatten().copied()).collect();
+    let (declared, rest) = std::mem::take(&mut draft.body_mut().declared)
+        .into_iter()
+        .partition(|said| said.value.is_some_and(|value| inner.contains(&value)));
+    draft.body_mut().declared = rest;
+    Segment { at, nodes, given: all, declared }
+}
+
+/// Other values in place of some, of what a node uses and gives, its bodies included.
+pub(crate) fn rename(node: &mut Node, to: &BTreeMap<ValueId, ValueId>) {
+    let instead = |value: &mut ValueId| *value = to.get(value).copied().unwrap_or(*value);
+    node.inputs.iter_mut().chain(&mut node.outputs).flatten().for_each(instead);
+    for body in node
+        .attributes
+        .iter_mut()
+        .flat_map(|attribute| attribute.body.iter_mut().chain(&mut attribute.bodies))
+    {
+        for inner in &mut body.nodes {
+            rename(inner, to);
+        }
+        body.outputs.iter_mut().for_each(|port| instead(&mut port.value));
+    }
+}
+
+/// A body.
+pub(crate) fn body(
+    name: &str,
+    inputs: Vec<Port>,
+    nodes: Vec<Node>,
+    outputs: Vec<Port>,
+    declared: Vec<Declaration>,
+) -> Body {
+    let rest = GraphProto { name: Some(name.to_owned()), ..GraphProto::default() };
+    Body { inputs, initializers: Vec::new(), nodes, outputs, declared, rest }
+}
+
+/// An input or output of a body, of a type that is said in most cases.
+pub(crate) fn port(value: ValueId, ty: &Type, choices: &mut Choices) -> Port {
+    let declared = if choices.random_bool(0.8) { unnamed(ty) } else { ValueInfoProto::default() };
+    Port { value, declared }
+}
+
+/// An attribute that holds a body.
+pub(crate) fn holding(name: &str, body: Body) -> Attribute {
+    let rest = AttributeProto {
+        name: Some(name.to_owned()),
+        r#type: Some(AttributeType::Graph as i32),
+        ..AttributeProto::default()
+    };
+    Attribute { rest, body: Some(body), bodies: Vec::new() }
+}
+
+/// Any value of a type that is there before a node, or a constant.
+pub(crate) fn any(draft: &mut Draft, at: usize, ty: &Type, choices: &mut Choices) -> ValueId {
+    let known: Vec<ValueId> =
+        draft.before(at).into_iter().filter(|(_, is)| is == ty).map(|(value, _)| value).collect();
+    match known.choose(choices) {
+        Some(&value) if choices.random_bool(0.5) => value,
+        _ => {
+            let number = choices.random_range(0..=1);
+            let tensor = if ty.dtype.is_float() {
+                Tensor::from_f64_fn(ty, |_| f64::from(number))
+            } else {
+                Tensor::from_i128_fn(ty, |_| i128::from(number))
+            };
+            draft.constant("stand_in", &tensor)
+        }
+    }
+}
+
+/// A truth value that is this, without an axis: a constant or computed from shapes before a node, to which the nodes are
+/// added.
+pub(crate) fn truth(draft: &mut Draft, at: usize, is: bool, choices: &mut Choices) -> (ValueId, Vec<Node>) {
+    let tensor = Tensor::from_i128_fn(&Type::new(DType::Bool, []), |_| i128::from(is));
+    match choices.random_range(0..4) {
+        0 => (draft.constant("condition", &tensor), Vec::new()),
+        1 => {
+            let name = draft.fresh("condition", tensor.ty());
+            draft.input(name, tensor);
+            (name, Vec::new())
+        }
+        _ => crate::chain::Chain::new(draft, at, choices).compared(is),
+    }
+}

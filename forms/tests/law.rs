@@ -1,0 +1,106 @@
+//! The law of forms: a program leads back to the graph that it was written from, or to one that computes the same values.
+
+use std::collections::BTreeMap;
+
+use graphgen::{Forms, Settings, Weights, generate};
+use interp::{Profile, Taps};
+use ir::{Datum, Stream, Tensor};
+use onnx::import::{Imported, Options, specialise};
+use onnx::program::Program;
+use onnxsmith_forms::{FORMS, Written, usual, write};
+use ops::Model;
+use rand::RngExt;
+use values::{Budget, Searched};
+
+/// How many models each form is tried on.
+const MODELS: u64 = 120;
+
+/// The forms that leave the graph as it is, node by node.
+const EXACT: [&str; 4] = ["Constant node", "default", "sizes", "value_info"];
+
+/// A model in an opset of its own, with inputs on which it is defined.
+fn model(seed: u64) -> (Model, Vec<(String, Tensor)>) {
+    let stream = Stream::new(seed);
+    let opset = stream.child("opset").rng().random_range(13..=26);
+    let settings = Settings { opset, nodes: 8, function: 0.2, ..Settings::default() };
+    let generated = generate(&settings, &Weights, stream.child("structure"));
+    let budget = Budget { runs: 4, ..Budget::default() };
+    let searched =
+        values::find_or_replace(generated.model, &generated.constants, stream.child("values"), budget);
+    let Searched { model, found, .. } = searched.expect("generated models are valid");
+    let names: Vec<String> = model.graph.variables().map(|(_, name, _)| name.to_owned()).collect();
+    let inputs = names.into_iter().zip(found.inputs(&model)).collect();
+    (found.fill(model), inputs)
+}
+
+fn lead(program: &Program, inputs: &[(String, Tensor)]) -> Result<Model, onnx::Error> {
+    let known: BTreeMap<String, Datum> =
+        inputs.iter().map(|(name, tensor)| (name.clone(), tensor.clone().into())).collect();
+    let options = Options { known_inputs: &known, ..Options::default() };
+    let Imported { model, .. } = specialise(program, &options)?;
+    Ok(model)
+}
+
+/// The outputs by name, as bytes.
+fn outputs(model: &Model, inputs: &[(String, Tensor)]) -> BTreeMap<String, (Vec<usize>, Vec<u8>)> {
+    let by_name: BTreeMap<&str, &Tensor> = inputs.iter().map(|(name, t)| (name.as_str(), t)).collect();
+    let inputs: Vec<Tensor> = model.graph.variables().map(|(_, name, _)| by_name[name].clone()).collect();
+    let evaluation =
+        interp::evaluate(model, &inputs, &Profile::DECLARED, Taps::Outputs).expect("a reference");
+    let named = model.graph.outputs.iter().zip(evaluation.outputs);
+    named.map(|(o, is)| (o.name.clone(), (is.tensor.shape().to_vec(), is.tensor.to_bytes()))).collect()
+}
+
+#[track_caller]
+fn holds(seed: u64, model: &Model, inputs: &[(String, Tensor)], written: &Written) -> Model {
+    let Written { program, inputs: all, forms } = written;
+    let text = || program.to_text().to_string();
+    let led = lead(program, all)
+        .unwrap_or_else(|e| panic!("seed {seed}, {forms:?}: it leads nowhere: {e}\n{}", text()));
+    assert_eq!(outputs(&led, all), outputs(model, inputs), "seed {seed}, {forms:?}\n{}", text());
+    let bytes = onnx::encode(&program.write());
+    let again =
+        onnx::proto::decode("model", &bytes).and_then(Program::read).expect("what was written is read");
+    assert!(again.write() == program.write(), "seed {seed}, {forms:?}: it is read as another program");
+    led
+}
+
+#[test]
+fn each_form_leads_back_to_the_same_values() {
+    let models: Vec<_> = (0..MODELS).map(model).collect();
+    for form in &FORMS {
+        let only = Forms { share: 1.0, each: [(form.name, 1.0)].into() };
+        let mut met = 0;
+        for (seed, (model, inputs)) in (0..).zip(&models) {
+            let Some(written) = write(model, inputs, &only, Stream::new(seed).child("forms")) else {
+                continue;
+            };
+            met += 1;
+            let led = holds(seed, model, inputs, &written);
+            if EXACT.contains(&form.name) {
+                assert_eq!(led, *model, "seed {seed}: {} changes the graph", form.name);
+            }
+        }
+        println!("{}: {met} of {MODELS} models", form.name);
+        assert!(met >= MODELS / 10, "{} has a place in {met} of {MODELS} models", form.name);
+    }
+}
+
+#[test]
+fn forms_together_lead_back_to_the_same_values() {
+    let all = Forms { share: 1.0, each: usual() };
+    for seed in 0..MODELS {
+        let (model, inputs) = model(seed);
+        if let Some(written) = write(&model, &inputs, &all, Stream::new(seed).child("forms")) {
+            holds(seed, &model, &inputs, &written);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_asked_for_is_written_as_it_is() {
+    let (model, inputs) = model(0);
+    assert_eq!(write(&model, &inputs, &Forms::default(), Stream::new(0)), None);
+    let none = Forms { share: 0.0, each: usual() };
+    assert_eq!(write(&model, &inputs, &none, Stream::new(0)), None);
+}
