@@ -21,6 +21,7 @@
 //! | [`fault`] | a fault, by where it sits |
 //! | [`catalogue`] | those in kernels, a file per family of operators |
 //! | `rewritings` | those in what an optimiser makes of a model |
+//! | [`programs`] | those in how programs are read, for each of their forms one |
 //! | `processes` | those in how a process runs models |
 //! | `node` | what the faulty kernels are made of: the right kernels, on other operands or with other results |
 //! | `kernels` | the CPU's kernels but for one |
@@ -49,6 +50,7 @@ pub mod malice;
 mod node;
 mod prepared;
 mod processes;
+pub mod programs;
 mod reduction;
 pub mod report;
 mod rewritings;

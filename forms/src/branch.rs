@@ -9,7 +9,7 @@ use crate::segment::{Given, any, body, cut, holding, port, truth};
 
 /// Puts some nodes into a branch.
 pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
-    let segment = cut(&mut draft, choices)?;
+    let segment = cut(&mut draft, "If", choices)?;
     let is_then = choices.random_bool(0.5);
     let (condition, mut nodes) = truth(&mut draft, segment.at, is_then, choices);
     let mut outputs = Vec::new();

@@ -1,15 +1,15 @@
 //! Loop: some nodes are a body that runs a few times.
 //!
 //! The nodes use nothing that the loop changes, so that every iteration gives the same. What they give goes around (and is first
-//! something else of the type), or piles up, and one of the pieces is taken. How often the loop runs is said by its count, by its
-//! condition, or by both.
+//! something else of the type), or piles up, and one of the pieces is taken. In half of the loops only one iteration gives it, and
+//! the others what goes around, or something else. How often the loop runs is said by its count, by its condition, or by both.
 
 use ir::{Choices, DType, Tensor, Type};
-use onnx::program::{Node, ValueId};
+use onnx::program::{Node, Port, ValueId};
 use rand::RngExt;
 
 use crate::chain::Chain;
-use crate::draft::{Draft, int64};
+use crate::draft::{Draft, int64, unnamed};
 use crate::segment::{Given, any, body, cut, holding, port};
 
 /// The most iterations.
@@ -17,7 +17,7 @@ const MOST: i64 = 3;
 
 /// Puts some nodes into a loop.
 pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
-    let segment = cut(&mut draft, choices)?;
+    let segment = cut(&mut draft, "Loop", choices)?;
     let iterations = choices.random_range(1..=MOST);
     let at = segment.at;
     let counts = choices.random_bool(0.7);
@@ -25,19 +25,30 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let (number, truth) = (Type::new(DType::I64, []), Type::new(DType::Bool, []));
     let (iteration, on) = (draft.fresh("iteration", number.clone()), draft.fresh("on", truth.clone()));
     let (goes_on, mut inner) = going_on(&mut draft, stops, iterations, iteration, on);
-    let mut inputs = vec![port(iteration, &number, choices), port(on, &truth, choices)];
+    // Where no condition comes in, nothing else says their types.
+    let mut inputs = [(iteration, &number), (on, &truth)]
+        .map(|(value, ty)| Port { value, declared: unnamed(ty) })
+        .to_vec();
     let mut outputs = vec![port(goes_on, &truth, choices)];
     let (mut first, mut results, mut piled, mut picks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut nodes, mut last) = (segment.nodes, Vec::new());
+    let only =
+        choices.random_bool(0.5).then(|| Only { iteration, which: choices.random_range(0..iterations) });
     for Given { outside, inside, ty } in &segment.given {
         if choices.random_bool(0.6) {
             first.push(Some(any(&mut draft, at, ty, choices)));
             let around = draft.fresh("around", ty.clone());
             inputs.push(port(around, ty, choices));
-            outputs.push(port(*inside, ty, choices));
+            let next = one_of(&mut draft, only, *inside, around, ty, &mut last).unwrap_or(*inside);
+            outputs.push(port(next, ty, choices));
             results.push(Some(*outside));
         } else {
-            let (pile, pick) = pick(&mut draft, *outside, ty, 0, iterations, choices);
-            piled.push((pile, *inside, ty.clone()));
+            let other = any(&mut draft, at, ty, choices);
+            let piece = one_of(&mut draft, only, *inside, other, ty, &mut last);
+            let from = only.filter(|_| piece.is_some()).map(|only| only.which);
+            let from = from.unwrap_or_else(|| choices.random_range(0..iterations));
+            let (pile, pick) = pick(&mut draft, *outside, ty, 0, Piece { from, of: iterations }, choices);
+            piled.push((pile, piece.unwrap_or(*inside), ty.clone()));
             picks.push(pick);
         }
     }
@@ -45,8 +56,8 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
         outputs.push(port(inside, &ty, choices));
         results.push(Some(pile));
     }
+    nodes.extend(last);
     // What decides on going on may stand anywhere in the body.
-    let mut nodes = segment.nodes;
     let place = choices.random_range(0..=nodes.len());
     nodes.splice(place..place, inner.drain(..));
     let mut chain = Chain::new(&mut draft, at, choices);
@@ -81,19 +92,53 @@ fn going_on(
     }
 }
 
-/// A new value for equal pieces that pile up along an axis, and the node that takes one of them for a value.
+/// The one iteration that gives a value, and the number that tells which one is running.
+#[derive(Clone, Copy)]
+struct Only {
+    iteration: ValueId,
+    which: i64,
+}
+
+/// A new value that is one in a single iteration, and another in the others; `None` where there is no such iteration, or no such
+/// choice in the opset.
+fn one_of(
+    draft: &mut Draft,
+    only: Option<Only>,
+    one: ValueId,
+    other: ValueId,
+    ty: &Type,
+    nodes: &mut Vec<Node>,
+) -> Option<ValueId> {
+    let Only { iteration, which } = only?;
+    ops::find("Where").filter(|spec| spec.input_types(1, draft.opset).contains(ty.dtype))?;
+    let which = draft.number("which", which);
+    let is_it = draft.fresh("is_it", Type::new(DType::Bool, []));
+    let chosen = draft.fresh("chosen", ty.clone());
+    nodes.push(Node::new("Equal", vec![Some(iteration), Some(which)], vec![Some(is_it)]));
+    nodes.push(Node::new("Where", vec![Some(is_it), Some(one), Some(other)], vec![Some(chosen)]));
+    Some(chosen)
+}
+
+/// A piece of what piles up: which one, of how many.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece {
+    pub(crate) from: i64,
+    pub(crate) of: i64,
+}
+
+/// A new value for pieces that pile up along an axis, and the node that takes one of them for a value.
 pub(crate) fn pick(
     draft: &mut Draft,
     outside: ValueId,
     ty: &Type,
     axis: usize,
-    pieces: i64,
+    Piece { from, of }: Piece,
     choices: &mut Choices,
 ) -> (ValueId, Node) {
     let mut all = ty.clone();
-    all.shape.insert(axis, pieces);
+    all.shape.insert(axis, of);
     let pile = draft.fresh("pile", all);
-    let which = choices.random_range(-pieces..pieces);
+    let which = if choices.random_bool(0.5) { from } else { from - of };
     let which = draft.constant("which", &int64(&[], &[which]));
     let node = Node::new("Gather", vec![Some(pile), Some(which)], vec![Some(outside)]);
     (pile, node.with_int("axis", axis as i64))

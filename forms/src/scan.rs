@@ -10,8 +10,8 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use crate::draft::Draft;
-use crate::repeat::pick;
-use crate::segment::{Given, any, body, cut, holding, port};
+use crate::repeat::{Piece, pick};
+use crate::segment::{Given, any, body, cut, holding, is_allowed, port};
 
 /// The most slices.
 const MOST: i64 = 4;
@@ -44,8 +44,9 @@ fn over_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
         let ([Some(x), ..], [Some(y)]) = (&node.inputs[..], &node.outputs[..]) else { continue };
         let (Some(from), Some(to)) = (draft.ty(*x), draft.ty(*y)) else { continue };
         let is_short = from.shape.first().is_some_and(|&slices| (1..=LONGEST).contains(&slices));
+        let is_taken = [from, to].iter().all(|ty| is_allowed("Scan", ty.dtype, draft.opset));
         let is_once = node.inputs.iter().filter(|&&operand| operand == Some(*x)).count() == 1;
-        if draft.is_apart(*y) && is_short && is_once && from.shape.first() == to.shape.first() {
+        if draft.is_apart(*y) && is_taken && is_short && is_once && from.shape.first() == to.shape.first() {
             all.push((at, *x, *y, from.clone(), to.clone()));
         }
     }
@@ -79,7 +80,7 @@ fn over_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
 
 /// Some nodes that use nothing of the slices.
 fn beside_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
-    let segment = cut(&mut draft, choices)?;
+    let segment = cut(&mut draft, "Scan", choices)?;
     let at = segment.at;
     let scanned = scanned(&mut draft, at, choices);
     let slices = scanned.ty.shape[scanned.axis];
@@ -97,7 +98,8 @@ fn beside_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
             results.push(Some(*outside));
         } else {
             let axis = choices.random_range(0..=ty.rank());
-            let (pile, pick) = pick(&mut draft, *outside, ty, axis, slices, choices);
+            let piece = Piece { from: choices.random_range(0..slices), of: slices };
+            let (pile, pick) = pick(&mut draft, *outside, ty, axis, piece, choices);
             axes.push(axis as i64);
             piled.push((pile, port(*inside, ty, choices)));
             picks.push(pick);
@@ -132,7 +134,9 @@ fn beside_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
 /// Something with a few slices: a value that is there, or a constant.
 fn scanned(draft: &mut Draft, at: usize, choices: &mut Choices) -> Scanned {
     let mut all = Vec::new();
-    for (value, ty) in draft.before(at).into_iter().filter(|(_, ty)| elements(ty) <= LARGEST) {
+    let opset = draft.opset;
+    let is_fit = |ty: &Type| elements(ty) <= LARGEST && is_allowed("Scan", ty.dtype, opset);
+    for (value, ty) in draft.before(at).into_iter().filter(|(_, ty)| is_fit(ty)) {
         let axes = (0..ty.rank()).filter(|&axis| (1..=MOST).contains(&ty.shape[axis]));
         all.extend(axes.map(|axis| (value, ty.clone(), axis)).collect::<Vec<_>>());
     }

@@ -47,13 +47,21 @@ pub(crate) struct Segment {
     pub(crate) declared: Vec<Declaration>,
 }
 
-/// Cuts some nodes out; `None` where there are none that somebody uses, or what they give is too much.
-pub(crate) fn cut(draft: &mut Draft, choices: &mut Choices) -> Option<Segment> {
+/// Whether an operator that holds bodies takes and gives a dtype in the opset.
+pub(crate) fn is_allowed(operator: &str, dtype: DType, opset: u32) -> bool {
+    // What it takes and gives has one type parameter, that of its results.
+    let schema = ops::schema::in_force(operator, opset);
+    schema.and_then(|schema| schema.outputs.first()).is_some_and(|output| output.dtypes.contains(dtype))
+}
+
+/// Cuts some nodes out for an operator that holds bodies; `None` where there are none that somebody uses, or what they give is too
+/// much or of a dtype that the operator does not give.
+pub(crate) fn cut(draft: &mut Draft, operator: &str, choices: &mut Choices) -> Option<Segment> {
     let count = draft.body().nodes.len();
     for _ in 0..TRIES.min(count * TRIES) {
         let at = choices.random_range(0..count);
         let end = (at + choices.random_range(1..=LONGEST)).min(count);
-        if let Some(given) = given(draft, at, end) {
+        if let Some(given) = given(draft, operator, at, end) {
             return Some(take(draft, at, end, given));
         }
     }
@@ -61,13 +69,14 @@ pub(crate) fn cut(draft: &mut Draft, choices: &mut Choices) -> Option<Segment> {
 }
 
 /// The values of some nodes that others use, with their types; `None` where there are none, or one cannot be given.
-fn given(draft: &Draft, at: usize, end: usize) -> Option<Vec<(ValueId, Type)>> {
+fn given(draft: &Draft, operator: &str, at: usize, end: usize) -> Option<Vec<(ValueId, Type)>> {
     let body = draft.body();
     let mut given = Vec::new();
     for value in body.nodes[at..end].iter().flat_map(|node| node.outputs.iter().flatten()) {
         let inside: usize = body.nodes[at..end].iter().map(|node| uses(node, *value)).sum();
         if draft.uses(*value) > inside {
-            let ty = draft.ty(*value).filter(|ty| elements(ty) <= LARGEST)?;
+            let is_fit = |ty: &&Type| elements(ty) <= LARGEST && is_allowed(operator, ty.dtype, draft.opset);
+            let ty = draft.ty(*value).filter(is_fit)?;
             given.push((*value, ty.clone()));
         }
     }

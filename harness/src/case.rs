@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use graphgen::{Forms, Policy, Settings, Use, Weights};
+use graphgen::{Policy, Settings, Use, Weights};
 use interp::Evaluation;
 use ir::{DType, Datum, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
@@ -248,7 +248,7 @@ impl Maker<'_> {
         if self.values == Values::None {
             Ok(case)
         } else {
-            written(case, &settings.forms, stream.child("forms"))
+            written(case, settings, stream.child("forms"))
         }
     }
 
@@ -331,19 +331,31 @@ impl Maker<'_> {
 }
 
 /// The case in forms of programs, where some are drawn. Its model is then what the program leads to: the values that were there
-/// are the same, and those by which the program finds its way are new.
-fn written(case: Case, forms: &Forms, stream: Stream) -> Result<Case, CaseError> {
-    let Some(written) = forms::write(&case.model, &case.inputs, forms, stream) else { return Ok(case) };
+/// are the same, and those by which the program finds its way are new. A case whose program would need operators, dtypes or more
+/// than may occur stays as it is.
+fn written(case: Case, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
+    let Some(written) = forms::write(&case.model, &case.inputs, &settings.forms, stream) else {
+        return Ok(case);
+    };
     let forms::Written { program, inputs, forms } = written;
     let inputs: BTreeMap<String, Datum> = inputs.into_iter().map(|(name, t)| (name, t.into())).collect();
     let index = case.index;
     let read = |cause| CaseError::Form { index, forms: forms.clone(), cause };
     let model = trace(&program, &inputs).map_err(read)?.model;
     let values = reference::bind(&model, &inputs).map_err(|why| read(onnx::Error::invalid("inputs", why)))?;
+    let footprint = Footprint::of(&model).unwrap_or_default();
+    let may_occur =
+        |(name, dtype): (&str, DType)| settings.operators.contains(name) && settings.dtypes.contains(dtype);
+    let is_asked_for = |used: &(&'static str, DType)| operators(&case.model).any(|there| there == *used);
+    if settings.budget.is_exceeded_by(&footprint)
+        || operators(&model).any(|used| !is_asked_for(&used) && !may_occur(used))
+    {
+        return Ok(case);
+    }
     Ok(Case {
         onnx: onnx::encode(&program.write()),
         inputs: named(&model, values),
-        footprint: Footprint::of(&model).unwrap_or_default(),
+        footprint,
         model,
         program: Some(program),
         forms,

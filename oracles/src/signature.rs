@@ -69,7 +69,7 @@ impl ErrorShape {
 /// The operator at fault.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Culprit {
-    /// Its ONNX name.
+    /// Its ONNX name; of a form of programs, `form` and its name.
     pub operator: String,
     /// The dtype of its first operand.
     pub dtype: String,
@@ -85,6 +85,11 @@ impl Culprit {
     pub fn new(operator: &str, operands: &[Option<&Type>], alone: bool) -> Self {
         let dtype = operands.iter().flatten().next().map_or(DType::Bool, |t| t.dtype);
         Self { operator: operator.to_owned(), dtype: dtype.to_string(), shapes: shape_class(operands), alone }
+    }
+
+    /// Whether it is a form of programs, and no operator: what is wrong is then the program, and not what comes of a wrong type.
+    pub fn is_form(&self) -> bool {
+        self.operator.starts_with("form ")
     }
 }
 

@@ -178,7 +178,7 @@ impl Finding {
     /// Whether it is only the consequence of what the culprit does: a later operator refuses, or panics on, a wrong
     /// type. Which operator that is, and in which words, is the case's and not the fault's.
     pub fn is_consequence(&self) -> bool {
-        let is_in_context = self.culprit.as_ref().is_some_and(|culprit| !culprit.alone);
+        let is_in_context = self.culprit.as_ref().is_some_and(|culprit| !culprit.alone && !culprit.is_form());
         is_in_context && matches!(self.symptom, Symptom::Rejected { .. } | Symptom::Fault { .. })
     }
 

@@ -26,7 +26,7 @@ use worker::{Outcome, WorkerError};
 use crate::allowance::Exam;
 use crate::forms::{self, Forms, Written};
 use crate::reduce::Problem;
-use crate::symptom_match::SymptomMatch;
+use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case::{self, tensors};
 use harness::isolate::{Isolated, Trial};
 use harness::target::Target;
@@ -129,6 +129,11 @@ impl<'a> Suspect<'a> {
         all_defined: bool,
         finding: Box<Finding>,
     ) -> Result<Accused, WorkerError> {
+        let mut finding = finding;
+        // What the model shows by itself has the words that it has there.
+        if let (Some(_), Some(symptom)) = (self.program, self.shown_flat(target, &finding)?) {
+            finding.symptom = symptom;
+        }
         let blamed = self.blame(target, &finding)?;
         Ok(self.convict(blamed, all_defined, finding))
     }
@@ -160,7 +165,7 @@ impl<'a> Suspect<'a> {
     /// Who is to blame for a target's finding.
     pub fn blame(&self, target: &Target, finding: &Finding) -> Result<Blamed, WorkerError> {
         if let Some(program) = self.program
-            && !shows(target, finding, self.trial())?
+            && self.shown_flat(target, finding)?.is_none()
         {
             return self.blame_form(target, finding, program);
         }
@@ -178,10 +183,18 @@ impl<'a> Suspect<'a> {
     /// The model with its inputs, where that is all that a target needs to show a finding.
     pub(crate) fn flat(&self, target: &Target, finding: &Finding) -> Result<Option<Problem>, WorkerError> {
         let is_enough = match self.program {
-            Some(_) => shows(target, finding, self.trial())?,
+            Some(_) => self.shown_flat(target, finding)?.is_some(),
             None => true,
         };
         Ok(is_enough.then(|| Problem::flat(self.model.clone(), self.inputs.to_vec())))
+    }
+
+    /// What a target shows of a finding on the model by itself. Where that cannot be run, it is assumed to show the same.
+    fn shown_flat(&self, target: &Target, finding: &Finding) -> Result<Option<Symptom>, WorkerError> {
+        match self.trial() {
+            Some(trial) => shown(target, finding, &trial),
+            None => Ok(Some(finding.symptom.clone())),
+        }
     }
 
     /// The model by itself, without the forms of its program.
@@ -229,8 +242,17 @@ impl<'a> Suspect<'a> {
 /// Whether a target shows a finding's symptom on something else too. Where there is nothing else, that is assumed.
 fn shows(target: &Target, finding: &Finding, trial: Option<Trial>) -> Result<bool, WorkerError> {
     let Some(trial) = trial else { return Ok(true) };
-    let found = trial.run(target)?.map(|(found, _)| SymptomMatch::of(&found.symptom, &finding.symptom));
-    Ok(found.is_some_and(|found| found >= SymptomMatch::Related))
+    Ok(shown(target, finding, &trial)?.is_some())
+}
+
+/// The symptom that a target shows on something else, if it is like a finding's.
+fn shown(target: &Target, finding: &Finding, trial: &Trial) -> Result<Option<Symptom>, WorkerError> {
+    let found = trial.run(target)?.map(|(found, _)| found.symptom);
+    let is_like = |found: &Symptom| {
+        SymptomMatch::of(found, &finding.symptom) >= SymptomMatch::Related
+            || same_cause(found, &finding.symptom)
+    };
+    Ok(found.filter(is_like))
 }
 
 /// A model taken apart, and a target that gets it wrong.

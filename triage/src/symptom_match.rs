@@ -5,6 +5,7 @@
 //! type may be the reason why a later operator refuses what it is given.
 
 use oracles::Symptom;
+use oracles::message::cause;
 
 /// How like, from nothing in common to the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -38,6 +39,20 @@ impl SymptomMatch {
     }
 }
 
+/// Whether two refusals have one cause, of which one may be told within more words, or be cut off sooner: runtimes wrap what is wrong
+/// in a body in what they were doing with the node that holds it.
+pub(crate) fn same_cause(a: &Symptom, b: &Symptom) -> bool {
+    let (Symptom::Rejected { message: a, .. }, Symptom::Rejected { message: b, .. }) = (a, b) else {
+        return false;
+    };
+    let [a, b] = [a, b].map(|message| cause(message));
+    let length = a.len().min(b.len());
+    length >= SENTENCE && a[..length] == b[..length]
+}
+
+/// So many words tell a cause.
+const SENTENCE: usize = 3;
+
 /// Whether two symptoms are of one kind.
 pub(crate) fn same_kind(a: &Symptom, b: &Symptom) -> bool {
     SymptomMatch::of(a, b) >= SymptomMatch::Related
@@ -55,6 +70,16 @@ mod tests {
 
     fn refusal(stage: &str, message: &str) -> Symptom {
         Symptom::Rejected { stage: stage.to_owned(), message: message.to_owned() }
+    }
+
+    #[test]
+    fn a_refusal_within_another_has_its_cause() {
+        let alone = refusal("run", "Error: while running LpPool: Status: no size may be zero. Got: a shape");
+        let inside =
+            refusal("run", "Error: while running If: Status: while running LpPool: Status: no size may");
+        let other = refusal("run", "Error: while running If: Status: no such thing");
+        assert!(same_cause(&inside, &alone));
+        assert!(!same_cause(&other, &alone) && !same_cause(&fault("panic", "x"), &alone));
     }
 
     #[test]

@@ -1,0 +1,351 @@
+//! Faults in how an engine reads programs: for each form of them one.
+//!
+//! Each makes another program of the one that an engine gets, and the right kernels run that. A model that is written as it is
+//! shows none of them, but for those in coincidences, which may be drawn too.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result};
+use graphgen::{Forms, Settings};
+use harness::Maker;
+use ir::Tensor;
+use onnx::external::External;
+use onnx::program::{Node, Program, ValueId};
+use onnx::proto::attribute_proto::AttributeType;
+use onnx::proto::tensor_shape_proto::dimension;
+use onnx::proto::type_proto;
+use worker::Outcome;
+
+use crate::judges::{FIRST, Reference};
+use crate::kernels::target;
+
+/// A fault in how programs are read.
+pub struct WrongProgram {
+    /// The form that shows it.
+    pub form: &'static str,
+    /// What it does.
+    pub does: &'static str,
+    /// What it makes of a program; `None` where it finds nothing to make of it.
+    of: fn(&Program) -> Option<Program>,
+}
+
+/// A fault for each form.
+pub const FAULTS: &[WrongProgram] = &[
+    WrongProgram {
+        form: "spelled parameter",
+        does: "an end of INT64_MAX is read as a 32-bit number: -1",
+        of: shortened_ends,
+    },
+    WrongProgram {
+        form: "computed parameter",
+        does: "the numbers of a parameter that is computed come in the opposite order",
+        of: reversed_numbers,
+    },
+    WrongProgram {
+        form: "made constant",
+        does: "two constants that are put one behind the other are folded in the opposite order",
+        of: reversed_parts,
+    },
+    WrongProgram {
+        form: "shared constant",
+        does: "a constant that two operators have as parameters is gone after the first",
+        of: consumed_parameters,
+    },
+    WrongProgram {
+        form: "node twice",
+        does: "of two nodes that are equal, the second is left out, and its users get the first operand",
+        of: merged_nodes,
+    },
+    WrongProgram {
+        form: "If",
+        does: "a branch whose condition is computed takes its else_branch",
+        of: contrary,
+    },
+    WrongProgram { form: "Loop", does: "the number of an iteration counts from 1", of: counted_from_one },
+    WrongProgram { form: "Scan", does: "slices that come in backwards come in forwards", of: forwards },
+    WrongProgram { form: "Constant node", does: "a value_float is read as 0", of: zero_float },
+    WrongProgram {
+        form: "constant input",
+        does: "a parameter that comes in is read before it is there: as zeros",
+        of: zero_parameters,
+    },
+    WrongProgram { form: "default", does: "the default of an input is zeros", of: zero_defaults },
+    WrongProgram {
+        form: "sizes",
+        does: "an axis with a name is a batch, of which the first is computed",
+        of: first_only,
+    },
+    WrongProgram {
+        form: "value_info",
+        does: "an elementwise function of whose result nothing is said is left out",
+        of: unsaid_function,
+    },
+];
+
+/// After how many cases the reference finds a fault, of so many; `None` if it does not.
+pub fn found_after(fault: &WrongProgram, seed: u64, cases: u64) -> Result<Option<u64>> {
+    let right = target(&[]).context(crate::engines::NO_LEVEL)?;
+    let forms = Forms { each: forms::usual(), ..Forms::default() };
+    let maker = Maker::new(seed, Settings { forms, max_elements: 64, ..Settings::default() });
+    for index in 0..cases {
+        let case = maker.make(index)?;
+        let Some(wrong) = case.program.as_ref().and_then(fault.of) else { continue };
+        let interface = ir::Interface::of(&case.model);
+        let outcome = right.run(&onnx::encode(&wrong.write()), &case.inputs, &interface)?.outcome;
+        // A program that cannot be read any more says so itself.
+        let is_found = match &outcome {
+            Outcome::Rejected { .. } => true,
+            _ => Reference::of(&case)?.ask(&outcome).alarms[FIRST],
+        };
+        if is_found {
+            return Ok(Some(index + 1));
+        }
+    }
+    Ok(None)
+}
+
+/// The tensor of an initializer.
+fn tensor(program: &Program, value: ValueId) -> Option<Tensor> {
+    let initializer = program.main.body.initializers.iter().find(|i| i.value == value)?;
+    onnx::tensor::from_proto(&initializer.tensor, External::Refuse).ok()
+}
+
+/// A tensor of zeros.
+fn zeros(tensor: &Tensor) -> Tensor {
+    let ty = tensor.ty();
+    if ty.dtype.is_float() { Tensor::from_f64_fn(&ty, |_| 0.0) } else { Tensor::from_i128_fn(&ty, |_| 0) }
+}
+
+/// The program with other initializers, where one changes.
+fn with_tensors(program: &Program, other: impl Fn(ValueId, &Tensor) -> Option<Tensor>) -> Option<Program> {
+    let mut wrong = program.clone();
+    let mut is_new = false;
+    for initializer in &mut wrong.main.body.initializers {
+        let Some(old) = tensor(program, initializer.value) else { continue };
+        if let Some(new) = other(initializer.value, &old).filter(|new| *new != old) {
+            let proto = onnx::tensor::to_proto("", &new);
+            initializer.tensor = onnx::proto::TensorProto { name: None, ..proto };
+            is_new = true;
+        }
+    }
+    is_new.then_some(wrong)
+}
+
+fn shortened_ends(program: &Program) -> Option<Program> {
+    with_tensors(program, |_, old| {
+        let is_end = old.dtype() == ir::DType::I64 && old.to_i128s().contains(&i128::from(i64::MAX));
+        let numbers = old.to_i128s();
+        is_end.then(|| Tensor::from_i128_fn(&old.ty(), |i| i128::from(numbers[i] as i64 as i32)))
+    })
+}
+
+/// The first node of the main graph, or of a body in it, that a change is made to.
+fn with_node(program: &Program, change: &mut dyn FnMut(&mut Node) -> bool) -> Option<Program> {
+    fn any(nodes: &mut [Node], change: &mut dyn FnMut(&mut Node) -> bool) -> bool {
+        nodes.iter_mut().any(|node| {
+            change(node)
+                || node
+                    .attributes
+                    .iter_mut()
+                    .filter_map(|a| a.body.as_mut())
+                    .any(|b| any(&mut b.nodes, change))
+        })
+    }
+    let mut wrong = program.clone();
+    any(&mut wrong.main.body.nodes, change).then_some(wrong)
+}
+
+fn reversed_numbers(program: &Program) -> Option<Program> {
+    let open: BTreeSet<ValueId> = program.open_parameters().into_iter().map(|(.., value)| value).collect();
+    with_node(program, &mut |node| {
+        let is_it = node.rest.op_type() == "Concat"
+            && node.inputs.len() > 1
+            && node.outputs.iter().flatten().any(|value| open.contains(value));
+        if is_it {
+            node.inputs.reverse();
+        }
+        is_it
+    })
+}
+
+fn reversed_parts(program: &Program) -> Option<Program> {
+    with_node(program, &mut |node| {
+        let is_it = node.rest.op_type() == "Concat"
+            && node.inputs.len() > 1
+            && node.inputs.iter().all(|part| part.is_some_and(|part| tensor(program, part).is_some()));
+        if is_it {
+            node.inputs.reverse();
+        }
+        is_it
+    })
+}
+
+fn consumed_parameters(program: &Program) -> Option<Program> {
+    let body = &program.main.body;
+    let is_list = |value: ValueId| {
+        tensor(program, value).is_some_and(|t| t.dtype() == ir::DType::I64 && t.shape().len() == 1)
+    };
+    let mut seen = BTreeSet::new();
+    for (at, node) in body.nodes.iter().enumerate() {
+        for (slot, value) in node.inputs.iter().enumerate().skip(1) {
+            let Some(value) = value.filter(|&value| is_list(value)) else { continue };
+            if !seen.insert(value) {
+                let gone = zeros(&tensor(program, value)?);
+                return program.with_constants(&[(at, slot, gone)]);
+            }
+        }
+    }
+    None
+}
+
+fn merged_nodes(program: &Program) -> Option<Program> {
+    let nodes = &program.main.body.nodes;
+    for (at, node) in nodes.iter().enumerate() {
+        let is_same = |other: &Node| {
+            (other.rest.op_type(), &other.inputs, &other.attributes)
+                == (node.rest.op_type(), &node.inputs, &node.attributes)
+        };
+        if nodes[..at].iter().any(is_same)
+            && let Some(wrong) = program.without_node(&Vec::new(), at, 0)
+        {
+            return Some(wrong);
+        }
+    }
+    None
+}
+
+fn contrary(program: &Program) -> Option<Program> {
+    let body = &program.main.body;
+    let is_known = |value: ValueId| body.initializers.iter().any(|i| i.value == value);
+    let at = body.nodes.iter().position(|node| {
+        node.rest.op_type() == "If" && node.inputs[0].is_some_and(|condition| !is_known(condition))
+    })?;
+    program.with_side(&Vec::new(), at, "else_branch")
+}
+
+fn counted_from_one(program: &Program) -> Option<Program> {
+    let mut wrong = program.clone();
+    let mut initializers = Vec::new();
+    let one = Tensor::from_i128_fn(&ir::Type::new(ir::DType::I64, []), |_| 1);
+    let one = wrong.main.constant("one", &one, &mut initializers);
+    let more = wrong.main.fresh("more");
+    wrong.main.body.initializers.extend(initializers);
+    let node = wrong.main.body.nodes.iter_mut().find(|node| node.rest.op_type() == "Loop")?;
+    let body = node.attributes.iter_mut().find_map(|attribute| attribute.body.as_mut())?;
+    let number = body.inputs.first()?.value;
+    for inner in &mut body.nodes {
+        inner.inputs.iter_mut().filter(|operand| **operand == Some(number)).for_each(|v| *v = Some(more));
+    }
+    body.nodes.insert(0, Node::new("Add", vec![Some(number), Some(one)], vec![Some(more)]));
+    Some(wrong)
+}
+
+fn forwards(program: &Program) -> Option<Program> {
+    with_node(program, &mut |node| {
+        let before = node.attributes.len();
+        node.attributes.retain(|attribute| attribute.rest.name() != "scan_input_directions");
+        node.attributes.len() < before
+    })
+}
+
+fn zero_float(program: &Program) -> Option<Program> {
+    with_node(program, &mut |node| {
+        let attribute = node
+            .attributes
+            .iter_mut()
+            .find(|a| a.rest.name() == "value_float" && a.rest.r#type == Some(AttributeType::Float as i32));
+        attribute.is_some_and(|attribute| attribute.rest.f.replace(0.0) != Some(0.0))
+    })
+}
+
+fn zero_parameters(program: &Program) -> Option<Program> {
+    let inputs: BTreeSet<ValueId> = program.main.body.inputs.iter().map(|port| port.value).collect();
+    let types = onnx::import::inputs(program).ok()?;
+    let open = program.open_parameters().into_iter().filter(|(.., value)| inputs.contains(value));
+    let zeros = open.filter_map(|(at, slot, value)| {
+        let said = types.iter().find(|input| input.name == program.main.name(value))?;
+        let ty = said.with(&std::collections::BTreeMap::new())?;
+        Some((at, slot, Tensor::from_i128_fn(&ty, |_| 0)))
+    });
+    let zeros: Vec<_> = zeros.collect();
+    if zeros.is_empty() { None } else { program.with_constants(&zeros) }
+}
+
+fn zero_defaults(program: &Program) -> Option<Program> {
+    let inputs: BTreeSet<ValueId> = program.main.body.inputs.iter().map(|port| port.value).collect();
+    with_tensors(program, |value, old| inputs.contains(&value).then(|| zeros(old)))
+}
+
+fn first_only(program: &Program) -> Option<Program> {
+    let mut wrong = program.clone();
+    let named = wrong.main.body.inputs.iter().find(|port| {
+        let Some(type_proto::Value::TensorType(ty)) =
+            port.declared.r#type.as_ref().and_then(|t| t.value.as_ref())
+        else {
+            return false;
+        };
+        let first = ty.shape.as_ref().and_then(|shape| shape.dim.first()).and_then(|dim| dim.value.as_ref());
+        matches!(first, Some(dimension::Value::DimParam(_)))
+    })?;
+    let all = named.value;
+    let first = wrong.main.fresh("first");
+    for node in &mut wrong.main.body.nodes {
+        node.inputs
+            .iter_mut()
+            .filter(|operand| **operand == Some(all))
+            .for_each(|operand| *operand = Some(first));
+    }
+    let list = |i: i128| Tensor::from_i128_fn(&ir::Type::new(ir::DType::I64, [1]), |_| i);
+    let mut initializers = Vec::new();
+    let [zero, one] = [0, 1].map(|i| wrong.main.constant("bound", &list(i), &mut initializers));
+    let body = &mut wrong.main.body;
+    body.initializers.extend(initializers);
+    body.nodes.insert(0, Node::new("Slice", [all, zero, one, zero].map(Some).to_vec(), vec![Some(first)]));
+    Some(wrong)
+}
+
+fn unsaid_function(program: &Program) -> Option<Program> {
+    const FUNCTIONS: [&str; 8] = ["Abs", "Neg", "Exp", "Relu", "Sigmoid", "Tanh", "Floor", "Sqrt"];
+    let unsaid = program.undeclared();
+    with_node(program, &mut |node| {
+        let is_unsaid = node.outputs.iter().flatten().any(|value| unsaid.contains(value));
+        let is_it = is_unsaid && FUNCTIONS.contains(&node.rest.op_type());
+        if is_it {
+            node.rest.op_type = Some("Identity".to_owned());
+            node.attributes.clear();
+        }
+        is_it
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many cases a fault may take.
+    const CASES: u64 = 5000;
+
+    #[test]
+    fn every_form_has_a_fault_and_it_is_found() {
+        let faults: BTreeSet<&str> = FAULTS.iter().map(|fault| fault.form).collect();
+        assert_eq!(faults, forms::FORMS.iter().map(|form| form.name).collect());
+        for fault in FAULTS {
+            let after = found_after(fault, 1, CASES).unwrap();
+            println!("{}: {}: {after:?}", fault.form, fault.does);
+            assert!(after.is_some(), "{} is not found", fault.form);
+        }
+    }
+
+    #[test]
+    fn what_is_written_as_it_is_does_not_show_a_fault_of_a_form() {
+        let coincidences = ["made constant", "node twice"];
+        let maker = Maker::new(1, Settings { max_elements: 64, ..Settings::default() });
+        for index in 0..60 {
+            let case = maker.make(index).unwrap();
+            let program = harness::case::program(&case.onnx).unwrap();
+            for fault in FAULTS.iter().filter(|fault| !coincidences.contains(&fault.form)) {
+                assert!((fault.of)(&program).is_none(), "{} on case {index}", fault.form);
+            }
+        }
+    }
+}
