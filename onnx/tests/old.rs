@@ -84,6 +84,16 @@ fn statistics_were_those_of_channels_or_not_at_all() {
 }
 
 #[test]
+fn a_default_that_is_written_out_is_none_the_less_one() {
+    let one = "one = Constant<value = float[1] {1.0}>()";
+    let norm = |mode: i64| {
+        format!("{one} y = BatchNormalization<training_mode = {mode}, epsilon = 0.0>(x, one, one, one, one)")
+    };
+    assert_eq!(values(17, &[1, 1, 2], &norm(0)), [1.0, 2.0]);
+    assert!(why(17, "float[1, 1, 2]", &norm(1)).contains("`training_mode`"));
+}
+
+#[test]
 fn what_meant_something_else_or_was_not_there_is_refused() {
     let hot = "n = Constant<value = int64[1] {3}>() v = Constant<value = float[2] {0.0, 1.0}>() y = OneHot(x, n, v)";
     assert!(why(9, "int64[2]", hot).contains("as defined in opset 9"));

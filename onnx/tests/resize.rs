@@ -94,10 +94,14 @@ fn what_is_not_known_is_refused() {
     assert!(why(&by(2.0, "antialias = 1")).contains("`antialias`"));
     assert!(why(&by(2.0, "mode = \"cubic\", exclude_outside = 1")).contains("`exclude_outside`"));
     assert!(why(&by(2.0, "coordinate_transformation_mode = \"tf_crop_and_resize\"")).contains("tf_crop"));
+    let huge = "n = Constant<value = int64[2] {1, 1}>() y = Resize<mode = \"cubic\">(x, , , n)";
+    assert!(read(18, "1, 900000000", huge).expect_err("it is refused").to_string().contains("900000000"));
     assert!(why(&by(1e9, "mode = \"nearest\"")).contains("times"));
     assert!(why(&by(-1.0, "mode = \"nearest\"")).contains("times"));
     assert!(why("n = Constant<value = int64[1] {4}>() y = Resize(x, , , n)").contains("for 2 axes"));
-    // 2 of 3 and 5 of 3: the middle of an element, but for what f32 loses.
+    let aligned = |scale| by(scale, "mode = \"linear\", coordinate_transformation_mode = \"align_corners\"");
+    assert!(why(&aligned(0.6)).contains("no whole number"));
+    assert!(read(18, "1, 4", &aligned(0.5)).is_ok());
     let floor = "coordinate_transformation_mode = \"align_corners\", nearest_mode = \"floor\"";
     assert!(read(18, "1, 4", &to(4, floor)).is_ok());
 }

@@ -71,7 +71,7 @@ fn one(
 /// A constant of f32.
 fn constant(walk: &mut Walk<'_, '_>, shape: &[i64], numbers: &[f32]) -> Result<Value, Error> {
     let ty = Type::new(DType::F32, shape);
-    if ty.count() != numbers.len() as i64 {
+    if ty.count() != numbers.len() as i64 || shape.iter().any(|&size| size < 0) {
         return Err(Error::invalid("attributes", format!("there are {} numbers for {ty}", numbers.len())));
     }
     walk.push_constant(Tensor::from_f64_fn(&ty, |i| numbers[i].into()).into(), None)

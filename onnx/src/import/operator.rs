@@ -59,7 +59,7 @@ pub(super) fn add<'p>(
         split_sizes(&mut attributes, types.first().copied().flatten(), node.outputs.len(), spelled)?;
     }
     let op = Op::from_attributes(spec, &attributes).map_err(|e| bad_attribute(&e))?;
-    check_understood(&op, &written)?;
+    check_understood(&op, &written, walk.context.declared)?;
     check_dtypes(opset, spec, &types)?;
     let outputs = Operation::infer(&op, &types).map_err(|e| reject(&e, &types))?;
     walk.push_named(node, NodeKind::Operator(op), inputs, given, &outputs)
@@ -249,13 +249,14 @@ fn split_sizes(
     Ok(())
 }
 
-/// Attributes that the model gives must mean something to the operator.
-fn check_understood(op: &Op, given: &Attributes) -> Result<(), Error> {
+/// Attributes that the model gives must mean something to the operator, or say what holds without them.
+fn check_understood(op: &Op, given: &Attributes, declared: u32) -> Result<(), Error> {
     let understood = op.attributes();
     let is_lost = |(name, value): &(&str, &Attribute)| {
         let is_empty = matches!(value, Attribute::Ints(list) if list.is_empty());
         let is_split = op.spec().name == "Split" && *name == "num_outputs";
-        understood.get(name).is_none() && !ABOUT_NARROW.contains(name) && !is_empty && !is_split
+        let is_told = understood.get(name).is_some() || ABOUT_NARROW.contains(name);
+        !is_told && !is_empty && !is_split && !standard::is_default(op.spec().name, name, value, declared)
     };
     match given.iter().find(is_lost) {
         Some((name, _)) => {

@@ -57,6 +57,28 @@ struct Axis {
     before: i64,
     after: i64,
     scale: f32,
+    /// What the scale makes of the size, before that is rounded down.
+    wanted: f64,
+}
+
+impl Axis {
+    /// Requires that the size of the result is no other one than it is for ONNX's reference implementation, which goes on with what the scale
+    /// makes of it where the text, and runtimes, have the size.
+    fn check(&self, transformation: Transformation) -> Result<(), Error> {
+        let counts = match transformation {
+            Transformation::AlignCorners => true,
+            Transformation::PytorchHalfPixel => self.after == 1,
+            Transformation::HalfPixel | Transformation::Asymmetric => false,
+        };
+        if !counts || self.wanted == self.after as f64 {
+            return Ok(());
+        }
+        let why = format!(
+            "{} elements times {} are no whole number, and ONNX contradicts itself",
+            self.before, self.scale
+        );
+        Err(Error::unsupported("scales", why))
+    }
 }
 
 struct Settings<'a>(&'a [&'a AttributeProto]);
@@ -130,6 +152,7 @@ fn resize<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), 
     let mut y = tensor(walk, written.node, 0)?;
     let (axes, from) = axes(walk, written, y)?;
     for axis in &axes {
+        axis.check(transformation)?;
         if declared < 11 && axis.after < axis.before && matches!(mode, Mode::Nearest(_)) {
             let why = "which element is nearest where an axis shrinks, ONNX says from opset 11 on";
             return Err(Error::unsupported("operand 1", why));
@@ -188,7 +211,8 @@ fn axes<'p>(
             return Err(Error::invalid("operand 0", format!("axis {axis} of {ty} has nothing to take")));
         }
         if after != before || scale != 1.0 {
-            all.push(Axis { axis, before, after, scale });
+            let wanted = if sizes.is_some() { after as f64 } else { before as f64 * f64::from(scale) };
+            all.push(Axis { axis, before, after, scale, wanted });
         }
     }
     Ok((all, from))
@@ -196,6 +220,9 @@ fn axes<'p>(
 
 /// How many elements an axis may get.
 const MOST: i128 = 1 << 20;
+
+/// How many weights there may be between two axes.
+const MOST_WEIGHTS: i64 = 1 << 24;
 
 fn size(size: i128) -> Result<i64, Error> {
     if (0..=MOST).contains(&size) {
@@ -295,6 +322,10 @@ fn weighed(
             "operand 0",
             format!("it is {ty}; what is between elements is known for f32"),
         ));
+    }
+    if axis.before.saturating_add(4).saturating_mul(axis.before.max(axis.after)) > MOST_WEIGHTS {
+        let why = format!("axis {} of {} elements becomes one of {}", axis.axis, axis.before, axis.after);
+        return Err(Error::unsupported("operator Resize", why));
     }
     let coordinates = coordinates(walk, axis, transformation)?;
     let weights = match mode {

@@ -5,8 +5,9 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
+use ir::Attribute;
 use ops::Spec;
-use ops::schema::{self, Schema};
+use ops::schema::{self, Absence, Schema};
 
 use super::old;
 use crate::Error;
@@ -92,6 +93,14 @@ fn held(operator: &str) -> Vec<(u32, &'static Schema)> {
 /// The attributes that ONNX's operator has in any opset from 13 on, by name.
 pub(super) fn attributes(operator: &str) -> BTreeSet<&'static str> {
     held(operator).iter().flat_map(|(_, schema)| &schema.attributes).map(|attribute| attribute.name).collect()
+}
+
+/// Whether an integer says the same as leaving the attribute out.
+pub(super) fn is_default(operator: &str, attribute: &str, value: &Attribute, declared: u32) -> bool {
+    let Attribute::Int(value) = value else { return false };
+    let schema = schema::in_force(operator, declared);
+    let found = schema.and_then(|schema| schema.attributes.iter().find(|a| a.name == attribute));
+    found.is_some_and(|a| matches!(a.absence, Absence::Default(default) if default == value.to_string()))
 }
 
 /// Why ONNX's operator has no attribute of that name in an opset, if it has none.
