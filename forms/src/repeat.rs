@@ -6,6 +6,7 @@
 
 use ir::{Choices, DType, Tensor, Type};
 use onnx::program::{Node, Port, ValueId};
+use onnx::proto::ValueInfoProto;
 use rand::RngExt;
 
 use crate::chain::Chain;
@@ -14,6 +15,9 @@ use crate::segment::{Given, any, body, cut, holding, port};
 
 /// The most iterations.
 const MOST: i64 = 3;
+
+/// The share of loops that do not say the type of the iteration's number.
+const UNSAID: f64 = 0.03;
 
 /// Puts some nodes into a loop.
 pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
@@ -25,10 +29,10 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let (number, truth) = (Type::new(DType::I64, []), Type::new(DType::Bool, []));
     let (iteration, on) = (draft.fresh("iteration", number.clone()), draft.fresh("on", truth.clone()));
     let (goes_on, mut inner) = going_on(&mut draft, stops, iterations, iteration, on);
-    // Where no condition comes in, nothing else says their types.
-    let mut inputs = [(iteration, &number), (on, &truth)]
-        .map(|(value, ty)| Port { value, declared: unnamed(ty) })
-        .to_vec();
+    // Where no condition comes in, nothing else says its type. The iteration's is known, and mostly said.
+    let counted = if choices.random_bool(UNSAID) { ValueInfoProto::default() } else { unnamed(&number) };
+    let mut inputs =
+        vec![Port { value: iteration, declared: counted }, Port { value: on, declared: unnamed(&truth) }];
     let mut outputs = vec![port(goes_on, &truth, choices)];
     let (mut first, mut results, mut piled, mut picks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut nodes, mut last) = (segment.nodes, Vec::new());
