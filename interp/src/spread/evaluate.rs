@@ -5,7 +5,6 @@ use ir::{DType, Tensor};
 use ops::{Data, Model};
 
 use super::{Spread, Tier};
-use crate::bound::Ball;
 use crate::evaluate::{by_variable, is_sure, load, open};
 use crate::walk::{Error, Held, System, check, walk};
 
