@@ -428,6 +428,9 @@ pub(crate) struct Blame {
     /// Show every operator, and not only those that are not right.
     #[arg(long)]
     pub all: bool,
+    /// Judge the model end to end, and no operator.
+    #[arg(long)]
+    pub whole: bool,
     /// How long a backend may take for one run.
     #[arg(long, default_value = "60s", value_parser = timeout, value_name = "TIME")]
     pub timeout: Duration,

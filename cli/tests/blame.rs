@@ -43,3 +43,27 @@ fn nothing_is_wrong_with_right_kernels_and_everything_is_shown_where_that_is_ask
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("no open size `x`"), "{said}");
 }
+
+#[test]
+fn the_model_is_judged_end_to_end_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("m.onnxtxt"), MODEL).expect("a model");
+    let (code, said) =
+        blame(folder.path(), &["m.onnxtxt", "--on", "rten:none", "--dim", "batch=2", "--whole"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("end to end: wrong") && !said.contains("operators"), "{said}");
+    let (code, said) = blame(folder.path(), &["m.onnxtxt", "--on", "cpu"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("end to end: right") && !said.contains("says nothing"), "{said}");
+}
+
+#[test]
+fn a_bound_that_says_nothing_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let far = "<ir_version: 10, opset_import: [\"\" : 21]>\n\
+               m (float[3] x) => (y) { k = Constant<value = float {1e30}>() e = Exp(x) far = Mul(e, k) y = Sin(far) }\n";
+    std::fs::write(folder.path().join("m.onnxtxt"), far).expect("a model");
+    let (code, said) = blame(folder.path(), &["m.onnxtxt", "--on", "cpu"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("the bound of `y` says nothing"), "{said}");
+}

@@ -12,7 +12,7 @@ use ir::rewrite::Rewrite;
 use ir::{Interface, NodeId, NodeKind, Tensor, Value};
 use ops::Model;
 use oracles::{Assessment, Doubt, Expected, Finding, Symptom, Verdict, allowance, assess};
-use worker::{Outcome, WorkerError};
+use worker::{Outcome, Run, WorkerError};
 
 use crate::case;
 use crate::target::Target;
@@ -80,10 +80,24 @@ impl Trial {
         interface: Interface,
         profile: &'static Profile,
     ) -> Option<Self> {
-        let expected = interp::evaluate(&model, &inputs, profile, Taps::Outputs).ok()?.outputs;
+        let evaluation = interp::evaluate(&model, &inputs, profile, Taps::Outputs).ok()?;
+        Some(Self::expecting(model, inputs, onnx, interface, evaluation, profile))
+    }
+
+    /// A model with inputs, the bytes that targets get for it with what their inputs and outputs are made of, and its evaluation
+    /// under the profile.
+    pub fn expecting(
+        model: Model,
+        inputs: Vec<Tensor>,
+        onnx: Vec<u8>,
+        interface: Interface,
+        evaluation: Evaluation,
+        profile: &'static Profile,
+    ) -> Self {
+        let expected = evaluation.outputs;
         let names = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
         let inputs = case::named(&model, inputs);
-        Some(Self { model, inputs, onnx, interface, names, expected, profile })
+        Self { model, inputs, onnx, interface, names, expected, profile }
     }
 
     fn is_defined(&self) -> bool {
@@ -92,7 +106,17 @@ impl Trial {
 
     /// What a target makes of it.
     pub fn outcome(&self, target: &Target) -> Result<Outcome, WorkerError> {
-        Ok(target.run(&self.onnx, &self.inputs, &self.interface)?.outcome)
+        Ok(self.ran(target)?.outcome)
+    }
+
+    /// What a target makes of it, and what that took.
+    pub fn ran(&self, target: &Target) -> Result<Run, WorkerError> {
+        target.run(&self.onnx, &self.inputs, &self.interface)
+    }
+
+    /// The outputs that are expected, by name.
+    pub fn outputs(&self) -> impl Iterator<Item = (&str, &Bounded)> {
+        self.names.iter().map(String::as_str).zip(&self.expected)
     }
 
     /// Whether elements that a target gives are suspect, or even wrong.

@@ -14,6 +14,7 @@ use onnx::program::Program;
 use ops::Model;
 use rand::RngExt;
 
+use harness::reference::Spent;
 use harness::{case, reference};
 
 /// What a user says about the inputs of models that come without.
@@ -68,6 +69,25 @@ const DRAWS: u64 = 4;
 
 /// Inputs for a model that comes without.
 pub fn invent(folder: &CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
+    invented(folder, given, seed, Dear::Refuse)
+}
+
+/// Inputs for a model that comes without, which may be too large for a search: then they are as they are drawn, and nobody knows whether
+/// the model is defined on them.
+pub fn invent_any(folder: &CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
+    invented(folder, given, seed, Dear::Draw)
+}
+
+/// What to do about a model that is too large for a search.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dear {
+    /// Nothing.
+    Refuse,
+    /// Leave its inputs as they are drawn.
+    Draw,
+}
+
+fn invented(folder: &CaseFolder, given: &Given, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
     let stream = Stream::new(seed).child("run");
     let program = case::program(&folder.model)?;
     let inputs = import::inputs(&program)?;
@@ -82,7 +102,11 @@ pub fn invent(folder: &CaseFolder, given: &Given, seed: u64) -> Result<Invented,
         Some(imported) => (imported, given.inputs.clone(), BTreeMap::new()),
         None => draw(&program, &inputs, &open, given, stream)?,
     };
-    let set = found(&imported, &known, &given.inputs, stream)?;
+    let set = match reference::affordable(&imported.model) {
+        Ok(spent) => found(&imported, &known, &given.inputs, stream, spent)?,
+        Err(why) if dear == Dear::Refuse => return Err(NoInputs::TooDear(why)),
+        Err(_) => as_drawn(&imported, &known, stream),
+    };
     Ok(Invented { set, drawn })
 }
 
@@ -171,8 +195,8 @@ fn found(
     known: &BTreeMap<String, Datum>,
     given: &BTreeMap<String, Datum>,
     stream: Stream,
+    spent: Spent,
 ) -> Result<DataSet, NoInputs> {
-    let spent = reference::affordable(&imported.model).map_err(NoInputs::TooDear)?;
     let stays = |name: &str| given.contains_key(name) || imported.specialised.iter().any(|read| read == name);
     let fixed: BTreeMap<String, Tensor> = imported
         .interface
@@ -193,9 +217,28 @@ fn found(
         .variables()
         .filter_map(|(_, name, _)| Some((name.to_owned(), tensors.remove(name)?)))
         .collect();
-    let inputs = imported.interface.inputs_of(&all).into_iter();
+    Ok(data_set(imported, &all))
+}
+
+/// The inputs as they are known, and small numbers for the others.
+fn as_drawn(imported: &Imported, known: &BTreeMap<String, Datum>, stream: Stream) -> DataSet {
+    let parts = known.iter().flat_map(|(name, value)| value.clone().parts(name));
+    let known: BTreeMap<String, Tensor> = parts.collect();
+    let variables = imported.model.graph.variables();
+    let all: Vec<(String, Tensor)> = variables
+        .map(|(_, name, ty)| {
+            let drawn = || plain(ty, stream.child(name));
+            (name.to_owned(), known.get(name).cloned().unwrap_or_else(drawn))
+        })
+        .collect();
+    data_set(imported, &all)
+}
+
+/// The inputs of the program, from the values of the model's variables.
+fn data_set(imported: &Imported, variables: &[(String, Tensor)]) -> DataSet {
+    let inputs = imported.interface.inputs_of(variables).into_iter();
     let inputs = inputs.map(|(name, value)| NamedDatum::new(name, value.map(Tensor::clone))).collect();
-    Ok(DataSet { inputs, ..DataSet::default() })
+    DataSet { inputs, ..DataSet::default() }
 }
 
 /// The model with constants in place of some of its variables.

@@ -25,6 +25,7 @@
 //! | `divergent` | the first operator to diverge within a graph |
 //! | `tapped` | what a target has within a graph |
 //! | [`local`] | each operator judged by itself, on the operands that a target has for it |
+//! | [`whole`] | a model end to end, and whether its bounds say anything |
 //! | `wrong_type` | the operator whose wrong type is the reason for a refusal |
 //! | `forms` | the forms of a program, and the program with one of them undone |
 //! | `propagation` | whether what an operator got wrong is seen in an output |
@@ -56,6 +57,7 @@ pub mod reduce;
 pub mod stored;
 mod symptom_match;
 mod tapped;
+pub mod whole;
 mod wrong_type;
 
 pub use forms::Written;

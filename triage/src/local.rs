@@ -11,18 +11,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ir::inline::inline;
-use ir::{NodeId, NodeKind, Operation, Tensor, Value};
+use ir::{Interface, NodeId, NodeKind, Operation, Tensor, Value};
+use onnx::import::Imported;
 use ops::Model;
 use oracles::Verdict;
 use serde::Serialize;
 use worker::{Outcome, WorkerError};
 
-use crate::invent::{Given, Invented, NoInputs, invent};
+use crate::invent::{Given, Invented, NoInputs, invent_any};
 use crate::stored;
 use crate::tapped::{self, Parts, Tapped};
 use harness::isolate::{Trial, isolate_on};
 use harness::target::Target;
 use harness::{case, reference};
+use interp::Comparison;
 
 /// A model with inputs, to be judged operator by operator.
 #[derive(Clone, Debug)]
@@ -31,6 +33,10 @@ pub struct Subject {
     pub model: Model,
     /// The values of its variables, in order.
     pub inputs: Vec<Tensor>,
+    /// The model as it is written.
+    pub(crate) written: Vec<u8>,
+    /// What its inputs and outputs are made of.
+    pub(crate) interface: Interface,
     /// What the model calls each of its nodes, where it has no functions.
     names: Vec<String>,
     /// The sizes that the model leaves open and that were drawn.
@@ -66,7 +72,7 @@ impl Subject {
         let folder = stored::read(path)?;
         let Invented { set, drawn } = match folder.sets.first() {
             Some(set) => Invented { set: set.clone(), drawn: BTreeMap::new() },
-            None => invent(&folder, given, seed)?,
+            None => invent_any(&folder, given, seed)?,
         };
         let known = set.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
         let program = case::program(&folder.model)?;
@@ -75,7 +81,8 @@ impl Subject {
         let nodes = &program.main.body.nodes;
         let name = |node: usize| nodes.get(node).map_or_else(String::new, |node| node.rest.name().to_owned());
         let names = imported.origins.iter().map(|origin| name(origin.outermost())).collect();
-        Ok(Self { model: imported.model, inputs, names, drawn })
+        let Imported { model, interface, .. } = imported;
+        Ok(Self { model, inputs, written: folder.model, interface, names, drawn })
     }
 
     /// What a target makes of each operator.
@@ -118,6 +125,10 @@ pub struct Judged {
     pub why: String,
     /// The largest share of its bound that an element's error is; 0 where all are exact.
     pub used: f64,
+    /// How many elements the reference was asked about.
+    pub elements: usize,
+    /// How many of them nothing is said of: implementations may disagree about them, or the standard leaves them undefined.
+    pub undecided: usize,
 }
 
 /// How a result stands beside the operands.
@@ -128,6 +139,8 @@ pub enum Standing {
     Right,
     /// The target does not tell its operands, or its result.
     Untold,
+    /// The reference may not spend as much as the operator takes.
+    Dear,
     /// Nothing can be said: the operator is not defined on these operands, or what is right is undecidable.
     Open,
     /// It is right, and further off than good implementations are.
@@ -142,6 +155,7 @@ impl Standing {
         match self {
             Self::Right => "right",
             Self::Untold => "untold",
+            Self::Dear => "too large",
             Self::Open => "open",
             Self::Suspect => "suspect",
             Self::Wrong => "wrong",
@@ -198,12 +212,12 @@ impl Told {
             NodeKind::Variable { .. } | NodeKind::Constant(_) | NodeKind::Call(_) => String::new(),
         };
         let types = node.outputs.iter().map(ToString::to_string).collect();
-        let (standing, why, used) = self.standing(target, flat, id);
-        Judged { node: id.0, name: String::new(), op, types, standing, why, used }
+        let Found { standing, why, used, elements, undecided } = self.found(target, flat, id);
+        Judged { node: id.0, name: String::new(), op, types, standing, why, used, elements, undecided }
     }
 
-    fn standing(&self, target: &Target, flat: &Model, id: NodeId) -> (Standing, String, f64) {
-        let untold = |why: &str| (Standing::Untold, why.to_owned(), 0.0);
+    fn found(&self, target: &Target, flat: &Model, id: NodeId) -> Found {
+        let untold = |why: &str| Found::without(Standing::Untold, why);
         let ports = 0..flat.graph.node(id).outputs.len();
         let results: Option<Vec<(String, Tensor)>> = ports
             .map(|port| Some((format!("y{port}"), self.0.get(&Value::new(id, port))?.clone())))
@@ -216,8 +230,11 @@ impl Told {
         if !declared.eq(inputs.iter().map(Tensor::ty).collect::<Vec<_>>().iter()) {
             return untold("an operand is not of the type that the model has there");
         }
+        if let Err(why) = reference::affordable(&model) {
+            return Found::without(Standing::Dear, &why);
+        }
         let Some(trial) = Trial::of(model, inputs, target.profile) else {
-            return (Standing::Open, "it is not defined on these operands".to_owned(), 0.0);
+            return Found::without(Standing::Open, "it is not defined on these operands");
         };
         assessed(&trial, target, &Outcome::Outputs(results))
     }
@@ -241,15 +258,35 @@ fn among(taps: Vec<Value>, outcome: Outcome) -> impl Iterator<Item = (Value, Ten
     taps.into_iter().filter_map(move |tap| Some((tap, given.remove(&tapped::name(tap))?)))
 }
 
-fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> (Standing, String, f64) {
-    let assessment = trial.assess(target, outcome);
-    let used = assessment.comparisons.iter().map(|comparison| comparison.used).fold(0.0, f64::max);
-    match &assessment.verdict {
-        Verdict::Bug(finding) => (Standing::Wrong, finding.detail.clone(), used),
-        Verdict::Incomparable(why) => (Standing::Open, why.to_string(), used),
-        Verdict::Pass => match trial.doubts(target, outcome, &assessment).first() {
-            Some(doubt) => (Standing::Suspect, doubt.to_string(), used),
-            None => (Standing::Right, String::new(), used),
-        },
+/// What is found of an operator.
+struct Found {
+    standing: Standing,
+    why: String,
+    used: f64,
+    elements: usize,
+    undecided: usize,
+}
+
+impl Found {
+    /// Nothing of its elements.
+    fn without(standing: Standing, why: &str) -> Self {
+        Self { standing, why: why.to_owned(), used: 0.0, elements: 0, undecided: 0 }
     }
+}
+
+fn assessed(trial: &Trial, target: &Target, outcome: &Outcome) -> Found {
+    let assessment = trial.assess(target, outcome);
+    let all = &assessment.comparisons;
+    let used = all.iter().map(|comparison| comparison.used).fold(0.0, f64::max);
+    let elements = all.iter().map(|comparison| comparison.elements).sum();
+    let undecided = elements - all.iter().map(Comparison::compared).sum::<usize>();
+    let (standing, why) = match &assessment.verdict {
+        Verdict::Bug(finding) => (Standing::Wrong, finding.detail.clone()),
+        Verdict::Incomparable(why) => (Standing::Open, why.to_string()),
+        Verdict::Pass => match trial.doubts(target, outcome, &assessment).first() {
+            Some(doubt) => (Standing::Suspect, doubt.to_string()),
+            None => (Standing::Right, String::new()),
+        },
+    };
+    Found { standing, why, used, elements, undecided }
 }

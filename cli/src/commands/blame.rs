@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use triage::local::{Judged, Local, Standing, Subject};
+use triage::whole::{Answer, Whole};
 use worker::Limits;
 
 use super::{given, targets};
@@ -19,39 +20,74 @@ pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
     let mut all = Vec::new();
     for target in targets(&args.on, &limits)? {
         bar.set_message(target.name());
-        all.push(subject.on(&target)?);
+        let whole = subject.whole_on(&target)?;
+        let local = if args.whole { None } else { Some(subject.on(&target)?) };
+        all.push((whole, local));
     }
     bar.finish_and_clear();
     if common.json {
-        screen::json(&json!({ "targets": all, "drawn": subject.drawn }))?;
+        let (whole, targets): (Vec<_>, Vec<_>) = all.iter().map(|(whole, local)| (whole, local)).unzip();
+        let targets: Vec<&Local> = targets.into_iter().flatten().collect();
+        screen::json(&json!({ "targets": targets, "whole": whole, "drawn": subject.drawn }))?;
     } else {
         screen::text(&text(&subject, &all, args.all))?;
     }
-    Ok(if all.iter().any(|local| local.first_wrong().is_some()) { Exit::Findings } else { Exit::Clean })
+    let is_wrong = |(whole, local): &(Whole, Option<Local>)| {
+        whole.answer == Answer::Wrong || local.as_ref().is_some_and(|local| local.first_wrong().is_some())
+    };
+    Ok(if all.iter().any(is_wrong) { Exit::Findings } else { Exit::Clean })
 }
 
-fn text(subject: &Subject, all: &[Local], shows_all: bool) -> String {
+fn text(subject: &Subject, all: &[(Whole, Option<Local>)], shows_all: bool) -> String {
     let mut out = String::new();
-    for local in all {
-        let count = |standing: Standing| format!("{} {}", local.count(standing), standing.name());
-        let standings =
-            [Standing::Right, Standing::Suspect, Standing::Wrong, Standing::Open, Standing::Untold]
-                .map(count);
-        let _ =
-            writeln!(out, "{}: {} operators: {}", local.target, local.operators.len(), standings.join(", "));
-        for judged in local.operators.iter().filter(|judged| shows_all || is_told(judged.standing)) {
-            let _ = writeln!(out, "    {}", line(judged));
+    for (whole, local) in all {
+        match local {
+            Some(local) => out += &each_operator(local, shows_all),
+            None => {
+                let _ = writeln!(out, "{}:", whole.target);
+            }
         }
-        if let Some(first) = local.first_wrong() {
-            let _ = writeln!(out, "    the first that is wrong is {}", called(first));
-        }
-        if local.changed_by_taps {
-            out += "    it gives other outputs where it need not tell the values within: what only a fusion gets wrong, this does not see\n";
-        }
+        out += &end_to_end(whole);
     }
     if !subject.drawn.is_empty() {
         let sizes: Vec<String> = subject.drawn.iter().map(|(name, size)| format!("{name}={size}")).collect();
         let _ = writeln!(out, "sizes drawn: {}", sizes.join(", "));
+    }
+    out
+}
+
+/// How the operators stand.
+fn each_operator(local: &Local, shows_all: bool) -> String {
+    const ALWAYS: [Standing; 5] =
+        [Standing::Right, Standing::Suspect, Standing::Wrong, Standing::Open, Standing::Untold];
+    let mut standings = ALWAYS.to_vec();
+    standings.extend((local.count(Standing::Dear) > 0).then_some(Standing::Dear));
+    let standings: Vec<String> = standings
+        .into_iter()
+        .map(|standing| format!("{} {}", local.count(standing), standing.name()))
+        .collect();
+    let mut out =
+        format!("{}: {} operators: {}\n", local.target, local.operators.len(), standings.join(", "));
+    for judged in local.operators.iter().filter(|judged| shows_all || is_told(judged.standing)) {
+        let _ = writeln!(out, "    {}", line(judged));
+    }
+    if let Some(first) = local.first_wrong() {
+        let _ = writeln!(out, "    the first that is wrong is {}", called(first));
+    }
+    if local.changed_by_taps {
+        out += "    it gives other outputs where it need not tell the values within: what only a fusion gets wrong, this does not see\n";
+    }
+    out
+}
+
+/// The model as a whole: its answer, and whether its bounds say anything.
+fn end_to_end(whole: &Whole) -> String {
+    let why = if whole.why.is_empty() { String::new() } else { format!(": {}", whole.why) };
+    let mut out = format!("    end to end: {}{why}\n", whole.answer.name());
+    for reach in whole.outputs.iter().filter(|reach| !reach.says_something()) {
+        let bound =
+            reach.bound.map_or_else(|| "infinite".to_owned(), |bound| format!("{bound:.2e} of the value"));
+        let _ = writeln!(out, "        the bound of `{}` says nothing: it is {bound}", reach.name);
     }
     out
 }

@@ -53,7 +53,7 @@ enum Mode {
 
 /// An axis that gets another size.
 struct Axis {
-    axis: usize,
+    at: usize,
     before: i64,
     after: i64,
     scale: f32,
@@ -185,7 +185,7 @@ fn axes<'p>(
         let Some(id) = at.and_then(operand).filter(|&id| !walk.is_absent(Some(id))) else { return Ok(None) };
         let (tensor, read) = walk.read(id)?;
         from.extend(read);
-        Ok(Some(tensor).filter(|tensor| tensor.len() > 0))
+        Ok(Some(tensor).filter(|tensor| !tensor.is_empty()))
     };
     let sizes = list(walk, sizes_at)?.map(|sizes| sizes.to_i128s());
     let scales = match find("scales") {
@@ -212,7 +212,7 @@ fn axes<'p>(
         }
         if after != before || scale != 1.0 {
             let wanted = if sizes.is_some() { after as f64 } else { before as f64 * f64::from(scale) };
-            all.push(Axis { axis, before, after, scale, wanted });
+            all.push(Axis { at: axis, before, after, scale, wanted });
         }
     }
     Ok((all, from))
@@ -271,14 +271,14 @@ fn gathered(
         }
         let why = format!(
             "the element nearest to place {i} of axis {} hangs on how {coordinate} is rounded",
-            axis.axis
+            axis.at
         );
         Err(Error::unsupported("operator Resize", why))
     });
     let places = places.collect::<Result<Vec<i128>, Error>>()?;
     let places = Tensor::from_i128_fn(&Type::new(DType::I64, [axis.after]), |i| places[i]);
     let places = walk.push_constant(places.into(), None)?;
-    let along = Attributes::new().int("axis", axis.axis as i64);
+    let along = Attributes::new().int("axis", axis.at as i64);
     Ok(apply(walk, "Gather", &along, &[x, places], &[])?[0])
 }
 
@@ -324,7 +324,7 @@ fn weighed(
         ));
     }
     if axis.before.saturating_add(4).saturating_mul(axis.before.max(axis.after)) > MOST_WEIGHTS {
-        let why = format!("axis {} of {} elements becomes one of {}", axis.axis, axis.before, axis.after);
+        let why = format!("axis {} of {} elements becomes one of {}", axis.at, axis.before, axis.after);
         return Err(Error::unsupported("operator Resize", why));
     }
     let coordinates = coordinates(walk, axis, transformation)?;
@@ -333,11 +333,11 @@ fn weighed(
         Mode::Linear | Mode::Nearest(_) => linear(walk, axis, coordinates)?,
     };
     let last = ty.rank() - 1;
-    if axis.axis == last {
+    if axis.at == last {
         return one(walk, "MatMul", &[x, weights]);
     }
     let mut order: Vec<i64> = (0..=last as i64).collect();
-    order.swap(axis.axis, last);
+    order.swap(axis.at, last);
     let exchange = Attributes::new().ints("perm", &order);
     let turned = apply(walk, "Transpose", &exchange, &[x], &[])?[0];
     let product = one(walk, "MatMul", &[turned, weights])?;

@@ -23,7 +23,7 @@ const MOST_ELEMENTS: usize = 1 << 24;
 type Key = (i64, i64);
 
 /// What the leaves of an ensemble give.
-struct Weights<'a> {
+struct Weighed<'a> {
     trees: &'a [i64],
     nodes: &'a [i64],
     /// The result that a weight counts for.
@@ -147,7 +147,7 @@ impl Ensemble {
         walk: &mut Walk<'_, '_>,
         x: Value,
         results: usize,
-        weights: &Weights<'_>,
+        weights: &Weighed<'_>,
         base: &[f32],
     ) -> Result<Value, Error> {
         let table = self.table(results, weights)?;
@@ -160,8 +160,8 @@ impl Ensemble {
     }
 
     /// What each leaf weighs for each result.
-    fn table(&self, results: usize, weights: &Weights<'_>) -> Result<Vec<f32>, Error> {
-        let &Weights { trees, nodes, results: of, weights } = weights;
+    fn table(&self, results: usize, weights: &Weighed<'_>) -> Result<Vec<f32>, Error> {
+        let &Weighed { trees, nodes, results: of, weights } = weights;
         if [nodes.len(), of.len(), weights.len()].iter().any(|&length| length != trees.len()) {
             return Err(Error::invalid("attributes", "the lists of weights are not of one length"));
         }
@@ -217,7 +217,7 @@ pub(super) fn regressor<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) 
     let x = rows(walk, written)?;
     let given = Given::of(written);
     let ensemble = Ensemble::read(&given, walk.graph.ty(x).shape[1])?;
-    let weights = Weights {
+    let weights = Weighed {
         trees: given.ints("target_treeids"),
         nodes: given.ints("target_nodeids"),
         results: given.ints("target_ids"),
@@ -243,7 +243,7 @@ pub(super) fn classifier<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>)
     let x = rows(walk, written)?;
     let given = Given::of(written);
     let ensemble = Ensemble::read(&given, walk.graph.ty(x).shape[1])?;
-    let weights = Weights {
+    let weights = Weighed {
         trees: given.ints("class_treeids"),
         nodes: given.ints("class_nodeids"),
         results: given.ints("class_ids"),

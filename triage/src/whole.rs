@@ -1,0 +1,202 @@
+//! A model end to end: is what a target gives for it right, and does it say anything that it is?
+//!
+//! Worst-case bounds that are carried through a deep network get wider than its values. An answer within such a bound is right, and so
+//! would be nearly any other: that says nothing. So beside the verdict there is for each output how wide the bound is, as a part of the value.
+
+use std::time::Instant;
+
+use interp::{Bounded, Taps};
+use ir::Tensor;
+use oracles::{Assessment, Verdict};
+use serde::Serialize;
+use worker::{Outcome, WorkerError};
+
+use crate::local::Subject;
+use harness::isolate::Trial;
+use harness::reference;
+use harness::target::Target;
+
+/// What a target makes of a model as it is written.
+#[derive(Clone, Debug, Serialize)]
+pub struct Whole {
+    /// The target.
+    pub target: String,
+    /// How its answer stands.
+    pub answer: Answer,
+    /// Why, where it is not right.
+    pub why: String,
+    /// The seconds inside of the target.
+    pub seconds: f64,
+    /// The seconds that the reference took, with bounds; `None` where it was not asked.
+    pub reference_seconds: Option<f64>,
+    /// How far the bound of each output reaches; none where the reference was not asked.
+    pub outputs: Vec<Reach>,
+}
+
+/// How an answer stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// It is within its bounds, and as near as good implementations are.
+    Right,
+    /// It is within its bounds, and further off than good implementations are.
+    Suspect,
+    /// It is wrong.
+    Wrong,
+    /// Nothing can be said: all is undecidable or undefined.
+    Open,
+    /// The target gives none: it says that it lacks something, refuses the model, or fails.
+    None,
+    /// The reference was not asked: the model is too large for it.
+    Unjudged,
+}
+
+impl Answer {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::Suspect => "suspect",
+            Self::Wrong => "wrong",
+            Self::Open => "open",
+            Self::None => "none",
+            Self::Unjudged => "unjudged",
+        }
+    }
+}
+
+/// How far the bound of an output reaches.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Reach {
+    /// The output.
+    pub name: String,
+    /// How many elements it has.
+    pub elements: usize,
+    /// How many of them are undecidable or undefined.
+    pub undecided: usize,
+    /// The median of the elements' bounds as a part of the root of the mean square of their values; `None` where it is infinite, or there
+    /// is no element.
+    pub bound: Option<f64>,
+}
+
+impl Reach {
+    fn of(name: &str, expected: &Bounded) -> Self {
+        let elements = expected.tensor.len();
+        let undecided = expected.undecidable() + expected.undefined.len();
+        let mut bounds: Vec<f64> = (0..elements).map(|i| expected.error_at(i)).collect();
+        bounds.sort_by(f64::total_cmp);
+        let bound = bounds.get(elements / 2).map(|&bound| match bound {
+            0.0 => 0.0,
+            bound => bound / root_mean_square(&expected.tensor),
+        });
+        Self { name: name.to_owned(), elements, undecided, bound: bound.filter(|bound| bound.is_finite()) }
+    }
+
+    /// Whether the bound is narrower than the values.
+    pub fn says_something(&self) -> bool {
+        self.elements == 0 || self.bound.is_some_and(|bound| bound < 1.0)
+    }
+}
+
+/// Of the elements that are finite numbers.
+fn root_mean_square(tensor: &Tensor) -> f64 {
+    let values = if tensor.dtype().is_float() {
+        tensor.to_f64s()
+    } else {
+        tensor.to_i128s().into_iter().map(|z| z as f64).collect()
+    };
+    let finite: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+    (finite.iter().map(|value| value * value).sum::<f64>() / finite.len() as f64).sqrt()
+}
+
+impl Subject {
+    /// What a target makes of the model as it is written.
+    pub fn whole_on(&self, target: &Target) -> Result<Whole, WorkerError> {
+        let named = harness::case::named(&self.model, self.inputs.clone());
+        let none = Whole {
+            target: target.name(),
+            answer: Answer::Unjudged,
+            why: String::new(),
+            seconds: 0.0,
+            reference_seconds: None,
+            outputs: Vec::new(),
+        };
+        if let Err(why) = reference::affordable(&self.model) {
+            let ran = target.run(&self.written, &named, &self.interface)?;
+            let told = refused(&ran.outcome);
+            let answer = if told.is_some() { Answer::None } else { Answer::Unjudged };
+            return Ok(Whole { answer, why: told.unwrap_or(why), seconds: ran.engine_seconds, ..none });
+        }
+        let started = Instant::now();
+        let evaluation = interp::evaluate(&self.model, &self.inputs, target.profile, Taps::Outputs);
+        let Ok(evaluation) = evaluation else { return Ok(none) };
+        let reference_seconds = Some(started.elapsed().as_secs_f64());
+        let trial = Trial::expecting(
+            self.model.clone(),
+            self.inputs.clone(),
+            self.written.clone(),
+            self.interface.clone(),
+            evaluation,
+            target.profile,
+        );
+        let ran = trial.ran(target)?;
+        let assessment = trial.assess(target, &ran.outcome);
+        let (answer, why) = answer(&trial, target, &ran.outcome, &assessment);
+        let outputs = trial.outputs().map(|(name, expected)| Reach::of(name, expected)).collect();
+        Ok(Whole { answer, why, seconds: ran.engine_seconds, reference_seconds, outputs, ..none })
+    }
+}
+
+/// What a target says that gives no answer.
+fn refused(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Outputs(_) => None,
+        Outcome::Unsupported { why } => Some(why.clone()),
+        Outcome::Rejected { message, .. } => Some(message.clone()),
+        Outcome::Fault(fault) => Some(fault.to_string()),
+    }
+}
+
+fn answer(trial: &Trial, target: &Target, outcome: &Outcome, assessment: &Assessment) -> (Answer, String) {
+    if let Some(why) = refused(outcome) {
+        return (Answer::None, why);
+    }
+    match &assessment.verdict {
+        Verdict::Bug(finding) => (Answer::Wrong, finding.detail.clone()),
+        Verdict::Incomparable(why) => (Answer::Open, why.to_string()),
+        Verdict::Pass => match trial.doubts(target, outcome, assessment).first() {
+            Some(doubt) => (Answer::Suspect, doubt.to_string()),
+            None => (Answer::Right, String::new()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{DType, Type};
+
+    use super::*;
+
+    fn reach(values: [f64; 3], error: &[f64]) -> Reach {
+        let tensor = Tensor::from_f64_fn(&Type::new(DType::F64, [3]), |i| values[i]);
+        let (undefined, overflown) = (Vec::new(), Vec::new());
+        Reach::of("y", &Bounded { tensor, error: error.to_vec(), undefined, overflown, is_open: false })
+    }
+
+    #[test]
+    fn a_bound_says_something_where_it_is_narrower_than_the_values() {
+        // The root of the mean square is 2.
+        let values = [2.0, -2.0, 2.0];
+        let narrow = reach(values, &[0.5, 0.0, 1e9]);
+        assert_eq!((narrow.bound, narrow.undecided, narrow.says_something()), (Some(0.25), 0, true));
+        assert!(!reach(values, &[4.0; 3]).says_something());
+        let open = reach(values, &[f64::INFINITY; 3]);
+        assert_eq!((open.bound, open.undecided, open.says_something()), (None, 3, false));
+    }
+
+    #[test]
+    fn zeros_that_are_exact_are_told_from_zeros_that_may_be_anything() {
+        assert!(reach([0.0; 3], &[]).says_something());
+        assert!(!reach([0.0; 3], &[1e-9; 3]).says_something());
+    }
+}
