@@ -8,7 +8,7 @@ use onnx::violate::{Checker, rules};
 use oracles::metamorphic::Holds;
 
 use crate::checked_in::{Mode, bring_up_to_date, root};
-use crate::{modules, node_suite};
+use crate::{modules, node_suite, zoo};
 
 /// The generated page and the command that prints it.
 const OPERATORS: (&str, &[&str]) = ("docs/operators.md", &["ops", "--markdown"]);
@@ -20,6 +20,7 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
         // What is not written here, and takes no time.
         modules::check(&root)?;
         node_suite::check(&root)?;
+        zoo::check(&root)?;
     }
     let (file, arguments) = OPERATORS;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

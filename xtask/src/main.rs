@@ -19,6 +19,7 @@ mod schema;
 mod soundness;
 mod survive;
 mod values;
+mod zoo;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -104,6 +105,8 @@ enum Task {
     Soundness(soundness::Arguments),
     /// Run our shaders through naga and through Tint, and count what differs
     Compilers(compilers::Arguments),
+    /// Run the models that scripts/zoo has made and write docs/zoo.md
+    Zoo(zoo::Arguments),
     /// Plant faults in correct kernels, and count which of them a campaign finds
     Faults(faults::Arguments),
 }
@@ -122,6 +125,7 @@ fn main() -> Result<ExitCode> {
         Task::Pairs(arguments) => pairs::run(&arguments),
         Task::Soundness(arguments) => soundness::run(&arguments),
         Task::Compilers(arguments) => compilers::run(&arguments),
+        Task::Zoo(arguments) => zoo::run(&arguments),
         Task::Faults(arguments) => faults::run(&arguments),
         Task::NodeSuite { tests, program } => node_suite::run(&tests, program.as_deref()),
         Task::Commands(arguments) => commands::run(&arguments),
