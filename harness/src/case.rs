@@ -245,11 +245,7 @@ impl Maker<'_> {
     pub fn make_from(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
         let case = self.flat(index, settings, stream)?;
         // What has no values yet leads nowhere.
-        if self.values == Values::None {
-            Ok(case)
-        } else {
-            written(case, settings, stream.child("forms"))
-        }
+        if self.values == Values::None { Ok(case) } else { written(case, settings, stream.child("forms")) }
     }
 
     /// The same before it is written as a program.
