@@ -121,7 +121,7 @@ pub(crate) enum Values {
     /// Plain ones, and adversarial ones in one case of four.
     #[default]
     Mixed,
-    /// At an edge of one operator (a tie, a saturation, the ends of a dtype) where one can be reached.
+    /// At edges of some operators (a tie, a saturation, the ends of a dtype) where they can be reached.
     Adversarial,
 }
 

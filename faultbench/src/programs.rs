@@ -132,10 +132,12 @@ fn with_tensors(program: &Program, other: impl Fn(ValueId, &Tensor) -> Option<Te
 }
 
 fn shortened_ends(program: &Program) -> Option<Program> {
-    with_tensors(program, |_, old| {
-        let is_end = old.dtype() == ir::DType::I64 && old.to_i128s().contains(&i128::from(i64::MAX));
+    let slices = program.main.body.nodes.iter().filter(|node| node.rest.op_type() == "Slice");
+    let ends: BTreeSet<ValueId> = slices.filter_map(|node| node.inputs.get(2).copied().flatten()).collect();
+    with_tensors(program, |value, old| {
         let numbers = old.to_i128s();
-        is_end.then(|| Tensor::from_i128_fn(&old.ty(), |i| i128::from(numbers[i] as i64 as i32)))
+        let is_wide = ends.contains(&value) && numbers.contains(&i128::from(i64::MAX));
+        is_wide.then(|| Tensor::from_i128_fn(&old.ty(), |i| i128::from(numbers[i] as i64 as i32)))
     })
 }
 

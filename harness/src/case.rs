@@ -87,7 +87,7 @@ pub enum Values {
     /// Adversarial ones in one case of four.
     #[default]
     Mixed,
-    /// Such values, moved to an edge of one operator where that can be done.
+    /// Such values, moved to edges of some operators where that can be done.
     Adversarial,
 }
 
