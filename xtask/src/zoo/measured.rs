@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// What is known of a model.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Measured {
-    /// What came of each engine, in the order of [`ENGINES`].
+    /// What came of each engine, of [`JUDGED`] and then of [`ASKED`].
     pub(crate) engines: Vec<(String, Answer)>,
 }
 
