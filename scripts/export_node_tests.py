@@ -41,7 +41,9 @@ def write_case(case, folder):
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
     (folder / "model.onnx").write_bytes(case.model.SerializeToString(deterministic=True))
-    (folder / "case.json").write_text(json.dumps({"rtol": case.rtol, "atol": case.atol}) + "\n")
+    # What ONNX's runner has by itself depends on the dtype of an output; whoever compares knows that.
+    own = {} if (case.rtol, case.atol) == (1e-3, 1e-7) else {"rtol": case.rtol, "atol": case.atol}
+    (folder / "case.json").write_text(json.dumps(own) + "\n")
     for number, (inputs, outputs) in enumerate(case.data_sets):
         data_set = folder / f"test_data_set_{number}"
         data_set.mkdir()

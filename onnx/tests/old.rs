@@ -58,6 +58,8 @@ fn dropout_does_nothing_and_has_no_mask() {
 fn scatter_is_scatter_elements() {
     let operands = "at = Constant<value = int64[1] {1}>() with = Constant<value = float[1] {5.0}>()";
     assert_eq!(values(9, &[3], &format!("{operands} y = Scatter(x, at, with)")), [1.0, 5.0, 3.0]);
+    let along = format!("{operands} y = Scatter <axis = -1> (x, at, with)");
+    assert_eq!(values(9, &[3], &along), [1.0, 5.0, 3.0]);
     let why = why(11, "float[3]", &format!("{operands} y = Scatter(x, at, with)"));
     assert!(why.contains("deprecated from opset 11 on"), "{why}");
 }

@@ -130,6 +130,16 @@ pub(super) fn apply(
     Ok((0..ports).map(|port| Value::new(id, port)).collect())
 }
 
+/// The only result of an operator of ours, or the first.
+pub(super) fn one(
+    walk: &mut Walk<'_, '_>,
+    name: &str,
+    attributes: &Attributes,
+    operands: &[Value],
+) -> Result<Value, Error> {
+    Ok(apply(walk, name, attributes, operands, &[])?[0])
+}
+
 /// Tensors of one shape, one behind the other along a new axis.
 pub(super) fn stack(
     walk: &mut Walk<'_, '_>,

@@ -12,7 +12,7 @@ mod trees;
 
 use ir::{Attributes, DType, Tensor, Type, Value};
 
-use super::forms::{Form, Written, apply, bind};
+use super::forms::{Form, Written, bind, one};
 use super::frame::Bound;
 use super::walk::Walk;
 use crate::Error;
@@ -56,16 +56,6 @@ fn rows(walk: &mut Walk<'_, '_>, written: &Written<'_, '_>) -> Result<Value, Err
         return Err(Error::unsupported("operand 0", format!("it is {ty}, and is read where it has rows")));
     }
     Ok(x)
-}
-
-/// The only result of an operator of ours.
-fn one(
-    walk: &mut Walk<'_, '_>,
-    name: &str,
-    attributes: &Attributes,
-    operands: &[Value],
-) -> Result<Value, Error> {
-    Ok(apply(walk, name, attributes, operands, &[])?[0])
 }
 
 /// A constant of f32.

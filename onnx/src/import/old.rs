@@ -12,10 +12,10 @@ use std::ops::RangeInclusive;
 use ir::{Attributes, DType, Tensor, Type};
 use ops::schema::{self, Schema};
 
-use super::forms::{Form, Written, apply, bind, tensor};
+use super::forms::{Form, Written, bind, one, tensor};
 use super::frame::Bound;
 use super::walk::Walk;
-use super::{attribute, operator, standard};
+use super::{attribute, operator};
 use crate::Error;
 use crate::proto::AttributeProto;
 
@@ -117,6 +117,17 @@ fn find<'a>(written: &Written<'_, 'a>, name: &str) -> Option<&'a AttributeProto>
     written.attributes.iter().find(|attribute| attribute.name() == name).copied()
 }
 
+/// The attributes that are written, but for one.
+fn without(walk: &Walk<'_, '_>, written: &Written<'_, '_>, name: &str) -> Result<Attributes, Error> {
+    let mut attributes = Attributes::new();
+    for proto in written.attributes.iter().filter(|attribute| attribute.name() != name) {
+        if let Some(value) = attribute::read(proto, walk.context.options.external)? {
+            attributes.set(proto.name(), value);
+        }
+    }
+    Ok(attributes)
+}
+
 /// One number in a tensor of rank 0.
 fn scalar(walk: &mut Walk<'_, '_>, dtype: DType, number: f32) -> Result<ir::Value, Error> {
     let tensor = Tensor::from_f64_fn(&Type::new(dtype, []), |_| number.into());
@@ -132,15 +143,15 @@ fn along_the_rest<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Res
     let name = node.rest.op_type();
     let last = Attributes::new().int("axis", -1);
     if ops::rule::axis(axis, ty.rank()).is_ok_and(|axis| axis + 1 == ty.rank()) {
-        let y = apply(walk, name, &last, &[x], &[])?[0];
+        let y = one(walk, name, &last, &[x])?;
         return bind(walk, node, vec![Bound::Tensor(y)]);
     }
     if ty.shape.contains(&0) {
         return Err(Error::unsupported(format!("operator {name}"), format!("on {ty} in an opset before 13")));
     }
-    let rows = apply(walk, "Flatten", &Attributes::new().int("axis", axis), &[x], &[])?[0];
-    let each = apply(walk, name, &last, &[rows], &[])?[0];
-    let y = apply(walk, "Reshape", &Attributes::new().ints("shape", &ty.shape), &[each], &[])?[0];
+    let rows = one(walk, "Flatten", &Attributes::new().int("axis", axis), &[x])?;
+    let each = one(walk, name, &last, &[rows])?;
+    let y = one(walk, "Reshape", &Attributes::new().ints("shape", &ty.shape), &[each])?;
     bind(walk, node, vec![Bound::Tensor(y)])
 }
 
@@ -150,7 +161,7 @@ fn clip<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Er
     let dtype = walk.graph.ty(x).dtype;
     let low = scalar(walk, dtype, find(written, "min").map_or(f32::MIN, AttributeProto::f))?;
     let high = scalar(walk, dtype, find(written, "max").map_or(f32::MAX, AttributeProto::f))?;
-    let y = apply(walk, "Clip", &Attributes::new(), &[x, low, high], &[])?[0];
+    let y = one(walk, "Clip", &Attributes::new(), &[x, low, high])?;
     bind(walk, written.node, vec![Bound::Tensor(y)])
 }
 
@@ -159,20 +170,15 @@ fn pad<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Err
     let x = tensor(walk, written.node, 0)?;
     let dtype = walk.graph.ty(x).dtype;
     let value = scalar(walk, dtype, find(written, "value").map_or(0.0, AttributeProto::f))?;
-    let mut attributes = Attributes::new();
-    for proto in written.attributes.iter().filter(|attribute| attribute.name() != "value") {
-        if let Some(value) = attribute::read(proto, walk.context.options.external)? {
-            attributes.set(proto.name(), value);
-        }
-    }
-    let y = apply(walk, "Pad", &attributes, &[x, value], &[])?[0];
+    let attributes = without(walk, written, "value")?;
+    let y = one(walk, "Pad", &attributes, &[x, value])?;
     bind(walk, written.node, vec![Bound::Tensor(y)])
 }
 
 /// Dropout was for inference alone, where it does nothing. What its mask holds then is not said, so it has none.
 fn dropout<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
     let x = tensor(walk, written.node, 0)?;
-    let y = apply(walk, "Identity", &Attributes::new(), &[x], &[])?[0];
+    let y = one(walk, "Identity", &Attributes::new(), &[x])?;
     bind(walk, written.node, vec![Bound::Tensor(y), Bound::Absent])
 }
 
@@ -188,8 +194,13 @@ fn batch_normalization<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -
 
 /// Scatter is what ScatterElements is called since.
 fn scatter<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let spec = standard::operator("ScatterElements", *OPSETS.end())?;
-    operator::add(walk, spec, written.node, written.attributes)
+    let mut operands = Vec::new();
+    for i in 0..3 {
+        operands.push(tensor(walk, written.node, i)?);
+    }
+    let attributes = without(walk, written, "")?;
+    let y = one(walk, "ScatterElements", &attributes, &operands)?;
+    bind(walk, written.node, vec![Bound::Tensor(y)])
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use ir::{Attributes, Tensor, Type, Value};
 use cells::{Cell, State};
 use weights::Weights;
 
-use super::forms::{Form, Written, apply, bind, tensor};
+use super::forms::{Form, Written, apply, bind, one, tensor};
 use super::frame::Bound;
 use super::walk::Walk;
 use crate::Error;
@@ -176,16 +176,6 @@ fn swapped(walk: &mut Walk<'_, '_>, value: Value) -> Result<Value, Error> {
     let rank = walk.graph.ty(value).rank() as i64;
     let order: Vec<i64> = [1, 0].into_iter().chain(2..rank).take(rank as usize).collect();
     one(walk, "Transpose", &Attributes::new().ints("perm", &order), &[value])
-}
-
-/// The only result of an operator.
-fn one(
-    walk: &mut Walk<'_, '_>,
-    name: &str,
-    attributes: &Attributes,
-    operands: &[Value],
-) -> Result<Value, Error> {
-    Ok(apply(walk, name, attributes, operands, &[])?[0])
 }
 
 fn sizes(

@@ -11,7 +11,7 @@
 
 use ir::{Attributes, DType, Tensor, Type, Value};
 
-use super::forms::{Form, Written, apply, bind, given_value, tensor};
+use super::forms::{self, Form, Written, bind, given_value, tensor};
 use super::frame::Bound;
 use super::walk::Walk;
 use crate::Error;
@@ -251,8 +251,9 @@ fn constant(walk: &mut Walk<'_, '_>, shape: &[i64], number: impl Fn(usize) -> f6
     walk.push_constant(Tensor::from_f64_fn(&Type::new(DType::F32, shape), number).into(), None)
 }
 
+/// The result of an operator without attributes.
 fn one(walk: &mut Walk<'_, '_>, name: &str, operands: &[Value]) -> Result<Value, Error> {
-    Ok(apply(walk, name, &Attributes::new(), operands, &[])?[0])
+    forms::one(walk, name, &Attributes::new(), operands)
 }
 
 /// The elements next to the coordinates.
@@ -279,7 +280,7 @@ fn gathered(
     let places = Tensor::from_i128_fn(&Type::new(DType::I64, [axis.after]), |i| places[i]);
     let places = walk.push_constant(places.into(), None)?;
     let along = Attributes::new().int("axis", axis.at as i64);
-    Ok(apply(walk, "Gather", &along, &[x, places], &[])?[0])
+    forms::one(walk, "Gather", &along, &[x, places])
 }
 
 /// The coordinate of a place, and how far off it may be where f32 rounds it.
@@ -339,9 +340,9 @@ fn weighed(
     let mut order: Vec<i64> = (0..=last as i64).collect();
     order.swap(axis.at, last);
     let exchange = Attributes::new().ints("perm", &order);
-    let turned = apply(walk, "Transpose", &exchange, &[x], &[])?[0];
+    let turned = forms::one(walk, "Transpose", &exchange, &[x])?;
     let product = one(walk, "MatMul", &[turned, weights])?;
-    Ok(apply(walk, "Transpose", &exchange, &[product], &[])?[0])
+    forms::one(walk, "Transpose", &exchange, &[product])
 }
 
 /// The coordinates of all places, in a row, as ONNX's formulas have them.
