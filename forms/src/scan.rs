@@ -9,7 +9,7 @@ use ops::operator::elements;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
-use crate::draft::Draft;
+use crate::draft::{Draft, spec};
 use crate::repeat::{Piece, pick};
 use crate::segment::{Given, any, body, cut, holding, is_allowed, port};
 
@@ -46,7 +46,14 @@ fn over_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
         let is_short = from.shape.first().is_some_and(|&slices| (1..=LONGEST).contains(&slices));
         let is_taken = [from, to].iter().all(|ty| is_allowed("Scan", ty.dtype, draft.opset));
         let is_once = node.inputs.iter().filter(|&&operand| operand == Some(*x)).count() == 1;
-        if draft.is_apart(*y) && is_taken && is_short && is_once && from.shape.first() == to.shape.first() {
+        // What gives the value now may be a loop around the operator.
+        if spec(node).is_some()
+            && draft.is_apart(*y)
+            && is_taken
+            && is_short
+            && is_once
+            && from.shape.first() == to.shape.first()
+        {
             all.push((at, *x, *y, from.clone(), to.clone()));
         }
     }

@@ -255,6 +255,11 @@ impl<'s> Inserter<'s> {
         if op.facts(inputs).since > opset || op.hazards(inputs).contains(&Hazard::Always) {
             return false;
         }
+        // No elements at all may hide more of them than can be counted.
+        let mut types = inputs.iter().copied().flatten().chain(outputs);
+        if types.any(|ty| ty.span() > ir::dim::LIMIT) {
+            return false;
+        }
         let inputs_fit = inputs
             .iter()
             .enumerate()

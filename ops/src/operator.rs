@@ -145,6 +145,12 @@ pub enum Hazard {
         /// The greatest safe value.
         high: f64,
     },
+    /// All is defined, but elements of the operand that stand in simple ratios to each other are divided into ties, and which way an
+    /// implementation rounds those nobody can say: numbers whose ratios are not simple say more.
+    Ties {
+        /// The operand.
+        operand: usize,
+    },
     /// Some elements of the result are undefined whatever the operands hold.
     Always,
 }

@@ -79,7 +79,11 @@ fn meet(columns: &[(usize, Operand, Numbers)], row: usize, hazards: &[Hazard]) -
     };
     hazards.iter().any(|hazard| match *hazard {
         Hazard::Meeting { operand, value, other, met } => is(operand, value) && is(other, met),
-        Hazard::Zero { .. } | Hazard::Outside { .. } | Hazard::Perhaps { .. } | Hazard::Always => false,
+        Hazard::Zero { .. }
+        | Hazard::Outside { .. }
+        | Hazard::Perhaps { .. }
+        | Hazard::Ties { .. }
+        | Hazard::Always => false,
     })
 }
 
@@ -89,7 +93,7 @@ fn is_safe(column: &(usize, Operand, Numbers), row: usize, hazards: &[Hazard]) -
     hazards.iter().all(|hazard| match *hazard {
         Hazard::Zero { operand } => operand != *position || value != 0.0,
         Hazard::Outside { operand, low, high } => operand != *position || (low..=high).contains(&value),
-        Hazard::Meeting { .. } | Hazard::Perhaps { .. } | Hazard::Always => true,
+        Hazard::Meeting { .. } | Hazard::Perhaps { .. } | Hazard::Ties { .. } | Hazard::Always => true,
     })
 }
 
@@ -99,7 +103,7 @@ fn domain(hazards: &[Hazard], position: usize) -> Vec<f64> {
         Hazard::Outside { operand, low, high } | Hazard::Perhaps { operand, low, high } => {
             (operand == position).then_some([low, high])
         }
-        Hazard::Zero { .. } | Hazard::Meeting { .. } | Hazard::Always => None,
+        Hazard::Zero { .. } | Hazard::Meeting { .. } | Hazard::Ties { .. } | Hazard::Always => None,
     });
     ends.flatten().collect()
 }

@@ -44,7 +44,11 @@ pub(crate) fn aims(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Aim)> {
     let declared = op.facts(types).edges.into_iter().map(|(operand, edge)| (operand, Aim::Edge(edge)));
     let ends = op.hazards(types).into_iter().filter_map(|hazard| match hazard {
         Hazard::Outside { operand, low, high } => Some((operand, Aim::Ends(low, high))),
-        Hazard::Zero { .. } | Hazard::Meeting { .. } | Hazard::Perhaps { .. } | Hazard::Always => None,
+        Hazard::Zero { .. }
+        | Hazard::Meeting { .. }
+        | Hazard::Perhaps { .. }
+        | Hazard::Ties { .. }
+        | Hazard::Always => None,
     });
     let of_dtypes = types.iter().enumerate().filter_map(|(i, ty)| Some((i, (*ty)?.dtype)));
     let of_dtypes = of_dtypes.filter(|(_, dtype)| *dtype != DType::Bool).flat_map(|(i, dtype)| {

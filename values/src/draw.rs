@@ -16,10 +16,12 @@ pub(crate) struct Range {
     pub low: f64,
     pub high: f64,
     pub zero: bool,
+    /// Whether whole and half numbers may be among them, beside 0.
+    pub simple: bool,
 }
 
 impl Range {
-    const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, zero: true };
+    const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, zero: true, simple: true };
 
     /// The operand of a hazard, and where it does not occur.
     fn without(hazard: &Hazard) -> Option<(usize, Self)> {
@@ -28,6 +30,7 @@ impl Range {
             Hazard::Outside { operand, low, high } | Hazard::Perhaps { operand, low, high } => {
                 Some((operand, Self { low, high, ..Self::ANY }))
             }
+            Hazard::Ties { operand } => Some((operand, Self { simple: false, ..Self::ANY })),
             // It depends on both, so that either may be as it likes at first.
             Hazard::Meeting { .. } | Hazard::Always => None,
         }
@@ -36,8 +39,8 @@ impl Range {
     /// Both conditions; of bounds that exclude each other, these.
     fn and(self, other: Self) -> Self {
         let (low, high) = (self.low.max(other.low), self.high.min(other.high));
-        let zero = self.zero && other.zero;
-        if low <= high { Self { low, high, zero } } else { Self { zero, ..self } }
+        let (zero, simple) = (self.zero && other.zero, self.simple && other.simple);
+        if low <= high { Self { low, high, zero, simple } } else { Self { zero, simple, ..self } }
     }
 
     fn holds(self, v: f64) -> bool {
@@ -128,7 +131,7 @@ fn real(rng: &mut impl Rng, dtype: DType, range: Range, tamer: Tamer, continuous
     };
     if !continuous && tamer == Tamer::Not {
         let special = SPECIAL[rng.random_range(0..SPECIAL.len())];
-        if range.holds(special) {
+        if range.holds(special) && (range.simple || special == 0.0) {
             return special;
         }
     }
@@ -180,7 +183,7 @@ fn of_any_width(rng: &mut impl Rng, from: i128, to: i128) -> i128 {
 
 /// The usual bounds within these.
 pub(crate) fn stretch(low: f64, high: f64) -> (f64, f64) {
-    overlap(Range { low, high, zero: true }, -4.0, 4.0)
+    overlap(Range { low, high, ..Range::ANY }, -4.0, 4.0)
 }
 
 /// The usual bounds inside the range; if none of them are, a stretch at the end of it that is nearer to them.
@@ -212,9 +215,9 @@ mod tests {
         for dtype in DTypes::IR4.iter() {
             for range in [
                 not_zero,
-                Range { low: 0.0, high: 3.0, zero: true },
-                Range { low: 1.0, high: f64::INFINITY, zero: true },
-                Range { low: 9.0, high: 20.0, zero: true },
+                Range { low: 0.0, high: 3.0, ..Range::ANY },
+                Range { low: 1.0, ..Range::ANY },
+                Range { low: 9.0, high: 20.0, ..Range::ANY },
             ] {
                 let possible = dtype != DType::Bool || range.low <= 1.0;
                 assert!(

@@ -168,7 +168,9 @@ fn undefined_at(
                 (other, Wish::Not(met))
             }
             // An undefined result shows by itself; what does not meet is defined.
-            Hazard::Perhaps { .. } | Hazard::Always | Hazard::Meeting { .. } => continue,
+            Hazard::Perhaps { .. } | Hazard::Ties { .. } | Hazard::Always | Hazard::Meeting { .. } => {
+                continue;
+            }
         };
         let (broken, away) = match v.operands.get(operand).copied().flatten() {
             Some(Data::Real(a)) => wish.broken(a.iter().copied()),

@@ -1,5 +1,6 @@
 //! Convolutions seen from the result, and sums that an equation says.
 
+use ir::Operation;
 use ops::Op;
 use ops::linear::Einsum;
 use ops::linear::equation::{Equation, Label};
@@ -7,7 +8,7 @@ use ops::nn::window::AutoPad;
 use ops::nn::{ConvTranspose, Dropout};
 
 use crate::PlantedFault;
-use crate::node::{Node, Outputs, along, only};
+use crate::node::{Node, Outputs, along, only, reshaped};
 
 pub(super) const FAULTS: &[PlantedFault] = &[
     PlantedFault {
@@ -90,7 +91,11 @@ pub(super) const FAULTS: &[PlantedFault] = &[
             let Op::Einsum(op) = n.op else { return None };
             let mut equation = explicit(&op.equation);
             equation.result.as_mut()?.sort_unstable();
-            n.instead(Einsum { equation })
+            let sorted = Op::from(Einsum { equation });
+            let types: Vec<_> = n.inputs.iter().map(|x| x.map(ir::Tensor::ty)).collect();
+            let types: Vec<_> = types.iter().map(Option::as_ref).collect();
+            let ty = sorted.infer(&types).ok()?.pop()?;
+            Some(vec![reshaped(&only(&sorted, n.inputs, &ty)?, n.outputs.first()?)?])
         },
     },
     PlantedFault {

@@ -59,7 +59,7 @@ impl Operator for DynamicQuantizeLinear {
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
+        vec![Hazard::Ties { operand: 0 }]
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -44,11 +44,17 @@ fn einsum<T: Numeric>(op: &Einsum, c: &Call<'_>) -> Outputs {
         // An axis of one element repeats along those of the others.
         let known = sizes.entry(name).or_insert(size);
         *known = if *known == 1 { size } else { *known };
+        if size != 1 && *known != size {
+            return Err(CpuError::Invalid("axes of one name have several sizes"));
+        }
     }
     let output = c.output(0)?.extents();
     let kept = names(&op.equation.results(), output.len())?;
     let summed: Vec<Name> = sizes.keys().copied().filter(|name| !kept.contains(name)).collect();
     let size = |name: &Name| sizes.get(name).copied().unwrap_or(1);
+    if kept.iter().zip(&output).any(|(name, extent)| size(name) != *extent) {
+        return Err(CpuError::Invalid("its result has other sizes than its operands"));
+    }
     let inner: Vec<usize> = summed.iter().map(size).collect();
     // How far an operand moves along an axis: twice as far where it has the name twice.
     let strides = |operand: usize, walked: &[Name]| -> Vec<isize> {
