@@ -255,9 +255,7 @@ impl<'s> Inserter<'s> {
         if op.facts(inputs).since > opset || op.hazards(inputs).contains(&Hazard::Always) {
             return false;
         }
-        // No elements at all may hide more of them than can be counted.
-        let mut types = inputs.iter().copied().flatten().chain(outputs);
-        if types.any(|ty| ty.span() > ir::dim::LIMIT) {
+        if !inputs.iter().copied().flatten().chain(outputs).all(Type::is_countable) {
             return false;
         }
         let inputs_fit = inputs

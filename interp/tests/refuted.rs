@@ -130,3 +130,16 @@ fn an_odd_power_of_zero_below_it_has_either_sign_where_zeros_have_none() {
     );
     assert!(accepts(&Profile::TIGHT, -infinite, infinite) && !accepts(&Profile::TIGHT, infinite, infinite));
 }
+
+#[test]
+fn a_remainder_that_is_denormal_may_be_flushed() {
+    let modulo = "onnxsmith 1 opset 16 graph { %0: f32[1] = variable \"x\" %1: f32[1] = variable \"y\" \
+                  %2: f32[1] = Mod(%0, %1) {fmod = 1} return \"r\" = %2 }";
+    // Both are normal, and half of the least normal number remains.
+    let (x, y) = (f64::from(f32::MIN_POSITIVE) * 2.0, f64::from(f32::MIN_POSITIVE) * 1.5);
+    let of = |profile| reference(modulo, &[&[x], &[y]], profile);
+    assert!(accepts(&of(&Profile::DECLARED), &[x - y], &Profile::DECLARED));
+    assert!(accepts(&of(&Profile::DECLARED), &[0.0], &Profile::DECLARED));
+    assert!(!accepts(&of(&Profile::DECLARED), &[y], &Profile::DECLARED));
+    assert!(!accepts(&of(&Profile::TIGHT), &[0.0], &Profile::TIGHT));
+}

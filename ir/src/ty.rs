@@ -49,9 +49,11 @@ impl Type {
         u64::try_from(bits.div_ceil(u128::from(u8::BITS))).unwrap_or(u64::MAX)
     }
 
-    /// The product of the axes that are not empty: the most elements that a part of the shape has.
-    pub fn span(&self) -> i64 {
-        self.shape.iter().filter(|&&d| d != 0).fold(1, |a, &b| a.saturating_mul(b))
+    /// Whether no part of the shape has more elements than [`LIMIT`](crate::dim::LIMIT). An empty tensor may not hide that a
+    /// part of its shape is beyond counting: arrays need the strides.
+    pub fn is_countable(&self) -> bool {
+        let part = self.shape.iter().filter(|&&d| d != 0).fold(1_i64, |a, &b| a.saturating_mul(b));
+        part <= crate::dim::LIMIT
     }
 
     /// The shape as array extents.

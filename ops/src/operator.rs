@@ -145,8 +145,8 @@ pub enum Hazard {
         /// The greatest safe value.
         high: f64,
     },
-    /// All is defined, but elements of the operand that stand in simple ratios to each other are divided into ties, and which way an
-    /// implementation rounds those nobody can say: numbers whose ratios are not simple say more.
+    /// All is defined, but where elements that stand in simple ratios to each other are divided there are ties, and which way an
+    /// implementation rounds those nobody can say: numbers of this operand whose ratios are not simple say more.
     Ties {
         /// The operand.
         operand: usize,
@@ -213,7 +213,7 @@ pub fn infer(
     check_attributes(attributes)?;
     check_operands(spec, inputs)?;
     let outputs = op.infer(Args(inputs), &mut Check)?;
-    let too_large = outputs.iter().any(|t| t.span() > ir::dim::LIMIT || t.shape.iter().any(|&d| d < 0));
+    let too_large = outputs.iter().any(|t| !t.is_countable() || t.shape.iter().any(|&d| d < 0));
     if too_large { Err(Reject::Overflow) } else { Ok(outputs) }
 }
 

@@ -115,8 +115,8 @@ impl<'p> Bound<'p> {
         if self.profile.nonfinite_is_indeterminate { Ball::unknown(value) } else { Ball::exact(value) }
     }
 
-    /// A number that IEEE 754 determines, finite or not.
+    /// A number that IEEE 754 determines, finite or not; where denormals are flushed, one that is denormal may have become zero.
     fn determined(&self, value: f64) -> Ball {
-        if value.is_finite() { Ball::exact(value) } else { self.nonfinite(value) }
+        if value.is_finite() { self.operand(Ball::exact(value)) } else { self.nonfinite(value) }
     }
 }

@@ -76,9 +76,14 @@ impl Operator for Mod {
         }
     }
 
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         // The smallest integer modulo -1 is 0, although x86 division traps there: worth visiting, not a hazard.
-        vec![Hazard::Zero { operand: 1 }]
+        let mut hazards = vec![Hazard::Zero { operand: 1 }];
+        if x.iter().flatten().any(|ty| ty.dtype.is_float()) {
+            // A quotient that is whole is truncated to either side where it is rounded first, as WGSL has it.
+            hazards.push(Hazard::Ties { operand: 1 });
+        }
+        hazards
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
