@@ -4,7 +4,6 @@
 //! f32, labels that are integers. What differs between ONNX's text and its own reference implementation, and where both could be meant, is
 //! refused and says so.
 
-mod given;
 mod linear;
 mod scaling;
 mod support;

@@ -17,6 +17,8 @@
 //! | `function` | functions, typed for each use or written out |
 //! | `old` | definitions of opsets before 13 |
 //! | `forms`, `control`, `sequence`, `filled`, `recurrent`, `resize` | branches, loops, sequences, optionals, filled tensors, recurrent networks and what resizes, written out |
+//! | `losses` | losses of a classifier, written out |
+//! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
 //! | `read` | reading from values |
 //! | `known` | values that are known before the model is run |
@@ -44,9 +46,11 @@ mod filled;
 mod forms;
 mod frame;
 mod function;
+mod given;
 mod inputs;
 mod known;
 mod learning;
+mod losses;
 mod nodes;
 mod old;
 mod operator;
@@ -57,6 +61,7 @@ mod recurrent;
 mod resize;
 mod sequence;
 mod standard;
+mod terms;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};

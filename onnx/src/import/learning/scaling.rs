@@ -2,11 +2,11 @@
 
 use ir::{Attributes, Value};
 
-use super::given::Given;
 use super::{constant, features, one};
 use crate::Error;
 use crate::import::forms::{Written, bind, tensor};
 use crate::import::frame::Bound;
+use crate::import::given::Given;
 use crate::import::walk::Walk;
 
 /// Scaler: an offset is taken away, then it is multiplied. Each is one number, or one for each feature.
