@@ -17,6 +17,7 @@
 //! | `function` | functions, typed for each use or written out |
 //! | `old` | definitions of opsets before 13 |
 //! | `forms`, `control`, `sequence`, `filled`, `recurrent`, `resize` | branches, loops, sequences, optionals, filled tensors, recurrent networks and what resizes, written out |
+//! | `attention` | queries, keys and values, written out |
 //! | `losses` | losses of a classifier, written out |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
@@ -37,6 +38,7 @@
 //! from an initializer, from a Constant node, computed from known values, or from the caller
 //! ([`Options::known_inputs`]). An initializer that is only used so is no constant of the result.
 
+mod attention;
 mod attribute;
 mod context;
 mod control;

@@ -8,7 +8,8 @@ use super::forms::{self, Form, Written};
 use super::frame::Bound;
 use super::walk::Walk;
 use super::{
-    attribute, control, filled, function, learning, losses, old, operator, recurrent, resize, sequence,
+    attention, attribute, control, filled, function, learning, losses, old, operator, recurrent, resize,
+    sequence,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -101,7 +102,15 @@ fn resolve<'p>(walk: &Walk<'p, '_>, node: &'p Node) -> Result<Vec<Cow<'p, Attrib
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
 /// step by step.
 fn form(op_type: &str) -> Option<Form> {
-    let forms = [control::form, sequence::form, filled::form, recurrent::form, resize::form, losses::form];
+    let forms = [
+        control::form,
+        sequence::form,
+        filled::form,
+        recurrent::form,
+        resize::form,
+        losses::form,
+        attention::form,
+    ];
     forms.into_iter().find_map(|form| form(op_type))
 }
 
