@@ -209,18 +209,22 @@ fn repeated(walk: &mut Walk<'_, '_>, x: Value, sizes: &Sizes) -> Result<Value, E
 /// Products of queries and keys, each times the square root of the scale, which is computed in f32 as in ONNX's function body.
 fn scores(walk: &mut Walk<'_, '_>, q: Value, keys: Value, scale: Option<f32>) -> Result<Value, Error> {
     let ty = walk.ty(q);
-    let scale = if let Some(scale) = scale {
-        walk.real(DType::F32, scale.into())?
-    } else {
-        let (size, unit) = (walk.real(DType::F32, ty.shape[3] as f64)?, walk.real(DType::F32, 1.0)?);
-        let root = walk.op("Sqrt", &[size])?;
-        walk.op("Div", &[unit, root])?
+    let scale = match scale {
+        Some(scale) => walk.real(DType::F32, scale.into())?,
+        None => usual_scale(walk, ty.shape[3])?,
     };
     let root = walk.op("Sqrt", &[scale])?;
     let root = walk.cast(root, ty.dtype)?;
     let across = walk.transposed(keys, &[0, 1, 3, 2])?;
     let (q, keys) = (walk.op("Mul", &[q, root])?, walk.op("Mul", &[across, root])?);
     walk.op("MatMul", &[q, keys])
+}
+
+/// The scale of products of so many numbers: one through the root of their count, in f32.
+pub(super) fn usual_scale(walk: &mut Walk<'_, '_>, size: i64) -> Result<Value, Error> {
+    let (size, unit) = (walk.real(DType::F32, size as f64)?, walk.real(DType::F32, 1.0)?);
+    let root = walk.op("Sqrt", &[size])?;
+    walk.op("Div", &[unit, root])
 }
 
 /// Scores that are nowhere further from 0 than the cap: cap · tanh(score / cap).

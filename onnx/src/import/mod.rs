@@ -18,6 +18,7 @@
 //! | `old` | definitions of opsets before 13 |
 //! | `forms`, `control`, `sequence`, `filled`, `recurrent`, `resize` | branches, loops, sequences, optionals, filled tensors, recurrent networks and what resizes, written out |
 //! | `attention` | queries, keys and values, written out |
+//! | `decoding` | what else language models decode with, written out |
 //! | `losses` | losses of a classifier, written out |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
@@ -43,6 +44,7 @@ mod attribute;
 mod context;
 mod control;
 mod declared;
+mod decoding;
 mod entrance;
 mod filled;
 mod forms;

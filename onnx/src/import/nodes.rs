@@ -8,8 +8,8 @@ use super::forms::{self, Form, Written};
 use super::frame::Bound;
 use super::walk::Walk;
 use super::{
-    attention, attribute, control, filled, function, learning, losses, old, operator, recurrent, resize,
-    sequence,
+    attention, attribute, control, decoding, filled, function, learning, losses, old, operator, recurrent,
+    resize, sequence,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -99,19 +99,22 @@ fn resolve<'p>(walk: &Walk<'p, '_>, node: &'p Node) -> Result<Vec<Cow<'p, Attrib
     Ok(all)
 }
 
+/// The groups of operators that are written out in others.
+const FORMS: &[fn(&str) -> Option<Form>] = &[
+    control::form,
+    sequence::form,
+    filled::form,
+    recurrent::form,
+    resize::form,
+    losses::form,
+    attention::form,
+    decoding::form,
+];
+
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
 /// step by step.
 fn form(op_type: &str) -> Option<Form> {
-    let forms = [
-        control::form,
-        sequence::form,
-        filled::form,
-        recurrent::form,
-        resize::form,
-        losses::form,
-        attention::form,
-    ];
-    forms.into_iter().find_map(|form| form(op_type))
+    FORMS.iter().find_map(|form| form(op_type))
 }
 
 /// Whether an operator of that name in a domain is written out in others.
