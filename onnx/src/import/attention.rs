@@ -178,7 +178,7 @@ fn by_heads(
 fn sizes(walk: &mut Walk<'_, '_>, q: Value, keys: Value, values: Value) -> Result<Sizes, Error> {
     let [q, k, v] = [q, keys, values].map(|x| walk.ty(x));
     if v.dtype != q.dtype {
-        let why = format!("it is {}, and queries are {}: ONNX's function body has no such product", v, q);
+        let why = format!("it is {v}, and queries are {q}: ONNX's function body has no such product");
         return Err(Error::unsupported("operand 2", why));
     }
     let axes = |ty: &Type| <[i64; 4]>::try_from(&ty.shape[..]).ok();

@@ -19,6 +19,7 @@
 //! | `forms`, `control`, `sequence`, `filled`, `recurrent`, `resize` | branches, loops, sequences, optionals, filled tensors, recurrent networks and what resizes, written out |
 //! | `attention` | queries, keys and values, written out |
 //! | `decoding` | what else language models decode with, written out |
+//! | `integral` | products of integers, written out |
 //! | `losses` | losses of a classifier, written out |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
@@ -52,6 +53,7 @@ mod frame;
 mod function;
 mod given;
 mod inputs;
+mod integral;
 mod known;
 mod learning;
 mod losses;

@@ -8,8 +8,8 @@ use super::forms::{self, Form, Written};
 use super::frame::Bound;
 use super::walk::Walk;
 use super::{
-    attention, attribute, control, decoding, filled, function, learning, losses, old, operator, recurrent,
-    resize, sequence,
+    attention, attribute, control, decoding, filled, function, integral, learning, losses, old, operator,
+    recurrent, resize, sequence,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -109,6 +109,7 @@ const FORMS: &[fn(&str) -> Option<Form>] = &[
     losses::form,
     attention::form,
     decoding::form,
+    integral::form,
 ];
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes

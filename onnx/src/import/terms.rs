@@ -166,11 +166,9 @@ impl Walk<'_, '_> {
 /// The type of a constant that is no larger than what is written out.
 fn bounded(dtype: DType, shape: &[i64]) -> Result<Type, Error> {
     let count = shape.iter().try_fold(1_i64, |count, &size| count.checked_mul(size.max(0)));
-    match count {
-        Some(0..=MOST_ELEMENTS) => Ok(Type::new(dtype, shape)),
-        _ => {
-            let why = format!("a constant of more than {MOST_ELEMENTS} elements is not written out");
-            Err(Error::unsupported("operator", why))
-        }
+    if let Some(0..=MOST_ELEMENTS) = count {
+        return Ok(Type::new(dtype, shape));
     }
+    let why = format!("a constant of more than {MOST_ELEMENTS} elements is not written out");
+    Err(Error::unsupported("operator", why))
 }

@@ -128,10 +128,9 @@ fn of_step(walk: &mut Walk<'_, '_>, part: usize, x: Value, t: i64, sizes: Sizes)
     let all = walk.ty(x).shape.last().copied().unwrap_or_default();
     let shape = match part {
         0 => [batch, heads, group, key],
-        1 => [batch, heads, key, 1],
         2 => [batch, heads, 1, value],
         3 if all == heads => [batch, heads, 1, 1],
-        3 => [batch, heads, key, 1],
+        1 | 3 => [batch, heads, key, 1],
         _ => [batch, all, 1, 1],
     };
     let ty = walk.ty(x);
