@@ -26,16 +26,15 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
     }
 }
 
-/// An operand with its zero point and scale, by their positions.
+/// An operand with its zero point, by their positions.
 #[derive(Clone, Copy)]
 struct Side {
     x: usize,
-    scale: Option<usize>,
     zero: usize,
 }
 
-const INTEGERS: [Side; 2] = [Side { x: 0, scale: None, zero: 2 }, Side { x: 1, scale: None, zero: 3 }];
-const QUANTIZED: [Side; 2] = [Side { x: 0, scale: Some(1), zero: 2 }, Side { x: 3, scale: Some(4), zero: 5 }];
+const INTEGERS: [Side; 2] = [Side { x: 0, zero: 2 }, Side { x: 1, zero: 3 }];
+const QUANTIZED: [Side; 2] = [Side { x: 0, zero: 2 }, Side { x: 3, zero: 5 }];
 
 fn matmul_integer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
     let operands = operands::<4>(walk, written)?;

@@ -20,6 +20,7 @@
 //! | `attention` | queries, keys and values, written out |
 //! | `decoding` | what else language models decode with, written out |
 //! | `integral` | products of integers, written out |
+//! | `placed` | elements that get another place, written out |
 //! | `losses` | losses of a classifier, written out |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
@@ -62,6 +63,7 @@ mod old;
 mod operator;
 mod order;
 mod origin;
+mod placed;
 mod read;
 mod recurrent;
 mod resize;

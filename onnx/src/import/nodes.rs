@@ -9,7 +9,7 @@ use super::frame::Bound;
 use super::walk::Walk;
 use super::{
     attention, attribute, control, decoding, filled, function, integral, learning, losses, old, operator,
-    recurrent, resize, sequence,
+    placed, recurrent, resize, sequence,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -110,6 +110,7 @@ const FORMS: &[fn(&str) -> Option<Form>] = &[
     attention::form,
     decoding::form,
     integral::form,
+    placed::form,
 ];
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
