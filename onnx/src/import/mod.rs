@@ -21,6 +21,7 @@
 //! | `decoding` | what else language models decode with, written out |
 //! | `integral` | products of integers, written out |
 //! | `placed` | elements that get another place, written out |
+//! | `signal` | Fourier transforms and windows, written out |
 //! | `losses` | losses of a classifier, written out |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
@@ -68,6 +69,7 @@ mod read;
 mod recurrent;
 mod resize;
 mod sequence;
+mod signal;
 mod standard;
 mod terms;
 mod walk;

@@ -9,7 +9,7 @@ use super::frame::Bound;
 use super::walk::Walk;
 use super::{
     attention, attribute, control, decoding, filled, function, integral, learning, losses, old, operator,
-    placed, recurrent, resize, sequence,
+    placed, recurrent, resize, sequence, signal,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -111,6 +111,7 @@ const FORMS: &[fn(&str) -> Option<Form>] = &[
     decoding::form,
     integral::form,
     placed::form,
+    signal::form,
 ];
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
