@@ -126,7 +126,10 @@ fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(
     let mut y = walk.op("MatMul", &[steps[3], each_value])?;
     if is_flat {
         let by_place = walk.transposed(y, &[0, 2, 1, 3])?;
-        y = walk.reshaped(by_place, &[sizes.batch, sizes.queries, sizes.query_heads * sizes.value])?;
+        y = walk.reshaped(
+            by_place,
+            &[sizes.batch, sizes.queries, sizes.query_heads.saturating_mul(sizes.value)],
+        )?;
     }
     let results = [y, keys, values, steps[settings.shown as usize]];
     bind(walk, written.node, results.map(Bound::Tensor).to_vec())

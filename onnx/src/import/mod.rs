@@ -22,6 +22,7 @@
 //! | `integral` | products of integers, written out |
 //! | `placed` | elements that get another place, written out |
 //! | `signal` | Fourier transforms and windows, written out |
+//! | `grid` | grids of positions, written out |
 //! | `losses` | losses of a classifier, written out |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
@@ -54,6 +55,7 @@ mod forms;
 mod frame;
 mod function;
 mod given;
+mod grid;
 mod inputs;
 mod integral;
 mod known;

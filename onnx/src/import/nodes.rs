@@ -8,8 +8,8 @@ use super::forms::{self, Form, Written};
 use super::frame::Bound;
 use super::walk::Walk;
 use super::{
-    attention, attribute, control, decoding, filled, function, integral, learning, losses, old, operator,
-    placed, recurrent, resize, sequence, signal,
+    attention, attribute, control, decoding, filled, function, grid, integral, learning, losses, old,
+    operator, placed, recurrent, resize, sequence, signal,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -112,6 +112,7 @@ const FORMS: &[fn(&str) -> Option<Form>] = &[
     integral::form,
     placed::form,
     signal::form,
+    grid::form,
 ];
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes

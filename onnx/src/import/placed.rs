@@ -28,7 +28,7 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
 }
 
 /// A list of sizes that is read from an operand, and what it was read from.
-fn list(
+pub(super) fn list(
     walk: &mut Walk<'_, '_>,
     written: &Written<'_, '_>,
     i: usize,

@@ -89,7 +89,9 @@ pub(super) fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) 
         state = updated(walk, state, step, [outputs[3], outputs[4]], sizes)?;
         let sums = walk.op("MatMul", &[step[0], state])?;
         let sums = walk.op("Mul", &[sums, scale])?;
-        read.push(walk.reshaped(sums, &[sizes.batch, 1, sizes.heads * sizes.group * sizes.value])?);
+        read.push(
+            walk.reshaped(sums, &[sizes.batch, 1, (sizes.heads * sizes.group).saturating_mul(sizes.value)])?,
+        );
         walk.check_size(|| format!("LinearAttention after {} of {} steps", t + 1, sizes.steps))?;
     }
     let y = walk.joined(&read, 1)?;

@@ -91,7 +91,7 @@ pub(super) fn put_together<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_
     } else {
         walk.integers(ty.dtype, &[batch, channels, padded], |_| 0)?
     };
-    let each = [batch, channels, count * columns];
+    let each = [batch, channels, count.saturating_mul(columns)];
     let places = walk.integers(DType::I64, &[1, 1, each[2]], |i| {
         let (mut within, mut at) = (i as i64 / columns, i as i64 % columns);
         let (mut place, mut stride) = (0, 1);
@@ -108,10 +108,10 @@ pub(super) fn put_together<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_
     let flat = walk.op_with("ScatterElements", &sum, &[zeros, places, elements])?;
     let shape: Vec<i64> = [batch, channels].into_iter().chain(all.iter().map(|axis| axis.padded)).collect();
     let mut y = walk.reshaped(flat, &shape)?;
-    for i in 0..axes {
+    for (i, &size) in image.iter().enumerate() {
         let first = window.pads[i];
         if first > 0 || window.pads[axes + i] > 0 {
-            y = walk.slice(y, i as i64 + 2, first, first + image[i])?;
+            y = walk.slice(y, i as i64 + 2, first, first + size)?;
         }
     }
     let from: Vec<_> = of_image.into_iter().chain(of_block).collect();
