@@ -23,6 +23,7 @@ pub(super) const DOMAIN: &str = "ai.onnx.ml";
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "ArrayFeatureExtractor" => Some(scaling::array_feature_extractor),
+        "Binarizer" => Some(scaling::binarizer),
         "LinearClassifier" => Some(linear::classifier),
         "LinearRegressor" => Some(linear::regressor),
         "Normalizer" => Some(scaling::normalizer),

@@ -23,6 +23,7 @@
 //! | `placed` | elements that get another place, written out |
 //! | `signal` | Fourier transforms and windows, written out |
 //! | `grid` | grids of positions, written out |
+//! | `unique` | what is there once or more, written out |
 //! | `losses` | losses of a classifier, written out |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
@@ -74,6 +75,7 @@ mod sequence;
 mod signal;
 mod standard;
 mod terms;
+mod unique;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -9,7 +9,7 @@ use super::frame::Bound;
 use super::walk::Walk;
 use super::{
     attention, attribute, control, decoding, filled, function, grid, integral, learning, losses, old,
-    operator, placed, recurrent, resize, sequence, signal,
+    operator, placed, recurrent, resize, sequence, signal, unique,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -113,6 +113,7 @@ const FORMS: &[fn(&str) -> Option<Form>] = &[
     placed::form,
     signal::form,
     grid::form,
+    unique::form,
 ];
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
