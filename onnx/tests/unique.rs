@@ -14,9 +14,11 @@ fn read(inputs: &str, node: &str) -> Result<Imported, Error> {
 fn values(x: &str, attributes: &str) -> Vec<Vec<f64>> {
     let node = format!("x = Constant<value = {x}>() y, i, v, c = Unique{attributes}(x)");
     let model = read("", &node).unwrap_or_else(|e| panic!("{e}")).model;
-    let numbers = |y: &Tensor| match y.dtype().is_float() {
-        true => y.to_f64s(),
-        false => y.to_i128s().into_iter().map(|z| z as f64).collect(),
+    let numbers = |y: &Tensor| -> Vec<f64> {
+        if y.dtype().is_float() {
+            return y.to_f64s();
+        }
+        y.to_i128s().into_iter().map(|z| z as f64).collect()
     };
     interp::evaluate_plain(&model, &[]).expect("values").iter().map(numbers).collect()
 }
