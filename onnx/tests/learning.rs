@@ -36,6 +36,12 @@ fn a_scaler_takes_away_and_multiplies() {
 }
 
 #[test]
+fn a_binarizer_tells_what_is_above() {
+    assert_eq!(values("y = ai.onnx.ml.Binarizer<threshold = 2.0>(x)", ROWS), [0.0, 0.0, 1.0, 1.0]);
+    assert_eq!(values("y = ai.onnx.ml.Binarizer(x)", [-1.0, 0.0, 0.5, 2.0]), [0.0, 0.0, 1.0, 1.0]);
+}
+
+#[test]
 fn a_normalizer_leaves_rows_of_zeros() {
     let node = |norm: &str| format!("y = ai.onnx.ml.Normalizer<norm = \"{norm}\">(x)");
     assert_eq!(values(&node("L1"), [1.0, 3.0, 0.0, 0.0]), [0.25, 0.75, 0.0, 0.0]);

@@ -4,7 +4,6 @@
 //! f32, labels that are integers. What differs between ONNX's text and its own reference implementation, and where both could be meant, is
 //! refused and says so.
 
-mod given;
 mod linear;
 mod scaling;
 mod support;
@@ -24,6 +23,7 @@ pub(super) const DOMAIN: &str = "ai.onnx.ml";
 pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "ArrayFeatureExtractor" => Some(scaling::array_feature_extractor),
+        "Binarizer" => Some(scaling::binarizer),
         "LinearClassifier" => Some(linear::classifier),
         "LinearRegressor" => Some(linear::regressor),
         "Normalizer" => Some(scaling::normalizer),

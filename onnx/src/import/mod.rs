@@ -17,6 +17,15 @@
 //! | `function` | functions, typed for each use or written out |
 //! | `old` | definitions of opsets before 13 |
 //! | `forms`, `control`, `sequence`, `filled`, `recurrent`, `resize` | branches, loops, sequences, optionals, filled tensors, recurrent networks and what resizes, written out |
+//! | `attention` | queries, keys and values, written out |
+//! | `decoding` | what else language models decode with, written out |
+//! | `integral` | products of integers, written out |
+//! | `placed` | elements that get another place, written out |
+//! | `signal` | Fourier transforms and windows, written out |
+//! | `grid` | grids of positions, written out |
+//! | `unique` | what is there once or more, written out |
+//! | `losses` | losses of a classifier, written out |
+//! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
 //! | `read` | reading from values |
 //! | `known` | values that are known before the model is run |
@@ -35,28 +44,38 @@
 //! from an initializer, from a Constant node, computed from known values, or from the caller
 //! ([`Options::known_inputs`]). An initializer that is only used so is no constant of the result.
 
+mod attention;
 mod attribute;
 mod context;
 mod control;
 mod declared;
+mod decoding;
 mod entrance;
 mod filled;
 mod forms;
 mod frame;
 mod function;
+mod given;
+mod grid;
 mod inputs;
+mod integral;
 mod known;
 mod learning;
+mod losses;
 mod nodes;
 mod old;
 mod operator;
 mod order;
 mod origin;
+mod placed;
 mod read;
 mod recurrent;
 mod resize;
 mod sequence;
+mod signal;
 mod standard;
+mod terms;
+mod unique;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};

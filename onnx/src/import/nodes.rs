@@ -7,7 +7,10 @@ use super::context::domain;
 use super::forms::{self, Form, Written};
 use super::frame::Bound;
 use super::walk::Walk;
-use super::{attribute, control, filled, function, learning, old, operator, recurrent, resize, sequence};
+use super::{
+    attention, attribute, control, decoding, filled, function, grid, integral, learning, losses, old,
+    operator, placed, recurrent, resize, sequence, signal, unique,
+};
 use crate::Error;
 use crate::names::{self, ALIAS};
 use crate::program::Node;
@@ -96,11 +99,27 @@ fn resolve<'p>(walk: &Walk<'p, '_>, node: &'p Node) -> Result<Vec<Cow<'p, Attrib
     Ok(all)
 }
 
+/// The groups of operators that are written out in others.
+const FORMS: &[fn(&str) -> Option<Form>] = &[
+    control::form,
+    sequence::form,
+    filled::form,
+    recurrent::form,
+    resize::form,
+    losses::form,
+    attention::form,
+    decoding::form,
+    integral::form,
+    placed::form,
+    signal::form,
+    grid::form,
+    unique::form,
+];
+
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
 /// step by step.
 fn form(op_type: &str) -> Option<Form> {
-    let forms = [control::form, sequence::form, filled::form, recurrent::form, resize::form];
-    forms.into_iter().find_map(|form| form(op_type))
+    FORMS.iter().find_map(|form| form(op_type))
 }
 
 /// Whether an operator of that name in a domain is written out in others.

@@ -2,11 +2,11 @@
 
 use ir::{Attributes, Value};
 
-use super::given::Given;
 use super::{classified, constant, one, rows, transformed};
 use crate::Error;
 use crate::import::forms::{Written, bind};
 use crate::import::frame::Bound;
+use crate::import::given::Given;
 use crate::import::walk::Walk;
 
 /// Rows times weights, so many results for each; the weights of a result stand beside each other.

@@ -1,12 +1,12 @@
-//! What prepares features: `Scaler`, `Normalizer` and `ArrayFeatureExtractor`.
+//! What prepares features: `Scaler`, `Binarizer`, `Normalizer` and `ArrayFeatureExtractor`.
 
 use ir::{Attributes, Value};
 
-use super::given::Given;
 use super::{constant, features, one};
 use crate::Error;
 use crate::import::forms::{Written, bind, tensor};
 use crate::import::frame::Bound;
+use crate::import::given::Given;
 use crate::import::walk::Walk;
 
 /// Scaler: an offset is taken away, then it is multiplied. Each is one number, or one for each feature.
@@ -28,6 +28,18 @@ pub(super) fn scaler<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> 
     let scale = number(walk, "scale", scale)?;
     let centred = one(walk, "Sub", &Attributes::new(), &[x, offset])?;
     let y = one(walk, "Mul", &Attributes::new(), &[centred, scale])?;
+    bind(walk, written.node, vec![Bound::Tensor(y)])
+}
+
+/// Binarizer: 1 for what is above a threshold, and 0 for the rest.
+pub(super) fn binarizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let x = features(walk, written)?;
+    let given = Given::of(written);
+    let threshold = given.float("threshold").unwrap_or(0.0);
+    given.finish()?;
+    let threshold = constant(walk, &[], &[threshold])?;
+    let above = one(walk, "Greater", &Attributes::new(), &[x, threshold])?;
+    let y = walk.cast(above, walk.ty(x).dtype)?;
     bind(walk, written.node, vec![Bound::Tensor(y)])
 }
 

@@ -2,11 +2,11 @@
 
 use ir::{Attributes, Value};
 
-use super::given::Given;
 use super::{constant, one, rows, transformed};
 use crate::Error;
 use crate::import::forms::{Written, bind};
 use crate::import::frame::Bound;
+use crate::import::given::Given;
 use crate::import::walk::Walk;
 
 /// SVMRegressor: the sum of each vector's coefficient times the kernel of row and vector, and rho.

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 use ir::{Attributes, DType, Value};
 
-use super::given::Given;
 use super::{classified, constant, integers, one, rows, transformed};
 use crate::Error;
 use crate::import::forms::{Written, bind};
 use crate::import::frame::Bound;
+use crate::import::given::Given;
 use crate::import::walk::Walk;
 
 /// How many elements a matrix may have.

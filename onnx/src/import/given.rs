@@ -1,10 +1,10 @@
-//! The attributes of an operator of the domain, each of which must be known to whoever reads it.
+//! The attributes of an operator that is written out, each of which must be known to whoever reads it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use super::forms::Written;
 use crate::Error;
-use crate::import::forms::Written;
 use crate::proto::AttributeProto;
 
 /// The attributes that nobody has asked for yet.
@@ -30,6 +30,15 @@ impl<'a> Given<'a> {
 
     pub(super) fn int(&self, name: &str, default: i64) -> i64 {
         self.take(name).map_or(default, AttributeProto::i)
+    }
+
+    /// An integer that stands for something else where it is left out.
+    pub(super) fn whole(&self, name: &str) -> Option<i64> {
+        self.take(name).map(AttributeProto::i)
+    }
+
+    pub(super) fn float(&self, name: &str) -> Option<f32> {
+        self.take(name).map(AttributeProto::f)
     }
 
     pub(super) fn text(&self, name: &str, default: &str) -> String {

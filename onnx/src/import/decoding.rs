@@ -1,0 +1,163 @@
+//! What language models decode with, written out: RotaryEmbedding, SwiGLU, CausalConvWithState and LinearAttention.
+//!
+//! ONNX: [RotaryEmbedding](https://onnx.ai/onnx/operators/onnx__RotaryEmbedding.html),
+//! [SwiGLU](https://onnx.ai/onnx/operators/onnx__SwiGLU.html),
+//! [CausalConvWithState](https://onnx.ai/onnx/operators/onnx__CausalConvWithState.html),
+//! [LinearAttention](https://onnx.ai/onnx/operators/onnx__LinearAttention.html).
+
+mod linear;
+
+use ir::{Attributes, Value};
+
+use super::forms::{Form, Written, bind};
+use super::frame::Bound;
+use super::given::Given;
+use super::terms::{misshapen, operands, there};
+use super::walk::Walk;
+use crate::Error;
+
+/// What adds an operator of that name, if it is one of these.
+pub(super) fn form(op_type: &str) -> Option<Form> {
+    match op_type {
+        "CausalConvWithState" => Some(convolved),
+        "LinearAttention" => Some(linear::attention),
+        "RotaryEmbedding" => Some(rotated),
+        "SwiGLU" => Some(gated),
+        _ => None,
+    }
+}
+
+/// SwiGLU: a · sigmoid(α · a) · b, of tensors of one shape.
+fn gated<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<2>(walk, written)?;
+    let (a, b) = (there(&operands, 0)?, there(&operands, 1)?);
+    let given = Given::of(written);
+    let alpha = given.float("alpha").unwrap_or(1.0);
+    given.finish()?;
+    if walk.ty(a) != walk.ty(b) {
+        return Err(misshapen(1, &walk.ty(b), &format!("like the first, {}", walk.ty(a))));
+    }
+    let swish = walk.op_with("Swish", &Attributes::new().float("alpha", alpha), &[a])?;
+    let y = walk.op("Mul", &[swish, b])?;
+    bind(walk, written.node, vec![Bound::Tensor(y)])
+}
+
+/// CausalConvWithState: what came before is put in front, and each channel has a kernel of its own.
+fn convolved<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<4>(walk, written)?;
+    let (x, kernel) = (there(&operands, 0)?, there(&operands, 1)?);
+    let given = Given::of(written);
+    let activation = given.text("activation", "none");
+    given.finish()?;
+    let (ty, kernel_ty) = (walk.ty(x), walk.ty(kernel));
+    let &[batch, channels, _] = &ty.shape[..] else {
+        return Err(misshapen(0, &ty, "of batch, channels and places"));
+    };
+    let size = match kernel_ty.shape[..] {
+        [of, 1, size] if of == channels && size > 0 => size,
+        _ => return Err(misshapen(1, &kernel_ty, &format!("a kernel for each of {channels} channels"))),
+    };
+    let state = [batch, channels, size - 1];
+    let before = match operands[3] {
+        Some(before) if walk.ty(before).shape[..] == state => before,
+        Some(before) => return Err(misshapen(3, &walk.ty(before), &format!("{state:?}"))),
+        None => walk.reals(ty.dtype, &state, |_| 0.0)?,
+    };
+    let whole = walk.joined(&[before, x], 2)?;
+    let settings = Attributes::new().int("group", channels);
+    let conv: Vec<Value> = [Some(whole), Some(kernel), operands[2]].into_iter().flatten().collect();
+    let mut y = walk.op_with("Conv", &settings, &conv)?;
+    match activation.as_str() {
+        "none" => {}
+        "silu" | "swish" => y = walk.op("Swish", &[y])?,
+        other => {
+            return Err(Error::invalid("attribute `activation`", format!("there is no activation {other}")));
+        }
+    }
+    let end = walk.ty(whole).shape[2];
+    let after = walk.slice(whole, 2, end - size + 1, end)?;
+    bind(walk, written.node, vec![Bound::Tensor(y), Bound::Tensor(after)])
+}
+
+/// RotaryEmbedding: pairs of numbers, turned by the angle of their place.
+fn rotated<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<4>(walk, written)?;
+    let x = there(&operands, 0)?;
+    let given = Given::of(written);
+    let (heads, dim) = (given.whole("num_heads"), given.int("rotary_embedding_dim", 0));
+    let is_interleaved = given.int("interleaved", 0) != 0;
+    given.finish()?;
+    let ty = walk.ty(x);
+    // The heads stand before the places, or with three axes behind them.
+    let (split, axis) = match (&ty.shape[..], heads) {
+        ([_, _, _, _], _) => (x, 1),
+        (&[batch, places, all], Some(heads)) if heads > 0 && all % heads == 0 => {
+            (walk.reshaped(x, &[batch, places, heads, all / heads])?, 2)
+        }
+        (_, heads) => {
+            let heads =
+                heads.map_or_else(|| "no count of heads".to_owned(), |heads| format!("{heads} heads"));
+            return Err(misshapen(0, &ty, &format!("of four axes, or of three with {heads}")));
+        }
+    };
+    let split_ty = walk.ty(split);
+    let (batch, places, size) = (split_ty.shape[0], split_ty.shape[3 - axis], split_ty.shape[3]);
+    let turned = if dim == 0 { size } else { dim };
+    if turned % 2 != 0 || !(0..=size).contains(&turned) {
+        let why = format!("{turned} of {size} numbers are not in pairs");
+        return Err(Error::invalid("attribute `rotary_embedding_dim`", why));
+    }
+    let mut angles = Vec::with_capacity(2);
+    for i in [1, 2] {
+        let mut table = there(&operands, i)?;
+        if let Some(at) = operands[3] {
+            if walk.ty(at).shape[..] != [batch, places] || walk.ty(table).rank() != 2 {
+                let wanted = format!("of {batch} by {places} places in tables with two axes");
+                return Err(misshapen(3, &walk.ty(at), &wanted));
+            }
+            table = walk.op_with("Gather", &Attributes::new().int("axis", 0), &[table, at])?;
+        }
+        if walk.ty(table).shape[..] != [batch, places, turned / 2] {
+            return Err(misshapen(i, &walk.ty(table), &format!("{:?}", [batch, places, turned / 2])));
+        }
+        angles.push(walk.unsqueezed(table, &[axis as i64])?);
+    }
+    let pairs = [0, 1].map(|i| half(walk, split, turned, i, is_interleaved));
+    let [first, second] = pairs;
+    let (first, second) = (first?, second?);
+    let product = |walk: &mut Walk<'p, '_>, angle: usize, x: Value| walk.op("Mul", &[angles[angle], x]);
+    let (cos, sin) = (product(walk, 0, first)?, product(walk, 1, second)?);
+    let real = walk.op("Sub", &[cos, sin])?;
+    let (sin, cos) = (product(walk, 1, first)?, product(walk, 0, second)?);
+    let imaginary = walk.op("Add", &[sin, cos])?;
+    let mut y = if is_interleaved {
+        let pairs = super::forms::stack(walk, &[real, imaginary], 4, &[])?;
+        let shape = [&split_ty.shape[..3], &[turned]].concat();
+        walk.reshaped(pairs, &shape)?
+    } else {
+        walk.joined(&[real, imaginary], 3)?
+    };
+    if turned < size {
+        let rest = walk.slice(split, 3, turned, size)?;
+        y = walk.joined(&[y, rest], 3)?;
+    }
+    if ty.rank() == 3 {
+        y = walk.reshaped(y, &ty.shape)?;
+    }
+    bind(walk, written.node, vec![Bound::Tensor(y)])
+}
+
+/// The first or second number of all pairs: they are next to each other, or half of the numbers apart.
+fn half(
+    walk: &mut Walk<'_, '_>,
+    x: Value,
+    turned: i64,
+    i: i64,
+    is_interleaved: bool,
+) -> Result<Value, Error> {
+    if !is_interleaved {
+        return walk.slice(x, 3, i * (turned / 2), (i + 1) * (turned / 2));
+    }
+    let every = Attributes::new().ints("starts", &[i]).ints("ends", &[turned]).ints("axes", &[3]);
+    walk.op_with("Slice", &every.ints("steps", &[2]), &[x])
+}

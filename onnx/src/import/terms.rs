@@ -1,0 +1,174 @@
+//! What operators are written out with: the operands of a node as ONNX's schema has them, constants, and operators of ours under
+//! short names.
+
+use ir::{Attributes, DType, Tensor, Type, Value};
+use ops::schema::{self, Arity};
+
+use super::forms::{self, Written};
+use super::walk::Walk;
+use crate::Error;
+
+/// How many elements a constant may have that is written out: a model is untrusted, and a window may be huge where its operands are small.
+const MOST_ELEMENTS: i64 = 1 << 24;
+
+/// The operands of a node, all of which are tensors: no more than the operator has, those there that must be, and each of a dtype
+/// that it may have, the same as others of its type parameter. Those that are left out at the end are there as `None`.
+pub(super) fn operands<const N: usize>(
+    walk: &mut Walk<'_, '_>,
+    written: &Written<'_, '_>,
+) -> Result<[Option<Value>; N], Error> {
+    let mut operands = [None; N];
+    let Some(schema) = schema::in_force(written.node.rest.op_type(), walk.context.declared) else {
+        return Ok(operands);
+    };
+    let (most, inputs) = (schema.inputs.len().min(N), &written.node.inputs);
+    if inputs.len() > most {
+        let why = format!("there are {}, but at most {most} in this opset", inputs.len());
+        return Err(Error::invalid("operands", why));
+    }
+    let mut dtypes: Vec<(&str, DType)> = Vec::new();
+    for (i, parameter) in schema.inputs.iter().enumerate().take(N) {
+        let Some(value) = walk.operand(inputs.get(i).copied().flatten())? else {
+            if parameter.arity == Arity::One {
+                return Err(Error::invalid(format!("operand {i}"), "it must be there"));
+            }
+            continue;
+        };
+        let dtype = walk.graph.ty(value).dtype;
+        if !parameter.dtypes.contains(dtype) {
+            let why = format!("it is {dtype}, but must be one of {}", parameter.dtypes);
+            return Err(Error::invalid(format!("operand {i}"), why));
+        }
+        if let Some((_, other)) = dtypes.iter().find(|(ty, other)| *ty == parameter.ty && *other != dtype) {
+            return Err(Error::invalid(
+                format!("operand {i}"),
+                format!("it is {dtype}, and another {other}"),
+            ));
+        }
+        dtypes.push((parameter.ty, dtype));
+        operands[i] = Some(value);
+    }
+    Ok(operands)
+}
+
+/// An operand that [`operands`] has found to be there.
+pub(super) fn there(operands: &[Option<Value>], i: usize) -> Result<Value, Error> {
+    operands
+        .get(i)
+        .copied()
+        .flatten()
+        .ok_or_else(|| Error::invalid(format!("operand {i}"), "it must be there"))
+}
+
+/// Why an operand has not the shape that it must have.
+pub(super) fn misshapen(i: usize, is: &Type, wanted: &str) -> Error {
+    Error::invalid(format!("operand {i}"), format!("it is {is}, but must be {wanted}"))
+}
+
+impl Walk<'_, '_> {
+    /// The type of a value of the graph.
+    pub(super) fn ty(&self, value: Value) -> Type {
+        self.graph.ty(value).clone()
+    }
+
+    /// The result of an operator of ours without attributes.
+    pub(super) fn op(&mut self, name: &str, operands: &[Value]) -> Result<Value, Error> {
+        self.op_with(name, &Attributes::new(), operands)
+    }
+
+    /// The result of an operator of ours.
+    pub(super) fn op_with(
+        &mut self,
+        name: &str,
+        attributes: &Attributes,
+        operands: &[Value],
+    ) -> Result<Value, Error> {
+        forms::one(self, name, attributes, operands)
+    }
+
+    /// A constant of floats.
+    pub(super) fn reals(
+        &mut self,
+        dtype: DType,
+        shape: &[i64],
+        number: impl FnMut(usize) -> f64,
+    ) -> Result<Value, Error> {
+        let ty = bounded(dtype, shape)?;
+        self.push_constant(Tensor::from_f64_fn(&ty, number).into(), None)
+    }
+
+    /// One number without an axis.
+    pub(super) fn real(&mut self, dtype: DType, number: f64) -> Result<Value, Error> {
+        self.reals(dtype, &[], |_| number)
+    }
+
+    /// A constant of integers or truth values.
+    pub(super) fn integers(
+        &mut self,
+        dtype: DType,
+        shape: &[i64],
+        number: impl FnMut(usize) -> i128,
+    ) -> Result<Value, Error> {
+        let ty = bounded(dtype, shape)?;
+        self.push_constant(Tensor::from_i128_fn(&ty, number).into(), None)
+    }
+
+    /// A tensor with other axes.
+    pub(super) fn reshaped(&mut self, x: Value, shape: &[i64]) -> Result<Value, Error> {
+        // A 0 stands for the size that was there.
+        let attributes = Attributes::new().ints("shape", shape).int("allowzero", 1);
+        self.op_with("Reshape", &attributes, &[x])
+    }
+
+    /// A tensor with its axes in another order.
+    pub(super) fn transposed(&mut self, x: Value, order: &[i64]) -> Result<Value, Error> {
+        self.op_with("Transpose", &Attributes::new().ints("perm", order), &[x])
+    }
+
+    /// A tensor with further axes of size 1.
+    pub(super) fn unsqueezed(&mut self, x: Value, axes: &[i64]) -> Result<Value, Error> {
+        self.op_with("Unsqueeze", &Attributes::new().ints("axes", axes), &[x])
+    }
+
+    /// A tensor without an axis of size 1.
+    pub(super) fn squeezed(&mut self, x: Value, axis: i64) -> Result<Value, Error> {
+        self.op_with("Squeeze", &Attributes::new().ints("axes", &[axis]), &[x])
+    }
+
+    /// What is on an axis between two places.
+    pub(super) fn slice(&mut self, x: Value, axis: i64, from: i64, to: i64) -> Result<Value, Error> {
+        let slice = Attributes::new().ints("starts", &[from]).ints("ends", &[to]).ints("axes", &[axis]);
+        self.op_with("Slice", &slice, &[x])
+    }
+
+    /// Tensors one behind the other.
+    pub(super) fn joined(&mut self, parts: &[Value], axis: i64) -> Result<Value, Error> {
+        match parts {
+            [only] => Ok(*only),
+            parts => self.op_with("Concat", &Attributes::new().int("axis", axis), parts),
+        }
+    }
+
+    /// A tensor in another dtype.
+    pub(super) fn cast(&mut self, x: Value, dtype: DType) -> Result<Value, Error> {
+        if self.graph.ty(x).dtype == dtype {
+            return Ok(x);
+        }
+        self.op_with("Cast", &Attributes::new().dtype("to", dtype), &[x])
+    }
+
+    /// One number of all elements.
+    pub(super) fn reduced(&mut self, name: &str, x: Value) -> Result<Value, Error> {
+        self.op_with(name, &Attributes::new().int("keepdims", 0), &[x])
+    }
+}
+
+/// The type of a constant that is no larger than what is written out.
+fn bounded(dtype: DType, shape: &[i64]) -> Result<Type, Error> {
+    let count = shape.iter().try_fold(1_i64, |count, &size| count.checked_mul(size.max(0)));
+    if let Some(0..=MOST_ELEMENTS) = count {
+        return Ok(Type::new(dtype, shape));
+    }
+    let why = format!("a constant of more than {MOST_ELEMENTS} elements is not written out");
+    Err(Error::unsupported("operator", why))
+}

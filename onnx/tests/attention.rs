@@ -1,0 +1,134 @@
+//! Attention, written out, is what its text says.
+
+use std::collections::BTreeMap;
+
+use ir::{DType, Tensor, Type};
+use onnxsmith_onnx::Error;
+use onnxsmith_onnx::import::{Imported, Options, specialise};
+use onnxsmith_onnx::program::Program;
+
+/// Two queries of one head, two keys and values of size 1.
+const INPUTS: &str = "float[1, 1, 2, 1] q, float[1, 1, 2, 1] k, float[1, 1, 2, 1] v";
+
+fn read_in(opset: u32, inputs: &str, node: &str) -> Result<Imported, Error> {
+    let text =
+        format!("<ir_version: 10, opset_import: [\"\" : {opset}]>\nm ({inputs}) => (y) {{ {node} }}\n");
+    let known_inputs = BTreeMap::new();
+    specialise(&Program::from_text(&text)?, &Options { known_inputs: &known_inputs, ..Options::default() })
+}
+
+fn read(node: &str) -> Result<Imported, Error> {
+    read_in(25, INPUTS, node)
+}
+
+/// What a node gives for keys that are all 0, so that a query attends all of its keys alike.
+fn values(node: &str) -> Vec<f64> {
+    let imported = read(node).unwrap_or_else(|e| panic!("{e}"));
+    let ty = Type::new(DType::F32, [1, 1, 2, 1]);
+    let (q, k) = (Tensor::from_f64_fn(&ty, |_| 3.0), Tensor::from_f64_fn(&ty, |_| 0.0));
+    let v = Tensor::from_f64_fn(&ty, |i| [2.0, 6.0][i]);
+    interp::evaluate_plain(&imported.model, &[q, k, v]).expect("values").remove(0).to_f64s()
+}
+
+fn why(node: &str) -> String {
+    read(node).expect_err("it is not read").to_string()
+}
+
+#[test]
+fn keys_that_are_alike_are_attended_alike() {
+    assert_eq!(values("y = Attention(q, k, v)"), [4.0, 4.0]);
+    // Each product is q · k · scale; the values are keys here, and the scale 1 of size 1.
+    let raw =
+        |mode| format!("a, b, c, y = Attention<qk_matmul_output_mode = {mode}, softcap = 2.0>(q, v, v)");
+    assert_eq!(values(&raw(0)), [6.0, 18.0, 6.0, 18.0]);
+    let capped = values(&raw(1));
+    assert!((capped[0] - 2.0 * 3.0_f64.tanh()).abs() < 1e-6 && (capped[1] - 2.0).abs() < 1e-6, "{capped:?}");
+    let scaled = values("a, b, c, y = Attention<scale = 0.25>(q, v, v)");
+    assert_eq!(scaled, [1.5, 4.5, 1.5, 4.5]);
+}
+
+#[test]
+fn a_causal_query_sees_no_later_key() {
+    assert_eq!(values("y = Attention<is_causal = 1>(q, k, v)"), [2.0, 4.0]);
+    // With a key before, each query sees one more.
+    let past =
+        "p = Constant<value = float[1, 1, 1, 1] {0.0}>() w = Constant<value = float[1, 1, 1, 1] {1.0}>()";
+    assert_eq!(values(&format!("{past} y = Attention<is_causal = 1>(q, k, v, , p, w)")), [1.5, 3.0]);
+    assert_eq!(values(&format!("{past} a, b, y = Attention(q, k, v, , p, w)")), [1.0, 2.0, 6.0]);
+}
+
+#[test]
+fn of_filled_keys_the_last_belong_to_the_queries() {
+    let node = |count: i64, rest: &str| {
+        format!("n = Constant<value = int64[1] {{{count}}}>() y = Attention{rest}(q, k, v, , , , n)")
+    };
+    assert_eq!(values(&node(1, "")), [2.0, 2.0]);
+    // One key for two queries: the first is before it, and sees none.
+    assert_eq!(values(&node(1, "<is_causal = 1>")), [0.0, 2.0]);
+    assert_eq!(values(&node(2, "<is_causal = 1>")), [2.0, 4.0]);
+}
+
+#[test]
+fn windows_have_two_sides() {
+    assert_eq!(values("y = Attention<left_window_size = 0>(q, k, v)"), [4.0, 6.0]);
+    assert_eq!(values("y = Attention<right_window_size = 0>(q, k, v)"), [2.0, 4.0]);
+    assert_eq!(values("y = Attention<right_window_size = 9223372036854775807>(q, k, v)"), [4.0, 4.0]);
+    assert!(why("y = Attention<left_window_size = -2>(q, k, v)").contains("left_window_size"));
+}
+
+#[test]
+fn a_mask_is_of_truth_values_or_added() {
+    let masked =
+        |mask: &str, rest: &str| format!("m = Constant<value = {mask}>() y = Attention{rest}(q, k, v, m)");
+    assert_eq!(values(&masked("bool[2, 2] {1, 0, 0, 1}", "")), [2.0, 6.0]);
+    // No key is left for the second.
+    assert_eq!(values(&masked("bool[2, 2] {0, 1, 0, 0}", "")), [6.0, 0.0]);
+    assert_eq!(values(&masked("float[2] {7.0, 7.0}", "<is_causal = 1>")), [2.0, 4.0]);
+    let biased = values(&masked("float[1, 2] {0.0, 1.0}", ""))[0];
+    let e = std::f64::consts::E;
+    assert!((biased - (2.0 + 6.0 * e) / (1.0 + e)).abs() < 1e-5, "{biased}");
+    assert!(why(&masked("bool[3, 1, 2, 2] {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}", "")).contains("operand 3"));
+    assert!(why(&masked("double[2] {0.0, 0.0}", "")).contains("operand 3"));
+    assert!(why(&masked("int8[2] {0, 0}", "")).contains("operand 3"));
+    assert!(why(&masked("bool[2, 1] {1, 1}", "")).contains("ONNX does not say"));
+}
+
+#[test]
+fn heads_stand_beside_each_other_and_share_keys() {
+    // Two heads of queries share the one of keys; what comes out has both beside each other.
+    let inputs = "float[1, 1, 2] q, float[1, 2, 1] k, float[1, 2, 1] v";
+    let node = "y = Attention<q_num_heads = 2, kv_num_heads = 1>(q, k, v)";
+    let model = read_in(23, inputs, node).unwrap_or_else(|e| panic!("{e}")).model;
+    let tensor = |shape: [i64; 3], x: [f64; 2]| Tensor::from_f64_fn(&Type::new(DType::F32, shape), |i| x[i]);
+    let operands =
+        [tensor([1, 1, 2], [0.0, 1.0]), tensor([1, 2, 1], [0.0, 1.0]), tensor([1, 2, 1], [2.0, 6.0])];
+    let y = interp::evaluate_plain(&model, &operands).expect("values").remove(0);
+    assert_eq!((y.shape(), y.to_f64s()[0]), (&[1, 1, 2][..], 4.0));
+    let e = std::f64::consts::E;
+    assert!((y.to_f64s()[1] - (2.0 + 6.0 * e) / (1.0 + e)).abs() < 1e-5, "{y:?}");
+    let why = |node: &str| read_in(23, inputs, node).expect_err("it is not read").to_string();
+    assert!(why("y = Attention(q, k, v)").contains("no count of heads"));
+    assert!(why("y = Attention<q_num_heads = 0, kv_num_heads = 1>(q, k, v)").contains("0 heads"));
+    assert!(
+        why("y = Attention<q_num_heads = 1, kv_num_heads = 1>(q, k, v)").contains("do not belong together")
+    );
+    let windowed = "y = Attention<q_num_heads = 2, kv_num_heads = 1, left_window_size = 1>(q, k, v)";
+    assert!(why(windowed).contains("left_window_size"));
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    assert!(why("y = Attention(q, k)").contains("operand 2"));
+    assert!(why("y = Attention(q, k, v, , k)").contains("must be there together"));
+    assert!(
+        why("n = Constant<value = int64[1] {1}>() y = Attention(q, k, v, , k, v, n)").contains("past keys")
+    );
+    assert!(
+        why("n = Constant<value = int64[2] {1, 1}>() y = Attention(q, k, v, , , , n)").contains("operand 6")
+    );
+    assert!(why("y = Attention<qk_matmul_output_mode = 4>(q, k, v)").contains("no mode 4"));
+    assert!(why("y = Attention<softmax_precision = 7>(q, k, v)").contains("none of 1"));
+    assert!(why("y = Attention<scale = -1.0>(q, k, v)").contains("square root"));
+    assert!(why("w = Cast<to = 11>(v) y = Attention(q, k, w)").contains("no such product"));
+    assert!(why("y = Attention<q_num_heads = 3>(q, k, v)").contains("3 heads"));
+}
