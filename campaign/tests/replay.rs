@@ -63,8 +63,12 @@ fn outcome(replayed: &Replayed) -> (Outcome, &str) {
 
 /// y = x + x of a number that f32 does not have.
 fn sum(at: &Path, dtype: DType, value: f64) -> PathBuf {
+    saved_case(at, dtype, value, "Add(%0, %0)")
+}
+
+fn saved_case(at: &Path, dtype: DType, value: f64, node: &str) -> PathBuf {
     let text = format!(
-        "onnxsmith 1 opset 21\ngraph {{\n  %0: {dtype}[1] = variable \"x\"\n  %1: {dtype}[1] = Add(%0, %0)\n  return \"y\" = %1\n}}\n"
+        "onnxsmith 1 opset 21\ngraph {{\n  %0: {dtype}[1] = variable \"x\"\n  %1: {dtype}[1] = {node}\n  return \"y\" = %1\n}}\n"
     );
     let model: Model = text.parse().expect("a model");
     let x = Tensor::from_f64_fn(&Type::new(dtype, [1]), |_| value);
@@ -112,10 +116,11 @@ fn what_our_import_lacks_is_ours_and_a_broken_file_is_nobodys() {
     let at = folder.path();
     let good = sum(at, DType::F32, 0.5);
     let model = fs::read(good.join("model.onnx")).expect("a model");
-    // An operator that we do not have, of the same length.
-    let position = model.windows(3).position(|part| part == b"Add").expect("the operator");
-    let mut other = model.clone();
-    other[position..position + 3].copy_from_slice(b"DFT");
+    // An operator that we do not have, of the same length: its numbers are random.
+    let had = saved_case(&at.join("had"), DType::F32, 0.5, "HardSwish(%0)");
+    let mut other = fs::read(had.join("model.onnx")).expect("a model");
+    let position = other.windows(9).position(|part| part == b"HardSwish").expect("the operator");
+    other[position..position + 9].copy_from_slice(b"Bernoulli");
     fs::write(at.join("other.onnx"), other).expect("a file");
     fs::write(at.join("cut.onnx"), &model[..model.len() - 1]).expect("a file");
     let cases = [good, at.join("other.onnx"), at.join("cut.onnx")];

@@ -167,16 +167,33 @@ fn a_broken_case_is_named_and_does_not_hide_the_others() {
 #[test]
 fn a_run_that_compares_nothing_says_so() {
     let folder = folder();
-    // An operator that this program does not have.
-    let model = fs::read(folder.path().join("model.onnx")).expect("a model");
-    let at = model.windows(3).position(|part| part == b"Add").expect("the operator");
-    let mut other = model;
-    other[at..at + 3].copy_from_slice(b"DFT");
+    let made = onnxsmith(
+        folder.path(),
+        &[
+            "gen",
+            "--count",
+            "1",
+            "--nodes",
+            "1",
+            "--ops",
+            "HardSwish",
+            "--dtypes",
+            "f32",
+            "--out",
+            "had",
+            "--quiet",
+        ],
+    );
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    // An operator that this program does not have, of the same length: its numbers are random.
+    let mut other = fs::read(folder.path().join("had/case-000000/model.onnx")).expect("a model");
+    let at = other.windows(9).position(|part| part == b"HardSwish").expect("the operator");
+    other[at..at + 9].copy_from_slice(b"Bernoulli");
     fs::write(folder.path().join("other.onnx"), other).expect("a file");
     let output = onnxsmith(folder.path(), &["run", "other.onnx", "--on", "interp,cpu", "--json"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("nothing was compared: other.onnx") && said.contains("DFT"), "{said}");
+    assert!(said.contains("nothing was compared: other.onnx") && said.contains("Bernoulli"), "{said}");
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     assert_eq!(report["backends"]["cpu:default"]["no_reference"], 1);
     assert_eq!(report["nothing_compared"], serde_json::json!(["cpu:default", "interp:reference"]));
