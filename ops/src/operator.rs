@@ -151,6 +151,15 @@ pub enum Hazard {
         /// The operand.
         operand: usize,
     },
+    /// All is defined, but of elements that are not between the bounds, both included, an accuracy profile promises nothing.
+    Far {
+        /// The operand.
+        operand: usize,
+        /// The least element of which all profiles promise something.
+        low: f64,
+        /// The greatest one.
+        high: f64,
+    },
     /// Some elements of the result are undefined whatever the operands hold.
     Always,
 }

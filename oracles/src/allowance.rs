@@ -155,7 +155,7 @@ pub fn may_be_undefined(model: &Model, evaluation: &Evaluation) -> bool {
                 let bounded = value.and_then(|value| evaluation.taps.get(&value));
                 bounded.is_some_and(|bounded| bounded.tensor.dtype().is_int() && bounded.undecidable() > 0)
             }
-            Hazard::Ties { .. } | Hazard::Always => false,
+            Hazard::Ties { .. } | Hazard::Far { .. } | Hazard::Always => false,
         })
     })
 }

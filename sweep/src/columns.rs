@@ -83,6 +83,7 @@ fn meet(columns: &[(usize, Operand, Numbers)], row: usize, hazards: &[Hazard]) -
         | Hazard::Outside { .. }
         | Hazard::Perhaps { .. }
         | Hazard::Ties { .. }
+        | Hazard::Far { .. }
         | Hazard::Always => false,
     })
 }
@@ -93,16 +94,20 @@ fn is_safe(column: &(usize, Operand, Numbers), row: usize, hazards: &[Hazard]) -
     hazards.iter().all(|hazard| match *hazard {
         Hazard::Zero { operand } => operand != *position || value != 0.0,
         Hazard::Outside { operand, low, high } => operand != *position || (low..=high).contains(&value),
-        Hazard::Meeting { .. } | Hazard::Perhaps { .. } | Hazard::Ties { .. } | Hazard::Always => true,
+        Hazard::Meeting { .. }
+        | Hazard::Perhaps { .. }
+        | Hazard::Ties { .. }
+        | Hazard::Far { .. }
+        | Hazard::Always => true,
     })
 }
 
 /// The ends of an operand's domain.
 fn domain(hazards: &[Hazard], position: usize) -> Vec<f64> {
     let ends = hazards.iter().filter_map(|hazard| match *hazard {
-        Hazard::Outside { operand, low, high } | Hazard::Perhaps { operand, low, high } => {
-            (operand == position).then_some([low, high])
-        }
+        Hazard::Outside { operand, low, high }
+        | Hazard::Perhaps { operand, low, high }
+        | Hazard::Far { operand, low, high } => (operand == position).then_some([low, high]),
         Hazard::Zero { .. } | Hazard::Meeting { .. } | Hazard::Ties { .. } | Hazard::Always => None,
     });
     ends.flatten().collect()

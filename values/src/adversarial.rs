@@ -144,6 +144,11 @@ fn share(rng: &mut impl Rng) -> f64 {
     if rng.random() { 1.0 } else { 0.25 }
 }
 
+/// The share of an operand's elements that are moved to an edge: few where most devices would not be judged on them.
+fn share_at(aim: Aim, rng: &mut impl Rng) -> f64 {
+    if aim.is_open_to_devices() { share(rng) / 8.0 } else { share(rng) }
+}
+
 /// What the free elements must be for an operator to be where it branches, or one step beside.
 fn at_branches(
     v: &Visit<'_, Origins<'_>>,
@@ -193,7 +198,7 @@ fn at_operand(
     rng: &mut impl Rng,
 ) -> (Vec<(usize, Number)>, Vec<Element>) {
     let met = aim.meets().map(|other| places(v, other)).unwrap_or_default();
-    let share = share(rng);
+    let share = share_at(aim, rng);
     let (mut wanted, mut elements) = (Vec::new(), Vec::new());
     for (i, (_, place)) in places(v, operand).into_iter().enumerate() {
         let Some(place) = place else { continue };

@@ -33,6 +33,11 @@ impl Aim {
         }
     }
 
+    /// Whether a device may flush what is meant or treat it as it likes, as WGSL lets it: the rest of a graph says nothing there.
+    pub(crate) fn is_open_to_devices(self) -> bool {
+        matches!(self, Self::Edge(Edge::Denormals | Edge::NonFinite))
+    }
+
     /// Whether infinities and NaN are meant.
     pub(crate) fn is_non_finite(self) -> bool {
         self == Self::Edge(Edge::NonFinite)
@@ -43,7 +48,9 @@ impl Aim {
 pub(crate) fn aims(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Aim)> {
     let declared = op.facts(types).edges.into_iter().map(|(operand, edge)| (operand, Aim::Edge(edge)));
     let ends = op.hazards(types).into_iter().filter_map(|hazard| match hazard {
-        Hazard::Outside { operand, low, high } => Some((operand, Aim::Ends(low, high))),
+        Hazard::Outside { operand, low, high } | Hazard::Far { operand, low, high } => {
+            Some((operand, Aim::Ends(low, high)))
+        }
         Hazard::Zero { .. }
         | Hazard::Meeting { .. }
         | Hazard::Perhaps { .. }

@@ -10,6 +10,8 @@ use ir::{DType, NodeId, NodeKind, Stream, Tensor, Type};
 use ops::{Graph, Hazard, Model, Operator};
 use rand::{Rng, RngExt};
 
+use crate::undefined::Results;
+
 /// Where the elements of a tensor may lie.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Range {
@@ -24,15 +26,18 @@ impl Range {
     const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, zero: true, simple: true };
 
     /// The operand of a hazard, and where it does not occur.
-    fn without(hazard: &Hazard) -> Option<(usize, Self)> {
+    fn without(hazard: &Hazard, asked: Results) -> Option<(usize, Self)> {
         match *hazard {
+            Hazard::Far { operand, low, high } if asked == Results::Promised => {
+                Some((operand, Self { low, high, ..Self::ANY }))
+            }
             Hazard::Zero { operand } => Some((operand, Self { zero: false, ..Self::ANY })),
             Hazard::Outside { operand, low, high } | Hazard::Perhaps { operand, low, high } => {
                 Some((operand, Self { low, high, ..Self::ANY }))
             }
             Hazard::Ties { operand } => Some((operand, Self { simple: false, ..Self::ANY })),
             // It depends on both, so that either may be as it likes at first.
-            Hazard::Meeting { .. } | Hazard::Always => None,
+            Hazard::Meeting { .. } | Hazard::Far { .. } | Hazard::Always => None,
         }
     }
 
@@ -64,25 +69,25 @@ pub(crate) enum Tamer {
 }
 
 /// What the operators that read each free tensor directly, or as a parameter of a function, require of it.
-pub(crate) fn ranges(model: &Model, free: &BTreeSet<NodeId>) -> BTreeMap<NodeId, Range> {
+pub(crate) fn ranges(model: &Model, free: &BTreeSet<NodeId>, asked: Results) -> BTreeMap<NodeId, Range> {
     let mut functions: Vec<Vec<Option<Range>>> = Vec::new();
     for function in &model.functions {
-        let inside = required(&function.body, &functions);
+        let inside = required(&function.body, &functions, asked);
         functions.push(function.body.variables().map(|(id, ..)| inside.get(&id).copied()).collect());
     }
-    let mut all = required(&model.graph, &functions);
+    let mut all = required(&model.graph, &functions, asked);
     all.retain(|id, _| free.contains(id));
     all
 }
 
 /// What a graph requires of its tensors, given what each function requires of its parameters.
-fn required(graph: &Graph, functions: &[Vec<Option<Range>>]) -> BTreeMap<NodeId, Range> {
+fn required(graph: &Graph, functions: &[Vec<Option<Range>>], asked: Results) -> BTreeMap<NodeId, Range> {
     let mut all = BTreeMap::new();
     for node in &graph.nodes {
         let wanted: Vec<(usize, Range)> = match &node.kind {
             NodeKind::Operator(op) => {
                 let types = graph.types(&node.inputs);
-                op.hazards(&types).iter().filter_map(Range::without).collect()
+                op.hazards(&types).iter().filter_map(|hazard| Range::without(hazard, asked)).collect()
             }
             NodeKind::Call(f) => {
                 let parameters = functions[f.0 as usize].iter().enumerate();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ir::NodeId;
 use ir::execute::Keep;
+use ir::{NodeId, NodeKind};
 use ndarray::ArrayD;
 use ops::{Data, Hazard, Model, Operator};
 
@@ -94,6 +94,8 @@ impl UndefinedAt {
 /// What a run asks of the elements of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Results {
+    /// All are finite, and every profile promises something of them.
+    Promised,
     /// All are finite.
     Finite,
     /// Infinities and NaN are meant.
@@ -101,8 +103,17 @@ pub(crate) enum Results {
 }
 
 /// The first operator of a model that is undefined on some values; constants not among them have their own.
-pub(crate) fn first(model: &Model, tensors: &Tensors) -> Option<UndefinedAt> {
-    watch(model, tensors, Results::Finite, &mut |_, _| {})
+pub(crate) fn first(model: &Model, tensors: &Tensors, asked: Results) -> Option<UndefinedAt> {
+    watch(model, tensors, asked, &mut |_, _| {})
+}
+
+/// Whether an operator has elements of which a profile may promise nothing.
+pub(crate) fn may_be_far(model: &Model) -> bool {
+    let graphs = model.functions.iter().map(|function| &function.body).chain([&model.graph]);
+    graphs.flat_map(|graph| graph.nodes.iter().map(move |node| (graph, node))).any(|(graph, node)| {
+        let NodeKind::Operator(op) = &node.kind else { return false };
+        op.hazards(&graph.types(&node.inputs)).iter().any(|hazard| matches!(hazard, Hazard::Far { .. }))
+    })
 }
 
 /// [`first`], where `see` is told of every operator before, by its number.
@@ -153,7 +164,7 @@ fn undefined_at(
     asked: Results,
 ) -> Option<UndefinedAt> {
     let infinite = |data: &Data<Watched<'_>>| match data {
-        Data::Real(a) if asked == Results::Finite => a.iter().filter(|x| !x.is_finite()).count(),
+        Data::Real(a) if asked != Results::Any => a.iter().filter(|x| !x.is_finite()).count(),
         Data::Real(_) | Data::Int(_) => 0,
     };
     let mut elements = undefined + v.results.iter().map(infinite).sum::<usize>();
@@ -163,14 +174,19 @@ fn undefined_at(
         let (operand, wish) = match hazard {
             Hazard::Perhaps { operand, low, high } if is_undefined => (operand, Wish::Between(low, high)),
             Hazard::Outside { operand, low, high } => (operand, Wish::Between(low, high)),
+            Hazard::Far { operand, low, high } if asked == Results::Promised => {
+                (operand, Wish::Between(low, high))
+            }
             Hazard::Zero { operand } => (operand, Wish::Not(0.0)),
             Hazard::Meeting { operand, value, other, met } if meet(v, (operand, value), (other, met)) => {
                 (other, Wish::Not(met))
             }
             // An undefined result shows by itself; what does not meet is defined.
-            Hazard::Perhaps { .. } | Hazard::Ties { .. } | Hazard::Always | Hazard::Meeting { .. } => {
-                continue;
-            }
+            Hazard::Perhaps { .. }
+            | Hazard::Ties { .. }
+            | Hazard::Far { .. }
+            | Hazard::Always
+            | Hazard::Meeting { .. } => continue,
         };
         let (broken, away) = match v.operands.get(operand).copied().flatten() {
             Some(Data::Real(a)) => wish.broken(a.iter().copied()),

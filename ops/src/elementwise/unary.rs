@@ -1,5 +1,7 @@
 //! Functions of one element whose result has the operand's dtype.
 
+use std::f64::consts::PI;
+
 use ir::format::FloatFormat;
 use ir::{DType, Dim, Sym, Type};
 
@@ -99,11 +101,11 @@ table! {
     /// Of 0 it is -∞, and of negative numbers NaN.
     Log: |a, x| a.call(Fun::Log, x), |z| z, Normal, CURVED, [];
     /// The sine of x, in radians.
-    Sin: |a, x| a.call(Fun::Sin, x), |z| z, Everywhere, CURVED, [];
+    Sin: |a, x| a.call(Fun::Sin, x), |z| z, Angles, CURVED, [];
     /// The cosine of x, in radians.
-    Cos: |a, x| a.call(Fun::Cos, x), |z| z, Everywhere, CURVED, [];
+    Cos: |a, x| a.call(Fun::Cos, x), |z| z, Angles, CURVED, [];
     /// The tangent of x, in radians.
-    Tan: |a, x| a.call(Fun::Tan, x), |z| z, Everywhere, CURVED, [];
+    Tan: |a, x| a.call(Fun::Tan, x), |z| z, Angles, CURVED, [];
     /// The arc sine of x, in radians.
     ///
     /// Beyond -1 and 1 it is NaN.
@@ -157,6 +159,8 @@ const CURVED: bool = false;
 #[derive(Clone, Copy)]
 enum Domain {
     Everywhere,
+    /// Everywhere, but WGSL says nothing of angles beyond half a turn.
+    Angles,
     ButZero,
     FromZero,
     /// Positive, and no denormal.
@@ -177,6 +181,7 @@ impl Domain {
         let inner = 1.0 - format.epsilon();
         let (low, high) = match self {
             Self::Everywhere => return None,
+            Self::Angles => return Some(Hazard::Far { operand: 0, low: -PI, high: PI }),
             Self::ButZero => return Some(Hazard::Zero { operand: 0 }),
             Self::FromZero => (0.0, most),
             Self::Normal => (format.min_normal(), most),
