@@ -31,6 +31,7 @@ impl Walk<'_, '_> {
     pub(super) fn read_value(&mut self, value: Value, what: String) -> Result<Read, Error> {
         let known = known::elements(self.context, &self.graph, &mut self.knowledge, value)?;
         let Some(Known { tensor, inputs }) = known else {
+            self.context.functions.lacks_value = true;
             return Err(Error::unsupported(
                 what,
                 "it must be known before the model is run, but is computed",
