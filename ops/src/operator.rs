@@ -151,6 +151,13 @@ pub enum Hazard {
         /// The operand.
         operand: usize,
     },
+    /// So many elements of the operand are not zero: the result has room for as many.
+    Count {
+        /// The operand.
+        operand: usize,
+        /// How many of its elements are not zero.
+        nonzero: u64,
+    },
     /// All is defined, but of elements that are not between the bounds, both included, an accuracy profile promises nothing.
     Far {
         /// The operand.

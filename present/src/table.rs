@@ -214,13 +214,9 @@ fn kernels(has: &[&'static str], dtypes: &[&'static str]) -> String {
 
 /// What is no row of the table, because rows are made of what is drawn.
 fn undrawn() -> String {
-    let mut out = String::from("\n## Read and run, but not generated\n\n");
-    for spec in ops::registry() {
-        if let Some(why) = spec.undrawn {
-            out += &format!("- **{}**: {why}.\n", spec.name);
-        }
-    }
-    out
+    let line = |spec: &Spec| spec.undrawn.map(|why| format!("- **{}**: {why}.\n", spec.name));
+    let lines: String = ops::registry().filter_map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n## Read and run, but not generated\n\n{lines}") }
 }
 
 /// Where less is taken than the standard allows.

@@ -156,6 +156,12 @@ fn draw(d: &mut Draw<'_, '_>) -> Option<DType> {
     let Some(wanted) = d.wanted() else {
         let x = d.any(ranks)?;
         let others = d.limits.in_use(DTypes::IR13).without(x.dtype);
+        let floats = others.intersection(DTypes::FLOATS);
+        // From one float to another, numbers are rounded; there are few such pairs among all.
+        if x.dtype.is_float() && !floats.is_empty() && d.chance(0.25) {
+            let floats: Vec<DType> = floats.iter().collect();
+            return d.choose(&floats);
+        }
         return if others.is_empty() { Some(x.dtype) } else { d.dtype(others) };
     };
     // Asking for any operand would lean to the wanted dtype, but the operand's is free.
@@ -217,7 +223,9 @@ fn hazards(x: &[Option<&Type>], to: DType) -> Vec<Hazard> {
 fn edges(x: &[Option<&Type>], to: DType) -> Vec<(usize, Edge)> {
     match x[0].map(|t| t.dtype) {
         Some(from) if from.is_float() && to.is_float() => vec![(0, Edge::Between(to)), (0, Edge::NonFinite)],
-        Some(from) if from.is_float() && to == DType::Bool => vec![(0, Edge::NonFinite)],
+        Some(from) if from.is_float() && to == DType::Bool => {
+            vec![(0, Edge::NonFinite), (0, Edge::Zeros), (0, Edge::Denormals)]
+        }
         _ => Vec::new(),
     }
 }

@@ -33,6 +33,10 @@ impl Single for Mod {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let a = d.any(0..=d.limits.max_rank)?;
+        if a.dtype.is_float() {
+            // Where a quotient of 1 is rounded first, it is truncated to either side.
+            d.apart();
+        }
         d.broadcast_with(a.dtype, &a)?;
         // The text of the newest version keeps `fmod` to floats; one of ONNX's own tests has it on integers.
         Some(Mod { fmod: a.dtype.is_float() })
