@@ -2,7 +2,7 @@
 
 use ir::{Attribute, Attributes, BadAttribute, DType, NodeKind, Operation, Type, Value};
 use ops::spec::{ABOUT_NARROW, Arity, Place};
-use ops::{Op, Reject, Spec};
+use ops::{Op, Operator, Reject, Spec};
 
 use super::attribute;
 use super::context::Context;
@@ -29,12 +29,7 @@ pub(super) fn read<'p>(
 ) -> Result<(), Error> {
     let declared = walk.context.declared;
     let spec = standard::operator(node.rest.op_type(), declared)?;
-    add(walk, spec, node, given).map_err(|e| match e {
-        Error::Invalid { what, why } if standard::is_redefined(spec.name, declared) => {
-            Error::unsupported(what, format!("{why} (as of opset 26; opset {declared} may allow it)"))
-        }
-        e => e,
-    })
+    add(walk, spec, node, given)
 }
 
 /// Adds the operator of a node as this one.
@@ -62,6 +57,7 @@ pub(super) fn add<'p>(
     check_understood(&op, &written, walk.context.declared)?;
     check_dtypes(opset, spec, &types)?;
     let outputs = Operation::infer(&op, &types).map_err(|e| reject(&e, &types))?;
+    check_meaning(opset, &op, &types)?;
     walk.push_named(node, NodeKind::Operator(op), inputs, given, &outputs)
 }
 
@@ -264,6 +260,16 @@ fn check_understood(op: &Op, given: &Attributes, declared: u32) -> Result<(), Er
         }
         None => Ok(()),
     }
+}
+
+/// Such a use must mean in the opset what it means here.
+fn check_meaning(opset: u32, op: &Op, types: &[Option<&Type>]) -> Result<(), Error> {
+    let since = op.facts(types).since;
+    if since <= opset {
+        return Ok(());
+    }
+    let why = format!("with {} such a use came with opset {since}, but the model has {opset}", listed(types));
+    Err(Error::unsupported("operator", why))
 }
 
 /// Dtypes must be allowed in the opset.
