@@ -19,6 +19,7 @@ pub mod variadic;
 pub use activation::{Activation, ActivationFn};
 pub use binary::{Binary, BinaryFn};
 pub use bit_shift::{BitShift, Direction};
+pub(crate) use cast::narrow::stored;
 pub use cast::{Cast, CastLike, Rounding};
 pub use clip::Clip;
 pub use compare::Compare;
