@@ -4,6 +4,7 @@
 //! f32, labels that are integers. What differs between ONNX's text and its own reference implementation, and where both could be meant, is
 //! refused and says so.
 
+mod ensemble;
 mod linear;
 mod scaling;
 mod support;
@@ -29,6 +30,7 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
         "Normalizer" => Some(scaling::normalizer),
         "SVMRegressor" => Some(support::regressor),
         "Scaler" => Some(scaling::scaler),
+        "TreeEnsemble" => Some(ensemble::ensemble),
         "TreeEnsembleClassifier" => Some(trees::classifier),
         "TreeEnsembleRegressor" => Some(trees::regressor),
         _ => None,

@@ -27,6 +27,7 @@
 //! | `losses` | losses of a classifier, written out |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
+//! | `training` | those of `ai.onnx.preview.training`, written out |
 //! | `read` | reading from values |
 //! | `known` | values that are known before the model is run |
 //! | `origin` | which node of the program a node of the graph comes from |
@@ -75,6 +76,7 @@ mod sequence;
 mod signal;
 mod standard;
 mod terms;
+mod training;
 mod unique;
 mod walk;
 

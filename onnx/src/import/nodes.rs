@@ -9,7 +9,7 @@ use super::frame::Bound;
 use super::walk::Walk;
 use super::{
     attention, attribute, control, decoding, filled, function, grid, integral, learning, losses, old,
-    operator, placed, recurrent, resize, sequence, signal, unique,
+    operator, placed, recurrent, resize, sequence, signal, training, unique,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -38,18 +38,20 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
             }
             None => operator::read(walk, node, &attributes),
         },
-        (learning::DOMAIN, op_type, _) => {
-            let form = learning::form(op_type).ok_or_else(|| {
-                let what = format!("operator {}.{op_type}", learning::DOMAIN);
-                Error::unsupported(what, "this program does not have it")
-            })?;
-            walk.context.is_written_out = true;
-            form(walk, &Written { node, attributes: &attributes })
-        }
-        (domain, op_type, _) => Err(Error::unsupported(
-            format!("operator {domain}.{op_type}"),
-            "only ONNX's default domain, some of ai.onnx.ml and functions of the model are known",
-        )),
+        (domain, op_type, _) => match other(domain) {
+            Some(form) => {
+                let form = form(op_type).ok_or_else(|| {
+                    let what = format!("operator {domain}.{op_type}");
+                    Error::unsupported(what, "this program does not have it")
+                })?;
+                walk.context.is_written_out = true;
+                form(walk, &Written { node, attributes: &attributes })
+            }
+            None => Err(Error::unsupported(
+                format!("operator {domain}.{op_type}"),
+                "only ONNX's default domain, some of its others and functions of the model are known",
+            )),
+        },
     }
 }
 
@@ -122,13 +124,21 @@ fn form(op_type: &str) -> Option<Form> {
     FORMS.iter().find_map(|form| form(op_type))
 }
 
+/// ONNX's other domains, each with what adds its operators.
+const OTHERS: &[(&str, fn(&str) -> Option<Form>)] = &[
+    (learning::DOMAIN, learning::form),
+    (training::DOMAIN, training::form),
+    (attention::flexible::DOMAIN, attention::flexible::form),
+];
+
+fn other(domain: &str) -> Option<fn(&str) -> Option<Form>> {
+    OTHERS.iter().find(|(name, _)| *name == domain).map(|&(_, form)| form)
+}
+
 /// Whether an operator of that name in a domain is written out in others.
 pub(super) fn is_form(domain: &str, op_type: &str) -> bool {
-    match domain {
-        "" => form(op_type).is_some(),
-        learning::DOMAIN => learning::form(op_type).is_some(),
-        _ => false,
-    }
+    let form = if domain.is_empty() { Some(form as fn(&str) -> Option<Form>) } else { other(domain) };
+    form.is_some_and(|form| form(op_type).is_some())
 }
 
 /// Whether an operator of a domain is read in some opset.
