@@ -54,7 +54,10 @@ fn operands<const N: usize>(
     }
     let given = node.inputs.len() - 2;
     if given == 0 || given % N != 0 {
-        return Err(Error::invalid("operands", format!("there are {given} tensors, and {N} belong together")));
+        return Err(Error::invalid(
+            "operands",
+            format!("there are {given} tensors, and {N} belong together"),
+        ));
     }
     let mut all = vec![[rate; N]; given / N];
     for (i, of) in all.iter_mut().enumerate() {
@@ -105,7 +108,13 @@ impl Step {
     }
 
     /// x - rate · direction.
-    fn moved(&self, walk: &mut Walk<'_, '_>, x: Value, rate: Value, direction: Value) -> Result<Value, Error> {
+    fn moved(
+        &self,
+        walk: &mut Walk<'_, '_>,
+        x: Value,
+        rate: Value,
+        direction: Value,
+    ) -> Result<Value, Error> {
         let way = walk.op("Mul", &[rate, direction])?;
         walk.op("Sub", &[x, way])
     }

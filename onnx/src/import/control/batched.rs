@@ -28,7 +28,8 @@ pub(super) fn scan<'p>(
     let piled = body.outputs.len().checked_sub(operands.saturating_sub(scanned));
     let (Some(piled), true) = (piled, (1..=operands).contains(&scanned) && body.inputs.len() == operands)
     else {
-        let why = format!("it has other inputs or outputs than {operands} operands, {scanned} of them scanned");
+        let why =
+            format!("it has other inputs or outputs than {operands} operands, {scanned} of them scanned");
         return Err(Error::invalid("attribute `body`", why));
     };
     let directions = find("directions").map_or(&[][..], |a| &a.ints);
@@ -45,7 +46,11 @@ pub(super) fn scan<'p>(
     for (i, &value) in values.iter().enumerate() {
         let ty = walk.ty(value);
         if ty.shape.first() != Some(&batch) || i >= states && ty.shape.get(1) != Some(&length) {
-            return Err(misshapen(i + 1, &ty, &format!("a batch of {batch}, and of {length} slices where it is scanned")));
+            return Err(misshapen(
+                i + 1,
+                &ty,
+                &format!("a batch of {batch}, and of {length} slices where it is scanned"),
+            ));
         }
     }
     whole_sequences(walk, node, batch, length)?;

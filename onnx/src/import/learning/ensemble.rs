@@ -6,8 +6,8 @@
 
 use ir::{Attributes, DType, Tensor, Value};
 
-use super::trees::few;
 use super::transformed;
+use super::trees::few;
 use crate::Error;
 use crate::import::forms::{Written, bind, tensor};
 use crate::import::frame::Bound;
@@ -91,7 +91,10 @@ pub(super) fn ensemble<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -
         }
         1 => {}
         other => {
-            return Err(Error::unsupported("attribute `aggregate_function`", format!("{other} is not there")));
+            return Err(Error::unsupported(
+                "attribute `aggregate_function`",
+                format!("{other} is not there"),
+            ));
         }
     }
     let y = transformed(walk, y, transform)?;
@@ -99,7 +102,12 @@ pub(super) fn ensemble<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -
 }
 
 /// The numbers of a tensor, of which there must be so many.
-fn numbers(walk: &Walk<'_, '_>, given: &Given<'_>, name: &str, count: Option<usize>) -> Result<Vec<f64>, Error> {
+fn numbers(
+    walk: &Walk<'_, '_>,
+    given: &Given<'_>,
+    name: &str,
+    count: Option<usize>,
+) -> Result<Vec<f64>, Error> {
     let tensor = given.tensor(name, walk.context.options.external)?;
     let numbers = tensor.as_ref().map_or_else(Vec::new, Tensor::to_f64s);
     match count {
@@ -139,11 +147,17 @@ impl Ensemble {
             (numbers(walk, given, "leaf_weights", None)?, given.ints("leaf_targetids"));
         let is_short = !missing.is_empty() && missing.len() != count;
         if lists.iter().any(|list| list.len() != count) || is_short || weights.len() != of_leaves.len() {
-            return Err(Error::invalid("attributes", "the lists of branches or of leaves are not of one length"));
+            return Err(Error::invalid(
+                "attributes",
+                "the lists of branches or of leaves are not of one length",
+            ));
         }
         let target = |&of: &i64| usize::try_from(of).ok().filter(|of| *of < targets);
         let Some(leaf_targets) = of_leaves.iter().map(target).collect::<Option<Vec<usize>>>() else {
-            return Err(Error::invalid("attribute `leaf_targetids`", format!("they are not all below {targets}")));
+            return Err(Error::invalid(
+                "attribute `leaf_targetids`",
+                format!("they are not all below {targets}"),
+            ));
         };
         let mut branches = Vec::with_capacity(count);
         for i in 0..count {
@@ -173,7 +187,8 @@ impl Ensemble {
         let mut order = Vec::with_capacity(self.branches.len());
         let mut answers = Vec::new();
         for function in ["LessOrEqual", "Less", "GreaterOrEqual", "Greater"] {
-            let those = self.which(|question| matches!(question, Question::Compared(name, _) if *name == function));
+            let those =
+                self.which(|question| matches!(question, Question::Compared(name, _) if *name == function));
             if !those.is_empty() {
                 let features = self.features(walk, x, &those)?;
                 let numbers = self.splits(walk, x, &those)?;
@@ -259,7 +274,8 @@ impl Ensemble {
         if of.iter().all(|&branch| !self.branches[branch].takes_nan) {
             return Ok(holds);
         }
-        let takes = walk.integers(DType::Bool, &[of.len() as i64], |i| self.branches[of[i]].takes_nan.into())?;
+        let takes =
+            walk.integers(DType::Bool, &[of.len() as i64], |i| self.branches[of[i]].takes_nan.into())?;
         let is_nan = walk.op("IsNaN", &[features])?;
         let taken = walk.op("And", &[is_nan, takes])?;
         walk.op("Or", &[holds, taken])
@@ -280,7 +296,8 @@ fn question<'m>(
         4 => Question::Member(vec![split]),
         5 => Question::Other(split),
         6 => {
-            let lacks = || Error::invalid("attribute `membership_values`", "there are not as many sets as branches");
+            let lacks =
+                || Error::invalid("attribute `membership_values`", "there are not as many sets as branches");
             Question::Member(members.next().filter(|set| !set.is_empty()).ok_or_else(lacks)?.to_vec())
         }
         other => return Err(Error::invalid("attribute `nodes_modes`", format!("there is no mode {other}"))),

@@ -111,7 +111,8 @@ pub(super) fn read<'p>(
             return Err(Error::unsupported("operand 1", format!("a part from {} to {}", part[0], part[1])));
         }
         if part != [0.0, 1.0] && sizes.is_none() {
-            let why = "whether a scale is that of a part or of the whole, ONNX's text and implementations differ";
+            let why =
+                "whether a scale is that of a part or of the whole, ONNX's text and implementations differ";
             return Err(Error::unsupported("operand 1", why));
         }
         if after != before || scale != 1.0 || part != [0.0, 1.0] {
@@ -144,7 +145,9 @@ fn sized(before: &[i64], sizes: &[i128], policy: Policy) -> Result<Vec<Sized>, E
         return Err(Error::invalid("operand 0", "an axis without elements has no aspect ratio"));
     }
     // As fractions, which nothing rounds: sizes are below 2²¹.
-    let order = |a: &(i64, i64), b: &(i64, i64)| (i128::from(a.1) * i128::from(b.0)).cmp(&(i128::from(b.1) * i128::from(a.0)));
+    let order = |a: &(i64, i64), b: &(i64, i64)| {
+        (i128::from(a.1) * i128::from(b.0)).cmp(&(i128::from(b.1) * i128::from(a.0)))
+    };
     let decisive = match policy {
         Policy::NotLarger => pairs().min_by(order),
         Policy::NotSmaller | Policy::Stretch => pairs().max_by(order),
