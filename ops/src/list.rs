@@ -13,8 +13,8 @@ use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::{
-    Activation, Binary, BitShift, Cast, CastLike, Clip, Compare, Gelu, Mod, PRelu, Pow, Predicate, Shrink,
-    Unary, Variadic, Where,
+    Activation, Binary, BitCast, BitShift, Cast, CastLike, Clip, Compare, Gelu, Mod, PRelu, Pow, Predicate,
+    Shrink, Unary, Variadic, Where,
 };
 use crate::family::Family;
 use crate::linear::{Det, Einsum, Gemm, MatMul};
@@ -151,6 +151,7 @@ operators! {
     Clip(Clip);
     Cast(Cast);
     CastLike(CastLike);
+    BitCast(BitCast);
     Activation(Activation);
     Gelu(Gelu);
     Shrink(Shrink);

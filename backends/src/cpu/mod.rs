@@ -82,6 +82,7 @@ pub fn run_node(op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result
         Op::Clip(_) => elementwise::clip::run(c),
         Op::Cast(op) => elementwise::cast::run(op.to, op.rounding, c),
         Op::CastLike(op) => elementwise::cast::run(c.dtype(1)?, op.rounding, c),
+        Op::BitCast(_) => elementwise::bit_cast::run(c),
         Op::Activation(op) => elementwise::activation::run(op, c),
         Op::Gelu(op) => elementwise::gelu::run(*op, c),
         Op::Shrink(op) => elementwise::shrink::run(*op, c),

@@ -26,6 +26,7 @@ fn kernel(op: &Op) -> &dyn Kernel {
         Op::Clip(op) => op,
         Op::Cast(op) => op,
         Op::CastLike(op) => op,
+        Op::BitCast(op) => op,
         Op::Activation(op) => op,
         Op::Gelu(op) => op,
         Op::Shrink(op) => op,
