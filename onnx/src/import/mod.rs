@@ -24,6 +24,8 @@
 //! | `signal` | Fourier transforms and windows, written out |
 //! | `grid` | grids of positions, written out |
 //! | `unique` | what is there once or more, written out |
+//! | `grams` | n-grams that are counted, written out |
+//! | `suppressed` | boxes that are selected, written out |
 //! | `losses` | losses of a classifier, written out |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
@@ -57,6 +59,7 @@ mod forms;
 mod frame;
 mod function;
 mod given;
+mod grams;
 mod grid;
 mod inputs;
 mod integral;
@@ -75,6 +78,7 @@ mod resize;
 mod sequence;
 mod signal;
 mod standard;
+mod suppressed;
 mod terms;
 mod training;
 mod unique;

@@ -8,8 +8,8 @@ use super::forms::{self, Form, Written};
 use super::frame::Bound;
 use super::walk::Walk;
 use super::{
-    attention, attribute, control, decoding, filled, function, grid, integral, learning, losses, old,
-    operator, placed, recurrent, resize, sequence, signal, training, unique,
+    attention, attribute, control, decoding, filled, function, grams, grid, integral, learning, losses, old,
+    operator, placed, recurrent, resize, sequence, signal, suppressed, training, unique,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -116,6 +116,8 @@ const FORMS: &[fn(&str) -> Option<Form>] = &[
     signal::form,
     grid::form,
     unique::form,
+    grams::form,
+    suppressed::form,
 ];
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
