@@ -43,11 +43,8 @@ fn vectorizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
     let (starts, columns, weights) =
         (given.ints("ngram_counts"), given.ints("ngram_indexes"), given.floats("weights"));
     let (pool, texts) = (given.ints("pool_int64s"), given.texts("pool_strings"));
-    let (least, most, skipped) = (
-        given.int("min_gram_length", 1),
-        given.int("max_gram_length", 1),
-        given.int("max_skip_count", 0),
-    );
+    let (least, most, skipped) =
+        (given.int("min_gram_length", 1), given.int("max_gram_length", 1), given.int("max_skip_count", 0));
     given.finish()?;
     if !texts.is_empty() {
         return Err(Error::unsupported("attribute `pool_strings`", "n-grams are of integers"));
@@ -121,10 +118,14 @@ fn grams<'a>(starts: &[i64], pool: &'a [i64], columns: &'a [i64]) -> Result<Vec<
         let end = starts.get(i + 1).copied().unwrap_or(pool.len() as i64);
         let ends = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let Some(pool) = ends.and_then(|(start, end)| pool.get(start..end)) else {
-            return Err(Error::invalid("attribute `ngram_counts`", format!("{start} to {end} is not in the pool")));
+            return Err(Error::invalid(
+                "attribute `ngram_counts`",
+                format!("{start} to {end} is not in the pool"),
+            ));
         };
         let length = i + 1;
-        let Some(columns) = columns.get(seen..seen + pool.len() / length).filter(|_| pool.len() % length == 0)
+        let Some(columns) =
+            columns.get(seen..seen + pool.len() / length).filter(|_| pool.len() % length == 0)
         else {
             let why = format!("{} elements are no n-grams of {length} that have a place", pool.len());
             return Err(Error::invalid("attribute `ngram_counts`", why));
@@ -140,7 +141,12 @@ fn grams<'a>(starts: &[i64], pool: &'a [i64], columns: &'a [i64]) -> Result<Vec<
 }
 
 /// How often each n-gram is there, with up to so many elements between any two of its own; `None` of none.
-fn counted(walk: &mut Walk<'_, '_>, x: Value, grams: &Grams<'_>, skipped: i64) -> Result<Option<Value>, Error> {
+fn counted(
+    walk: &mut Walk<'_, '_>,
+    x: Value,
+    grams: &Grams<'_>,
+    skipped: i64,
+) -> Result<Option<Value>, Error> {
     let (ty, length, count) = (walk.ty(x), grams.length, grams.columns.len() as i64);
     if count == 0 {
         return Ok(None);

@@ -25,6 +25,7 @@
 //! | `grid` | grids of positions, written out |
 //! | `unique` | what is there once or more, written out |
 //! | `grams` | n-grams that are counted, written out |
+//! | `sampled` | samples between elements, written out |
 //! | `suppressed` | boxes that are selected, written out |
 //! | `losses` | losses of a classifier, written out |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
@@ -75,6 +76,7 @@ mod placed;
 mod read;
 mod recurrent;
 mod resize;
+mod sampled;
 mod sequence;
 mod signal;
 mod standard;

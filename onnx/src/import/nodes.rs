@@ -9,7 +9,7 @@ use super::frame::Bound;
 use super::walk::Walk;
 use super::{
     attention, attribute, control, decoding, filled, function, grams, grid, integral, learning, losses, old,
-    operator, placed, recurrent, resize, sequence, signal, suppressed, training, unique,
+    operator, placed, recurrent, resize, sampled, sequence, signal, suppressed, training, unique,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -118,6 +118,7 @@ const FORMS: &[fn(&str) -> Option<Form>] = &[
     unique::form,
     grams::form,
     suppressed::form,
+    sampled::form,
 ];
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes

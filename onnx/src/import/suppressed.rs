@@ -237,7 +237,10 @@ mod tests {
     fn boxes_suppress_by_what_they_have_in_common() {
         let [a, b] = [[0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 0.5, 0.0]].map(Area::of_corners);
         // Half of the first is all of the second.
-        assert_eq!([0.4, 0.5, 0.6].map(|threshold| a.suppresses(b, threshold)), [Some(true), Some(false), Some(false)]);
+        assert_eq!(
+            [0.4, 0.5, 0.6].map(|threshold| a.suppresses(b, threshold)),
+            [Some(true), Some(false), Some(false)]
+        );
         let apart = Area::of_middle([4.0, 4.0, 2.0, 2.0]);
         assert_eq!(a.suppresses(apart, 0.0), Some(false));
     }
