@@ -24,8 +24,8 @@ use crate::movement::{
     Split, Squeeze, Tile, Transpose, Trilu, Unsqueeze,
 };
 use crate::nn::{
-    AveragePool, BatchNorm, Conv, ConvTranspose, Dropout, GlobalLpPool, GlobalPool, GroupNorm, InstanceNorm,
-    LayerNorm, LpNorm, LpPool, Lrn, MaxPool, MeanVariance, RmsNorm, Softmax,
+    AveragePool, BatchNorm, Conv, ConvTranspose, Dropout, GlobalLpPool, GlobalPool, GridSample, GroupNorm,
+    InstanceNorm, LayerNorm, LpNorm, LpPool, Lrn, MaxPool, MeanVariance, RmsNorm, Softmax,
 };
 use crate::operator::{self, Facts, Hazard, Operator, TypeRule};
 use crate::quantized::{DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear};
@@ -206,6 +206,7 @@ operators! {
     Lrn(Lrn);
     Softmax(Softmax);
     Dropout(Dropout);
+    GridSample(GridSample);
     QuantizeLinear(QuantizeLinear<D>);
     DequantizeLinear(DequantizeLinear<D>);
     DynamicQuantizeLinear(DynamicQuantizeLinear);

@@ -133,6 +133,7 @@ pub fn run_node(op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result
         Op::MeanVariance(op) => nn::mean_variance::run(op, c),
         Op::Lrn(op) => nn::lrn::run(*op, c),
         Op::Softmax(op) => nn::softmax::run(*op, c),
+        Op::GridSample(op) => nn::grid_sample::run(*op, c),
         Op::Dropout(op) => nn::dropout::run(*op, c),
         Op::QuantizeLinear(op) => quantized::quantize_linear::run(*op, c),
         Op::DequantizeLinear(op) => quantized::dequantize_linear::run(*op, c),

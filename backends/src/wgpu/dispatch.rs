@@ -80,6 +80,7 @@ fn kernel(op: &Op) -> &dyn Kernel {
         Op::MeanVariance(op) => op,
         Op::Lrn(op) => op,
         Op::Softmax(op) => op,
+        Op::GridSample(op) => op,
         Op::Dropout(op) => op,
         Op::QuantizeLinear(op) => op,
         Op::DequantizeLinear(op) => op,
