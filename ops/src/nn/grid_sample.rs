@@ -14,7 +14,7 @@ use crate::lanes;
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
-use around::{Along, Nearest};
+use around::{Along, Nearest, Taps};
 
 attributes! {
     /// An image at positions between -1 and 1 along each of its axes: the nearest element, or what lies between.
@@ -138,8 +138,11 @@ impl GridSample {
                     Along::of(self, steps, position, sizes[axis])
                 })
                 .collect();
-            let sum =
-                |all: Vec<&Vec<(Option<usize>, A::R)>>| a.dot(around::terms(a, &all, &image).into_iter());
+            // With the weights of all axes multiplied, or one axis after the other.
+            let sum = |all: Vec<&Taps<A::R>>| {
+                let at_once = a.dot(around::terms(a, &all, &image).into_iter());
+                a.either(at_once, || around::nested(a, &all, &image, &mut Vec::new()))
+            };
             let Some(taps) = along.iter().map(|along| along.taps.as_ref()).collect::<Option<Vec<_>>>() else {
                 return along.iter().find_map(|along| along.open).unwrap_or_else(|| a.unknown_real());
             };

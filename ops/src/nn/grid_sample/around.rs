@@ -120,12 +120,15 @@ fn is_nowhere<S: Arith>(op: &GridSample, a: &S, x: S::R) -> bool {
     is(Class::NaN) || op.padding == Padding::Reflection && is_far()
 }
 
-/// The elements around a position on an axis, each with its weight.
+/// Elements on an axis, each with its weight; without a place they are 0.
+pub(super) type Taps<R> = Vec<(Option<usize>, R)>;
+
+/// The elements around a position on an axis.
 pub(super) struct Along<R> {
     /// `None` where nothing is known of them.
-    pub(super) taps: Option<Vec<(Option<usize>, R)>>,
+    pub(super) taps: Option<Taps<R>>,
     /// Those that other implementations take.
-    pub(super) others: Option<Vec<(Option<usize>, R)>>,
+    pub(super) others: Option<Taps<R>>,
     /// What the result is where nothing is known.
     pub(super) open: Option<R>,
 }
@@ -138,25 +141,26 @@ impl<R: Copy> Along<R> {
         }
         let (last, reach) = (size as f64 - 1.0, size as f64 + 3.0);
         let borders = borders(size, op.align_corners);
-        let inside = match (op.padding, op.mode) {
-            (Padding::Zeros, _) => kept(a, x, -4.0, reach),
-            (Padding::Border, Mode::Linear | Mode::Nearest) => kept(a, x, 0.0, last),
-            (Padding::Border, Mode::Cubic) => a.select(is_inside(a, x, borders), x, kept(a, x, 0.0, last)),
-            (Padding::Reflection, Mode::Linear | Mode::Nearest) => {
-                kept(a, reflected(a, x, borders), 0.0, last)
-            }
-            (Padding::Reflection, Mode::Cubic) => reflected(a, x, borders),
+        let moved = match op.padding {
+            Padding::Zeros => kept(a, x, -4.0, reach),
+            Padding::Border => a.select(is_inside(a, x, borders), x, kept(a, x, 0.0, last)),
+            Padding::Reflection => reflected(a, x, borders),
         };
         let around = |x: R| taps(op, a, x, size);
-        // PyTorch goes on with a curve beyond the border, of elements that are all the one there.
-        let others = (op.mode == Mode::Cubic && op.padding == Padding::Border)
-            .then(|| around(kept(a, x, -4.0, reach)));
+        // ONNX Runtime goes on with the elements around such a coordinate, each of which may be outside. PyTorch takes a line from
+        // a coordinate on the axis, and for a curve beyond the border elements that are all the one there.
+        let (inside, other) = match (op.padding, op.mode) {
+            (Padding::Zeros, _) | (Padding::Reflection, Mode::Cubic) => (moved, None),
+            (_, Mode::Linear | Mode::Nearest) => (kept(a, moved, 0.0, last), Some(moved)),
+            (Padding::Border, Mode::Cubic) => (moved, Some(kept(a, x, -4.0, reach))),
+        };
+        let others = other.map(around);
         Self { taps: Some(around(inside)), others, open: None }
     }
 }
 
 /// The elements around a coordinate with their weights; where it may be on either side of one, all of which might be around it.
-fn taps<S: Arith>(op: &GridSample, a: &S, x: S::R, size: usize) -> Vec<(Option<usize>, S::R)> {
+fn taps<S: Arith>(op: &GridSample, a: &S, x: S::R, size: usize) -> Taps<S::R> {
     let reach = match op.mode {
         Mode::Cubic => 2,
         Mode::Linear | Mode::Nearest => 1,
@@ -194,7 +198,7 @@ fn cubic<S: Arith>(a: &S, far: S::R) -> S::R {
 /// The terms of the sum of elements around a position, along all axes of an image.
 pub(super) fn terms<S: Arith>(
     a: &S,
-    along: &[&Vec<(Option<usize>, S::R)>],
+    along: &[&Taps<S::R>],
     image: &ArrayView<'_, S::R, IxDyn>,
 ) -> Vec<(S::R, S::R)> {
     let mut all: Vec<(Option<Vec<usize>>, Option<S::R>)> = vec![(Some(Vec::new()), None)];
@@ -213,4 +217,28 @@ pub(super) fn terms<S: Arith>(
     }
     let number = |place: Option<Vec<usize>>| place.map_or(a.real(0.0), |place| image[place.as_slice()]);
     all.into_iter().filter_map(|(place, weight)| Some((number(place), a.round(weight?)))).collect()
+}
+
+/// The sum over the elements of the first axis of what there is on the others, from a place on the axes before.
+pub(super) fn nested<S: Arith>(
+    a: &S,
+    along: &[&Taps<S::R>],
+    image: &ArrayView<'_, S::R, IxDyn>,
+    place: &mut Vec<usize>,
+) -> S::R {
+    let Some((taps, others)) = along.split_first() else { return image[place.as_slice()] };
+    let mut terms = Vec::with_capacity(taps.len());
+    for &(element, weight) in *taps {
+        let here = match element {
+            Some(element) => {
+                place.push(element);
+                let here = nested(a, others, image, place);
+                place.pop();
+                here
+            }
+            None => a.real(0.0),
+        };
+        terms.push((here, a.round(weight)));
+    }
+    a.dot(terms.into_iter())
 }
