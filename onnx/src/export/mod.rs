@@ -133,6 +133,9 @@ pub fn open_type(kind: Kind, dtype: DType) -> TypeProto {
     let optional = |of| ty(OptionalType(Box::new(type_proto::Optional { elem_type: Some(Box::new(of)) })));
     match kind {
         Kind::Tensor => tensor(),
+        Kind::Strings => {
+            ty(TensorType(type_proto::Tensor { elem_type: Some(tensor::strings::STRING), shape: None }))
+        }
         Kind::Sequence => sequence(),
         Kind::Optional => optional(tensor()),
         Kind::OptionalSequence => optional(sequence()),

@@ -5,13 +5,14 @@
 //! weight to each n-gram, and ONNX's reference implementation and ONNX Runtime to each element of the result: where these differ, weights are
 //! refused.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{Attributes, DType, Value};
 
-use super::forms::{Form, Written, bind};
+use super::forms::{Form, Written, bind, given_value};
 use super::frame::Bound;
 use super::given::Given;
+use super::strings;
 use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
 use crate::Error;
@@ -37,7 +38,6 @@ struct Grams<'a> {
 }
 
 fn vectorizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
-    let x = there(&operands::<1>(walk, written)?, 0)?;
     let given = Given::of(written);
     let mode = given.text("mode", "");
     let (starts, columns, weights) =
@@ -46,9 +46,11 @@ fn vectorizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
     let (least, most, skipped) =
         (given.int("min_gram_length", 1), given.int("max_gram_length", 1), given.int("max_skip_count", 0));
     given.finish()?;
-    if !texts.is_empty() {
-        return Err(Error::unsupported("attribute `pool_strings`", "n-grams are of integers"));
-    }
+    let (x, pool, from) = if strings::is_text(walk, written.node, 0) {
+        numbered(walk, written, &texts)?
+    } else {
+        (there(&operands::<1>(walk, written)?, 0)?, pool.to_vec(), Vec::new())
+    };
     let ty = walk.ty(x);
     if !(1..=2).contains(&ty.rank()) {
         return Err(misshapen(0, &ty, "a sequence, or rows of them"));
@@ -66,7 +68,7 @@ fn vectorizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
         let why = "whether they are those of n-grams or of elements of the result, ONNX's text and implementations differ";
         return Err(Error::unsupported("attribute `weights`", why));
     }
-    let all = grams(starts, pool, columns)?;
+    let all = grams(starts, &pool, columns)?;
     let x = walk.cast(x, DType::I64)?;
     let mut counts = Vec::new();
     let mut at = Vec::new();
@@ -108,7 +110,25 @@ fn vectorizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
         }
         other => return Err(Error::invalid("attribute `mode`", format!("there is no mode `{other}`"))),
     };
+    let y = given_value(walk, y, &from)?;
     bind(walk, written.node, vec![Bound::Tensor(y)])
+}
+
+/// Strings and the pool of them, each string as its number in the pool, and what they were read from. What is not in the pool is -1.
+fn numbered(
+    walk: &mut Walk<'_, '_>,
+    written: &Written<'_, '_>,
+    pool: &[String],
+) -> Result<(Value, Vec<i64>, Vec<Value>), Error> {
+    let strings::Read { shape, texts, from } = strings::read(walk, written.node, 0)?;
+    let mut numbers = BTreeMap::new();
+    for text in pool {
+        let next = numbers.len() as i64;
+        numbers.entry(text.as_str()).or_insert(next);
+    }
+    let number = |text: &String| numbers.get(text.as_str()).copied().unwrap_or(-1);
+    let x = walk.integers(DType::I64, &shape, |i| number(&texts[i]).into())?;
+    Ok((x, pool.iter().map(number).collect(), from))
 }
 
 /// The n-grams by their length, which begin in the pool where it is said.

@@ -5,6 +5,7 @@
 //! refused and says so.
 
 mod ensemble;
+mod labels;
 mod linear;
 mod scaling;
 mod support;
@@ -25,6 +26,7 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "ArrayFeatureExtractor" => Some(scaling::array_feature_extractor),
         "Binarizer" => Some(scaling::binarizer),
+        "LabelEncoder" => Some(labels::encoder),
         "LinearClassifier" => Some(linear::classifier),
         "LinearRegressor" => Some(linear::regressor),
         "Normalizer" => Some(scaling::normalizer),

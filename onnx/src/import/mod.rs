@@ -26,6 +26,7 @@
 //! | `unique` | what is there once or more, written out |
 //! | `grams` | n-grams that are counted, written out |
 //! | `sampled` | samples between elements, written out |
+//! | `strings` | tensors of strings, which are lists of bytes, and what is read from them |
 //! | `suppressed` | boxes that are selected, written out |
 //! | `losses` | losses of a classifier, written out |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
@@ -80,6 +81,7 @@ mod sampled;
 mod sequence;
 mod signal;
 mod standard;
+mod strings;
 mod suppressed;
 mod terms;
 mod training;

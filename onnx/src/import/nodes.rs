@@ -9,7 +9,7 @@ use super::frame::Bound;
 use super::walk::Walk;
 use super::{
     attention, attribute, control, decoding, filled, function, grams, grid, integral, learning, losses, old,
-    operator, placed, recurrent, resize, sampled, sequence, signal, suppressed, training, unique,
+    operator, placed, recurrent, resize, sampled, sequence, signal, strings, suppressed, training, unique,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -30,6 +30,11 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
         )),
         ("", "Constant", _) => constant(walk, node, &attributes),
         ("", "Identity", _) if is_alias(walk, node) => alias(walk, node),
+        ("", op_type, _) if strings::takes(walk, node, op_type) => {
+            let written = Written { node, attributes: &attributes };
+            forms::check(walk, &written)?;
+            strings::apply(walk, &written)
+        }
         ("", op_type, declared) => match old::form(op_type, declared).or_else(|| form(op_type)) {
             Some(form) => {
                 let written = Written { node, attributes: &attributes };
@@ -68,6 +73,9 @@ fn constant<'p>(
     }
     if let Some(there) = walk.frame.constants.get(&output).cloned() {
         return walk.define(output, there);
+    }
+    if let Some(texts) = strings::of_constant(attributes, walk.context.options.external)? {
+        return strings::constant(walk, output, texts);
     }
     let tensor = attribute::constant(attributes, walk.context.options.external)?;
     walk.constant(output, tensor, names::position(node.rest.name(), 'n'))
@@ -119,6 +127,7 @@ const FORMS: &[fn(&str) -> Option<Form>] = &[
     grams::form,
     suppressed::form,
     sampled::form,
+    strings::form,
 ];
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
@@ -155,7 +164,7 @@ pub(super) fn knows(domain: &str, op_type: &str) -> bool {
 fn is_alias(walk: &Walk<'_, '_>, node: &Node) -> bool {
     let ([Some(of)], [Some(_)]) = (&node.inputs[..], &node.outputs[..]) else { return false };
     let is_ours = node.attributes.is_empty() && node.rest.name().starts_with(ALIAS);
-    is_ours || matches!(walk.frame.get(*of), Ok(Bound::Sequence(_) | Bound::Nothing(_)))
+    is_ours || matches!(walk.frame.get(*of), Ok(Bound::Sequence(_) | Bound::Nothing(_) | Bound::Strings(_)))
 }
 
 /// Another name for a value.
