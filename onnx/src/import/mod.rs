@@ -24,6 +24,7 @@
 //! | `signal` | Fourier transforms and windows, written out |
 //! | `grid` | grids of positions, written out |
 //! | `unique` | what is there once or more, written out |
+//! | `random` | what is drawn at random, written out |
 //! | `grams` | n-grams that are counted, written out |
 //! | `sampled` | samples between elements, written out |
 //! | `strings` | tensors of strings, which are lists of bytes, and what is read from them |
@@ -74,6 +75,7 @@ mod operator;
 mod order;
 mod origin;
 mod placed;
+mod random;
 mod read;
 mod recurrent;
 mod resize;

@@ -9,7 +9,8 @@ use super::frame::Bound;
 use super::walk::Walk;
 use super::{
     attention, attribute, control, decoding, filled, function, grams, grid, integral, learning, losses, old,
-    operator, placed, recurrent, resize, sampled, sequence, signal, strings, suppressed, training, unique,
+    operator, placed, random, recurrent, resize, sampled, sequence, signal, strings, suppressed, training,
+    unique,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -128,6 +129,7 @@ const FORMS: &[fn(&str) -> Option<Form>] = &[
     suppressed::form,
     sampled::form,
     strings::form,
+    random::form,
 ];
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
