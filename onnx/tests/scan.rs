@@ -24,7 +24,8 @@ m (float[2, 2] s, float[2, 3, 2] x) => (y, ys) {{
 
 fn values(lengths: &str, rest: &str) -> Vec<Vec<f64>> {
     let model = read(lengths, rest).unwrap_or_else(|e| panic!("{e}")).model;
-    let operand = |shape: &[i64], add: f64| Tensor::from_f64_fn(&Type::new(DType::F32, shape), |i| i as f64 + add);
+    let operand =
+        |shape: &[i64], add: f64| Tensor::from_f64_fn(&Type::new(DType::F32, shape), |i| i as f64 + add);
     let operands = [operand(&[2, 2], 10.0), operand(&[2, 3, 2], 0.0)];
     interp::evaluate_plain(&model, &operands).expect("values").iter().map(Tensor::to_f64s).collect()
 }

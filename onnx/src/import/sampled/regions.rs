@@ -81,6 +81,9 @@ pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> R
     let (images, read_of) = walk.read(need(written.node, 2)?)?;
     let from: Vec<Value> = read.into_iter().chain(read_of).collect();
     let (corners, images) = (corners.to_f64s(), images.to_i128s());
+    if corners.iter().any(|corner| !corner.is_finite()) {
+        return Err(Error::unsupported("operand 1", "not all of it are finite numbers"));
+    }
     let mut all = Vec::with_capacity(count as usize);
     for (i, (corners, &image)) in corners.chunks_exact(4).zip(&images).enumerate() {
         if !(0..i128::from(batch)).contains(&image) {
@@ -198,10 +201,18 @@ fn samples(
     let reach = ends[0].abs() + ends[1].abs() + settings.offset;
     let each = match settings.samples {
         0 => {
-            let range = Range::near(length / parts as f64, reach);
-            let counts = [range.low.ceil(), range.high.ceil()].map(|count| count.max(0.0));
-            // NaN is refused, too.
-            if !(counts[0] == counts[1] && counts[1] <= MOST_SAMPLES) {
+            let count = length / parts as f64;
+            // Where all numbers on the way are stored as they are, nothing is rounded.
+            let is_stored = |number: &f64| f64::from(*number as f32) == *number;
+            let on_the_way =
+                [ends[0], ends[1], ends[0] + settings.offset, ends[1] + settings.offset, length, count];
+            let range = if on_the_way.iter().all(is_stored) {
+                Range { low: count, high: count }
+            } else {
+                Range::near(count, reach)
+            };
+            let counts = [range.low, range.high].map(|count| count.ceil().max(0.0));
+            if counts[0] != counts[1] || counts[1] > MOST_SAMPLES {
                 let why = format!("how many samples {length} elements in {parts} parts have");
                 return Err(Error::unsupported("operand 1", format!("{why} hangs on how it is rounded")));
             }
