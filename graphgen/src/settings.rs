@@ -308,6 +308,6 @@ mod tests {
     #[test]
     fn an_operator_is_drawn_in_the_opsets_that_have_it() {
         let swish = Settings { operators: ["Swish"].into(), ..Settings::default() };
-        assert_eq!(swish.opsets(), [24, 25, 26]);
+        assert_eq!(swish.opsets(), [24, 25, 26, 27, 28]);
     }
 }

@@ -254,7 +254,7 @@ fn check_operands(spec: &Spec, inputs: &[Option<&Type>]) -> Result<(), Reject> {
         return Err(Reject::TooMany { given: inputs.len(), most: spec.most_inputs() });
     }
     for (operand, ty) in inputs.iter().enumerate() {
-        let allowed = spec.input_types(operand, u32::MAX);
+        let allowed = spec.known_types(operand);
         match ty {
             Some(ty) if !allowed.contains(ty.dtype) => {
                 return Err(Reject::DType { operand, found: ty.dtype, allowed });

@@ -348,6 +348,18 @@ impl Arith for Bound<'_> {
             _ => Whole::unsure(value),
         }
     }
+    fn bits(&self, x: Ball, dtype: DType) -> Whole {
+        let value = plain::coded(dtype, x.value);
+        if x.is_undefined() {
+            return Whole::undefined(value);
+        }
+        let has_one_sign = x.value != 0.0 || !self.profile.ignores_zero_sign;
+        if self.operand(x).is_exact() && !x.value.is_nan() && has_one_sign {
+            self.int(value)
+        } else {
+            Whole::unsure(value)
+        }
+    }
     fn convert(&self, z: Whole) -> Ball {
         let value = plain::Plain { dtype: self.dtype }.convert(z.value);
         match z.state {

@@ -21,7 +21,7 @@ impl Walk<'_, '_> {
         match self.frame.get(id)?.clone() {
             Bound::Static(tensor) => Ok((tensor, None)),
             Bound::Tensor(value) => self.read_value(value, what),
-            bound @ (Bound::Sequence(_) | Bound::Nothing(_) | Bound::Absent) => {
+            bound @ (Bound::Sequence(_) | Bound::Nothing(_) | Bound::Strings(_) | Bound::Absent) => {
                 Err(self.not_a_tensor(id, &bound))
             }
         }

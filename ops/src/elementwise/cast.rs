@@ -1,6 +1,6 @@
 //! Cast and CastLike: the same numbers in another dtype.
 
-mod narrow;
+pub(crate) mod narrow;
 
 use ir::dtype::Kind;
 use ir::format::{Extent, FloatFormat};
@@ -102,8 +102,14 @@ impl Rounding {
     const MODES: [(&'static str, RoundMode); 3] =
         [("up", RoundMode::Up), ("down", RoundMode::Down), ("nearest", RoundMode::Nearest)];
 
+    /// This, whatever sizes become: it has none.
+    #[must_use]
+    pub fn map<D, E>(&self, _: &mut dyn FnMut(D) -> E) -> Self {
+        *self
+    }
+
     /// What of it concerns a dtype.
-    fn of(self, to: DType) -> Self {
+    pub(crate) fn of(self, to: DType) -> Self {
         match to.float() {
             Some(format) if format.extent == Extent::PositiveNormals => self,
             Some(format) if format.bits() == 8 => Self { round_mode: Self::DEFAULT.round_mode, ..self },
@@ -112,7 +118,7 @@ impl Rounding {
     }
 
     /// The conversion to a narrow format: only powers of two are rounded otherwise than to nearest.
-    fn conversion(self, format: FloatFormat) -> Conversion {
+    pub(crate) fn conversion(self, format: FloatFormat) -> Conversion {
         let mode = match format.extent {
             Extent::PositiveNormals => self.round_mode,
             Extent::Full => RoundMode::Nearest,
