@@ -4,7 +4,7 @@ use ir::{DType, NodeKind, Operation, Tensor};
 use ops::{Graph, Model};
 
 use super::Cpu;
-use super::model::{NodeRunner, run_model};
+use super::model::{NodeRunner, run_model_on};
 use crate::engines::models::{OnModels, Runner};
 use worker::{Description, EngineError};
 
@@ -61,8 +61,12 @@ impl<R: NodeRunner> Runner for GraphRunner<R> {
     }
 
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        self.run_on(model, &inputs.iter().collect::<Vec<_>>())
+    }
+
+    fn run_on(&mut self, model: &Model, inputs: &[&Tensor]) -> Result<Vec<Tensor>, EngineError> {
         let bodies = model.functions.iter().map(|f| &f.body);
         bodies.chain([&model.graph]).try_for_each(|graph| self.check_support(graph))?;
-        run_model(model, inputs, &mut self.runner).map_err(|e| EngineError::Run(e.to_string()))
+        run_model_on(model, inputs, &mut self.runner).map_err(|e| EngineError::Run(e.to_string()))
     }
 }
