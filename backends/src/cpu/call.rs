@@ -9,15 +9,26 @@ use ndarray::{ArrayD, IxDyn};
 use super::element::Numeric;
 use super::error::{CpuError, Outputs};
 use super::strided::{Rows, broadcast};
+use super::Kernels;
 
 /// The operands of a node and the types of its outputs.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub(crate) inputs: &'a [Option<&'a Tensor>],
     pub(crate) outputs: &'a [Type],
+    /// Which kernels run, should this one need others.
+    pub(crate) kernels: Kernels,
 }
 
 impl<'a> Call<'a> {
+    /// How many threads the kernel may use.
+    pub(crate) fn threads(&self) -> usize {
+        match self.kernels {
+            Kernels::Vector { threads } => threads.max(1),
+            Kernels::Plain => 1,
+        }
+    }
+
     /// An operand that may be absent.
     pub(crate) fn opt(&self, i: usize) -> Option<&'a Tensor> {
         self.inputs.get(i).copied().flatten()
