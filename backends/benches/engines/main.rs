@@ -59,7 +59,9 @@ impl Settings {
 fn run(settings: &Settings) -> Result<(), String> {
     let mut measure = workers::onnx_runtime(settings.threads);
     if measure.is_none() {
-        println!("ONNX Runtime is not there (scripts/python-env, or the feature `ort`): seconds and no ratios.");
+        println!(
+            "ONNX Runtime is not there (scripts/python-env, or the feature `ort`): seconds and no ratios."
+        );
     }
     let mut engines = Vec::new();
     for name in &settings.on {

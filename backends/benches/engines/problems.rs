@@ -59,7 +59,11 @@ pub(crate) fn all() -> Vec<Problem> {
         f32s("Erf", none(), &[&[1_000_000]]),
         f32s("Gelu", none(), &[&[1_000_000]]),
         f32s("Concat", Attributes::new().int("axis", 1), &[&[1024, 1024], &[1024, 1024]]),
-        f32s("Slice", Attributes::new().ints("starts", &[1, 1]).ints("ends", &[1023, 1023]), &[&[1024, 1024]]),
+        f32s(
+            "Slice",
+            Attributes::new().ints("starts", &[1, 1]).ints("ends", &[1023, 1023]),
+            &[&[1024, 1024]],
+        ),
         f32s("Transpose", Attributes::new().ints("perm", &[0, 2, 3, 1]), &[&[8, 64, 56, 56]]),
     ];
     let (from, to) = (Type::new(DType::F32, [1 << 22]), Type::new(DType::F16, [1 << 22]));
@@ -69,7 +73,11 @@ pub(crate) fn all() -> Vec<Problem> {
     let table = [Type::new(DType::F32, [50_000, 256]), Type::new(DType::I64, [4096])];
     all.push(Problem { name: "Gather", attributes: none(), operands: table.into() });
     let halves = |shape: &[i64]| Type::new(DType::F16, shape);
-    all.push(Problem { name: "Add", attributes: none(), operands: vec![halves(&[1 << 20]), halves(&[1 << 20])] });
+    all.push(Problem {
+        name: "Add",
+        attributes: none(),
+        operands: vec![halves(&[1 << 20]), halves(&[1 << 20])],
+    });
     all
 }
 
@@ -107,7 +115,9 @@ fn elements(ty: &Type, stream: Stream) -> Tensor {
     match ty.dtype {
         DType::I64 => Tensor::from_i128_fn(ty, |_| rng.random_range(0..50_000)),
         // One number for each channel: a variance must not be negative.
-        _ if ty.shape.len() == 1 && ty.shape[0] < 100 => Tensor::from_f64_fn(ty, |_| rng.random_range(0.5..2.0)),
+        _ if ty.shape.len() == 1 && ty.shape[0] < 100 => {
+            Tensor::from_f64_fn(ty, |_| rng.random_range(0.5..2.0))
+        }
         _ => Tensor::from_f64_fn(ty, |_| rng.random_range(-4.0..4.0)),
     }
 }

@@ -38,7 +38,9 @@ impl fmt::Display for Row {
                 Ok(seconds) => write!(f, "  {name} {:8.2} ms", seconds * 1e3)?,
                 Err(why) => write!(f, "  {name}: {why}")?,
             }
-            if let Some(ratio) = seconds.as_ref().ok().and_then(|&s| self.ratio(s)).filter(|_| !is_measure(name)) {
+            if let Some(ratio) =
+                seconds.as_ref().ok().and_then(|&s| self.ratio(s)).filter(|_| !is_measure(name))
+            {
                 write!(f, " ({ratio:5.2})")?;
             }
         }
@@ -59,7 +61,8 @@ pub(crate) fn write(rows: &[Row], settings: &Settings, version: Option<&str>) ->
 }
 
 fn markdown(rows: &[Row], settings: &Settings, version: Option<&str>) -> String {
-    let names: Vec<&str> = rows.first().map_or(vec![], |row| row.cells.iter().map(|(name, _)| name.as_str()).collect());
+    let names: Vec<&str> =
+        rows.first().map_or(vec![], |row| row.cells.iter().map(|(name, _)| name.as_str()).collect());
     let others: Vec<&str> = names.into_iter().filter(|name| !is_measure(name)).collect();
     let mut text = format!("| problem | {} |\n|---|{}\n", others.join(" | "), "---:|".repeat(others.len()));
     for row in rows {

@@ -6,10 +6,10 @@ use ir::tensor::Element;
 use ir::{DType, Tensor, Type};
 use ndarray::{ArrayD, IxDyn};
 
+use super::Kernels;
 use super::element::Numeric;
 use super::error::{CpuError, Outputs};
 use super::strided::{Rows, broadcast};
-use super::Kernels;
 
 /// The operands of a node and the types of its outputs.
 #[derive(Clone, Copy)]

@@ -33,8 +33,7 @@ impl Runner for CpuRunner {
     }
 
     fn take_level(&mut self, level: &str) {
-        self.0.runner =
-            if level == PLAIN { Kernels::Plain } else { Kernels::Vector { threads: threads() } };
+        self.0.runner = if level == PLAIN { Kernels::Plain } else { Kernels::Vector { threads: threads() } };
     }
 
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {

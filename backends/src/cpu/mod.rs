@@ -81,12 +81,7 @@ impl Default for Kernels {
 
 impl Kernels {
     /// The outputs, of the types given, of a validated operator.
-    pub fn run(
-        self,
-        op: &Op,
-        inputs: &[Option<&Tensor>],
-        outputs: &[Type],
-    ) -> Result<Vec<Tensor>, CpuError> {
+    pub fn run(self, op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result<Vec<Tensor>, CpuError> {
         let c = &Call { inputs, outputs, kernels: self };
         match self {
             Self::Vector { .. } => vector::run(op, c).unwrap_or_else(|| plain(op, c)),

@@ -72,8 +72,18 @@ fn computes(op: &Op) -> bool {
 /// 16-bit floats as `f32`; `None` for others.
 fn widened(c: &Call<'_>, x: &Tensor) -> Option<Tensor> {
     let elements = match x {
-        Tensor::F16(x) => map(c.threads(), x.as_slice()?, of_f16),
-        Tensor::BF16(x) => map(c.threads(), x.as_slice()?, bf16::to_f32),
+        Tensor::F16(x) => map(
+            c.threads(),
+            x.as_slice()?,
+            #[inline(always)]
+            |x| of_f16(x),
+        ),
+        Tensor::BF16(x) => map(
+            c.threads(),
+            x.as_slice()?,
+            #[inline(always)]
+            |x| of_bf16(x),
+        ),
         _ => return None,
     };
     Tensor::from_elements(&x.ty().shape, elements).ok()
@@ -84,8 +94,24 @@ fn narrowed(c: &Call<'_>, y: Tensor, ty: &Type) -> Result<Tensor, CpuError> {
     let (Tensor::F32(wide), DType::F16 | DType::BF16) = (&y, ty.dtype) else { return Ok(y) };
     let wide = wide.as_slice().ok_or(CpuError::Invalid("its result is not dense"))?;
     let narrow = match ty.dtype {
-        DType::F16 => Tensor::from_elements(&ty.shape, map(c.threads(), wide, to_f16)),
-        _ => Tensor::from_elements(&ty.shape, map(c.threads(), wide, to_bf16)),
+        DType::F16 => Tensor::from_elements(
+            &ty.shape,
+            map(
+                c.threads(),
+                wide,
+                #[inline(always)]
+                |x| to_f16(x),
+            ),
+        ),
+        _ => Tensor::from_elements(
+            &ty.shape,
+            map(
+                c.threads(),
+                wide,
+                #[inline(always)]
+                |x| to_bf16(x),
+            ),
+        ),
     };
     narrow.map_err(|_| CpuError::Invalid("its operands do not fill its output"))
 }
@@ -100,6 +126,12 @@ pub(super) fn of_f16(v: f16) -> f32 {
     let is_finite = bits & 0x7c00 != 0x7c00;
     let magnitude = if is_finite { number.to_bits() } else { magnitude | 0x7f80_0000 };
     f32::from_bits(magnitude | (bits & 0x8000) << 16)
+}
+
+/// A bfloat16 as `f32`, which has them all.
+#[inline(always)]
+pub(super) fn of_bf16(v: bf16) -> f32 {
+    f32::from_bits(u32::from(v.to_bits()) << 16)
 }
 
 /// The nearest binary16, of two equally near ones the even one.
@@ -148,9 +180,9 @@ mod tests {
     #[test]
     fn numbers_are_rounded_as_everywhere() {
         // Ties, and what lies beside them, are among the first patterns; the others are all over.
-        let near_ties = (0..=u16::MAX).flat_map(|high| [0, 1, 0x0fff, 0x1000, 0x1001, 0x7fff, 0x8000, 0x8001].map(|low| {
-            u32::from(high) << 16 | low
-        }));
+        let near_ties = (0..=u16::MAX).flat_map(|high| {
+            [0, 1, 0x0fff, 0x1000, 0x1001, 0x7fff, 0x8000, 0x8001].map(|low| u32::from(high) << 16 | low)
+        });
         for bits in near_ties.chain((0..=u32::MAX).step_by(65_521)) {
             let v = f32::from_bits(bits);
             let (right, found): (f16, _) = (Element::from_f64(f64::from(v)), to_f16(v));

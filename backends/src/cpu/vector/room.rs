@@ -5,6 +5,8 @@
 
 use std::mem::MaybeUninit;
 
+use super::wide::wide;
+
 /// The fewest bytes of a result that it is worth to ask for large pages for, which are 2 MiB on most systems.
 const LARGE: usize = 4 << 20;
 
@@ -72,7 +74,7 @@ pub(super) fn map<T: Copy + Sync, U: Copy + Send>(
     f: impl Fn(T) -> U + Sync,
 ) -> Vec<U> {
     filled(threads, x, |x, out| {
-        super::wide::wide(#[inline(always)] || {
+        wide!({
             for (y, &x) in out.iter_mut().zip(x) {
                 y.write(f(x));
             }
@@ -92,7 +94,7 @@ pub(super) fn zip<T: Copy + Sync, U: Copy + Send>(
 ) -> Vec<U> {
     assert_eq!(x.len(), y.len(), "each element has a partner");
     filled(threads, (x, y), |(x, y), out| {
-        super::wide::wide(#[inline(always)] || {
+        wide!({
             for ((z, &x), &y) in out.iter_mut().zip(x).zip(y) {
                 z.write(f(x, y));
             }
@@ -126,7 +128,12 @@ impl<T: Sync> Split for (&[T], &[T]) {
 }
 
 /// Runs `fill` on parts of inputs and outputs that belong together, each on a thread.
-fn in_parts<I: Split, O: Send>(threads: usize, inputs: I, out: &mut [O], fill: &(impl Fn(I, &mut [O]) + Sync)) {
+fn in_parts<I: Split, O: Send>(
+    threads: usize,
+    inputs: I,
+    out: &mut [O],
+    fill: &(impl Fn(I, &mut [O]) + Sync),
+) {
     let count = inputs.count();
     let parts = threads.min(count / GRAIN).max(1);
     std::thread::scope(|scope| {

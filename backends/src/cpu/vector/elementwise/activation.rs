@@ -3,7 +3,7 @@
 use ir::DType;
 use ops::elementwise::{Activation, ActivationFn};
 
-use super::of_each;
+use super::each;
 use crate::cpu::call::Call;
 use crate::cpu::error::Outputs;
 use crate::cpu::vector::functions::{exp_m1, select, sigmoid};
@@ -15,22 +15,22 @@ pub(crate) fn run(op: &Activation, c: &Call<'_>) -> Option<Outputs> {
     let alpha = *op.parameters.first()?;
     let second = op.parameters.get(1).copied();
     Some(match op.function {
-        ActivationFn::LeakyRelu => of_each(c, #[inline(always)] |x| select(x < 0.0, alpha * x, x)),
-        ActivationFn::Elu => of_each(c, #[inline(always)] |x| select(x < 0.0, alpha * exp_m1(x), x)),
+        ActivationFn::LeakyRelu => each!(c, x => select(x < 0.0, alpha * x, x)),
+        ActivationFn::Elu => each!(c, x => select(x < 0.0, alpha * exp_m1(x), x)),
         ActivationFn::Selu => {
             let gamma = second?;
-            of_each(c, #[inline(always)] |x| gamma * select(x > 0.0, x, alpha * exp_m1(x)))
+            each!(c, x => gamma * select(x > 0.0, x, alpha * exp_m1(x)))
         }
         ActivationFn::HardSigmoid => {
             let beta = second?;
-            of_each(c, #[inline(always)] |x| {
+            each!(c, x => {
                 let line = alpha * x + beta;
                 let line = select(line < 0.0, 0.0, line);
                 select(line > 1.0, 1.0, line)
             })
         }
-        ActivationFn::ThresholdedRelu => of_each(c, #[inline(always)] |x| select(x > alpha, x, 0.0)),
-        ActivationFn::Swish => of_each(c, #[inline(always)] |x| x * sigmoid(alpha * x)),
+        ActivationFn::ThresholdedRelu => each!(c, x => select(x > alpha, x, 0.0)),
+        ActivationFn::Swish => each!(c, x => x * sigmoid(alpha * x)),
         // Its two parts and the sign of its parameter make cases that only branches tell apart.
         ActivationFn::Celu => return None,
     })

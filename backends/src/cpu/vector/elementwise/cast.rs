@@ -1,41 +1,37 @@
-//! Cast between floats of 16 and 32 bits, and from them to `f64` and to integers. Whatever is converted is an `f32` in between, which
+//! Cast from floats of 16 and 32 bits to each other, to `f64` and to integers. Whatever is converted is an `f32` in between, which
 //! loses nothing of a shorter one.
 
 use half::{bf16, f16};
 use ir::DType;
-use ir::tensor::Element;
-use ops::elementwise::Rounding;
 
+use super::each;
 use crate::cpu::call::Call;
 use crate::cpu::error::Outputs;
-use crate::cpu::vector::halves::{of_f16, to_bf16, to_f16};
-use crate::cpu::vector::room::map;
+use crate::cpu::vector::halves::{of_bf16, of_f16, to_bf16, to_f16};
 
-pub(crate) fn run(to: DType, _: Rounding, c: &Call<'_>) -> Option<Outputs> {
+/// A kernel for every dtype that an `f32` may become.
+macro_rules! from {
+    ($to:expr, $c:expr, $x:ident: $t:ty => $wide:expr) => {
+        Some(match $to {
+            DType::F16 => each!($c, $x: $t => to_f16($wide)),
+            DType::BF16 => each!($c, $x: $t => to_bf16($wide)),
+            DType::F32 => each!($c, $x: $t => $wide),
+            DType::F64 => each!($c, $x: $t => f64::from($wide)),
+            DType::I32 => each!($c, $x: $t => $wide as i32),
+            DType::I64 => each!($c, $x: $t => $wide as i64),
+            DType::I8 => each!($c, $x: $t => $wide as i8),
+            DType::U8 => each!($c, $x: $t => $wide as u8),
+            DType::Bool => each!($c, $x: $t => $wide != 0.0),
+            _ => return None,
+        })
+    };
+}
+
+pub(crate) fn run(to: DType, c: &Call<'_>) -> Option<Outputs> {
     match c.dtype(0).ok()? {
-        DType::F32 => from(to, c, #[inline(always)] |x: f32| x),
-        DType::F16 => from(to, c, of_f16),
-        DType::BF16 => from(to, c, bf16::to_f32),
+        DType::F32 => from!(to, c, x: f32 => x),
+        DType::F16 => from!(to, c, x: f16 => of_f16(x)),
+        DType::BF16 => from!(to, c, x: bf16 => of_bf16(x)),
         _ => None,
     }
-}
-
-fn from<T: Element>(to: DType, c: &Call<'_>, wide: impl Fn(T) -> f32 + Sync) -> Option<Outputs> {
-    Some(match to {
-        DType::F16 => cast(c, #[inline(always)] |x: T| -> f16 { to_f16(wide(x)) }),
-        DType::BF16 => cast(c, #[inline(always)] |x: T| -> bf16 { to_bf16(wide(x)) }),
-        DType::F32 => cast(c, wide),
-        DType::F64 => cast(c, #[inline(always)] |x: T| f64::from(wide(x))),
-        DType::I32 => cast(c, #[inline(always)] |x: T| wide(x) as i32),
-        DType::I64 => cast(c, #[inline(always)] |x: T| wide(x) as i64),
-        DType::U8 => cast(c, #[inline(always)] |x: T| wide(x) as u8),
-        DType::I8 => cast(c, #[inline(always)] |x: T| wide(x) as i8),
-        DType::Bool => cast(c, #[inline(always)] |x: T| wide(x) != 0.0),
-        _ => return None,
-    })
-}
-
-fn cast<T: Element, U: Element>(c: &Call<'_>, f: impl Fn(T) -> U + Sync) -> Outputs {
-    let y = map(c.threads(), &c.elements::<T>(0)?, f);
-    c.only(y)
 }

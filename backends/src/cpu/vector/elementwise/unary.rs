@@ -3,7 +3,7 @@
 use ir::DType;
 use ops::elementwise::UnaryFn;
 
-use super::of_each;
+use super::each;
 use crate::cpu::call::Call;
 use crate::cpu::error::Outputs;
 use crate::cpu::vector::functions::{erf, exp, ln, ln_1p, select, sigmoid, tanh};
@@ -13,23 +13,23 @@ pub(crate) fn run(function: UnaryFn, c: &Call<'_>) -> Option<Outputs> {
         return None;
     }
     Some(match function {
-        UnaryFn::Abs => of_each(c, f32::abs),
-        UnaryFn::Neg => of_each(c, #[inline(always)] |x| -x),
-        UnaryFn::Relu => of_each(c, #[inline(always)] |x| select((x > 0.0) | x.is_nan(), x, 0.0)),
-        UnaryFn::Floor => of_each(c, f32::floor),
-        UnaryFn::Ceil => of_each(c, f32::ceil),
-        UnaryFn::Round => of_each(c, f32::round_ties_even),
-        UnaryFn::Reciprocal => of_each(c, #[inline(always)] |x| 1.0 / x),
-        UnaryFn::Sqrt => of_each(c, f32::sqrt),
-        UnaryFn::Exp => of_each(c, exp),
-        UnaryFn::Log => of_each(c, ln),
-        UnaryFn::Tanh => of_each(c, tanh),
-        UnaryFn::Erf => of_each(c, erf),
-        UnaryFn::Sigmoid => of_each(c, sigmoid),
-        UnaryFn::Softplus => of_each(c, #[inline(always)] |x| select(x > 40.0, x, ln_1p(exp(select(x > 40.0, 40.0, x))))),
-        UnaryFn::Mish => of_each(c, mish),
-        UnaryFn::Softsign => of_each(c, #[inline(always)] |x| x / (1.0 + x.abs())),
-        UnaryFn::HardSwish => of_each(c, hard_swish),
+        UnaryFn::Abs => each!(c, x => x.abs()),
+        UnaryFn::Neg => each!(c, x => -x),
+        UnaryFn::Relu => each!(c, x => select((x > 0.0) | x.is_nan(), x, 0.0)),
+        UnaryFn::Floor => each!(c, x => x.floor()),
+        UnaryFn::Ceil => each!(c, x => x.ceil()),
+        UnaryFn::Round => each!(c, x => x.round_ties_even()),
+        UnaryFn::Reciprocal => each!(c, x => 1.0 / x),
+        UnaryFn::Sqrt => each!(c, x => x.sqrt()),
+        UnaryFn::Exp => each!(c, x => exp(x)),
+        UnaryFn::Log => each!(c, x => ln(x)),
+        UnaryFn::Tanh => each!(c, x => tanh(x)),
+        UnaryFn::Erf => each!(c, x => erf(x)),
+        UnaryFn::Sigmoid => each!(c, x => sigmoid(x)),
+        UnaryFn::Softplus => each!(c, x => select(x > 40.0, x, ln_1p(exp(select(x > 40.0, 40.0, x))))),
+        UnaryFn::Mish => each!(c, x => mish(x)),
+        UnaryFn::Softsign => each!(c, x => x / (1.0 + x.abs())),
+        UnaryFn::HardSwish => each!(c, x => hard_swish(x)),
         UnaryFn::Identity
         | UnaryFn::Sign
         | UnaryFn::Sin

@@ -23,7 +23,8 @@ fn gemm<T: Element + Product>(op: Gemm, c: &Call<'_>) -> Outputs {
     let (&[a_rows, a_columns], &[b_rows, b_columns]) = (c.shape(0)?, c.shape(1)?) else {
         return Err(CpuError::Invalid("its operands are no matrices"));
     };
-    let ordered = |transposed: bool, rows, columns| if transposed { [columns, rows] } else { [rows, columns] };
+    let ordered =
+        |transposed: bool, rows, columns| if transposed { [columns, rows] } else { [rows, columns] };
     let [m, k] = ordered(op.trans_a, a_rows, a_columns);
     let [l, n] = ordered(op.trans_b, b_rows, b_columns);
     if k != l {
@@ -45,7 +46,12 @@ fn gemm<T: Element + Product>(op: Gemm, c: &Call<'_>) -> Outputs {
 }
 
 /// Adds the third operand, repeated to the shape of the product.
-fn add_scaled<T: Element + Number>(c: &Call<'_>, beta: T, y: &mut [T], shape: [usize; 2]) -> Result<(), CpuError> {
+fn add_scaled<T: Element + Number>(
+    c: &Call<'_>,
+    beta: T,
+    y: &mut [T],
+    shape: [usize; 2],
+) -> Result<(), CpuError> {
     let addend = c.elements::<T>(2)?;
     let rows = Rows::new(&shape, &[broadcast(c.shape(2)?, &shape)?]);
     for (row, [start]) in y.chunks_exact_mut(rows.len.max(1)).zip(rows.starts()) {

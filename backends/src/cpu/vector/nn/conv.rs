@@ -75,7 +75,7 @@ impl<'a> Problem<'a> {
         if self.channels == 1 {
             let cost = self.positions * self.cells;
             each_part(threads, &mut y, self.positions, cost, |first, part| {
-                wide(#[inline(always)] || {
+                wide!({
                     for (map, y) in (first..).zip(part.chunks_exact_mut(self.positions)) {
                         self.alone(map, y);
                     }

@@ -35,9 +35,9 @@ impl Moments {
     #[allow(clippy::inline_always, reason = "only what is inlined is compiled for the vectors")]
     fn of(lane: &[f32], epsilon: f32) -> Self {
         let count = lane.len() as f32;
-        let mean = Fold::sum(#[inline(always)] |x: f32| x).lane(lane) / count;
-        let lacks = Fold::sum(#[inline(always)] |x: f32| x - mean).lane(lane) / count;
-        let squares = Fold::sum(#[inline(always)] |x: f32| (x - mean - lacks) * (x - mean - lacks)).lane(lane);
+        let mean = Fold::total().lane(lane) / count;
+        let lacks = Fold::sum(|x: f32| x - mean).lane(lane) / count;
+        let squares = Fold::sum(|x: f32| (x - mean - lacks) * (x - mean - lacks)).lane(lane);
         Self { mean, lacks, inverse: 1.0 / (squares / count + epsilon).sqrt() }
     }
 }
@@ -48,7 +48,7 @@ fn layer_norm(op: LayerNorm, c: &Call<'_>, size: usize) -> Outputs {
     let lanes = |first: usize| x[first * size..].chunks_exact(size);
     let mut y = zeros(0f32, x.len());
     each_part(c.threads(), &mut y, size, 4 * size, |first, part| {
-        wide(#[inline(always)] || {
+        wide!({
             for (y, x) in part.chunks_exact_mut(size).zip(lanes(first)) {
                 let Moments { mean, lacks, inverse } = Moments::of(x, op.epsilon);
                 for ((y, &x), &scale) in y.iter_mut().zip(x).zip(&scale[..]) {

@@ -3,5 +3,5 @@
 pub(super) mod conv;
 pub(super) mod layer_norm;
 pub(super) mod pool;
-pub(super) mod softmax;
 mod slide;
+pub(super) mod softmax;

@@ -5,10 +5,10 @@ use ops::nn::{AveragePool, GlobalPool, GlobalPoolFn, MaxPool};
 
 use super::slide::Slide;
 use crate::cpu::call::Call;
-use crate::cpu::element::Number;
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::strided::sizes;
 use crate::cpu::vector::fold::Fold;
+use crate::cpu::vector::functions::larger;
 use crate::cpu::vector::room::{each_part, zeros};
 use crate::cpu::vector::wide::wide;
 
@@ -18,12 +18,18 @@ pub(crate) fn max(op: &MaxPool, c: &Call<'_>) -> Option<Outputs> {
     is_here.then(|| {
         let slide = slide(c, &op.pool.window, &op.pool.kernel_shape)?;
         let is_met = is_met(&slide);
-        pooled(c, &slide, f32::NEG_INFINITY, f32::larger, |row, y| {
-            // What meets nothing is undefined.
-            for (y, &is_met) in y.iter_mut().zip(&is_met) {
-                *y = if is_met && !slide.rows[row].is_empty() { *y } else { 0.0 };
-            }
-        })
+        pooled(
+            c,
+            &slide,
+            f32::NEG_INFINITY,
+            |x, y| larger(y, x),
+            |row, y| {
+                // What meets nothing is undefined.
+                for (y, &is_met) in y.iter_mut().zip(&is_met) {
+                    *y = if is_met && !slide.rows[row].is_empty() { *y } else { 0.0 };
+                }
+            },
+        )
     })
 }
 
@@ -32,11 +38,17 @@ pub(crate) fn average(op: &AveragePool, c: &Call<'_>) -> Option<Outputs> {
         let slide = slide(c, &op.pool.window, &op.pool.kernel_shape)?;
         let met: [Vec<usize>; 2] = [slide.rows.iter().map(Vec::len).collect(), counts(&slide)];
         let [rows, columns] = if op.count_include_pad { &slide.within } else { &met };
-        pooled(c, &slide, 0.0, |sum, x| sum + x, |row, y| {
-            for (y, &column) in y.iter_mut().zip(columns) {
-                *y /= (rows[row] * column) as f32;
-            }
-        })
+        pooled(
+            c,
+            &slide,
+            0.0,
+            |sum, x| sum + x,
+            |row, y| {
+                for (y, &column) in y.iter_mut().zip(columns) {
+                    *y /= (rows[row] * column) as f32;
+                }
+            },
+        )
     })
 }
 
@@ -48,12 +60,11 @@ pub(crate) fn global(op: GlobalPool, c: &Call<'_>) -> Option<Outputs> {
     let (lanes, n) = (shape.iter().take(2).product(), shape.iter().skip(2).product::<usize>());
     Some(c.only(match op.0 {
         GlobalPoolFn::Average => {
-            let sums = Fold::sum(#[inline(always)] |x: f32| x).lanes(c.threads(), &x, [lanes, n, 1]);
+            let sums = Fold::total().lanes(c.threads(), &x, [lanes, n, 1]);
             sums.into_iter().map(|sum| sum / n as f32).collect()
         }
         GlobalPoolFn::Max if n == 0 => vec![0.0; lanes],
-        GlobalPoolFn::Max => Fold { neutral: f32::NEG_INFINITY, of: #[inline(always)] |x: f32| x, combine: f32::larger }
-            .lanes(c.threads(), &x, [lanes, n, 1]),
+        GlobalPoolFn::Max => Fold::largest().lanes(c.threads(), &x, [lanes, n, 1]),
     }))
 }
 
@@ -76,7 +87,8 @@ fn is_met(slide: &Slide) -> Vec<bool> {
     counts(slide).into_iter().map(|count| count > 0).collect()
 }
 
-/// What the elements that are met come to, and what `finish` makes of a row of the output, by its number in the image.
+/// What the elements that are met come to, and what `finish` makes of a row of the output, by its number in the image. The rows
+/// that are met are combined with each other first, and then what that gives along the last axis.
 fn pooled(
     c: &Call<'_>,
     slide: &Slide,
@@ -91,18 +103,20 @@ fn pooled(
     let rows = slide.rows.len();
     let cost = slide.runs.len() * slide.rows.first().map_or(1, Vec::len) * width;
     each_part(c.threads(), &mut y, width, cost, |first, part| {
-        wide(#[inline(always)] || {
+        let mut column = vec![neutral; width_in];
+        wide!({
             for (number, y) in (first..).zip(part.chunks_exact_mut(width.max(1))) {
                 let (image, row) = (&x[number / rows * area..][..area], number % rows);
-                y.fill(neutral);
+                column.fill(neutral);
                 for met in &slide.rows[row] {
                     let from = &image[met.row * width_in..][..width_in];
-                    for run in &slide.runs {
-                        let y = &mut y[run.positions.clone()];
-                        // Where nothing is met, there may be nothing to start from either.
-                        let from = from.get(run.first..).unwrap_or_default();
-                        each_met(y, from, slide.stride, combine);
-                    }
+                    column.iter_mut().zip(from).for_each(|(y, &x)| *y = combine(*y, x));
+                }
+                y.fill(neutral);
+                for run in &slide.runs {
+                    // Where nothing is met, there may be nothing to start from either.
+                    let from = column.get(run.first..).unwrap_or_default();
+                    each_met(&mut y[run.positions.clone()], from, slide.stride, combine);
                 }
                 finish(row, y);
             }
@@ -118,7 +132,11 @@ fn each_met(y: &mut [f32], from: &[f32], stride: usize, combine: impl Fn(f32, f3
     match stride {
         1 => y.iter_mut().zip(from).for_each(|(y, &x)| *y = combine(*y, x)),
         // A distance that is known is one that vectors can be shuffled by.
-        2 => y.iter_mut().zip(from.chunks(2)).for_each(|(y, pair)| *y = combine(*y, pair[0])),
+        2 => {
+            let (pairs, rest) = from.as_chunks::<2>();
+            y.iter_mut().zip(pairs).for_each(|(y, pair)| *y = combine(*y, pair[0]));
+            y.iter_mut().skip(pairs.len()).zip(rest).for_each(|(y, &x)| *y = combine(*y, x));
+        }
         _ => y.iter_mut().zip(from.iter().step_by(stride)).for_each(|(y, &x)| *y = combine(*y, x)),
     }
 }

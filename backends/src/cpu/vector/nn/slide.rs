@@ -106,9 +106,8 @@ impl Slide {
             let each = (0..axis.output).map(|position| axis.within(position));
             within = within.iter().flat_map(|&outer| each.clone().map(move |inner| outer * inner)).collect();
         }
-        let is_point = |axis: &Axis| {
-            (axis.kernel, axis.stride, axis.begin) == (1, 1, 0) && axis.input == axis.output
-        };
+        let is_point =
+            |axis: &Axis| (axis.kernel, axis.stride, axis.begin) == (1, 1, 0) && axis.input == axis.output;
         Ok(Self {
             rows,
             runs: (0..last.kernel).map(|cell| last.run(cell)).collect(),
@@ -140,9 +139,7 @@ fn axis(window: &Window, i: usize, input: &[usize], kernel: &[usize], output: &[
     let reach = output.saturating_sub(1) * stride + kernel.saturating_sub(1) * dilation + 1;
     let missing = reach.saturating_sub(input);
     let (begin, end) = match window.auto_pad {
-        AutoPad::NotSet => {
-            (listed(&window.pads, i, 0), listed(&window.pads, window.pads.len() / 2 + i, 0))
-        }
+        AutoPad::NotSet => (listed(&window.pads, i, 0), listed(&window.pads, window.pads.len() / 2 + i, 0)),
         AutoPad::Valid => (0, 0),
         AutoPad::SameUpper => (missing / 2, missing - missing / 2),
         AutoPad::SameLower => (missing - missing / 2, missing / 2),
@@ -172,7 +169,10 @@ mod tests {
         let dilated = window(AutoPad::NotSet, &[], &[2], &[4, 2]);
         assert_eq!(runs(&dilated, 3, 3, 5), [(4..5, 0), (2..5, 0), (0..3, 0)]);
         // A cell that lies in the padding at all positions.
-        assert_eq!(runs(&window(AutoPad::NotSet, &[], &[], &[3, 0]), 1, 4, 1), [(0..0, 0), (0..0, 0), (0..0, 0), (0..1, 0)]);
+        assert_eq!(
+            runs(&window(AutoPad::NotSet, &[], &[], &[3, 0]), 1, 4, 1),
+            [(0..0, 0), (0..0, 0), (0..0, 0), (0..1, 0)]
+        );
     }
 
     #[test]

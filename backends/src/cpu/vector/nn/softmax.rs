@@ -7,12 +7,12 @@ use ir::tensor::Element;
 use ops::nn::{Softmax, SoftmaxFn};
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Real};
+use crate::cpu::element::Real;
 use crate::cpu::error::Outputs;
 use crate::cpu::strided::{axis_index, split_at};
 use crate::cpu::vector::fold::Fold;
 use crate::cpu::vector::functions;
-use crate::cpu::vector::room::each_part;
+use crate::cpu::vector::room::{each_part, zeros};
 use crate::cpu::vector::wide::wide;
 
 /// Floats with an exponential that vectorises where there is one.
@@ -50,35 +50,40 @@ pub(crate) fn run(op: Softmax, c: &Call<'_>) -> Option<Outputs> {
 const TOGETHER: usize = 16;
 
 fn along<T: Element + Exponential>(op: Softmax, c: &Call<'_>) -> Outputs {
-    let shape = c.shape(0)?;
+    let (x, shape) = (c.elements::<T>(0)?, c.shape(0)?);
     let (_, n, inner) = split_at(shape, axis_index(op.axis, shape.len())?);
-    let mut y = c.elements::<T>(0)?.into_owned();
-    let lane = |lane: &mut [T]| match op.function {
-        SoftmaxFn::LogSoftmax => log_softmax(lane),
-        SoftmaxFn::Softmax | SoftmaxFn::Hardmax => softmax(lane),
-    };
     let unit = n * inner;
+    let mut y = zeros(T::ZERO, x.len());
     if unit == 0 {
         return c.only(y);
     }
-    each_part(c.threads(), &mut y, unit, 8 * unit, |_, part| {
+    each_part(c.threads(), &mut y, unit, 8 * unit, |first, part| {
+        let x = &x[first * unit..];
         if inner == 1 {
-            wide(#[inline(always)] || part.chunks_exact_mut(n).for_each(lane));
+            wide!({
+                for (x, y) in x.chunks_exact(unit).zip(part.chunks_exact_mut(unit)) {
+                    change(op.function, x, y);
+                }
+            });
             return;
         }
-        let mut lanes = vec![T::ZERO; TOGETHER * n];
-        for block in part.chunks_exact_mut(unit) {
+        let (mut from, mut to) = (vec![T::ZERO; TOGETHER * n], vec![T::ZERO; TOGETHER * n]);
+        for (x, y) in x.chunks_exact(unit).zip(part.chunks_exact_mut(unit)) {
             for first in (0..inner).step_by(TOGETHER) {
                 let columns = first..inner.min(first + TOGETHER);
-                for (k, row) in block.chunks_exact(inner).enumerate() {
+                for (k, row) in x.chunks_exact(inner).enumerate() {
                     for (j, &x) in row[columns.clone()].iter().enumerate() {
-                        lanes[j * n + k] = x;
+                        from[j * n + k] = x;
                     }
                 }
-                wide(#[inline(always)] || lanes.chunks_exact_mut(n).take(columns.len()).for_each(lane));
-                for (k, row) in block.chunks_exact_mut(inner).enumerate() {
+                wide!({
+                    for (x, y) in from.chunks_exact(n).zip(to.chunks_exact_mut(n)).take(columns.len()) {
+                        change(op.function, x, y);
+                    }
+                });
+                for (k, row) in y.chunks_exact_mut(inner).enumerate() {
                     for (j, y) in row[columns.clone()].iter_mut().enumerate() {
-                        *y = lanes[j * n + k];
+                        *y = to[j * n + k];
                     }
                 }
             }
@@ -88,29 +93,37 @@ fn along<T: Element + Exponential>(op: Softmax, c: &Call<'_>) -> Outputs {
 }
 
 #[inline(always)]
-fn largest<T: Number>(lane: &[T]) -> T {
-    Fold { neutral: T::LOWEST, of: #[inline(always)] |x: T| x, combine: T::larger }.lane(lane)
+fn change<T: Exponential>(function: SoftmaxFn, x: &[T], y: &mut [T]) {
+    match function {
+        SoftmaxFn::LogSoftmax => log_softmax(x, y),
+        SoftmaxFn::Softmax | SoftmaxFn::Hardmax => softmax(x, y),
+    }
 }
 
 /// eˣ times the reciprocal of the sum of eˣ, about the largest number so that nothing overflows.
 #[inline(always)]
-fn softmax<T: Exponential>(lane: &mut [T]) {
-    let top = largest(lane);
-    for x in lane.iter_mut() {
-        *x = x.sub(top).exponential();
+fn softmax<T: Exponential>(x: &[T], y: &mut [T]) {
+    let top = Fold::largest().lane(x);
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y = x.sub(top).exponential();
     }
-    let scale = T::ONE.div(Fold::sum(#[inline(always)] |x: T| x).lane(lane));
-    for x in lane.iter_mut() {
-        *x = x.mul(scale);
+    let scale = T::ONE.div(Fold::total().lane(y));
+    for y in y.iter_mut() {
+        *y = y.mul(scale);
     }
 }
 
 /// x - ln Σ eˣ, about the largest number.
 #[inline(always)]
-fn log_softmax<T: Exponential>(lane: &mut [T]) {
-    let top = largest(lane);
-    let log = Fold::sum(#[inline(always)] |x: T| x.sub(top).exponential()).lane(lane).ln();
-    for x in lane.iter_mut() {
-        *x = x.sub(top).sub(log);
+fn log_softmax<T: Exponential>(x: &[T], y: &mut [T]) {
+    let top = Fold::largest().lane(x);
+    let log = Fold::sum(
+        #[inline(always)]
+        |x: T| x.sub(top).exponential(),
+    )
+    .lane(x)
+    .ln();
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y = x.sub(top).sub(log);
     }
 }

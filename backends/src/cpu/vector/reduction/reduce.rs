@@ -11,8 +11,9 @@ use crate::cpu::element::Number;
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::strided::axis_index;
 use crate::cpu::vector::fold::{Fold, grouped};
-use crate::cpu::vector::nn::softmax::Exponential;
 use crate::cpu::vector::movement::transpose;
+use crate::cpu::vector::nn::softmax::Exponential;
+use crate::cpu::vector::wide::wide;
 
 pub(crate) fn run(op: &Reduce, c: &Call<'_>) -> Option<Outputs> {
     match c.dtype(0).ok()? {
@@ -38,7 +39,8 @@ impl<'a, T: Element> Lanes<'a, T> {
         if let Some(sizes) = grouped(shape, &axes) {
             return Ok(Self { elements, sizes, threads });
         }
-        let (kept, reduced): (Vec<usize>, Vec<usize>) = (0..shape.len()).partition(|axis| !axes.contains(axis));
+        let (kept, reduced): (Vec<usize>, Vec<usize>) =
+            (0..shape.len()).partition(|axis| !axes.contains(axis));
         let size = |axes: &[usize]| axes.iter().map(|&axis| shape[axis]).product();
         let sizes = [size(&kept), size(&reduced), 1];
         let order: Vec<i64> = kept.into_iter().chain(reduced).map(|axis| axis as i64).collect();
@@ -46,10 +48,7 @@ impl<'a, T: Element> Lanes<'a, T> {
         Ok(Self { elements, sizes, threads })
     }
 
-    fn fold(
-        &self,
-        fold: Fold<T, impl Fn(T) -> T + Copy + Sync, impl Fn(T, T) -> T + Copy + Sync>,
-    ) -> Vec<T>
+    fn fold(&self, fold: Fold<T, impl Fn(T) -> T + Copy + Sync, impl Fn(T, T) -> T + Copy + Sync>) -> Vec<T>
     where
         T: Number,
     {
@@ -75,14 +74,14 @@ fn of_floats<T: Element + Exponential>(op: &Reduce, c: &Call<'_>) -> Option<Outp
         all.iter_mut().for_each(|y| *y = f(*y));
         all
     };
-    let squares = || lanes.fold(Fold::sum(#[inline(always)] |x: T| x.mul(x)));
+    let squares = || lanes.fold(Fold::sum(|x: T| x.mul(x)));
     Some(c.only(match op.function {
         ReduceFn::Mean => {
             let count = T::from_count(lanes.sizes[1]);
-            then(lanes.fold(Fold::sum(#[inline(always)] |x: T| x)), &|sum| sum.div(count))
+            then(lanes.fold(Fold::total()), &|sum| sum.div(count))
         }
         ReduceFn::L2 => then(squares(), &T::sqrt),
-        ReduceFn::LogSum => then(lanes.fold(Fold::sum(#[inline(always)] |x: T| x)), &T::ln),
+        ReduceFn::LogSum => then(lanes.fold(Fold::total()), &T::ln),
         ReduceFn::LogSumExp if lanes.sizes[2] == 1 => lanes.log_sum_exp(),
         ReduceFn::LogSumExp => return None,
         _ => return of_numbers(op.function, c, &lanes),
@@ -96,14 +95,20 @@ fn of_integers<T: Element + Number>(op: &Reduce, c: &Call<'_>) -> Option<Outputs
     }
 }
 
-fn of_numbers<T: Element + Number>(function: ReduceFn, c: &Call<'_>, lanes: &Lanes<'_, T>) -> Option<Outputs> {
+fn of_numbers<T: Element + Number>(
+    function: ReduceFn,
+    c: &Call<'_>,
+    lanes: &Lanes<'_, T>,
+) -> Option<Outputs> {
     Some(c.only(match function {
-        ReduceFn::Sum => lanes.fold(Fold::sum(#[inline(always)] |x: T| x)),
-        ReduceFn::SumSquare => lanes.fold(Fold::sum(#[inline(always)] |x: T| x.mul(x))),
+        ReduceFn::Sum => lanes.fold(Fold::total()),
+        ReduceFn::SumSquare => lanes.fold(Fold::sum(|x: T| x.mul(x))),
         ReduceFn::L1 => lanes.fold(Fold::sum(T::abs)),
-        ReduceFn::Max => lanes.fold(Fold { neutral: T::LOWEST, of: #[inline(always)] |x: T| x, combine: T::larger }),
-        ReduceFn::Min => lanes.fold(Fold { neutral: T::HIGHEST, of: #[inline(always)] |x: T| x, combine: T::smaller }),
-        ReduceFn::Mean | ReduceFn::Prod | ReduceFn::L2 | ReduceFn::LogSum | ReduceFn::LogSumExp => return None,
+        ReduceFn::Max => lanes.fold(Fold::largest()),
+        ReduceFn::Min => lanes.fold(Fold::smallest()),
+        ReduceFn::Mean | ReduceFn::Prod | ReduceFn::L2 | ReduceFn::LogSum | ReduceFn::LogSumExp => {
+            return None;
+        }
     }))
 }
 
@@ -111,7 +116,7 @@ impl<T: Element + Exponential> Lanes<'_, T> {
     /// ln Σ eˣ, about the largest number so that nothing overflows.
     fn log_sum_exp(&self) -> Vec<T> {
         let [outer, n, _] = self.sizes;
-        let tops = self.fold(Fold { neutral: T::LOWEST, of: #[inline(always)] |x: T| x, combine: T::larger });
+        let tops = self.fold(Fold::largest());
         let one = |i: usize| {
             let top = tops[i];
             // Nothing at all, or nothing finite, has no distance from its largest.
@@ -119,8 +124,11 @@ impl<T: Element + Exponential> Lanes<'_, T> {
                 return top;
             }
             let lane = &self.elements[i * n..(i + 1) * n];
-            let sum = super::super::wide::wide(#[inline(always)] || {
-                let exponentials = Fold::sum(#[inline(always)] |x: T| x.sub(top).exponential());
+            let sum = wide!({
+                let exponentials = Fold::sum(
+                    #[inline(always)]
+                    |x: T| x.sub(top).exponential(),
+                );
                 exponentials.lane(lane)
             });
             top.add(sum.ln())
