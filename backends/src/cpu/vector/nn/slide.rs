@@ -165,14 +165,13 @@ mod tests {
         // x = [a b c d], padded by one before: 0a, bc.
         let padded = window(AutoPad::NotSet, &[2], &[], &[1, 0]);
         assert_eq!(runs(&padded, 4, 2, 2), [(1..2, 1), (0..2, 0)]);
-        // Padded by two on both sides, with two elements between the cells: 0.0.a, 0.a.c, a.c.0, b.d… is no position more.
+        // x = [a b c], padded by four before, with cells two apart: 0.0.a, 0.0.b, 0.a.c, 0.b.0, a.c.0.
         let dilated = window(AutoPad::NotSet, &[], &[2], &[4, 2]);
         assert_eq!(runs(&dilated, 3, 3, 5), [(4..5, 0), (2..5, 0), (0..3, 0)]);
         // A cell that lies in the padding at all positions.
-        assert_eq!(
-            runs(&window(AutoPad::NotSet, &[], &[], &[3, 0]), 1, 4, 1),
-            [(0..0, 0), (0..0, 0), (0..0, 0), (0..1, 0)]
-        );
+        let outside = runs(&window(AutoPad::NotSet, &[], &[], &[3, 0]), 1, 4, 1);
+        let (last, others) = outside.split_last().expect("there are cells");
+        assert!(others.iter().all(|(positions, _)| positions.is_empty()) && *last == (0..1, 0));
     }
 
     #[test]
