@@ -36,7 +36,7 @@ impl Timed {
         // Software GPUs take long for what is none of their business.
         let limits = Limits {
             threads,
-            timeout: Duration::from_secs(300),
+            timeout: Duration::from_mins(5),
             memory: Some(16 << 30),
             ..Limits::default()
         };

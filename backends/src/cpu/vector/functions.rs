@@ -105,10 +105,10 @@ pub(super) fn tanh(x: f32) -> f32 {
     let a = x.abs();
     let z = a * a;
     let p = -5.704_988_6e-3;
-    let p = p * z + 2.063_908_9e-2;
+    let p = p * z + 2.063_909e-2;
     let p = p * z - 5.373_971_5e-2;
     let p = p * z + 1.333_144_2e-1;
-    let p = p * z - 3.333_328_1e-1;
+    let p = p * z - 3.333_328e-1;
     let near = a + a * z * p;
     let far = 1.0 - 2.0 / (exp(2.0 * a) + 1.0);
     let y = select(a < 0.625, near, far).copysign(x);

@@ -4,6 +4,10 @@
 //! `f32` between two conversions. These are by the bits, without a branch, so that they vectorise.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the vectors")]
+#![allow(
+    clippy::redundant_closure,
+    reason = "a closure is inlined where it is told to, what stands for a function is not"
+)]
 
 use half::{bf16, f16};
 use ir::{DType, Tensor, Type};

@@ -195,7 +195,9 @@ mod tests {
             let mut out = vec![0usize; units * unit];
             each_part(threads, &mut out, unit, GRAIN, |first, part| {
                 for (i, unit) in part.chunks_mut(unit.max(1)).enumerate() {
-                    unit.iter_mut().for_each(|y| *y += first + i + 1);
+                    for y in unit {
+                        *y += first + i + 1;
+                    }
                 }
             });
             assert!(out.iter().enumerate().all(|(i, &y)| y == i / unit + 1), "{threads} {units} {unit}");

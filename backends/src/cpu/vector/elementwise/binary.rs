@@ -24,10 +24,10 @@ fn run_on<T: Number + ir::tensor::Element>(function: BinaryFn, c: &Call<'_>) -> 
     let (x, y) = (c.elements::<T>(0).ok()?, c.elements::<T>(1).ok()?);
     let (x, y, threads) = (&x[..], &y[..], c.threads());
     Some(c.only(match function {
-        BinaryFn::Add => zip(threads, x, y, |x, y| x.add(y)),
-        BinaryFn::Sub => zip(threads, x, y, |x, y| x.sub(y)),
-        BinaryFn::Mul => zip(threads, x, y, |x, y| x.mul(y)),
-        BinaryFn::Div if T::DTYPE.is_float() => zip(threads, x, y, |x, y| x.div(y)),
+        BinaryFn::Add => zip(threads, x, y, T::add),
+        BinaryFn::Sub => zip(threads, x, y, T::sub),
+        BinaryFn::Mul => zip(threads, x, y, T::mul),
+        BinaryFn::Div if T::DTYPE.is_float() => zip(threads, x, y, T::div),
         BinaryFn::Div
         | BinaryFn::And
         | BinaryFn::Or

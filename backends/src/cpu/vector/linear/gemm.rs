@@ -37,7 +37,9 @@ fn gemm<T: Element + Product>(op: Gemm, c: &Call<'_>) -> Outputs {
     multiply(c.threads(), [m, k, n], a, b, &mut y, false);
     if op.alpha != 1.0 {
         let alpha = T::from_attribute(op.alpha);
-        y.iter_mut().for_each(|y| *y = y.mul(alpha));
+        for y in &mut y {
+            *y = y.mul(alpha);
+        }
     }
     if c.opt(2).is_some() {
         add_scaled(c, T::from_attribute(op.beta), &mut y, [m, n])?;

@@ -105,7 +105,9 @@ impl<'a> Problem<'a> {
         if self.bias.is_some() {
             for (map, y) in y.chunks_exact_mut(self.positions).enumerate() {
                 let bias = self.bias(group * self.maps + map);
-                y.iter_mut().for_each(|y| *y += bias);
+                for y in y {
+                    *y += bias;
+                }
             }
         }
     }

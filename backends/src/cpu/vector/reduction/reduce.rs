@@ -71,7 +71,9 @@ fn of_floats<T: Element + Exponential>(op: &Reduce, c: &Call<'_>) -> Option<Outp
         Err(e) => return Some(Err(e)),
     };
     let then = |mut all: Vec<T>, f: &dyn Fn(T) -> T| {
-        all.iter_mut().for_each(|y| *y = f(*y));
+        for y in &mut all {
+            *y = f(*y);
+        }
         all
     };
     let squares = || lanes.fold(Fold::sum(|x: T| x.mul(x)));
