@@ -130,7 +130,7 @@ fn every_engine_runs_a_small_model_at_every_level() {
             ("greater".to_owned(), greater),
         ];
         let written = description.written.iter().map(|level| format!("{level}{WRITTEN}"));
-        for level in description.levels.iter().cloned().chain(written) {
+        for level in description.all_levels().map(str::to_owned).chain(written) {
             let case =
                 Case { model: MODEL, level: &level, inputs: &Datum::of_tensors(&inputs), outputs: &outputs };
             let run = worker.run(&case).expect("the worker runs");

@@ -1,6 +1,6 @@
 //! The table of what is tested: one row for each backend and engine.
 
-use backends::cpu::{self, CpuEngine};
+use backends::cpu::{self, CpuEngine, GraphRunner, Kernels};
 use backends::engines::gpu::{self, GpuRunner};
 use backends::engines::models::OnModels;
 use backends::{Support, wgpu};
@@ -44,11 +44,21 @@ fn on_best_adapter() -> Result<Box<dyn Engine + Send>, String> {
     Ok(Box::new(OnModels::new(runner)))
 }
 
+/// Our CPU kernels at the level that runs only where it is named.
+pub const PLAIN: &str = "cpu:plain";
+
 /// All rows, those included whose engine is not built in.
 pub const ROWS: &[Row] = &[
     Row {
         name: "cpu",
         host: Host::Here(|| Ok(Box::new(CpuEngine::default()))),
+        lacks: Lacks::Kernels(cpu::support),
+        operators: 124,
+        findings: &[],
+    },
+    Row {
+        name: PLAIN,
+        host: Host::Here(|| Ok(Box::new(OnModels::new(GraphRunner::new(PLAIN, Kernels::Plain))))),
         lacks: Lacks::Kernels(cpu::support),
         operators: 124,
         findings: &[],

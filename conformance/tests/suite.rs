@@ -44,6 +44,11 @@ fn the_cpu_kernels_conform() {
 }
 
 #[test]
+fn the_plain_cpu_kernels_conform() {
+    conforms(row::PLAIN);
+}
+
+#[test]
 fn the_gpu_kernels_conform() {
     conforms(gpu::NAME);
 }

@@ -68,10 +68,10 @@ pub trait Element: Copy + PartialEq + Send + Sync + std::fmt::Debug + 'static {
     fn wrap(array: ArrayD<Self>) -> Tensor;
     /// The array inside, if the tensor has this element type.
     fn of(tensor: &Tensor) -> Option<&ArrayD<Self>>;
-    /// Appends the little-endian bytes of the element; one of less than a byte takes a whole one.
-    fn put(self, out: &mut Vec<u8>);
-    /// Reads an element from exactly `DTYPE.whole_bytes()` little-endian bytes.
-    fn get(bytes: &[u8]) -> Option<Self>;
+    /// The little-endian bytes of elements; one of less than a byte takes a whole one.
+    fn bytes_of(elements: &[Self]) -> Vec<u8>;
+    /// The elements that each `DTYPE.whole_bytes()` little-endian bytes hold.
+    fn from_bytes(bytes: &[u8]) -> Vec<Self>;
     /// The value as `f64`: exact for every float type, rounded for 64-bit integers.
     fn to_f64(self) -> f64;
     /// The value rounded once from `f64`; integers truncate and saturate, `bool` is "not zero".
@@ -95,11 +95,16 @@ macro_rules! elements {
                     _ => None,
                 }
             }
-            fn put(self, out: &mut Vec<u8>) {
-                out.extend_from_slice(&$put(self));
+            // Plain loops over arrays of a known size, which become copies.
+            fn bytes_of(elements: &[Self]) -> Vec<u8> {
+                let mut out = vec![0; elements.len() * size_of::<Self>()];
+                for (bytes, &element) in out.as_chunks_mut().0.iter_mut().zip(elements) {
+                    *bytes = $put(element);
+                }
+                out
             }
-            fn get(bytes: &[u8]) -> Option<Self> {
-                bytes.try_into().ok().map($get)
+            fn from_bytes(bytes: &[u8]) -> Vec<Self> {
+                bytes.as_chunks().0.iter().map(|&chunk| $get(chunk)).collect()
             }
             fn to_f64(self) -> f64 {
                 $to_f(self)
@@ -238,11 +243,7 @@ impl Tensor {
     /// elements is passed over.
     pub fn from_bytes(ty: &Type, bytes: &[u8]) -> Result<Self, WrongSize> {
         fn build<T: Element>(ty: &Type, bytes: &[u8]) -> Option<Tensor> {
-            let mut elements = Vec::with_capacity(bytes.len() / T::DTYPE.whole_bytes());
-            for element in bytes.chunks_exact(T::DTYPE.whole_bytes()) {
-                elements.push(T::get(element)?);
-            }
-            ArrayD::from_shape_vec(IxDyn(&ty.extents()), elements).ok().map(T::wrap)
+            ArrayD::from_shape_vec(IxDyn(&ty.extents()), T::from_bytes(bytes)).ok().map(T::wrap)
         }
         let wrong = || WrongSize { ty: ty.clone(), needed: ty.bytes(), given: bytes.len() as u64 };
         if ty.shape.iter().any(|&d| d < 0) || ty.bytes() != bytes.len() as u64 {
@@ -255,9 +256,11 @@ impl Tensor {
     /// The elements in row-major order as little-endian bytes. Unused bits of the last byte are 0.
     pub fn to_bytes(&self) -> Vec<u8> {
         fn bytes<T: Element>(array: &ArrayD<T>) -> Vec<u8> {
-            let mut out = Vec::with_capacity(array.len() * T::DTYPE.whole_bytes());
-            array.iter().for_each(|v| v.put(&mut out));
-            together(T::DTYPE.bits(), out)
+            let bytes = match array.as_slice() {
+                Some(elements) => T::bytes_of(elements),
+                None => T::bytes_of(&array.iter().copied().collect::<Vec<_>>()),
+            };
+            together(T::DTYPE.bits(), bytes)
         }
         each_tensor!(self, a => bytes(a))
     }

@@ -87,8 +87,10 @@ pub(super) fn serve_on(
             Request::Run(header) => header,
         };
         let (reply, tensors) = answer(engine, header, &mut input)?;
-        let tensors: Vec<_> = tensors.iter().map(Vec::as_slice).collect();
-        output.write_all(&protocol::frame(&reply, &tensors)?)?;
+        output.write_all(&protocol::frame(&reply, &[])?)?;
+        for bytes in &tensors {
+            output.write_all(bytes)?;
+        }
         if input.buffer().is_empty() || !matches!(reply, Reply::Ok { .. }) {
             output.flush()?;
         }

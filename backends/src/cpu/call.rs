@@ -6,6 +6,7 @@ use ir::tensor::Element;
 use ir::{DType, Tensor, Type};
 use ndarray::{ArrayD, IxDyn};
 
+use super::Kernels;
 use super::element::Numeric;
 use super::error::{CpuError, Outputs};
 use super::strided::{Rows, broadcast};
@@ -15,9 +16,19 @@ use super::strided::{Rows, broadcast};
 pub(crate) struct Call<'a> {
     pub(crate) inputs: &'a [Option<&'a Tensor>],
     pub(crate) outputs: &'a [Type],
+    /// Which kernels run, should this one need others.
+    pub(crate) kernels: Kernels,
 }
 
 impl<'a> Call<'a> {
+    /// How many threads the kernel may use.
+    pub(crate) fn threads(&self) -> usize {
+        match self.kernels {
+            Kernels::Vector { threads } => threads.max(1),
+            Kernels::Plain => 1,
+        }
+    }
+
     /// An operand that may be absent.
     pub(crate) fn opt(&self, i: usize) -> Option<&'a Tensor> {
         self.inputs.get(i).copied().flatten()

@@ -3,25 +3,53 @@
 use ir::{DType, NodeKind, Operation, Tensor};
 use ops::{Graph, Model};
 
-use super::Cpu;
-use super::model::{NodeRunner, run_model};
+use super::Kernels;
+use super::model::{NodeRunner, run_model_on};
 use crate::engines::models::{OnModels, Runner};
-use worker::{Description, EngineError};
+use worker::{Description, EngineError, threads};
 
 /// The engine of our own CPU kernels.
-pub type CpuEngine = OnModels<GraphRunner<Cpu>>;
+pub type CpuEngine = OnModels<CpuRunner>;
+
+/// The level of the kernels with vectors.
+const DEFAULT: &str = "default";
+
+/// The level of the plain kernels, which are slow where it matters: they are there for the others to be compared with.
+const PLAIN: &str = "plain";
+
+/// Our own CPU kernels, at either level, on as many threads as a worker may use.
+#[derive(Clone, Debug)]
+pub struct CpuRunner(GraphRunner<Kernels>);
+
+impl Default for CpuRunner {
+    fn default() -> Self {
+        Self(GraphRunner::new("cpu", Kernels::Vector { threads: threads() }))
+    }
+}
+
+impl Runner for CpuRunner {
+    fn describe(&self) -> Description {
+        Description { on_request: vec![PLAIN.to_owned()], ..self.0.describe() }
+    }
+
+    fn take_level(&mut self, level: &str) {
+        self.0.runner = if level == PLAIN { Kernels::Plain } else { Kernels::Vector { threads: threads() } };
+    }
+
+    fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        self.0.run(model, inputs)
+    }
+
+    fn run_on(&mut self, model: &Model, inputs: &[&Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        self.0.run_on(model, inputs)
+    }
+}
 
 /// Runs models node by node.
 #[derive(Clone, Debug)]
 pub struct GraphRunner<R> {
     name: String,
     runner: R,
-}
-
-impl Default for GraphRunner<Cpu> {
-    fn default() -> Self {
-        Self::new("cpu", Cpu)
-    }
 }
 
 impl<R: NodeRunner> GraphRunner<R> {
@@ -51,7 +79,7 @@ impl<R: NodeRunner> Runner for GraphRunner<R> {
             version: env!("CARGO_PKG_VERSION").into(),
             dtypes: DType::ALL.iter().map(|d| (d.name().into(), d.name().into())).collect(),
             opset: Some(i64::from(*ir::graph::OPSETS.end())),
-            levels: vec!["default".into()],
+            levels: vec![DEFAULT.into()],
             profile: Some("tight".into()),
             // Elements are widened when they are read, and rounded when they are stored.
             accumulators: [("f16", "f32"), ("bf16", "f32")].map(|(of, by)| (of.into(), by.into())).into(),
@@ -61,8 +89,12 @@ impl<R: NodeRunner> Runner for GraphRunner<R> {
     }
 
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        self.run_on(model, &inputs.iter().collect::<Vec<_>>())
+    }
+
+    fn run_on(&mut self, model: &Model, inputs: &[&Tensor]) -> Result<Vec<Tensor>, EngineError> {
         let bodies = model.functions.iter().map(|f| &f.body);
         bodies.chain([&model.graph]).try_for_each(|graph| self.check_support(graph))?;
-        run_model(model, inputs, &mut self.runner).map_err(|e| EngineError::Run(e.to_string()))
+        run_model_on(model, inputs, &mut self.runner).map_err(|e| EngineError::Run(e.to_string()))
     }
 }

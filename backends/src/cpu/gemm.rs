@@ -1,6 +1,4 @@
-//! C += A·B: floats by the `gemm` crate, integers by a plain loop.
-
-use std::any::TypeId;
+//! C += A·B, term by term: for integers, and for floats where the product by vectors is to be checked.
 
 use super::element::Number;
 
@@ -31,7 +29,8 @@ impl<'a, W> Matrix<'a, W> {
     }
 }
 
-/// Adds A·B to C, which is dense: A is `m` × `k`, B is `k` × `n`.
+/// Adds A·B to C, which is dense: A is `m` × `k`, B is `k` × `n`. Row by row, so that the innermost loop runs along rows of B
+/// and C.
 ///
 /// # Panics
 /// If a matrix is smaller than that: a kernel has miscalculated.
@@ -45,46 +44,6 @@ pub(crate) fn multiply_add<W: Number>(
     if m == 0 || k == 0 || n == 0 {
         return;
     }
-    let is = |t: TypeId| TypeId::of::<W>() == t;
-    if is(TypeId::of::<f32>()) || is(TypeId::of::<f64>()) {
-        by_crate([m, k, n], a, b, c);
-    } else {
-        by_rows([m, k, n], a, b, c);
-    }
-}
-
-#[allow(unsafe_code, reason = "the crate takes pointers")]
-fn by_crate<W: Number>([m, k, n]: [usize; 3], a: Matrix<'_, W>, b: Matrix<'_, W>, c: &mut [W]) {
-    let (accumulate, one) = (true, W::ONE);
-    // SAFETY: `W` is `f32` or `f64`, types the crate has. Its caller has checked that every element of the three
-    // matrices lies in its slice, and `c` is borrowed mutably, so it overlaps neither `a` nor `b`.
-    unsafe {
-        gemm::gemm(
-            m,
-            n,
-            k,
-            c.as_mut_ptr(),
-            1,
-            n as isize,
-            accumulate,
-            a.elements.as_ptr(),
-            a.column_stride as isize,
-            a.row_stride as isize,
-            b.elements.as_ptr(),
-            b.column_stride as isize,
-            b.row_stride as isize,
-            one,
-            one,
-            false,
-            false,
-            false,
-            gemm::Parallelism::None,
-        );
-    }
-}
-
-/// Row by row, so that the innermost loop runs along rows of B and C.
-fn by_rows<W: Number>([m, k, n]: [usize; 3], a: Matrix<'_, W>, b: Matrix<'_, W>, c: &mut [W]) {
     for (i, row) in c.chunks_exact_mut(n).take(m).enumerate() {
         for l in 0..k {
             let x = a.elements[i * a.row_stride + l * a.column_stride];

@@ -2,12 +2,13 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`run_node`], [`support`] | which kernel runs an operator: an exhaustive match, no wildcard |
+//! | [`run_node`], [`Kernels`], [`support`] | which kernel runs an operator: an exhaustive match, no wildcard |
 //! | [`model`] | running whole models, whatever runs the nodes |
 //! | [`engine`] | a node runner behind the worker protocol |
 //! | `element` | the numbers kernels calculate with |
 //! | `call`, `strided`, `lanes`, `gemm` | what kernels share: typed operands, walks, reductions, matrix products |
-//! | the families | a kernel at the same path as its operator in `ops` |
+//! | the families | a plain kernel at the same path as its operator in `ops` |
+//! | `vector` | kernels that keep the vector units busy, for what models spend their time in |
 //!
 //! Kernels share no code with `ops`' reference semantics, not even for axes, padding or broadcasting: a shared
 //! mistake would be invisible. They take attributes and declared output types, and nothing else. On a validated
@@ -28,10 +29,11 @@ mod nothing;
 mod quantized;
 mod reduction;
 mod strided;
+mod vector;
 
-pub use engine::{CpuEngine, GraphRunner};
+pub use engine::{CpuEngine, CpuRunner, GraphRunner};
 pub use error::{CpuError, RunError};
-pub use model::{NodeRunner, run_model};
+pub use model::{NodeRunner, run_model, run_model_on};
 
 use ir::{Tensor, Type};
 use ops::Op;
@@ -39,7 +41,7 @@ use ops::Op;
 use crate::support::Support;
 use call::Call;
 
-/// The CPU as a node runner.
+/// The CPU as a node runner: [`run_node`].
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Cpu;
 
@@ -60,18 +62,68 @@ impl NodeRunner for Cpu {
     }
 }
 
-/// Whether there is a kernel for an operator on operands of these types. Every operator has one ([`run_node`] would
+/// Which kernels run an operator, and on how many threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kernels {
+    /// Those with vectors where there are such; others run on one thread.
+    Vector {
+        /// How many threads a kernel may use, itself included.
+        threads: usize,
+    },
+    /// The plain ones alone.
+    Plain,
+}
+
+impl Default for Kernels {
+    fn default() -> Self {
+        Self::Vector { threads: 1 }
+    }
+}
+
+impl Kernels {
+    /// The outputs, of the types given, of a validated operator.
+    pub fn run(self, op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result<Vec<Tensor>, CpuError> {
+        if let Some(nothing) = nothing::outputs(op, outputs) {
+            return Ok(nothing);
+        }
+        let c = &Call { inputs, outputs, kernels: self };
+        match self {
+            Self::Vector { .. } => vector::run(op, c).unwrap_or_else(|| plain(op, c)),
+            Self::Plain => plain(op, c),
+        }
+    }
+}
+
+impl NodeRunner for Kernels {
+    type Error = CpuError;
+
+    fn support(&self, op: &Op, inputs: &[Option<&Type>]) -> Support {
+        support(op, inputs)
+    }
+
+    fn run_node(
+        &mut self,
+        op: &Op,
+        inputs: &[Option<&Tensor>],
+        outputs: &[Type],
+    ) -> Result<Vec<Tensor>, CpuError> {
+        self.run(op, inputs, outputs)
+    }
+}
+
+/// Whether there is a kernel for an operator on operands of these types. Every operator has a plain one (`plain` would
 /// not compile otherwise), and there is no use that it does not take.
 pub const fn support(_: &Op, _: &[Option<&Type>]) -> Support {
     Support::Yes
 }
 
-/// The outputs, of the types given, of a validated operator.
+/// The outputs, of the types given, of a validated operator, by the kernels of the level `default` on one thread.
 pub fn run_node(op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result<Vec<Tensor>, CpuError> {
-    if let Some(nothing) = nothing::outputs(op, outputs) {
-        return Ok(nothing);
-    }
-    let c = &Call { inputs, outputs };
+    Kernels::default().run(op, inputs, outputs)
+}
+
+/// The same by the plain kernel. There is one for every operator and no wildcard here.
+fn plain(op: &Op, c: &Call<'_>) -> Result<Vec<Tensor>, CpuError> {
     match op {
         Op::Unary(op) => elementwise::unary::run(op.0, c),
         Op::Binary(op) => elementwise::binary::run(op.0, c),

@@ -35,11 +35,23 @@ pub fn run_model<R: NodeRunner>(
     inputs: &[Tensor],
     runner: &mut R,
 ) -> Result<Vec<Tensor>, RunError<R::Error>> {
+    run_model_on(model, &inputs.iter().collect::<Vec<_>>(), runner)
+}
+
+/// The same for inputs that are somebody else's. Nothing is copied but inputs and constants that are outputs as well.
+pub fn run_model_on<R: NodeRunner>(
+    model: &Model,
+    inputs: &[&Tensor],
+    runner: &mut R,
+) -> Result<Vec<Tensor>, RunError<R::Error>> {
     check_inputs(&model.graph, inputs)?;
     let values = execute(model, Keep::Outputs, &mut Host { inputs: inputs.iter(), runner })?;
-    let give = |value: Value| values.get(value)?.as_deref().cloned();
+    let give = |value: Value| values.get(value)?.clone();
     let outputs = model.graph.outputs.iter().map(|o| give(o.value).ok_or(RunError::Invalid(o.value.node.0)));
-    outputs.collect()
+    let outputs: Vec<Held<'_>> = outputs.collect::<Result<_, _>>()?;
+    // Then each is held here alone.
+    drop(values);
+    Ok(outputs.into_iter().map(Held::into_tensor).collect())
 }
 
 /// A tensor that several nodes may read. No input and no constant is copied.
@@ -47,6 +59,15 @@ pub fn run_model<R: NodeRunner>(
 enum Held<'i> {
     Input(&'i Tensor),
     Shared(Arc<Tensor>),
+}
+
+impl Held<'_> {
+    fn into_tensor(self) -> Tensor {
+        match self {
+            Self::Input(tensor) => tensor.clone(),
+            Self::Shared(tensor) => Arc::unwrap_or_clone(tensor),
+        }
+    }
 }
 
 impl Deref for Held<'_> {
@@ -62,7 +83,7 @@ impl Deref for Held<'_> {
 
 /// Runs nodes on tensors in the memory of this process.
 struct Host<'i, R> {
-    inputs: std::slice::Iter<'i, Tensor>,
+    inputs: std::slice::Iter<'i, &'i Tensor>,
     runner: &'i mut R,
 }
 
@@ -71,7 +92,7 @@ impl<'i, R: NodeRunner> Machine<Op> for Host<'i, R> {
     type Error = RunError<R::Error>;
 
     fn variable(&mut self, step: &Step<'_, Op>) -> Result<Held<'i>, Self::Error> {
-        self.inputs.next().map(Held::Input).ok_or_else(|| self.invalid(step))
+        self.inputs.next().map(|&input| Held::Input(input)).ok_or_else(|| self.invalid(step))
     }
 
     fn constant(&mut self, _: &Step<'_, Op>, tensor: &Arc<Tensor>) -> Result<Held<'i>, Self::Error> {
@@ -100,7 +121,7 @@ impl<'i, R: NodeRunner> Machine<Op> for Host<'i, R> {
     }
 }
 
-fn check_inputs<E: std::error::Error>(graph: &Graph, inputs: &[Tensor]) -> Result<(), RunError<E>> {
+fn check_inputs<E: std::error::Error>(graph: &Graph, inputs: &[&Tensor]) -> Result<(), RunError<E>> {
     let wanted = graph.variables().count();
     if inputs.len() != wanted {
         return Err(RunError::Arity { given: inputs.len(), wanted });

@@ -73,8 +73,11 @@ impl Runner for GpuRunner {
     }
 
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {
-        let inputs: Vec<&Tensor> = inputs.iter().collect();
-        self.gpu.run(model, &inputs).map_err(|e| match e.cause {
+        self.run_on(model, &inputs.iter().collect::<Vec<_>>())
+    }
+
+    fn run_on(&mut self, model: &Model, inputs: &[&Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        self.gpu.run(model, inputs).map_err(|e| match e.cause {
             GpuError::Unsupported { .. } | GpuError::TooLarge { .. } => {
                 EngineError::Unsupported(e.to_string())
             }

@@ -22,6 +22,12 @@ pub trait Runner {
 
     /// The outputs of a valid model, in order, for inputs in the order of its variables.
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError>;
+
+    /// The same for inputs that are somebody else's. One that only looks at them need not copy them.
+    fn run_on(&mut self, model: &Model, inputs: &[&Tensor]) -> Result<Vec<Tensor>, EngineError> {
+        let inputs: Vec<Tensor> = inputs.iter().map(|&tensor| tensor.clone()).collect();
+        self.run(model, &inputs)
+    }
 }
 
 /// The engine of a [`Runner`]: reads ONNX, and pairs tensors with names.
@@ -56,19 +62,17 @@ impl<R: Runner> Engine for OnModels<R> {
             return Err(EngineError::Unsupported(format!("no optimisation level `{}`", case.level)));
         }
         self.runner.take_level(case.level);
-        let owned =
-            |(name, value): &(&str, Datum<&Tensor>)| ((*name).to_owned(), value.clone().map(Tensor::clone));
-        let known: BTreeMap<String, Datum> = case.inputs.iter().map(owned).collect();
+        let known: BTreeMap<&str, Datum<&Tensor>> = case.inputs.iter().cloned().collect();
         let model = read(case.model, &known, &mut self.runner)?;
-        let mut named: BTreeMap<String, Tensor> =
-            known.into_iter().flat_map(|(name, value)| value.into_named(&name)).collect();
+        let mut named: BTreeMap<String, &Tensor> =
+            known.into_iter().flat_map(|(name, value)| value.into_named(name)).collect();
         let mut input = |name: &str| {
             let given = named.remove(name);
             given.ok_or_else(|| EngineError::Run(format!("there is no tensor for input `{name}`")))
         };
-        let inputs: Vec<Tensor> =
+        let inputs: Vec<&Tensor> =
             model.graph.variables().map(|(_, name, _)| input(name)).collect::<Result<_, _>>()?;
-        let outputs = self.runner.run(&model, &inputs)?;
+        let outputs = self.runner.run_on(&model, &inputs)?;
         let mut by_name: BTreeMap<String, Tensor> =
             model.graph.outputs.iter().map(|o| o.name.clone()).zip(outputs).collect();
         let wanted = case.outputs.iter().map(|Wanted { name, kind, .. }| {
@@ -92,12 +96,12 @@ impl<R: Runner> Evaluator for Own<'_, R> {
         outputs: &[Type],
     ) -> Result<Vec<Tensor>, String> {
         let (model, inputs) = alone(op, operands, outputs);
-        self.0.borrow_mut().run(&model, &inputs).map_err(|e| e.to_string())
+        self.0.borrow_mut().run_on(&model, &inputs).map_err(|e| e.to_string())
     }
 }
 
 /// The model of one operator, and its inputs.
-fn alone(op: &Op, operands: &[Option<&Tensor>], outputs: &[Type]) -> (Model, Vec<Tensor>) {
+fn alone<'t>(op: &Op, operands: &[Option<&'t Tensor>], outputs: &[Type]) -> (Model, Vec<&'t Tensor>) {
     let mut graph = Graph::new();
     let variable =
         |graph: &mut Graph, i: usize, tensor: &Tensor| graph.variable(format!("x{i}"), tensor.ty());
@@ -107,14 +111,14 @@ fn alone(op: &Op, operands: &[Option<&Tensor>], outputs: &[Type]) -> (Model, Vec
     for port in 0..outputs.len() {
         graph.output(format!("y{port}"), Value::new(node, port));
     }
-    let inputs = operands.iter().flatten().map(|&tensor| tensor.clone()).collect();
+    let inputs = operands.iter().flatten().copied().collect();
     (Model::new(*ir::graph::OPSETS.end(), graph), inputs)
 }
 
 /// The model that the bytes lead to for these inputs, by the runner's own values.
 fn read(
     bytes: &[u8],
-    known_inputs: &BTreeMap<String, Datum>,
+    known_inputs: &BTreeMap<&str, Datum<&Tensor>>,
     runner: &mut impl Runner,
 ) -> Result<Model, EngineError> {
     let own = Own(RefCell::new(runner));

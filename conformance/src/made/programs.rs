@@ -1,7 +1,9 @@
 //! Programs: models that say more than the flat model their inputs lead to. They are texts in ONNX's own syntax, which
 //! `scripts/programs.py` compares with ONNX's reading of them.
 
-use ir::{DType, Tensor};
+use std::collections::BTreeMap;
+
+use ir::{DType, Datum, Tensor};
 use onnx::import::{Options, import};
 use onnx::{encode, text};
 
@@ -48,7 +50,8 @@ fn programs() -> Vec<Program> {
 
 fn problem(name: String, written: &str, inputs: Vec<(&'static str, Tensor)>) -> Problem {
     let inputs: Vec<(String, Tensor)> = inputs.into_iter().map(|(name, t)| (name.to_owned(), t)).collect();
-    let known_inputs = inputs.iter().map(|(name, t)| (name.clone(), t.clone().into())).collect();
+    let known_inputs: BTreeMap<&str, Datum<&Tensor>> =
+        inputs.iter().map(|(name, tensor)| (name.as_str(), Datum::Tensor(tensor))).collect();
     let options = Options { known_inputs: &known_inputs, ..Options::default() };
     let proto = text::parse(written).unwrap_or_else(|e| panic!("{name}: {e}"));
     let imported = import(&proto, &options).unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -62,15 +62,12 @@ fn finite_or_spelled<T: Element>(text: &str, v: f64) -> Option<T> {
 pub(super) fn from_nan_bits<T: Element>(bits: u64) -> Option<T> {
     let bytes = bits.to_le_bytes();
     let (used, unused) = bytes.split_at(T::DTYPE.whole_bytes());
-    let element = T::get(used)?;
+    let element = *T::from_bytes(used).first()?;
     (unused.iter().all(|&b| b == 0) && element.to_f64().is_nan()).then_some(element)
 }
 
 fn bits<T: Element>(v: T) -> u64 {
-    let mut bytes = Vec::with_capacity(8);
-    v.put(&mut bytes);
-    bytes.resize(8, 0);
-    bytes.iter().rev().fold(0, |bits, &b| bits << 8 | u64::from(b))
+    T::bytes_of(&[v]).iter().rev().fold(0, |bits, &b| bits << 8 | u64::from(b))
 }
 
 #[cfg(test)]

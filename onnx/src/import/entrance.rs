@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use ir::datum::{item_of, length_of, presence_of, shape_of};
 use ir::{DType, Datum, Held, Interface, Kind, NodeKind, Strings, Tensor, Type, Value, Wanted};
@@ -11,7 +10,7 @@ use ir::{DType, Datum, Held, Interface, Kind, NodeKind, Strings, Tensor, Type, V
 use super::declared::Declared;
 use super::forms;
 use super::frame::{Bound, Sequence, Texts};
-use super::known::Known;
+use super::known::{Elements, Known};
 use super::sequence::{length, presence};
 use super::strings;
 use super::walk::Walk;
@@ -30,9 +29,9 @@ pub(super) fn inputs(walk: &mut Walk<'_, '_>, body: &Body, interface: &mut Inter
         let kind = declared.kind(format!("input `{name}`"))?.filter(|_| declared.dtype().is_some());
         let kind = kind.ok_or_else(|| Error::invalid(format!("input `{name}`"), "it has no element type"))?;
         walk.context.is_written_out |= declared.complete().is_none();
-        let known = walk.context.options.known_inputs.get(&name);
-        let made_of = known.map_or_else(|| Datum::Tensor(name.clone()), |known| known.names(&name));
-        let bound = match known {
+        let known = walk.context.options.known_inputs.known(&name);
+        let made_of = known.as_ref().map_or_else(|| Datum::Tensor(name.clone()), |known| known.names(&name));
+        let bound = match &known {
             Some(known) => {
                 check(&name, kind, &declared, known)?;
                 known_input(walk, &name, known)?
@@ -46,8 +45,8 @@ pub(super) fn inputs(walk: &mut Walk<'_, '_>, body: &Body, interface: &mut Inter
 }
 
 /// Requires that a value is what an input is declared to be.
-fn check(name: &str, kind: Kind, declared: &Declared, known: &Datum) -> Result<(), Error> {
-    declared.check(name, &known.as_ref().map(Tensor::ty))?;
+fn check(name: &str, kind: Kind, declared: &Declared, known: &Datum<&Tensor>) -> Result<(), Error> {
+    declared.check(name, &known.clone().map(Tensor::ty))?;
     if kind.admits(known) {
         return Ok(());
     }
@@ -58,8 +57,8 @@ fn check(name: &str, kind: Kind, declared: &Declared, known: &Datum) -> Result<(
 }
 
 /// An input whose value is known: a variable for each of its tensors.
-fn known_input(walk: &mut Walk<'_, '_>, name: &str, known: &Datum) -> Result<Bound, Error> {
-    let mut sequence = |items: &[Tensor]| {
+fn known_input<'p>(walk: &mut Walk<'p, '_>, name: &str, known: &Datum<&'p Tensor>) -> Result<Bound, Error> {
+    let mut sequence = |items: &[&'p Tensor]| {
         let items =
             items.iter().enumerate().map(|(i, item)| known_variable(walk, &item_of(name, i), name, item));
         let items = items.collect::<Result<_, Error>>()?;
@@ -82,10 +81,15 @@ fn known_input(walk: &mut Walk<'_, '_>, name: &str, known: &Datum) -> Result<Bou
 }
 
 /// The variable of a tensor that is known as a part of an input.
-fn known_variable(walk: &mut Walk<'_, '_>, name: &str, input: &str, tensor: &Tensor) -> Result<Value, Error> {
+fn known_variable<'p>(
+    walk: &mut Walk<'p, '_>,
+    name: &str,
+    input: &str,
+    tensor: &'p Tensor,
+) -> Result<Value, Error> {
     let value = variable(walk, name, &tensor.ty())?;
     let inputs = Rc::new(BTreeSet::from([input.to_owned()]));
-    walk.knowledge.learn(value, Known { tensor: Arc::new(tensor.clone()), inputs });
+    walk.knowledge.learn(value, Known { tensor: Elements::Given(tensor), inputs });
     Ok(value)
 }
 

@@ -23,28 +23,52 @@ pub(super) type Inputs = Rc<BTreeSet<String>>;
 
 /// Elements that are known before the model is run.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
-    pub(super) tensor: Arc<Tensor>,
+pub(super) struct Known<'p> {
+    pub(super) tensor: Elements<'p>,
     /// The inputs that they depend on.
     pub(super) inputs: Inputs,
 }
 
+/// Whose elements they are. What is given may be large and is seldom read, so that it is not copied before.
+#[derive(Clone, Debug)]
+pub(super) enum Elements<'p> {
+    Given(&'p Tensor),
+    Own(Arc<Tensor>),
+}
+
+impl Elements<'_> {
+    fn tensor(&self) -> &Tensor {
+        match self {
+            Self::Given(tensor) => tensor,
+            Self::Own(tensor) => tensor,
+        }
+    }
+
+    /// To be kept by whoever has read them.
+    pub(super) fn shared(self) -> Arc<Tensor> {
+        match self {
+            Self::Given(tensor) => Arc::new(tensor.clone()),
+            Self::Own(tensor) => tensor,
+        }
+    }
+}
+
 /// What is known of the values of a graph that is being made.
 #[derive(Default)]
-pub(super) struct Knowledge {
-    elements: BTreeMap<Value, Known>,
+pub(super) struct Knowledge<'p> {
+    elements: BTreeMap<Value, Known<'p>>,
     /// The inputs that the types of a node's outputs depend on, where there are some.
     types: BTreeMap<NodeId, Inputs>,
 }
 
-impl Knowledge {
+impl<'p> Knowledge<'p> {
     /// Keeps the elements of a value.
-    pub(super) fn learn(&mut self, value: Value, known: Known) {
+    pub(super) fn learn(&mut self, value: Value, known: Known<'p>) {
         self.elements.insert(value, known);
     }
 
     /// The elements of a value, if they are known already.
-    pub(super) fn get(&self, value: Value) -> Option<&Known> {
+    pub(super) fn get(&self, value: Value) -> Option<&Known<'p>> {
         self.elements.get(&value)
     }
 
@@ -75,12 +99,12 @@ impl Knowledge {
 }
 
 /// The elements of a value: computed from constants and given inputs, where it depends on nothing else.
-pub(super) fn elements(
+pub(super) fn elements<'k>(
     context: &mut Context<'_>,
     graph: &Graph,
-    knowledge: &mut Knowledge,
+    knowledge: &mut Knowledge<'k>,
     value: Value,
-) -> Result<Option<Known>, Error> {
+) -> Result<Option<Known<'k>>, Error> {
     if let Some(known) = knowledge.get(value) {
         return Ok(Some(known.clone()));
     }
@@ -97,7 +121,7 @@ pub(super) fn elements(
         } else {
             inputs.extend(node.uses().filter_map(|v| knowledge.get(v)).map(|known| Rc::clone(&known.inputs)));
             let operands: Vec<Option<&Tensor>> =
-                node.inputs.iter().map(|v| v.and_then(|v| Some(&*knowledge.get(v)?.tensor))).collect();
+                node.inputs.iter().map(|v| v.and_then(|v| Some(knowledge.get(v)?.tensor.tensor()))).collect();
             match compute(context, graph, id, &operands)? {
                 Some(tensors) => tensors,
                 None => return Ok(None),
@@ -105,7 +129,7 @@ pub(super) fn elements(
         };
         let inputs = union(inputs.iter());
         for (port, tensor) in tensors.into_iter().enumerate() {
-            let known = Known { tensor: Arc::new(tensor), inputs: Rc::clone(&inputs) };
+            let known = Known { tensor: Elements::Own(Arc::new(tensor)), inputs: Rc::clone(&inputs) };
             knowledge.learn(Value::new(id, port), known);
         }
     }
@@ -113,7 +137,7 @@ pub(super) fn elements(
 }
 
 /// The nodes to compute for a value, in order; `None` if it depends on an input that is not given.
-fn needed(graph: &Graph, knowledge: &Knowledge, value: Value) -> Option<BTreeSet<NodeId>> {
+fn needed(graph: &Graph, knowledge: &Knowledge<'_>, value: Value) -> Option<BTreeSet<NodeId>> {
     let (mut needed, mut open) = (BTreeSet::new(), vec![value]);
     while let Some(value) = open.pop() {
         if knowledge.get(value).is_some() || !needed.insert(value.node) {
@@ -183,13 +207,13 @@ fn call(
     let mut knowledge = Knowledge::default();
     for ((id, ..), argument) in body.variables().zip(arguments) {
         let Some(argument) = argument else { return Ok(None) };
-        let known = Known { tensor: Arc::new((*argument).clone()), inputs: Inputs::default() };
+        let known = Known { tensor: Elements::Given(argument), inputs: Inputs::default() };
         knowledge.learn(Value::new(id, 0), known);
     }
     let mut outputs = Vec::with_capacity(body.outputs.len());
     for output in &body.outputs {
         let Some(known) = elements(context, &body, &mut knowledge, output.value)? else { return Ok(None) };
-        outputs.push((*known.tensor).clone());
+        outputs.push(known.tensor.tensor().clone());
     }
     Ok(Some(outputs))
 }

@@ -93,7 +93,7 @@ mod walk;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::validate::{Fault, Invalid};
-use ir::{DType, Datum, Interface, Kind, NodeKind, Type};
+use ir::{DType, Datum, Interface, Kind, NodeKind, Tensor, Type};
 use ops::{Model, Reject};
 
 pub(crate) use context::domain;
@@ -108,12 +108,30 @@ use crate::names::PRODUCER;
 use crate::program::{Body, Program, ValueId};
 use crate::proto::{ModelProto, ValueInfoProto};
 
+/// Values of a model's inputs, by name.
+pub trait KnownInputs {
+    /// The value of an input, if it is known.
+    fn known(&self, input: &str) -> Option<Datum<&Tensor>>;
+}
+
+impl KnownInputs for BTreeMap<String, Datum> {
+    fn known(&self, input: &str) -> Option<Datum<&Tensor>> {
+        self.get(input).map(Datum::as_ref)
+    }
+}
+
+impl KnownInputs for BTreeMap<&str, Datum<&Tensor>> {
+    fn known(&self, input: &str) -> Option<Datum<&Tensor>> {
+        self.get(input).cloned()
+    }
+}
+
 /// What may help to read a model.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// Values of the model's inputs. They settle sizes that the model leaves open, and operands that this program has as
     /// attributes; then the result is good for these values only. A sequence or an optional must be known.
-    pub known_inputs: &'a BTreeMap<String, Datum>,
+    pub known_inputs: &'a dyn KnownInputs,
     /// Where tensor data outside the model may lie.
     pub external: External<'a>,
     /// What computes the values that something is read from.

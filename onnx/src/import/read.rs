@@ -38,7 +38,7 @@ impl Walk<'_, '_> {
             ));
         };
         self.note(&inputs);
-        Ok((tensor, (!inputs.is_empty()).then_some(value)))
+        Ok((tensor.shared(), (!inputs.is_empty()).then_some(value)))
     }
 
     /// Notes that something was read from inputs of the model.

@@ -8,7 +8,7 @@ use ops::Graph;
 use super::context::Context;
 use super::declared::Declared;
 use super::frame::{Bound, Frame, Sequence, Texts};
-use super::known::{Inputs, Knowledge, Known};
+use super::known::{Elements, Inputs, Knowledge, Known};
 use super::order;
 use super::origin::{Inside, Origin, Path};
 use super::strings;
@@ -28,7 +28,7 @@ pub(super) struct Walk<'p, 'c> {
     pub(super) context: &'c mut Context<'p>,
     pub(super) frame: Frame<'p>,
     pub(super) graph: Graph,
-    pub(super) knowledge: Knowledge,
+    pub(super) knowledge: Knowledge<'p>,
     step: Step,
     /// For each node of the graph, the position that its name states.
     positions: Vec<Option<usize>>,
@@ -135,7 +135,7 @@ impl<'p, 'c> Walk<'p, 'c> {
         let ty = tensor.ty();
         let node = self.push(NodeKind::Constant(Arc::clone(&tensor)), vec![], vec![ty], position)?;
         let value = Value::new(node, 0);
-        self.knowledge.learn(value, Known { tensor, inputs: Inputs::default() });
+        self.knowledge.learn(value, Known { tensor: Elements::Own(tensor), inputs: Inputs::default() });
         Ok(value)
     }
 

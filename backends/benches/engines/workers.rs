@@ -1,0 +1,98 @@
+//! Workers whose runs are timed.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use ir::Datum;
+use onnxsmith_backends::engines::{self, ORT_LIBRARY};
+use worker::{Limits, Outcome, Spec, Worker, set_variable};
+
+use super::problems::Case;
+
+/// The repository's root.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The level of ONNX Runtime that others are measured by: as it ships.
+const LEVEL: &str = "all";
+
+/// An engine at a level.
+pub(crate) struct Timed {
+    name: String,
+    level: String,
+    worker: Worker,
+}
+
+impl Timed {
+    /// Starts a worker for a built-in engine, perhaps `:` and a level; else at its first one.
+    pub(crate) fn start(name: &str, threads: usize) -> Result<Self, String> {
+        let (engine, level) = name.split_once(':').unwrap_or((name, ""));
+        let program = env!("CARGO_BIN_EXE_engine-worker").into();
+        let spec = Spec { name: engine.to_owned(), program, args: vec![engine.into()] };
+        Self::of(spec, name, level, threads)
+    }
+
+    fn of(spec: Spec, name: &str, level: &str, threads: usize) -> Result<Self, String> {
+        // Software GPUs take long for what is none of their business.
+        let limits = Limits {
+            threads,
+            timeout: Duration::from_mins(5),
+            memory: Some(16 << 30),
+            ..Limits::default()
+        };
+        let worker = Worker::start(spec, limits).map_err(|e| e.to_string())?;
+        let first = worker.description().levels.first().cloned().unwrap_or_default();
+        let level = if level.is_empty() { first } else { level.to_owned() };
+        Ok(Self { name: name.to_owned(), level, worker })
+    }
+
+    /// What it was asked for as.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The version that the engine states.
+    pub(crate) fn version(&self) -> String {
+        self.worker.description().version.clone()
+    }
+
+    /// The seconds that the engine took to load and run a model.
+    pub(crate) fn seconds(&mut self, case: &Case) -> Result<f64, String> {
+        let case = worker::Case {
+            model: &case.model,
+            level: &self.level,
+            inputs: &Datum::of_tensors(&case.inputs),
+            outputs: &case.outputs,
+        };
+        let run = self.worker.run(&case).map_err(|e| e.to_string())?;
+        match run.outcome {
+            Outcome::Outputs(_) => Ok(run.engine_seconds),
+            Outcome::Unsupported { why } | Outcome::Rejected { message: why, .. } => Err(why),
+            Outcome::Fault(fault) => Err(fault.to_string()),
+        }
+    }
+}
+
+/// ONNX Runtime, built in or as Python's package; `None` where neither is there.
+pub(crate) fn onnx_runtime(threads: usize) -> Option<Timed> {
+    find_library();
+    let built_in = engines::all().contains(&"ort").then(|| Timed::start("ort:all", threads).ok());
+    built_in.flatten().or_else(|| {
+        let spec = Spec::adapter(Path::new(ROOT), "onnxruntime").ok()?;
+        Timed::of(spec, "onnxruntime:all", LEVEL, threads).ok()
+    })
+}
+
+/// Tells workers where `scripts/python-env` put the library, unless the environment already does.
+fn find_library() {
+    if std::env::var_os(ORT_LIBRARY).is_some() {
+        return;
+    }
+    let pythons = std::fs::read_dir(format!("{ROOT}/.venv/lib")).into_iter().flatten().flatten();
+    let folders = pythons.map(|python| python.path().join("site-packages/onnxruntime/capi"));
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
+    let is_library = |name: &OsString| name.to_string_lossy().starts_with("libonnxruntime.so");
+    if let Some(library) = files.into_iter().find(|file| is_library(&file.file_name())) {
+        set_variable(ORT_LIBRARY, library.path());
+    }
+}

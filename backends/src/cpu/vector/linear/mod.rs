@@ -1,0 +1,4 @@
+//! Kernels of linear algebra.
+
+pub(super) mod gemm;
+pub(super) mod matmul;

@@ -1,0 +1,3 @@
+//! Kernels that move elements without looking at them.
+
+pub(super) mod transpose;

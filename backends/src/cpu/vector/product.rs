@@ -1,0 +1,120 @@
+//! C += A·B of floats, by the crate `gemm`.
+
+use crate::cpu::element::Real;
+
+/// A matrix inside a slice: where it starts, and the distances between rows and between columns.
+#[derive(Clone, Copy)]
+pub(super) struct Matrix<'a, W> {
+    elements: &'a [W],
+    row_step: usize,
+    column_step: usize,
+}
+
+impl<'a, W> Matrix<'a, W> {
+    /// A dense row-major matrix.
+    pub(super) fn dense(elements: &'a [W], columns: usize) -> Self {
+        Self { elements, row_step: columns, column_step: 1 }
+    }
+
+    /// This matrix, or the one with rows and columns exchanged.
+    pub(super) fn transposed_if(self, transposed: bool) -> Self {
+        if transposed {
+            Self { row_step: self.column_step, column_step: self.row_step, ..self }
+        } else {
+            self
+        }
+    }
+
+    /// Whether all of `rows` × `columns` elements lie in the slice.
+    fn holds(&self, rows: usize, columns: usize) -> bool {
+        let last = |count: usize, step: usize| count.checked_sub(1).map(|last| last * step);
+        match (last(rows, self.row_step), last(columns, self.column_step)) {
+            (Some(row), Some(column)) => row + column < self.elements.len(),
+            _ => true,
+        }
+    }
+}
+
+/// The products below which a further thread costs more than it gains.
+const GRAIN: usize = 1 << 22;
+
+/// Adds A·B to C, which is dense, or writes it where C is no part of the sum: A is `m` × `k`, B is `k` × `n`.
+///
+/// # Panics
+/// If a matrix is smaller than that: a kernel has miscalculated.
+#[allow(unsafe_code, reason = "the crate takes pointers")]
+pub(super) fn multiply<W: Product>(
+    threads: usize,
+    [m, k, n]: [usize; 3],
+    a: Matrix<'_, W>,
+    b: Matrix<'_, W>,
+    c: &mut [W],
+    adds: bool,
+) {
+    assert!(a.holds(m, k) && b.holds(k, n) && m * n <= c.len(), "a matrix exceeds its slice");
+    if m == 0 || n == 0 {
+        return;
+    }
+    if k == 0 {
+        if !adds {
+            c[..m * n].fill(W::ZERO);
+        }
+        return;
+    }
+    let threads = threads.min(m * k * n / GRAIN).max(1);
+    let parallelism = if threads > 1 { gemm::Parallelism::Rayon(threads) } else { gemm::Parallelism::None };
+    // SAFETY: `Product` is implemented for `f32` and `f64` alone, types the crate has. Every element of the three matrices lies
+    // in its slice, as the assertion says, and `c` is borrowed mutably, so it overlaps neither `a` nor `b`.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            c.as_mut_ptr(),
+            1,
+            n as isize,
+            adds,
+            a.elements.as_ptr(),
+            a.column_step as isize,
+            a.row_step as isize,
+            b.elements.as_ptr(),
+            b.column_step as isize,
+            b.row_step as isize,
+            W::ONE,
+            W::ONE,
+            false,
+            false,
+            false,
+            parallelism,
+        );
+    }
+}
+
+/// Numbers that the crate multiplies matrices of.
+pub(super) trait Product: Real {}
+impl Product for f32 {}
+impl Product for f64 {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_add_to_what_is_there_or_take_its_place() {
+        let (a, b) = ([1., 2., 3., 4., 5., 6.], [1., 0., -1., 2., 1., 1.]);
+        let mut c = [10f32; 4];
+        let right = || Matrix::dense(&b, 3).transposed_if(true);
+        multiply(1, [2, 3, 2], Matrix::dense(&a, 3), right(), &mut c, true);
+        assert_eq!(c, [8., 17., 8., 29.]);
+        multiply(2, [2, 3, 2], Matrix::dense(&a, 3), right(), &mut c, false);
+        assert_eq!(c, [-2., 7., -2., 19.]);
+        multiply(1, [2, 0, 2], Matrix::dense(&a, 0), Matrix::dense(&b, 2), &mut c, false);
+        assert_eq!(c, [0.; 4]);
+    }
+
+    #[test]
+    #[should_panic(expected = "exceeds")]
+    fn a_matrix_that_is_too_small_is_not_read_beyond_its_end() {
+        multiply(1, [2, 2, 2], Matrix::dense(&[1f64; 3], 2), Matrix::dense(&[1.; 4], 2), &mut [0.; 4], true);
+    }
+}

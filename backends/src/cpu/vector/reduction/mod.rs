@@ -1,0 +1,3 @@
+//! Kernels that combine along axes.
+
+pub(super) mod reduce;
