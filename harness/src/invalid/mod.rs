@@ -76,8 +76,9 @@ fn violate(valid: &Case, order: &[&'static Rule], stream: Stream) -> Result<Opti
     let model =
         onnx::proto::decode("model", &valid.onnx).map_err(|cause| CaseError::Export { index, cause })?;
     let Some(violation) = order.iter().find_map(|rule| rule.violate(&model, stream)) else { return Ok(None) };
+    let known = valid.inputs.iter().map(|(name, tensor)| (name.clone(), tensor.clone().into())).collect();
     let error =
-        violation.refusal().map_err(|cause| CaseError::NotRefused { index, cause: Box::new(cause) })?;
+        violation.refusal(&known).map_err(|cause| CaseError::NotRefused { index, cause: Box::new(cause) })?;
     let relaxed = Relaxed {
         level: Validity::Violate,
         rule: violation.rule.name.to_owned(),
