@@ -19,7 +19,7 @@ pub mod tally;
 
 use std::collections::BTreeMap;
 
-use graphgen::{Forms, Settings};
+use graphgen::{Composites, Forms, Settings};
 use ir::{DType, Graph, Stream};
 use onnx::proto::{ModelProto, ValueInfoProto};
 use onnx::violate::{Rule, rules};
@@ -67,7 +67,7 @@ pub fn make(
 fn eager(settings: &Settings, draw: u64) -> Settings {
     let times = if draw.is_multiple_of(2) { 1 } else { 1 + draw };
     let function = (settings.function * times as f64).min(1.0);
-    Settings { function, forms: Forms::default(), ..settings.clone() }
+    Settings { function, forms: Forms::default(), composites: Composites::default(), ..settings.clone() }
 }
 
 /// The case with the first of these rules broken that its model has a place for.
