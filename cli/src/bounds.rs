@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args as ClapArgs;
-use graphgen::policy::{self, Asked, Taste};
 use forms::Composite;
+use graphgen::policy::{self, Asked, Taste};
 use graphgen::{Composites, Settings, Span, amount};
 use ir::{DType, DTypes};
 
@@ -98,6 +98,7 @@ impl Bounds {
             ("zero-dims", self.zero_dims),
             ("related-share", self.related_share),
             ("forms", self.forms),
+            ("composites", self.composites),
         ];
         let flags = Taste {
             nodes: self.nodes.clone(),
@@ -145,7 +146,7 @@ impl Bounds {
                 composites.each.remove(composite.name);
             }
         }
-        composites.share = self.composites.unwrap_or(composites.share);
+        composites.share = taste.shares.get("composites").copied().unwrap_or(composites.share);
         composites
     }
 }

@@ -81,7 +81,8 @@ fn each_form_leads_back_to_the_same_values() {
             met += 1;
             let led = holds(seed, model, inputs, &written);
             // What was read from values is told of the graph that is led to, and the order of its leaves is another one.
-            let is_read = led.functions != model.functions || led.graph.nodes.iter().any(|node| !node.given.is_empty());
+            let is_read =
+                led.functions != model.functions || led.graph.nodes.iter().any(|node| !node.given.is_empty());
             if EXACT.contains(&form.name) && !is_read {
                 assert_eq!(led, *model, "seed {seed}: {} changes the graph", form.name);
             }
@@ -120,9 +121,14 @@ fn each_operator_that_is_written_out_leads_back_to_the_same_values() {
             let stream = Stream::new(seed).child(composite.name);
             let opset = if seed % 2 == 0 { *ir::graph::OPSETS.end() } else { composite.since };
             let Some((model, constants, placed)) = composite.alone(opset, dtype, stream) else { continue };
-            let found = values::find_values(&model, &constants, stream, values::Budget::default()).expect("it is valid");
-            let inputs: Vec<(String, Tensor)> =
-                model.graph.variables().map(|(_, name, _)| name.to_owned()).zip(found.inputs(&model)).collect();
+            let found = values::find_values(&model, &constants, stream, values::Budget::default())
+                .expect("it is valid");
+            let inputs: Vec<(String, Tensor)> = model
+                .graph
+                .variables()
+                .map(|(_, name, _)| name.to_owned())
+                .zip(found.inputs(&model))
+                .collect();
             let model = found.fill(model);
             let written = write(&model, &inputs, &[placed], &Forms::default(), stream)
                 .unwrap_or_else(|| panic!("seed {seed}: {} cannot be folded", composite.name));

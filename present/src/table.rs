@@ -7,6 +7,8 @@ use ops::spec::Deviation;
 use ops::{Op, Spec};
 use serde::Serialize;
 
+use crate::written_out;
+
 /// One operator.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Row {
@@ -173,7 +175,7 @@ pub fn markdown(rows: &[Row]) -> String {
         full(|r| r.cpu.len()),
         full(|r| r.wgpu.len())
     );
-    out + &undrawn() + &deviations()
+    out + &written_out::markdown(&written_out::rows()) + &undrawn() + &deviations()
 }
 
 fn line(row: &Row) -> String {

@@ -332,7 +332,8 @@ impl Whole<'_> {
 
     /// An operator to blame that fails alone.
     pub(crate) fn alone(&self, id: NodeId) -> Blamed {
-        let alone = self.isolated.alone(id).map(|trial| Problem::flat(trial.model.clone(), tensors(&trial.inputs)));
+        let alone =
+            self.isolated.alone(id).map(|trial| Problem::flat(trial.model.clone(), tensors(&trial.inputs)));
         Blamed { culprit: self.culprit(id, true), node: Some(id), alone, ..Blamed::default() }
     }
 

@@ -42,7 +42,8 @@ fn alone(program: &Program, node: &Node, inputs: &BTreeMap<String, Datum>) -> Op
     let operands: BTreeSet<ValueId> = node.inputs.iter().flatten().copied().collect();
     let body = &program.main.body;
     let is_constant = |value: ValueId| {
-        body.initializers.iter().any(|i| i.value == value) && body.inputs.iter().all(|port| port.value != value)
+        body.initializers.iter().any(|i| i.value == value)
+            && body.inputs.iter().all(|port| port.value != value)
     };
     let open: Vec<ValueId> = operands.iter().copied().filter(|&value| !is_constant(value)).collect();
     let values = values(program, &open, inputs)?;
@@ -50,11 +51,13 @@ fn alone(program: &Program, node: &Node, inputs: &BTreeMap<String, Datum>) -> Op
     let main = &mut only.main.body;
     main.nodes = vec![node.clone()];
     main.declared.clear();
-    main.initializers.retain(|initializer| operands.contains(&initializer.value) && is_constant(initializer.value));
+    main.initializers
+        .retain(|initializer| operands.contains(&initializer.value) && is_constant(initializer.value));
     let port = |value: ValueId, declared: ValueInfoProto| Port { value, declared };
     let declared = |tensor: &Tensor| ValueInfoProto { name: None, ..value_info("", &tensor.ty()) };
     main.inputs = open.iter().zip(&values).map(|(&value, tensor)| port(value, declared(tensor))).collect();
-    main.outputs = node.outputs.iter().flatten().map(|&value| port(value, ValueInfoProto::default())).collect();
+    main.outputs =
+        node.outputs.iter().flatten().map(|&value| port(value, ValueInfoProto::default())).collect();
     let named = open.iter().zip(&values);
     let named = named.map(|(&value, tensor)| (program.main.name(value).to_owned(), tensor.clone().into()));
     let problem = Problem::of_program(only, &named.collect()).ok()?;

@@ -207,8 +207,7 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
     } = settings;
     let names = |dtypes: DTypes| -> Vec<&str> { dtypes.iter().map(DType::name).collect() };
     let wanted_on: BTreeMap<&str, Vec<&str>> = wanted_on.iter().map(|(op, on)| (*op, names(*on))).collect();
-    let each: BTreeMap<&str, Vec<&str>> =
-        composites.each.iter().map(|(op, on)| (*op, names(*on))).collect();
+    let each: BTreeMap<&str, Vec<&str>> = composites.each.iter().map(|(op, on)| (*op, names(*on))).collect();
     let span = |span: Span| json!([span.least, span.most]);
     let in_words = |(operator, form): (&str, &Form)| {
         Some(format!("{operator}: {}", text::sentence(form, ops::find(operator)?)))

@@ -64,11 +64,7 @@ pub(super) const FAULTS: &[PlantedFault] = &[
 ];
 
 /// The right outputs with another attribute, where a use has what the fault is about.
-fn as_if(
-    n: &Node<'_>,
-    has_it: impl Fn(&GridSample) -> bool,
-    change: impl Fn(&mut GridSample),
-) -> Outputs {
+fn as_if(n: &Node<'_>, has_it: impl Fn(&GridSample) -> bool, change: impl Fn(&mut GridSample)) -> Outputs {
     match n.op {
         Op::GridSample(op) if has_it(op) => {
             let mut op = *op;

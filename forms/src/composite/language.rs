@@ -7,7 +7,12 @@ use super::{Composite, REALS};
 
 pub(super) const ALL: &[Composite] = &[
     Composite::new("Attention", 23, REALS, attention),
-    Composite::new("RotaryEmbedding", 23, DTypes::of(&[DType::F16, DType::BF16, DType::F32]), rotary_embedding),
+    Composite::new(
+        "RotaryEmbedding",
+        23,
+        DTypes::of(&[DType::F16, DType::BF16, DType::F32]),
+        rotary_embedding,
+    ),
     Composite::new("TensorScatter", 24, DTypes::IR4, tensor_scatter),
     Composite::new("NegativeLogLikelihoodLoss", 13, REALS, |p| loss(p, false)),
     Composite::new("SoftmaxCrossEntropyLoss", 13, REALS, |p| loss(p, true)),

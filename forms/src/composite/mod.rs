@@ -82,7 +82,9 @@ impl Composite {
 
 /// Every such operator.
 pub fn all() -> impl Iterator<Item = &'static Composite> {
-    [vision::ALL, recurrent::ALL, language::ALL, integral::ALL, signal::ALL, learning::ALL].into_iter().flatten()
+    [vision::ALL, recurrent::ALL, language::ALL, integral::ALL, signal::ALL, learning::ALL]
+        .into_iter()
+        .flatten()
 }
 
 /// The operator of that name.

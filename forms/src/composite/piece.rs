@@ -194,7 +194,11 @@ impl<'r> Piece<'r> {
 
     /// An integer.
     pub(crate) fn int(&mut self, name: &str, value: i64) {
-        self.attribute(name, AttributeType::Int, AttributeProto { i: Some(value), ..AttributeProto::default() });
+        self.attribute(
+            name,
+            AttributeType::Int,
+            AttributeProto { i: Some(value), ..AttributeProto::default() },
+        );
     }
 
     /// An attribute that is 0 or 1, and left out in half of the draws where it is 0.
@@ -214,7 +218,11 @@ impl<'r> Piece<'r> {
 
     /// A float.
     pub(crate) fn float(&mut self, name: &str, value: f32) {
-        self.attribute(name, AttributeType::Float, AttributeProto { f: Some(value), ..AttributeProto::default() });
+        self.attribute(
+            name,
+            AttributeType::Float,
+            AttributeProto { f: Some(value), ..AttributeProto::default() },
+        );
     }
 
     /// A list of floats.

@@ -184,7 +184,8 @@ impl Placed {
             Operand::Absent | Operand::Parameter(_) => Some(None),
         };
         let inputs = self.operands.iter().map(input).collect::<Option<_>>()?;
-        let outputs = self.outputs.iter().map(|&value| draft.value(value, model).map(Some)).collect::<Option<_>>()?;
+        let outputs =
+            self.outputs.iter().map(|&value| draft.value(value, model).map(Some)).collect::<Option<_>>()?;
         Some(Bound { inputs, outputs })
     }
 }
@@ -193,7 +194,8 @@ impl Draft {
     /// The nodes of some operators in place of those that they are written out in; `None` where the program does not have these.
     pub(crate) fn folded(mut self, placed: &[Placed], model: &Model) -> Option<Self> {
         // All are looked up first: what is folded has other nodes.
-        let bound: Vec<Bound> = placed.iter().map(|placed| placed.bound(&self, model)).collect::<Option<_>>()?;
+        let bound: Vec<Bound> =
+            placed.iter().map(|placed| placed.bound(&self, model)).collect::<Option<_>>()?;
         for (placed, bound) in placed.iter().zip(bound) {
             self = self.fold(placed, bound)?;
         }
@@ -216,8 +218,11 @@ impl Draft {
             std::mem::take(&mut self.body_mut().nodes).into_iter().partition(is_inside);
         self.body_mut().nodes = rest;
         let gone = |value: ValueId| !outputs.contains(&Some(value));
-        let inner: Vec<ValueId> =
-            inside.iter().flat_map(|node| node.outputs.iter().flatten().copied()).filter(|&v| gone(v)).collect();
+        let inner: Vec<ValueId> = inside
+            .iter()
+            .flat_map(|node| node.outputs.iter().flatten().copied())
+            .filter(|&v| gone(v))
+            .collect();
         self.body_mut().declared.retain(|said| said.value.is_none_or(|value| !inner.contains(&value)));
         let mut node = Node::new(placed.name, inputs, outputs);
         node.rest.name = Some(format!("n{}", placed.nodes.start));

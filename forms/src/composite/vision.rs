@@ -24,7 +24,8 @@ fn resize(p: &mut Piece<'_>) -> Option<()> {
     // What lies between elements has a bound in f32 alone.
     let modes: &[&str] = if dtype == DType::F32 { &["nearest", "linear", "cubic"] } else { &["nearest"] };
     let mode = p.word("mode", modes)?;
-    let mut ways = vec!["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_crop_and_resize"];
+    let mut ways =
+        vec!["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_crop_and_resize"];
     if p.opset >= 19 {
         ways.push("half_pixel_symmetric");
     }

@@ -27,7 +27,9 @@ pub(super) fn lacking(
 ) -> Result<BTreeMap<&'static str, DTypes>, WorkerError> {
     let newest = opset.unwrap_or(*ir::graph::OPSETS.end()).min(*ir::graph::OPSETS.end());
     let all: Vec<(&Composite, DType)> = forms::composite::all()
-        .flat_map(|composite| composite.dtypes.intersection(support.dtypes).iter().map(move |on| (composite, on)))
+        .flat_map(|composite| {
+            composite.dtypes.intersection(support.dtypes).iter().map(move |on| (composite, on))
+        })
         .collect();
     let lacks = runner.each(&all, |&(composite, dtype)| lacks(runner, composite, dtype, newest))?;
     let mut lacking: BTreeMap<&'static str, DTypes> = BTreeMap::new();

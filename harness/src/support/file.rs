@@ -138,7 +138,8 @@ impl Support {
             let start = keys.facts.span().start;
             let [fact] = &keys.facts.get_ref()[..] else { return Err(at(start, why())) };
             let names = fact.strip_prefix(ON).ok_or_else(|| at(start, why()))?;
-            let dtypes = names.split(" or ").map(|name| name.parse::<DType>().map_err(|e| at(start, e.to_string())));
+            let dtypes =
+                names.split(" or ").map(|name| name.parse::<DType>().map_err(|e| at(start, e.to_string())));
             let name = forms::composite::find(keys.operator.get_ref()).map_or("", |composite| composite.name);
             Ok((name, dtypes.collect::<Result<_, _>>()?))
         };
@@ -177,11 +178,7 @@ impl Support {
         for (name, dtypes) in &self.composites {
             let dtypes: Vec<&str> = dtypes.iter().map(DType::name).collect();
             let fact = format!("{ON}{}", dtypes.join(" or "));
-            out += &format!(
-                "\n[[lacking]]\noperator = {}\nwhere = [{}]\n",
-                quoted(name),
-                quoted(&fact)
-            );
+            out += &format!("\n[[lacking]]\noperator = {}\nwhere = [{}]\n", quoted(name), quoted(&fact));
         }
         out
     }
