@@ -177,7 +177,7 @@ fn a_run_that_compares_nothing_says_so() {
             "--nodes",
             "1",
             "--ops",
-            "HardSwish",
+            "ReduceLogSum",
             "--dtypes",
             "f32",
             "--out",

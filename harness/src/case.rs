@@ -283,7 +283,7 @@ impl Maker<'_> {
         let mut opsets = settings.opsets();
         if opsets.is_empty() {
             // Operators that are written out where they are read may be all that is asked for.
-            opsets = (*ir::graph::OPSETS.start()..=settings.opset).collect();
+            opsets = forms::composite::opsets(&settings).collect();
         }
         if self.opset.is_none()
             && let Some(&opset) = opsets.choose(&mut stream.child("opset").rng())

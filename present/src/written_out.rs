@@ -47,5 +47,8 @@ pub fn markdown(rows: &[Row]) -> String {
     }
     let drawn = rows.iter().filter(|row| row.drawn_since.is_some()).count();
     let default = rows.iter().filter(|row| row.domain.is_empty()).count();
-    out + &format!("\n{} operators, {default} of them of ONNX's default domain; {drawn} are drawn.\n", rows.len())
+    out + &format!(
+        "\n{} operators, {default} of them of ONNX's default domain; {drawn} are drawn.\n",
+        rows.len()
+    )
 }

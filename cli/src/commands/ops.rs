@@ -33,7 +33,11 @@ pub(crate) fn run(common: Common, args: Ops) -> anyhow::Result<Exit> {
         }
         for r in written_out::rows() {
             let since = r.drawn_since.map_or_else(|| "--".to_owned(), |since| format!("{since:>2}"));
-            out += &format!("{:<26} {since}  written out where it is read  {}\n", r.operator, r.dtypes.join(" "));
+            out += &format!(
+                "{:<26} {since}  written out where it is read  {}\n",
+                r.operator,
+                r.dtypes.join(" ")
+            );
         }
         screen::text(&out)?;
     }

@@ -106,7 +106,7 @@ fn tree_ensemble_regressor(p: &mut Piece<'_>) -> Option<()> {
     p.ints("nodes_falsenodeids", &each(&|_| [2, 0, 0]));
     let leaves = |of: &dyn Fn(i64) -> [i64; 2]| (0..trees).flat_map(of).collect::<Vec<i64>>();
     let ids: Vec<i64> = (0..2 * trees).map(|_| p.size(0..=targets - 1)).collect();
-    let weights = p.quarters(2 * trees);
+    let weights: Vec<f32> = (0..2 * trees).map(|_| p.size(-999..=999) as f32 / 250.0).collect();
     p.ints("target_treeids", &leaves(&|tree| [tree; 2]));
     p.ints("target_nodeids", &leaves(&|_| [1, 2]));
     p.ints("target_ids", &ids);

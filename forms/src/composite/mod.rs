@@ -97,6 +97,26 @@ pub fn usual() -> Composites {
     Composites { share: 0.12, each: all().map(|composite| (composite.name, composite.dtypes)).collect() }
 }
 
+/// Those that may occur in an opset, with the dtypes of their first operands.
+fn available(
+    settings: &graphgen::Settings,
+    opset: u32,
+) -> impl Iterator<Item = (&'static Composite, DTypes)> {
+    all()
+        .filter(move |composite| composite.since <= opset)
+        .filter_map(|composite| {
+            let dtypes = settings.composites.each.get(composite.name)?;
+            Some((composite, dtypes.intersection(settings.wanted).intersection(settings.dtypes)))
+        })
+        .filter(|(_, dtypes)| !dtypes.is_empty())
+}
+
+/// The opsets in which one of those that may occur is there, up to the settings'.
+pub fn opsets(settings: &graphgen::Settings) -> impl Iterator<Item = u32> {
+    let all = *ir::graph::OPSETS.start()..=settings.opset;
+    all.filter(|&opset| available(settings, opset).next().is_some())
+}
+
 /// How often another one is drawn where a draw finds no room.
 const TRIES: u64 = 6;
 
@@ -111,13 +131,9 @@ pub fn compose(
     settings: &graphgen::Settings,
     stream: Stream,
 ) -> Vec<Placed> {
-    let Composites { share, each } = &settings.composites;
+    let share = settings.composites.share;
     let mut rng = stream.rng();
-    let there: Vec<(&Composite, DTypes)> = all()
-        .filter(|composite| composite.since <= model.opset)
-        .filter_map(|composite| Some((composite, each.get(composite.name)?.intersection(settings.wanted))))
-        .filter(|(_, dtypes)| !dtypes.intersection(settings.dtypes).is_empty())
-        .collect();
+    let there: Vec<(&Composite, DTypes)> = available(settings, model.opset).collect();
     if there.is_empty() || !rng.random_bool(share.clamp(0.0, 1.0)) {
         return Vec::new();
     }
