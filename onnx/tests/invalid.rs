@@ -282,7 +282,7 @@ fn beyond_this_program() {
         let sequence = type_proto::Value::SequenceType(Box::default());
         g.input[0].r#type.as_mut().unwrap().value = Some(sequence);
     });
-    unsupported(&["STRING"], |_, g| {
+    unsupported(&["strings"], |_, g| {
         let tensor = type_proto::Tensor { elem_type: Some(8), shape: None };
         g.input[0].r#type.as_mut().unwrap().value = Some(type_proto::Value::TensorType(tensor));
     });

@@ -20,6 +20,16 @@ fn through_text(proto: &ModelProto) -> ModelProto {
     back
 }
 
+/// Operators that pick as many elements as their operands say: a model with one is read for values, which these have not.
+const COUNTED: [&str; 2] = ["NonZero", "Compress"];
+
+/// Settings without these.
+fn settings() -> Settings {
+    let mut settings = Settings::default();
+    settings.operators.retain(|name| !COUNTED.contains(name));
+    settings
+}
+
 fn drawn(opset: u32, seed: u64, settings: Settings) -> Model {
     let settings = Settings { opset, function: 0.4, ..settings };
     generate(&settings, &Weights, Stream::new(u64::from(opset)).at(seed)).model
@@ -28,7 +38,7 @@ fn drawn(opset: u32, seed: u64, settings: Settings) -> Model {
 /// Every operator in the oldest and the newest opset that has it, with the attributes, constants and functions that are drawn.
 #[test]
 fn a_generated_model_is_read_back_from_text() {
-    for spec in ops::drawn() {
+    for spec in ops::drawn().filter(|spec| !COUNTED.contains(&spec.name)) {
         for opset in [spec.since(), *ir::graph::OPSETS.end()] {
             let settings = Settings { nodes: 4, operators: [spec.name].into(), ..Settings::default() };
             let model = drawn(opset, 1, settings);
@@ -44,7 +54,7 @@ fn a_generated_model_is_read_back_from_text() {
 fn a_model_that_breaks_a_rule_breaks_it_in_text_too() {
     let mut broken = BTreeSet::new();
     for seed in 0..30 {
-        let valid = export(&drawn(21, seed, Settings::default())).unwrap();
+        let valid = export(&drawn(21, seed, settings())).unwrap();
         for rule in onnx::violate::rules() {
             let Some(violation) = rule.violate(&valid, Stream::new(seed)) else { continue };
             if text::print(&violation.model).left_out.is_empty() {
@@ -111,7 +121,7 @@ proptest! {
 
     #[test]
     fn no_damage_to_a_text_makes_the_parser_panic(seed in 0..50u64, at in 0.0..1.0f64, piece in prop::sample::select(PIECES)) {
-        let whole = text::print(&export(&drawn(21, seed, Settings::default())).unwrap()).to_string();
+        let whole = text::print(&export(&drawn(21, seed, settings())).unwrap()).to_string();
         let at = whole.floor_char_boundary((whole.len() as f64 * at) as usize);
         let _ = text::parse(&whole[..at]);
         if let Ok(model) = text::parse(&format!("{}{piece}{}", &whole[..at], &whole[at..])) {

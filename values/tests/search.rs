@@ -181,7 +181,7 @@ fn most_random_graphs_need_few_runs() {
     let runs: u32 = found.iter().map(|f| f.runs).sum();
     println!("{defined} of 300 defined, {at_once} at once, {runs} runs");
     assert!(defined >= 285, "{defined} of 300");
-    assert!(runs < 300 * 8, "{runs} runs");
+    assert!(runs < 300 * 10, "{runs} runs");
 }
 
 #[test]

@@ -87,8 +87,12 @@ pub(super) fn serve_on(
             Request::Run(header) => header,
         };
         let (reply, tensors) = answer(engine, header, &mut input)?;
-        output.write_all(&protocol::frame(&reply, &[])?)?;
-        for bytes in &tensors {
+        // An answer is written in one go, but for large tensors, which are not copied for that.
+        let is_small = tensors.iter().map(Vec::len).sum::<usize>() <= PIPE;
+        let (together, apart) = if is_small { (&tensors[..], &[][..]) } else { (&[][..], &tensors[..]) };
+        let together: Vec<&[u8]> = together.iter().map(Vec::as_slice).collect();
+        output.write_all(&protocol::frame(&reply, &together)?)?;
+        for bytes in apart {
             output.write_all(bytes)?;
         }
         if input.buffer().is_empty() || !matches!(reply, Reply::Ok { .. }) {
