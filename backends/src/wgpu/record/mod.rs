@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `tensor` | device memory, and the way there and back |
+//! | `readback` | the results of a submission, in one piece |
 //! | `trace` | launches for others to repeat |
 //! | `view` | broadcasting and striding as data |
 //!
@@ -10,6 +11,7 @@
 //! pipeline serves every shape. Nothing runs until [`Gpu::flush`] or a download, so a graph is one submission and its
 //! intermediates never leave the device.
 
+mod readback;
 mod tensor;
 mod trace;
 mod view;
@@ -158,7 +160,7 @@ impl Gpu {
         if count == 0 {
             return Ok(());
         }
-        let groups = self.workgroups(name, count)?;
+        let groups = self.workgroups(name, shader.workgroups(count))?;
         let traced = self.trace(shader, words, inputs, output, groups)?;
         self.record(shader, words, inputs, output, groups)?;
         traced.map_or(Ok(()), |traced| self.keep(traced, output))
@@ -215,33 +217,9 @@ impl Gpu {
         self.guarded("submission", || recorder.submit(self))
     }
 
-    /// Records copies of whole buffers, submits everything, and returns the copies, ready to be mapped.
-    pub(crate) fn submit_with_copies(
-        &self,
-        buffers: &[&wgpu::Buffer],
-    ) -> Result<Vec<wgpu::Buffer>, GpuError> {
-        let mut recorder = lock(&self.recorder);
-        self.guarded("readback", || {
-            let staging = buffers.iter().map(|source| {
-                let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("readback"),
-                    size: source.size(),
-                    usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-                    mapped_at_creation: false,
-                });
-                recorder.encoder(&self.device).copy_buffer_to_buffer(source, 0, &staging, 0, source.size());
-                staging
-            });
-            let staging = staging.collect();
-            recorder.submit(self);
-            staging
-        })
-    }
-
-    /// Spreads an invocation per element over three dimensions of at most the device's workgroups each.
-    fn workgroups(&self, what: &str, count: usize) -> Result<[u32; 3], GpuError> {
+    /// Spreads workgroups over three dimensions of at most the device's number each.
+    fn workgroups(&self, what: &str, groups: usize) -> Result<[u32; 3], GpuError> {
         let most = self.limits.max_compute_workgroups_per_dimension as usize;
-        let groups = count.div_ceil(WORKGROUP as usize);
         let x = groups.min(most);
         let y = groups.div_ceil(x).min(most);
         let z = groups.div_ceil(x * y);
@@ -249,7 +227,7 @@ impl Gpu {
         let numbers = x * y * z * WORKGROUP as usize;
         if z > most || numbers > u32::MAX as usize {
             let what = format!("a launch of {what}");
-            return Err(GpuError::TooLarge { what, needed: count as u64, limit: u64::from(u32::MAX) });
+            return Err(GpuError::TooLarge { what, needed: numbers as u64, limit: u64::from(u32::MAX) });
         }
         Ok([x as u32, y as u32, z as u32])
     }
