@@ -29,7 +29,7 @@ import numpy as np
 
 VERSION = 1
 # The kinds of inputs and outputs.
-VALUES = ["tensor", "sequence", "optional", "optional sequence"]
+VALUES = ["tensor", "sequence", "optional", "optional sequence", "strings"]
 THREADS = int(os.environ.get("ONNXSMITH_THREADS", "1"))
 DTYPES = {
     name: np.dtype(dtype)
@@ -81,8 +81,8 @@ def serve(description, load, lacks=lambda message: False):
     """Serves a runtime until standard input ends.
 
     `description` holds the fields of `hello`. `load(model, level)` gives a function from inputs by name to outputs by
-    name, as numpy arrays. A sequence is a list of them; an optional is what it holds, or `None`. Neither comes in unless
-    `description["values"]` names it: `VALUES` is all. `lacks` tells a message that says "I do not have that" from one
+    name, as numpy arrays. A sequence is a list of them; an optional is what it holds, or `None`; strings are an array of `str`.
+    None of these comes in unless `description["values"]` names it: `VALUES` is all. `lacks` tells a message that says "I do not have that" from one
     that finds fault.
     """
     for line in iter(FRAMES_IN.readline, b""):
@@ -126,11 +126,19 @@ def run(request, levels, model, inputs, load, lacks):
 
 def value(header):
     """What a request says an input is, with the bytes that follow."""
+    if "sequence" in header and "shape" in header:
+        return strings(header)
     if "sequence" in header:
         return [value(item) for item in header["sequence"]]
     if "optional" in header:
         return next(map(value, header["optional"]), None)
     return array(header, FRAMES_IN.read(header["bytes"]))
+
+
+def strings(header):
+    """The array of strings that a request has the bytes of."""
+    texts = [FRAMES_IN.read(item["bytes"]).decode(errors="surrogateescape") for item in header["sequence"]]
+    return np.array([*texts, None], object)[:-1].reshape(header["shape"])
 
 
 def array(blob, data):
@@ -149,6 +157,8 @@ def blob(wanted, value, blobs):
     if wanted.get("kind", "tensor").startswith("optional"):
         held = [] if value is None else [content(name, value, blobs)]
         return {"name": name, "optional": held}
+    if wanted.get("kind") == "strings":
+        return {"name": name} | texts(name, value, blobs)
     return {"name": name} | content(name, value, blobs)
 
 
@@ -157,6 +167,17 @@ def content(name, value, blobs):
     if isinstance(value, list):
         return {"sequence": [part(name, item, blobs) for item in value]}
     return part(name, value, blobs)
+
+
+def texts(name, value, blobs):
+    """A tensor of strings."""
+    value = np.asarray(value)
+    if value.dtype.kind not in "OSUT":
+        raise Unsupported(f"output `{name}` has dtype {value.dtype}")
+    flat = [text if isinstance(text, bytes) else str(text).encode(errors="surrogateescape") for text in value.reshape(-1)]
+    blobs.extend(flat)
+    items = [{"dtype": "u8", "shape": [len(text)], "bytes": len(text)} for text in flat]
+    return {"shape": list(value.shape), "sequence": items}
 
 
 def part(name, value, blobs):

@@ -90,7 +90,7 @@ fn what_an_engine_lacks_is_found_and_drawn_no_more() {
         "Softmax: all of it",
     ];
     assert_eq!(forms(&target.support), expected);
-    assert!(target.support.functions && target.support.opset == Some(26));
+    assert!(target.support.functions && target.support.opset == Some(28));
 
     let maker = |settings| Maker { swarm: false, values: Values::None, ..Maker::new(9, settings) };
     let (narrow, wide) = (maker(target.narrow(settings.clone())), maker(settings));

@@ -18,7 +18,7 @@ pub struct Problem {
 }
 
 /// The opsets that a problem made by hand may have. Most engines know the first.
-const OPSETS: std::ops::RangeInclusive<u32> = 17..=26;
+const OPSETS: std::ops::RangeInclusive<u32> = 17..=28;
 
 impl Problem {
     /// One use of an operator, all of whose operands are inputs, in the first opset that has it so. `None` where none has, or the

@@ -21,7 +21,7 @@ const EXACT: [&str; 4] = ["Constant node", "default", "sizes", "value_info"];
 /// A model in an opset of its own, with inputs on which it is defined.
 fn model(seed: u64) -> (Model, Vec<(String, Tensor)>) {
     let stream = Stream::new(seed);
-    let opset = stream.child("opset").rng().random_range(13..=26);
+    let opset = stream.child("opset").rng().random_range(ir::graph::OPSETS);
     let settings = Settings { opset, nodes: 8, function: 0.2, ..Settings::default() };
     let generated = generate(&settings, &Weights, stream.child("structure"));
     let budget = Budget { runs: 4, ..Budget::default() };

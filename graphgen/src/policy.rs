@@ -3,6 +3,7 @@
 mod file;
 mod pattern;
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use ir::Choices;
@@ -31,8 +32,8 @@ pub trait Policy {
     }
 }
 
-/// Every operator equally often, but the elementwise tables together no more than a third of all nodes, and
-/// some chains that optimisers look for.
+/// Every operator equally often, but the elementwise tables together no more than a third of all nodes, casts somewhat more often,
+/// and some chains that optimisers look for.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Weights;
 
@@ -54,6 +55,18 @@ const CHAINS: &[&[&str]] = &[
     &["Unsqueeze", "Expand"],
     &["Div", "Erf", "Add", "Mul"],
     &["Sub", "Pow", "ReduceMean", "Sqrt"],
+    &["Transpose", "Add"],
+    &["Transpose", "Mul"],
+    &["Transpose", "Concat"],
+    &["Transpose", "Softmax"],
+    &["Transpose", "ReduceSum"],
+    &["MatMul", "Mul"],
+    &["Mul", "MatMul"],
+    &["Slice", "Slice"],
+    &["Greater", "Not"],
+    &["LessOrEqual", "Not"],
+    &["And", "Not"],
+    &["Or", "Not"],
 ];
 
 /// Operators that take many operations for each element. Without one of them a graph reaches a large amount of operations
@@ -66,16 +79,27 @@ static PATTERNS: LazyLock<Vec<Pattern>> =
 
 impl Policy for Weights {
     fn weight(&self, spec: &Spec) -> u32 {
-        // A unary row has one operand and one output of the same dtypes and no attributes, but for those of narrow dtypes,
-        // which are not drawn.
-        let has_none = spec.fields.iter().all(|field| ABOUT_NARROW.contains(&field.name));
-        let plain = has_none && spec.inputs.len() == 1 && spec.inputs[0].types == spec.outputs[0];
-        if plain { 2 } else { 5 }
+        static WEIGHTS: LazyLock<BTreeMap<&str, u32>> =
+            LazyLock::new(|| ops::registry().map(|spec| (spec.name, weight(spec))).collect());
+        WEIGHTS.get(spec.name).copied().unwrap_or_default()
     }
 
     fn patterns(&self) -> &[Pattern] {
         &PATTERNS
     }
+}
+
+fn weight(spec: &Spec) -> u32 {
+    let schema = ops::schema::in_force(spec.name, *ir::graph::OPSETS.end());
+    let mut attributes = schema.iter().flat_map(|schema| &schema.attributes).map(|attribute| attribute.name);
+    // One that is told the dtype of its result has as many uses as there are pairs.
+    if attributes.any(|name| name == "to") {
+        return 8;
+    }
+    // A unary row has one operand and one output of the same dtypes.
+    let is_plain = spec.fields.iter().all(|field| ABOUT_NARROW.contains(&field.name));
+    let is_unary = spec.inputs.len() == 1 && spec.inputs[0].types == spec.outputs[0];
+    if is_plain && is_unary { 2 } else { 5 }
 }
 
 /// One of the operators, by the policy's weights.

@@ -26,12 +26,12 @@ const TASTE: Taste = Taste {
     wanted_rank: 0.75,
     scalar: 0.06,
     wanted_dtype: 0.9,
-    f32: 0.5,
+    f32: 0.3,
     from_end: 0.3,
     flag: 0.5,
     long_dim: 0.2,
     usual_dim: 0.5,
-    bf16_stage: 0.1,
+    bf16_stage: 0.04,
     again: 0.0,
 };
 
@@ -148,19 +148,19 @@ impl Default for Settings {
             high_ranks: 0.15,
             max_dim: 8,
             long_dims: 0.2,
-            equal_dims: 0.25,
+            equal_dims: 0.35,
             max_elements: 2048,
             grown: Grown::default(),
             budget: Budget::default(),
-            empty_dims: 0.05,
+            empty_dims: 0.08,
             backward: 0.35,
             function: 0.1,
             constant: 0.4,
             tap: 0.08,
-            pattern: 0.12,
+            pattern: 0.16,
             related: 0.15,
             reuse: 0.3,
-            again: 0.06,
+            again: 0.12,
             forms: Forms::default(),
         }
     }
@@ -308,6 +308,6 @@ mod tests {
     #[test]
     fn an_operator_is_drawn_in_the_opsets_that_have_it() {
         let swish = Settings { operators: ["Swish"].into(), ..Settings::default() };
-        assert_eq!(swish.opsets(), [24, 25, 26]);
+        assert_eq!(swish.opsets(), [24, 25, 26, 27, 28]);
     }
 }

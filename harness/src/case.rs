@@ -84,7 +84,7 @@ pub enum Values {
     None,
     /// Values on which everything is defined.
     Plain,
-    /// Adversarial ones in one case of four.
+    /// Adversarial ones in one case of three.
     #[default]
     Mixed,
     /// Such values, moved to edges of some operators where that can be done.
@@ -92,7 +92,7 @@ pub enum Values {
 }
 
 /// One case in so many is adversarial where they are mixed.
-const ADVERSARIAL_ONE_IN: u32 = 4;
+const ADVERSARIAL_ONE_IN: u32 = 3;
 
 impl Values {
     /// Whether a case is to be adversarial.

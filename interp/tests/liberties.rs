@@ -96,7 +96,7 @@ fn a_sum_that_is_scaled_last_may_be_a_negative_zero() {
 #[test]
 fn a_batch_may_be_centred_first_or_folded() {
     let line = |dtype, x, parameters: [f64; 3]| {
-        let op = BatchNorm { epsilon: 0.0, momentum: 0.9 };
+        let op = BatchNorm { epsilon: 0.0, momentum: 0.9, training_mode: false };
         let [scale, bias, mean] = parameters.map(|v| tensor(dtype, &[1], &[v]));
         reference(op, &[tensor(dtype, &[1, 1], &[x]), scale, bias, mean, tensor(dtype, &[1], &[1.0])])
     };

@@ -36,6 +36,27 @@ fn a_power_of_negative_zero_has_either_sign_where_the_exponent_is_rounded() {
 }
 
 #[test]
+fn one_of_two_zeros_has_either_sign_where_the_choice_is_undecidable() {
+    // Two exponentials of one number may differ, so that one may be the greater.
+    let text = "onnxsmith 1 opset 23 graph { %0: f32[1] = variable \"x\" %1: f32[1] = constant {-0.0} \
+                %2: f32[1] = constant {0.0} %3: f32[1] = Exp(%0) %4: f32[1] = Exp(%0) %5: bool[1] = Greater(%3, %4) \
+                %6: f32[1] = Where(%5, %1, %2) return \"y\" = %6 }";
+    let chosen = reference(text, &[&[0.3]], &Profile::TIGHT);
+    let accepts = |v| accepts(&chosen, &[v], &Profile::TIGHT);
+    assert!(accepts(0.0) && accepts(-0.0) && !accepts(1e-45));
+}
+
+#[test]
+fn a_product_too_small_for_its_bound_has_either_sign() {
+    // The hyperbolic cosine of 0 is 1, the inverse of that 0 to within a denormal, which a denormal is multiplied by.
+    let text = "onnxsmith 1 opset 23 graph { %0: f64[1, 1] = variable \"x\" %1: f64[1, 1] = constant {-1e-308} \
+                %2: f64[1, 1] = Acosh(%0) %3: f64[1, 1] = MatMul(%2, %1) return \"y\" = %3 }";
+    let product = reference(text, &[&[1.0]], &Profile::TIGHT);
+    let accepts = |v| accepts(&product, &[v], &Profile::TIGHT);
+    assert!(accepts(0.0) && accepts(-0.0) && !accepts(1e-300));
+}
+
+#[test]
 fn a_denormal_that_is_compared_as_zero_may_go_on_as_it_is() {
     let relu =
         "onnxsmith 1 opset 16 graph { %0: f32[1] = variable \"x\" %1: f32[1] = Relu(%0) return \"y\" = %1 }";

@@ -1,8 +1,9 @@
-//! What a model gets at an input or gives at an output: a tensor, a sequence of tensors, or an optional.
+//! What a model gets at an input or gives at an output: a tensor, a sequence of tensors, an optional, or a tensor of strings.
 //!
-//! Graphs hold tensors alone, and so does all that computes and judges. What is no tensor is taken apart at the edge
-//! ([`Datum::parts`]): a sequence is its length and its elements, an optional is whether it holds something, and that. So a
-//! length that is wrong is a wrong number like any other. [`Kind::gather`] puts the parts together again.
+//! Graphs hold tensors of numbers alone, and so does all that computes and judges. What is no such tensor is taken apart at the edge
+//! ([`Datum::parts`]): a sequence is its length and its elements, an optional is whether it holds something, and that, and a tensor of
+//! strings is its shape and the bytes of each. So a length or a letter that is wrong is a wrong number like any other. [`Kind::gather`]
+//! puts the parts together again.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -11,7 +12,7 @@ use std::str::FromStr;
 
 use crate::{DType, Tensor, Type};
 
-/// A tensor, a sequence of tensors, or an optional of either. `T` is what stands for a tensor: the tensor itself, its name.
+/// A tensor, a sequence of tensors, an optional of either, or a tensor of strings. `T` is what stands for a tensor: the tensor itself, its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Datum<T = Tensor> {
     /// A tensor.
@@ -20,6 +21,17 @@ pub enum Datum<T = Tensor> {
     Sequence(Vec<T>),
     /// An optional, with what it holds.
     Optional(Option<Held<T>>),
+    /// A tensor of strings.
+    Strings(Strings<T>),
+}
+
+/// A tensor of strings.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Strings<T = Tensor> {
+    /// The size of each axis.
+    pub shape: Vec<i64>,
+    /// The strings in row-major order, each as a list of u8: its bytes in UTF-8.
+    pub items: Vec<T>,
 }
 
 /// What an optional holds.
@@ -42,6 +54,8 @@ pub enum Kind {
     Optional,
     /// An optional that may hold a sequence of tensors.
     OptionalSequence,
+    /// A tensor of strings.
+    Strings,
 }
 
 /// The name of the length of the sequence of that name: a scalar i64.
@@ -57,6 +71,11 @@ pub fn item_of(name: &str, position: usize) -> String {
 /// The name of whether the optional of that name holds something: a scalar bool.
 pub fn presence_of(name: &str) -> String {
     format!("OptionalHasElement({name})")
+}
+
+/// The name of the shape of the tensor of strings of that name: a list of i64.
+pub fn shape_of(name: &str) -> String {
+    format!("Shape({name})")
 }
 
 fn items_of(name: &str, length: usize) -> Vec<String> {
@@ -94,6 +113,39 @@ impl<T> Held<T> {
     }
 }
 
+impl<T> Strings<T> {
+    /// Strings of that shape, if it has as many places.
+    pub fn new(shape: Vec<i64>, items: Vec<T>) -> Option<Self> {
+        let count =
+            shape.iter().try_fold(1_i64, |count, &size| count.checked_mul(size).filter(|_| size >= 0))?;
+        (usize::try_from(count) == Ok(items.len())).then_some(Self { shape, items })
+    }
+}
+
+impl Strings {
+    /// These strings, if the shape has as many places.
+    pub fn of_texts(shape: Vec<i64>, texts: &[String]) -> Option<Self> {
+        Self::new(shape, texts.iter().map(|text| bytes_of(text)).collect())
+    }
+
+    /// The strings; `None` where bytes are none in UTF-8.
+    pub fn texts(&self) -> Option<Vec<String>> {
+        self.items.iter().map(text_of).collect()
+    }
+}
+
+/// The bytes of a string in UTF-8, as a tensor.
+pub fn bytes_of(text: &str) -> Tensor {
+    let bytes = text.as_bytes();
+    Tensor::from_i128_fn(&Type::new(DType::U8, [bytes.len() as i64]), |i| bytes[i].into())
+}
+
+/// The string whose bytes a tensor has; `None` where they are those of none.
+pub fn text_of(tensor: &Tensor) -> Option<String> {
+    let is_list = tensor.dtype() == DType::U8 && tensor.shape().len() == 1;
+    is_list.then(|| String::from_utf8(tensor.to_bytes()).ok())?
+}
+
 impl<T> Datum<T> {
     /// The same, of references.
     pub fn as_ref(&self) -> Datum<&T> {
@@ -101,6 +153,9 @@ impl<T> Datum<T> {
             Self::Tensor(tensor) => Datum::Tensor(tensor),
             Self::Sequence(items) => Datum::Sequence(items.iter().collect()),
             Self::Optional(held) => Datum::Optional(held.as_ref().map(Held::as_ref)),
+            Self::Strings(Strings { shape, items }) => {
+                Datum::Strings(Strings { shape: shape.clone(), items: items.iter().collect() })
+            }
         }
     }
 
@@ -120,6 +175,10 @@ impl<T> Datum<T> {
                 Datum::Sequence(items.into_iter().map(change).collect::<Result<_, E>>()?)
             }
             Self::Optional(held) => Datum::Optional(held.map(|h| h.try_map(&mut change)).transpose()?),
+            Self::Strings(Strings { shape, items }) => {
+                let items = items.into_iter().map(change).collect::<Result<_, E>>()?;
+                Datum::Strings(Strings { shape, items })
+            }
         })
     }
 
@@ -127,7 +186,9 @@ impl<T> Datum<T> {
     pub fn tensors(&self) -> impl Iterator<Item = &T> {
         let tensors = match self {
             Self::Tensor(tensor) | Self::Optional(Some(Held::Tensor(tensor))) => std::slice::from_ref(tensor),
-            Self::Sequence(items) | Self::Optional(Some(Held::Sequence(items))) => items,
+            Self::Sequence(items)
+            | Self::Optional(Some(Held::Sequence(items)))
+            | Self::Strings(Strings { items, .. }) => items,
             Self::Optional(None) => &[],
         };
         tensors.iter()
@@ -137,7 +198,9 @@ impl<T> Datum<T> {
     pub fn into_tensors(self) -> Vec<T> {
         match self {
             Self::Tensor(tensor) | Self::Optional(Some(Held::Tensor(tensor))) => vec![tensor],
-            Self::Sequence(items) | Self::Optional(Some(Held::Sequence(items))) => items,
+            Self::Sequence(items)
+            | Self::Optional(Some(Held::Sequence(items)))
+            | Self::Strings(Strings { items, .. }) => items,
             Self::Optional(None) => Vec::new(),
         }
     }
@@ -151,7 +214,7 @@ impl<T> Datum<T> {
     pub const fn tensor(&self) -> Option<&T> {
         match self {
             Self::Tensor(tensor) => Some(tensor),
-            Self::Sequence(_) | Self::Optional(_) => None,
+            Self::Sequence(_) | Self::Optional(_) | Self::Strings(_) => None,
         }
     }
 
@@ -164,6 +227,9 @@ impl<T> Datum<T> {
                 Held::Tensor(_) => Held::Tensor(name.to_owned()),
                 Held::Sequence(items) => Held::Sequence(items_of(name, items.len())),
             })),
+            Self::Strings(Strings { shape, items }) => {
+                Datum::Strings(Strings { shape: shape.clone(), items: items_of(name, items.len()) })
+            }
         }
     }
 }
@@ -183,6 +249,12 @@ impl Datum {
                 parts.extend(held.into_iter().flat_map(|held| Self::from(held).parts(name)));
                 parts
             }
+            Self::Strings(Strings { shape, items }) => {
+                let rank = Type::new(DType::I64, [shape.len() as i64]);
+                let shape = (shape_of(name), Tensor::from_i128_fn(&rank, |i| shape[i].into()));
+                let items = items.into_iter().enumerate().map(|(i, item)| (item_of(name, i), item));
+                std::iter::once(shape).chain(items).collect()
+            }
         }
     }
 }
@@ -200,7 +272,8 @@ fn scalar(dtype: DType, value: usize) -> Tensor {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Tensor, Self::Sequence, Self::Optional, Self::OptionalSequence];
+    pub const ALL: [Self; 5] =
+        [Self::Tensor, Self::Sequence, Self::Optional, Self::OptionalSequence, Self::Strings];
 
     /// What it is called.
     pub const fn name(self) -> &'static str {
@@ -209,6 +282,7 @@ impl Kind {
             Self::Sequence => "sequence",
             Self::Optional => "optional",
             Self::OptionalSequence => "optional sequence",
+            Self::Strings => "strings",
         }
     }
 
@@ -222,9 +296,12 @@ impl Kind {
         match (self, datum) {
             (Self::Tensor, Datum::Tensor(_))
             | (Self::Sequence, Datum::Sequence(_))
+            | (Self::Strings, Datum::Strings(_))
             | (Self::Optional, Datum::Optional(None | Some(Held::Tensor(_))))
             | (Self::OptionalSequence, Datum::Optional(None | Some(Held::Sequence(_)))) => true,
-            (Self::Tensor | Self::Sequence | Self::Optional | Self::OptionalSequence, _) => false,
+            (Self::Tensor | Self::Sequence | Self::Optional | Self::OptionalSequence | Self::Strings, _) => {
+                false
+            }
         }
     }
 
@@ -233,7 +310,7 @@ impl Kind {
         match self {
             Self::Optional => Self::Tensor.admits(datum),
             Self::OptionalSequence => Self::Sequence.admits(datum),
-            Self::Tensor | Self::Sequence => false,
+            Self::Tensor | Self::Sequence | Self::Strings => false,
         }
     }
 
@@ -252,6 +329,16 @@ impl Kind {
             }
             Self::Optional => Datum::Optional(Some(Held::Tensor(take(parts, name.to_owned())?))),
             Self::OptionalSequence => Datum::Optional(Some(Held::Sequence(sequence(parts)?))),
+            Self::Strings => {
+                let shape = take(parts, shape_of(name))?;
+                let shape: Vec<i64> = shape.to_i128s().into_iter().map(|size| size as i64).collect();
+                let mut items = Vec::new();
+                while let Some(item) = parts.remove(&item_of(name, items.len())) {
+                    items.push(item);
+                }
+                let missing = item_of(name, items.len());
+                Datum::Strings(Strings::new(shape, items).ok_or(missing)?)
+            }
         })
     }
 }
@@ -277,6 +364,7 @@ impl<T: fmt::Display> fmt::Display for Datum<T> {
                 write!(f, "sequence of ({})", items.join(", "))
             }
             Self::Optional(None) => Ok(()),
+            Self::Strings(Strings { shape, .. }) => write!(f, "strings {shape:?}"),
         }
     }
 }
@@ -306,7 +394,12 @@ mod tests {
         Tensor::from_i128_fn(&Type::new(DType::I32, [length]), |i| i as i128)
     }
 
-    fn each() -> [(Kind, Datum); 7] {
+    fn strings(shape: &[i64], texts: &[&str]) -> Strings {
+        let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+        Strings::of_texts(shape.to_vec(), &texts).unwrap()
+    }
+
+    fn each() -> [(Kind, Datum); 9] {
         let two = || vec![numbers(2), numbers(0)];
         [
             (Kind::Tensor, Datum::Tensor(numbers(3))),
@@ -316,6 +409,8 @@ mod tests {
             (Kind::Optional, Datum::Optional(None)),
             (Kind::OptionalSequence, Datum::Optional(Some(Held::Sequence(two())))),
             (Kind::OptionalSequence, Datum::Optional(Some(Held::Sequence(Vec::new())))),
+            (Kind::Strings, Datum::Strings(strings(&[2, 1], &["a", "é"]))),
+            (Kind::Strings, Datum::Strings(strings(&[0, 3], &[]))),
         ]
     }
 
@@ -353,5 +448,20 @@ mod tests {
         parts.remove("x[0]");
         assert_eq!(Kind::Sequence.gather("x", &mut parts), Err("x[0]".to_owned()));
         assert_eq!(Kind::Optional.gather("x", &mut parts), Err("OptionalHasElement(x)".to_owned()));
+    }
+
+    #[test]
+    fn strings_are_their_bytes_and_as_many_as_there_are_places() {
+        let one = strings(&[], &["né"]);
+        assert_eq!(one.items[0].to_bytes(), [b'n', 0xc3, 0xa9]);
+        assert_eq!(one.texts(), Some(vec!["né".to_owned()]));
+        assert!(Strings::of_texts(vec![2], &["a".to_owned()]).is_none());
+        assert!(Strings::of_texts(vec![-1, -1], &["a".to_owned()]).is_none());
+        assert!(Strings::of_texts(vec![i64::MAX, 2], &[]).is_none());
+        let broken = Tensor::from_i128_fn(&Type::new(DType::U8, [1]), |_| 0xff);
+        assert_eq!(text_of(&broken), None);
+        let mut parts = Datum::Strings(one).parts("x").into_iter().collect();
+        assert!(Kind::Strings.gather("x", &mut parts).is_ok());
+        assert_eq!(Kind::Strings.gather("x", &mut parts), Err("Shape(x)".to_owned()));
     }
 }

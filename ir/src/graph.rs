@@ -230,7 +230,7 @@ impl<O: Operation> Graph<O> {
 }
 
 /// The operator set versions that models may be written in.
-pub const OPSETS: std::ops::RangeInclusive<u32> = 13..=26;
+pub const OPSETS: std::ops::RangeInclusive<u32> = 13..=28;
 
 impl<O: Operation> Model<O> {
     /// A model without functions.

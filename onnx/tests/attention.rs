@@ -129,3 +129,33 @@ fn what_contradicts_itself_is_refused() {
     assert!(why("w = Cast<to = 11>(v) y = Attention(q, k, w)").contains("no such product"));
     assert!(why("y = Attention<q_num_heads = 3>(q, k, v)").contains("3 heads"));
 }
+
+#[test]
+fn scores_and_shares_are_changed_by_graphs() {
+    let read = |node: &str| {
+        let head = "<ir_version: 12, opset_import: [\"\" : 26, \"ai.onnx.preview\" : 1]>";
+        let text =
+            format!("{head}\nm ({INPUTS}) => (y) {{ y = ai.onnx.preview.FlexAttention{node}(q, k, v) }}\n");
+        specialise(&Program::from_text(&text)?, &Options::default())
+    };
+    let values = |node: &str| {
+        let model = read(node).unwrap_or_else(|e: Error| panic!("{e}")).model;
+        let tensor = |x: [f64; 2]| Tensor::from_f64_fn(&Type::new(DType::F32, [1, 1, 2, 1]), |i| x[i]);
+        let operands = [tensor([3.0, 3.0]), tensor([0.0, 0.0]), tensor([2.0, 6.0])];
+        interp::evaluate_plain(&model, &operands).expect("values").remove(0).to_f64s()
+    };
+    assert_eq!(values(""), [4.0, 4.0]);
+    // Shares that are doubled, and a graph that sees no key but the second.
+    let graph = |name: &str, nodes: &str| {
+        format!("{name} = g (float[1, 1, 2, 2] s) => (float[1, 1, 2, 2] t) {{ {nodes} }}")
+    };
+    let doubled = graph("prob_mod", "t = Add(s, s)");
+    assert_eq!(values(&format!("<{doubled}>")), [8.0, 8.0]);
+    let second = graph("score_mod", "m = Constant<value = float[2] {-1e30, 0.0}>() t = Add(s, m)");
+    assert_eq!(values(&format!("<{second}>")), [6.0, 6.0]);
+    assert_eq!(values(&format!("<{second}, {doubled}>")), [12.0, 12.0]);
+    let why = |node: &str| read(node).expect_err("it is not read").to_string();
+    let other = "<score_mod = g (float[1, 1, 2, 2] s) => (t) { t = Transpose<perm = [0, 2, 1, 3]>(s) }>";
+    assert!(why(other).contains("`score_mod`"));
+    assert!(why("<scale = -1.0>").contains("square root"));
+}

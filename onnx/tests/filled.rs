@@ -9,7 +9,12 @@ use onnxsmith_onnx::program::Program;
 
 /// A program that takes a shape or a limit `n` of int64, and `x` of float.
 fn read(inputs: &str, nodes: &str, known: &[(&str, Tensor)]) -> Result<Imported, Error> {
-    let text = format!("<ir_version: 10, opset_import: [\"\" : 21]>\nm ({inputs}) => (y) {{ {nodes} }}\n");
+    read_in(21, inputs, nodes, known)
+}
+
+fn read_in(opset: u32, inputs: &str, nodes: &str, known: &[(&str, Tensor)]) -> Result<Imported, Error> {
+    let text =
+        format!("<ir_version: 10, opset_import: [\"\" : {opset}]>\nm ({inputs}) => (y) {{ {nodes} }}\n");
     let known: BTreeMap<String, Datum> =
         known.iter().map(|(name, tensor)| ((*name).to_owned(), tensor.clone().into())).collect();
     specialise(&Program::from_text(&text)?, &Options { known_inputs: &known, ..Options::default() })
@@ -76,6 +81,20 @@ fn a_range_of_floats_is_known_where_nothing_is_rounded() {
     assert_eq!(result(&range("0.5").expect("a model"), &x).to_f64s(), [0.5, 1.0, 1.5]);
     assert!(matches!(range("0.1"), Err(Error::Unsupported { .. })));
     assert!(matches!(range("0.0"), Err(Error::Invalid { .. })));
+}
+
+/// From 2048 to 2052 by 1, of which the text has the bits: 2049 and 2051 are between two numbers of f16.
+#[test]
+fn a_range_of_halves_is_computed_in_f32_and_rounded() {
+    let range = |opset, attribute: &str| {
+        let constants = "a = Constant<value = float16[1] {26624}>() b = Constant<value = float16[1] {26626}>() \
+                         c = Constant<value = float16[1] {15360}>()";
+        read_in(opset, "float[1] x", &format!("{constants} y = Range{attribute}(a, b, c)"), &[])
+    };
+    let x = [Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| 0.0)];
+    assert_eq!(result(&range(27, "").expect("a model"), &x).to_f64s(), [2048.0, 2048.0, 2050.0, 2052.0]);
+    assert!(matches!(range(27, "<stash_type = 10>"), Err(Error::Unsupported { .. })));
+    assert!(matches!(range(26, ""), Err(Error::Invalid { .. })));
 }
 
 #[test]

@@ -379,6 +379,26 @@ fn a_function_with_a_branch_is_written_out_where_it_is_called() {
     assert_eq!(last.path.bodies(), [Within { node: 5, inside: Inside::Call(0) }]);
 }
 
+#[test]
+fn a_function_that_reads_a_count_from_its_operand_is_written_out_where_it_is_called() {
+    let mut model = model(&[("x", DType::F32), ("z", DType::F32)], vec![], &["y", "w"]);
+    let mine = || Some("mine".to_owned());
+    model.functions.push(FunctionProto {
+        name: Some("Places".to_owned()),
+        domain: mine(),
+        input: vec!["x".to_owned()],
+        output: vec!["y".to_owned()],
+        node: vec![node("NonZero", &["x"], &["y"])],
+        opset_import: model.opset_import.clone(),
+        ..Default::default()
+    });
+    model.opset_import.push(OperatorSetIdProto { domain: mine(), version: Some(1) });
+    let call = |x: &str, y: &str| NodeProto { domain: mine(), ..node("Places", &[x], &[y]) };
+    model.graph.as_mut().unwrap().node.extend([call("x", "y"), call("z", "w")]);
+    let inputs = [("x", floats(&[0.0, 3.0, 1.0])), ("z", floats(&[5.0, 0.0, 0.0]))];
+    assert_eq!(run(&model, &inputs), [vec![1.0, 2.0], vec![0.0]]);
+}
+
 /// The program of a model after an edit, as a model.
 #[track_caller]
 fn edited(model: &ModelProto, edit: impl FnOnce(&Program) -> Option<Program>) -> ModelProto {

@@ -91,9 +91,8 @@ fn older_opsets_had_no_half_pixels() {
 #[test]
 fn what_is_not_known_is_refused() {
     let why = |nodes: &str| read(18, "1, 4", nodes).expect_err("it is refused").to_string();
-    assert!(why(&by(2.0, "antialias = 1")).contains("`antialias`"));
-    assert!(why(&by(2.0, "mode = \"cubic\", exclude_outside = 1")).contains("`exclude_outside`"));
-    assert!(why(&by(2.0, "coordinate_transformation_mode = \"tf_crop_and_resize\"")).contains("tf_crop"));
+    assert!(why(&by(2.0, "coordinate_transformation_mode = \"tf_crop_and_resize\"")).contains("operand 1"));
+    assert!(why(&by(2.0, "coordinate_transformation_mode = \"none\"")).contains("none"));
     let huge = "n = Constant<value = int64[2] {1, 1}>() y = Resize<mode = \"cubic\">(x, , , n)";
     assert!(read(18, "1, 900000000", huge).expect_err("it is refused").to_string().contains("900000000"));
     assert!(why(&by(1e9, "mode = \"nearest\"")).contains("times"));
@@ -104,4 +103,66 @@ fn what_is_not_known_is_refused() {
     assert!(read(18, "1, 4", &aligned(0.5)).is_ok());
     let floor = "coordinate_transformation_mode = \"align_corners\", nearest_mode = \"floor\"";
     assert!(read(18, "1, 4", &to(4, floor)).is_ok());
+}
+
+#[test]
+fn a_region_is_cropped_and_what_is_outside_filled() {
+    let crop = |from: f64, to: f64, size: i64, rest: &str| {
+        format!(
+            "r = Constant<value = float[4] {{0.0, {from:?}, 1.0, {to:?}}}>() n = Constant<value = int64[2] {{1, {size}}}>() \
+             y = Resize<coordinate_transformation_mode = \"tf_crop_and_resize\"{rest}>(x, r, , n)"
+        )
+    };
+    // From 1 to 3 of the positions 0 to 4, in steps of 1/2.
+    is_near(&values(18, 5, &crop(0.25, 0.75, 5, ", mode = \"linear\"")), &[2.0, 2.5, 3.0, 3.5, 4.0]);
+    // Of one element, the middle.
+    is_near(&values(18, 5, &crop(0.25, 0.75, 1, ", mode = \"linear\"")), &[3.0]);
+    // From 2 to 6, of which 6 is outside.
+    let filled = crop(0.5, 1.5, 3, ", mode = \"linear\", extrapolation_value = 9.0");
+    is_near(&values(18, 5, &filled), &[3.0, 5.0, 9.0]);
+}
+
+#[test]
+fn half_pixels_lie_the_same_way_from_both_ends() {
+    let node = |mode: &str| by(0.6, &format!("{LINEAR}, coordinate_transformation_mode = \"{mode}\""));
+    // 4 · 0.6 is 2.4, and 2 of it are there: the middles of 2 elements of 5/3 each, around that of all.
+    is_near(&values(19, 4, &node("half_pixel_symmetric")), &[1.5 + 1.0 - 5.0 / 6.0, 1.5 + 1.0 + 5.0 / 6.0]);
+}
+
+#[test]
+fn weights_outside_are_left_out() {
+    let node = "mode = \"cubic\", exclude_outside = 1, cubic_coeff_a = -0.5";
+    let found = values(18, 4, &by(2.0, node));
+    // At -0.25 the cubic of -0.5 weighs the elements at 0 and 1 by 0.8671875 and 0.2265625 - ..., here by hand: distances 1/4 and 5/4.
+    let near = |d: f64| (1.5 * d - 2.5) * d * d + 1.0;
+    let far = |d: f64| ((-0.5 * d + 2.5) * d - 4.0) * d + 2.0;
+    let (first, second) = (near(0.25), far(1.25));
+    is_near(&found[..1], &[(first + 2.0 * second) / (first + second)]);
+}
+
+#[test]
+fn what_shrinks_is_filtered_against_aliasing() {
+    // By a half, a line spans 4 elements: from the middle of two the distances 1/4 and 3/4 in the result.
+    let node = by(0.5, &format!("{LINEAR}, antialias = 1"));
+    // Three eighths of both near, one eighth of both far; beyond the ends are the first and the last.
+    let inner = [(1.0 + 3.0 * 1.0 + 3.0 * 2.0 + 3.0) / 8.0, (2.0 + 3.0 * 3.0 + 3.0 * 4.0 + 4.0) / 8.0];
+    is_near(&values(18, 4, &node), &inner);
+    // What grows is not.
+    let twice = [by(2.0, LINEAR), by(2.0, &format!("{LINEAR}, antialias = 1"))];
+    assert_eq!(values(18, 4, &twice[0]), values(18, 4, &twice[1]));
+}
+
+#[test]
+fn an_aspect_ratio_is_kept() {
+    let to = |policy: &str| {
+        format!(
+            "n = Constant<value = int64[2] {{3, 6}}>() \
+             y = Resize<keep_aspect_ratio_policy = \"{policy}\", axes = [0, 1]>(x, , , n)"
+        )
+    };
+    // One row of two is to become three of six, each by as much.
+    assert_eq!(values(18, 2, &to("not_larger")), [[1.0; 3], [2.0; 3]].concat().repeat(3));
+    assert_eq!(values(18, 4, &to("not_larger")).len(), 2 * 6);
+    assert_eq!(values(18, 4, &to("not_smaller")).len(), 3 * 12);
+    assert!(read(18, "1, 2", &to("none")).is_err());
 }

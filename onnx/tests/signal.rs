@@ -112,3 +112,22 @@ fn windows_are_sums_of_cosines() {
     assert!(why("float[1] x", &node("HannWindow", -1, "")).contains("does not say"));
     assert!(why("float[1] x", &node("HannWindow", 2, "<output_datatype = 99>")).contains("output_datatype"));
 }
+
+#[test]
+fn triangles_stand_equally_far_apart_on_the_mel_scale() {
+    // Between 0 and 4000 hertz, the corners of one triangle are at none, a third and two thirds of the range in mels: at 700 · (q - 1) hertz
+    // with q = 1, (1 + 4000 / 700)^(1/3) and its square, which is 0, 621 and 1791. Of 9 / 8000 of that the whole part is 0, 0 and 2.
+    let number = |name: &str, ty: &str, is: &str| format!("{name} = Constant<value = {ty} {{{is}}}>()");
+    let nodes = [
+        number("n", "int64", "1"),
+        number("l", "int64", "8"),
+        number("s", "int64", "8000"),
+        number("a", "float", "0.0"),
+        number("b", "float", "4000.0"),
+        "w = MelWeightMatrix(n, l, s, a, b) z = Constant<value = float[1] {0.0}>() y = Add(w, z)".to_owned(),
+    ]
+    .join(" ");
+    let found = values(&[1], &[0.0], &nodes);
+    assert_eq!(found, [1.0, 0.5, 0.0, 0.0, 0.0]);
+    assert!(why("float[1] x", &nodes.replace("8000", "80")).contains("frequency"));
+}

@@ -35,6 +35,10 @@ fn ints(name: &str, values: &[i64]) -> AttributeProto {
 
 /// A graph on `x`, f32 of this shape; outputs are declared without types.
 fn read(opset: i64, shape: &[i64], nodes: Vec<NodeProto>, outputs: &[&str]) -> Imported {
+    import(&model(opset, shape, nodes, outputs), &onnx::import::Options::default()).unwrap()
+}
+
+fn model(opset: i64, shape: &[i64], nodes: Vec<NodeProto>, outputs: &[&str]) -> ModelProto {
     let dim = |&d: &i64| Dimension { value: Some(dimension::Value::DimValue(d)), ..Default::default() };
     let tensor = type_proto::Tensor {
         elem_type: Some(onnx::tensor::code_of(DType::F32)),
@@ -49,13 +53,12 @@ fn read(opset: i64, shape: &[i64], nodes: Vec<NodeProto>, outputs: &[&str]) -> I
         output: outputs.iter().map(|o| named(o)).collect(),
         ..Default::default()
     };
-    let model = ModelProto {
+    ModelProto {
         ir_version: Some(8),
         opset_import: vec![OperatorSetIdProto { domain: None, version: Some(opset) }],
         graph: Some(graph),
         ..Default::default()
-    };
-    import(&model, &onnx::import::Options::default()).unwrap()
+    }
 }
 
 fn output_shapes(imported: &Imported) -> Vec<Vec<i64>> {
@@ -142,11 +145,23 @@ fn an_input_with_a_default_value_is_a_constant() {
     assert!(matches!(graph.nodes[0].kind, NodeKind::Constant(_)));
 }
 
-/// Opsets after the last known one only add; definitions from before the first are good while unchanged.
+/// Definitions from before the first known opset are good while unchanged.
 #[test]
 fn neighbouring_opsets() {
-    for (declared, used) in [(28, 26), (13, 13), (9, 13)] {
+    for (declared, used) in [(28, 28), (13, 13), (9, 13)] {
         let imported = read(declared, &[2, 2], vec![node("Sinh", &["x"], &["y"], &[])], &["y"]);
         assert_eq!((imported.opset, imported.model.opset), (declared as u32, used));
     }
+}
+
+/// What an operator came to mean later is not read in an opset before.
+#[test]
+fn a_use_is_read_from_the_opset_on_that_has_it() {
+    let read = |opset| {
+        let node = node("Mod", &["x", "x"], &["y"], &[]);
+        import(&model(opset, &[2, 2], vec![node], &["y"]), &onnx::import::Options::default())
+    };
+    let refused = read(27).unwrap_err().to_string();
+    assert!(refused.contains("such a use came with opset 28, but the model has 27"), "{refused}");
+    assert_eq!(read(28).unwrap().model.opset, 28);
 }

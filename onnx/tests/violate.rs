@@ -13,7 +13,7 @@ use rand::RngExt;
 const MODELS: u64 = 300;
 
 fn model(stream: Stream) -> ModelProto {
-    let opset = stream.child("opset").rng().random_range(13..=26);
+    let opset = stream.child("opset").rng().random_range(ir::graph::OPSETS);
     let settings = Settings { opset, function: 0.5, ..Settings::default() }.swarm(stream);
     let settings = Settings { nodes: 6, ..settings };
     let model = generate(&settings, &Weights, stream.child("structure")).model;

@@ -277,6 +277,8 @@ pub trait Arith {
     fn select(&self, condition: Self::Z, x: Self::R, y: Self::R) -> Self::R;
     /// The number converted to an integer dtype: truncated towards zero. Out of range or NaN is undefined.
     fn truncate(&self, x: Self::R, to: DType) -> Self::Z;
+    /// The bits of the number as a float dtype stores it, as an integer from 0 on.
+    fn bits(&self, x: Self::R, dtype: DType) -> Self::Z;
     /// The integer as a real number, rounded to the float dtype of the node.
     fn convert(&self, z: Self::Z) -> Self::R;
     /// The position of the largest number; the first or the last of equal ones. NaN counts as largest.

@@ -138,6 +138,7 @@ pub struct Draw<'r, 'a> {
     goal: Goal<'r>,
     allowed: &'static Spec,
     withheld: Vec<DTypes>,
+    again: f64,
     operands: Vec<Option<Operand<'a>>>,
 }
 
@@ -150,7 +151,8 @@ impl<'r, 'a> Draw<'r, 'a> {
         arena: &'a Arena<'a>,
         goal: Goal<'r>,
     ) -> Self {
-        Self { rng, limits, arena, goal, allowed: spec, withheld: Vec::new(), operands: Vec::new() }
+        let again = limits.taste.again;
+        Self { rng, limits, arena, goal, allowed: spec, withheld: Vec::new(), again, operands: Vec::new() }
     }
 
     /// This draw without some dtypes of each operand, by position.
@@ -263,7 +265,7 @@ impl<'r, 'a> Draw<'r, 'a> {
         let operands = self.operands.iter().enumerate();
         let earlier: Vec<usize> =
             operands.filter(|(_, o)| o.as_ref().is_some_and(is_free)).map(|(i, _)| i).collect();
-        if earlier.is_empty() || !self.chance(self.limits.taste.again) {
+        if earlier.is_empty() || !self.chance(self.again) {
             return None;
         }
         let place = self.choose(&earlier)?;
@@ -292,6 +294,11 @@ impl<'r, 'a> Draw<'r, 'a> {
     /// [`pinned`](Self::pinned), of this shape.
     pub fn pinned_like(&mut self, dtype: DType, shape: Vec<Sym<'a>>) {
         self.operands.push(Some(Operand { ty: Type::new(dtype, shape), source: Source::Pinned }));
+    }
+
+    /// From here on no operand is an earlier one once more: of such a use implementations promise nothing.
+    pub fn apart(&mut self) {
+        self.again = 0.0;
     }
 
     /// Leaves the next operand out.
@@ -408,8 +415,10 @@ impl<'r, 'a> Draw<'r, 'a> {
         if self.chance(self.limits.taste.from_end) { axis - rank as i64 } else { axis }
     }
 
+    /// A value that exists, fits, and is no operand of the node yet: how often one comes again is said apart.
     fn pick_live(&mut self, live: &[&Type], fits: impl Fn(&Type) -> bool) -> Option<usize> {
-        let fitting: Vec<usize> = (0..live.len()).filter(|&i| fits(live[i])).collect();
+        let is_taken = |i| self.operands.iter().flatten().any(|o| o.source == Source::Live(i));
+        let fitting: Vec<usize> = (0..live.len()).filter(|&i| fits(live[i]) && !is_taken(i)).collect();
         fitting.choose(self.rng).copied()
     }
 

@@ -13,8 +13,8 @@ use crate::attributes::Declared;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::{
-    Activation, Binary, BitShift, Cast, CastLike, Clip, Compare, Gelu, Mod, PRelu, Pow, Predicate, Shrink,
-    Unary, Variadic, Where,
+    Activation, Binary, BitCast, BitShift, Cast, CastLike, Clip, Compare, Gelu, Mod, PRelu, Pow, Predicate,
+    Shrink, Unary, Variadic, Where,
 };
 use crate::family::Family;
 use crate::linear::{Det, Einsum, Gemm, MatMul};
@@ -24,8 +24,8 @@ use crate::movement::{
     Split, Squeeze, Tile, Transpose, Trilu, Unsqueeze,
 };
 use crate::nn::{
-    AveragePool, BatchNorm, Conv, ConvTranspose, Dropout, GlobalLpPool, GlobalPool, GroupNorm, InstanceNorm,
-    LayerNorm, LpNorm, LpPool, Lrn, MaxPool, MeanVariance, RmsNorm, Softmax,
+    AveragePool, BatchNorm, Conv, ConvTranspose, Dropout, GlobalLpPool, GlobalPool, GridSample, GroupNorm,
+    InstanceNorm, LayerNorm, LpNorm, LpPool, Lrn, MaxPool, MeanVariance, RmsNorm, Softmax,
 };
 use crate::operator::{self, Facts, Hazard, Operator, TypeRule};
 use crate::quantized::{DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear};
@@ -151,6 +151,7 @@ operators! {
     Clip(Clip);
     Cast(Cast);
     CastLike(CastLike);
+    BitCast(BitCast);
     Activation(Activation);
     Gelu(Gelu);
     Shrink(Shrink);
@@ -205,6 +206,7 @@ operators! {
     Lrn(Lrn);
     Softmax(Softmax);
     Dropout(Dropout);
+    GridSample(GridSample);
     QuantizeLinear(QuantizeLinear<D>);
     DequantizeLinear(DequantizeLinear<D>);
     DynamicQuantizeLinear(DynamicQuantizeLinear);

@@ -151,6 +151,13 @@ pub enum Hazard {
         /// The operand.
         operand: usize,
     },
+    /// So many elements of the operand are not zero: the result has room for as many.
+    Count {
+        /// The operand.
+        operand: usize,
+        /// How many of its elements are not zero.
+        nonzero: u64,
+    },
     /// All is defined, but of elements that are not between the bounds, both included, an accuracy profile promises nothing.
     Far {
         /// The operand.
@@ -247,7 +254,7 @@ fn check_operands(spec: &Spec, inputs: &[Option<&Type>]) -> Result<(), Reject> {
         return Err(Reject::TooMany { given: inputs.len(), most: spec.most_inputs() });
     }
     for (operand, ty) in inputs.iter().enumerate() {
-        let allowed = spec.input_types(operand, u32::MAX);
+        let allowed = spec.known_types(operand);
         match ty {
             Some(ty) if !allowed.contains(ty.dtype) => {
                 return Err(Reject::DType { operand, found: ty.dtype, allowed });

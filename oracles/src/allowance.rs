@@ -150,6 +150,7 @@ pub fn may_be_undefined(model: &Model, evaluation: &Evaluation) -> bool {
             Hazard::Zero { operand }
             | Hazard::Outside { operand, .. }
             | Hazard::Meeting { operand, .. }
+            | Hazard::Count { operand, .. }
             | Hazard::Perhaps { operand, .. } => {
                 let value = node.inputs.get(operand).copied().flatten();
                 let bounded = value.and_then(|value| evaluation.taps.get(&value));

@@ -125,7 +125,7 @@ code: what an operator does is the first sentence of its documentation there, wh
 - An operator's name leads to its specification.
 - *shapes* are those of operands and results. Results have the dtype of the operands where nothing else is said. `…` stands for any
   number of axes, none among them. Shapes broadcast as in numpy, in any direction.
-- *opset* is the first that has the operator, where 13, the oldest that is known, stands for \"13 or before\". The newest is 26.
+- *opset* is the first that has the operator, where 13, the oldest that is known, stands for \"13 or before\". The newest is 28.
 - *dtypes* are those of the first operand (of the first output, where there is none) in the newest opset. The reference
   has all of them.
 - *cpu* and *wgpu* are our own kernels: `all` where they have every one of the dtypes.
@@ -214,13 +214,9 @@ fn kernels(has: &[&'static str], dtypes: &[&'static str]) -> String {
 
 /// What is no row of the table, because rows are made of what is drawn.
 fn undrawn() -> String {
-    let mut out = String::from("\n## Read and run, but not generated\n\n");
-    for spec in ops::registry() {
-        if let Some(why) = spec.undrawn {
-            out += &format!("- **{}**: {why}.\n", spec.name);
-        }
-    }
-    out
+    let line = |spec: &Spec| spec.undrawn.map(|why| format!("- **{}**: {why}.\n", spec.name));
+    let lines: String = ops::registry().filter_map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n## Read and run, but not generated\n\n{lines}") }
 }
 
 /// Where less is taken than the standard allows.

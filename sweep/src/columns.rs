@@ -82,6 +82,7 @@ fn meet(columns: &[(usize, Operand, Numbers)], row: usize, hazards: &[Hazard]) -
         Hazard::Zero { .. }
         | Hazard::Outside { .. }
         | Hazard::Perhaps { .. }
+        | Hazard::Count { .. }
         | Hazard::Ties { .. }
         | Hazard::Far { .. }
         | Hazard::Always => false,
@@ -96,6 +97,7 @@ fn is_safe(column: &(usize, Operand, Numbers), row: usize, hazards: &[Hazard]) -
         Hazard::Outside { operand, low, high } => operand != *position || (low..=high).contains(&value),
         Hazard::Meeting { .. }
         | Hazard::Perhaps { .. }
+        | Hazard::Count { .. }
         | Hazard::Ties { .. }
         | Hazard::Far { .. }
         | Hazard::Always => true,
@@ -108,7 +110,11 @@ fn domain(hazards: &[Hazard], position: usize) -> Vec<f64> {
         Hazard::Outside { operand, low, high }
         | Hazard::Perhaps { operand, low, high }
         | Hazard::Far { operand, low, high } => (operand == position).then_some([low, high]),
-        Hazard::Zero { .. } | Hazard::Meeting { .. } | Hazard::Ties { .. } | Hazard::Always => None,
+        Hazard::Zero { .. }
+        | Hazard::Meeting { .. }
+        | Hazard::Count { .. }
+        | Hazard::Ties { .. }
+        | Hazard::Always => None,
     });
     ends.flatten().collect()
 }

@@ -4,35 +4,37 @@
 //! declares, an end of its domain, what the dtype of an operand has, or a branch that its meaning takes there. The
 //! numbers that the operand should have are pulled back to the elements that carry it ([`crate::origin`]), and the
 //! graph is run on them. They are kept if everything still is defined, if an element is where it was planned, and if
-//! no more of the outputs is undecidable than on plain values.
+//! hardly more of the outputs is undecidable than on plain values: by the tightest profile always, by the one that promises least
+//! in most cases. The others are for what that one may leave open, such as NaN in a maximum: it is tried on all who promise more.
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
-use ir::{DType, NodeId, Operation, Stream};
+use ir::{NodeId, Operation, Stream};
 use ops::{Data, Model};
+use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 
-use crate::boundary::{self, Aim};
+use crate::boundary::{self, Aim, Aimed, STATED};
+use crate::decided::{FEW, LEAST, open};
 use crate::found::{Found, Tensors, free_nodes};
 use crate::invert;
 use crate::origin::{Carried, Element, Number, Origins, Record};
 use crate::undefined::{self, Results};
 use interp::Profile;
-use interp::evaluate::{Taps, evaluate_values};
 use interp::walk::Visit;
 
 /// How many plans are tried for one case.
-const ATTEMPTS: u64 = 8;
+const ATTEMPTS: u64 = 16;
 
 /// How many of them are kept at most: one operator at an edge says nothing of the others.
-const MOST_EDGES: usize = 4;
+const MOST_EDGES: usize = 8;
 
 /// The most places in a record of origins.
 const PLACES: usize = 200_000;
 
-/// The share of undecidable elements that adversarial values may cause in any case.
-const UNDECIDABLE: f64 = 0.03;
+/// The share of cases in which no profile may say less than on plain values.
+const PROMISED: f64 = 0.6;
 
 /// The edge that values were moved to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,10 +67,14 @@ struct Intent {
 /// No edge if none can be kept.
 pub fn move_to_edges(model: &Model, free: &[NodeId], found: &Found, stream: Stream) -> (Found, Vec<AtEdge>) {
     let free = free_nodes(model, free);
-    let plain = LazyCell::new(|| undecidable(model, &found.tensors));
+    let tight = [&Profile::TIGHT].as_slice();
+    let is_promised = stream.child("promised").rng().random_bool(PROMISED);
+    let profiles = if is_promised { &[&Profile::TIGHT, LEAST] } else { tight };
+    let plain: Vec<_> =
+        profiles.iter().map(|profile| (*profile, LazyCell::new(|| open(model, &found.tensors, profile)))).collect();
     let (mut now, mut results, mut edges) = (found.clone(), Results::Finite, Vec::new());
     for attempt in 0..ATTEMPTS {
-        let Some(mut plan) = plan(model, &now.tensors, &free, &mut stream.at(attempt).rng()) else {
+        let Some(mut plan) = plan(model, &now.tensors, &free, is_promised, &mut stream.at(attempt).rng()) else {
             continue;
         };
         // What was made infinite before may stay so.
@@ -89,7 +95,13 @@ pub fn move_to_edges(model: &Model, free: &[NodeId], found: &Found, stream: Stre
 }
 
 /// One operator and one of its edges, each as likely as the other.
-fn plan(model: &Model, tensors: &Tensors, free: &BTreeSet<NodeId>, rng: &mut impl Rng) -> Option<Intent> {
+fn plan(
+    model: &Model,
+    tensors: &Tensors,
+    free: &BTreeSet<NodeId>,
+    is_promised: bool,
+    rng: &mut impl Rng,
+) -> Option<Intent> {
     let record = Record::new(PLACES);
     let mut chosen: Option<Intent> = None;
     let (mut visit, mut candidates) = (0, 0u32);
@@ -97,7 +109,7 @@ fn plan(model: &Model, tensors: &Tensors, free: &BTreeSet<NodeId>, rng: &mut imp
         let branches = record.take_branches();
         candidates += 1;
         if rng.random_ratio(1, candidates) {
-            match one(v, visit, &branches, &record, rng) {
+            match one(v, visit, &branches, &record, is_promised, rng) {
                 Some(plan) => chosen = Some(plan),
                 None => candidates -= 1,
             }
@@ -113,14 +125,14 @@ fn one(
     visit: usize,
     branches: &[(u32, f64)],
     record: &Record,
+    is_promised: bool,
     rng: &mut impl Rng,
 ) -> Option<Intent> {
-    let aims: Vec<(usize, Aim)> =
-        boundary::aims(v.op, v.types).into_iter().filter(|(operand, _)| is_carried(v, *operand)).collect();
-    let count = aims.len() + if branches.is_empty() { 0 } else { 2 };
-    if count == 0 {
-        return None;
-    }
+    let aims = boundary::aims(v.op, v.types, is_promised).into_iter();
+    let aims = aims.filter(|aimed| is_carried(v, aimed.operand)).map(|aimed| (Some(aimed), aimed.weight));
+    // None stands for the branches.
+    let aims: Vec<_> = aims.chain((!branches.is_empty()).then_some((None, STATED))).collect();
+    let &(chosen, _) = aims.choose_weighted(rng, |(_, weight)| *weight).ok()?;
     let plan = |edge, planned, results, wanted, elements| Intent {
         at_edge: AtEdge { node: v.node, operator: v.op.name(), edge, planned, reached: 0 },
         visit,
@@ -128,8 +140,9 @@ fn one(
         wanted,
         elements,
     };
-    let plan = if let Some(&(operand, aim)) = aims.get(rng.random_range(0..count)) {
-        let (wanted, elements) = at_operand(v, operand, aim, v.types[operand]?.dtype, record, rng);
+    let plan = if let Some(Aimed { operand, aim, .. }) = chosen {
+        let share = share_at(aim, rng);
+        let (wanted, elements) = at_operand(v, operand, aim, share, record, rng);
         let results = if aim.is_non_finite() { Results::Any } else { Results::Finite };
         plan(aim.name(), wanted.len(), results, Some((operand, wanted)), elements)
     } else {
@@ -144,9 +157,14 @@ fn share(rng: &mut impl Rng) -> f64 {
     if rng.random() { 1.0 } else { 0.25 }
 }
 
-/// The share of an operand's elements that are moved to an edge: few where most devices would not be judged on them.
+/// The share of an operand's elements that are moved to an edge, besides one: few where most devices would not be judged on them,
+/// and none where that goes for all that depends on them.
 fn share_at(aim: Aim, rng: &mut impl Rng) -> f64 {
-    if aim.is_open_to_devices() { share(rng) / 8.0 } else { share(rng) }
+    match (aim.is_non_finite(), aim.is_open_to_devices()) {
+        (true, _) => 0.0,
+        (_, true) => share(rng) / 8.0,
+        (_, false) => share(rng),
+    }
 }
 
 /// What the free elements must be for an operator to be where it branches, or one step beside.
@@ -193,16 +211,19 @@ fn at_operand(
     v: &Visit<'_, Origins<'_>>,
     operand: usize,
     aim: Aim,
-    dtype: DType,
+    share: f64,
     record: &Record,
     rng: &mut impl Rng,
 ) -> (Vec<(usize, Number)>, Vec<Element>) {
     let met = aim.meets().map(|other| places(v, other)).unwrap_or_default();
-    let share = share_at(aim, rng);
+    let Some(dtype) = v.types[operand].map(|ty| ty.dtype) else { return (Vec::new(), Vec::new()) };
     let (mut wanted, mut elements) = (Vec::new(), Vec::new());
-    for (i, (_, place)) in places(v, operand).into_iter().enumerate() {
+    let places = places(v, operand);
+    // One at least, which one no matter.
+    let one = rng.random_range(0..places.len().max(1));
+    for (i, (_, place)) in places.into_iter().enumerate() {
         let Some(place) = place else { continue };
-        if !rng.random_bool(share) {
+        if i != one && !rng.random_bool(share) {
             continue;
         }
         let other = met.get(i % met.len().max(1)).map(|m| m.0);
@@ -220,7 +241,7 @@ fn keep(
     model: &Model,
     found: &Found,
     plan: &mut Intent,
-    plain: &LazyCell<f64, impl FnOnce() -> f64>,
+    plain: &[(&Profile, LazyCell<f64, impl FnOnce() -> f64>)],
 ) -> Option<(Found, AtEdge)> {
     let tensors = invert::place(&found.tensors, &plan.elements);
     if tensors == found.tensors {
@@ -248,18 +269,12 @@ fn keep(
     if undefined.is_some() || reached == 0 {
         return None;
     }
-    let share = undecidable(model, &tensors);
-    if share > UNDECIDABLE && share > **plain {
+    let says_less = plain.iter().any(|(profile, plain)| {
+        let share = open(model, &tensors, profile);
+        share > FEW && share > **plain
+    });
+    if says_less {
         return None;
     }
     Some((Found { tensors, ..*found }, AtEdge { reached, ..plan.at_edge }))
-}
-
-/// The share of the outputs' elements that are undecidable or undefined by the tightest profile, so that what only
-/// some may leave open, such as NaN in a maximum, is tried on the others.
-fn undecidable(model: &Model, tensors: &Tensors) -> f64 {
-    let evaluation = evaluate_values(model, &|id| tensors.get(&id), &Profile::TIGHT, Taps::Outputs);
-    let all: usize = evaluation.outputs.iter().map(|o| o.tensor.len()).sum();
-    let open: usize = evaluation.outputs.iter().map(|o| o.undecidable() + o.undefined.len()).sum();
-    open as f64 / all.max(1) as f64
 }

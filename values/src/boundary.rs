@@ -44,8 +44,23 @@ impl Aim {
     }
 }
 
+/// An edge of an operand, and how often it is taken beside the others of its operator.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Aimed {
+    pub operand: usize,
+    pub aim: Aim,
+    pub weight: u32,
+}
+
+/// How often an edge is taken that an operator states of itself, where one that every operand of its dtype has is taken once.
+pub(crate) const STATED: u32 = 3;
+
+/// How often infinities and NaN are, where not every profile has to promise something.
+const NON_FINITE: u32 = 9;
+
 /// The edges of an operator's operands: what it declares, the ends of its hazards, and what its operands' dtypes have.
-pub(crate) fn aims(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Aim)> {
+pub(crate) fn aims(op: &Op, types: &[Option<&Type>], is_promised: bool) -> Vec<Aimed> {
+    let weight = |aim: Aim| if aim.is_non_finite() && !is_promised { NON_FINITE } else { STATED };
     let declared = op.facts(types).edges.into_iter().map(|(operand, edge)| (operand, Aim::Edge(edge)));
     let ends = op.hazards(types).into_iter().filter_map(|hazard| match hazard {
         Hazard::Outside { operand, low, high } | Hazard::Far { operand, low, high } => {
@@ -54,6 +69,7 @@ pub(crate) fn aims(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Aim)> {
         Hazard::Zero { .. }
         | Hazard::Meeting { .. }
         | Hazard::Perhaps { .. }
+        | Hazard::Count { .. }
         | Hazard::Ties { .. }
         | Hazard::Always => None,
     });
@@ -61,9 +77,10 @@ pub(crate) fn aims(op: &Op, types: &[Option<&Type>]) -> Vec<(usize, Aim)> {
     let of_dtypes = of_dtypes.filter(|(_, dtype)| *dtype != DType::Bool).flat_map(|(i, dtype)| {
         let edges =
             if dtype.is_float() { [Edge::Zeros, Edge::Denormals] } else { [Edge::Limits, Edge::Wide] };
-        edges.map(|edge| (i, Aim::Edge(edge)))
+        edges.map(|edge| Aimed { operand: i, aim: Aim::Edge(edge), weight: 1 })
     });
-    declared.chain(ends).chain(of_dtypes).collect()
+    let stated = declared.chain(ends).map(|(operand, aim)| Aimed { operand, aim, weight: weight(aim) });
+    stated.chain(of_dtypes).collect()
 }
 
 /// A number at the edge for an element of a dtype. `other` is an element of the operand that is to be met.
@@ -101,8 +118,10 @@ fn real(aim: Aim, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> f6
             if rng.random_bool(0.125) { unit } else { 1.0 }
         }
         Aim::Edge(Edge::Alike) => pick(rng, &[1.5, 1.5, -2.0]),
-        Aim::Edge(Edge::NonFinite) => pick(rng, &[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]),
+        Aim::Edge(Edge::NonFinite) => pick(rng, &[f64::NAN, f64::NAN, f64::INFINITY, f64::NEG_INFINITY]),
         Aim::Edge(Edge::Meets(_)) => match other {
+            // A zero meets the other one, too.
+            Some(Number::Real(0.0)) => 0f64.copysign(sign),
             Some(Number::Real(v)) => near(v, rng.random_range(-1..=1)),
             _ => 0.0,
         },

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{DType, NodeId, NodeKind, Stream, Tensor, Type};
 use ops::{Graph, Hazard, Model, Operator};
+use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 use crate::undefined::Results;
@@ -20,10 +21,13 @@ pub(crate) struct Range {
     pub zero: bool,
     /// Whether whole and half numbers may be among them, beside 0.
     pub simple: bool,
+    /// How many of them are not 0, where that is asked for.
+    pub nonzero: Option<u64>,
 }
 
 impl Range {
-    const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, zero: true, simple: true };
+    const ANY: Self =
+        Self { low: f64::NEG_INFINITY, high: f64::INFINITY, zero: true, simple: true, nonzero: None };
 
     /// The operand of a hazard, and where it does not occur.
     fn without(hazard: &Hazard, asked: Results) -> Option<(usize, Self)> {
@@ -36,6 +40,9 @@ impl Range {
                 Some((operand, Self { low, high, ..Self::ANY }))
             }
             Hazard::Ties { operand } => Some((operand, Self { simple: false, ..Self::ANY })),
+            Hazard::Count { operand, nonzero } => {
+                Some((operand, Self { nonzero: Some(nonzero), ..Self::ANY }))
+            }
             // It depends on both, so that either may be as it likes at first.
             Hazard::Meeting { .. } | Hazard::Far { .. } | Hazard::Always => None,
         }
@@ -44,8 +51,13 @@ impl Range {
     /// Both conditions; of bounds that exclude each other, these.
     fn and(self, other: Self) -> Self {
         let (low, high) = (self.low.max(other.low), self.high.min(other.high));
-        let (zero, simple) = (self.zero && other.zero, self.simple && other.simple);
-        if low <= high { Self { low, high, zero, simple } } else { Self { zero, simple, ..self } }
+        let both = Self {
+            zero: self.zero && other.zero,
+            simple: self.simple && other.simple,
+            nonzero: self.nonzero.or(other.nonzero),
+            ..self
+        };
+        if low <= high { Self { low, high, ..both } } else { both }
     }
 
     fn holds(self, v: f64) -> bool {
@@ -109,33 +121,73 @@ fn required(graph: &Graph, functions: &[Vec<Option<Range>>], asked: Results) -> 
 pub(crate) fn tensor(ty: &Type, range: Option<&Range>, at: Stream, tamer: Tamer) -> Tensor {
     let range = range.copied().unwrap_or(Range::ANY);
     let rng = &mut at.rng();
+    let zero = range.zero && range.nonzero.is_none();
+    counted(elements(ty, Range { zero, ..range }, rng, tamer), &range, at)
+}
+
+/// The tensor with as many elements that are not zero as its range asks for: some of them are zero then, or 1.
+pub(crate) fn counted(tensor: Tensor, range: &Range, at: Stream) -> Tensor {
+    let Some(nonzero) = range.nonzero else { return tensor };
+    let (ty, all) = (tensor.ty(), tensor.to_f64s());
+    let mut places: Vec<usize> = (0..all.len()).collect();
+    places.shuffle(&mut at.child("count").rng());
+    // Those that are not zero first, so that as many as possible stay as they are.
+    places.sort_by_key(|&i| all[i] == 0.0);
+    let (stay, go) = places.split_at(places.len().min(usize::try_from(nonzero).unwrap_or(usize::MAX)));
+    let changed: BTreeMap<usize, i128> = (stay.iter().filter(|&&i| all[i] == 0.0).map(|&i| (i, 1)))
+        .chain(go.iter().filter(|&&i| all[i] != 0.0).map(|&i| (i, 0)))
+        .collect();
+    if changed.is_empty() {
+        return tensor;
+    }
+    if ty.dtype.is_float() {
+        Tensor::from_f64_fn(&ty, |i| changed.get(&i).map_or(all[i], |&z| z as f64))
+    } else {
+        let all = tensor.to_i128s();
+        Tensor::from_i128_fn(&ty, |i| changed.get(&i).copied().unwrap_or(all[i]))
+    }
+}
+
+fn elements(ty: &Type, range: Range, rng: &mut impl Rng, tamer: Tamer) -> Tensor {
     match ty.dtype.int_range() {
         None => {
             let continuous = rng.random_bool(0.5);
-            Tensor::from_f64_fn(ty, |_| real(rng, ty.dtype, range, tamer, continuous))
+            let scale = if tamer == Tamer::Not && rng.random_bool(SCALED) {
+                2f64.powi(rng.random_range(-MOST_SCALE..=MOST_SCALE))
+            } else {
+                1.0
+            };
+            Tensor::from_f64_fn(ty, |_| real(rng, ty.dtype, range, tamer, continuous, scale))
         }
         Some(limits) => {
-            // Values at the ends of the dtype overflow in most arithmetic, which wraps and says little.
-            let wild = tamer == Tamer::Not && rng.random_bool(0.2);
+            // Values at the ends of the dtype overflow in most arithmetic, which wraps and says little. A byte has few others.
+            let share = if limits.1 <= i128::from(u8::MAX) { 0.5 } else { 0.2 };
+            let wild = tamer == Tamer::Not && rng.random_bool(share);
             Tensor::from_i128_fn(ty, |_| integer(rng, limits, range, tamer, wild))
         }
     }
 }
 
+/// The share of float tensors whose numbers are of another size than the others': products of halves overflow, sums lose digits.
+const SCALED: f64 = 0.1;
+
+/// The most powers of two by which they are larger or smaller.
+const MOST_SCALE: i32 = 10;
+
 /// Whole and half numbers, in the order of how often they are taken.
 const SPECIAL: [f64; 16] =
     [0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1.5, -1.5, 4.0, 0.25, -0.25, 7.0, -0.0];
 
-fn real(rng: &mut impl Rng, dtype: DType, range: Range, tamer: Tamer, continuous: bool) -> f64 {
+fn real(rng: &mut impl Rng, dtype: DType, range: Range, tamer: Tamer, continuous: bool, scale: f64) -> f64 {
     let (low, high) = match tamer {
-        Tamer::Not => (-4.0, 4.0),
+        Tamer::Not => (-4.0 * scale, 4.0 * scale),
         Tamer::Small => (-1.0, 1.0),
         Tamer::Positive => (0.5, 2.0),
         Tamer::Negative => (-2.0, -0.5),
         Tamer::Tiny => (-1.0 / 16.0, 1.0 / 16.0),
     };
     if !continuous && tamer == Tamer::Not {
-        let special = SPECIAL[rng.random_range(0..SPECIAL.len())];
+        let special = SPECIAL[rng.random_range(0..SPECIAL.len())] * scale;
         if range.holds(special) && (range.simple || special == 0.0) {
             return special;
         }
@@ -229,6 +281,17 @@ mod tests {
                     !possible || drawn(dtype, range).iter().all(|&v| range.holds(v)),
                     "{dtype} {range:?}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn as_many_elements_are_not_zero_as_are_asked_for() {
+        for dtype in DTypes::IR4.iter() {
+            for nonzero in [0, 1, 40, 64] {
+                let range = Range { nonzero: Some(nonzero), ..Range::ANY };
+                let all = tensor(&Type::new(dtype, [64]), Some(&range), Stream::new(nonzero), Tamer::Not).to_f64s();
+                assert_eq!(all.iter().filter(|&&v| v != 0.0).count() as u64, nonzero, "{dtype}");
             }
         }
     }

@@ -27,6 +27,7 @@
 //! | [`replace`] | models that no values make defined: an operand becomes an input |
 //! | [`adversarial`] | values moved to boundaries of some operators' domains |
 //! | [`boundary`] | which values those are |
+//! | `decided` | how much a profile leaves open |
 //! | `draw` | a first draw, within the domains of what reads it |
 //! | `undefined`, `watch` | is everything defined? |
 //! | `repair`, `invert` | making it so: along gradients, or by pulling wanted numbers back to the inputs |
@@ -37,6 +38,7 @@
 
 pub mod adversarial;
 pub mod boundary;
+mod decided;
 mod draw;
 pub mod found;
 mod invert;

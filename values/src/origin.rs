@@ -341,6 +341,9 @@ impl Arith for Origins<'_> {
         self.record.branch(x, x.value.round());
         self.step_from(self.plain.truncate(x.value, to), x.place, Undo::Nothing)
     }
+    fn bits(&self, x: R, dtype: DType) -> Z {
+        self.step_from(self.plain.bits(x.value, dtype), x.place, Undo::Nothing)
+    }
     fn convert(&self, z: Z) -> R {
         self.step_from(self.plain.convert(z.value), z.place, Undo::Nothing)
     }

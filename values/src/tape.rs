@@ -220,6 +220,9 @@ impl Arith for Tracing<'_> {
     fn truncate(&self, x: Traced, to: DType) -> i128 {
         self.plain.truncate(x.value, to)
     }
+    fn bits(&self, x: Traced, dtype: DType) -> i128 {
+        self.plain.bits(x.value, dtype)
+    }
     fn convert(&self, z: i128) -> Traced {
         self.real(self.plain.convert(z))
     }

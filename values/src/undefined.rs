@@ -149,6 +149,16 @@ fn meet(v: &Visit<'_, Watched<'_>>, (x, value): (usize, f64), (y, met): (usize, 
     x.iter().zip(y.iter()).any(|(x, y)| *x && *y)
 }
 
+/// How many elements of an operand are not zero.
+fn counted(v: &Visit<'_, Watched<'_>>, operand: usize) -> u64 {
+    let count = match v.operands.get(operand).copied().flatten() {
+        Some(Data::Real(a)) => a.iter().filter(|&&x| x != 0.0).count(),
+        Some(Data::Int(a)) => a.iter().filter(|&&z| z != 0).count(),
+        None => 0,
+    };
+    count as u64
+}
+
 /// Where an operand is a number.
 fn places(v: &Visit<'_, Watched<'_>>, operand: usize, number: f64) -> Option<ArrayD<bool>> {
     Some(match v.operands.get(operand).copied().flatten()? {
@@ -180,6 +190,12 @@ fn undefined_at(
             Hazard::Zero { operand } => (operand, Wish::Not(0.0)),
             Hazard::Meeting { operand, value, other, met } if meet(v, (operand, value), (other, met)) => {
                 (other, Wish::Not(met))
+            }
+            Hazard::Count { operand, nonzero } => {
+                let missing = counted(v, operand).abs_diff(nonzero);
+                elements += missing as usize;
+                distance += missing as f64;
+                continue;
             }
             // An undefined result shows by itself; what does not meet is defined.
             Hazard::Perhaps { .. }

@@ -137,6 +137,9 @@ impl Arith for Watched<'_> {
         let z = self.plain.truncate(x, to);
         if x.trunc() == z as f64 { z } else { self.undefined.add(z) }
     }
+    fn bits(&self, x: f64, dtype: DType) -> i128 {
+        self.plain.bits(x, dtype)
+    }
     fn convert(&self, z: i128) -> f64 {
         self.plain.convert(z)
     }

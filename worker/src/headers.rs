@@ -3,7 +3,7 @@
 //! Serde can tell the variants of an enum apart by a field, too, but keeps all fields in a buffer first; for a case that
 //! runs in a millisecond that is too long.
 
-use ir::{DType, Datum, Held};
+use ir::{DType, Datum, Held, Strings};
 use serde::{Deserialize, Serialize};
 
 use super::protocol::{self, Part, RunHeader, Stage, Wanted};
@@ -155,8 +155,12 @@ impl TryFrom<Blob> for Held<Part> {
 }
 
 impl From<protocol::Blob> for Blob {
+    /// Strings are a sequence with a shape.
     fn from(protocol::Blob { name, value }: protocol::Blob) -> Self {
         let value = match value {
+            Datum::Strings(Strings { shape, items }) => {
+                Self { shape: Some(shape), sequence: Some(items), ..Self::default() }
+            }
             Datum::Tensor(part) => Held::Tensor(part).into(),
             Datum::Sequence(items) => Held::Sequence(items).into(),
             Datum::Optional(held) => {
@@ -174,6 +178,10 @@ impl TryFrom<Blob> for protocol::Blob {
         let name = need(blob.name.take(), "name")?;
         let optional = blob.optional.take();
         let value = match (blob, optional) {
+            (Blob { dtype: None, bytes: None, shape: Some(shape), sequence: Some(items), .. }, None) => {
+                let wrong = || format!("`{name}` has not as many strings as its shape has places");
+                Datum::Strings(Strings::new(shape, items).ok_or_else(wrong)?)
+            }
             (blob, None) => Held::try_from(blob)?.into(),
             (Blob { dtype: None, shape: None, bytes: None, sequence: None, .. }, Some(mut held)) => {
                 let first = held.pop().map(Held::try_from).transpose()?;

@@ -76,7 +76,7 @@ impl<'a> Case<'a> {
     pub fn tensors(&self) -> Result<Vec<(&'a str, &'a Tensor)>, EngineError> {
         let tensor = |(name, datum): &(&'a str, Datum<&'a Tensor>)| match datum {
             Datum::Tensor(tensor) => Ok((*name, *tensor)),
-            Datum::Sequence(_) | Datum::Optional(_) => {
+            Datum::Sequence(_) | Datum::Optional(_) | Datum::Strings(_) => {
                 Err(EngineError::Unsupported(format!("input `{name}` is no tensor")))
             }
         };

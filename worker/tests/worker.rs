@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ir::{DType, Datum, Held, Kind, Tensor, Type, Wanted};
+use ir::{DType, Datum, Held, Kind, Strings, Tensor, Type, Wanted};
 use onnxsmith_worker::{Case, Fault, Limits, Outcome, Pool, Run, Spec, Stage, Worker, WorkerError};
 
 fn spec(argument: &str) -> Spec {
@@ -81,7 +81,13 @@ fn a_worker_is_sent_no_dtype_that_it_may_not_have_heard_of() {
 /// A datum of each kind, and one that holds nothing, called by their kinds.
 fn data() -> Vec<(Kind, Datum)> {
     let tensor = |length| Tensor::from_f64_fn(&Type::new(DType::F32, [length]), |i| i as f64);
+    let strings = |shape: &[i64], texts: &[&str]| {
+        let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+        Datum::Strings(Strings::of_texts(shape.to_vec(), &texts).unwrap())
+    };
     vec![
+        (Kind::Strings, strings(&[2, 1], &["a", "é"])),
+        (Kind::Strings, strings(&[0, 3], &[])),
         (Kind::Tensor, Datum::Tensor(tensor(1))),
         (Kind::Sequence, Datum::Sequence(vec![tensor(2), tensor(0), tensor(3)])),
         (Kind::Sequence, Datum::Sequence(Vec::new())),
@@ -119,7 +125,8 @@ fn a_worker_that_names_no_kinds_is_sent_tensors_alone() {
         );
         for case in [goes_in, comes_out] {
             let Outcome::Unsupported { why } = worker.run(&case).unwrap().outcome else { panic!("{kind}") };
-            assert!(why.contains(if kind.is_optional() { "`optional" } else { "`sequence`" }), "{why}");
+            let named = if kind.is_optional() { "`optional".to_owned() } else { format!("`{kind}`") };
+            assert!(why.contains(&named), "{why}");
         }
     }
     assert_eq!(worker.process_id(), process);

@@ -85,7 +85,7 @@ pub(crate) trait Int: Numeric<Work = Self> + Number + Ord {
     fn xor(self, other: Self) -> Self;
     /// Shifted towards the most significant bit; 0 where all bits fall off.
     fn shift_left(self, places: Self) -> Self;
-    /// Shifted towards the least significant bit; 0 where all bits fall off.
+    /// Shifted towards the least significant bit, the sign coming in; only that is left where all bits fall off.
     fn shift_right(self, places: Self) -> Self;
     fn to_f64(self) -> f64;
     /// Truncated and saturated.
@@ -229,7 +229,7 @@ macro_rules! integers {
                 u32::try_from(places).ok().and_then(|n| self.checked_shl(n)).unwrap_or(0)
             }
             fn shift_right(self, places: Self) -> Self {
-                u32::try_from(places).ok().and_then(|n| self.checked_shr(n)).unwrap_or(0)
+                u32::try_from(places).ok().and_then(|n| self.checked_shr(n)).unwrap_or(Number::sign(self).min(0))
             }
             fn to_f64(self) -> f64 { self as f64 }
             fn from_f64(v: f64) -> Self { v as $t }
@@ -309,6 +309,7 @@ mod tests {
         assert_eq!((Number::div(i8::MIN, -1), Number::rem(i8::MIN, -1)), (i8::MIN, 0));
         assert_eq!((Number::abs(i64::MIN), Number::neg(1u8)), (i64::MIN, 255));
         assert_eq!((1u8.shift_left(8), 128u8.shift_left(1), 255u64.shift_right(u64::MAX)), (0, 0, 0));
+        assert_eq!((i8::MIN.shift_right(-1), (-7i8).shift_right(1), 7i64.shift_right(64)), (-1, -4, 0));
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod linear;
 pub mod model;
 mod movement;
 mod nn;
+mod nothing;
 mod quantized;
 mod reduction;
 mod strided;
@@ -82,6 +83,9 @@ impl Default for Kernels {
 impl Kernels {
     /// The outputs, of the types given, of a validated operator.
     pub fn run(self, op: &Op, inputs: &[Option<&Tensor>], outputs: &[Type]) -> Result<Vec<Tensor>, CpuError> {
+        if let Some(nothing) = nothing::outputs(op, outputs) {
+            return Ok(nothing);
+        }
         let c = &Call { inputs, outputs, kernels: self };
         match self {
             Self::Vector { .. } => vector::run(op, c).unwrap_or_else(|| plain(op, c)),
@@ -134,6 +138,7 @@ fn plain(op: &Op, c: &Call<'_>) -> Result<Vec<Tensor>, CpuError> {
         Op::Clip(_) => elementwise::clip::run(c),
         Op::Cast(op) => elementwise::cast::run(op.to, op.rounding, c),
         Op::CastLike(op) => elementwise::cast::run(c.dtype(1)?, op.rounding, c),
+        Op::BitCast(_) => elementwise::bit_cast::run(c),
         Op::Activation(op) => elementwise::activation::run(op, c),
         Op::Gelu(op) => elementwise::gelu::run(*op, c),
         Op::Shrink(op) => elementwise::shrink::run(*op, c),
@@ -184,6 +189,7 @@ fn plain(op: &Op, c: &Call<'_>) -> Result<Vec<Tensor>, CpuError> {
         Op::MeanVariance(op) => nn::mean_variance::run(op, c),
         Op::Lrn(op) => nn::lrn::run(*op, c),
         Op::Softmax(op) => nn::softmax::run(*op, c),
+        Op::GridSample(op) => nn::grid_sample::run(*op, c),
         Op::Dropout(op) => nn::dropout::run(*op, c),
         Op::QuantizeLinear(op) => quantized::quantize_linear::run(*op, c),
         Op::DequantizeLinear(op) => quantized::dequantize_linear::run(*op, c),

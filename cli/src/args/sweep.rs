@@ -35,7 +35,7 @@ pub(crate) struct Sweep {
     /// How many cases of an operator on a dtype are drawn as campaigns draw them.
     #[arg(long, default_value = "8", value_name = "N", value_parser = graphgen::amount::positive)]
     pub cases: u64,
-    /// The version of ONNX's default operator set, 13 to 26; without it the newest that all backends load.
+    /// The version of ONNX's default operator set, 13 to 28; without it the newest that all backends load.
     #[arg(long, value_parser = graphgen::policy::opset)]
     pub opset: Option<u32>,
     /// The folder of results: sweep.json, sweep.csv, a page, and the worst inputs as cases.

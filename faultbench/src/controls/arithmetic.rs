@@ -262,6 +262,9 @@ impl Arith for Own {
     fn truncate(&self, x: f64, to: DType) -> i128 {
         self.plain().truncate(x, to)
     }
+    fn bits(&self, x: f64, dtype: DType) -> i128 {
+        self.plain().bits(x, dtype)
+    }
     fn convert(&self, z: i128) -> f64 {
         self.plain().convert(z)
     }

@@ -208,6 +208,12 @@ impl Arith for Malice<'_> {
             None => x as i128,
         }
     }
+    fn bits(&self, x: Number, dtype: DType) -> i128 {
+        let held = self.operand(x).held;
+        let has_other = held.is_nan() || held == 0.0 && self.profile().ignores_zero_sign;
+        let codes = [held, -held].map(|held| plain::coded(dtype, held));
+        if has_other { self.by.one_of(&codes) } else { codes[0] }
+    }
     fn convert(&self, z: i128) -> Number {
         let high = z as f64;
         let exact = Exact::new(high, (z - high as i128) as f64);

@@ -323,8 +323,7 @@ impl Arith for Bound<'_> {
                 let apart = (taken.value - other.value).abs();
                 let meet =
                     apart <= MEETING * (taken.error + other.error) && taken.is_known() && other.is_known();
-                let hull = taken.error.max(apart + other.error);
-                if meet { Ball::within(taken.value, hull) } else { Ball::unknown(taken.value) }
+                if meet { Ball::within(taken.value, taken.or(other).error) } else { Ball::unknown(taken.value) }
             }
         }
     }
@@ -347,6 +346,18 @@ impl Arith for Bound<'_> {
             (true, true, true) if low.trunc() == high.trunc() => Whole::sure(value),
             (true, false, false) if low.is_nan() || low.signum() == high.signum() => Whole::undefined(value),
             _ => Whole::unsure(value),
+        }
+    }
+    fn bits(&self, x: Ball, dtype: DType) -> Whole {
+        let value = plain::coded(dtype, x.value);
+        if x.is_undefined() {
+            return Whole::undefined(value);
+        }
+        let has_one_sign = x.value != 0.0 || !self.profile.ignores_zero_sign;
+        if self.operand(x).is_exact() && !x.value.is_nan() && has_one_sign {
+            self.int(value)
+        } else {
+            Whole::unsure(value)
         }
     }
     fn convert(&self, z: Whole) -> Ball {

@@ -95,12 +95,19 @@ impl Sums {
         self.size += x.reach() * y.reach();
         // What is not there adds nothing, even to an infinity.
         if x.error != 0.0 {
-            self.by_left += x.error * y.value.abs();
+            self.by_left += spread(x.error, y.value.abs());
         }
         if y.error != 0.0 {
-            self.by_right += x.reach() * y.error;
+            self.by_right += spread(y.error, x.reach());
         }
     }
+}
+
+/// What an error makes of a number: more than nothing, however small both are. (Of elements of f64 they may be so small that f64
+/// has no number for it.)
+fn spread(error: f64, number: f64) -> f64 {
+    let spread = error * number;
+    if spread == 0.0 && number != 0.0 { f64::from_bits(1) } else { spread }
 }
 
 /// A sum of products, as its bound sees it.

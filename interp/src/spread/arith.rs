@@ -132,6 +132,9 @@ impl Arith for Spread<'_> {
     fn truncate(&self, x: Ball, to: DType) -> Whole {
         self.bound.truncate(x, to)
     }
+    fn bits(&self, x: Ball, dtype: DType) -> Whole {
+        self.bound.bits(x, dtype)
+    }
     fn convert(&self, z: Whole) -> Ball {
         self.rounded(self.bound.convert(z), 0.0)
     }

@@ -13,6 +13,7 @@ pub fn encode(name: &str, datum: &Datum) -> Vec<u8> {
         Datum::Tensor(tensor) => tensor::encode(name, tensor),
         Datum::Sequence(items) => sequence_message(name, items).encode_to_vec(),
         Datum::Optional(held) => optional_message(name, held.as_ref()).encode_to_vec(),
+        Datum::Strings(strings) => tensor::strings::to_proto(name, strings).encode_to_vec(),
     }
 }
 
@@ -51,6 +52,9 @@ fn unnamed(tensor: &Tensor) -> TensorProto {
 pub(super) fn read(bytes: &[u8], kind: Kind) -> Result<Datum, Error> {
     Ok(match kind {
         Kind::Tensor => Datum::Tensor(tensor(&decode("tensor", bytes)?)?),
+        Kind::Strings => {
+            Datum::Strings(tensor::strings::from_proto(&decode("tensor", bytes)?, External::Refuse)?)
+        }
         Kind::Sequence => Datum::Sequence(sequence(&decode("sequence", bytes)?)?),
         Kind::Optional | Kind::OptionalSequence => {
             let datum = Datum::Optional(optional(&decode("optional", bytes)?)?);

@@ -58,7 +58,8 @@ const fn ir_version(opset: u32) -> i64 {
         21..=22 => 10,
         23 => 11,
         24 => 12,
-        25.. => 13,
+        25..=27 => 13,
+        28.. => 14,
     }
 }
 
@@ -132,6 +133,9 @@ pub fn open_type(kind: Kind, dtype: DType) -> TypeProto {
     let optional = |of| ty(OptionalType(Box::new(type_proto::Optional { elem_type: Some(Box::new(of)) })));
     match kind {
         Kind::Tensor => tensor(),
+        Kind::Strings => {
+            ty(TensorType(type_proto::Tensor { elem_type: Some(tensor::strings::STRING), shape: None }))
+        }
         Kind::Sequence => sequence(),
         Kind::Optional => optional(tensor()),
         Kind::OptionalSequence => optional(sequence()),

@@ -5,6 +5,7 @@
 //! -∞: the text adds -∞, which is the same for all scores that are numbers. A query without a key gets zeros.
 
 mod allowed;
+pub(super) mod flexible;
 
 use ir::{Attributes, DType, Type, Value};
 
@@ -67,21 +68,21 @@ impl Settings {
         }
         Ok(settings)
     }
+}
 
-    /// The dtype that the softmax is computed in.
-    fn precision(&self, dtype: DType) -> Result<DType, Error> {
-        Ok(match self.precision {
-            None => dtype,
-            Some(1) => DType::F32,
-            Some(10) => DType::F16,
-            Some(11) => DType::F64,
-            Some(16) => DType::BF16,
-            Some(other) => {
-                let why = format!("{other} is none of 1, 10, 11 and 16");
-                return Err(Error::invalid("attribute `softmax_precision`", why));
-            }
-        })
-    }
+/// The dtype that a softmax is computed in, by its code.
+fn precise(code: Option<i64>) -> Result<Option<DType>, Error> {
+    Ok(Some(match code {
+        None => return Ok(None),
+        Some(1) => DType::F32,
+        Some(10) => DType::F16,
+        Some(11) => DType::F64,
+        Some(16) => DType::BF16,
+        Some(other) => {
+            let why = format!("{other} is none of 1, 10, 11 and 16");
+            return Err(Error::invalid("attribute `softmax_precision`", why));
+        }
+    }))
 }
 
 fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
@@ -114,8 +115,8 @@ fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(
     let allowed = Allowed::read(walk, &settings.places, &sizes, operands[3], operands[6], earlier)?;
     steps.push(allowed.scores(walk, steps[1])?);
     let dtype = walk.ty(q).dtype;
-    let precise = walk.cast(steps[2], settings.precision(dtype)?)?;
-    let shares = walk.op_with("Softmax", &Attributes::new().int("axis", -1), &[precise])?;
+    let cast = walk.cast(steps[2], precise(settings.precision)?.unwrap_or(dtype))?;
+    let shares = walk.op_with("Softmax", &Attributes::new().int("axis", -1), &[cast])?;
     let shares = allowed.shares(walk, shares)?;
     steps.push(walk.cast(shares, dtype)?);
     if walk.ty(steps[3]).shape[..] != sizes.scores()[..] {

@@ -49,6 +49,8 @@ pub(super) struct Functions<'p> {
     pub(super) active: Vec<usize>,
     /// How many nodes further typed functions may have.
     pub(super) budget: usize,
+    /// Whether something was to be read from a value that nothing tells where it was asked for.
+    pub(super) lacks_value: bool,
 }
 
 /// A function that is typed.
@@ -90,6 +92,7 @@ impl<'p> Functions<'p> {
             by_use: HashMap::new(),
             active: Vec::new(),
             budget: in_file.saturating_add(MAX_EXTRA_NODES),
+            lacks_value: false,
         };
         functions.find_written_out(is_form);
         Ok(functions)
@@ -98,6 +101,11 @@ impl<'p> Functions<'p> {
     /// Whether a function is written out where it is called.
     pub(super) fn is_written_out(&self, function: usize) -> bool {
         self.written_out[function]
+    }
+
+    /// Has a function written out from here on: it reads from values that only its calls tell.
+    pub(super) fn write_out(&mut self, function: usize) {
+        self.written_out[function] = true;
     }
 
     fn find_written_out(&mut self, is_form: fn(&str, &str) -> bool) {

@@ -1,5 +1,7 @@
 //! If, Loop and Scan: the way that the values lead is written out.
 
+mod batched;
+
 use ir::{Attributes, DType, Tensor, Type, Value};
 
 use super::forms::{Form, Read, Written, apply, bind, body, flag, given, number, stack, tensor, whole};
@@ -181,10 +183,13 @@ fn empty(walk: &mut Walk<'_, '_>, ty: Option<Type>, axis: usize) -> Result<Bound
 /// Scan: its body once for each slice of the operands that are scanned.
 fn scan<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p, '_>) -> Result<(), Error> {
     if walk.context.declared < 9 {
-        return Err(Error::unsupported("operator Scan", "as defined in opset 8"));
+        let results = batched::scan(walk, node, attributes)?;
+        return bind(walk, node, results);
     }
     let scan = Scan::read(walk, node, attributes)?;
-    let results = scan.run(walk)?;
+    let states = (0..scan.states).map(|i| walk.frame.get(super::forms::need(node, i)?).cloned());
+    let initial: Vec<Bound> = states.collect::<Result<_, _>>()?;
+    let results = scan.run(walk, &initial, 0)?;
     bind(walk, node, results)
 }
 
@@ -247,19 +252,18 @@ impl<'p> Scan<'p> {
         Ok(Self { node, body, states, inputs, outputs })
     }
 
-    fn run(&self, walk: &mut Walk<'p, '_>) -> Result<Vec<Bound>, Error> {
+    /// What is there in the end, and what has piled up. Iterations are counted from the first number on.
+    fn run(&self, walk: &mut Walk<'p, '_>, initial: &[Bound], first: usize) -> Result<Vec<Bound>, Error> {
         let length = self.inputs[0].extent;
         if self.inputs.iter().any(|input| input.extent != length) {
             return Err(Error::invalid("operands", "those that are scanned have different lengths"));
         }
-        let states = (0..self.states).map(|i| walk.frame.get(super::forms::need(self.node, i)?).cloned());
-        let initial: Vec<Bound> = states.collect::<Result<_, _>>()?;
-        let (mut carried, mut piles) = (initial.clone(), vec![Vec::new(); self.outputs.len()]);
+        let (mut carried, mut piles) = (initial.to_vec(), vec![Vec::new(); self.outputs.len()]);
         for step in 0..length {
             let mut arguments = carried;
             arguments.extend(self.slices(walk, step)?);
             let mut results =
-                walk.inside(Inside::Iteration(step as usize), self.body, arguments)?.into_iter();
+                walk.inside(Inside::Iteration(first + step as usize), self.body, arguments)?.into_iter();
             carried = results.by_ref().take(self.states).collect();
             for ((pile, item), port) in piles.iter_mut().zip(results).zip(&self.body.outputs[self.states..]) {
                 pile.push(piece(walk, item, port.value)?);
@@ -267,7 +271,7 @@ impl<'p> Scan<'p> {
             let name = || format!("scan `{}` after {} of {length} slices", self.node.rest.name(), step + 1);
             walk.check_size(name)?;
         }
-        let piles = if length == 0 { self.none(walk, initial)? } else { self.stacked(walk, piles)? };
+        let piles = if length == 0 { self.none(walk, initial.to_vec())? } else { self.stacked(walk, piles)? };
         Ok(carried.into_iter().chain(piles).collect())
     }
 

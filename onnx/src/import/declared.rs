@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use ir::{DType, Datum, Held, Kind, Type};
+use ir::{DType, Datum, Held, Kind, Strings, Type};
 
 use crate::proto::tensor_shape_proto::dimension;
 use crate::proto::{TypeProto, ValueInfoProto, type_proto};
+use crate::tensor::strings::STRING;
 use crate::{Error, tensor};
 
 /// What is said about a value: what it is, and the type of its tensors, with unknowns.
@@ -55,6 +56,9 @@ impl Is {
         let inside = |ty: &Option<Box<TypeProto>>| ty.as_deref().map_or(Self::Unsaid, Self::of);
         match &ty.value {
             None => Self::Unsaid,
+            Some(type_proto::Value::TensorType(tensor)) if tensor.elem_type() == STRING => {
+                Self::Kind(Kind::Strings)
+            }
             Some(type_proto::Value::TensorType(_)) => Self::Kind(Kind::Tensor),
             Some(type_proto::Value::SequenceType(of)) => match inside(&of.elem_type) {
                 Self::Kind(Kind::Tensor) => Self::Kind(Kind::Sequence),
@@ -125,6 +129,8 @@ impl Declared {
     fn of_tensors(is: Is, ty: &type_proto::Tensor) -> Result<Self, Error> {
         let dtype = match ty.elem_type() {
             0 => None,
+            // Their bytes.
+            STRING => Some(DType::U8),
             code => Some(tensor::dtype_of(code)?),
         };
         let size = |dim: &crate::proto::tensor_shape_proto::Dimension| match &dim.value {
@@ -173,8 +179,14 @@ impl Declared {
             }
             // ONNX's own tests declare one shape for elements of several, and no runtime minds.
             Datum::Sequence(_) | Datum::Optional(Some(Held::Sequence(_))) => self.has_dtype_of(ty),
+            // Their lengths are not declared.
+            Datum::Strings(_) => true,
         };
-        if is_kind && is.tensors().all(admits) {
+        let is_shaped = match is {
+            Datum::Strings(Strings { shape, .. }) => self.has_shape_of(&Type::new(DType::U8, shape.clone())),
+            Datum::Tensor(_) | Datum::Sequence(_) | Datum::Optional(_) => true,
+        };
+        if is_kind && is_shaped && is.tensors().all(admits) {
             return Ok(());
         }
         Err(Error::invalid(format!("value `{name}`"), format!("it is declared {self}, but is {is}")))
@@ -198,9 +210,11 @@ impl fmt::Display for Declared {
         match self.is {
             Is::Other(other) => return f.write_str(other),
             Is::Unsaid | Is::Kind(Kind::Tensor) => {}
+            Is::Kind(Kind::Strings) => f.write_str("strings")?,
             Is::Kind(kind) => write!(f, "{kind} of ")?,
         }
         match self.dtype {
+            _ if self.is == Is::Kind(Kind::Strings) => {}
             Some(dtype) => write!(f, "{dtype}")?,
             None => f.write_str("?")?,
         }

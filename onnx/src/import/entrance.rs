@@ -4,14 +4,15 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use ir::datum::{item_of, length_of, presence_of};
-use ir::{Datum, Held, Interface, Kind, NodeKind, Tensor, Type, Value, Wanted};
+use ir::datum::{item_of, length_of, presence_of, shape_of};
+use ir::{DType, Datum, Held, Interface, Kind, NodeKind, Strings, Tensor, Type, Value, Wanted};
 
 use super::declared::Declared;
 use super::forms;
-use super::frame::{Bound, Sequence};
+use super::frame::{Bound, Sequence, Texts};
 use super::known::{Elements, Known};
 use super::sequence::{length, presence};
+use super::strings;
 use super::walk::Walk;
 use crate::Error;
 use crate::program::{Body, Port, ValueId};
@@ -69,6 +70,13 @@ fn known_input<'p>(walk: &mut Walk<'p, '_>, name: &str, known: &Datum<&'p Tensor
             known_variable(walk, name, name, tensor).map(Bound::Tensor)
         }
         Datum::Optional(None) => Ok(Bound::Nothing(Vec::new())),
+        Datum::Strings(Strings { shape, items }) => {
+            strings::few(items.len())?;
+            let items =
+                items.iter().enumerate().map(|(i, item)| known_variable(walk, &item_of(name, i), name, item));
+            let items = items.collect::<Result<_, Error>>()?;
+            Ok(Bound::Strings(Texts { shape: shape.clone(), items, given: Vec::new() }))
+        }
     }
 }
 
@@ -127,6 +135,7 @@ pub(super) fn output(walk: &mut Walk<'_, '_>, port: &Port) -> Result<Wanted, Err
     let kind = declared.kind(what())?.or(match bound {
         Bound::Tensor(_) | Bound::Static(_) => Some(Kind::Tensor),
         Bound::Sequence(_) => Some(Kind::Sequence),
+        Bound::Strings(_) => Some(Kind::Strings),
         Bound::Nothing(_) | Bound::Absent => None,
     });
     let kind =
@@ -138,7 +147,11 @@ pub(super) fn output(walk: &mut Walk<'_, '_>, port: &Port) -> Result<Wanted, Err
         let presence = presence(walk, &bound)?;
         walk.graph.output(presence_of(&name), presence);
     }
+    let is_text = matches!(bound, Bound::Strings(_));
     let first = give(walk, port, &name, bound)?;
+    if is_text {
+        return Ok(Wanted { name, dtype: DType::U8, kind });
+    }
     let dtype = first.map(|value| walk.graph.ty(value).dtype).or(declared.dtype());
     let dtype = dtype.ok_or_else(|| Error::unsupported(what(), "its element type is not said"))?;
     Ok(Wanted { name, dtype, kind })
@@ -156,13 +169,26 @@ fn give(walk: &mut Walk<'_, '_>, port: &Port, name: &str, bound: Bound) -> Resul
         }
         Bound::Nothing(_) => return Ok(None),
         Bound::Absent => return Err(walk.not_a_tensor(port.value, &bound)),
+        Bound::Strings(texts) => {
+            let rank = [texts.shape.len() as i64];
+            let shape = walk.integers(DType::I64, &rank, |i| texts.shape[i].into())?;
+            let shape = forms::given_value(walk, shape, &texts.given)?;
+            walk.graph.output(shape_of(name), shape);
+            give_items(walk, name, &texts.items, &texts.given)?;
+            return Ok(None);
+        }
         Bound::Sequence(sequence) => sequence,
     };
     let length = length(walk, &sequence)?;
     walk.graph.output(length_of(name), length);
-    for (i, &item) in sequence.items.iter().enumerate() {
-        let item = forms::given_value(walk, item, &sequence.given)?;
+    give_items(walk, name, &sequence.items, &sequence.given)?;
+    Ok(sequence.items.first().copied())
+}
+
+fn give_items(walk: &mut Walk<'_, '_>, name: &str, items: &[Value], given: &[Value]) -> Result<(), Error> {
+    for (i, &item) in items.iter().enumerate() {
+        let item = forms::given_value(walk, item, given)?;
         walk.graph.output(item_of(name, i), item);
     }
-    Ok(sequence.items.first().copied())
+    Ok(())
 }

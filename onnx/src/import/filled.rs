@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use ir::{Attributes, DType, Tensor, Type, Value};
+use ops::schema::{self, Schema};
 
 use super::attribute;
 use super::forms::{Form, Written, apply, bind, given_value, need};
 use super::frame::Bound;
+use super::given::Given;
 use super::walk::Walk;
 use crate::Error;
 
@@ -58,8 +60,13 @@ fn scalar(dtype: DType, tensor: &Tensor) -> Tensor {
 }
 
 /// Range: the numbers from the first on, by a step, as far as the limit. Those of floats are the same for whoever adds the
-/// step and whoever multiplies it where none is rounded; only then are they known.
-fn range<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
+/// step and whoever multiplies it where none is rounded; only then are they known. Those of 16 bits are computed in f32 unless
+/// `stash_type` says otherwise, and rounded once.
+fn range<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let node = written.node;
+    let given = Given::of(written);
+    let stash = given.int("stash_type", 1);
+    given.finish()?;
     let mut numbers = Vec::with_capacity(3);
     let mut from: Vec<Value> = Vec::new();
     for i in 0..3 {
@@ -78,7 +85,12 @@ fn range<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -
         let why = format!("its dtype is {}, and that of the first {dtype}", numbers[i].dtype());
         return Err(Error::invalid(format!("operand {i}"), why));
     }
-    let filled = if dtype.is_float() { floats(dtype, &numbers)? } else { integers(dtype, &numbers)? };
+    let is_known = |schema: &Schema| schema.inputs.first().is_some_and(|start| start.dtypes.contains(dtype));
+    if !schema::in_force("Range", walk.context.declared).is_some_and(is_known) {
+        let why = format!("there is no Range of {dtype} in opset {}", walk.context.declared);
+        return Err(Error::invalid("operand 0", why));
+    }
+    let filled = if dtype.is_float() { floats(dtype, &numbers, stash)? } else { integers(dtype, &numbers)? };
     let filled = walk.push_constant(Arc::new(filled), None)?;
     let filled = given_value(walk, filled, &from)?;
     bind(walk, node, vec![Bound::Tensor(filled)])
@@ -95,7 +107,15 @@ fn integers(dtype: DType, numbers: &[Arc<Tensor>]) -> Result<Tensor, Error> {
     Ok(Tensor::from_i128_fn(&Type::new(dtype, [count]), |i| start + i as i128 * step))
 }
 
-fn floats(dtype: DType, numbers: &[Arc<Tensor>]) -> Result<Tensor, Error> {
+/// The dtype that the numbers are added up in.
+fn computed_in(dtype: DType, stash: i64) -> DType {
+    match dtype {
+        DType::F16 | DType::BF16 if stash == 1 => DType::F32,
+        dtype => dtype,
+    }
+}
+
+fn floats(dtype: DType, numbers: &[Arc<Tensor>], stash: i64) -> Result<Tensor, Error> {
     let [start, limit, step] = [0, 1, 2].map(|i: usize| numbers[i].to_f64s()[0]);
     if step == 0.0 || !(start.is_finite() && limit.is_finite() && step.is_finite()) {
         return Err(no_step());
@@ -103,11 +123,10 @@ fn floats(dtype: DType, numbers: &[Arc<Tensor>]) -> Result<Tensor, Error> {
     // Of numbers that are exact in f64, this is right but where the quotient is rounded to a whole number.
     let count = ((limit - start) / step).ceil().max(0.0);
     let count = few(if count < 1e18 { count as i128 } else { i128::MAX })?;
-    let ty = Type::new(dtype, [count]);
     let exact: Vec<f64> = (0..count).map(|i| (i as f64).mul_add(step, start)).collect();
-    let tensor = Tensor::from_f64_fn(&ty, |i| exact[i]);
-    if tensor.to_f64s() == exact {
-        return Ok(tensor);
+    let filled = |dtype| Tensor::from_f64_fn(&Type::new(dtype, [count]), |i| exact[i]);
+    if filled(computed_in(dtype, stash)).to_f64s() == exact {
+        return Ok(filled(dtype));
     }
     Err(Error::unsupported(
         "Range",

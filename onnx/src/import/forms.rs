@@ -108,6 +108,10 @@ pub(super) fn given(walk: &mut Walk<'_, '_>, bound: Bound, from: &[Value]) -> Re
             sequence.given.extend_from_slice(from);
             return Ok(Bound::Sequence(sequence));
         }
+        Bound::Strings(mut texts) => {
+            texts.given.extend_from_slice(from);
+            return Ok(Bound::Strings(texts));
+        }
         Bound::Tensor(value) => value,
         Bound::Static(tensor) => walk.push_constant(tensor, None)?,
     };

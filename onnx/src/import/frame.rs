@@ -24,8 +24,21 @@ pub(super) enum Bound {
     /// An optional that holds nothing, with the values that this was read from. One that holds something is bound as
     /// that.
     Nothing(Vec<Value>),
+    /// A tensor of strings.
+    Strings(Texts),
     /// Nothing: a parameter of a function that the call leaves out.
     Absent,
+}
+
+/// A tensor of strings, which has no node: each of them is a list of bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Texts {
+    /// The size of each axis.
+    pub(super) shape: Vec<i64>,
+    /// The strings in row-major order.
+    pub(super) items: Vec<Value>,
+    /// The values that the strings and the shape were read from.
+    pub(super) given: Vec<Value>,
 }
 
 /// A list of tensors, which has no node: only what is taken out of it has.

@@ -1,5 +1,6 @@
 //! Functions. ONNX's are untyped and have attributes; ours are typed, so each use with other types or attributes
-//! becomes a function of its own. A function that holds branches, loops or sequences is written out where it is called.
+//! becomes a function of its own. A function that holds branches, loops or sequences is written out where it is called, and one
+//! that reads a shape, a count or another parameter from values that only its call tells.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +42,14 @@ pub(super) fn call<'p>(
     }
     let types = inputs.iter().map(|&v| walk.graph.ty(v).clone()).collect();
     let step = walk.step();
-    let (id, outputs) = instance(walk.context, function, types, attributes, step)?;
+    walk.context.functions.lacks_value = false;
+    let (id, outputs) = match instance(walk.context, function, types, attributes, step) {
+        Err(_) if walk.context.functions.lacks_value => {
+            walk.context.functions.write_out(function);
+            return write_out(walk, node, function, attributes);
+        }
+        made => made?,
+    };
     walk.push_named(node, NodeKind::Call(id), inputs.into_iter().map(Some).collect(), Vec::new(), &outputs)
 }
 
@@ -217,10 +225,12 @@ fn attributes<'p>(
     Ok(bound)
 }
 
-/// Reads the functions that nothing calls, where the types of their parameters are declared.
+/// Reads the functions that nothing calls, where the types of their parameters are declared; not those that are written out, which
+/// only calls lead through.
 pub(super) fn uncalled(context: &mut Context<'_>, step: Step) -> Result<(), Error> {
     for (index, function) in context.functions.all.iter().enumerate() {
-        if context.functions.instances.iter().any(|i| i.function == index) {
+        let is_called = context.functions.instances.iter().any(|i| i.function == index);
+        if is_called || context.functions.is_written_out(index) {
             continue;
         }
         let body = &function.scope.body;

@@ -3,9 +3,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use ir::Tensor;
+
 use super::forms::Written;
-use crate::Error;
+use crate::external::External;
 use crate::proto::AttributeProto;
+use crate::{Error, tensor};
 
 /// The attributes that nobody has asked for yet.
 pub(super) struct Given<'a>(RefCell<BTreeMap<&'a str, &'a AttributeProto>>);
@@ -47,6 +50,14 @@ impl<'a> Given<'a> {
 
     pub(super) fn texts(&self, name: &str) -> Vec<String> {
         self.take(name).map_or_else(Vec::new, |attribute| attribute.strings.iter().map(|s| text(s)).collect())
+    }
+
+    /// A tensor that the attribute holds.
+    pub(super) fn tensor(&self, name: &str, external: External<'_>) -> Result<Option<Tensor>, Error> {
+        let what = || format!("attribute `{name}`");
+        let Some(attribute) = self.take(name) else { return Ok(None) };
+        let held = attribute.t.as_ref().ok_or_else(|| Error::invalid(what(), "it holds no tensor"))?;
+        tensor::from_proto(held, external).map(Some).map_err(|e| e.inside(what()))
     }
 
     /// Takes an attribute that changes nothing.

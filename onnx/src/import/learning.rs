@@ -4,6 +4,8 @@
 //! f32, labels that are integers. What differs between ONNX's text and its own reference implementation, and where both could be meant, is
 //! refused and says so.
 
+mod ensemble;
+mod labels;
 mod linear;
 mod scaling;
 mod support;
@@ -24,11 +26,13 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
     match op_type {
         "ArrayFeatureExtractor" => Some(scaling::array_feature_extractor),
         "Binarizer" => Some(scaling::binarizer),
+        "LabelEncoder" => Some(labels::encoder),
         "LinearClassifier" => Some(linear::classifier),
         "LinearRegressor" => Some(linear::regressor),
         "Normalizer" => Some(scaling::normalizer),
         "SVMRegressor" => Some(support::regressor),
         "Scaler" => Some(scaling::scaler),
+        "TreeEnsemble" => Some(ensemble::ensemble),
         "TreeEnsembleClassifier" => Some(trees::classifier),
         "TreeEnsembleRegressor" => Some(trees::regressor),
         _ => None,

@@ -24,9 +24,15 @@
 //! | `signal` | Fourier transforms and windows, written out |
 //! | `grid` | grids of positions, written out |
 //! | `unique` | what is there once or more, written out |
+//! | `random` | what is drawn at random, written out |
+//! | `grams` | n-grams that are counted, written out |
+//! | `sampled` | samples between elements, written out |
+//! | `strings` | tensors of strings, which are lists of bytes, and what is read from them |
+//! | `suppressed` | boxes that are selected, written out |
 //! | `losses` | losses of a classifier, written out |
 //! | `terms`, `given` | what operators are written out with: operands, constants and operators of ours, and attributes |
 //! | `learning` | the operators of `ai.onnx.ml`, written out |
+//! | `training` | those of `ai.onnx.preview.training`, written out |
 //! | `read` | reading from values |
 //! | `known` | values that are known before the model is run |
 //! | `origin` | which node of the program a node of the graph comes from |
@@ -56,6 +62,7 @@ mod forms;
 mod frame;
 mod function;
 mod given;
+mod grams;
 mod grid;
 mod inputs;
 mod integral;
@@ -68,13 +75,18 @@ mod operator;
 mod order;
 mod origin;
 mod placed;
+mod random;
 mod read;
 mod recurrent;
 mod resize;
+mod sampled;
 mod sequence;
 mod signal;
 mod standard;
+mod strings;
+mod suppressed;
 mod terms;
+mod training;
 mod unique;
 mod walk;
 

@@ -8,8 +8,9 @@ use super::forms::{self, Form, Written};
 use super::frame::Bound;
 use super::walk::Walk;
 use super::{
-    attention, attribute, control, decoding, filled, function, grid, integral, learning, losses, old,
-    operator, placed, recurrent, resize, sequence, signal, unique,
+    attention, attribute, control, decoding, filled, function, grams, grid, integral, learning, losses, old,
+    operator, placed, random, recurrent, resize, sampled, sequence, signal, strings, suppressed, training,
+    unique,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -30,6 +31,11 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
         )),
         ("", "Constant", _) => constant(walk, node, &attributes),
         ("", "Identity", _) if is_alias(walk, node) => alias(walk, node),
+        ("", op_type, _) if strings::takes(walk, node, op_type) => {
+            let written = Written { node, attributes: &attributes };
+            forms::check(walk, &written)?;
+            strings::apply(walk, &written)
+        }
         ("", op_type, declared) => match old::form(op_type, declared).or_else(|| form(op_type)) {
             Some(form) => {
                 let written = Written { node, attributes: &attributes };
@@ -38,18 +44,20 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
             }
             None => operator::read(walk, node, &attributes),
         },
-        (learning::DOMAIN, op_type, _) => {
-            let form = learning::form(op_type).ok_or_else(|| {
-                let what = format!("operator {}.{op_type}", learning::DOMAIN);
-                Error::unsupported(what, "this program does not have it")
-            })?;
-            walk.context.is_written_out = true;
-            form(walk, &Written { node, attributes: &attributes })
-        }
-        (domain, op_type, _) => Err(Error::unsupported(
-            format!("operator {domain}.{op_type}"),
-            "only ONNX's default domain, some of ai.onnx.ml and functions of the model are known",
-        )),
+        (domain, op_type, _) => match other(domain) {
+            Some(form) => {
+                let form = form(op_type).ok_or_else(|| {
+                    let what = format!("operator {domain}.{op_type}");
+                    Error::unsupported(what, "this program does not have it")
+                })?;
+                walk.context.is_written_out = true;
+                form(walk, &Written { node, attributes: &attributes })
+            }
+            None => Err(Error::unsupported(
+                format!("operator {domain}.{op_type}"),
+                "only ONNX's default domain, some of its others and functions of the model are known",
+            )),
+        },
     }
 }
 
@@ -66,6 +74,9 @@ fn constant<'p>(
     }
     if let Some(there) = walk.frame.constants.get(&output).cloned() {
         return walk.define(output, there);
+    }
+    if let Some(texts) = strings::of_constant(attributes, walk.context.options.external)? {
+        return strings::constant(walk, output, texts);
     }
     let tensor = attribute::constant(attributes, walk.context.options.external)?;
     walk.constant(output, tensor, names::position(node.rest.name(), 'n'))
@@ -114,6 +125,11 @@ const FORMS: &[fn(&str) -> Option<Form>] = &[
     signal::form,
     grid::form,
     unique::form,
+    grams::form,
+    suppressed::form,
+    sampled::form,
+    strings::form,
+    random::form,
 ];
 
 /// What adds an operator of that name, if it is written out in others: it holds bodies, handles sequences, fills a tensor or goes
@@ -122,13 +138,21 @@ fn form(op_type: &str) -> Option<Form> {
     FORMS.iter().find_map(|form| form(op_type))
 }
 
+/// ONNX's other domains, each with what adds its operators.
+const OTHERS: &[(&str, fn(&str) -> Option<Form>)] = &[
+    (learning::DOMAIN, learning::form),
+    (training::DOMAIN, training::form),
+    (attention::flexible::DOMAIN, attention::flexible::form),
+];
+
+fn other(domain: &str) -> Option<fn(&str) -> Option<Form>> {
+    OTHERS.iter().find(|(name, _)| *name == domain).map(|&(_, form)| form)
+}
+
 /// Whether an operator of that name in a domain is written out in others.
 pub(super) fn is_form(domain: &str, op_type: &str) -> bool {
-    match domain {
-        "" => form(op_type).is_some(),
-        learning::DOMAIN => learning::form(op_type).is_some(),
-        _ => false,
-    }
+    let form = if domain.is_empty() { Some(form as fn(&str) -> Option<Form>) } else { other(domain) };
+    form.is_some_and(|form| form(op_type).is_some())
 }
 
 /// Whether an operator of a domain is read in some opset.
@@ -142,7 +166,7 @@ pub(super) fn knows(domain: &str, op_type: &str) -> bool {
 fn is_alias(walk: &Walk<'_, '_>, node: &Node) -> bool {
     let ([Some(of)], [Some(_)]) = (&node.inputs[..], &node.outputs[..]) else { return false };
     let is_ours = node.attributes.is_empty() && node.rest.name().starts_with(ALIAS);
-    is_ours || matches!(walk.frame.get(*of), Ok(Bound::Sequence(_) | Bound::Nothing(_)))
+    is_ours || matches!(walk.frame.get(*of), Ok(Bound::Sequence(_) | Bound::Nothing(_) | Bound::Strings(_)))
 }
 
 /// Another name for a value.

@@ -69,7 +69,7 @@ const CHANGED: &[(&str, u32, Reading)] = &[
     ("ReduceSum", 11, Spelled),
     ("Resize", 10, Spelled),
     ("Resize", 11, Spelled),
-    ("Scan", 8, Refused("it had a batch then")),
+    ("Scan", 8, Spelled),
     ("Scatter", 9, Out(scatter)),
     ("Slice", 1, Spelled),
     ("Softmax", 1, Out(along_the_rest)),

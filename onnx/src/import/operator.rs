@@ -2,7 +2,7 @@
 
 use ir::{Attribute, Attributes, BadAttribute, DType, NodeKind, Operation, Type, Value};
 use ops::spec::{ABOUT_NARROW, Arity, Place};
-use ops::{Op, Reject, Spec};
+use ops::{Op, Operator, Reject, Spec};
 
 use super::attribute;
 use super::context::Context;
@@ -21,6 +21,10 @@ const ANY_DTYPE: [(&str, &str); 1] = [("OneHot", "depth")];
 /// tensor with one axis, but ONNX's own tests have it without, and runtimes take that.
 const ONE_FOR_A_LIST: [(&str, &str); 1] = [("Unsqueeze", "axes")];
 
+/// GridSample's modes have these names from opset 20 on. Before, some had others, by which the same was meant, and images two axes: such a use is
+/// read, and not written.
+const RENAMED: (u32, [(&str, &str); 2]) = (20, [("linear", "bilinear"), ("cubic", "bicubic")]);
+
 /// Adds the operator of a node.
 pub(super) fn read<'p>(
     walk: &mut Walk<'p, '_>,
@@ -29,12 +33,7 @@ pub(super) fn read<'p>(
 ) -> Result<(), Error> {
     let declared = walk.context.declared;
     let spec = standard::operator(node.rest.op_type(), declared)?;
-    add(walk, spec, node, given).map_err(|e| match e {
-        Error::Invalid { what, why } if standard::is_redefined(spec.name, declared) => {
-            Error::unsupported(what, format!("{why} (as of opset 26; opset {declared} may allow it)"))
-        }
-        e => e,
-    })
+    add(walk, spec, node, given)
 }
 
 /// Adds the operator of a node as this one.
@@ -62,6 +61,9 @@ pub(super) fn add<'p>(
     check_understood(&op, &written, walk.context.declared)?;
     check_dtypes(opset, spec, &types)?;
     let outputs = Operation::infer(&op, &types).map_err(|e| reject(&e, &types))?;
+    if !is_renamed(&op, &written, opset, &types)? {
+        check_meaning(opset, &op, &types)?;
+    }
     walk.push_named(node, NodeKind::Operator(op), inputs, given, &outputs)
 }
 
@@ -264,6 +266,34 @@ fn check_understood(op: &Op, given: &Attributes, declared: u32) -> Result<(), Er
         }
         None => Ok(()),
     }
+}
+
+/// Whether it is a use that had other names in the opset, which must be those that it has.
+fn is_renamed(op: &Op, written: &Attributes, opset: u32, types: &[Option<&Type>]) -> Result<bool, Error> {
+    let (since, names) = RENAMED;
+    if op.spec().name != "GridSample" {
+        return Ok(false);
+    }
+    let is_other = |(now, then): &&(&str, &str)| {
+        let other = if opset < since { *now } else { *then };
+        matches!(written.get("mode"), Some(Attribute::Name(mode)) if mode == other)
+    };
+    if let Some((now, then)) = names.iter().find(is_other) {
+        let why = format!("`{now}` is called `{then}` before opset {since}, and the model has {opset}");
+        return Err(Error::invalid("attribute `mode`", why));
+    }
+    let is_flat = types.first().copied().flatten().is_some_and(|ty| ty.rank() == 4);
+    Ok(opset < since && is_flat)
+}
+
+/// Such a use must mean in the opset what it means here.
+fn check_meaning(opset: u32, op: &Op, types: &[Option<&Type>]) -> Result<(), Error> {
+    let since = op.facts(types).since;
+    if since <= opset {
+        return Ok(());
+    }
+    let why = format!("with {} such a use came with opset {since}, but the model has {opset}", listed(types));
+    Err(Error::unsupported("operator", why))
 }
 
 /// Dtypes must be allowed in the opset.

@@ -34,6 +34,8 @@ pub enum Inside {
     Iteration(usize),
     /// A function, by its position in the program.
     Call(usize),
+    /// A body that is run once beside others of the node: which one, in the order in which they are run.
+    Stage(usize),
     /// A body that is not run, but only looked at for what it would give.
     Types,
 }
@@ -50,7 +52,7 @@ impl Inside {
     pub const fn side(self) -> Option<bool> {
         match self {
             Self::Branch(side) => Some(side),
-            Self::Iteration(_) | Self::Call(_) | Self::Types => None,
+            Self::Iteration(_) | Self::Call(_) | Self::Stage(_) | Self::Types => None,
         }
     }
 
@@ -58,7 +60,7 @@ impl Inside {
     pub const fn iteration(self) -> Option<usize> {
         match self {
             Self::Iteration(iteration) => Some(iteration),
-            Self::Branch(_) | Self::Call(_) | Self::Types => None,
+            Self::Branch(_) | Self::Call(_) | Self::Stage(_) | Self::Types => None,
         }
     }
 }

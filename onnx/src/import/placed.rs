@@ -7,6 +7,8 @@
 
 mod blocks;
 
+pub(super) use blocks::Window;
+
 use ir::{Attributes, DType, Value};
 
 use super::forms::{Form, Written, bind, given_value};

@@ -21,7 +21,7 @@ impl Walk<'_, '_> {
         match self.frame.get(id)?.clone() {
             Bound::Static(tensor) => Ok((tensor, None)),
             Bound::Tensor(value) => self.read_value(value, what),
-            bound @ (Bound::Sequence(_) | Bound::Nothing(_) | Bound::Absent) => {
+            bound @ (Bound::Sequence(_) | Bound::Nothing(_) | Bound::Strings(_) | Bound::Absent) => {
                 Err(self.not_a_tensor(id, &bound))
             }
         }
@@ -31,6 +31,7 @@ impl Walk<'_, '_> {
     pub(super) fn read_value(&mut self, value: Value, what: String) -> Result<Read, Error> {
         let known = known::elements(self.context, &self.graph, &mut self.knowledge, value)?;
         let Some(Known { tensor, inputs }) = known else {
+            self.context.functions.lacks_value = true;
             return Err(Error::unsupported(
                 what,
                 "it must be known before the model is run, but is computed",

@@ -233,6 +233,7 @@ pub(super) fn presence(walk: &mut Walk<'_, '_>, held: &Bound) -> Result<Value, E
         Bound::Absent => (false, &[][..]),
         Bound::Nothing(given) => (false, &given[..]),
         Bound::Sequence(sequence) => (true, &sequence.given[..]),
+        Bound::Strings(texts) => (true, &texts.given[..]),
         Bound::Tensor(_) | Bound::Static(_) => (true, &[][..]),
     };
     let ty = ir::Type::new(ir::DType::Bool, []);

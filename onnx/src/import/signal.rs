@@ -1,4 +1,4 @@
-//! DFT, STFT and the windows, written out.
+//! DFT, STFT, the windows and MelWeightMatrix, written out.
 //!
 //! ONNX: [DFT](https://onnx.ai/onnx/operators/onnx__DFT.html), [STFT](https://onnx.ai/onnx/operators/onnx__STFT.html),
 //! [HannWindow](https://onnx.ai/onnx/operators/onnx__HannWindow.html),
@@ -6,6 +6,7 @@
 //! [BlackmanWindow](https://onnx.ai/onnx/operators/onnx__BlackmanWindow.html). A transform is one product with a matrix of sines and cosines
 //! ([`turns`]), so that its bound holds for sums in any order. A window is computed by nodes in f32, as in ONNX's function bodies.
 
+mod mel;
 mod turns;
 
 use ir::{Attributes, DType, Value};
@@ -27,6 +28,7 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
         "DFT" => Some(dft),
         "HammingWindow" => Some(|walk, written| window(walk, written, &[25.0 / 46.0, -21.0 / 46.0])),
         "HannWindow" => Some(|walk, written| window(walk, written, &[0.5, -0.5])),
+        "MelWeightMatrix" => Some(mel::matrix),
         "STFT" => Some(stft),
         _ => None,
     }

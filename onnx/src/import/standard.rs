@@ -12,21 +12,17 @@ use ops::schema::{self, Absence, Schema};
 use super::old;
 use crate::Error;
 
-/// The latest opset that is known.
-const NEWEST: u32 = 28;
-
 /// The opset that a model with this default opset is read as.
 ///
-/// Opsets 27 and 28 only add to the operators of 26 (dtypes, attributes and operators), so that a model without the
-/// additions means the same in 26. Definitions of older opsets than 13 are those of 13, or read by `old`.
+/// Definitions of older opsets than 13 are those of 13, or read by `old`.
 pub(super) fn read_as(declared: i64) -> Result<u32, Error> {
     let what = || format!("opset {declared}");
     if declared < 1 {
         return Err(Error::invalid(what(), "opsets count from 1"));
     }
     match u32::try_from(declared) {
-        Ok(opset) if opset <= NEWEST => Ok(opset.clamp(*OPSETS.start(), *OPSETS.end())),
-        _ => Err(Error::unsupported(what(), format!("the latest known is {NEWEST}"))),
+        Ok(opset) if opset <= *OPSETS.end() => Ok(opset.max(*OPSETS.start())),
+        _ => Err(Error::unsupported(what(), format!("the latest known is {}", OPSETS.end()))),
     }
 }
 
@@ -35,11 +31,6 @@ const OPSETS: RangeInclusive<u32> = ir::graph::OPSETS;
 /// The opset whose spelling a model has that declares one and is read as another.
 pub(super) fn spelled_as(opset: u32, declared: i64) -> u32 {
     if old::OPSETS.contains(&u32::try_from(declared).unwrap_or(opset)) { declared as u32 } else { opset }
-}
-
-/// Whether an opset later than ours defines the operator anew. Then what we refuse may be legal there.
-pub(super) fn is_redefined(name: &str, declared: u32) -> bool {
-    schema::in_force(name, declared).is_some_and(|schema| schema.since > *OPSETS.end())
 }
 
 /// What ONNX says of the operator called `name` in an opset of its default domain.
@@ -84,8 +75,7 @@ fn still_holds(schema: &Schema) -> bool {
 /// The definitions of an operator that hold from opset 13 on, by opset. What only deprecates it counts where there is nothing
 /// else: what a deprecated operator had is still told from what no operator has.
 fn held(operator: &str) -> Vec<(u32, &'static Schema)> {
-    let opsets = *OPSETS.start()..=NEWEST;
-    let held = opsets.filter_map(|opset| Some((opset, schema::in_force(operator, opset)?)));
+    let held = OPSETS.filter_map(|opset| Some((opset, schema::in_force(operator, opset)?)));
     let (deprecated, live): (Vec<_>, Vec<_>) = held.partition(|(_, schema)| schema.deprecated);
     if live.is_empty() { deprecated } else { live }
 }
@@ -136,7 +126,7 @@ mod tests {
     #[test]
     fn every_operator_of_ours_is_one_of_onnx() {
         for spec in ops::registry() {
-            let found = operator(spec.name, 26).map(|s| s.name).map_err(|e| e.to_string());
+            let found = operator(spec.name, 28).map(|s| s.name).map_err(|e| e.to_string());
             assert_eq!(found, Ok(spec.name));
         }
     }
@@ -167,6 +157,6 @@ mod tests {
         assert!(matches!(read_as(0), Err(Error::Invalid { .. })));
         assert!(matches!(read_as(29), Err(Error::Unsupported { .. })));
         assert!(matches!(read_as(i64::MAX), Err(Error::Unsupported { .. })));
-        assert_eq!(read_as(28).ok(), Some(26));
+        assert_eq!([7, 13, 28].map(|opset| read_as(opset).ok()), [Some(13), Some(13), Some(28)]);
     }
 }

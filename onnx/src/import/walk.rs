@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use ir::{Datum, NodeId, NodeKind, Tensor, Type, Value};
+use ir::{Datum, NodeId, NodeKind, Strings, Tensor, Type, Value};
 use ops::Graph;
 
 use super::context::Context;
 use super::declared::Declared;
-use super::frame::{Bound, Frame, Sequence};
+use super::frame::{Bound, Frame, Sequence, Texts};
 use super::known::{Elements, Inputs, Knowledge, Known};
 use super::order;
 use super::origin::{Inside, Origin, Path};
+use super::strings;
 use crate::Error;
 use crate::names;
 use crate::program::{self, ValueId};
@@ -99,6 +100,11 @@ impl<'p, 'c> Walk<'p, 'c> {
             return Ok(());
         }
         let name = self.frame.scope.name(id);
+        if tensor::strings::is_strings(&initializer.tensor) {
+            let texts = tensor::strings::from_proto(&initializer.tensor, self.context.options.external)
+                .map_err(|e| e.inside(format!("initializer `{name}`")))?;
+            return strings::constant(self, id, texts);
+        }
         let tensor = tensor::from_proto(&initializer.tensor, self.context.options.external)
             .map_err(|e| e.inside(format!("initializer `{name}`")))?;
         self.constant(id, Arc::new(tensor), names::position(name, 'v'))
@@ -266,7 +272,7 @@ impl<'p, 'c> Walk<'p, 'c> {
         match bound {
             Bound::Tensor(value) => Some(self.graph.ty(*value).clone()),
             Bound::Static(tensor) => Some(tensor.ty()),
-            Bound::Sequence(_) | Bound::Nothing(_) | Bound::Absent => None,
+            Bound::Sequence(_) | Bound::Nothing(_) | Bound::Strings(_) | Bound::Absent => None,
         }
     }
 
@@ -278,6 +284,10 @@ impl<'p, 'c> Walk<'p, 'c> {
                 Some(Datum::Sequence(items.iter().map(|&item| self.graph.ty(item).clone()).collect()))
             }
             Bound::Nothing(_) => Some(Datum::Optional(None)),
+            Bound::Strings(Texts { shape, items, .. }) => {
+                let items = items.iter().map(|&item| self.graph.ty(item).clone()).collect();
+                Some(Datum::Strings(Strings { shape: shape.clone(), items }))
+            }
             Bound::Absent => None,
         }
     }
@@ -300,13 +310,19 @@ impl<'p, 'c> Walk<'p, 'c> {
             Bound::Tensor(value) => Ok(Some(value)),
             Bound::Static(tensor) => self.push_constant(tensor, None).map(Some),
             Bound::Absent => Ok(None),
-            bound @ (Bound::Sequence(_) | Bound::Nothing(_)) => Err(self.not_a_tensor(id, &bound)),
+            bound @ (Bound::Sequence(_) | Bound::Nothing(_) | Bound::Strings(_)) => {
+                Err(self.not_a_tensor(id, &bound))
+            }
         }
     }
 
     /// What a value is, where a tensor must be.
     pub(super) fn not_a_tensor(&self, id: ValueId, bound: &Bound) -> Error {
         let is = match bound {
+            Bound::Strings(_) => {
+                let what = format!("value `{}`", self.frame.scope.name(id));
+                return Error::unsupported(what, "it is of strings, which few operators take here");
+            }
             Bound::Sequence(_) => "a sequence",
             Bound::Nothing(_) => "an optional that holds nothing",
             Bound::Absent => "left out",

@@ -4,6 +4,8 @@
 //! ONNX's fields, or a file beside the model (see [`crate::external`]). The size a tensor claims is compared with the
 //! data at hand before anything is allocated.
 
+pub mod strings;
+
 use half::{bf16, f16};
 use prost::Message as _;
 

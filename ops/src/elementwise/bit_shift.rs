@@ -1,6 +1,6 @@
-//! BitShift: the bits of unsigned integers moved left or right by as many places as another operand says.
+//! BitShift: the bits of integers moved left or right by as many places as another operand says.
 
-use ir::{Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
@@ -8,16 +8,18 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
 attributes! {
     /// The bits of x moved by as many places as y says, towards the most significant bit or away from it.
     ///
-    /// `x, y: shapes that broadcast, unsigned integers → z: the common shape`
+    /// `x, y: shapes that broadcast, integers → z: the common shape`
     ///
-    /// Bits moved out are lost and zeros come in. Moving by as many places as there are bits, or by more, is undefined.
+    /// Bits moved out are lost. Zeros come in; from the left of a signed integer its sign bit does. Moving a signed integer by as
+    /// many places as there are bits, by more or by less than none, leaves what comes in. Of an unsigned one that is undefined: it
+    /// was in opsets before 28.
     ///
     /// ONNX: [BitShift](https://onnx.ai/onnx/operators/onnx__BitShift.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,19 +75,25 @@ impl Operator for BitShift {
             cost: Cost::PerOutput(1),
             batch: Batch::Together,
             linear: None,
-            edges: Vec::new(),
+            edges: vec![(1, Edge::Limits)],
         }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let bits = x.get(1).copied().flatten().map_or(8, |t| t.dtype.bits());
-        vec![Hazard::Outside { operand: 1, low: 0.0, high: bits as f64 - 1.0 }]
+        let y = x.get(1).copied().flatten().map_or(DType::U8, |t| t.dtype);
+        if y.is_signed() {
+            return Vec::new();
+        }
+        vec![Hazard::Outside { operand: 1, low: 0.0, high: f64::from(y.bits()) - 1.0 }]
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (dtype, bits) = (c.dtype(0), c.dtype(0).bits() as i128);
         let shift = |[x, places]: [i128; 2]| match self.direction {
-            // ONNX does not say what a shift by the full width or more gives, and hardware differs.
+            _ if !(0..bits).contains(&places) && dtype.is_signed() => {
+                Some(if x < 0 && self.direction == Direction::Right { -1 } else { 0 })
+            }
+            // ONNX did not say what a shift by the full width or more gives before opset 28, and hardware differs.
             _ if !(0..bits).contains(&places) => None,
             Direction::Left => Some(dtype.wrap(x << places)),
             Direction::Right => Some(x >> places),
@@ -98,7 +106,6 @@ impl Operator for BitShift {
 mod tests {
     use super::*;
     use crate::testing::{run, tensor};
-    use ir::DType;
 
     #[test]
     fn bits_fall_off_at_the_ends() {
@@ -109,5 +116,14 @@ mod tests {
         let wide = tensor(DType::U64, &[1], &[1.]);
         let far = tensor(DType::U64, &[1], &[63.]);
         assert_eq!(run(BitShift { direction: Direction::Left }, &[&wide, &far]), [(1u64 << 63) as f64]);
+    }
+    #[test]
+    fn a_sign_comes_in_from_the_left_and_is_all_that_is_left_of_a_far_shift() {
+        let x = tensor(DType::I8, &[6], &[-7., -128., 64., -1., 127., -128.]);
+        let y = tensor(DType::I8, &[6], &[1., 7., 1., -1., 8., 127.]);
+        assert_eq!(run(BitShift { direction: Direction::Right }, &[&x, &y]), [-4., -1., 32., -1., 0., -1.]);
+        assert_eq!(run(BitShift { direction: Direction::Left }, &[&x, &y]), [-14., 0., -128., 0., 0., 0.]);
+        let far = BitShift { direction: Direction::Right };
+        assert!(far.hazards(&[Some(&x.ty()), Some(&y.ty())]).is_empty());
     }
 }

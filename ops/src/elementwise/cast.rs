@@ -1,6 +1,6 @@
 //! Cast and CastLike: the same numbers in another dtype.
 
-mod narrow;
+pub(crate) mod narrow;
 
 use ir::dtype::Kind;
 use ir::format::{Extent, FloatFormat};
@@ -102,8 +102,14 @@ impl Rounding {
     const MODES: [(&'static str, RoundMode); 3] =
         [("up", RoundMode::Up), ("down", RoundMode::Down), ("nearest", RoundMode::Nearest)];
 
+    /// This, whatever sizes become: it has none.
+    #[must_use]
+    pub fn map<D, E>(&self, _: &mut dyn FnMut(D) -> E) -> Self {
+        *self
+    }
+
     /// What of it concerns a dtype.
-    fn of(self, to: DType) -> Self {
+    pub(crate) fn of(self, to: DType) -> Self {
         match to.float() {
             Some(format) if format.extent == Extent::PositiveNormals => self,
             Some(format) if format.bits() == 8 => Self { round_mode: Self::DEFAULT.round_mode, ..self },
@@ -112,7 +118,7 @@ impl Rounding {
     }
 
     /// The conversion to a narrow format: only powers of two are rounded otherwise than to nearest.
-    fn conversion(self, format: FloatFormat) -> Conversion {
+    pub(crate) fn conversion(self, format: FloatFormat) -> Conversion {
         let mode = match format.extent {
             Extent::PositiveNormals => self.round_mode,
             Extent::Full => RoundMode::Nearest,
@@ -156,6 +162,12 @@ fn draw(d: &mut Draw<'_, '_>) -> Option<DType> {
     let Some(wanted) = d.wanted() else {
         let x = d.any(ranks)?;
         let others = d.limits.in_use(DTypes::IR13).without(x.dtype);
+        let floats = others.intersection(DTypes::FLOATS);
+        // From one float to another, numbers are rounded; there are few such pairs among all.
+        if x.dtype.is_float() && !floats.is_empty() && d.chance(0.25) {
+            let floats: Vec<DType> = floats.iter().collect();
+            return d.choose(&floats);
+        }
         return if others.is_empty() { Some(x.dtype) } else { d.dtype(others) };
     };
     // Asking for any operand would lean to the wanted dtype, but the operand's is free.
@@ -217,7 +229,9 @@ fn hazards(x: &[Option<&Type>], to: DType) -> Vec<Hazard> {
 fn edges(x: &[Option<&Type>], to: DType) -> Vec<(usize, Edge)> {
     match x[0].map(|t| t.dtype) {
         Some(from) if from.is_float() && to.is_float() => vec![(0, Edge::Between(to)), (0, Edge::NonFinite)],
-        Some(from) if from.is_float() && to == DType::Bool => vec![(0, Edge::NonFinite)],
+        Some(from) if from.is_float() && to == DType::Bool => {
+            vec![(0, Edge::NonFinite), (0, Edge::Zeros), (0, Edge::Denormals)]
+        }
         _ => Vec::new(),
     }
 }

@@ -85,8 +85,14 @@ impl Operator for Gelu {
         }
     }
 
-    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
+    /// Far out, the tangent is a quotient of infinities where it is one of exponentials, as WGSL has it.
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        let format = x.first().copied().flatten().and_then(|t| t.dtype.float());
+        let Some(format) = format.filter(|_| self.tanh) else { return Vec::new() };
+        // Where √(2/π)·0.044715·x³, the most of the argument there, is the largest exponent of e.
+        let far = libm::cbrt(libm::log(format.max_finite()) / (FRAC_2_PI.sqrt() * 0.044_715));
+        let high = (far - 1.0).floor();
+        vec![Hazard::Far { operand: 0, low: -high, high }]
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

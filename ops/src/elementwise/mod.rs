@@ -2,6 +2,7 @@
 
 pub mod activation;
 pub mod binary;
+pub mod bit_cast;
 pub mod bit_shift;
 pub mod cast;
 pub mod clip;
@@ -18,7 +19,9 @@ pub mod variadic;
 
 pub use activation::{Activation, ActivationFn};
 pub use binary::{Binary, BinaryFn};
+pub use bit_cast::BitCast;
 pub use bit_shift::{BitShift, Direction};
+pub(crate) use cast::narrow::stored;
 pub use cast::{Cast, CastLike, Rounding};
 pub use clip::Clip;
 pub use compare::Compare;

@@ -1,8 +1,8 @@
 //! Mod: the remainder of a division, with the divisor's sign (Python's `%`) or the dividend's (C's `fmod`).
 
-use ir::{BadAttribute, Dim, Sym, Type};
+use ir::{Dim, Sym, Type};
 
-use crate::arith::Arith;
+use crate::arith::{Arith, Comparison};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
@@ -17,25 +17,33 @@ attributes! {
     ///
     /// `a, b: shapes that broadcast → y: the common shape`
     ///
-    /// With the sign of the divisor, as in Python; with `fmod`, that of the dividend, as in C. Dividing by 0 is
-    /// undefined; the least integer by -1 leaves 0.
+    /// With the sign of the divisor, as in Python; with `fmod`, that of the dividend, as in C. Dividing an integer by 0 is
+    /// undefined; the least integer by -1 leaves 0. Floats may have the sign of the divisor from opset 28 on: of an infinite
+    /// divisor with another sign than the dividend that is the result.
     ///
     /// ONNX: [Mod](https://onnx.ai/onnx/operators/onnx__Mod.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Mod {
-        /// Whether the result has the dividend's sign instead of the divisor's; floats need it.
+        /// Whether the result has the dividend's sign instead of the divisor's; floats need it before opset 28.
         pub fmod: bool = false,
     }
 }
+
+/// The first opset in which floats and integers have remainders of both signs.
+const FREE: u32 = 28;
 
 impl Single for Mod {
     const ROW: Row = Row::new("Mod");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let a = d.any(0..=d.limits.max_rank)?;
+        if a.dtype.is_float() {
+            // Where a quotient of 1 is rounded first, it is truncated to either side.
+            d.apart();
+        }
         d.broadcast_with(a.dtype, &a)?;
-        // The text of the newest version keeps `fmod` to floats; one of ONNX's own tests has it on integers.
-        Some(Mod { fmod: a.dtype.is_float() })
+        // The text of opsets before 28 keeps either to one kind of numbers.
+        Some(Mod { fmod: if d.limits.opset < FREE { a.dtype.is_float() } else { d.flag() } })
     }
 }
 
@@ -46,28 +54,36 @@ impl Mod {
         let wrong_sign = remainder != 0 && (remainder < 0) != (q < 0);
         Some(if wrong_sign && !self.fmod { remainder + q } else { remainder })
     }
+
+    /// The remainder of floats. One that is 0 has the sign of the divisor as well.
+    fn real<A: Arith>(self, a: &A, x: A::R, y: A::R) -> A::R {
+        let remainder = a.fmod(x, y);
+        if self.fmod {
+            return remainder;
+        }
+        let zero = a.real(0.0);
+        let is_negative = |v: A::R| a.compare(Comparison::Less, v, zero);
+        let is_zero = a.compare(Comparison::Equal, remainder, zero);
+        let signs = [is_zero, is_negative(remainder), is_negative(y)];
+        let has_other_sign = a.exact(signs, |[zero, r, y]| Some(i128::from(zero == 0 && r != y)));
+        let moved = a.select(has_other_sign, a.add(remainder, y), remainder);
+        a.select(is_zero, a.select(is_negative(y), a.real(-0.0), zero), moved)
+    }
 }
 
 impl<D: Dim> TypeRule<D> for Mod {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         let (a, b) = (x.need(0)?, x.need(1)?);
         let dtype = same_dtype(&[a, b])?;
-        if dtype.is_float() && !self.fmod {
-            return Err(BadAttribute::Value {
-                name: "fmod".to_owned(),
-                value: "0".to_owned(),
-                wanted: format!("{dtype} operands need 1"),
-            }
-            .into());
-        }
         Ok(vec![Type::new(dtype, broadcast_shapes(r, &[&a.shape, &b.shape])?)])
     }
 }
 
 impl Operator for Mod {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let is_real = x.iter().flatten().any(|ty| ty.dtype.is_float());
         Facts {
-            since: 13,
+            since: if is_real && !self.fmod { FREE } else { 13 },
             reads: Reads::Elements,
             cost: Cost::PerOutput(1),
             batch: Batch::Together,
@@ -89,7 +105,7 @@ impl Operator for Mod {
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (a, shape) = (c.arith, c.extents(0));
         vec![if c.is_real() {
-            Data::Real(zip(&shape, c.real(0), c.real(1), |x, y| a.fmod(x, y)))
+            Data::Real(zip(&shape, c.real(0), c.real(1), |x, y| self.real(a, x, y)))
         } else {
             Data::Int(zip(&shape, c.int(0), c.int(1), |x, y| a.exact([x, y], |[p, q]| self.int(p, q))))
         }]
@@ -99,7 +115,7 @@ impl Operator for Mod {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{outputs, run, tensor};
+    use crate::testing::{run, tensor};
     use ir::DType;
 
     #[test]
@@ -111,9 +127,33 @@ mod tests {
     }
 
     #[test]
-    fn floats_need_fmod() {
-        let [x, y] = [-4.3, 2.0].map(|v| tensor(DType::F64, &[], &[v]));
-        assert!(matches!(outputs(Mod { fmod: false }, &[&x, &y]), Err(Reject::Attribute(_))));
-        assert_eq!(run(Mod { fmod: true }, &[&x, &y]), [-4.3 + 4.0]);
+    fn the_remainder_of_floats_has_either_sign() {
+        let x = tensor(DType::F64, &[5], &[-4.3, 7.0, 5.5, -6.0, 0.0]);
+        let y = tensor(DType::F64, &[5], &[2.0, -3.0, 8.0, 3.0, -1.0]);
+        assert_eq!(run(Mod { fmod: true }, &[&x, &y]), [-4.3 + 4.0, 1.0, 5.5, 0.0, 0.0]);
+        let floored = run(Mod { fmod: false }, &[&x, &y]);
+        assert_eq!(floored, [-4.3 + 6.0, -2.0, 5.5, 0.0, 0.0]);
+        assert_eq!([3, 4].map(|i: usize| floored[i].is_sign_negative()), [false, true]);
+    }
+
+    #[test]
+    fn an_infinite_divisor_leaves_the_dividend_or_is_left_itself() {
+        let infinite = f64::INFINITY;
+        let x = tensor(DType::F32, &[4], &[1.5, -1.5, infinite, -1.5]);
+        let y = tensor(DType::F32, &[4], &[infinite, infinite, 2.0, -infinite]);
+        let floored = run(Mod { fmod: false }, &[&x, &y]);
+        assert_eq!(floored[..2], [1.5, infinite]);
+        assert!(floored[2].is_nan() && floored[3] == -1.5);
+        let zero = tensor(DType::F32, &[], &[0.0]);
+        assert!(run(Mod { fmod: false }, &[&x, &zero]).iter().all(|r| r.is_nan()));
+    }
+
+    #[test]
+    fn floats_have_the_divisors_sign_from_opset_28_on() {
+        let since = |fmod, dtype| Mod { fmod }.facts(&[Some(&Type::new(dtype, [])); 2]).since;
+        assert_eq!(
+            [since(false, DType::F32), since(true, DType::F32), since(false, DType::I8)],
+            [28, 13, 13]
+        );
     }
 }

@@ -121,7 +121,7 @@ table! {
     /// The hyperbolic cosine, (eˣ + e⁻ˣ)/2.
     Cosh: |a, x| a.call(Fun::Cosh, x), |z| z, Hyperbolic, CURVED, [];
     /// The hyperbolic tangent, (eˣ - e⁻ˣ)/(eˣ + e⁻ˣ).
-    Tanh: |a, x| a.call(Fun::Tanh, x), |z| z, Everywhere, CURVED, [Saturation];
+    Tanh: |a, x| a.call(Fun::Tanh, x), |z| z, Quotient, CURVED, [Saturation];
     /// The inverse of the hyperbolic sine, ln(x + √(x² + 1)).
     Asinh: |a, x| a.call(Fun::Asinh, x), |z| z, Everywhere, CURVED, [Saturation];
     /// The inverse of the hyperbolic cosine, ln(x + √(x² - 1)).
@@ -161,6 +161,8 @@ enum Domain {
     Everywhere,
     /// Everywhere, but WGSL says nothing of angles beyond half a turn.
     Angles,
+    /// Everywhere, but as a quotient of exponentials, as WGSL has it, it is one of infinities far out.
+    Quotient,
     ButZero,
     FromZero,
     /// Positive, and no denormal.
@@ -182,6 +184,9 @@ impl Domain {
         let (low, high) = match self {
             Self::Everywhere => return None,
             Self::Angles => return Some(Hazard::Far { operand: 0, low: -PI, high: PI }),
+            Self::Quotient => {
+                return Some(Hazard::Far { operand: 0, low: -exponent, high: exponent });
+            }
             Self::ButZero => return Some(Hazard::Zero { operand: 0 }),
             Self::FromZero => (0.0, most),
             Self::Normal => (format.min_normal(), most),

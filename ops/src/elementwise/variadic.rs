@@ -97,7 +97,7 @@ impl Operator for Variadic {
             cost: Cost::PerOutput(x.len() as u64),
             batch: Batch::Together,
             linear: None,
-            edges: [&[(0, Edge::NonFinite)], met].concat(),
+            edges: (0..x.len()).map(|i| (i, Edge::NonFinite)).chain(met.iter().copied()).collect(),
         }
     }
 

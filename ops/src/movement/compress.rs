@@ -1,6 +1,6 @@
 //! `Compress`: the slices of which a list says that they stay.
 
-use ir::{Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use super::gather::Pointed;
@@ -36,12 +36,13 @@ attributes! {
 }
 
 impl Single for Compress {
-    const ROW: Row = Row::new("Compress")
-        .with(&[found("count", 1)])
-        .undrawn("a count that is drawn would have to be kept by the search for values");
+    const ROW: Row = Row::new("Compress").with(&[found("count", 1)]);
 
-    fn draw<'a>(_: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        None
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let rank = d.any(1..=d.limits.max_rank)?.rank();
+        d.pinned(DType::Bool, 1);
+        let axis = if d.chance(0.7) { d.axis(rank) } else { None };
+        Some(Compress { axis, count: d.dim() })
     }
 }
 
@@ -92,7 +93,7 @@ impl Operator for Compress {
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
+        vec![Hazard::Count { operand: 1, nonzero: self.count.unsigned_abs() }]
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -36,13 +36,16 @@ attributes! {
     ///
     /// `x: [N, C, H·b, W·b] → y: [N, C·b², H, W]`
     ///
-    /// b is `blocksize`. Undoes [`DepthToSpace`] in DCR order.
+    /// b is `blocksize`. Undoes [`DepthToSpace`] in the same order, which before opset 28 is DCR.
     ///
     /// ONNX: [SpaceToDepth](https://onnx.ai/onnx/operators/onnx__SpaceToDepth.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct SpaceToDepth<D> {
         /// The side of a block.
         pub blocksize: D as size,
+        /// Whether the channel's number has the depth first and the place in the block last (CRD), not the other
+        /// way round (DCR).
+        pub depth_first: bool as "mode" { "DCR" => false, "CRD" => true } = false,
     }
 }
 
@@ -59,7 +62,8 @@ impl Single for SpaceToDepth {
     const ROW: Row = Row::new("SpaceToDepth");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        draw(d).map(|blocksize| SpaceToDepth { blocksize })
+        let blocksize = draw(d)?;
+        Some(SpaceToDepth { blocksize, depth_first: d.has("mode") && d.flag() })
     }
 }
 
@@ -112,7 +116,11 @@ impl Movement for SpaceToDepth {
     fn rearrange<T: Clone>(&self, x: &[&ArrayD<T>], y: &[Type]) -> Vec<ArrayD<T>> {
         let (side, depth) = (self.blocksize as usize, x[0].shape()[1]);
         vec![lanes::build(&y[0].extents(), |at| {
-            let (place, channel) = (at[1] / depth, at[1] % depth);
+            let (place, channel) = if self.depth_first {
+                (at[1] % (side * side), at[1] / (side * side))
+            } else {
+                (at[1] / depth, at[1] % depth)
+            };
             let (row, column) = (at[2] * side + place / side, at[3] * side + place % side);
             x[0][[at[0], channel, row, column].as_slice()].clone()
         })]
@@ -138,6 +146,8 @@ mod tests {
         let crd = parse::<DepthToSpace>("DepthToSpace", &block.clone().name("mode", "CRD"));
         assert_eq!(run(crd, &[&x]), [0., 1., 2., 3., 4., 5., 6., 7.]);
         assert_eq!(run(parse::<SpaceToDepth>("SpaceToDepth", &block), &[&dcr[0]]), values(&x));
+        let back = parse::<SpaceToDepth>("SpaceToDepth", &block.clone().name("mode", "CRD"));
+        assert_eq!(run(back, &[&tensor(DType::I8, &[1, 2, 2, 2], &values(&x))]), values(&x));
         assert!(
             outputs(parse::<DepthToSpace>("DepthToSpace", &Attributes::new().int("blocksize", 3)), &[&x])
                 .is_err()

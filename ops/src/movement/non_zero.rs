@@ -31,12 +31,14 @@ attributes! {
 }
 
 impl Single for NonZero {
-    const ROW: Row = Row::new("NonZero")
-        .with(&[found("count", 0)])
-        .undrawn("a count that is drawn would have to be kept by the search for values");
+    const ROW: Row = Row::new("NonZero").with(&[found("count", 0)]);
 
-    fn draw<'a>(_: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        None
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let allowed = d.allowed();
+        let dtype = d.dtype(allowed)?;
+        let rank = d.rank(0..=d.limits.max_rank)?;
+        d.pinned(dtype, rank);
+        Some(NonZero { count: d.dim() })
     }
 }
 
@@ -63,7 +65,7 @@ impl Operator for NonZero {
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
-        Vec::new()
+        vec![Hazard::Count { operand: 0, nonzero: self.count.unsigned_abs() }]
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

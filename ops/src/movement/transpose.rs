@@ -44,7 +44,9 @@ impl Single for Transpose {
     const ROW: Row = Row::new("Transpose");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        let x = d.any(0..=d.limits.max_rank)?;
+        // Fewer than two axes have one order, and two have one other.
+        let least = [3, 2, 0][d.int(0, 2) as usize].min(d.limits.max_rank);
+        let x = d.any(least..=d.limits.max_rank)?;
         let perm = d.chance(0.8).then(|| {
             let mut perm: Vec<i64> = (0..x.rank() as i64).collect();
             perm.shuffle(d.rng);

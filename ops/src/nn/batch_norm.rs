@@ -1,6 +1,7 @@
-//! `BatchNormalization`, as at inference: every channel standardised by the statistics given.
+//! `BatchNormalization`: every channel standardised, by the statistics given or in training by its own.
 
-use ir::{Attributes, BadAttribute, Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
+use ndarray::Axis;
 
 use crate::arith::{Arith, Fun};
 use crate::attributes::attributes;
@@ -8,45 +9,34 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::nn::normalize::draw_epsilon;
+use crate::nn::normalize::{Standard, draw_epsilon, some_elements, standardize};
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
-use crate::spec::{Deviation, Row};
+use crate::spec::Row;
 
 attributes! {
-    /// Every channel standardised by statistics that are given, as at inference.
+    /// Every channel standardised by statistics that are given, as at inference, or in training by its own.
     ///
-    /// `x: [N, C, …] or [N], scale, bias, mean, variance: [C] → y: as x`
+    /// `x: [N, C, …] or [N], scale, bias, mean, variance: [C] → y: as x, in training running_mean, running_variance: [C]`
     ///
     /// (x - mean)/√(variance + ε)·scale + bias. `[N]` is one channel. Scale and bias may have a dtype of their own, and
-    /// so may the statistics. The root of a negative variance is undefined.
+    /// so may the statistics. The root of a negative variance is undefined. In training the statistics that are given move towards
+    /// those of the operand, which are computed in f32 at least.
     ///
     /// ONNX: [BatchNormalization](https://onnx.ai/onnx/operators/onnx__BatchNormalization.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct BatchNorm {
         /// Added to the variance.
         pub epsilon: f32 = 1e-5,
-        /// How slowly running statistics change in training; without effect here.
+        /// How slowly running statistics change in training; without effect otherwise.
         pub momentum: f32 = 0.9,
-    }
-    check Self::at_inference;
-}
-
-impl BatchNorm {
-    fn at_inference(self, given: &Attributes) -> Result<Self, BadAttribute> {
-        if given.get_flag("training_mode", false)? {
-            let (name, value) = ("training_mode".to_owned(), "1".to_owned());
-            return Err(BadAttribute::Unsupported { name, value });
-        }
-        Ok(self)
+        /// Whether the operand's own statistics are taken.
+        pub training_mode: bool = false,
     }
 }
 
 impl Single for BatchNorm {
-    const ROW: Row = Row::new("BatchNormalization").but(&[Deviation::Outputs {
-        first: 1,
-        why: "the others are of training, which this program does not do",
-    }]);
+    const ROW: Row = Row::new("BatchNormalization");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(1..=d.limits.max_rank)?;
@@ -61,7 +51,8 @@ impl Single for BatchNorm {
             d.matching(dtype, &channels)?;
         }
         let momentum = d.choose(&[0.9, 0.99, 0.5])?;
-        Some(BatchNorm { epsilon: draw_epsilon(d), momentum })
+        // Few engines train.
+        Some(BatchNorm { epsilon: draw_epsilon(d), momentum, training_mode: false })
     }
 }
 
@@ -77,7 +68,54 @@ impl<D: Dim> TypeRule<D> for BatchNorm {
         }
         same_dtype(&[x.need(1)?, x.need(2)?])?;
         same_dtype(&[x.need(3)?, x.need(4)?])?;
-        Ok(vec![data.clone()])
+        if !self.training_mode {
+            return Ok(vec![data.clone()]);
+        }
+        some_elements(r, &data.shape[..1])?;
+        some_elements(r, data.shape.get(2..).unwrap_or_default())?;
+        Ok(vec![data.clone(), x.need(3)?.clone(), x.need(4)?.clone()])
+    }
+}
+
+impl BatchNorm {
+    /// What becomes of a channel in training, each element with the factors that ONNX's formula has, and its new statistics.
+    fn trained<A: Arith>(self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let x = c.real(0);
+        let [scale, bias, mean, variance] = [1, 2, 3, 4].map(|i| c.real(i));
+        let stage = match c.dtype(0) {
+            DType::F64 => DType::F64,
+            _ => DType::F32,
+        };
+        let (a, stage, kept) = (c.arith, c.arith.within(stage), c.arith.within(c.dtype(3)));
+        let (momentum, one) = (kept.real(self.momentum.into()), kept.real(1.0));
+        let rest = kept.sub(one, momentum);
+        let moved =
+            |before: A::R, now: A::R| kept.dot([(before, momentum), (kept.round(now), rest)].into_iter());
+        let mut all = Vec::with_capacity(scale.len());
+        let (mut means, mut variances) = (mean.clone(), variance.clone());
+        for channel in 0..scale.len() {
+            let lane: Vec<A::R> = match x.ndim() {
+                1 => x.iter().copied().collect(),
+                _ => x.index_axis(Axis(1), channel).iter().copied().collect(),
+            };
+            let Standard { mean, inverse, .. } = standardize(&stage, &lane, self.epsilon);
+            means[[channel].as_slice()] = moved(means[[channel].as_slice()], mean);
+            let spread = stage.variance(&lane, mean);
+            variances[[channel].as_slice()] = moved(variances[[channel].as_slice()], spread);
+            all.push((mean, inverse));
+        }
+        let y = lanes::build(x.shape(), |at| {
+            let channel = at.get(1).copied().unwrap_or(0);
+            let (mean, inverse) = all[channel];
+            let (scale, bias) = (scale[[channel].as_slice()], bias[[channel].as_slice()]);
+            let centred = a.sub(x[at], a.round(mean));
+            let factors = [centred, scale, a.round(inverse)];
+            a.or_folded(a.add(a.product(factors.into_iter()), bias), || {
+                let slope = a.mul(a.round(inverse), scale);
+                a.dot([(x[at], slope), (a.neg(a.round(mean)), slope), (bias, a.real(1.0))].into_iter())
+            })
+        });
+        [y, means, variances].map(Data::Real).into()
     }
 }
 
@@ -86,19 +124,25 @@ impl Operator for BatchNorm {
         Facts {
             since: 13,
             reads: Reads::Elements,
-            cost: Cost::PerOutput(2),
-            batch: Batch::apart_if(rank(x, 0) >= 1),
+            cost: Cost::PerOutput(if self.training_mode { 9 } else { 2 }),
+            batch: Batch::apart_if(rank(x, 0) >= 1 && !self.training_mode),
             linear: None,
             edges: Vec::new(),
         }
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        if self.training_mode {
+            return Vec::new();
+        }
         let most = x.get(4).copied().flatten().and_then(|t| t.dtype.float());
         most.map(|f| Hazard::Outside { operand: 4, low: 0.0, high: f.max_finite() }).into_iter().collect()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        if self.training_mode {
+            return self.trained(c);
+        }
         let (a, x) = (c.arith, c.real(0));
         let [scale, bias, mean, variance] = [1, 2, 3, 4].map(|i| c.real(i));
         let root = |&v: &A::R| a.call(Fun::Sqrt, a.add(v, a.real(self.epsilon.into())));
@@ -121,10 +165,10 @@ impl Operator for BatchNorm {
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
+    use ir::Attributes;
 
     use super::*;
-    use crate::testing::{outputs, parse, run, tensor};
+    use crate::testing::{outputs, parse, run, tensor, values};
 
     #[test]
     fn channels_have_their_own_line() {
@@ -143,5 +187,27 @@ mod tests {
         let op = parse::<BatchNorm>("BatchNormalization", &Attributes::new().float("epsilon", 2.0));
         assert_eq!(run(op, &[&x, &one, &one, &two, &two]), [0.5, 1., 1.5]);
         assert!(outputs(op, &[&x, &one, &two, &two, &two]).is_err());
+    }
+
+    #[test]
+    fn in_training_a_channel_has_its_own_statistics_and_those_given_follow() {
+        let x = tensor(DType::F32, &[2, 2, 1], &[1., 10., 5., 10.]);
+        let parameter = |values: &[f64]| tensor(DType::F32, &[2], values);
+        let (scale, bias) = (parameter(&[3., 1.]), parameter(&[1., 7.]));
+        let (mean, variance) = (parameter(&[1., 0.]), parameter(&[0., 8.]));
+        let given = Attributes::new().int("training_mode", 1).float("momentum", 0.5);
+        let op = parse::<BatchNorm>("BatchNormalization", &given.float("epsilon", 0.25));
+        let y = outputs(op, &[&x, &scale, &bias, &mean, &variance]).unwrap();
+        // Mean 3 and variance 4, whose deviation with ε is √4.25; the other channel does not vary.
+        let step = (6.0 / 4.25_f64.sqrt()) as f32;
+        let found = values(&y[0]);
+        assert!(
+            (found[0] - f64::from(1.0 - step)).abs() < 1e-6
+                && (found[2] - f64::from(1.0 + step)).abs() < 1e-6
+        );
+        assert_eq!([found[1], found[3]], [7., 7.]);
+        assert_eq!((values(&y[1]), values(&y[2])), (vec![2., 5.], vec![2., 4.]));
+        let nothing = tensor(DType::F32, &[0, 2, 1], &[]);
+        assert!(outputs(op, &[&nothing, &scale, &bias, &mean, &variance]).is_err());
     }
 }

@@ -96,6 +96,9 @@ impl Operator for Conv {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        if let Some(nothing) = nothing(c) {
+            return vec![nothing];
+        }
         let (x, w) = (c.real(0), c.real(1));
         let [input, kernel] =
             [x.shape(), w.shape()].map(|s| s[2..].iter().map(|&d| d as i64).collect::<Vec<_>>());
@@ -113,6 +116,11 @@ impl Operator for Conv {
         let y = Data::Real(array(&c.extents(0), correlated(c, &filters, kernel_area, &cells)));
         vec![if self.window.is_open(&input, &kernel) { y.unspecified(c.arith) } else { y }]
     }
+}
+
+/// The result where it has no elements, however many positions of a window it has: no images may have large ones.
+pub(super) fn nothing<A: Arith>(c: &Call<'_, A>) -> Option<Data<A>> {
+    (c.outputs[0].count() == 0).then(|| Data::Real(array(&c.extents(0), Vec::new())))
 }
 
 /// The sums of products of the images, operand 0, in groups of channels with the filters of each, which `cells` tells what they
@@ -202,6 +210,15 @@ mod tests {
 
     use super::*;
     use crate::testing::{outputs, parse, tensor, values};
+
+    #[test]
+    fn no_images_cost_nothing_however_large_they_are() {
+        // 5 · 10¹⁵ cells of windows.
+        let x = tensor(DType::F32, &[0, 1, 1 << 13, 1 << 13], &[]);
+        let w = tensor(DType::F32, &[0, 1, 1 << 13, 1 << 13], &[]);
+        let same = parse::<Conv>("Conv", &Attributes::new().name("auto_pad", "SAME_UPPER"));
+        assert_eq!(outputs(same, &[&x, &w]).unwrap()[0].shape(), [0, 0, 1 << 13, 1 << 13]);
+    }
 
     #[test]
     fn conv_pads_strides_and_groups() {

@@ -10,7 +10,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::nn::conv::correlated;
+use crate::nn::conv::{correlated, nothing};
 use crate::nn::window::{AutoPad, Axis, Tap, Window, length, taps};
 use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype, same_shape};
@@ -231,6 +231,9 @@ impl Operator for ConvTranspose {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        if let Some(nothing) = nothing(c) {
+            return vec![nothing];
+        }
         let (x, w) = (c.real(0), c.real(1));
         let (input, kernel, output) = (spatial(x.shape()), spatial(w.shape()), &c.outputs[0].shape[2..]);
         let cells = reached(&self.axes(&input, &kernel, output), &input, &kernel, output);

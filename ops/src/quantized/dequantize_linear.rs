@@ -1,9 +1,9 @@
-//! `DequantizeLinear`: integers less a zero point, times a scale.
+//! `DequantizeLinear`: integers, or floats of 8 bits and less, less a zero point, times a scale.
 
 use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use super::granularity::Granularity;
-use crate::arith::Arith;
+use crate::arith::{Arith, Comparison};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
@@ -18,7 +18,8 @@ attributes! {
     ///
     /// `x: […], scale, zero_point: [], [n] or blocks → y: as x, the scale's dtype`
     ///
-    /// The difference is exact. Of i32 the zero point is 0, if there is one.
+    /// The difference is exact. Of i32 the zero point is 0, if there is one. That of floats is, too: the text has a difference and
+    /// says that they have no zero point, and ONNX's reference takes none. Scales that are powers of two need `output_dtype`.
     ///
     /// ONNX: [DequantizeLinear](https://onnx.ai/onnx/operators/onnx__DequantizeLinear.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +48,7 @@ impl DequantizeLinear {
 }
 
 impl Single for DequantizeLinear {
-    const ROW: Row = Row::new("DequantizeLinear");
+    const ROW: Row = Row::new("DequantizeLinear").narrow();
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(0..=d.limits.max_rank)?;
@@ -69,7 +70,11 @@ impl<D: Dim> TypeRule<D> for DequantizeLinear<D> {
         self.granularity.check(x, r)?;
         let data = x.need(0)?;
         x.opt(2).map(|point| same_dtype(&[data, point])).transpose()?;
-        Ok(vec![data.with_dtype(self.output_dtype.unwrap_or(x.need(1)?.dtype))])
+        let to = self.output_dtype.unwrap_or(x.need(1)?.dtype);
+        if !FLOATS.contains(to) {
+            return Err(Reject::DType { operand: 1, found: to, allowed: FLOATS });
+        }
+        Ok(vec![data.with_dtype(to)])
     }
 }
 
@@ -86,26 +91,35 @@ impl Operator for DequantizeLinear {
     }
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
-        let is_wide = x[0].is_some_and(|x| x.dtype == DType::I32);
-        is_wide.then_some(Hazard::Outside { operand: 2, low: 0.0, high: 0.0 }).into_iter().collect()
+        let has_none = x[0].is_some_and(|x| x.dtype == DType::I32 || x.dtype.is_float());
+        has_none.then_some(Hazard::Outside { operand: 2, low: 0.0, high: 0.0 }).into_iter().collect()
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let (x, scale, point) = (c.int(0), c.real(1), c.opt_int(2));
+        let scale = c.real(1);
         let to = c.outputs[0].dtype;
         let (a, wide) = (&c.arith.within(to), &c.arith.within(DType::F32));
-        vec![Data::Real(lanes::build(x.shape(), |at| {
+        // The text has the product in the dtype of the result; many have it in f32 and round it once.
+        let product = |at: &[usize], here: A::R, in_f32: A::R| {
             let scale = self.granularity.shared(scale, at);
-            let point = point.map_or(a.int(0), |point| self.granularity.shared(point, at));
-            let difference = a.exact([x[at], point], |[x, point]| Some(x - point));
-            // The text has the product in the dtype of the result; many have it in f32 and round it once.
             let as_read = if c.dtype(1) == to { scale } else { a.round(scale) };
-            let product = a.mul(a.convert(difference), as_read);
-            if to == DType::F32 {
-                return product;
-            }
-            a.either(product, || a.round(wide.mul(wide.convert(difference), scale)))
-        }))]
+            let product = a.mul(here, as_read);
+            if to == DType::F32 { product } else { a.either(product, || a.round(wide.mul(in_f32, scale))) }
+        };
+        vec![Data::Real(match c.data(0) {
+            Data::Int(x) => lanes::build(x.shape(), |at| {
+                let point = c.opt_int(2).map_or(a.int(0), |point| self.granularity.shared(point, at));
+                let difference = a.exact([x[at], point], |[x, point]| Some(x - point));
+                product(at, a.convert(difference), wide.convert(difference))
+            }),
+            Data::Real(x) => lanes::build(x.shape(), |at| {
+                let y = product(at, x[at], x[at]);
+                let Some(point) = c.opt_real(2) else { return y };
+                let point = self.granularity.shared(point, at);
+                let is_none = a.compare(Comparison::Equal, point, a.real(0.0));
+                a.select(is_none, y, a.undefined_real())
+            }),
+        })]
     }
 }
 
@@ -133,5 +147,19 @@ mod tests {
         let scale = tensor(DType::F32, &[1, 3], &[1., 10., 100.]);
         let blocks = Attributes::new().int("axis", 0).int("block_size", 5);
         assert_eq!(run(op(&blocks), &[&x, &scale]), [1., 20., 300., 4., 50., 600.]);
+    }
+
+    #[test]
+    fn short_floats_and_scales_that_are_powers_of_two() {
+        let x = tensor(DType::F4E2M1, &[4], &[0.5, -6., 1.5, 4.]);
+        let op = |attributes: &Attributes| parse::<DequantizeLinear>("DequantizeLinear", attributes);
+        let (scale, point) = (tensor(DType::F32, &[], &[2.]), tensor(DType::F4E2M1, &[1], &[0.]));
+        assert_eq!(run(op(&Attributes::new()), &[&x, &scale, &point]), [1., -12., 3., 8.]);
+        let scale = tensor(DType::F8E8M0, &[], &[0.25]);
+        assert!(outputs(op(&Attributes::new()), &[&x, &scale]).is_err());
+        let stated = Attributes::new().dtype("output_dtype", DType::BF16);
+        assert_eq!(run(op(&stated), &[&x, &scale]), [0.125, -1.5, 0.375, 1.]);
+        let few = tensor(DType::U2, &[2], &[3., 0.]);
+        assert_eq!(run(op(&Attributes::new()), &[&few, &tensor(DType::F32, &[], &[3.])]), [9., 0.]);
     }
 }

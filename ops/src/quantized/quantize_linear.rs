@@ -1,12 +1,14 @@
-//! `QuantizeLinear`: numbers divided by a scale and rounded to integers.
+//! `QuantizeLinear`: numbers divided by a scale and rounded to integers, or to floats of 8 bits and less.
 
+use ir::format::FloatFormat;
 use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use super::granularity::Granularity;
-use crate::arith::{Arith, Step};
+use crate::arith::{Arith, Comparison, Step};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
+use crate::elementwise::{Rounding, stored};
 use crate::family::Single;
 use crate::lanes;
 use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
@@ -19,7 +21,9 @@ attributes! {
     /// `x: […], scale, zero_point: [], [n] or blocks → y: as x`
     ///
     /// What is beyond the integers saturates. Of a quotient that implementations may round to either side of a tie the
-    /// result is undecidable; NaN, and a division by 0, is undefined.
+    /// result is undecidable; NaN, and a division by 0, is undefined. Floats of 8 bits and less are as [`Cast`](crate::elementwise::Cast)
+    /// has them, a 0 of either sign; the text gives them a zero point, but says that they have none, and ONNX's reference ignores
+    /// it: any but 0 is undefined. The quotient cannot be of powers of two: such a scale needs `precision`.
     ///
     /// ONNX: [QuantizeLinear](https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html).
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,16 +34,51 @@ attributes! {
         pub output_dtype: Option<DType>,
         /// The dtype of the division, if it is not the scale's.
         pub precision: Option<DType>,
+        /// What becomes of what is beyond the largest float of 8 bits.
+        pub rounding: Rounding as part,
     }
     check Self::checked;
 }
 
-/// The integers that we quantise to.
-const TO: DTypes = DTypes::of(&[DType::I8, DType::U8, DType::I16, DType::U16]);
+/// What numbers are quantised to.
+const TO: DTypes = DTypes::of(&[
+    DType::I8,
+    DType::U8,
+    DType::I16,
+    DType::U16,
+    DType::I4,
+    DType::U4,
+    DType::I2,
+    DType::U2,
+    DType::F8E4M3FN,
+    DType::F8E4M3FNUZ,
+    DType::F8E5M2,
+    DType::F8E5M2FNUZ,
+    DType::F4E2M1,
+]);
+
+/// What the quotient is computed in.
+const DIVIDED: DTypes = DTypes::of(&[DType::F32, DType::F16, DType::BF16]);
 
 const INTEGERS: &str = "between opsets 19 and 22 the scale would be an integer too, and the text does not say what the quotient is then";
 
 impl QuantizeLinear {
+    /// A quotient of a dtype as a float of a narrow format. Nothing is added to it, or a 0, after which -0 is 0.
+    fn float<A: Arith>(
+        &self,
+        a: &A,
+        quotient: A::R,
+        point: Option<A::R>,
+        (dtype, format): (DType, FloatFormat),
+    ) -> A::R {
+        let y = stored(a, quotient, dtype, self.rounding.conversion(format));
+        let exact = a.within(DType::F64);
+        let y = exact.either(y, || exact.add(y, exact.real(0.0)));
+        let Some(point) = point else { return y };
+        let is_none = a.compare(Comparison::Equal, point, a.real(0.0));
+        a.select(is_none, y, a.undefined_real())
+    }
+
     fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
         let is_known = |given: Option<DType>, known: DTypes| given.is_none_or(|dtype| known.contains(dtype));
         let unsupported = |name: &str, given: Option<DType>| BadAttribute::Unsupported {
@@ -49,21 +88,20 @@ impl QuantizeLinear {
         if !is_known(self.output_dtype, TO) {
             return Err(unsupported("output_dtype", self.output_dtype));
         }
-        if !is_known(self.precision, DTypes::of(&[DType::F32, DType::F16, DType::BF16])) {
+        if !is_known(self.precision, DIVIDED) {
             return Err(unsupported("precision", self.precision));
         }
-        Ok(self)
+        Ok(match self.output_dtype {
+            Some(to) => Self { rounding: self.rounding.of(to), ..self },
+            None => self,
+        })
     }
 }
 
 impl Single for QuantizeLinear {
-    const ROW: Row = Row::new("QuantizeLinear").but(&[
-        Deviation::DTypes { of: "T1", without: DTypes::of(&[DType::I32]), opsets: 13..=26, why: INTEGERS },
-        Deviation::DTypes { of: "T2", without: DTypes::of(&[DType::I32]), opsets: 23..=26, why: INTEGERS },
-        Deviation::Attributes {
-            names: &["saturate"],
-            why: "it is about results that are 8-bit floats, which have no meaning here yet",
-        },
+    const ROW: Row = Row::new("QuantizeLinear").narrow().but(&[
+        Deviation::DTypes { of: "T1", without: DTypes::of(&[DType::I32]), opsets: 13..=28, why: INTEGERS },
+        Deviation::DTypes { of: "T2", without: DTypes::of(&[DType::I32]), opsets: 23..=28, why: INTEGERS },
     ]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
@@ -82,13 +120,17 @@ impl Single for QuantizeLinear {
             output_dtype = Some(d.dtype(allowed)?);
         }
         let precision = if d.has("precision") && d.chance(0.2) { Some(DType::F32) } else { None };
-        Some(QuantizeLinear { granularity, output_dtype, precision })
+        Some(QuantizeLinear { granularity, output_dtype, precision, rounding: Rounding::DEFAULT })
     }
 }
 
 impl<D: Dim> TypeRule<D> for QuantizeLinear<D> {
     fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
         self.granularity.check(x, r)?;
+        let scale = x.need(1)?.dtype;
+        if self.precision.is_none() && !DIVIDED.contains(scale) {
+            return Err(Reject::DType { operand: 1, found: scale, allowed: DIVIDED });
+        }
         let to = match (x.opt(2), self.output_dtype) {
             (Some(point), Some(stated)) if point.dtype != stated => {
                 return Err(Reject::MixedDTypes(point.dtype, stated));
@@ -135,16 +177,26 @@ impl Operator for QuantizeLinear {
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
         let (x, scale, point) = (c.real(0), c.real(1), c.opt_int(2));
-        let a = &c.arith.within(self.precision.unwrap_or(c.dtype(1)));
+        let dtype = self.precision.unwrap_or(c.dtype(1));
+        let a = &c.arith.within(dtype);
         // What is read in another dtype than it has may be rounded to it.
-        let [of_x, of_scale] = [0, 1].map(|i| self.precision.unwrap_or(c.dtype(1)) != c.dtype(i));
+        let [of_x, of_scale] = [0, 1].map(|i| dtype != c.dtype(i));
         let as_read = |v, rounds| if rounds { a.round(v) } else { v };
-        let range = c.outputs[0].dtype.int_range().unwrap_or_default();
-        vec![Data::Int(lanes::build(x.shape(), |at| {
+        let quotient = |at: &[usize]| {
             let scale = as_read(self.granularity.shared(scale, at), of_scale);
-            let point = point.map_or(a.int(0), |point| self.granularity.shared(point, at));
-            quantized(a, a.div(as_read(x[at], of_x), scale), point, range)
-        }))]
+            a.div(as_read(x[at], of_x), scale)
+        };
+        let to = c.outputs[0].dtype;
+        vec![match (to.int_range(), to.float()) {
+            (None, Some(format)) => Data::Real(lanes::build(x.shape(), |at| {
+                let point = c.opt_real(2).map(|point| self.granularity.shared(point, at));
+                self.float(a, quotient(at), point, (dtype, format))
+            })),
+            (range, _) => Data::Int(lanes::build(x.shape(), |at| {
+                let point = point.map_or(a.int(0), |point| self.granularity.shared(point, at));
+                quantized(a, quotient(at), point, range.unwrap_or_default())
+            })),
+        }]
     }
 }
 
@@ -192,5 +244,28 @@ mod tests {
         assert_eq!(run(quantize(&Attributes::new()), &[&x, &scale, &point]), [-128.]);
         let stated = quantize(&Attributes::new().dtype("output_dtype", DType::U8));
         assert!(outputs(stated, &[&x, &scale, &point]).is_err());
+    }
+
+    #[test]
+    fn few_bits_saturate_and_short_floats_are_as_casts_have_them() {
+        let (x, scale) = (tensor(DType::F32, &[4], &[-30., 9., 5., 1.]), tensor(DType::F32, &[], &[2.]));
+        let to = |dtype| quantize(&Attributes::new().dtype("output_dtype", dtype));
+        assert_eq!(run(to(DType::I4), &[&x, &scale]), [-8., 4., 2., 0.]);
+        assert_eq!(run(to(DType::U2), &[&x, &scale]), [0., 3., 2., 0.]);
+        assert_eq!(run(to(DType::F4E2M1), &[&x, &scale]), [-6., 4., 2., 0.5]);
+        let (wide, one) = (tensor(DType::F32, &[2], &[1e6, -3.3]), tensor(DType::F32, &[], &[1.]));
+        assert_eq!(run(to(DType::F8E4M3FN), &[&wide, &one]), [448., -3.25]);
+        let escaping = Attributes::new().dtype("output_dtype", DType::F8E5M2).flag("saturate", false);
+        assert_eq!(run(quantize(&escaping), &[&wide, &one]), [f64::INFINITY, -3.5]);
+        let point = tensor(DType::F8E5M2, &[1], &[0.]);
+        assert_eq!(run(quantize(&Attributes::new()), &[&wide, &one, &point]), [57344., -3.5]);
+    }
+
+    #[test]
+    fn powers_of_two_are_scales_where_it_is_said_what_is_divided_in() {
+        let (x, scale) = (tensor(DType::F32, &[2], &[3., -5.]), tensor(DType::F8E8M0, &[], &[0.5]));
+        assert!(outputs(quantize(&Attributes::new()), &[&x, &scale]).is_err());
+        let stated = Attributes::new().dtype("precision", DType::F32).dtype("output_dtype", DType::I8);
+        assert_eq!(run(quantize(&stated), &[&x, &scale]), [6., -10.]);
     }
 }

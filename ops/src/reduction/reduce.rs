@@ -1,7 +1,7 @@
 //! The Reduce operators: one number from all elements along some axes.
 
 use ir::format::FloatFormat;
-use ir::{DType, Dim, Sym, Type};
+use ir::{DType, DTypes, Dim, Sym, Type};
 
 use crate::about::functions;
 use crate::arith::{Arith, Class, Fun};
@@ -255,7 +255,14 @@ impl Family for Reduce {
     }
 
     fn draw<'a>(function: ReduceFn, d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        let x = d.any(0..=d.limits.max_rank)?;
+        // What the logarithm of an integer is nobody knows, so that its value says nothing, and a root that is truncated says little.
+        let integers = match function {
+            ReduceFn::LogSum => 0.1,
+            ReduceFn::L2 => 0.3,
+            _ => 1.0,
+        };
+        let dtypes = if d.chance(integers) { DTypes::IR4 } else { DTypes::FLOATS };
+        let x = d.one_of(dtypes, 0..=d.limits.max_rank)?;
         let axes = if d.chance(0.8) { Some(d.axes(x.rank(), 1)).filter(|a| !a.is_empty()) } else { None };
         Some(Reduce { function, axes, keepdims: d.flag(), noop_with_empty_axes: false })
     }

@@ -413,6 +413,12 @@ impl Spec {
         self.port(i).and_then(|p| at(&p.types, opset)).unwrap_or(DTypes::NONE)
     }
 
+    /// The dtypes operand `i` may have in some opset. A later one may take some back.
+    pub fn known_types(&self, i: usize) -> DTypes {
+        let all = self.port(i).into_iter().flat_map(|port| &port.types);
+        all.fold(DTypes::NONE, |all, (_, types)| all.union(*types))
+    }
+
     /// The dtypes output `i` may have in an opset.
     pub fn output_types(&self, i: usize, opset: u32) -> DTypes {
         let allowed = self.outputs.get(i).or(self.outputs.last());

@@ -23,6 +23,11 @@ pub(crate) fn run(to: DType, rounding: Rounding, c: &Call<'_>) -> Outputs {
     }))
 }
 
+/// The only output: these numbers as floats of 8 bits or less.
+pub(crate) fn shorten(x: &[f64], to: DType, rounding: Rounding, c: &Call<'_>) -> Outputs {
+    ir::dispatch!(to, U => c.only(narrow::<_, U>(x, rounding)))
+}
+
 /// Elements without loss. One step from and one to it for each dtype, where a kernel for each pair would be 529.
 enum Wide {
     Natural(Vec<u64>),

@@ -2,6 +2,7 @@
 
 pub(crate) mod activation;
 pub(crate) mod binary;
+pub(crate) mod bit_cast;
 pub(crate) mod bit_shift;
 pub(crate) mod cast;
 pub(crate) mod clip;

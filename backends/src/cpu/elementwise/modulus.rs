@@ -14,8 +14,13 @@ pub(crate) fn run(op: Mod, c: &Call<'_>) -> Outputs {
     })
 }
 
-/// The remainder with the divisor's sign.
+/// The remainder with the divisor's sign, which a zero of floats has too.
 fn floored<W: Number>(x: W, y: W) -> W {
     let r = x.rem(y);
-    if r != W::ZERO && (r < W::ZERO) != (y < W::ZERO) { r.add(y) } else { r }
+    match (r == W::ZERO, (r < W::ZERO) != (y < W::ZERO)) {
+        (true, _) if y < W::ZERO => W::ZERO.neg(),
+        (true, _) => W::ZERO,
+        (false, true) => r.add(y),
+        (false, false) => r,
+    }
 }

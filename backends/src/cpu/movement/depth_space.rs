@@ -25,7 +25,12 @@ pub(crate) fn to_depth(op: SpaceToDepth, c: &Call<'_>) -> Outputs {
     let [n, channels, h, w] = images(c)?;
     let (side, area) = (block(op.blocksize)?, h * w);
     let blocks = [(h / side, side * w), (w / side, side)];
-    walk(c, &[(n, channels * area), (side, w), (side, 1), (channels, area), blocks[0], blocks[1]])
+    let (batch, depth, place) = ((n, channels * area), (channels, area), [(side, w), (side, 1)]);
+    if op.depth_first {
+        walk(c, &[batch, depth, place[0], place[1], blocks[0], blocks[1]])
+    } else {
+        walk(c, &[batch, place[0], place[1], depth, blocks[0], blocks[1]])
+    }
 }
 
 fn images(c: &Call<'_>) -> Result<[usize; 4], CpuError> {

@@ -8,6 +8,7 @@ pub(crate) mod conv_transpose;
 pub(crate) mod dropout;
 pub(crate) mod global_lp_pool;
 pub(crate) mod global_pool;
+pub(crate) mod grid_sample;
 pub(crate) mod layer_norm;
 pub(crate) mod lp_norm;
 pub(crate) mod lp_pool;

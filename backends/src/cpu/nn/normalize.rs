@@ -5,10 +5,11 @@ use crate::cpu::element::{Numeric, Real, dispatch_float};
 use crate::cpu::error::CpuError;
 use crate::cpu::lanes::sum_of;
 
-/// The mean of a lane, and the inverse of its standard deviation with ε added to the variance.
+/// The mean and the variance of a lane, and the inverse of its standard deviation with ε added to the variance.
 #[derive(Clone, Copy)]
 pub(super) struct Moments<R> {
     pub(super) mean: R,
+    pub(super) variance: R,
     pub(super) inverse: R,
     /// What the mean lacks of the exact one: among elements that differ little it counts.
     correction: R,
@@ -24,8 +25,9 @@ impl<R: Real> Moments<R> {
             let centred = x.sub(mean).sub(correction);
             centred.mul(centred)
         });
-        let inverse = R::ONE.div(squares.div(count).add(R::from_attribute(epsilon)).sqrt());
-        Self { mean, inverse, correction }
+        let variance = squares.div(count);
+        let inverse = R::ONE.div(variance.add(R::from_attribute(epsilon)).sqrt());
+        Self { mean, variance, inverse, correction }
     }
 
     /// An element of the lane, standardised.

@@ -2,6 +2,7 @@
 
 mod activation;
 mod binary;
+mod bit_cast;
 mod bit_shift;
 mod cast;
 mod clip;

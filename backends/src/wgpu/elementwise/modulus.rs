@@ -13,7 +13,8 @@ const BODY: Body<()> = body!((), "modulus.wgsl");
 /// The function of the text, if there is one for the dtype.
 fn function(op: Mod, dtype: DType) -> Option<&'static str> {
     match Class::of(dtype) {
-        Class::Float => op.fmod.then_some("of_floats"),
+        Class::Float if op.fmod => Some("of_floats"),
+        Class::Float => Some("floored_of_floats"),
         Class::Int | Class::Long if !op.fmod => Some("floored"),
         Class::Int | Class::Long | Class::Uint | Class::Ulong => Some("truncated"),
         Class::Bool | Class::Double => None,

@@ -32,12 +32,13 @@ impl Kernel for SpaceToDepth {
         Support::Yes
     }
 
-    /// The channel's number is the place in the block, then the depth.
+    /// The channel's number is the place in the block, then the depth, or the other way round.
     fn run(&self, c: &Call<'_>) -> Outputs {
         let (x, side) = (c.get(0)?, self.blocksize.max(1) as usize);
         let [n, depth, h, w] = images(c, x)?;
         let split = x.reshape(&[n, depth, h / side, side, w / side, side])?;
-        one(c.gpu.transpose(&split, &[0, 3, 5, 1, 2, 4])?.reshape(&c.output()?.extents()))
+        let perm = if self.depth_first { [0, 1, 3, 5, 2, 4] } else { [0, 3, 5, 1, 2, 4] };
+        one(c.gpu.transpose(&split, &perm)?.reshape(&c.output()?.extents()))
     }
 }
 

@@ -15,14 +15,19 @@ params! {
     }
 }
 
+const TRAINING: &str = "there is no kernel for training";
+
 const BODY: Body<Epsilon> = body!(Epsilon, "batch_norm.wgsl");
 
 impl Kernel for BatchNorm {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
-        floats(x.dtype)
+        if self.training_mode { Support::No(TRAINING) } else { floats(x.dtype) }
     }
 
     fn run(&self, c: &Call<'_>) -> Outputs {
+        if self.training_mode {
+            return Err(c.refuse(TRAINING));
+        }
         let x = c.get(0)?;
         // Without a channel axis there is one channel.
         let mut shape = vec![1; x.rank().saturating_sub(2) + 1];

@@ -8,6 +8,7 @@ mod conv_transpose;
 mod dropout;
 mod global_lp_pool;
 mod global_pool;
+mod grid_sample;
 mod layer_norm;
 mod lp_norm;
 mod lp_pool;

@@ -57,6 +57,13 @@ impl GpuTensor {
         }
         Ok(Self { shape: shape.to_vec(), ..self.clone() })
     }
+
+    /// This tensor's memory as elements of another dtype, if both are in memory as ONNX has them, and as wide.
+    pub(crate) fn read_as(&self, dtype: DType) -> Option<Self> {
+        let is_plain = |dtype: DType| is_stored(dtype) && dtype.bits() >= 32;
+        let fits = is_plain(self.dtype) && is_plain(dtype) && self.dtype.bits() == dtype.bits();
+        fits.then(|| Self { dtype, ..self.clone() })
+    }
 }
 
 /// The number of elements of a shape, unless it overflows.

@@ -189,7 +189,7 @@ impl Ensemble {
 }
 
 /// Requires that a matrix is not much larger than what it is made of.
-fn few(rows: usize, columns: usize) -> Result<(), Error> {
+pub(super) fn few(rows: usize, columns: usize) -> Result<(), Error> {
     if rows.saturating_mul(columns) <= MOST_ELEMENTS {
         return Ok(());
     }

@@ -11,12 +11,12 @@ use crate::import::terms::{misshapen, operands, there};
 use crate::import::walk::Walk;
 
 /// A window that goes over some axes.
-pub(super) struct Window {
-    pub(super) kernel: Vec<i64>,
-    pub(super) strides: Vec<i64>,
+pub(in crate::import) struct Window {
+    pub(in crate::import) kernel: Vec<i64>,
+    pub(in crate::import) strides: Vec<i64>,
     /// Before each axis, and then behind each.
-    pub(super) pads: Vec<i64>,
-    dilations: Vec<i64>,
+    pub(in crate::import) pads: Vec<i64>,
+    pub(in crate::import) dilations: Vec<i64>,
 }
 
 /// More than an axis may have.
@@ -24,7 +24,7 @@ const FAR: i64 = 1 << 31;
 
 impl Window {
     /// Of what the attributes say; those that are left out are those of a window that goes on by one.
-    pub(super) fn of(
+    pub(in crate::import) fn of(
         kernel: &[i64],
         strides: &[i64],
         pads: &[i64],

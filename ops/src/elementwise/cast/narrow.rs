@@ -8,7 +8,7 @@ use ir::round::{Conversion, Overflow, RoundMode};
 use crate::arith::{Arith, Class, Comparison, Step};
 
 /// A real number of a dtype as one of a narrow format.
-pub(super) fn stored<A: Arith>(a: &A, x: A::R, from: DType, conversion: Conversion) -> A::R {
+pub(crate) fn stored<A: Arith>(a: &A, x: A::R, from: DType, conversion: Conversion) -> A::R {
     // ONNX's own reference converts by way of f32, which rounds what has more digits twice.
     let has_more_digits = from.float().map_or(from.bits(), |format| format.precision() as u32) > 24;
     let x = if has_more_digits { a.within(DType::F32).round(x) } else { x };

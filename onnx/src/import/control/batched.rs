@@ -1,0 +1,95 @@
+//! Scan as opset 8 had it: for each of a batch, along the second axis of what is scanned.
+//!
+//! ONNX: [Scan, version 8](https://onnx.ai/onnx/operators/onnx__Scan.html#scan-8). The first axis of all operands is that of the batch, and of all
+//! results too. Sequences that are shorter than others are refused: the text does not say what comes behind them.
+
+use ir::Value;
+
+use super::{Scan, Scanned};
+use crate::Error;
+use crate::import::forms::{body, number, stack, tensor};
+use crate::import::frame::Bound;
+use crate::import::terms::misshapen;
+use crate::import::walk::Walk;
+use crate::program::Node;
+use crate::proto::AttributeProto;
+
+/// The results, of the whole batch.
+pub(super) fn scan<'p>(
+    walk: &mut Walk<'p, '_>,
+    node: &'p Node,
+    attributes: &[&AttributeProto],
+) -> Result<Vec<Bound>, Error> {
+    let body = body(node, "body")?;
+    let find = |name: &str| attributes.iter().find(|a| a.name() == name);
+    // The lengths of the sequences stand before all other operands.
+    let operands = node.inputs.len().saturating_sub(1);
+    let scanned = find("num_scan_inputs").and_then(|a| usize::try_from(a.i()).ok()).unwrap_or(0);
+    let piled = body.outputs.len().checked_sub(operands.saturating_sub(scanned));
+    let (Some(piled), true) = (piled, (1..=operands).contains(&scanned) && body.inputs.len() == operands)
+    else {
+        let why =
+            format!("it has other inputs or outputs than {operands} operands, {scanned} of them scanned");
+        return Err(Error::invalid("attribute `body`", why));
+    };
+    let directions = find("directions").map_or(&[][..], |a| &a.ints);
+    if !directions.is_empty() && directions.len() != scanned {
+        let why = format!("it has {} elements instead of {scanned}", directions.len());
+        return Err(Error::invalid("attribute `directions`", why));
+    }
+    let values = (0..operands).map(|i| tensor(walk, node, i + 1)).collect::<Result<Vec<Value>, _>>()?;
+    let states = operands - scanned;
+    let ty = walk.ty(values[states]);
+    let &[batch, length, ..] = &ty.shape[..] else {
+        return Err(misshapen(states + 1, &ty, "of a batch and a sequence"));
+    };
+    for (i, &value) in values.iter().enumerate() {
+        let ty = walk.ty(value);
+        if ty.shape.first() != Some(&batch) || i >= states && ty.shape.get(1) != Some(&length) {
+            return Err(misshapen(
+                i + 1,
+                &ty,
+                &format!("a batch of {batch}, and of {length} slices where it is scanned"),
+            ));
+        }
+    }
+    whole_sequences(walk, node, batch, length)?;
+    if batch == 0 {
+        return Err(Error::unsupported("operands", "of an empty batch nothing is written out"));
+    }
+    let mut results: Vec<Vec<Value>> = vec![Vec::new(); body.outputs.len()];
+    for of in 0..batch {
+        let at = number(walk, of)?;
+        let mut slices = Vec::with_capacity(operands);
+        for &value in &values {
+            slices.push(walk.op("Gather", &[value, at])?);
+        }
+        let inputs = slices.split_off(states).into_iter().enumerate().map(|(i, value)| Scanned {
+            value,
+            axis: 0,
+            is_reversed: directions.get(i).is_some_and(|&direction| direction != 0),
+            extent: length,
+        });
+        let scan = Scan { node, body, states, inputs: inputs.collect(), outputs: vec![(0, false); piled] };
+        let initial: Vec<Bound> = slices.into_iter().map(Bound::Tensor).collect();
+        let each = scan.run(walk, &initial, (of * length) as usize)?;
+        for ((all, one), port) in results.iter_mut().zip(each).zip(&body.outputs) {
+            all.push(super::piece(walk, one, port.value)?);
+        }
+        walk.check_size(|| format!("scan `{}` of a batch of {batch}", node.rest.name()))?;
+    }
+    results.iter().map(|all| stack(walk, all, 0, &[]).map(Bound::Tensor)).collect()
+}
+
+/// Requires that all sequences are as long as there are slices.
+fn whole_sequences(walk: &mut Walk<'_, '_>, node: &Node, batch: i64, length: i64) -> Result<(), Error> {
+    let Some(lengths) = node.inputs[0].filter(|&id| !walk.is_absent(Some(id))) else { return Ok(()) };
+    let (lengths, _) = walk.read(lengths)?;
+    if lengths.len() as i64 != batch {
+        return Err(misshapen(0, &lengths.ty(), &format!("a length for each of {batch}")));
+    }
+    if lengths.to_i128s().iter().all(|&of| of == i128::from(length)) {
+        return Ok(());
+    }
+    Err(Error::unsupported("operand 0", "sequences that are shorter than others are not written out"))
+}

@@ -1,0 +1,238 @@
+//! `LabelEncoder`: values for keys, either of which may be strings.
+//!
+//! Of numbers it is written out: where a number is the last key that it equals, there the value is taken from a table, and what is no key
+//! comes last in it. What strings are, or become, is read.
+
+use std::sync::Arc;
+
+use ir::{Attributes, DType, Tensor, Type, Value};
+
+use crate::import::forms::{Written, bind, given_value, need, tensor as operand};
+use crate::import::frame::Bound;
+use crate::import::given::Given;
+use crate::import::strings::{self, Read};
+use crate::import::walk::Walk;
+use crate::proto::AttributeProto;
+use crate::{Error, tensor};
+
+/// How many pairs of elements and keys are compared at once.
+const MOST: i64 = 1 << 26;
+
+/// A list of keys or values.
+enum List {
+    Texts(Vec<String>),
+    Numbers(Tensor),
+}
+
+impl List {
+    fn len(&self) -> usize {
+        match self {
+            Self::Texts(texts) => texts.len(),
+            Self::Numbers(numbers) => numbers.len(),
+        }
+    }
+}
+
+/// The one list among attributes with this beginning of their names.
+fn list(
+    walk: &Walk<'_, '_>,
+    written: &Written<'_, '_>,
+    given: &Given<'_>,
+    kind: &str,
+) -> Result<List, Error> {
+    let named = |ending: &str| format!("{kind}_{ending}");
+    let has = |ending: &str| written.attributes.iter().any(|a: &&AttributeProto| a.name() == named(ending));
+    let there: Vec<&str> =
+        ["strings", "int64s", "floats", "tensor"].into_iter().filter(|ending| has(ending)).collect();
+    let numbers = |dtype, count: usize| Type::new(dtype, [count as i64]);
+    match there[..] {
+        ["strings"] => Ok(List::Texts(given.texts(&named("strings")))),
+        ["int64s"] => {
+            let ints = given.ints(&named("int64s"));
+            Ok(List::Numbers(Tensor::from_i128_fn(&numbers(DType::I64, ints.len()), |i| ints[i].into())))
+        }
+        ["floats"] => {
+            let floats = given.floats(&named("floats"));
+            Ok(List::Numbers(Tensor::from_f64_fn(&numbers(DType::F32, floats.len()), |i| floats[i].into())))
+        }
+        ["tensor"] => held(walk, written, given, &named("tensor")),
+        _ => {
+            let why = format!("{} of them are there, and one must be", there.len());
+            Err(Error::invalid(format!("attributes `{kind}_…`"), why))
+        }
+    }
+}
+
+/// The list that an attribute holds as a tensor.
+fn held(
+    walk: &Walk<'_, '_>,
+    written: &Written<'_, '_>,
+    given: &Given<'_>,
+    name: &str,
+) -> Result<List, Error> {
+    let external = walk.context.options.external;
+    let what = || format!("attribute `{name}`");
+    let proto = written.attributes.iter().find(|a| a.name() == name).and_then(|a| a.t.as_ref());
+    if let Some(proto) = proto.filter(|proto| tensor::strings::is_strings(proto)) {
+        given.ignore(name);
+        let strings = tensor::strings::from_proto(proto, external).map_err(|e| e.inside(what()))?;
+        let texts = strings.texts().ok_or_else(|| Error::invalid(what(), "it is not UTF-8"))?;
+        return Ok(List::Texts(texts));
+    }
+    let numbers = given.tensor(name, external)?;
+    let numbers = numbers.ok_or_else(|| Error::invalid(what(), "it holds no tensor"))?;
+    if numbers.shape().len() > 1 {
+        return Err(Error::invalid(what(), format!("it is {}, and must be a list", numbers.ty())));
+    }
+    Ok(List::Numbers(numbers))
+}
+
+/// What becomes of that which is no key: one value of the kind of the others.
+fn default(
+    walk: &Walk<'_, '_>,
+    written: &Written<'_, '_>,
+    given: &Given<'_>,
+    of: &List,
+) -> Result<List, Error> {
+    let text = given.text("default_string", "_Unused");
+    let (int, float) = (given.int("default_int64", -1), given.float("default_float").unwrap_or(-0.0));
+    let is_held = written.attributes.iter().any(|a| a.name() == "default_tensor");
+    let held = if is_held { Some(held(walk, written, given, "default_tensor")?) } else { None };
+    let found = match (of, held) {
+        (List::Texts(_), Some(List::Texts(texts))) => List::Texts(texts),
+        (List::Texts(_), None) => List::Texts(vec![text]),
+        (List::Numbers(values), Some(List::Numbers(number))) if number.dtype() == values.dtype() => {
+            List::Numbers(number)
+        }
+        (List::Numbers(values), None) => {
+            let ty = Type::new(values.dtype(), [1]);
+            List::Numbers(if values.dtype().is_float() {
+                Tensor::from_f64_fn(&ty, |_| float.into())
+            } else {
+                Tensor::from_i128_fn(&ty, |_| int.into())
+            })
+        }
+        (List::Texts(_) | List::Numbers(_), Some(_)) => {
+            return Err(Error::invalid("attribute `default_tensor`", "it is not of the type of the values"));
+        }
+    };
+    if found.len() == 1 {
+        return Ok(found);
+    }
+    Err(Error::invalid("attribute `default_tensor`", "it is not one value"))
+}
+
+pub(super) fn encoder<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let given = Given::of(written);
+    let (keys, values) = (list(walk, written, &given, "keys")?, list(walk, written, &given, "values")?);
+    let default = default(walk, written, &given, &values)?;
+    given.finish()?;
+    if keys.len() != values.len() {
+        let why = format!("there are {} keys and {} values", keys.len(), values.len());
+        return Err(Error::invalid("attributes", why));
+    }
+    let y = match (keys, values, default) {
+        (keys, List::Texts(mut values), List::Texts(default)) => {
+            values.extend(default);
+            let (shape, places, from) = places(walk, written, &keys)?;
+            let texts: Vec<String> = places.into_iter().map(|place| values[place].clone()).collect();
+            strings::made(walk, shape, &texts, from)?
+        }
+        (List::Texts(keys), List::Numbers(values), List::Numbers(default)) => {
+            let (shape, places, from) = places(walk, written, &List::Texts(keys))?;
+            let table = table(walk, values, default)?;
+            let places = walk.integers(DType::I64, &shape, |i| places[i] as i128)?;
+            let y = walk.op("Gather", &[table, places])?;
+            Bound::Tensor(given_value(walk, y, &from)?)
+        }
+        (List::Numbers(keys), List::Numbers(values), List::Numbers(default)) => {
+            let table = table(walk, values, default)?;
+            Bound::Tensor(looked_up(walk, written, &keys, table)?)
+        }
+        (_, List::Texts(_), List::Numbers(_)) | (_, List::Numbers(_), List::Texts(_)) => {
+            return Err(Error::invalid(
+                "attributes",
+                "values and what stands for others are not of one type",
+            ));
+        }
+    };
+    bind(walk, written.node, vec![y])
+}
+
+/// The values, and behind them what becomes of that which is no key.
+fn table(walk: &mut Walk<'_, '_>, values: Tensor, default: Tensor) -> Result<Value, Error> {
+    let values = walk.push_constant(Arc::new(values), None)?;
+    let default = walk.push_constant(Arc::new(default), None)?;
+    let default = walk.reshaped(default, &[1])?;
+    walk.joined(&[values, default], 0)
+}
+
+/// For each element the place of the last key that it is, or the one behind all keys, as it is read; with the shape, and what it was read
+/// from.
+fn places(
+    walk: &mut Walk<'_, '_>,
+    written: &Written<'_, '_>,
+    keys: &List,
+) -> Result<(Vec<i64>, Vec<usize>, Vec<Value>), Error> {
+    match keys {
+        List::Texts(keys) => {
+            let Read { shape, texts, from } = strings::read(walk, written.node, 0)?;
+            let place = |text: &String| keys.iter().rposition(|key| key == text).unwrap_or(keys.len());
+            Ok((shape, texts.iter().map(place).collect(), from))
+        }
+        List::Numbers(keys) => {
+            let (x, from) = walk.read(need(written.node, 0)?)?;
+            if x.dtype() != keys.dtype() {
+                return Err(Error::invalid("operand 0", format!("it is {}, and keys {}", x.ty(), keys.ty())));
+            }
+            strings::few(x.len())?;
+            let same = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan();
+            let places: Vec<usize> = if x.dtype().is_float() {
+                let keys = keys.to_f64s();
+                let place = |x: f64| keys.iter().rposition(|&key| same(key, x)).unwrap_or(keys.len());
+                x.to_f64s().into_iter().map(place).collect()
+            } else {
+                let keys = keys.to_i128s();
+                let place = |x: i128| keys.iter().rposition(|&key| key == x).unwrap_or(keys.len());
+                x.to_i128s().into_iter().map(place).collect()
+            };
+            Ok((x.ty().shape, places, from.into_iter().collect()))
+        }
+    }
+}
+
+/// The values of numbers, from a table.
+fn looked_up(
+    walk: &mut Walk<'_, '_>,
+    written: &Written<'_, '_>,
+    keys: &Tensor,
+    table: Value,
+) -> Result<Value, Error> {
+    let x = operand(walk, written.node, 0)?;
+    let (ty, count) = (walk.ty(x), keys.len() as i64);
+    if ty.dtype != keys.dtype() {
+        return Err(Error::invalid("operand 0", format!("it is {ty}, and keys {}", keys.ty())));
+    }
+    if count == 0 || ty.count().saturating_mul(count) > MOST {
+        return Err(Error::unsupported("operand 0", format!("{ty} is looked for among {count} keys")));
+    }
+    let axis = ty.rank() as i64;
+    let apart = walk.unsqueezed(x, &[axis])?;
+    let numbers = walk.push_constant(Arc::new(keys.clone()), None)?;
+    let numbers = walk.reshaped(numbers, &[count])?;
+    let mut is = walk.op("Equal", &[apart, numbers])?;
+    if ty.dtype.is_float() && keys.to_f64s().iter().any(|key| key.is_nan()) {
+        let (x_is_nan, key_is_nan) = (walk.op("IsNaN", &[apart])?, walk.op("IsNaN", &[numbers])?);
+        let both = walk.op("And", &[x_is_nan, key_is_nan])?;
+        is = walk.op("Or", &[is, both])?;
+    }
+    let is = walk.cast(is, DType::I32)?;
+    let last = Attributes::new().int("axis", axis).int("keepdims", 0).int("select_last_index", 1);
+    let place = walk.op_with("ArgMax", &last, &[is])?;
+    let all = Attributes::new().ints("axes", &[axis]).int("keepdims", 0);
+    let found = walk.op_with("ReduceMax", &all, &[is])?;
+    let found = walk.cast(found, DType::Bool)?;
+    let behind = walk.integers(DType::I64, &[], |_| count.into())?;
+    let place = walk.op("Where", &[found, place, behind])?;
+    walk.op("Gather", &[table, place])
+}

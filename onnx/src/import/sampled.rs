@@ -1,0 +1,119 @@
+//! RoiAlign and DeformConv, written out: what lies between elements, at coordinates that are read.
+//!
+//! ONNX: [RoiAlign](https://onnx.ai/onnx/operators/onnx__RoiAlign.html),
+//! [DeformConv](https://onnx.ai/onnx/operators/onnx__DeformConv.html). Which elements lie around a coordinate is read from it, where it may lie
+//! on either side of one both are taken; what they weigh is computed by nodes ([`Taps`]), which is 0 for all that are further away than one.
+
+mod deformed;
+mod regions;
+
+use ir::{Attributes, DType, Value};
+
+use super::forms::Form;
+use super::walk::Walk;
+use crate::Error;
+
+/// What adds an operator of that name, if it takes samples.
+pub(super) fn form(op_type: &str) -> Option<Form> {
+    match op_type {
+        "DeformConv" => Some(deformed::conv),
+        "RoiAlign" => Some(regions::align),
+        _ => None,
+    }
+}
+
+/// How many weights there may be.
+const MOST: usize = 1 << 24;
+
+/// Where a coordinate may be in an implementation.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Range {
+    low: f64,
+    high: f64,
+}
+
+impl Range {
+    /// A coordinate that some steps in f32 gave, of numbers no larger than a size.
+    fn near(coordinate: f64, size: f64) -> Self {
+        let doubt = 8.0 * f64::from(f32::EPSILON) * (size + coordinate.abs());
+        Self { low: coordinate - doubt, high: coordinate + doubt }
+    }
+
+    /// The same, brought between two numbers.
+    fn clamped(self, low: f64, high: f64) -> Self {
+        Self { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
+    }
+}
+
+/// The elements around coordinates on an axis.
+struct Taps {
+    /// How many there are for each coordinate.
+    count: usize,
+    /// Where they are, coordinate by coordinate. What is not on the axis weighs nothing.
+    places: Vec<i64>,
+    /// Which of them may be around their coordinate. The others are there because another coordinate has more.
+    are_around: Vec<bool>,
+    /// What they weigh: a row for each coordinate.
+    weights: Value,
+}
+
+impl Taps {
+    /// Those of an axis of that size, around coordinates which may be anywhere in these ranges.
+    fn read(walk: &mut Walk<'_, '_>, coordinates: Value, ranges: &[Range], size: i64) -> Result<Self, Error> {
+        if ranges.iter().any(|range| !(range.low.is_finite() && range.high.is_finite())) {
+            return Err(Error::unsupported("operands", "not all coordinates are finite numbers"));
+        }
+        // Far from the axis it does not matter how far.
+        let first = |range: &Range| range.low.floor().clamp(-4.0, size as f64 + 2.0) as i64;
+        let last = |range: &Range| range.high.floor().clamp(-4.0, size as f64 + 2.0) as i64 + 1;
+        let count = ranges.iter().map(|range| last(range) - first(range) + 1).max().unwrap_or(2) as usize;
+        few(ranges.len().saturating_mul(count))?;
+        let places: Vec<i64> =
+            ranges.iter().flat_map(|range| (0..count as i64).map(|i| first(range) + i)).collect();
+        let around = |range: &Range| last(range) - first(range);
+        let are_around =
+            ranges.iter().flat_map(|range| (0..count as i64).map(move |i| i <= around(range))).collect();
+        let dtype = walk.ty(coordinates).dtype;
+        let shape = [ranges.len() as i64, count as i64];
+        let column = walk.reshaped(coordinates, &[ranges.len() as i64, 1])?;
+        let at = walk.reals(dtype, &shape, |i| places[i] as f64)?;
+        let apart = walk.op("Sub", &[column, at])?;
+        let far = walk.op("Abs", &[apart])?;
+        let one = walk.real(dtype, 1.0)?;
+        let near = walk.op("Sub", &[one, far])?;
+        let mut weights = walk.op("Relu", &[near])?;
+        let is_there = |place: i64| (0..size).contains(&place);
+        if !places.iter().all(|&place| is_there(place)) {
+            let there = walk.integers(DType::Bool, &shape, |i| is_there(places[i]).into())?;
+            let zero = walk.real(dtype, 0.0)?;
+            weights = walk.op("Where", &[there, weights, zero])?;
+        }
+        let places = places.into_iter().map(|place| place.clamp(0, (size - 1).max(0))).collect();
+        Ok(Self { count, places, are_around, weights })
+    }
+
+    /// These, with weights of 0 for all coordinates that do not count.
+    fn only(self, walk: &mut Walk<'_, '_>, counts: &[bool]) -> Result<Self, Error> {
+        if counts.iter().all(|&counts| counts) {
+            return Ok(self);
+        }
+        let dtype = walk.ty(self.weights).dtype;
+        let counts = walk.integers(DType::Bool, &[counts.len() as i64, 1], |i| counts[i].into())?;
+        let zero = walk.real(dtype, 0.0)?;
+        let weights = walk.op("Where", &[counts, self.weights, zero])?;
+        Ok(Self { weights, ..self })
+    }
+}
+
+fn few(weights: usize) -> Result<(), Error> {
+    if weights <= MOST {
+        return Ok(());
+    }
+    Err(Error::unsupported("operator", format!("{weights} weights are not written out")))
+}
+
+/// Sums of elements, each with its weight, along the last axis.
+fn weighed(walk: &mut Walk<'_, '_>, elements: Value, weights: Value) -> Result<Value, Error> {
+    let products = walk.op("Mul", &[elements, weights])?;
+    walk.op_with("ReduceSum", &Attributes::new().ints("axes", &[-1]).int("keepdims", 0), &[products])
+}

@@ -1,0 +1,254 @@
+//! RoiAlign: samples of regions, their mean or their largest.
+//!
+//! The text has the largest of the values that are interpolated. ONNX's reference implementation, its tests and ONNX Runtime take the largest of
+//! what each of the elements around a sample gives to it, and so is it here. A sample beyond the image is 0, one at its edge on the edge.
+
+use ir::{Attributes, DType, Value};
+
+use super::{Range, Taps, few, weighed};
+use crate::Error;
+use crate::import::forms::{Written, bind, given_value, need};
+use crate::import::frame::Bound;
+use crate::import::given::Given;
+use crate::import::terms::{misshapen, operands, there};
+use crate::import::walk::Walk;
+
+/// How many samples a part of a region may have along an axis.
+const MOST_SAMPLES: f64 = 4096.0;
+
+struct Settings {
+    scale: f64,
+    /// By how much coordinates are moved to the middles of elements.
+    offset: f64,
+    is_largest: bool,
+    /// How many parts a region has, vertically and horizontally.
+    parts: [i64; 2],
+    /// How many samples there are along an axis of a part; 0 for as many as there are elements.
+    samples: i64,
+}
+
+impl Settings {
+    fn read(given: &Given<'_>, declared: u32) -> Result<Self, Error> {
+        // Opsets before 16 have no shift.
+        let usual = if declared < 16 { "output_half_pixel" } else { "half_pixel" };
+        let (shift, mode) = (given.text("coordinate_transformation_mode", usual), given.text("mode", "avg"));
+        let offset = match shift.as_str() {
+            "half_pixel" => 0.5,
+            "output_half_pixel" => 0.0,
+            other => {
+                let why = format!("there is no {other}");
+                return Err(Error::invalid("attribute `coordinate_transformation_mode`", why));
+            }
+        };
+        let is_largest = match mode.as_str() {
+            "avg" => false,
+            "max" => true,
+            other => return Err(Error::invalid("attribute `mode`", format!("there is no mode {other}"))),
+        };
+        let parts = [given.int("output_height", 1), given.int("output_width", 1)];
+        let samples = given.int("sampling_ratio", 0);
+        let scale = f64::from(given.float("spatial_scale").unwrap_or(1.0));
+        let is_some = |count: &i64| (1..=1 << 16).contains(count);
+        if !parts.iter().all(is_some) || !(0.0..=MOST_SAMPLES).contains(&(samples as f64)) {
+            let why = format!("{parts:?} parts with {samples} samples along an axis");
+            return Err(Error::unsupported("attributes", why));
+        }
+        Ok(Self { scale, offset, is_largest, parts, samples })
+    }
+}
+
+pub(super) fn align<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<3>(walk, written)?;
+    let [x, regions, of] = [there(&operands, 0)?, there(&operands, 1)?, there(&operands, 2)?];
+    let given = Given::of(written);
+    let settings = Settings::read(&given, walk.context.declared)?;
+    given.finish()?;
+    let (ty, region_ty, of_ty) = (walk.ty(x), walk.ty(regions), walk.ty(of));
+    if !matches!(ty.dtype, DType::F32 | DType::F64) {
+        let why = format!("it is {ty}; coordinates are known in f32 and f64");
+        return Err(Error::unsupported("operand 0", why));
+    }
+    let &[batch, channels, height, width] = &ty.shape[..] else {
+        return Err(misshapen(0, &ty, "of batch, channels, height and width"));
+    };
+    let (&[count, 4], &[each]) = (&region_ty.shape[..], &of_ty.shape[..]) else {
+        return Err(misshapen(1, &region_ty, &format!("4 numbers for each of {of_ty}")));
+    };
+    if count != each || height < 1 || width < 1 {
+        return Err(misshapen(2, &of_ty, &format!("one number for each of {region_ty}, in {ty}")));
+    }
+    let (corners, read) = walk.read(need(written.node, 1)?)?;
+    let (images, read_of) = walk.read(need(written.node, 2)?)?;
+    let from: Vec<Value> = read.into_iter().chain(read_of).collect();
+    let (corners, images) = (corners.to_f64s(), images.to_i128s());
+    if corners.iter().any(|corner| !corner.is_finite()) {
+        return Err(Error::unsupported("operand 1", "not all of it are finite numbers"));
+    }
+    let mut all = Vec::with_capacity(count as usize);
+    for (i, (corners, &image)) in corners.chunks_exact(4).zip(&images).enumerate() {
+        if !(0..i128::from(batch)).contains(&image) {
+            return Err(Error::invalid("operand 2", format!("there is no image {image} of {batch}")));
+        }
+        let at = walk.integers(DType::I64, &[], |_| image)?;
+        let image = walk.op("Gather", &[x, at])?;
+        let image = walk.reshaped(image, &[channels, height * width])?;
+        let row = walk.integers(DType::I64, &[], |_| i as i128)?;
+        let region = walk.op("Gather", &[regions, row])?;
+        let corners = [corners[0], corners[1], corners[2], corners[3]];
+        let y = aligned(walk, image, [height, width], (region, corners), &settings)?;
+        all.push(walk.reshaped(y, &[1, channels, settings.parts[0], settings.parts[1]])?);
+        walk.check_size(|| "operator RoiAlign".to_owned())?;
+    }
+    let y = if all.is_empty() {
+        walk.reals(ty.dtype, &[0, channels, settings.parts[0], settings.parts[1]], |_| 0.0)?
+    } else {
+        walk.joined(&all, 0)?
+    };
+    let y = given_value(walk, y, &from)?;
+    bind(walk, written.node, vec![Bound::Tensor(y)])
+}
+
+/// The samples along an axis of a region.
+struct Samples {
+    /// How many there are in each part.
+    each: i64,
+    taps: Taps,
+}
+
+/// The parts of a region: for each channel, one number for each.
+fn aligned(
+    walk: &mut Walk<'_, '_>,
+    image: Value,
+    sizes: [i64; 2],
+    (region, corners): (Value, [f64; 4]),
+    settings: &Settings,
+) -> Result<Value, Error> {
+    let dtype = walk.ty(image).dtype;
+    let (scale, offset) = (walk.real(dtype, settings.scale)?, walk.real(dtype, settings.offset)?);
+    let scaled = walk.op("Mul", &[region, scale])?;
+    let moved = walk.op("Sub", &[scaled, offset])?;
+    let mut axes = Vec::with_capacity(2);
+    for (axis, [first, last]) in [[1, 3], [0, 2]].into_iter().enumerate() {
+        let node = |walk: &mut Walk<'_, '_>, i: i64| walk.slice(moved, 0, i, i + 1);
+        let nodes = [node(walk, first)?, node(walk, last)?];
+        let ends = [first, last].map(|i| corners[i as usize] * settings.scale - settings.offset);
+        axes.push(samples(walk, nodes, ends, sizes[axis], settings.parts[axis], settings)?);
+    }
+    let [rows, columns] = [&axes[0], &axes[1]];
+    let channels = walk.ty(image).shape[0];
+    let [high, wide] = settings.parts;
+    if rows.each == 0 || columns.each == 0 {
+        return walk.reals(dtype, &[channels, high * wide], |_| 0.0);
+    }
+    let [tall, broad] = [rows, columns].map(|axis| axis.taps.count as i64);
+    let each = rows.each * columns.each * tall * broad;
+    few((high * wide).saturating_mul(each) as usize)?;
+    let by_row = walk.reshaped(rows.taps.weights, &[high, 1, rows.each, 1, tall, 1])?;
+    let by_column = walk.reshaped(columns.taps.weights, &[1, wide, 1, columns.each, 1, broad])?;
+    let weights = walk.op("Mul", &[by_row, by_column])?;
+    let weights = walk.reshaped(weights, &[high * wide, each])?;
+    // The numbers of a tap along both axes, by its number in all.
+    let taps = |i: usize| {
+        let (part, within) = (i as i64 / each, i as i64 % each);
+        let (tap, sample) = (within % (tall * broad), within / (tall * broad));
+        let row = (part / wide * rows.each + sample / columns.each) * tall + tap / broad;
+        let column = (part % wide * columns.each + sample % columns.each) * broad + tap % broad;
+        [row as usize, column as usize]
+    };
+    let shape = [high * wide, each];
+    let places = walk.integers(DType::I64, &shape, |i| {
+        let [row, column] = taps(i);
+        (rows.taps.places[row] * sizes[1] + columns.taps.places[column]).into()
+    })?;
+    let elements = walk.op_with("Gather", &Attributes::new().int("axis", 1), &[image, places])?;
+    if settings.is_largest {
+        let mut products = walk.op("Mul", &[elements, weights])?;
+        // A weight of 0 gives 0, which counts where an element may be around a sample, and only there.
+        let are_around = |i: usize| {
+            let [row, column] = taps(i);
+            rows.taps.are_around[row] && columns.taps.are_around[column]
+        };
+        if tall > 2 || broad > 2 {
+            let around = walk.integers(DType::Bool, &shape, |i| are_around(i).into())?;
+            let least = walk.real(dtype, f64::NEG_INFINITY)?;
+            products = walk.op("Where", &[around, products, least])?;
+        }
+        let largest = Attributes::new().ints("axes", &[-1]).int("keepdims", 0);
+        return walk.op_with("ReduceMax", &largest, &[products]);
+    }
+    let sums = weighed(walk, elements, weights)?;
+    let count = walk.real(dtype, (rows.each * columns.each) as f64)?;
+    walk.op("Div", &[sums, count])
+}
+
+/// The samples along an axis between two ends, of which there are nodes and what these give.
+fn samples(
+    walk: &mut Walk<'_, '_>,
+    nodes: [Value; 2],
+    ends: [f64; 2],
+    size: i64,
+    parts: i64,
+    settings: &Settings,
+) -> Result<Samples, Error> {
+    let dtype = walk.ty(nodes[0]).dtype;
+    let mut length_node = walk.op("Sub", &[nodes[1], nodes[0]])?;
+    let mut length = ends[1] - ends[0];
+    if settings.offset == 0.0 {
+        let one = walk.real(dtype, 1.0)?;
+        length_node = walk.op("Max", &[length_node, one])?;
+        length = length.max(1.0);
+    }
+    let reach = ends[0].abs() + ends[1].abs() + settings.offset;
+    let each = match settings.samples {
+        0 => {
+            let count = length / parts as f64;
+            // Where all numbers on the way are stored as they are, nothing is rounded.
+            let is_stored = |number: &f64| f64::from(*number as f32) == *number;
+            let on_the_way =
+                [ends[0], ends[1], ends[0] + settings.offset, ends[1] + settings.offset, length, count];
+            let range = if on_the_way.iter().all(is_stored) {
+                Range { low: count, high: count }
+            } else {
+                Range::near(count, reach)
+            };
+            let counts = [range.low, range.high].map(|count| count.ceil().max(0.0));
+            if counts[0] != counts[1] || counts[1] > MOST_SAMPLES {
+                let why = format!("how many samples {length} elements in {parts} parts have");
+                return Err(Error::unsupported("operand 1", format!("{why} hangs on how it is rounded")));
+            }
+            counts[0] as i64
+        }
+        each => each,
+    };
+    let all = (parts * each) as usize;
+    few(all)?;
+    let (step, start) = (length / parts as f64, ends[0]);
+    let exact = |i: usize| {
+        let (part, sample) = (i as i64 / each.max(1), i as i64 % each.max(1));
+        start + part as f64 * step + (sample as f64 + 0.5) * step / each as f64
+    };
+    let last = (size - 1) as f64;
+    let (mut ranges, mut counts) = (Vec::with_capacity(all), Vec::with_capacity(all));
+    for range in (0..all).map(|i| Range::near(exact(i), reach)) {
+        let is_inside = |coordinate: f64| (-1.0..=size as f64).contains(&coordinate);
+        if is_inside(range.low) != is_inside(range.high) {
+            let why = "whether a sample is beyond the image hangs on how it is rounded";
+            return Err(Error::unsupported("operand 1", why));
+        }
+        counts.push(is_inside(range.low));
+        ranges.push(range.clamped(0.0, last));
+    }
+    let (count, parts_node) = (walk.real(dtype, each.max(1) as f64)?, walk.real(dtype, parts as f64)?);
+    let width = walk.op("Div", &[length_node, parts_node])?;
+    let part = walk.reals(dtype, &[all as i64], |i| (i as i64 / each.max(1)) as f64)?;
+    let middle = walk.reals(dtype, &[all as i64], |i| (i as i64 % each.max(1)) as f64 + 0.5)?;
+    let of_part = walk.op("Mul", &[part, width])?;
+    let begin = walk.op("Add", &[nodes[0], of_part])?;
+    let within = walk.op("Mul", &[middle, width])?;
+    let within = walk.op("Div", &[within, count])?;
+    let coordinates = walk.op("Add", &[begin, within])?;
+    let (zero, last) = (walk.real(dtype, 0.0)?, walk.real(dtype, last)?);
+    let coordinates = walk.op("Clip", &[coordinates, zero, last])?;
+    let taps = Taps::read(walk, coordinates, &ranges, size)?.only(walk, &counts)?;
+    Ok(Samples { each, taps })
+}

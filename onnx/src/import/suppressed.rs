@@ -1,0 +1,247 @@
+//! NonMaxSuppression, written out: which boxes are selected is read from their corners and scores.
+//!
+//! ONNX: [NonMaxSuppression](https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html). What is selected is a constant that is given what it
+//! was read from. Overlaps are computed as f32 has them, rounded either way in each step: where it hangs on that whether one is above the
+//! threshold, the operator is refused, and so is a score that is exactly the threshold, which the text keeps and implementations do not. Of
+//! equal scores the first counts as the higher one, as in ONNX's tests.
+
+use ir::{DType, Tensor, Value};
+
+use super::forms::{Form, Written, bind, given_value, need};
+use super::frame::Bound;
+use super::given::Given;
+use super::terms::{misshapen, operands, there};
+use super::walk::Walk;
+use crate::Error;
+
+/// What adds an operator of that name, if it is NonMaxSuppression.
+pub(super) fn form(op_type: &str) -> Option<Form> {
+    match op_type {
+        "NonMaxSuppression" => Some(suppressed),
+        _ => None,
+    }
+}
+
+/// How many pairs of boxes are compared.
+const MOST: u64 = 1 << 28;
+
+/// What implementations may have for a number: the ends of what f32 rounds it to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Span {
+    low: f64,
+    high: f64,
+}
+
+impl Span {
+    fn exact(number: f64) -> Self {
+        Self { low: number, high: number }
+    }
+
+    /// The numbers of f32 around what a step gives.
+    fn rounded(low: f64, high: f64) -> Self {
+        let below = |x: f64| {
+            let near = x as f32;
+            f64::from(if f64::from(near) > x { near.next_down() } else { near })
+        };
+        Self { low: below(low), high: -below(-high) }
+    }
+
+    fn add(self, other: Self) -> Self {
+        Self::rounded(self.low + other.low, self.high + other.high)
+    }
+
+    fn sub(self, other: Self) -> Self {
+        Self::rounded(self.low - other.high, self.high - other.low)
+    }
+
+    /// The product of numbers that are not negative.
+    fn mul(self, other: Self) -> Self {
+        Self::rounded(self.low * other.low, self.high * other.high)
+    }
+
+    /// The quotient of numbers that are not negative.
+    fn div(self, other: Self) -> Self {
+        Self::rounded(self.low / other.high, self.high / other.low)
+    }
+
+    fn min(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.min(other.high) }
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self { low: self.low.max(other.low), high: self.high.max(other.high) }
+    }
+
+    /// Whether it is above a number; `None` where some implementations have it so and others not.
+    fn is_above(self, number: f64) -> Option<bool> {
+        match (self.low > number, self.high > number) {
+            (true, true) => Some(true),
+            (false, false) => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// A box: where it begins and ends along two axes.
+#[derive(Clone, Copy)]
+struct Area([[Span; 2]; 2]);
+
+impl Area {
+    /// From two opposite corners.
+    fn of_corners([a, b, c, d]: [f64; 4]) -> Self {
+        let along = |a: f64, b: f64| [Span::exact(a.min(b)), Span::exact(a.max(b))];
+        Self([along(b, d), along(a, c)])
+    }
+
+    /// From a middle, a width and a height.
+    fn of_middle([x, y, width, height]: [f64; 4]) -> Self {
+        let along = |middle: f64, size: f64| {
+            let (middle, half) = (Span::exact(middle), Span::rounded(size / 2.0, size / 2.0));
+            [middle.sub(half), middle.add(half)]
+        };
+        Self([along(x, width), along(y, height)])
+    }
+
+    fn size(self) -> Option<Span> {
+        let [x, y] = self.0.map(|[low, high]| high.sub(low));
+        match (x.is_above(0.0), y.is_above(0.0)) {
+            (Some(true), Some(true)) => Some(x.mul(y)),
+            (Some(false), _) | (_, Some(false)) => Some(Span::exact(0.0)),
+            _ => None,
+        }
+    }
+
+    /// Whether so much of both together is common to them that one is suppressed; `None` where it hangs on rounding.
+    fn suppresses(self, other: Self, threshold: f64) -> Option<bool> {
+        let mut common = self;
+        for (axis, [low, high]) in common.0.iter_mut().enumerate() {
+            let [first, last] = other.0[axis];
+            (*low, *high) = (low.max(first), high.min(last));
+        }
+        let (common, a, b) = (common.size()?, self.size()?, other.size()?);
+        if [common, a, b].contains(&Span::exact(0.0)) {
+            return Some(false);
+        }
+        let all = a.add(b).sub(common);
+        if !all.is_above(0.0)? {
+            return Some(false);
+        }
+        common.div(all).is_above(threshold)
+    }
+}
+
+fn suppressed<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let operands = operands::<5>(walk, written)?;
+    let given = Given::of(written);
+    let is_middle = given.int("center_point_box", 0);
+    given.finish()?;
+    let [boxes, scores] = [walk.ty(there(&operands, 0)?), walk.ty(there(&operands, 1)?)];
+    let (&[batch, count, 4], &[also, classes, each]) = (&boxes.shape[..], &scores.shape[..]) else {
+        return Err(misshapen(0, &boxes, &format!("of batch, boxes and 4 numbers, for scores {scores}")));
+    };
+    if also != batch || each != count || !(0..=1).contains(&is_middle) {
+        return Err(misshapen(1, &scores, &format!("of batch, classes and boxes, for boxes {boxes}")));
+    }
+    let mut from: Vec<Value> = Vec::new();
+    let mut read = |walk: &mut Walk<'p, '_>, i: usize| -> Result<Option<std::sync::Arc<Tensor>>, Error> {
+        if operands[i].is_none() {
+            return Ok(None);
+        }
+        let (tensor, read) = walk.read(need(written.node, i)?)?;
+        from.extend(read);
+        Ok(Some(tensor))
+    };
+    let lacking = || Error::invalid("operands", "boxes and scores must be there");
+    let numbers = read(walk, 0)?.ok_or_else(lacking)?.to_f64s();
+    let scores = read(walk, 1)?.ok_or_else(lacking)?.to_f64s();
+    let most = read(walk, 2)?.and_then(|most| most.to_i128s().first().copied()).unwrap_or(0);
+    let threshold = read(walk, 3)?.and_then(|of| of.to_f64s().first().copied()).unwrap_or(0.0);
+    let least = read(walk, 4)?.and_then(|of| of.to_f64s().first().copied());
+    let pairs = (scores.len() as u64).saturating_mul(count as u64);
+    if pairs > MOST {
+        return Err(Error::unsupported("operator NonMaxSuppression", format!("{pairs} pairs of boxes")));
+    }
+    if numbers.iter().chain(&scores).chain([&threshold]).any(|number| !number.is_finite()) {
+        return Err(Error::unsupported("operands", "not all of them are finite numbers"));
+    }
+    let area = |of: &[f64]| {
+        let of = [of[0], of[1], of[2], of[3]];
+        if is_middle == 0 { Area::of_corners(of) } else { Area::of_middle(of) }
+    };
+    let areas: Vec<Area> = numbers.chunks_exact(4).map(area).collect();
+    let mut selected = Vec::new();
+    for (row, scores) in scores.chunks_exact((count as usize).max(1)).enumerate() {
+        let (of_batch, class) = (row as i64 / classes.max(1), row as i64 % classes.max(1));
+        let areas = &areas[of_batch as usize * count as usize..][..count as usize];
+        for place in chosen(areas, scores, most, threshold, least)? {
+            selected.push([of_batch, class, place as i64]);
+        }
+    }
+    let y = walk.integers(DType::I64, &[selected.len() as i64, 3], |i| selected[i / 3][i % 3].into())?;
+    let y = given_value(walk, y, &from)?;
+    bind(walk, written.node, vec![Bound::Tensor(y)])
+}
+
+/// The boxes that are selected of one class, in the order in which they are.
+fn chosen(
+    areas: &[Area],
+    scores: &[f64],
+    most: i128,
+    threshold: f64,
+    least: Option<f64>,
+) -> Result<Vec<usize>, Error> {
+    if least.is_some_and(|least| scores.contains(&least)) {
+        let why = "one is the threshold, which ONNX's text keeps and its reference implementation does not";
+        return Err(Error::unsupported("operand 1", why));
+    }
+    let mut order: Vec<usize> =
+        (0..scores.len()).filter(|&i| least.is_none_or(|least| scores[i] > least)).collect();
+    order.sort_by(|&a, &b| (scores[b] + 0.0).total_cmp(&(scores[a] + 0.0)).then(a.cmp(&b)));
+    let mut chosen: Vec<usize> = Vec::new();
+    for place in order {
+        if chosen.len() as i128 >= most {
+            break;
+        }
+        let mut is_suppressed = false;
+        for &earlier in &chosen {
+            is_suppressed = areas[place].suppresses(areas[earlier], threshold).ok_or_else(|| {
+                let why = format!("whether box {earlier} suppresses box {place} hangs on how it is rounded");
+                Error::unsupported("operand 0", why)
+            })?;
+            if is_suppressed {
+                break;
+            }
+        }
+        if !is_suppressed {
+            chosen.push(place);
+        }
+    }
+    Ok(chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_holds_both_roundings_and_no_more() {
+        let third = Span::exact(1.0).div(Span::exact(3.0));
+        assert!(third.low < 1.0 / 3.0 && third.high > 1.0 / 3.0);
+        assert_eq!((third.low as f32).next_up(), third.high as f32);
+        assert_eq!(Span::exact(0.25).add(Span::exact(0.5)), Span::exact(0.75));
+        assert_eq!(third.is_above(third.high), Some(false));
+        assert_eq!(third.is_above(1.0 / 3.0), None);
+    }
+
+    #[test]
+    fn boxes_suppress_by_what_they_have_in_common() {
+        let [a, b] = [[0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 0.5, 0.0]].map(Area::of_corners);
+        // Half of the first is all of the second.
+        assert_eq!(
+            [0.4, 0.5, 0.6].map(|threshold| a.suppresses(b, threshold)),
+            [Some(true), Some(false), Some(false)]
+        );
+        let apart = Area::of_middle([4.0, 4.0, 2.0, 2.0]);
+        assert_eq!(a.suppresses(apart, 0.0), Some(false));
+    }
+}

@@ -1,0 +1,54 @@
+//! Scan as of opset 8, for each of a batch along the second axis.
+
+use ir::{DType, Tensor, Type};
+use onnxsmith_onnx::Error;
+use onnxsmith_onnx::import::{Imported, Options, specialise};
+use onnxsmith_onnx::program::Program;
+
+/// Running sums and their last, of slices of two.
+fn read(lengths: &str, rest: &str) -> Result<Imported, Error> {
+    let text = format!(
+        "<ir_version: 8, opset_import: [\"\" : 8]>
+m (float[2, 2] s, float[2, 3, 2] x) => (y, ys) {{
+  {lengths}
+  y, ys = Scan<num_scan_inputs = 1{rest}, body = step (float[2] state, float[2] slice) => (float[2] next, float[2] sum) {{
+    sum = Add(state, slice)
+    next = Identity(sum)
+  }}>(l, s, x)
+}}
+"
+    );
+    let text = if lengths.is_empty() { text.replace("(l, s, x)", "(, s, x)") } else { text };
+    specialise(&Program::from_text(&text)?, &Options::default())
+}
+
+fn values(lengths: &str, rest: &str) -> Vec<Vec<f64>> {
+    let model = read(lengths, rest).unwrap_or_else(|e| panic!("{e}")).model;
+    let operand =
+        |shape: &[i64], add: f64| Tensor::from_f64_fn(&Type::new(DType::F32, shape), |i| i as f64 + add);
+    let operands = [operand(&[2, 2], 10.0), operand(&[2, 3, 2], 0.0)];
+    interp::evaluate_plain(&model, &operands).expect("values").iter().map(Tensor::to_f64s).collect()
+}
+
+#[test]
+fn each_of_a_batch_is_scanned_for_itself() {
+    let sums = [10.0, 12.0, 12.0, 15.0, 16.0, 20.0, 18.0, 20.0, 26.0, 29.0, 36.0, 40.0];
+    let last = [16.0, 20.0, 36.0, 40.0];
+    assert_eq!(values("", ""), [last.to_vec(), sums.to_vec()]);
+    let whole = "l = Constant<value = int64[2] {3, 3}>()";
+    assert_eq!(values(whole, "")[1], sums);
+}
+
+#[test]
+fn a_direction_begins_at_the_end() {
+    let sums = [14.0, 16.0, 16.0, 19.0, 16.0, 20.0, 22.0, 24.0, 30.0, 33.0, 36.0, 40.0];
+    assert_eq!(values("", ", directions = [1]")[1], sums);
+}
+
+#[test]
+fn shorter_sequences_and_other_bodies_are_refused() {
+    let why = |lengths: &str, rest: &str| read(lengths, rest).expect_err("it is not read").to_string();
+    assert!(why("l = Constant<value = int64[2] {3, 2}>()", "").contains("shorter"));
+    assert!(why("", ", directions = [1, 0]").contains("`directions`"));
+    assert!(why("l = Constant<value = int64[1] {3}>()", "").contains("operand 0"));
+}

@@ -1,0 +1,155 @@
+//! Tensors of strings come in as lists of bytes, operators read them, and they go out as what they are.
+
+use std::collections::BTreeMap;
+
+use ir::{DType, Datum, Kind, Strings, Tensor, Type, Wanted};
+use onnxsmith_onnx::Error;
+use onnxsmith_onnx::import::{Imported, Options, specialise};
+use onnxsmith_onnx::program::Program;
+
+const ML: &str = "ai.onnx.ml";
+
+fn strings(shape: &[i64], texts: &[&str]) -> Datum {
+    let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+    Datum::Strings(Strings::of_texts(shape.to_vec(), &texts).expect("as many as there are places"))
+}
+
+fn read(inputs: &str, outputs: &str, nodes: &str, given: &[(&str, Datum)]) -> Result<Imported, Error> {
+    let head = format!("<ir_version: 10, opset_import: [\"\" : 21, \"{ML}\" : 4]>");
+    let text = format!("{head}\nm ({inputs}) => ({outputs}) {{ {nodes} }}\n");
+    let known: BTreeMap<String, Datum> =
+        given.iter().map(|(name, datum)| ((*name).to_owned(), datum.clone())).collect();
+    specialise(&Program::from_text(&text)?, &Options { known_inputs: &known, ..Options::default() })
+}
+
+/// What a program makes of these inputs, as whoever runs its model has it.
+fn run(inputs: &str, outputs: &str, nodes: &str, given: &[(&str, Datum)]) -> Vec<Datum> {
+    let imported = read(inputs, outputs, nodes, given).unwrap_or_else(|e| panic!("{e}"));
+    let graph = &imported.model.graph;
+    let mut tensors: BTreeMap<String, Tensor> =
+        given.iter().flat_map(|(name, datum)| datum.clone().into_named(name)).collect();
+    let operands: Vec<Tensor> = graph.variables().map(|(_, name, _)| tensors.remove(name).unwrap()).collect();
+    let results = interp::evaluate_plain(&imported.model, &operands).expect("values");
+    let mut parts = graph.outputs.iter().map(|o| o.name.clone()).zip(results).collect();
+    let gather = |Wanted { name, kind, .. }: &Wanted| kind.gather(name, &mut parts).expect("its parts");
+    imported.interface.outputs.iter().map(gather).collect()
+}
+
+/// What nodes make of strings `x` and `z`.
+fn of_two(nodes: &str, x: &Datum, z: &Datum) -> Datum {
+    run("string[N] x, string[M] z", "y", nodes, &[("x", x.clone()), ("z", z.clone())]).remove(0)
+}
+
+fn whole(shape: &[i64], dtype: DType, numbers: &[i128]) -> Datum {
+    Datum::Tensor(Tensor::from_i128_fn(&Type::new(dtype, shape), |i| numbers[i]))
+}
+
+#[test]
+fn strings_come_in_and_go_out() {
+    let x = strings(&[2, 2], &["", "a", "é", "a b"]);
+    assert_eq!(run("string[2, 2] x", "string[2, 2] y", "y = Identity(x)", &[("x", x.clone())]), [x]);
+    let constant = "y = Constant<value_strings = [\"a\", \"b\"]>()";
+    assert_eq!(run("", "y", constant, &[]), [strings(&[2], &["a", "b"])]);
+    assert_eq!(run("", "y", "y = Constant<value_string = \"a\">()", &[]), [strings(&[], &["a"])]);
+    let nobody = read("string[2] x", "y", "y = Identity(x)", &[]).expect_err("it is not known how many");
+    assert!(nobody.to_string().contains('x'), "{nobody}");
+}
+
+#[test]
+fn strings_are_joined_and_compared_after_broadcasting() {
+    let (x, one) = (strings(&[2], &["a", "é"]), strings(&[1], &["é"]));
+    assert_eq!(of_two("y = StringConcat(x, z)", &x, &one), strings(&[2], &["aé", "éé"]));
+    assert_eq!(of_two("y = Equal(x, z)", &x, &one), whole(&[2], DType::Bool, &[0, 1]));
+    let none = strings(&[0], &[]);
+    assert_eq!(of_two("y = StringConcat(x, z)", &none, &one), none);
+    let why = |nodes: &str| {
+        let given = [("x", x.clone()), ("z", strings(&[3], &["", "", ""]))];
+        read("string[N] x, string[M] z", "y", nodes, &given).expect_err("it is not read").to_string()
+    };
+    assert!(why("y = StringConcat(x, z)").contains("broadcast"));
+    assert!(why("n = Shape(z) y = StringConcat(x, n)").contains("strings"));
+}
+
+#[test]
+fn a_shape_is_read_without_the_strings() {
+    let x = strings(&[2, 0], &[]);
+    let given = [("x", x)];
+    let found = run("string[A, B] x", "y, n", "y = Shape<start = 1>(x) n = Size(x)", &given);
+    assert_eq!(found, [whole(&[1], DType::I64, &[0]), whole(&[], DType::I64, &[0])]);
+}
+
+#[test]
+fn a_string_is_split_and_its_parts_are_counted() {
+    let given = [("x", strings(&[2], &["a,b,c", "d"]))];
+    let found = run("string[N] x", "y, n", "y, n = StringSplit<delimiter = \",\">(x)", &given);
+    assert_eq!(found, [strings(&[2, 3], &["a", "b", "c", "d", "", ""]), whole(&[2], DType::I64, &[3, 1])]);
+    let node = "y, n = StringSplit<delimiter = \",\", maxsplit = 1>(x)";
+    assert_eq!(run("string[N] x", "y, n", node, &given)[0], strings(&[2, 2], &["a", "b,c", "d", ""]));
+}
+
+#[test]
+fn words_are_taken_out_and_a_case_is_changed() {
+    let x = strings(&[3], &["Monday", "tuesday", "monday"]);
+    let node = |attributes: &str| format!("y = StringNormalizer<{attributes}>(x)");
+    let one = |attributes: &str| of_two(&node(attributes), &x, &strings(&[0], &[]));
+    let cased = "case_change_action = \"UPPER\", is_case_sensitive = 1, stopwords = [\"monday\"]";
+    assert_eq!(one(cased), strings(&[2], &["MONDAY", "TUESDAY"]));
+    assert_eq!(one("stopwords = [\"monday\"]"), strings(&[1], &["tuesday"]));
+    // Where nothing is left, there is one empty string.
+    assert_eq!(one("stopwords = [\"monday\", \"tuesday\"]"), strings(&[1], &[""]));
+}
+
+#[test]
+fn a_pattern_must_match_all_of_a_string() {
+    let x = strings(&[4], &["www.a.com", "a.com", "www.a.com/b", "www..com"]);
+    let found =
+        of_two("y = RegexFullMatch<pattern = \"www\\\\.[a-z]+\\\\.com\">(x)", &x, &strings(&[0], &[]));
+    assert_eq!(found, whole(&[4], DType::Bool, &[1, 0, 0, 0]));
+    let given = [("x", x)];
+    let bad = read("string[N] x", "y", "y = RegexFullMatch<pattern = \"(\">(x)", &given);
+    assert!(bad.expect_err("it is no pattern").to_string().contains("pattern"));
+}
+
+#[test]
+fn labels_are_looked_up() {
+    let node = |attributes: &str| format!("y = {ML}.LabelEncoder<{attributes}>(x)");
+    let (x, none) = (strings(&[3], &["b", "c", "a"]), strings(&[0], &[]));
+    let numbers = node("keys_strings = [\"a\", \"b\", \"a\"], values_int64s = [1, 2, 3], default_int64 = 9");
+    // Of a key that is there twice the last counts.
+    assert_eq!(of_two(&numbers, &x, &none), whole(&[3], DType::I64, &[2, 9, 3]));
+    let texts = node("keys_strings = [\"a\"], values_strings = [\"é\"]");
+    assert_eq!(of_two(&texts, &x, &none), strings(&[3], &["_Unused", "_Unused", "é"]));
+    let x = whole(&[3], DType::I64, &[5, 6, 7]);
+    let named = node("keys_int64s = [7, 5], values_strings = [\"seven\", \"five\"], default_string = \"\"");
+    assert_eq!(run("int64[3] x", "y", &named, &[("x", x.clone())]), [strings(&[3], &["five", "", "seven"])]);
+    let floats = node("keys_int64s = [7, 5], values_floats = [0.5, 0.25], default_float = 1.0");
+    let found = run("int64[3] x", "y", &floats, &[("x", x.clone())]);
+    let [Datum::Tensor(y)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(y.to_f64s(), [0.25, 1.0, 0.5]);
+    let why = |attributes: &str| {
+        let given = [("x", x.clone())];
+        read("int64[3] x", "y", &node(attributes), &given).expect_err("it is not read").to_string()
+    };
+    assert!(why("keys_int64s = [7], values_int64s = [1, 2]").contains("1 keys and 2 values"));
+    assert!(why("keys_int64s = [7]").contains("values_"));
+    assert!(why("keys_floats = [7.0], values_int64s = [1]").contains("operand 0"));
+    assert!(why("keys_strings = [\"a\"], values_int64s = [1]").contains("strings"));
+}
+
+#[test]
+fn operators_of_numbers_refuse_strings() {
+    let x = strings(&[1], &["1"]);
+    let why = |nodes: &str| {
+        let given = [("x", x.clone())];
+        read("string[1] x", "y", nodes, &given).expect_err("it is not read").to_string()
+    };
+    assert!(why("y = Add(x, x)").contains("string"));
+    assert!(why("y = Cast<to = 1>(x)").contains("string"));
+    let given = [("x", x.clone())];
+    let declared = read("string[1] x", "float[1] y", "y = Identity(x)", &given).expect_err("it is no number");
+    assert!(declared.to_string().contains('y'), "{declared}");
+    assert_eq!(
+        read("string[1] x", "y", "y = Identity(x)", &given).unwrap().interface.outputs[0].kind,
+        Kind::Strings
+    );
+}

@@ -1,0 +1,160 @@
+//! BitCast: the same bits as elements of another dtype.
+
+use ir::dtype::Kind;
+use ir::{DType, DTypes, Dim, Sym, Type};
+
+use crate::arith::Arith;
+use crate::attributes::attributes;
+use crate::data::{Call, Data};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes::each;
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::plain::decoded;
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::Row;
+
+attributes! {
+    /// The same bits as elements of another dtype, which is an attribute and as wide.
+    ///
+    /// `x: any shape → y: the same, of dtype to`
+    ///
+    /// Which NaN a NaN is, nobody says of one that was computed: its bits are undecidable, as are those of zeros and denormals where a
+    /// device may have others. Bits that are neither those of false nor of true are undefined as bool.
+    ///
+    /// ONNX: [BitCast](https://onnx.ai/onnx/operators/onnx__BitCast.html).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct BitCast {
+        /// The dtype of the result.
+        pub to: DType,
+    }
+}
+
+/// The dtypes that are as wide as one.
+fn as_wide(dtype: DType) -> DTypes {
+    DTypes::IR13.iter().filter(|other| other.bits() == dtype.bits()).collect()
+}
+
+impl Single for BitCast {
+    const ROW: Row = Row::new("BitCast").narrow();
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let ranks = 0..=d.limits.max_rank;
+        let Some(wanted) = d.wanted() else {
+            let x = d.any(ranks)?;
+            let others = d.limits.in_use(as_wide(x.dtype)).without(x.dtype);
+            let to = if others.is_empty() { x.dtype } else { d.dtype(others)? };
+            return Some(BitCast { to });
+        };
+        let allowed: Vec<DType> = d.allowed().intersection(as_wide(wanted.dtype)).iter().collect();
+        let from = d.choose(&allowed)?;
+        d.of(from, ranks)?;
+        Some(BitCast { to: wanted.dtype })
+    }
+}
+
+impl<D: Dim> TypeRule<D> for BitCast {
+    fn infer(&self, x: Args<'_, D>, _: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let x = x.need(0)?;
+        if x.dtype.bits() != self.to.bits() {
+            return Err(Reject::DType { operand: 0, found: x.dtype, allowed: as_wide(self.to) });
+        }
+        Ok(vec![x.with_dtype(self.to)])
+    }
+}
+
+impl Operator for BitCast {
+    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+        Facts {
+            since: 13,
+            reads: Reads::Elements,
+            cost: Cost::Moves,
+            batch: Batch::Apart,
+            linear: None,
+            edges: vec![(0, Edge::Zeros), (0, Edge::Limits)],
+        }
+    }
+
+    fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
+        match x[0].map(|x| x.dtype) {
+            Some(from) if self.to == DType::Bool && from != DType::Bool => {
+                vec![Hazard::Outside { operand: 0, low: 0.0, high: 1.0 }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        let (a, from, to) = (c.arith, c.dtype(0), self.to);
+        let bits = match c.data(0) {
+            Data::Real(x) => {
+                let a = a.within(from);
+                each(x, |x| a.bits(x, from))
+            }
+            Data::Int(x) => x.clone(),
+        };
+        vec![match to.kind() {
+            Kind::Float(_) => Data::Real(each(&bits, |z| match a.peek(z) {
+                Some(z) => match decoded(to, z) {
+                    x if x.is_finite() => a.real(x),
+                    // As a device may have it that promises nothing of such numbers.
+                    x => a.mul(a.real(x), a.real(1.0)),
+                },
+                // Open or undefined, as it is.
+                None => a.convert(z),
+            })),
+            Kind::Bool => Data::Int(each(&bits, |z| a.exact([z], |[z]| (0..=1).contains(&z).then_some(z)))),
+            Kind::Signed | Kind::Unsigned => Data::Int(each(&bits, |z| a.exact([z], |[z]| Some(to.wrap(z))))),
+        }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::Tensor;
+
+    use super::*;
+    use crate::testing::{outputs, run, tensor};
+
+    fn cast(x: &Tensor, to: DType) -> Vec<f64> {
+        run(BitCast { to }, &[x])
+    }
+
+    #[test]
+    fn bits_are_those_of_the_formats() {
+        let x = tensor(DType::F32, &[4], &[1.0, -2.0, -0.0, f64::INFINITY]);
+        assert_eq!(
+            cast(&x, DType::U32),
+            [0x3f80_0000u32, 0xc000_0000, 0x8000_0000, 0x7f80_0000].map(f64::from)
+        );
+        assert_eq!(cast(&x, DType::I32)[2], f64::from(i32::MIN));
+        let bits = tensor(DType::I16, &[3], &[f64::from(0x3c00), -16384.0, 1.0]);
+        assert_eq!(cast(&bits, DType::F16), [1.0, -2.0, 2f64.powi(-24)]);
+        assert_eq!(cast(&tensor(DType::F16, &[1], &[1.5]), DType::BF16), [2f64.powi(-3)]);
+        assert_eq!(cast(&tensor(DType::F4E2M1, &[2], &[6.0, -0.5]), DType::U4), [7.0, 9.0]);
+        assert_eq!(cast(&tensor(DType::I8, &[2], &[-1.0, -128.0]), DType::U8), [255.0, 128.0]);
+        assert_eq!(cast(&tensor(DType::F64, &[1], &[2.0]), DType::I64), [(1i64 << 62) as f64]);
+    }
+
+    #[test]
+    fn there_and_back_nothing_is_lost() {
+        for from in DType::ALL {
+            for to in as_wide(from).without(DType::Bool).iter() {
+                // The lowest bit is set, or the next: no dtype has a NaN there.
+                let codes = if from == DType::Bool { [0, 1] } else { [1, 2] };
+                let x = tensor(
+                    from,
+                    &[2],
+                    &codes.map(
+                        |code| if from.is_float() { decoded(from, code) } else { from.wrap(code) as f64 },
+                    ),
+                );
+                let y = &outputs(BitCast { to }, &[&x]).unwrap()[0];
+                assert_eq!(y.to_bytes(), x.to_bytes(), "{from} to {to}");
+                assert_eq!(outputs(BitCast { to: from }, &[y]).unwrap()[0], x, "{to} to {from}");
+            }
+        }
+        let wide = tensor(DType::F32, &[1], &[1.0]);
+        assert!(outputs(BitCast { to: DType::F16 }, &[&wide]).is_err());
+    }
+}

@@ -1,0 +1,279 @@
+//! GridSample: elements of an image at positions that another operand says, and between them.
+
+mod around;
+
+use ir::{DTypes, Dim, Sym, Type};
+use ndarray::{ArrayD, Axis};
+
+use crate::arith::Arith;
+use crate::attributes::attributes;
+use crate::data::{Call, Data, EitherKind, Kind, of_either_kind};
+use crate::draw::Draw;
+use crate::family::Single;
+use crate::lanes;
+use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::rule::{Args, Reject, Rule};
+use crate::spec::Row;
+use around::{Along, Nearest, Taps};
+
+attributes! {
+    /// An image at positions between -1 and 1 along each of its axes: the nearest element, or what lies between.
+    ///
+    /// `x: [N, C, D…], grid: [N, E…, r] → y: [N, C, E…]`
+    ///
+    /// r is the number of axes D; the last of them comes first in a position. What lies between is a sum of elements, each with a
+    /// weight: linear ones, or those of cubic convolution with a = -0.75. What is outside is 0, the element at the border, or the one
+    /// that it is a reflection of. Halfway between two elements the even one is nearest; of one that is reflected as well, implementations
+    /// part, and so they do beyond a border with `cubic`: there, either is right. A position that is no number is undefined, and so is an
+    /// infinite one with `reflection`.
+    ///
+    /// Before opset 20 `linear` is called `bilinear`, `cubic` `bicubic`, and there are two axes.
+    ///
+    /// ONNX: [GridSample](https://onnx.ai/onnx/operators/onnx__GridSample.html).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct GridSample {
+        /// What is there between elements.
+        pub mode: Mode as "mode" {
+            "linear" => Mode::Linear,
+            "nearest" => Mode::Nearest,
+            "cubic" => Mode::Cubic,
+            "bilinear" => Mode::Linear,
+            "bicubic" => Mode::Cubic
+        } = Mode::Linear,
+        /// What is there outside.
+        pub padding: Padding as "padding_mode" {
+            "zeros" => Padding::Zeros,
+            "border" => Padding::Border,
+            "reflection" => Padding::Reflection
+        } = Padding::Zeros,
+        /// Whether -1 and 1 are the middles of the elements at the ends, not their outer edges.
+        pub align_corners: bool = false,
+    }
+}
+
+/// What is there between elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// The nearest of them.
+    Nearest,
+    /// What is on the line between two.
+    Linear,
+    /// What is on a curve through four.
+    Cubic,
+}
+
+/// What is there outside of an image.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Padding {
+    /// Nothing but 0.
+    Zeros,
+    /// The elements at the border.
+    Border,
+    /// The image, reflected as often as is needed.
+    Reflection,
+}
+
+/// The first opset in which modes have the names that are written here, and images any number of axes.
+const RENAMED: u32 = 20;
+
+impl Single for GridSample {
+    const ROW: Row = Row::new("GridSample");
+
+    fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
+        let is_renamed = d.limits.opset >= RENAMED;
+        let ranks = if is_renamed && d.chance(0.3) { 3..=5 } else { 4..=4 };
+        let x = d.any(ranks)?;
+        let is_real = DTypes::FLOATS.contains(x.dtype);
+        let modes = [Mode::Linear, Mode::Nearest, Mode::Cubic];
+        let mode = if is_real && is_renamed { d.choose(&modes)? } else { Mode::Nearest };
+        let padding = d.choose(&[Padding::Zeros, Padding::Border, Padding::Reflection])?;
+        let axes = x.rank() - 2;
+        let shape: Vec<Option<Sym<'a>>> = std::iter::once(Some(x.shape[0]))
+            .chain(std::iter::repeat_n(None, axes))
+            .chain([Some((axes as i64).into())])
+            .collect();
+        let allowed = d.allowed();
+        let dtype = if allowed.contains(x.dtype) { x.dtype } else { d.dtype(allowed)? };
+        d.matching(dtype, &shape)?;
+        Some(GridSample { mode, padding, align_corners: d.flag() })
+    }
+}
+
+impl<D: Dim> TypeRule<D> for GridSample {
+    fn infer(&self, x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Vec<Type<D>>, Reject> {
+        let image = x.ranked(0, 3..=usize::from(u8::MAX))?;
+        let grid = x.ranked(1, image.rank()..=image.rank())?;
+        if self.mode != Mode::Nearest && !DTypes::FLOATS.contains(image.dtype) {
+            return Err(Reject::DType { operand: 0, found: image.dtype, allowed: DTypes::FLOATS });
+        }
+        let last = image.rank() - 1;
+        r.eq(grid.shape[0], image.shape[0])?;
+        r.eq(grid.shape[last], D::from(last as i64 - 1))?;
+        image.shape[2..].iter().try_for_each(|&size| r.le(D::from(1), size))?;
+        let shape = image.shape[..2].iter().chain(&grid.shape[1..last]).copied().collect::<Vec<_>>();
+        Ok(vec![Type::new(image.dtype, shape)])
+    }
+}
+
+impl GridSample {
+    /// The position at a place of the result, one number for each axis of the image, as it is there.
+    fn position<A: Arith>(grid: &ArrayD<A::R>, at: &[usize], axis: usize, axes: usize) -> A::R {
+        let mut place = vec![at[0]];
+        place.extend_from_slice(&at[2..]);
+        place.push(axes - 1 - axis);
+        grid[place.as_slice()]
+    }
+
+    /// Sums of elements around each position.
+    fn interpolated<A: Arith>(&self, c: &Call<'_, A>, x: &ArrayD<A::R>) -> ArrayD<A::R> {
+        let (a, grid) = (c.arith, c.real(1));
+        let steps = &around::steps(a, c.dtype(1));
+        let sizes = &x.shape()[2..];
+        lanes::build(&c.extents(0), |at| {
+            let image = x.index_axis(Axis(0), at[0]);
+            let image = image.index_axis(Axis(0), at[1]);
+            let along: Vec<Along<A::R>> = (0..sizes.len())
+                .map(|axis| {
+                    let position = Self::position::<A>(grid, at, axis, sizes.len());
+                    Along::of(self, steps, position, sizes[axis])
+                })
+                .collect();
+            // With the weights of all axes multiplied, or one axis after the other.
+            let sum = |all: Vec<&Taps<A::R>>| {
+                let at_once = a.dot(around::terms(a, &all, &image).into_iter());
+                a.either(at_once, || around::nested(a, &all, &image, &mut Vec::new()))
+            };
+            let Some(taps) = along.iter().map(|along| along.taps.as_ref()).collect::<Option<Vec<_>>>() else {
+                return along.iter().find_map(|along| along.open).unwrap_or_else(|| a.unknown_real());
+            };
+            let y = sum(taps);
+            if along.iter().all(|along| along.others.is_none()) {
+                return y;
+            }
+            let others = along.iter().map(|along| along.others.as_ref().or(along.taps.as_ref()));
+            match others.collect::<Option<Vec<_>>>() {
+                Some(others) => a.either(y, || sum(others)),
+                None => y,
+            }
+        })
+    }
+}
+
+impl EitherKind for GridSample {
+    /// The nearest elements.
+    fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
+        let (a, grid) = (c.arith, c.real(1));
+        let steps = &around::steps(a, c.dtype(1));
+        let sizes = &x.shape()[2..];
+        lanes::build(&c.extents(0), |at| {
+            let mut place = vec![at[0], at[1]];
+            for (axis, &size) in sizes.iter().enumerate() {
+                let position = Self::position::<A>(grid, at, axis, sizes.len());
+                match Nearest::of(self, steps, position, size) {
+                    Nearest::At(element) => place.push(element),
+                    Nearest::Outside => return K::zero(a),
+                    Nearest::Unknown => return K::unknown(a),
+                    Nearest::Undefined => return K::undefined(a),
+                }
+            }
+            x[place.as_slice()]
+        })
+    }
+}
+
+impl Operator for GridSample {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
+        let axes = x[0].map_or(2, |x| x.rank().saturating_sub(2));
+        let (each, is_old) = match self.mode {
+            Mode::Nearest => (1, axes == 2),
+            Mode::Linear => (4, false),
+            Mode::Cubic => (32, false),
+        };
+        Facts {
+            since: if is_old { 13 } else { RENAMED },
+            reads: Reads::Elements,
+            cost: Cost::PerOutput(each << axes.min(8)),
+            batch: Batch::Together,
+            linear: Some(0),
+            edges: Vec::new(),
+        }
+    }
+
+    fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
+        vec![Hazard::Perhaps { operand: 1, low: -1.25, high: 1.25 }]
+    }
+
+    fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
+        match (self.mode, c.data(0)) {
+            (Mode::Linear | Mode::Cubic, Data::Real(x)) => vec![Data::Real(self.interpolated(c, x))],
+            (Mode::Nearest, _) | (_, Data::Int(_)) => of_either_kind(self, c, 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{Attributes, DType, Tensor};
+
+    use super::*;
+    use crate::testing::{outputs, parse, run, tensor};
+
+    fn op(mode: &str, padding: &str, align_corners: bool) -> GridSample {
+        let given = Attributes::new().name("mode", mode).name("padding_mode", padding);
+        parse("GridSample", &given.flag("align_corners", align_corners))
+    }
+
+    /// 0, 1, 2, 3 in a row.
+    fn row() -> Tensor {
+        tensor(DType::F32, &[1, 1, 4], &[0., 1., 2., 3.])
+    }
+
+    fn at(op: GridSample, positions: &[f64]) -> Vec<f64> {
+        run(op, &[&row(), &tensor(DType::F32, &[1, positions.len() as i64, 1], positions)])
+    }
+
+    #[test]
+    fn the_ends_are_middles_or_edges_of_elements() {
+        assert_eq!(at(op("linear", "zeros", true), &[-1., 0., 1.]), [0., 1.5, 3.]);
+        // -1 is half an element before the first.
+        assert_eq!(at(op("linear", "border", false), &[-1., -0.75, 0., 0.5]), [0., 0., 1.5, 2.5]);
+        assert_eq!(at(op("bilinear", "zeros", false), &[0.75, 1.]), [3., 1.5]);
+    }
+
+    #[test]
+    fn outside_is_nothing_the_border_or_a_reflection() {
+        let far = [-2., 2.];
+        assert_eq!(at(op("nearest", "zeros", false), &far), [0., 0.]);
+        assert_eq!(at(op("nearest", "border", false), &far), [0., 3.]);
+        // -2 is at -2.5, which a reflection by -0.5 brings to 1.5.
+        assert_eq!(at(op("linear", "reflection", false), &[-2., 2., 5.]), [1.5, 1.5, 3.]);
+        // -3.5 by the border 0 and 3: 3.5, and then 2.5.
+        assert_eq!(at(op("linear", "reflection", true), &[-10. / 3.])[0] as f32, 2.5);
+    }
+
+    #[test]
+    fn the_even_element_is_nearest_of_two() {
+        assert_eq!(at(op("nearest", "zeros", true), &[-2. / 3., 0., 0.1]), [0., 2., 2.]);
+        let whole = tensor(DType::I8, &[1, 1, 2, 2], &[1., 2., 3., 4.]);
+        // The last axis comes first.
+        let grid = tensor(DType::F32, &[1, 1, 1, 2], &[1., -1.]);
+        assert_eq!(run(op("nearest", "zeros", true), &[&whole, &grid]), [2.]);
+        assert!(outputs(op("linear", "zeros", true), &[&whole, &grid]).is_err());
+    }
+
+    #[test]
+    fn a_cubic_curve_goes_through_the_elements() {
+        assert_eq!(at(op("cubic", "border", true), &[-1., 1.]), [0., 3.]);
+        // Halfway the weights are -0.09375, 0.59375 and so back: 1.5 of a line.
+        assert_eq!(at(op("bicubic", "zeros", true), &[0.]), [1.5]);
+    }
+
+    #[test]
+    fn modes_have_other_names_before_opset_20() {
+        let since = |mode: &str, rank: usize| {
+            let x = Type::new(DType::F32, vec![1; rank]);
+            op(mode, "zeros", false).facts(&[Some(&x), Some(&x)]).since
+        };
+        assert_eq!([since("linear", 4), since("nearest", 4), since("nearest", 5)], [20, 13, 20]);
+    }
+}

@@ -1,0 +1,244 @@
+//! Where a position is on an axis, and the elements around it.
+
+use ir::DType;
+use ndarray::{ArrayView, IxDyn};
+
+use super::{GridSample, Mode, Padding};
+use crate::arith::{Arith, Class, Comparison, Step};
+
+/// The coefficient of the cubic convolution.
+const A: f64 = -0.75;
+
+/// The number system for positions of a dtype. Those of f64 are computed in f32 by some.
+pub(super) fn steps<S: Arith>(a: &S, dtype: DType) -> S {
+    a.within(if dtype == DType::F64 { DType::F32 } else { dtype })
+}
+
+/// The coordinate of a position: 0 is the middle of the first element.
+fn coordinate<S: Arith>(a: &S, position: S::R, size: usize, align_corners: bool) -> S::R {
+    let (one, two) = (a.real(1.0), a.real(2.0));
+    let moved = a.add(a.round(position), one);
+    if align_corners {
+        a.mul(a.div(moved, two), a.real(size as f64 - 1.0))
+    } else {
+        a.div(a.sub(a.mul(moved, a.real(size as f64)), one), two)
+    }
+}
+
+/// The borders that are reflected at.
+fn borders(size: usize, align_corners: bool) -> [f64; 2] {
+    if align_corners { [0.0, size as f64 - 1.0] } else { [-0.5, size as f64 - 0.5] }
+}
+
+/// Whether a coordinate is between the borders.
+fn is_inside<S: Arith>(a: &S, x: S::R, [low, high]: [f64; 2]) -> S::Z {
+    let above = a.compare(Comparison::GreaterOrEqual, x, a.real(low));
+    let below = a.compare(Comparison::LessOrEqual, x, a.real(high));
+    a.exact([above, below], |[above, below]| Some(above * below))
+}
+
+/// A coordinate that is reflected until it is between the borders.
+fn reflected<S: Arith>(a: &S, x: S::R, borders: [f64; 2]) -> S::R {
+    let ([low, high], width) = (borders.map(|border| a.real(border)), borders[1] - borders[0]);
+    if width == 0.0 {
+        // No reflection by one point and the same one ends between them.
+        let is_there = a.compare(Comparison::Equal, x, low);
+        return a.select(is_there, x, a.undefined_real());
+    }
+    let width = a.real(width);
+    let from = a.sub(x, low);
+    let times = a.step(Step::Floor, a.div(from, width));
+    let rest = a.sub(from, a.mul(times, width));
+    let is_back = a.exact([a.truncate(times, DType::I64)], |[times]| Some(times.rem_euclid(2)));
+    let back = a.select(is_back, a.sub(high, rest), a.add(low, rest));
+    a.select(is_inside(a, x, borders), x, back)
+}
+
+/// A coordinate, kept near the axis: how far away it is does not matter.
+fn kept<S: Arith>(a: &S, x: S::R, low: f64, high: f64) -> S::R {
+    a.max(a.min(x, a.real(high)), a.real(low))
+}
+
+/// The element that an index means that may be outside; `None` for a 0.
+fn element(index: i64, size: usize, padding: Padding, align_corners: bool) -> Option<usize> {
+    let (last, size) = (size as i64 - 1, size as i64);
+    let inside = match padding {
+        Padding::Zeros if !(0..size).contains(&index) => return None,
+        Padding::Zeros => index,
+        Padding::Border => index.clamp(0, last),
+        Padding::Reflection if last == 0 => 0,
+        Padding::Reflection if align_corners => {
+            let from = index.rem_euclid(2 * last);
+            from.min(2 * last - from)
+        }
+        Padding::Reflection => {
+            let from = index.rem_euclid(2 * size);
+            from.min(2 * size - 1 - from)
+        }
+    };
+    Some(inside as usize)
+}
+
+/// The nearest element on an axis.
+pub(super) enum Nearest {
+    At(usize),
+    /// There is a 0.
+    Outside,
+    /// Implementations may have different ones.
+    Unknown,
+    Undefined,
+}
+
+impl Nearest {
+    pub(super) fn of<S: Arith>(op: &GridSample, a: &S, position: S::R, size: usize) -> Self {
+        let x = coordinate(a, position, size, op.align_corners);
+        if is_nowhere(op, a, x) {
+            return Self::Undefined;
+        }
+        // Reflected before it is rounded, or after: that differs halfway between two elements.
+        let turned = match op.padding {
+            Padding::Zeros | Padding::Border => kept(a, x, -2.0, size as f64 + 1.0),
+            Padding::Reflection => reflected(a, x, borders(size, op.align_corners)),
+        };
+        let rounded = |x: S::R| a.peek(a.truncate(a.step(Step::Round, x), DType::I64));
+        let Some(index) = rounded(turned) else { return Self::Unknown };
+        let found = element(index as i64, size, op.padding, op.align_corners);
+        if op.padding == Padding::Reflection {
+            let first = rounded(x).map(|index| element(index as i64, size, op.padding, op.align_corners));
+            if first != Some(found) {
+                return Self::Unknown;
+            }
+        }
+        found.map_or(Self::Outside, Self::At)
+    }
+}
+
+/// Whether a coordinate certainly has no elements around it: NaN, or one that no number of reflections brings back.
+fn is_nowhere<S: Arith>(op: &GridSample, a: &S, x: S::R) -> bool {
+    let is = |class: Class| a.peek(a.is(class, x)) == Some(1);
+    let is_far = || is(Class::PositiveInfinity) || is(Class::NegativeInfinity);
+    is(Class::NaN) || op.padding == Padding::Reflection && is_far()
+}
+
+/// Elements on an axis, each with its weight; without a place they are 0.
+pub(super) type Taps<R> = Vec<(Option<usize>, R)>;
+
+/// The elements around a position on an axis.
+pub(super) struct Along<R> {
+    /// `None` where nothing is known of them.
+    pub(super) taps: Option<Taps<R>>,
+    /// Those that other implementations take.
+    pub(super) others: Option<Taps<R>>,
+    /// What the result is where nothing is known.
+    pub(super) open: Option<R>,
+}
+
+impl<R: Copy> Along<R> {
+    pub(super) fn of<S: Arith<R = R>>(op: &GridSample, a: &S, position: R, size: usize) -> Self {
+        let x = coordinate(a, position, size, op.align_corners);
+        if is_nowhere(op, a, x) {
+            return Self { taps: None, others: None, open: Some(a.undefined_real()) };
+        }
+        let (last, reach) = (size as f64 - 1.0, size as f64 + 3.0);
+        let borders = borders(size, op.align_corners);
+        let moved = match op.padding {
+            Padding::Zeros => kept(a, x, -4.0, reach),
+            Padding::Border => a.select(is_inside(a, x, borders), x, kept(a, x, 0.0, last)),
+            Padding::Reflection => reflected(a, x, borders),
+        };
+        let around = |x: R| taps(op, a, x, size);
+        // ONNX Runtime goes on with the elements around such a coordinate, each of which may be outside. PyTorch takes a line from
+        // a coordinate on the axis, and for a curve beyond the border elements that are all the one there.
+        let (inside, other) = match (op.padding, op.mode) {
+            (Padding::Zeros, _) | (Padding::Reflection, Mode::Cubic) => (moved, None),
+            (_, Mode::Linear | Mode::Nearest) => (kept(a, moved, 0.0, last), Some(moved)),
+            (Padding::Border, Mode::Cubic) => (moved, Some(kept(a, x, -4.0, reach))),
+        };
+        let others = other.map(around);
+        Self { taps: Some(around(inside)), others, open: None }
+    }
+}
+
+/// The elements around a coordinate with their weights; where it may be on either side of one, all of which might be around it.
+fn taps<S: Arith>(op: &GridSample, a: &S, x: S::R, size: usize) -> Taps<S::R> {
+    let reach = match op.mode {
+        Mode::Cubic => 2,
+        Mode::Linear | Mode::Nearest => 1,
+    };
+    let indices = match a.peek(a.truncate(a.step(Step::Floor, x), DType::I64)) {
+        Some(below) => below as i64 + 1 - reach..=below as i64 + reach,
+        None => -2 * reach..=size as i64 - 1 + 2 * reach,
+    };
+    let weighed = indices.filter_map(|index| {
+        let far = a.abs(a.sub(x, a.real(index as f64)));
+        let weight = if op.mode == Mode::Cubic { cubic(a, far) } else { linear(a, far) };
+        // An element that nobody takes must not spoil the sum, whatever it is.
+        let is_beyond = a.peek(a.compare(Comparison::Greater, far, a.real(reach as f64))) == Some(1);
+        (!is_beyond).then(|| (element(index, size, op.padding, op.align_corners), weight))
+    });
+    weighed.collect()
+}
+
+/// 1 - distance, or 0.
+fn linear<S: Arith>(a: &S, far: S::R) -> S::R {
+    a.max(a.sub(a.real(1.0), far), a.real(0.0))
+}
+
+/// Cubic convolution: one polynomial up to a distance of 1 and another up to 2, each 0 at its ends.
+fn cubic<S: Arith>(a: &S, far: S::R) -> S::R {
+    let polynomial = |x: S::R, coefficients: [f64; 4]| {
+        let [first, rest @ ..] = coefficients.map(|coefficient| a.real(coefficient));
+        rest.into_iter().fold(first, |sum, coefficient| a.add(a.mul(sum, x), coefficient))
+    };
+    let inner = polynomial(kept(a, far, 0.0, 1.0), [A + 2.0, -(A + 3.0), 0.0, 1.0]);
+    let outer = polynomial(kept(a, far, 1.0, 2.0), [A, -5.0 * A, 8.0 * A, -4.0 * A]);
+    a.add(inner, outer)
+}
+
+/// The terms of the sum of elements around a position, along all axes of an image.
+pub(super) fn terms<S: Arith>(
+    a: &S,
+    along: &[&Taps<S::R>],
+    image: &ArrayView<'_, S::R, IxDyn>,
+) -> Vec<(S::R, S::R)> {
+    let mut all: Vec<(Option<Vec<usize>>, Option<S::R>)> = vec![(Some(Vec::new()), None)];
+    for taps in along {
+        let longer = |(place, weight): &(Option<Vec<usize>>, Option<S::R>)| {
+            let one = |&(element, more): &(Option<usize>, S::R)| {
+                let place = place
+                    .as_ref()
+                    .zip(element)
+                    .map(|(place, element)| place.iter().copied().chain([element]).collect::<Vec<usize>>());
+                (place, Some(weight.map_or(more, |weight| a.mul(weight, more))))
+            };
+            taps.iter().map(one).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    let number = |place: Option<Vec<usize>>| place.map_or(a.real(0.0), |place| image[place.as_slice()]);
+    all.into_iter().filter_map(|(place, weight)| Some((number(place), a.round(weight?)))).collect()
+}
+
+/// The sum over the elements of the first axis of what there is on the others, from a place on the axes before.
+pub(super) fn nested<S: Arith>(
+    a: &S,
+    along: &[&Taps<S::R>],
+    image: &ArrayView<'_, S::R, IxDyn>,
+    place: &mut Vec<usize>,
+) -> S::R {
+    let Some((taps, others)) = along.split_first() else { return image[place.as_slice()] };
+    let mut terms = Vec::with_capacity(taps.len());
+    for &(element, weight) in *taps {
+        let here = match element {
+            Some(element) => {
+                place.push(element);
+                let here = nested(a, others, image, place);
+                place.pop();
+                here
+            }
+            None => a.real(0.0),
+        };
+        terms.push((here, a.round(weight)));
+    }
+    a.dot(terms.into_iter())
+}
