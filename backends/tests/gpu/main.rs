@@ -16,6 +16,7 @@ mod movement;
 mod products;
 mod reductions;
 mod refusals;
+mod teams;
 
 /// The device all tests share, or `None` and a note where there is none.
 fn gpu() -> Option<&'static Gpu> {

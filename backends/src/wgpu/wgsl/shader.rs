@@ -221,6 +221,9 @@ impl Parts {
         if self.reads.iter().any(|(_, e)| e.stored() == "f16") || self.writes.stored() == "f16" {
             text.push_str("enable f16;\n");
         }
+        if self.form == Form::Subgroups {
+            text.push_str("enable subgroups;\n");
+        }
         declare_structs(self.params, &mut text);
         let _ = write!(text, "struct Params {{\n{ALWAYS}{}", fields(self.params));
         if self.views > 0 {
