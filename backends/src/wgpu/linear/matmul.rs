@@ -150,7 +150,11 @@ pub(super) fn product(
             b_column_step: b.column_step as u32,
         };
         let views = views.clone();
-        c.gpu.launch(&Launch { views, count, ..Launch::new(&shader, &[a.tensor, b.tensor], params, &output) })?;
+        c.gpu.launch(&Launch {
+            views,
+            count,
+            ..Launch::new(&shader, &[a.tensor, b.tensor], params, &output)
+        })?;
     }
     if partial == to { Ok(output) } else { c.gpu.cast(&output, to) }
 }
