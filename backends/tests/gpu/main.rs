@@ -13,6 +13,7 @@ mod casts;
 mod elementwise;
 mod models;
 mod movement;
+mod pipelines;
 mod products;
 mod reductions;
 mod refusals;

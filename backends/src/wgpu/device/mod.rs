@@ -13,14 +13,13 @@ mod adapter;
 mod error;
 mod selftest;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ir::DType;
 
-use super::record::{Launched, Pipeline, Recorder};
+use super::record::{Launched, Pipelines, Recorder};
 use super::wgsl::Functions;
 use adapter::enumerate;
 
@@ -30,6 +29,7 @@ pub use selftest::SelfTest;
 
 /// What the device can compute with beyond 32-bit types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is there or not, whatever the others are")]
 pub struct Capabilities {
     /// 16-bit floats.
     pub f16: bool,
@@ -88,7 +88,7 @@ pub struct Gpu {
     pub(crate) functions: Functions,
     teamwork: Teamwork,
     pub(crate) rewriting: Option<Rewriting>,
-    pub(crate) pipelines: Mutex<HashMap<(Functions, String), Arc<Pipeline>>>,
+    pub(crate) pipelines: Mutex<Pipelines>,
     pub(crate) recorder: Mutex<Recorder>,
     /// Memory in which results have come back, for the next ones.
     pub(crate) readback: Mutex<Option<wgpu::Buffer>>,

@@ -20,7 +20,7 @@ params! {
         window: Geometry,
         channels: u32,
         /// Whether elements are numbered along the first axis first.
-        column_major: u32,
+        first_axis_first: u32,
     }
 }
 
@@ -44,7 +44,7 @@ impl Kernel for MaxPool {
         let mut outputs = vec![pool(c, &shader, x, &window, params, x.dtype())?];
         if c.outputs.len() > 1 {
             let shader = Shader::new(c.name, PLACES, x.dtype(), Element::Low(DType::I64)).reads("x", number);
-            let params = Places { window: geometry, channels, column_major: self.column_major.into() };
+            let params = Places { window: geometry, channels, first_axis_first: self.column_major.into() };
             outputs.push(pool(c, &shader, x, &window, params, DType::I64)?);
         }
         Ok(outputs)

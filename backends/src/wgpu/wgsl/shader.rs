@@ -238,7 +238,10 @@ impl Parts {
         let _ = writeln!(text, "@group(0) @binding({n}) var<storage, read_write> out_data: array<{ty}>;");
         if let Some(dtype) = self.computes {
             let _ = writeln!(text, "alias T = {};", Class::of(dtype).wgsl());
-            let _ = writeln!(text, "const BITS = {}u;", dtype.bits());
+            // Where it is not read, dtypes that are computed alike share a kernel.
+            if self.texts.iter().any(|text| text.contains("BITS")) {
+                let _ = writeln!(text, "const BITS = {}u;", dtype.bits());
+            }
         }
         for (name, ty) in &self.aliases {
             let _ = writeln!(text, "alias {name} = {ty};");
