@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 use ir::{DType, Tensor};
 use onnxsmith_backends::wgpu::{Gpu, Teamwork, Which};
 use ops::linear::{Gemm, MatMul};
+use ops::nn::Conv;
+use ops::nn::window::{AutoPad, Window};
 use ops::reduction::{Reduce, ReduceFn};
 
 use crate::{apply, down, integers, tensor, up};
@@ -122,5 +124,39 @@ fn nan_reaches_the_team() {
     for &function in ReduceFn::ALL {
         let reduce = Reduce { function, axes: None, keepdims: false, noop_with_empty_axes: false };
         assert!(down(gpu, &apply(gpu, reduce, &[&x]).unwrap()).to_f64s()[0].is_nan(), "{function:?}");
+    }
+}
+
+/// A convolution of groups, with padding that is not the same on both sides.
+fn conv(spatial: usize, group: i64) -> Conv {
+    let window = Window {
+        auto_pad: AutoPad::NotSet,
+        strides: vec![2, 1, 1][..spatial].to_vec(),
+        dilations: vec![1, 2, 1][..spatial].to_vec(),
+        pads: [vec![1; spatial], vec![2; spatial]].concat(),
+        ceil_mode: false,
+    };
+    Conv { window, group, kernel_shape: None }
+}
+
+/// What one invocation per element gives is tested against the reference elsewhere.
+#[test]
+fn squares_of_convolutions() {
+    let (Some(alone), Some(gpu)) = (crate::gpu(), gpu()) else { return };
+    let shapes: [(&[usize], &[usize], i64); 4] = [
+        (&[2, 6, 40], &[26, 3, 3], 2),
+        (&[2, 4, 9, 11], &[33, 4, 3, 2], 1),
+        (&[1, 3, 5, 6, 4], &[36, 1, 2, 3, 1], 3),
+        (&[1, 9000, 6, 4], &[13, 9000, 2, 2], 1),
+    ];
+    for dtype in [DType::F32, DType::F16, DType::F64] {
+        for (x, w, group) in shapes.into_iter().filter(|(x, ..)| dtype.bits() >= 32 || x[1] < 30) {
+            let operands = [operand(dtype, x), operand(dtype, w), operand(dtype, &w[..1])];
+            let of = |gpu: &Gpu| {
+                let operands = operands.each_ref().map(|t| up(gpu, t));
+                down(gpu, &apply(gpu, conv(x.len() - 2, group), &operands.each_ref()).unwrap())
+            };
+            assert_eq!(of(gpu), of(alone), "{dtype} {x:?} by {w:?}");
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! MatMul, and the product that Gemm takes as well.
 //!
-//! One invocation computes one element, or a workgroup a square of them, whose operands it takes into memory that it shares: that is
-//! faster on hardware, and slower on the software drivers most machines test with. A long inner dimension is cut into launches
-//! that add to the result, because drivers bound the loops of an invocation.
+//! One invocation computes one element, or a workgroup a [square](super::tile) of them. A long inner dimension is cut into
+//! launches that add to the result, because drivers bound the loops of an invocation.
 
 use ir::{DType, Type};
 use ops::linear::MatMul;
 
+use super::tile::{is_tiled, tiles};
 use crate::support::Support;
 use crate::wgpu::device::GpuError;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, numbers, one};
@@ -32,12 +32,6 @@ params! {
 
 const BODY: Body<Product> = body!(Product, "matmul.wgsl");
 const TILED: Body<Product> = body!(Product, "matmul_tiled.wgsl", "tile.wgsl");
-
-/// The rows and columns of the square that a workgroup computes.
-pub(crate) const TILE: usize = 32;
-
-/// The fewest rows and columns that are worth a square, most of which would be beyond the matrix otherwise.
-pub(crate) const LEAST: usize = 12;
 
 impl Kernel for MatMul {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
@@ -124,7 +118,7 @@ pub(super) fn product(
     let batch = broadcast_shape(c.name, &[a.batch, b.batch])?;
     let views = view_params(&batch, &[a.view(c, &batch)?, b.view(c, &batch)?]);
     let shape = [&batch[..], &[a.rows, b.columns]].concat();
-    let is_tiled = c.gpu.is_team() && a.rows.min(b.columns) >= LEAST;
+    let is_tiled = is_tiled(c.gpu, a.rows, b.columns);
     // For eight places of the inner dimension an invocation goes round thirteen and more times in a square.
     let (k, longest) = (a.columns, if is_tiled { c.gpu.loop_limit() / 2 } else { c.gpu.loop_limit() });
     // Partial sums must not be rounded to a shorter type.
@@ -136,8 +130,8 @@ pub(super) fn product(
         .reads("b", Element::Number(dtype))
         .views(2)
         .form(form);
-    let tiles = a.rows.div_ceil(TILE) * b.columns.div_ceil(TILE) * batch.iter().product::<usize>();
-    let count = if is_tiled { tiles } else { output.len() };
+    let matrices = batch.iter().product::<usize>();
+    let count = if is_tiled { matrices * tiles(a.rows, b.columns) } else { output.len() };
     for start in (0..k.max(1)).step_by(longest) {
         let params = Product {
             rows: a.rows as u32,
