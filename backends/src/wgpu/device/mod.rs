@@ -68,7 +68,7 @@ impl Capabilities {
 /// Whether the invocations of a workgroup work together: through memory that they share, and through subgroups where there are any.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Teamwork {
-    /// As suits the adapter. What is together is what makes hardware fast, and takes software drivers longer.
+    /// As suits the adapter. What is together is what makes hardware fast, and takes software drivers long to compile.
     #[default]
     ByAdapter,
     /// Wherever there is a kernel in which they do.
@@ -133,6 +133,11 @@ impl Gpu {
     /// Whether kernels in which a workgroup works together are chosen from now on.
     pub fn team(&mut self, teamwork: Teamwork) {
         self.teamwork = teamwork;
+    }
+
+    /// Whether a kernel in which a workgroup works together may be chosen where that pays.
+    pub(crate) fn may_team(&self) -> bool {
+        self.teamwork != Teamwork::Never
     }
 
     /// Whether a kernel in which a workgroup works together is to be chosen where there is one.

@@ -118,7 +118,7 @@ pub(super) fn product(
     let batch = broadcast_shape(c.name, &[a.batch, b.batch])?;
     let views = view_params(&batch, &[a.view(c, &batch)?, b.view(c, &batch)?]);
     let shape = [&batch[..], &[a.rows, b.columns]].concat();
-    let is_tiled = is_tiled(c.gpu, a.rows, b.columns);
+    let is_tiled = is_tiled(c.gpu, a.rows, b.columns, a.columns);
     // For eight places of the inner dimension an invocation goes round thirteen and more times in a square.
     let (k, longest) = (a.columns, if is_tiled { c.gpu.loop_limit() / 2 } else { c.gpu.loop_limit() });
     // Partial sums must not be rounded to a shorter type.

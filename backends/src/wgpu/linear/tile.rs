@@ -1,5 +1,5 @@
 //! Squares of a matrix of sums of products, each computed by a workgroup: `tile.wgsl`. It takes both operands into memory that it
-//! shares, which is faster on hardware, and slower on the software drivers most machines test with.
+//! shares, which is faster everywhere, but takes the software drivers most machines test with a quarter of a second to compile.
 
 use crate::wgpu::device::Gpu;
 
@@ -9,9 +9,14 @@ const TILE: usize = 32;
 /// The fewest rows and columns that are worth a square, most of which would be beyond the matrix otherwise.
 const LEAST: usize = 12;
 
-/// Whether a matrix is computed in squares.
-pub(crate) fn is_tiled(gpu: &Gpu, rows: usize, columns: usize) -> bool {
-    gpu.is_team() && rows.min(columns) >= LEAST
+/// The fewest products that are worth the time to compile: on lavapipe squares save about a tenth of a second of so many.
+const WORTH: usize = 1 << 26;
+
+/// Whether a matrix of sums of so many products each is computed in squares.
+pub(crate) fn is_tiled(gpu: &Gpu, rows: usize, columns: usize, each: usize) -> bool {
+    let products = rows.saturating_mul(columns).saturating_mul(each);
+    let pays = gpu.is_team() || gpu.may_team() && products >= WORTH;
+    pays && rows.min(columns) >= LEAST
 }
 
 /// How many squares it takes.

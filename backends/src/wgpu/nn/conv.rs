@@ -66,7 +66,8 @@ impl Kernel for Conv {
         let output = c.gpu.alloc(partial, &[&[x.shape()[0], maps], &window.output[..]].concat())?;
         let number = Element::Number(dtype);
         let volume = window.output.iter().product();
-        let is_tiled = is_tiled(c.gpu, maps / groups, volume);
+        let is_tiled =
+            is_tiled(c.gpu, maps / groups, volume, per_group * window.kernel.iter().product::<usize>());
         let (body, form) = if is_tiled { (TILED, Form::Teams) } else { (BODY, Form::Elements) };
         let parts = x.shape()[0] * groups;
         let count = if is_tiled { parts * tiles(maps / groups, volume) } else { output.len() };
