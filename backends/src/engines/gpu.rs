@@ -39,6 +39,8 @@ pub struct GpuRunner {
     gpu: Gpu,
     /// The backend's name, with the adapter's where one was asked for.
     name: String,
+    /// Whether workgroups work together where no level asks for it.
+    teamwork: Teamwork,
 }
 
 impl GpuRunner {
@@ -49,7 +51,7 @@ impl GpuRunner {
 
     /// An open device under a name.
     pub fn new(name: &str, gpu: Gpu) -> Self {
-        Self { gpu, name: name.to_owned() }
+        Self { teamwork: gpu.teamwork(), gpu, name: name.to_owned() }
     }
 }
 
@@ -74,7 +76,7 @@ impl Runner for GpuRunner {
 
     fn take_level(&mut self, level: &str) {
         self.gpu.call(if level == BUILTINS { Functions::Builtin } else { Functions::Own });
-        self.gpu.team(if level == TEAMS { Teamwork::Always } else { Teamwork::ByAdapter });
+        self.gpu.team(if level == TEAMS { Teamwork::Always } else { self.teamwork });
     }
 
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {

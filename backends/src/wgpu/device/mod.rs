@@ -71,7 +71,7 @@ pub enum Teamwork {
     /// As suits the adapter. What is together is what makes hardware fast, and takes software drivers long to compile.
     #[default]
     ByAdapter,
-    /// Wherever there is a kernel in which they do.
+    /// Wherever there is a kernel in which they do, however little there is to do.
     Always,
     /// Nowhere.
     Never,
@@ -130,7 +130,12 @@ impl Gpu {
         self.functions = functions;
     }
 
-    /// Whether kernels in which a workgroup works together are chosen from now on.
+    /// Whether kernels in which a workgroup works together are chosen.
+    pub fn teamwork(&self) -> Teamwork {
+        self.teamwork
+    }
+
+    /// Whether they are from now on.
     pub fn team(&mut self, teamwork: Teamwork) {
         self.teamwork = teamwork;
     }
@@ -140,12 +145,13 @@ impl Gpu {
         self.teamwork != Teamwork::Never
     }
 
-    /// Whether a kernel in which a workgroup works together is to be chosen where there is one.
-    pub(crate) fn is_team(&self) -> bool {
+    /// The least size from which on a kernel is chosen in which a workgroup works together, where hardware gains from it from
+    /// `pays` on.
+    pub(crate) fn team_from(&self, pays: usize) -> usize {
         match self.teamwork {
-            Teamwork::ByAdapter => self.info.kind != AdapterInfo::SOFTWARE,
-            Teamwork::Always => true,
-            Teamwork::Never => false,
+            Teamwork::Always => 0,
+            Teamwork::ByAdapter if self.info.kind != AdapterInfo::SOFTWARE => pays,
+            Teamwork::ByAdapter | Teamwork::Never => usize::MAX,
         }
     }
 

@@ -15,8 +15,8 @@ const WORTH: usize = 1 << 26;
 /// Whether a matrix of sums of so many products each is computed in squares.
 pub(crate) fn is_tiled(gpu: &Gpu, rows: usize, columns: usize, each: usize) -> bool {
     let products = rows.saturating_mul(columns).saturating_mul(each);
-    let pays = gpu.is_team() || gpu.may_team() && products >= WORTH;
-    pays && rows.min(columns) >= LEAST
+    let (least, saves) = (rows.min(columns), gpu.may_team() && products >= WORTH);
+    least >= gpu.team_from(LEAST) || saves && least >= LEAST
 }
 
 /// How many squares it takes.

@@ -154,7 +154,7 @@ const LONG: usize = 4 * WORKGROUP as usize;
 /// Who combines the elements of a lane. Where lanes lie beside each other, neighbouring invocations read neighbouring elements as it is,
 /// each of its own lane.
 fn team(gpu: &Gpu, grouped: &Grouped, dtype: DType) -> Form {
-    let is_team = gpu.is_team() && grouped.inner == 1 && grouped.n >= LONG;
+    let is_team = grouped.inner == 1 && grouped.n >= gpu.team_from(LONG);
     match (is_team, gpu.capabilities().subgroups && accumulator(dtype).bits() == 32) {
         (false, _) => Form::Elements,
         (true, false) => Form::Teams,
