@@ -18,6 +18,8 @@ params! {
     struct Along {
         start: u32,
         end: u32,
+        /// Nothing, the sum, the product, the largest or the smallest of an update and what is there.
+        reduction: u32,
         rank: u32,
         axis: u32,
         /// Three numbers for each axis: its extent, that of the indices, and their stride.
@@ -30,6 +32,8 @@ params! {
     struct Slices {
         start: u32,
         end: u32,
+        /// Nothing, the sum, the product, the largest or the smallest of an update and what is there.
+        reduction: u32,
         /// How many elements a slice has.
         inner: u32,
         pointed: u32,
@@ -60,7 +64,14 @@ impl Kernel for ScatterElements {
             extents.zip(strides(indices.shape())).flat_map(|((&x, &own), stride)| [x, own, stride as usize]);
         let axes: Vec<_> = axes.map(|number| number as u32).collect();
         let (rank, axis_number) = (x.rank() as u32, axis as u32);
-        let part = |start, end| Along { start, end, rank, axis: axis_number, axes: axes.clone() };
+        let part = |start, end| Along {
+            start,
+            end,
+            reduction: number(self.reduction),
+            rank,
+            axis: axis_number,
+            axes: axes.clone(),
+        };
         scatter(c, self.reduction, ELEMENTS, indices.shape()[axis], 1 + x.rank(), part)
     }
 }
@@ -82,8 +93,26 @@ impl Kernel for ScatterNd {
         let axes = into.iter().zip(strides(x.shape())).flat_map(|(&d, stride)| [d as u32, stride as u32]);
         let axes: Vec<_> = axes.collect();
         let inner = rest.iter().product::<usize>() as u32;
-        let part = |start, end| Slices { start, end, inner, pointed: pointed as u32, axes: axes.clone() };
+        let part = |start, end| Slices {
+            start,
+            end,
+            reduction: number(self.reduction),
+            inner,
+            pointed: pointed as u32,
+            axes: axes.clone(),
+        };
         scatter(c, self.reduction, SLICES, around.iter().product(), 1 + pointed, part)
+    }
+}
+
+/// What a kernel knows a reduction by.
+fn number(reduction: Reduction) -> u32 {
+    match reduction {
+        Reduction::None => 0,
+        Reduction::Add => 1,
+        Reduction::Mul => 2,
+        Reduction::Max => 3,
+        Reduction::Min => 4,
     }
 }
 
@@ -122,19 +151,13 @@ fn shader<P: Param>(
     goes_on: bool,
 ) -> Result<Shader<P>, GpuError> {
     let (dtype, indices) = (c.get(0)?.dtype(), index(c, c.get(1)?.dtype())?);
-    let combine = match reduction {
-        Reduction::None => {
-            let bits = Element::Bits(dtype);
-            let shader = Shader::mover(c.name, body, dtype).alias("Value", bits).means("combine", "replaced");
-            return Ok(shader.reads("indices", indices).reads("updates", bits));
-        }
-        Reduction::Add => "sum",
-        Reduction::Mul => "product",
-        Reduction::Max => "largest",
-        Reduction::Min => "smallest",
-    };
+    if reduction == Reduction::None {
+        let bits = Element::Bits(dtype);
+        let shader = Shader::mover(c.name, body, dtype).alias("Value", bits).means("combine", "replaced");
+        return Ok(shader.reads("indices", indices).reads("updates", bits));
+    }
     let (number, kept) = (Element::Number(dtype), if goes_on { accumulator(dtype) } else { dtype });
     let shader =
         Shader::new(c.name, body, dtype, Element::Number(kept)).reads("x", number).alias("Value", number);
-    Ok(shader.reads("indices", indices).reads("updates", number).means("combine", combine))
+    Ok(shader.reads("indices", indices).reads("updates", number).means("combine", "combined"))
 }
