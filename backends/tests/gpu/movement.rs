@@ -2,6 +2,8 @@
 
 use ir::{DType, Tensor, Type};
 use ops::movement::{Compress, NonZero, Reduction, ScatterElements, ScatterNd, Slice};
+use ops::nn::GridSample;
+use ops::nn::grid_sample::{Mode, Padding};
 
 use crate::{apply, apply_to, down, gpu, integers, tensor, up};
 
@@ -13,6 +15,17 @@ fn movement_keeps_the_bits_of_nan() {
     let all = Slice { starts: vec![0], ends: vec![2], axes: None, steps: None };
     let got = down(gpu, &apply(gpu, all, &[&up(gpu, &x)]).unwrap());
     assert_eq!(got, x);
+}
+
+#[test]
+fn the_nearest_element_is_moved() {
+    let Some(gpu) = gpu() else { return };
+    let denormal = f64::from(f32::from_bits(1));
+    let x = up(gpu, &tensor(DType::F32, &[1, 1, 2, 2], &[denormal, -denormal, 0.0, 1.0]));
+    let grid = up(gpu, &tensor(DType::F32, &[1, 1, 4, 2], &[-0.5, -0.5, 0.5, -0.5, -0.5, 0.5, 4.0, 0.0]));
+    let nearest = GridSample { mode: Mode::Nearest, padding: Padding::Zeros, align_corners: false };
+    let got = down(gpu, &apply(gpu, nearest, &[&x, &grid]).unwrap()).to_f64s();
+    assert_eq!(got, [denormal, -denormal, 0.0, 0.0]);
 }
 
 /// More updates of one element than a loop of a shader may run.

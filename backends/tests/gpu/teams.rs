@@ -47,6 +47,15 @@ fn product(dtype: DType, [rows, k, columns]: [usize; 3]) -> Vec<f64> {
     product
 }
 
+/// On a driver of which it is known, so that the kernels are not tested without.
+#[test]
+fn lavapipe_has_subgroups() {
+    let Some(gpu) = gpu() else { return };
+    if gpu.info().to_string().contains("llvmpipe") {
+        assert!(gpu.self_test().subgroups && gpu.capabilities().subgroups);
+    }
+}
+
 #[test]
 fn squares_that_end_anywhere() {
     let Some(gpu) = gpu() else { return };

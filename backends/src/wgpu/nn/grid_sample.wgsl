@@ -13,6 +13,14 @@ fn element(i: u32) {
     var along_z = taps(grid, 0u);
     var along_y = taps(grid, 1u);
     var along_x = taps(grid, 2u);
+    // The nearest element is moved, and a denormal stays one.
+    if (params.mode == 0u) {
+        let line = (channel * params.space[0] + along_z.at[0]) * params.space[1] + along_y.at[0];
+        let is_there = along_z.there[0] && along_y.there[0] && along_x.there[0];
+        store_out(i, 0.0);
+        if (is_there) { store_out(i, load_x(line * params.space[2] + along_x.at[0])); }
+        return;
+    }
     var sum = 0.0;
     for (var z = 0u; z < along_z.count; z++) {
         var plane = 0.0;

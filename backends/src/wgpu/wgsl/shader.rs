@@ -196,6 +196,14 @@ impl Parts {
         key + &format!(" {aliases:?} {constants:?} {meanings:?} {views} {form:?}")
     }
 
+    /// What the standard asks for before the text, and naga does not know yet: it takes what it needs to be enabled.
+    pub(crate) fn extensions(&self) -> &'static str {
+        match self.form {
+            Form::Elements | Form::Teams => "",
+            Form::Subgroups => "enable subgroups;\n",
+        }
+    }
+
     /// The whole WGSL text.
     pub(crate) fn source(&self, functions: Functions) -> String {
         let own: Vec<_> = self.texts.iter().flat_map(|text| pieces(text)).collect();
@@ -220,9 +228,6 @@ impl Parts {
         let mut text = String::new();
         if self.reads.iter().any(|(_, e)| e.stored() == "f16") || self.writes.stored() == "f16" {
             text.push_str("enable f16;\n");
-        }
-        if self.form == Form::Subgroups {
-            text.push_str("enable subgroups;\n");
         }
         declare_structs(self.params, &mut text);
         let _ = write!(text, "struct Params {{\n{ALWAYS}{}", fields(self.params));
