@@ -1,5 +1,6 @@
 //! Squares of a matrix of sums of products, each computed by a workgroup: `tile.wgsl`. It takes both operands into memory that it
-//! shares, which is faster everywhere, but takes the software drivers most machines test with a quarter of a second to compile.
+//! shares, so that each element is loaded once for 32 sums. Such a kernel takes the software drivers most machines test with a quarter of
+//! a second to compile.
 
 use crate::wgpu::device::Gpu;
 
