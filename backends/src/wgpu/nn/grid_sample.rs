@@ -6,9 +6,9 @@ use ops::nn::grid_sample::{Mode, Padding};
 
 use super::window::{slides, three};
 use crate::support::Support;
-use crate::wgpu::kernel::{Call, Kernel, Outputs, one, short_floats};
+use crate::wgpu::kernel::{Call, Kernel, Outputs, one};
 use crate::wgpu::record::Launch;
-use crate::wgpu::wgsl::{Body, Element, Shader, body, params};
+use crate::wgpu::wgsl::{Body, Class, Element, Shader, body, params};
 
 params! {
     struct Sampling {
@@ -30,8 +30,11 @@ const BODY: Body<Sampling> = body!(Sampling, "grid_sample.wgsl");
 
 impl Kernel for GridSample {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
-        let floats = short_floats(x.dtype);
-        if floats.is_yes() { slides(x) } else { floats }
+        if Class::of(x.dtype) == Class::Float {
+            slides(x)
+        } else {
+            Support::No("it samples floats of at most 32 bits")
+        }
     }
 
     fn run(&self, c: &Call<'_>) -> Outputs {
