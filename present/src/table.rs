@@ -216,10 +216,10 @@ pub fn reasons(rows: &[Row]) -> String {
             reasons.entry((backend, why)).or_default().push(of);
         }
     }
-    reasons
-        .into_iter()
-        .map(|((backend, why), of)| format!("- {backend}, {why}: {}.\n", of.join(", ")))
-        .collect()
+    let line = |((backend, why), of): ((&str, &str), Vec<String>)| {
+        format!("- {backend}, {why}: {}.\n", of.join(", "))
+    };
+    reasons.into_iter().map(line).collect::<Vec<_>>().concat()
 }
 
 fn line(row: &Row) -> String {
