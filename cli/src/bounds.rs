@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args as ClapArgs;
+use forms::Composite;
 use graphgen::policy::{self, Asked, Taste};
-use graphgen::{Span, amount};
-use ir::DType;
+use graphgen::{Composites, Settings, Span, amount};
+use ir::{DType, DTypes};
 
 use crate::value::{dtype, operator};
 
@@ -23,10 +24,10 @@ pub(crate) struct Bounds {
     pub opset: Option<u32>,
     /// Use only these operators (ONNX names, separated by commas), each on all dtypes or on one: Conv:f32,TopK.
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = asked)]
-    pub ops: Vec<Asked>,
+    pub ops: Vec<Named>,
     /// Do not use these operators.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = operator)]
-    pub exclude: Vec<&'static str>,
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = named)]
+    pub exclude: Vec<Named>,
     /// Use operators on these dtypes only (separated by commas); other dtypes occur where an operator has no choice, such as
     /// ArgMax's i64 indices.
     #[arg(long, value_delimiter = ',', value_name = "DTYPES", value_parser = dtype)]
@@ -70,6 +71,10 @@ pub(crate) struct Bounds {
     /// default.
     #[arg(long, value_name = "SHARE", value_parser = amount::share)]
     pub forms: Option<f64>,
+    /// The share of models with an operator that is written out in others where it is read, such as Resize, LSTM or Attention; 0.12 by
+    /// default, and 1 where `--ops` names one.
+    #[arg(long, value_name = "SHARE", value_parser = amount::share)]
+    pub composites: Option<f64>,
     /// A file (TOML) that says all of this, and weights, probabilities and patterns as well; see docs/budgets.md. Flags
     /// overrule it.
     #[arg(long, value_name = "FILE")]
@@ -93,12 +98,13 @@ impl Bounds {
             ("zero-dims", self.zero_dims),
             ("related-share", self.related_share),
             ("forms", self.forms),
+            ("composites", self.composites),
         ];
         let flags = Taste {
             nodes: self.nodes.clone(),
             opset: self.opset,
-            ops: self.ops.clone(),
-            exclude: self.exclude.clone(),
+            ops: self.ops.iter().filter_map(Named::of_ours).collect(),
+            exclude: self.exclude.iter().filter_map(Named::of_ours).map(|asked| asked.operator).collect(),
             dtypes: self.dtypes.clone(),
             max_rank: self.max_rank.map(|rank| rank as usize),
             max_dim: self.max_dim,
@@ -111,8 +117,81 @@ impl Bounds {
         };
         Ok(flags.or(file))
     }
+
+    /// The settings for what is asked for: those of a taste, without operators of ours where none of those that are named is one.
+    pub(crate) fn settings(&self, taste: &Taste) -> anyhow::Result<Settings> {
+        let mut settings = taste.settings()?;
+        if !self.ops.is_empty() && self.ops.iter().all(|named| named.of_ours().is_none()) {
+            settings.operators.clear();
+        }
+        settings.composites = self.written_out(taste);
+        Ok(settings)
+    }
+
+    /// The operators that are written out where they are read: those that are named, or all where no operator is.
+    fn written_out(&self, taste: &Taste) -> Composites {
+        let mut composites = forms::composite::usual();
+        if !taste.ops.is_empty() || !self.ops.is_empty() {
+            composites.each.clear();
+            composites.share = 1.0;
+        }
+        for named in &self.ops {
+            let Named::WrittenOut(composite, on) = named else { continue };
+            let dtypes = on.map_or(composite.dtypes, |on| DTypes::of(&[on]).intersection(composite.dtypes));
+            let known = composites.each.entry(composite.name).or_insert(DTypes::NONE);
+            *known = known.union(dtypes);
+        }
+        for named in &self.exclude {
+            if let Named::WrittenOut(composite, _) = named {
+                composites.each.remove(composite.name);
+            }
+        }
+        composites.share = taste.shares.get("composites").copied().unwrap_or(composites.share);
+        composites
+    }
 }
 
-fn asked(text: &str) -> Result<Asked, String> {
-    policy::asked(text.trim())
+/// An operator by its name, on one dtype or all.
+#[derive(Clone, Copy)]
+pub(crate) enum Named {
+    /// One of ours.
+    Ours(Asked),
+    /// One that is written out where it is read.
+    WrittenOut(&'static Composite, Option<DType>),
+}
+
+impl Named {
+    fn of_ours(&self) -> Option<Asked> {
+        match self {
+            Self::Ours(asked) => Some(*asked),
+            Self::WrittenOut(..) => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Named {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Ours(asked) => asked.fmt(f),
+            Self::WrittenOut(composite, on) => write!(f, "{}:{on:?}", composite.name),
+        }
+    }
+}
+
+fn asked(text: &str) -> Result<Named, String> {
+    let text = text.trim();
+    let (name, on) = text.split_once(':').map_or((text, None), |(name, on)| (name, Some(on)));
+    match forms::composite::find(name) {
+        Some(composite) => Ok(Named::WrittenOut(composite, on.map(policy::dtype).transpose()?)),
+        None => policy::asked(text).map(Named::Ours),
+    }
+}
+
+/// An operator's name alone.
+fn named(text: &str) -> Result<Named, String> {
+    let text = text.trim();
+    match forms::composite::find(text) {
+        Some(composite) => Ok(Named::WrittenOut(composite, None)),
+        None => operator(text).map(|operator| Named::Ours(Asked { operator, dtype: None })),
+    }
 }

@@ -43,7 +43,8 @@ fn what_was_accepted_is_known_and_what_stood_in_the_list_stays() {
     fs::write(at.join("known.toml"), mine).expect("a list");
     let accepted = onnxsmith(at, &["known", "accept", "first", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&accepted.stdout).expect("one JSON object");
-    assert_eq!(json["accepted"], serde_json::json!(["rten | Sign f32 dense | mismatch gross"]));
+    let signatures = json["accepted"].as_array().expect("a list");
+    assert!(signatures.contains(&"rten | Sign f32 dense | mismatch gross".into()), "{json}");
     let list = fs::read_to_string(at.join("known.toml")).expect("a list");
     assert!(list.starts_with(mine) && list.contains("versions = '="), "{list}");
 

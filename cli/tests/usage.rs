@@ -34,6 +34,7 @@ fn folder() -> tempfile::TempDir {
         ("cut.onnx", &model[..model.len() - 1]),
         ("model.onnx", &model),
         ("policy.toml", b"max-dimm = 3"),
+        ("filled.toml", b"zero-dims = 0.0"),
     ] {
         fs::write(at.join(name), bytes).expect("a file");
     }
@@ -87,7 +88,7 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["gen", "--policy", "absent.toml"], &["absent.toml", "No such file"]),
         (&["gen", "--policy", "policy.toml"], &["policy.toml", "max-dimm", "`max-dim`"]),
         (
-            &["gen", "--ops", "Conv:f32", "--max-memory", "8", "--count", "1"],
+            &["gen", "--ops", "Conv:f32", "--policy", "filled.toml", "--max-memory", "8", "--count", "1"],
             &["nothing can be drawn", "larger budget"],
         ),
         (&["gen", "--count", "1", "--out", "file"], &["file", "--out takes a folder"]),
@@ -176,7 +177,7 @@ fn a_run_that_compares_nothing_says_so() {
             "--nodes",
             "1",
             "--ops",
-            "HardSwish",
+            "ReduceLogSum",
             "--dtypes",
             "f32",
             "--out",
@@ -185,15 +186,15 @@ fn a_run_that_compares_nothing_says_so() {
         ],
     );
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    // An operator that this program does not have, of the same length: its numbers are random.
+    // An operator that this program does not have, of the same length: it does not decode images.
     let mut other = fs::read(folder.path().join("had/case-000000/model.onnx")).expect("a model");
-    let at = other.windows(9).position(|part| part == b"HardSwish").expect("the operator");
-    other[at..at + 9].copy_from_slice(b"Bernoulli");
+    let at = other.windows(12).position(|part| part == b"ReduceLogSum").expect("the operator");
+    other[at..at + 12].copy_from_slice(b"ImageDecoder");
     fs::write(folder.path().join("other.onnx"), other).expect("a file");
     let output = onnxsmith(folder.path(), &["run", "other.onnx", "--on", "interp,cpu", "--json"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("nothing was compared: other.onnx") && said.contains("Bernoulli"), "{said}");
+    assert!(said.contains("nothing was compared: other.onnx") && said.contains("ImageDecoder"), "{said}");
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     assert_eq!(report["backends"]["cpu:default"]["no_reference"], 1);
     assert_eq!(report["nothing_compared"], serde_json::json!(["cpu:default", "interp:reference"]));

@@ -21,6 +21,7 @@
 //! | [`fault`] | a fault, by where it sits |
 //! | [`catalogue`] | those in kernels, a file per family of operators |
 //! | `rewritings` | those in what an optimiser makes of a model |
+//! | [`composites`] | those in operators that are written out where they are read |
 //! | [`programs`] | those in how programs are read, for each of their forms one |
 //! | `processes` | those in how a process runs models |
 //! | `node` | what the faulty kernels are made of: the right kernels, on other operands or with other results |
@@ -41,6 +42,7 @@
 pub mod bench;
 pub mod catalogue;
 pub mod clusters;
+pub mod composites;
 pub mod controls;
 mod engines;
 pub mod fault;

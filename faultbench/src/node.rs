@@ -261,7 +261,8 @@ pub(crate) fn converted(x: &Tensor, dtype: DType) -> Tensor {
     converted_to(x, &Type::new(dtype, x.ty().shape))
 }
 
-fn converted_to(x: &Tensor, ty: &Type) -> Tensor {
+/// The elements in the dtype of a type of their shape; floats become integers by truncation and saturation.
+pub(crate) fn converted_to(x: &Tensor, ty: &Type) -> Tensor {
     if x.dtype().is_float() {
         let values = x.to_f64s();
         Tensor::from_f64_fn(ty, |i| values[i])

@@ -15,7 +15,7 @@ use crate::draft::Draft;
 const NEAR: i64 = 8;
 
 /// The largest number that goes through floats: f32 holds all up to it.
-const WHOLE_F32: i64 = 1 << 24;
+const WHOLE_F32: u64 = 1 << 24;
 
 /// A size of a value.
 #[derive(Clone, Copy)]
@@ -236,7 +236,7 @@ impl<'d> Chain<'d> {
 
     /// The numbers through another dtype and back, in some cases.
     pub(crate) fn detour(&mut self, value: ValueId, numbers: &[i64]) -> ValueId {
-        let is_small = numbers.iter().all(|n| n.abs() <= WHOLE_F32);
+        let is_small = numbers.iter().all(|n| n.unsigned_abs() <= WHOLE_F32);
         if !is_small || !self.choices.random_bool(0.2) {
             return value;
         }

@@ -8,6 +8,7 @@ use onnx::program::Program;
 use ops::Model;
 use rand::RngExt;
 
+use crate::composite::Placed;
 use crate::draft::Draft;
 use crate::{branch, coincidence, computed, constants, repeat, said, scan, sizes, spelled};
 
@@ -126,15 +127,29 @@ pub struct Written {
     pub forms: Vec<&'static str>,
 }
 
-/// Writes a valid model, with the values of its inputs by name, in forms that are drawn; `None` where there are none. Each form
-/// draws from a stream of its own.
-pub fn write(model: &Model, inputs: &[(String, Tensor)], forms: &Forms, stream: Stream) -> Option<Written> {
-    if forms.each.is_empty() || !stream.rng().random_bool(forms.share.clamp(0.0, 1.0)) {
+/// The form of a program with an operator that is written out where it is read.
+pub const COMPOSITE: &str = "composite";
+
+/// Writes a valid model, with the values of its inputs by name, in forms that are drawn, and operators that are written out in it as
+/// the nodes that they are; `None` where there are none of either. Each form draws from a stream of its own.
+pub fn write(
+    model: &Model,
+    inputs: &[(String, Tensor)],
+    placed: &[Placed],
+    forms: &Forms,
+    stream: Stream,
+) -> Option<Written> {
+    let is_formed = !forms.each.is_empty() && stream.rng().random_bool(forms.share.clamp(0.0, 1.0));
+    if !is_formed && placed.is_empty() {
         return None;
     }
     let mut draft = Draft::of(model, inputs)?;
     let mut written = Vec::new();
-    for form in &FORMS {
+    if !placed.is_empty() {
+        draft = draft.folded(placed, model)?;
+        written.push(COMPOSITE);
+    }
+    for form in FORMS.iter().filter(|_| is_formed) {
         let mut choices = stream.child(form.name).rng();
         let share = forms.each.get(form.name).copied().unwrap_or(0.0).clamp(0.0, 1.0);
         if !choices.random_bool(share) {

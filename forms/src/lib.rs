@@ -16,7 +16,7 @@
 //! let model: ops::Model = text.parse()?;
 //! let inputs = vec![("x".to_owned(), "f32[2, 3] {1, 2, 3, 4, 5, 6}".parse::<Tensor>()?)];
 //! let forms = Forms { share: 1.0, each: [("computed parameter", 1.0)].into() };
-//! let written = write(&model, &inputs, &forms, Stream::new(1)).ok_or("no form")?;
+//! let written = write(&model, &inputs, &[], &forms, Stream::new(1)).ok_or("no form")?;
 //! assert_eq!(written.forms, ["computed parameter"]);
 //! assert!(written.program.main.body.nodes.iter().any(|node| node.rest.op_type() == "Concat"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -25,6 +25,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`form`] | the forms, as a table, and which of them a model gets |
+//! | [`composite`] | operators that are written out where they are read, drawn and folded again |
 //! | [`draft`] | a program on its way, with the types of its values |
 //! | `chain` | nodes that compute numbers from shapes |
 //! | `computed` | parameters that are computed so |
@@ -39,6 +40,7 @@
 mod branch;
 mod chain;
 mod coincidence;
+pub mod composite;
 mod computed;
 mod constants;
 pub mod draft;
@@ -50,5 +52,6 @@ mod segment;
 mod sizes;
 mod spelled;
 
+pub use composite::{Composite, Placed};
 pub use draft::Draft;
 pub use form::{FORMS, Form, Written, usual, write};

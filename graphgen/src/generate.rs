@@ -38,6 +38,10 @@ pub struct Generated {
 /// A random model. It has `settings.nodes` operator nodes, or fewer where the settings admit no more; it never exceeds
 /// its budget, and reaches a budget that is to be filled nearly always.
 pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Generated {
+    if settings.available_in(settings.opset).next().is_none() {
+        let model = Model::new(settings.opset, ops::Graph::new());
+        return Generated { model, constants: Vec::new(), rejected: 0, refused: 0 };
+    }
     let settings = &settings.of_one(stream.child("high"));
     let empty = stream.child("empty").rng().random_bool(settings.empty_dims.clamp(0.0, 1.0));
     let budget = settings.budget.of_one(stream.child("budget"));

@@ -46,5 +46,5 @@ pub mod support;
 pub use budget::{Budget, Span};
 pub use generate::{Generated, generate};
 pub use policy::{Policy, Taste, Weights};
-pub use settings::{DRAWN, Forms, Settings};
+pub use settings::{Composites, DRAWN, Forms, Settings};
 pub use support::{Form, Refused, Use};

@@ -91,6 +91,18 @@ pub struct Settings {
     pub again: f64,
     /// The forms of programs that models are written in.
     pub forms: Forms,
+    /// The operators that are written out where they are read, and put into models as such.
+    pub composites: Composites,
+}
+
+/// Which operators occur that are written out in others where they are read. How that is done, and what there are, the crate `forms`
+/// knows.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Composites {
+    /// The share of models that have any.
+    pub share: f64,
+    /// The dtypes that their first operands of numbers may have, by operator.
+    pub each: BTreeMap<&'static str, DTypes>,
 }
 
 /// Which forms models are written in: size names, computed parameters, branches, loops. What these are, and how a model is
@@ -162,6 +174,7 @@ impl Default for Settings {
             reuse: 0.3,
             again: 0.12,
             forms: Forms::default(),
+            composites: Composites::default(),
         }
     }
 }
@@ -228,7 +241,7 @@ impl Settings {
         all.filter(|&opset| self.available_in(opset).next().is_some()).collect()
     }
 
-    fn available_in(&self, opset: u32) -> impl Iterator<Item = &'static Spec> {
+    pub(crate) fn available_in(&self, opset: u32) -> impl Iterator<Item = &'static Spec> {
         ops::drawn()
             .filter(move |s| s.since() <= opset && self.operators.contains(s.name))
             .filter(move |s| self.usable(s, opset) && self.is_wanted(s, opset))

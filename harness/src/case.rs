@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use graphgen::{Policy, Settings, Use, Weights};
+use graphgen::{Forms, Policy, Settings, Use, Weights};
 use interp::Evaluation;
 use ir::{DType, Datum, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
@@ -33,6 +33,8 @@ pub struct Case {
     pub program: Option<Program>,
     /// The forms that it was written in, by name.
     pub forms: Vec<&'static str>,
+    /// The operators that are written out in the model, before its program is.
+    pub composites: Vec<forms::Placed>,
     /// The inputs, by name.
     pub inputs: Vec<(String, Tensor)>,
     /// Whether value search found values on which everything is defined.
@@ -63,6 +65,7 @@ impl Case {
             onnx: Vec::new(),
             program: None,
             forms: Vec::new(),
+            composites: Vec::new(),
             inputs: Vec::new(),
             all_defined: true,
             adversarial: false,
@@ -277,8 +280,13 @@ impl Maker<'_> {
     fn settings_of(&self, settings: &Settings, stream: Stream, draw: u64) -> Settings {
         let mut settings =
             if self.swarm && draw < DRAWS { settings.clone().swarm(stream) } else { settings.clone() };
+        let mut opsets = settings.opsets();
+        if opsets.is_empty() {
+            // Operators that are written out where they are read may be all that is asked for.
+            opsets = forms::composite::opsets(&settings).collect();
+        }
         if self.opset.is_none()
-            && let Some(&opset) = settings.opsets().choose(&mut stream.child("opset").rng())
+            && let Some(&opset) = opsets.choose(&mut stream.child("opset").rng())
         {
             settings.opset = opset;
         }
@@ -290,8 +298,15 @@ impl Maker<'_> {
     }
 
     fn draw(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
-        let generated = graphgen::generate(settings, self.policy, stream.child("structure"));
+        let mut generated = graphgen::generate(settings, self.policy, stream.child("structure"));
+        let composites = forms::composite::compose(
+            &mut generated.model,
+            &mut generated.constants,
+            settings,
+            stream.child("composite"),
+        );
         let mut case = Case {
+            composites,
             index,
             adversarial: self.values.is_adversarial(stream),
             rejected: generated.rejected,
@@ -313,7 +328,7 @@ impl Maker<'_> {
         // A model beyond what the reference takes otherwise was asked for; its values are drawn once.
         let once = Budget { runs: 1, ..Budget::default() };
         let budget = reference::affordable(&case.model).map_or(once, reference::Spent::search);
-        let Searched { model, constants, mut found, .. } =
+        let Searched { model, constants, mut found, replaced } =
             values::find_or_replace(case.model, constants, stream, budget)
                 .map_err(|cause| CaseError::Values { index, cause })?;
         let mut edges = Vec::new();
@@ -322,7 +337,9 @@ impl Maker<'_> {
         }
         let inputs = named(&model, found.inputs(&model));
         let all_defined = found.all_defined;
-        Ok(Case { model: found.fill(model), inputs, all_defined, edges, ..case })
+        // Where operands became inputs the nodes of an operator that was written out are others, or elsewhere.
+        let composites = if replaced > 0 { Vec::new() } else { case.composites };
+        Ok(Case { model: found.fill(model), inputs, all_defined, edges, composites, ..case })
     }
 }
 
@@ -330,8 +347,27 @@ impl Maker<'_> {
 /// are the same, and those by which the program finds its way are new. A case whose program would need operators, dtypes or more
 /// than may occur stays as it is.
 fn written(case: Case, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
-    let Some(written) = forms::write(&case.model, &case.inputs, &settings.forms, stream) else {
-        return Ok(case);
+    // Operators that are written out in the model are folded without forms where these would need too much.
+    for forms in [&settings.forms, &Forms::default()] {
+        if let Some(written) = written_in(&case, settings, forms, stream)? {
+            return Ok(written);
+        }
+        if case.composites.is_empty() {
+            break;
+        }
+    }
+    Ok(case)
+}
+
+/// The case in some of these forms; `None` where there are none for it, or its program would need more than may occur.
+fn written_in(
+    case: &Case,
+    settings: &Settings,
+    forms: &Forms,
+    stream: Stream,
+) -> Result<Option<Case>, CaseError> {
+    let Some(written) = forms::write(&case.model, &case.inputs, &case.composites, forms, stream) else {
+        return Ok(None);
     };
     let forms::Written { program, inputs, forms } = written;
     let inputs: BTreeMap<String, Datum> = inputs.into_iter().map(|(name, t)| (name, t.into())).collect();
@@ -346,17 +382,17 @@ fn written(case: Case, settings: &Settings, stream: Stream) -> Result<Case, Case
     if settings.budget.is_exceeded_by(&footprint)
         || operators(&model).any(|used| !is_asked_for(&used) && !may_occur(used))
     {
-        return Ok(case);
+        return Ok(None);
     }
-    Ok(Case {
+    Ok(Some(Case {
         onnx: onnx::encode(&program.write()),
         inputs: named(&model, values),
         footprint,
         model,
         program: Some(program),
         forms,
-        ..case
-    })
+        ..case.clone()
+    }))
 }
 
 /// Pairs inputs with the names of the model's variables.

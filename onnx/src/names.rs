@@ -20,7 +20,7 @@ pub const FUNCTION_DOMAIN: &str = "onnxsmith.functions";
 pub const ALIAS: &str = "onnxsmith.alias";
 
 /// The name of a value of the node at a position.
-pub(crate) fn value(position: usize, port: usize) -> String {
+pub fn value(position: usize, port: usize) -> String {
     if port == 0 { format!("v{position}") } else { format!("v{position}_{port}") }
 }
 

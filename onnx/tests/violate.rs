@@ -30,7 +30,7 @@ fn import_names_the_rule_that_a_model_breaks() {
         for rule in rules() {
             let Some(violation) = rule.violate(&valid, stream) else { continue };
             *broken.entry(rule.name).or_default() += 1;
-            if let Err(e) = violation.refusal() {
+            if let Err(e) = violation.refusal(&std::collections::BTreeMap::new()) {
                 let text = match &e {
                     NotRefused::Accepted { .. } | NotRefused::Unnamed { .. } => e.to_string(),
                 };

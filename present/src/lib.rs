@@ -16,6 +16,7 @@
 //! | [`issue`] | a group of findings as Markdown, with programs that show the fault |
 //! | [`evidence`] | the saved case that shows a group of findings best |
 //! | [`table`] | operators × dtypes × backends |
+//! | [`written_out`] | the operators that are read by writing them out in others |
 //! | [`shell`] | commands for a person to paste |
 //! | [`stderr`] | what an engine wrote to its standard error, for people |
 
@@ -26,3 +27,4 @@ pub mod shell;
 pub mod stderr;
 pub mod sweep;
 pub mod table;
+pub mod written_out;

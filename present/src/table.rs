@@ -9,6 +9,8 @@ use ops::spec::Deviation;
 use ops::{Op, Spec};
 use serde::Serialize;
 
+use crate::written_out;
+
 /// One operator.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Row {
@@ -203,6 +205,7 @@ pub fn markdown(rows: &[Row]) -> String {
     );
     out + "\n## Without kernels\n\nWhat uses of an operator on these dtypes there are no kernels for, not all of them in each case, and why.\n\n"
         + &reasons(rows)
+        + &written_out::markdown(&written_out::rows())
         + &undrawn()
         + &deviations()
 }

@@ -24,6 +24,7 @@ use oracles::{Culprit, Finding, Symptom, Verdict, Why, differential};
 use worker::{Outcome, WorkerError};
 
 use crate::allowance::Exam;
+use crate::composite::{Composite, composites};
 use crate::forms::{self, Forms, Written};
 use crate::reduce::Problem;
 use crate::symptom_match::{SymptomMatch, same_cause};
@@ -32,7 +33,7 @@ use harness::isolate::{Isolated, Trial};
 use harness::target::Target;
 
 /// An operator alone, with its inputs.
-pub type Alone = (Model, Vec<Tensor>);
+pub type Alone = Problem;
 
 /// What taking a failing graph apart showed.
 #[derive(Default, Debug)]
@@ -216,6 +217,14 @@ impl<'a> Suspect<'a> {
         Written { program, interface }: &Written,
     ) -> Result<Blamed, WorkerError> {
         let inputs = interface.values_of(&case::named(self.model, self.inputs.to_vec()));
+        for Composite { name, types, problem } in composites(program, &inputs) {
+            let trial = trial(&problem, self.profile);
+            if trial.as_ref().is_some_and(|trial| shown(target, finding, trial).is_ok_and(|s| s.is_some())) {
+                let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
+                let culprit = Some(Culprit::new(&name, &types, true));
+                return Ok(Blamed { culprit, alone: Some(problem), ..Blamed::default() });
+            }
+        }
         for (form, without) in Forms::of(program, &inputs).undone() {
             let onnx = onnx::encode(&without.write());
             let trial = forms::lead(&without, &inputs)
@@ -237,6 +246,12 @@ impl<'a> Suspect<'a> {
         let output = finding.worst.as_ref().and_then(off).or(graph.outputs.first());
         output.map(|output| graph.ty(output.value))
     }
+}
+
+/// A problem, to be run.
+fn trial(problem: &Problem, profile: &'static Profile) -> Option<Trial> {
+    let (model, inputs) = (problem.model.clone(), problem.inputs.clone());
+    Trial::written(model, inputs, problem.onnx().ok()?, problem.interface(), profile)
 }
 
 /// Whether a target shows a finding's symptom on something else too. Where there is nothing else, that is assumed.
@@ -317,7 +332,8 @@ impl Whole<'_> {
 
     /// An operator to blame that fails alone.
     pub(crate) fn alone(&self, id: NodeId) -> Blamed {
-        let alone = self.isolated.alone(id).map(|trial| (trial.model.clone(), tensors(&trial.inputs)));
+        let alone =
+            self.isolated.alone(id).map(|trial| Problem::flat(trial.model.clone(), tensors(&trial.inputs)));
         Blamed { culprit: self.culprit(id, true), node: Some(id), alone, ..Blamed::default() }
     }
 

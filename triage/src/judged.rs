@@ -109,7 +109,7 @@ impl Judged {
             let found =
                 named(&target, (**finding).clone(), answer.alone.take(), whole.as_ref(), question.stop)?;
             **finding = found.finding;
-            answer.alone = found.smaller.map(|smaller| (smaller.model, smaller.inputs));
+            answer.alone = found.smaller.map(|smaller| smaller.problem);
             self.tries += found.tries;
         }
         Ok(())
@@ -149,7 +149,7 @@ impl Judged {
         let of_answers = self.answers.iter().filter_map(|answer| {
             let finding = bug(answer.verdict.as_ref()?)?;
             let alone = answer.alone.clone();
-            let smaller = alone.map(|(model, inputs)| Smaller { model, inputs, finding: finding.clone() });
+            let smaller = alone.map(|problem| Smaller { problem, finding: finding.clone() });
             Some(Told { finding, is_verdict: true, smaller, rewritten: answer.rewritten.as_ref() })
         });
         of_verdict.chain(behind).chain(of_answers)

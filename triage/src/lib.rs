@@ -28,6 +28,7 @@
 //! | [`whole`] | a model end to end, and whether its bounds say anything |
 //! | `wrong_type` | the operator whose wrong type is the reason for a refusal |
 //! | `forms` | the forms of a program, and the program with one of them undone |
+//! | `composite` | operators of a program that are written out where they are read, each alone |
 //! | `propagation` | whether what an operator got wrong is seen in an output |
 //! | [`peel`] | what else is wrong behind a finding, each under its name |
 //! | [`allowance`] | what looks like a finding and is none |
@@ -42,6 +43,7 @@
 
 pub mod allowance;
 pub mod blame;
+mod composite;
 mod divergent;
 pub mod doubted;
 pub mod folder;

@@ -11,7 +11,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{NodeId, NodeKind, Operation, Tensor, Value};
-use ops::{Graph, Model};
+use ops::Graph;
 use oracles::{Finding, Symptom, Verdict};
 use worker::WorkerError;
 
@@ -29,10 +29,8 @@ const ROUNDS: usize = 3;
 /// A smaller case that shows a finding.
 #[derive(Clone, Debug)]
 pub struct Smaller {
-    /// Its model.
-    pub model: Model,
-    /// The values of its inputs, in order.
-    pub inputs: Vec<Tensor>,
+    /// The case.
+    pub problem: Problem,
     /// What it shows, under the finding's name.
     pub finding: Finding,
 }
@@ -51,7 +49,7 @@ pub struct Found {
 impl Found {
     /// A finding that is called by what its whole case shows, with the culprit alone, where that fails alone.
     fn unreduced(finding: Finding, alone: Option<Alone>) -> Self {
-        let smaller = alone.map(|(model, inputs)| Smaller { model, inputs, finding: finding.clone() });
+        let smaller = alone.map(|problem| Smaller { problem, finding: finding.clone() });
         Self { finding, smaller, tries: 0 }
     }
 
@@ -59,10 +57,9 @@ impl Found {
     fn named(finding: Finding, named: Named) -> Self {
         let Named { core, shown, tries, .. } = named;
         let finding = Finding { core: Some(core.clone()), ..finding };
-        let Problem { model, inputs, .. } = shown.problem;
         let Finding { check, culprit, hidden_by_taps, after, .. } = finding.clone();
         let reduced = Finding { check, culprit, hidden_by_taps, after, core: Some(core), ..shown.finding };
-        Self { finding, smaller: Some(Smaller { model, inputs, finding: reduced }), tries }
+        Self { finding, smaller: Some(Smaller { problem: shown.problem, finding: reduced }), tries }
     }
 }
 
@@ -77,9 +74,7 @@ pub(crate) fn named(
 ) -> Result<Found, AskError> {
     let named = match (&alone, whole) {
         _ if finding.is_consequence() => None,
-        (Some((model, inputs)), _) => {
-            name(target, &Problem::flat(model.clone(), inputs.clone()), Start::Operator, stop)?
-        }
+        (Some(alone), _) => name(target, alone, Start::Operator, stop)?,
         (None, Some(whole)) => name(target, whole, Start::Graph, stop)?,
         (None, None) => None,
     };
@@ -91,10 +86,9 @@ pub(crate) fn named(
 
 /// The first level of a target's engine that shows a finding, where that is not the unoptimised one.
 pub(crate) fn optimising_level(target: &Target, found: &Found) -> Result<Option<String>, WorkerError> {
-    let Some(Smaller { model, inputs, finding }) = &found.smaller else { return Ok(None) };
-    let problem = Problem::flat(model.clone(), inputs.clone());
+    let Some(Smaller { problem, finding }) = &found.smaller else { return Ok(None) };
     for (number, level) in target.below().into_iter().chain([target.clone()]).enumerate() {
-        let rest = judged(&level, &problem)?;
+        let rest = judged(&level, problem)?;
         if rest.is_some_and(|rest| same_kind(&rest.finding.symptom, &finding.symptom)) {
             return Ok((number > 0).then(|| level.level.clone()));
         }

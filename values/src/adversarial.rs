@@ -70,11 +70,14 @@ pub fn move_to_edges(model: &Model, free: &[NodeId], found: &Found, stream: Stre
     let tight = [&Profile::TIGHT].as_slice();
     let is_promised = stream.child("promised").rng().random_bool(PROMISED);
     let profiles = if is_promised { &[&Profile::TIGHT, LEAST] } else { tight };
-    let plain: Vec<_> =
-        profiles.iter().map(|profile| (*profile, LazyCell::new(|| open(model, &found.tensors, profile)))).collect();
+    let plain: Vec<_> = profiles
+        .iter()
+        .map(|profile| (*profile, LazyCell::new(|| open(model, &found.tensors, profile))))
+        .collect();
     let (mut now, mut results, mut edges) = (found.clone(), Results::Finite, Vec::new());
     for attempt in 0..ATTEMPTS {
-        let Some(mut plan) = plan(model, &now.tensors, &free, is_promised, &mut stream.at(attempt).rng()) else {
+        let Some(mut plan) = plan(model, &now.tensors, &free, is_promised, &mut stream.at(attempt).rng())
+        else {
             continue;
         };
         // What was made infinite before may stay so.

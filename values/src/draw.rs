@@ -290,7 +290,8 @@ mod tests {
         for dtype in DTypes::IR4.iter() {
             for nonzero in [0, 1, 40, 64] {
                 let range = Range { nonzero: Some(nonzero), ..Range::ANY };
-                let all = tensor(&Type::new(dtype, [64]), Some(&range), Stream::new(nonzero), Tamer::Not).to_f64s();
+                let all =
+                    tensor(&Type::new(dtype, [64]), Some(&range), Stream::new(nonzero), Tamer::Not).to_f64s();
                 assert_eq!(all.iter().filter(|&&v| v != 0.0).count() as u64, nonzero, "{dtype}");
             }
         }

@@ -56,12 +56,7 @@ pub(crate) fn search(
 const ANEW: u64 = 3;
 
 /// One search, whatever is open.
-fn once(
-    model: &Model,
-    free: &[NodeId],
-    stream: Stream,
-    budget: Budget,
-) -> (Found, Option<UndefinedAt>) {
+fn once(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Found, Option<UndefinedAt>) {
     let free = free_nodes(model, free);
     let mut runs = 0;
     if undefined::may_be_far(model) && stream.child("promised").rng().random_bool(PROMISED) {

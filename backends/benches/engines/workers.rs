@@ -34,12 +34,8 @@ impl Timed {
 
     fn of(spec: Spec, name: &str, level: &str, threads: usize) -> Result<Self, String> {
         // Software GPUs take long for what is none of their business.
-        let limits = Limits {
-            threads,
-            timeout: Duration::from_mins(5),
-            memory: Some(16 << 30),
-            ..Limits::default()
-        };
+        let limits =
+            Limits { threads, timeout: Duration::from_mins(5), memory: Some(16 << 30), ..Limits::default() };
         let worker = Worker::start(spec, limits).map_err(|e| e.to_string())?;
         let first = worker.description().levels.first().cloned().unwrap_or_default();
         let level = if level.is_empty() { first } else { level.to_owned() };

@@ -8,8 +8,10 @@ use ops::Op;
 
 /// The outputs of an operator with a window where none of them has an element.
 pub(super) fn outputs(op: &Op, outputs: &[Type]) -> Option<Vec<Tensor>> {
-    let has_window =
-        matches!(op, Op::Conv(_) | Op::ConvTranspose(_) | Op::AveragePool(_) | Op::LpPool(_) | Op::MaxPool(_));
+    let has_window = matches!(
+        op,
+        Op::Conv(_) | Op::ConvTranspose(_) | Op::AveragePool(_) | Op::LpPool(_) | Op::MaxPool(_)
+    );
     let is_empty = has_window && outputs.iter().all(|ty| ty.count() == 0);
     is_empty.then(|| outputs.iter().map(|ty| Tensor::from_f64_fn(ty, |_| 0.0)).collect())
 }

@@ -13,6 +13,7 @@ use crate::store::{Added, Beside, Block, Entry, Selected, Shelf, Store, StoreErr
 use harness::case::{self, Case};
 use triage::folder::Saved;
 use triage::peel::Smaller;
+use triage::reduce::Problem;
 
 /// A campaign's results, as far as they are counted.
 pub(super) struct Ledger<'p> {
@@ -210,13 +211,15 @@ impl<'p> Ledger<'p> {
         let Some((find, smaller)) = finds.iter().find_map(|f| Some((*f, f.smaller.as_ref()?))) else {
             return Ok(None);
         };
-        let Smaller { model, inputs, finding } = smaller;
+        let Smaller { problem, finding } = smaller;
+        let Problem { model, inputs, program } = problem;
         let profile = self.plan.targets[find.target].profile;
         let Ok(evaluation) = interp::evaluate(model, inputs, profile, Taps::Outputs) else { return Ok(None) };
         let smaller = Case {
-            onnx: case::export(model)?,
-            program: None,
+            onnx: problem.onnx()?,
+            program: program.as_ref().map(|written| written.program.clone()),
             forms: Vec::new(),
+            composites: Vec::new(),
             inputs: case::named(model, inputs.clone()),
             model: model.clone(),
             all_defined: true,

@@ -137,7 +137,12 @@ impl Identity {
         let lacking =
             ops::registry().flat_map(forms).map(|(operator, form)| Lacking::recalled(operator, form));
         let known = (*target.support).clone().with(tested.newest_opset, tested.functions);
-        target.support = Arc::new(known.with_lacking(lacking.collect()));
+        let composites = forms::composite::all().filter_map(|composite| {
+            let dtypes = tested.refused.get(composite.name)?.iter().filter_map(|name| name.parse().ok());
+            Some((composite.name, dtypes.collect()))
+        });
+        let known = known.with_lacking(lacking.collect()).with_composites(composites.collect());
+        target.support = Arc::new(known);
         true
     }
 }
@@ -153,6 +158,10 @@ impl Tested {
         let mut refused: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for lacking in support.lacking() {
             refused.entry(lacking.operator.to_owned()).or_default().insert(lacking.sentence());
+        }
+        for (name, dtypes) in support.composites() {
+            let names = dtypes.iter().map(|dtype| dtype.name().to_owned());
+            refused.entry((*name).to_owned()).or_default().extend(names);
         }
         Self {
             name: target.name(),
@@ -194,9 +203,11 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
         reuse,
         again,
         forms,
+        composites,
     } = settings;
     let names = |dtypes: DTypes| -> Vec<&str> { dtypes.iter().map(DType::name).collect() };
     let wanted_on: BTreeMap<&str, Vec<&str>> = wanted_on.iter().map(|(op, on)| (*op, names(*on))).collect();
+    let each: BTreeMap<&str, Vec<&str>> = composites.each.iter().map(|(op, on)| (*op, names(*on))).collect();
     let span = |span: Span| json!([span.least, span.most]);
     let in_words = |(operator, form): (&str, &Form)| {
         Some(format!("{operator}: {}", text::sentence(form, ops::find(operator)?)))
@@ -231,6 +242,7 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
         ("reuse", json!(reuse)),
         ("again", json!(again)),
         ("forms", json!({ "share": forms.share, "each": forms.each })),
+        ("composites", json!({ "share": composites.share, "each": each })),
     ];
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

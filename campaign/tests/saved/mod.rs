@@ -18,6 +18,7 @@ pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profi
         onnx: case::export(&model).expect("a model"),
         program: None,
         forms: Vec::new(),
+        composites: Vec::new(),
         inputs: case::named(&model, inputs),
         model,
         all_defined: true,

@@ -34,7 +34,7 @@ const DEFAULT_TIME: Duration = Duration::from_mins(1);
 /// Runs a campaign.
 pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let taste = args.bounds.taste()?;
-    let mut settings = taste.settings()?;
+    let mut settings = args.bounds.settings(&taste)?;
     let known = known(args.known.as_deref())?;
     let levels = levels(args)?;
     let oracles = Oracles::named(&args.oracles, &args.relations)?;

@@ -14,7 +14,7 @@ use campaign::Exit;
 /// Writes random cases.
 pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     let taste = args.bounds.taste()?;
-    let (jobs, mut settings) = (jobs(args.jobs), taste.settings()?);
+    let (jobs, mut settings) = (jobs(args.jobs), args.bounds.settings(&taste)?);
     let engine = args.engine.as_deref();
     let support = engine.map(|name| probe::support(common, name, &settings, jobs)).transpose()?;
     if let Some(support) = &support {

@@ -1,7 +1,7 @@
 //! `onnxsmith ops`
 
 use anyhow::bail;
-use present::table;
+use present::{table, written_out};
 
 use crate::args::{Common, Ops};
 use crate::screen;
@@ -14,7 +14,7 @@ pub(crate) fn run(common: Common, args: Ops) -> anyhow::Result<Exit> {
     }
     let rows = table::rows();
     if common.json {
-        screen::json(&serde_json::json!({ "operators": rows }))?;
+        screen::json(&serde_json::json!({ "operators": rows, "written_out": written_out::rows() }))?;
     } else if args.markdown {
         screen::text(&table::markdown(&rows))?;
     } else {
@@ -28,6 +28,14 @@ pub(crate) fn run(common: Common, args: Ops) -> anyhow::Result<Exit> {
                 r.dtypes.len(),
                 r.wgpu.len(),
                 r.dtypes.len(),
+                r.dtypes.join(" ")
+            );
+        }
+        for r in written_out::rows() {
+            let since = r.drawn_since.map_or_else(|| "--".to_owned(), |since| format!("{since:>2}"));
+            out += &format!(
+                "{:<26} {since}  written out where it is read  {}\n",
+                r.operator,
                 r.dtypes.join(" ")
             );
         }

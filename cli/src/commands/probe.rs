@@ -73,7 +73,7 @@ pub(super) fn narrowed(
         bail!("{} loads no opset above {newest}; --opset asks for {wanted}", support.engine);
     }
     let settings = support.narrow(settings);
-    if settings.available().is_empty() {
+    if settings.available().is_empty() && settings.composites.each.values().all(|on| on.is_empty()) {
         bail!("{} has none of the operators and dtypes that are asked for", support.engine);
     }
     Ok(settings)

@@ -21,6 +21,7 @@ mod pools;
 mod quantized;
 mod reductions;
 mod refusals;
+mod sampled;
 mod scattering;
 mod shapes;
 mod sizes;
@@ -30,7 +31,7 @@ mod windows;
 use super::PlantedFault;
 
 /// Every fault, family by family and then kind by kind.
-const FAMILIES: [&[PlantedFault]; 22] = [
+const FAMILIES: [&[PlantedFault]; 23] = [
     activations::FAULTS,
     curves::FAULTS,
     arithmetic::FAULTS,
@@ -46,6 +47,7 @@ const FAMILIES: [&[PlantedFault]; 22] = [
     transposed::FAULTS,
     quantized::FAULTS,
     pools::FAULTS,
+    sampled::FAULTS,
     norms::FAULTS,
     accumulators::FAULTS,
     aliases::FAULTS,

@@ -131,6 +131,7 @@ const KEYS: &[(&str, Set)] = &[
     ("pattern-share", |t, v| share(t, "pattern-share", v)),
     ("related-share", |t, v| share(t, "related-share", v)),
     ("forms", |t, v| share(t, "forms", v)),
+    ("composites", |t, v| share(t, "composites", v)),
     ("weights", weights),
     ("templates", |t, v| patterns(t, v, Pattern::chain)),
     ("patterns", |t, v| patterns(t, v, Pattern::graph)),

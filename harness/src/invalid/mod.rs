@@ -19,7 +19,7 @@ pub mod tally;
 
 use std::collections::BTreeMap;
 
-use graphgen::{Forms, Settings};
+use graphgen::{Composites, Forms, Settings};
 use ir::{DType, Graph, Stream};
 use onnx::proto::{ModelProto, ValueInfoProto};
 use onnx::violate::{Rule, rules};
@@ -67,7 +67,7 @@ pub fn make(
 fn eager(settings: &Settings, draw: u64) -> Settings {
     let times = if draw.is_multiple_of(2) { 1 } else { 1 + draw };
     let function = (settings.function * times as f64).min(1.0);
-    Settings { function, forms: Forms::default(), ..settings.clone() }
+    Settings { function, forms: Forms::default(), composites: Composites::default(), ..settings.clone() }
 }
 
 /// The case with the first of these rules broken that its model has a place for.
@@ -76,8 +76,9 @@ fn violate(valid: &Case, order: &[&'static Rule], stream: Stream) -> Result<Opti
     let model =
         onnx::proto::decode("model", &valid.onnx).map_err(|cause| CaseError::Export { index, cause })?;
     let Some(violation) = order.iter().find_map(|rule| rule.violate(&model, stream)) else { return Ok(None) };
+    let known = valid.inputs.iter().map(|(name, tensor)| (name.clone(), tensor.clone().into())).collect();
     let error =
-        violation.refusal().map_err(|cause| CaseError::NotRefused { index, cause: Box::new(cause) })?;
+        violation.refusal(&known).map_err(|cause| CaseError::NotRefused { index, cause: Box::new(cause) })?;
     let relaxed = Relaxed {
         level: Validity::Violate,
         rule: violation.rule.name.to_owned(),

@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `uses` | drawing uses of operators, alone or many in a model, and running them |
+//! | `composites` | the same of operators that are written out where they are read, by dtype alone |
 //! | `learn` | from uses and what the engine said of them to the forms that it refuses |
 //!
 //! A graph of ten nodes that holds one form of an operator that the engine lacks tests nothing. So before a campaign
@@ -14,6 +15,7 @@
 //! What an engine says it does not support is kept out of the graphs meant for it; what it refuses in other words, what
 //! crashes it and what it gets wrong is not: that is what a campaign is for.
 
+mod composites;
 mod learn;
 mod uses;
 
@@ -111,7 +113,11 @@ pub fn probe(target: &mut Target, settings: &Settings, effort: Effort) -> Result
     }
     let functions = has_functions(&runner, &probe.narrowed())?;
     let probed = Probed { runs: runner.runs(), graphs, refused };
-    target.support = Arc::new(support.with(opset, functions).with_lacking(probe.lacking()));
+    let composites = composites::lacking(&runner, &support, opset)?;
+    let probed = Probed { runs: runner.runs(), ..probed };
+    let lacking = probe.lacking();
+    target.support =
+        Arc::new(support.with(opset, functions).with_lacking(lacking).with_composites(composites));
     Ok(probed)
 }
 

@@ -188,7 +188,7 @@ impl<'t> Runner<'t> {
     }
 
     /// Does something with each, on as many threads as there are jobs. The results are in the order of the items.
-    fn each<T: Sync, R: Send>(
+    pub(super) fn each<T: Sync, R: Send>(
         &self,
         items: &[T],
         work: impl Fn(&T) -> Result<R, WorkerError> + Sync,
@@ -246,7 +246,7 @@ pub(super) fn maker(settings: Settings) -> Maker<'static> {
 }
 
 /// The seed of whatever a probe draws: what an engine lacks does not depend on the campaign's.
-const SEED: u64 = 0;
+pub(super) const SEED: u64 = 0;
 
 /// Where whatever a probe draws of one operator comes from.
 pub(super) fn stream(spec: &Spec) -> Stream {

@@ -1,5 +1,6 @@
 //! What an engine has, as a file: TOML that a person can read, check and edit.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use graphgen::support::text;
@@ -126,10 +127,24 @@ impl Support {
             dtypes: keys.dtypes.iter().map(dtype).collect::<Result<_, _>>()?,
             functions: keys.functions,
             lacking: Vec::new(),
+            composites: BTreeMap::new(),
             refused: graphgen::Refused::new(),
         };
-        let lacking: Result<Vec<_>, FileError> = keys.lacking.into_iter().map(lacking).collect();
-        Ok(support.with_lacking(lacking?))
+        let is_composite = |keys: &LackingKeys| forms::composite::find(keys.operator.get_ref()).is_some();
+        let (composites, ours): (Vec<_>, Vec<_>) = keys.lacking.into_iter().partition(is_composite);
+        let lacking: Result<Vec<_>, FileError> = ours.into_iter().map(lacking).collect();
+        let on = |keys: LackingKeys| {
+            let why = || format!("`where` of {} must be like [\"{ON}f16 or f64\"]", keys.operator.get_ref());
+            let start = keys.facts.span().start;
+            let [fact] = &keys.facts.get_ref()[..] else { return Err(at(start, why())) };
+            let names = fact.strip_prefix(ON).ok_or_else(|| at(start, why()))?;
+            let dtypes =
+                names.split(" or ").map(|name| name.parse::<DType>().map_err(|e| at(start, e.to_string())));
+            let name = forms::composite::find(keys.operator.get_ref()).map_or("", |composite| composite.name);
+            Ok((name, dtypes.collect::<Result<_, _>>()?))
+        };
+        let composites: Result<_, FileError> = composites.into_iter().map(on).collect();
+        Ok(support.with_lacking(lacking?).with_composites(composites?))
     }
 
     /// The file's text.
@@ -160,9 +175,17 @@ impl Support {
                 quoted(&lacking.said)
             );
         }
+        for (name, dtypes) in &self.composites {
+            let dtypes: Vec<&str> = dtypes.iter().map(DType::name).collect();
+            let fact = format!("{ON}{}", dtypes.join(" or "));
+            out += &format!("\n[[lacking]]\noperator = {}\nwhere = [{}]\n", quoted(name), quoted(&fact));
+        }
         out
     }
 }
+
+/// How it is said on which dtypes an operator is lacking that is written out where it is read.
+const ON: &str = "dtype is ";
 
 /// A text in quotes. What JSON escapes, TOML reads.
 fn quoted(text: &str) -> String {

@@ -5,6 +5,8 @@
 
 pub mod file;
 
+use std::collections::BTreeMap;
+
 use graphgen::support::text;
 use graphgen::{Form, Refused, Settings};
 use interp::Profile;
@@ -30,6 +32,8 @@ pub struct Support {
     /// Whether it takes model-local functions, as far as is known.
     pub functions: bool,
     lacking: Vec<Lacking>,
+    /// The dtypes on which it was found to lack operators that are written out where they are read.
+    composites: BTreeMap<&'static str, DTypes>,
     /// The forms that are lacking, for the generator.
     refused: Refused,
 }
@@ -70,6 +74,7 @@ impl Support {
             dtypes: dtypes(description),
             functions: true,
             lacking: Vec::new(),
+            composites: BTreeMap::new(),
             refused: Refused::new(),
         }
     }
@@ -90,6 +95,17 @@ impl Support {
         Self { lacking, refused, ..self }
     }
 
+    /// This support with operators that are written out where they are read lacking on these dtypes.
+    #[must_use]
+    pub fn with_composites(self, composites: BTreeMap<&'static str, DTypes>) -> Self {
+        Self { composites, ..self }
+    }
+
+    /// The dtypes on which it was found to lack operators that are written out where they are read.
+    pub fn composites(&self) -> &BTreeMap<&'static str, DTypes> {
+        &self.composites
+    }
+
     /// The forms of operators that it was found to lack.
     pub fn lacking(&self) -> &[Lacking] {
         &self.lacking
@@ -102,6 +118,10 @@ impl Support {
             settings.opset = settings.opset.min(opset);
         }
         settings.refused.extend(&self.refused);
+        for (name, dtypes) in &mut settings.composites.each {
+            let lacking = self.composites.get(name).copied().unwrap_or(DTypes::NONE);
+            *dtypes = dtypes.iter().filter(|&dtype| !lacking.contains(dtype)).collect();
+        }
         if !self.functions {
             settings.function = 0.0;
         }

@@ -323,7 +323,11 @@ impl Arith for Bound<'_> {
                 let apart = (taken.value - other.value).abs();
                 let meet =
                     apart <= MEETING * (taken.error + other.error) && taken.is_known() && other.is_known();
-                if meet { Ball::within(taken.value, taken.or(other).error) } else { Ball::unknown(taken.value) }
+                if meet {
+                    Ball::within(taken.value, taken.or(other).error)
+                } else {
+                    Ball::unknown(taken.value)
+                }
             }
         }
     }

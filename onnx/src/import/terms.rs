@@ -113,10 +113,19 @@ impl Walk<'_, '_> {
         self.push_constant(Tensor::from_i128_fn(&ty, number).into(), None)
     }
 
+    /// The same numbers with the error of something as well that others compute on the way: its difference to itself, which is 0, and
+    /// off by what rounding it may have brought about.
+    pub(super) fn within(&mut self, x: Value, rounded: Value) -> Result<Value, Error> {
+        let nothing = self.op("Sub", &[rounded, rounded])?;
+        self.op("Add", &[x, nothing])
+    }
+
     /// A tensor with other axes.
     pub(super) fn reshaped(&mut self, x: Value, shape: &[i64]) -> Result<Value, Error> {
         // A 0 stands for the size that was there.
-        let attributes = Attributes::new().ints("shape", shape).int("allowzero", 1);
+        let attributes = Attributes::new().ints("shape", shape);
+        // Opsets before 14 have no 0 that is 0.
+        let attributes = if shape.contains(&0) { attributes.int("allowzero", 1) } else { attributes };
         self.op_with("Reshape", &attributes, &[x])
     }
 

@@ -24,8 +24,11 @@ mod environment;
 mod operands;
 mod site;
 
-use ir::Stream;
+use std::collections::BTreeMap;
 
+use ir::{Datum, Stream};
+
+use crate::import::Options;
 use crate::proto::ModelProto;
 use crate::{Error, import};
 use site::{Edit, Site};
@@ -142,10 +145,16 @@ impl Rule {
 }
 
 impl Violation {
-    /// The error with which our own import refuses the model.
-    pub fn refusal(&self) -> Result<Error, NotRefused> {
+    /// The error with which our own import refuses the model, where need be for known inputs: what depends on how many elements
+    /// an operator picks cannot be checked without.
+    pub fn refusal(&self, known: &BTreeMap<String, Datum>) -> Result<Error, NotRefused> {
         let (rule, edit) = (self.rule.name, self.edit.clone());
-        match import(&self.model, &crate::import::Options::default()) {
+        let with_inputs = || import(&self.model, &Options { known_inputs: known, ..Options::default() });
+        let imported = match import(&self.model, &Options::default()) {
+            Err(Error::Unsupported { .. }) => with_inputs(),
+            settled => settled,
+        };
+        match imported {
             Ok(_) => Err(NotRefused::Accepted { rule, edit }),
             Err(error @ Error::Invalid { .. }) if self.is_named_by(&error.to_string()) => Ok(error),
             Err(error) => Err(NotRefused::Unnamed { rule, edit, error }),

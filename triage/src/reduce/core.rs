@@ -10,9 +10,16 @@ use ops::{Graph, Op};
 use oracles::{Core, Symptom};
 
 use super::problem::{Problem, stated, without};
+use crate::composite;
 
 /// The core of a finding of which this problem is left; `None` where it cannot be written without functions.
 pub(super) fn core(problem: &Problem, symptom: Symptom) -> Option<Core> {
+    let alone = problem.program.as_ref().and_then(|written| composite::name(&written.program));
+    if let Some(name) = alone {
+        let graph = &problem.model.graph;
+        let operands: Vec<Option<&Type>> = graph.variables().map(|(_, _, ty)| Some(ty)).collect();
+        return Some(Core::new(&[name], &operands, symptom));
+    }
     let graph = inline(&problem.model)?;
     let is_operator = |id: &NodeId| matches!(graph.node(*id).kind, NodeKind::Operator(_));
     let all: Vec<NodeId> = graph.iter().map(|(id, _)| id).filter(is_operator).collect();

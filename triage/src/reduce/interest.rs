@@ -201,7 +201,6 @@ pub(crate) fn run(target: &Target, problem: &Problem, inquiry: &Inquiry<'_>) -> 
         (Verdict::Pass, _) => return nothing(&"its outputs are right"),
     };
     let Some(values) = values(problem, target, isolated) else { return nothing(&"it has no values") };
-    let alone = alone.map(|(model, inputs)| Problem::flat(model, inputs));
     let (problem, outputs, profile) = (problem.clone(), reference, target.profile);
     let shown = Shown { problem, onnx, finding, outputs, profile, values, alone };
     Ok(Ran::Shown(Box::new(shown), tame))

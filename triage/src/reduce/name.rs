@@ -19,7 +19,7 @@ use worker::WorkerError;
 use super::core::core;
 use super::driver::{Budget, Descent, Driver, Stop, key};
 use super::interest::{Inquiry, Interesting, Ran, Shown, Tame, run};
-use super::passes::{GRAPH_TIERS, OPERATOR_TIERS};
+use super::passes::{COMPOSITE_TIERS, GRAPH_TIERS, OPERATOR_TIERS};
 use super::problem::{Problem, Size};
 use crate::blame::{Accused, Alone, Blamed, Suspect, Whole};
 use crate::oracle::AskError;
@@ -59,7 +59,13 @@ impl Start {
 
     fn descent(self) -> Descent {
         match self {
-            Self::Operator => Descent { tiers: |_| OPERATOR_TIERS, is_smaller: is_plainer },
+            Self::Operator => {
+                let tiers = |problem: &Problem| match problem.program {
+                    Some(_) => COMPOSITE_TIERS,
+                    None => OPERATOR_TIERS,
+                };
+                Descent { tiers, is_smaller: is_plainer }
+            }
             Self::Graph => Descent { tiers: |_| GRAPH_TIERS, is_smaller: is_plainer },
         }
     }

@@ -14,6 +14,7 @@ use ops::{Graph, Model, Op};
 use serde::Serialize;
 
 use super::scalar::{Scalar, scalars};
+use crate::composite;
 use crate::forms::{Led, Written, count, lead};
 use harness::case;
 
@@ -109,7 +110,12 @@ impl Problem {
             elements: inline(&self.model).as_ref().map_or(u64::MAX, all_elements),
             forms: self.program.as_ref().map_or(0, |written| count(&written.program)),
             outputs: self.program.as_ref().map_or(0, |written| written.interface.outputs.len()),
-            attributes: graphs().map(attributes).sum(),
+            attributes: match &self.program {
+                Some(written) if composite::attributes(&written.program) > 0 => {
+                    composite::attributes(&written.program)
+                }
+                _ => graphs().map(attributes).sum(),
+            },
             distinct: different.len(),
             bits: numbers
                 .into_iter()

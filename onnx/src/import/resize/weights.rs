@@ -37,13 +37,27 @@ pub(super) fn weighed(
     };
     let last = ty.rank() - 1;
     if axis.at == last {
-        return walk.op("MatMul", &[x, weights]);
+        let product = walk.op("MatMul", &[x, weights])?;
+        return rounded(walk, product);
     }
     let mut order: Vec<i64> = (0..=last as i64).collect();
     order.swap(axis.at, last);
     let turned = walk.transposed(x, &order)?;
     let product = walk.op("MatMul", &[turned, weights])?;
+    let product = rounded(walk, product)?;
     walk.transposed(product, &order)
+}
+
+/// What lies between elements, as those have it who meet an element at the end of an axis several times, each time with a part of its
+/// weight, or all axes at once: sums of parts that are exact here are rounded there.
+fn rounded(walk: &mut Walk<'_, '_>, product: Value) -> Result<Value, Error> {
+    let part = walk.real(DType::F32, 0.75)?;
+    let mut all = product;
+    for _ in 0..2 {
+        let partial = walk.op("Mul", &[product, part])?;
+        all = walk.within(all, partial)?;
+    }
+    Ok(all)
 }
 
 /// By how much a filter is stretched: by nothing, or as much as the axis shrinks.

@@ -82,7 +82,16 @@ impl Transform {
             let (row, column) = (i as i64 / columns, i as i64 % columns);
             self.weight([row / parts, row % parts], [column / made, column % made])
         })?;
-        let mut y = walk.op("MatMul", &[x, matrix])?;
+        let product = walk.op("MatMul", &[x, matrix])?;
+        // A fast transform adds up all of the signal on the way to each number of the result, in a logarithm of its length of steps, and
+        // its turns come from rounded angles: what it is off by is a share of all magnitudes, whatever cancels (Higham, *Accuracy and
+        // Stability of Numerical Algorithms*, 2nd ed., theorem 24.2).
+        let magnitudes = walk.op("Abs", &[x])?;
+        let ones = walk.reals(ty.dtype, &[taken * parts, 1], |_| 1.0)?;
+        let size = walk.op("MatMul", &[magnitudes, ones])?;
+        let steps = walk.real(ty.dtype, 2.0 * f64::from(n.ilog2() + 1) + 1.0 / 3.0)?;
+        let size = walk.op("Mul", &[size, steps])?;
+        let mut y = walk.within(product, size)?;
         if matches!(self.direction, Direction::Back | Direction::FromHalf) {
             let count = walk.real(ty.dtype, n as f64)?;
             y = walk.op("Div", &[y, count])?;

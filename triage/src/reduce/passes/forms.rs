@@ -3,6 +3,7 @@
 use onnx::program::Program;
 
 use super::{Candidates, chunks};
+use crate::composite;
 use crate::forms::{Forms, Written};
 use crate::reduce::interest::Shown;
 use crate::reduce::problem::Problem;
@@ -20,10 +21,20 @@ pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
         .chain(values_inside(program))
         .chain(undone)
         .chain(fewer)
+        .chain(composite::without_attributes(program))
         .chain(fewer_nodes(program))
         .map(|program| program.pruned());
     let smaller = smaller.filter_map(move |program| Problem::of_program(program, &inputs).ok());
     Box::new(std::iter::once(flat).chain(smaller))
+}
+
+/// One attribute less of an operator that is written out where it is read.
+pub(super) fn fewer_attributes(shown: &Shown) -> Candidates<'_> {
+    let problem = &shown.problem;
+    let Some(written) = &problem.program else { return Box::new(std::iter::empty()) };
+    let inputs = written.interface.values_of(&problem.named());
+    let without = composite::without_attributes(&written.program);
+    Box::new(without.filter_map(move |program| Problem::of_program(program.pruned(), &inputs).ok()))
 }
 
 /// Each chunk of the outputs alone, and all but that chunk.

@@ -1,0 +1,232 @@
+//! Faults in operators that are written out in others where they are read: for each operator several.
+//!
+//! A target that runs what import writes out has no kernel of them that could be wrong. So a fault makes another program: the node
+//! without an attribute or an operand that it has, or with a result that is backwards or went through a narrower dtype.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result};
+use forms::Composite;
+use graphgen::{Composites, Settings};
+use harness::Maker;
+use ir::{DType, Tensor, Type};
+use onnx::external::External;
+use onnx::program::{Node, Program};
+use onnx::proto::TensorProto;
+use onnx::tensor::code_of;
+use worker::Outcome;
+
+use crate::judges::{FIRST, Reference};
+use crate::kernels::target;
+
+/// What an implementation does wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mistake {
+    /// It does not read an attribute.
+    Attribute(&'static str),
+    /// It does not read an operand that may be absent.
+    Operand(usize),
+    /// It takes a constant operand for 0.
+    Zero(usize),
+    /// Its first result is backwards along the last axis.
+    Backwards,
+    /// Its first result goes through a dtype of fewer bits.
+    Narrow,
+}
+
+/// A fault in an operator.
+#[derive(Clone, Copy)]
+pub struct WrongOperator {
+    /// The operator.
+    pub operator: &'static Composite,
+    /// What is wrong.
+    pub mistake: Mistake,
+}
+
+/// What is not read of an operator, beside what is wrong in all whose results show it.
+const UNREAD: &[(&str, &[Mistake])] = &[
+    (
+        "Resize",
+        &[
+            Mistake::Attribute("mode"),
+            Mistake::Attribute("coordinate_transformation_mode"),
+            Mistake::Attribute("nearest_mode"),
+            Mistake::Attribute("cubic_coeff_a"),
+            Mistake::Attribute("antialias"),
+        ],
+    ),
+    ("AffineGrid", &[Mistake::Attribute("align_corners")]),
+    ("RoiAlign", &[Mistake::Attribute("mode"), Mistake::Attribute("coordinate_transformation_mode")]),
+    ("DeformConv", &[Mistake::Operand(4)]),
+    ("RNN", &[Mistake::Operand(3), Mistake::Operand(5), Mistake::Attribute("clip")]),
+    ("GRU", &[Mistake::Operand(5), Mistake::Attribute("linear_before_reset")]),
+    ("LSTM", &[Mistake::Operand(6), Mistake::Operand(7), Mistake::Attribute("input_forget")]),
+    (
+        "Attention",
+        &[
+            Mistake::Operand(3),
+            Mistake::Attribute("is_causal"),
+            Mistake::Attribute("scale"),
+            Mistake::Attribute("softcap"),
+        ],
+    ),
+    ("RotaryEmbedding", &[Mistake::Attribute("interleaved")]),
+    ("TensorScatter", &[Mistake::Operand(2)]),
+    ("NegativeLogLikelihoodLoss", &[Mistake::Operand(2), Mistake::Attribute("ignore_index")]),
+    ("SoftmaxCrossEntropyLoss", &[Mistake::Operand(2), Mistake::Attribute("ignore_index")]),
+    ("MatMulInteger", &[Mistake::Operand(2), Mistake::Operand(3)]),
+    ("ConvInteger", &[Mistake::Operand(2), Mistake::Operand(3)]),
+    ("QLinearMatMul", &[Mistake::Zero(2), Mistake::Zero(5), Mistake::Zero(7)]),
+    ("QLinearConv", &[Mistake::Zero(2), Mistake::Operand(8)]),
+    ("Binarizer", &[Mistake::Attribute("threshold")]),
+    ("DFT", &[Mistake::Attribute("inverse"), Mistake::Operand(1)]),
+    ("STFT", &[Mistake::Operand(2)]),
+    ("HannWindow", &[Mistake::Attribute("periodic")]),
+    ("LinearRegressor", &[Mistake::Attribute("intercepts")]),
+    ("SVMRegressor", &[Mistake::Attribute("kernel_type")]),
+];
+
+/// Whose results are one element along the last axis, so that they are the same backwards.
+const SINGLE: &[&str] = &["SVMRegressor"];
+
+/// Whose results have no more bits than a narrower dtype holds.
+const SHORT: &[&str] = &["QLinearMatMul", "QLinearConv", "Binarizer"];
+
+/// Every fault, operator by operator.
+pub fn all() -> impl Iterator<Item = WrongOperator> {
+    forms::composite::all().flat_map(|operator| {
+        let unread = UNREAD.iter().filter(|(name, _)| *name == operator.name).flat_map(|(_, unread)| *unread);
+        let shows = |mistake: &Mistake| match mistake {
+            Mistake::Backwards => !SINGLE.contains(&operator.name),
+            _ => !SHORT.contains(&operator.name),
+        };
+        let each = [Mistake::Backwards, Mistake::Narrow].into_iter().filter(move |mistake| shows(mistake));
+        each.chain(unread.copied()).map(move |mistake| WrongOperator { operator, mistake })
+    })
+}
+
+impl WrongOperator {
+    /// What the implementation makes of a program; `None` where the mistake is no part of it.
+    fn of(&self, program: &Program) -> Option<Program> {
+        let mut wrong = program.clone();
+        let nodes = &wrong.main.body.nodes;
+        let at = nodes.iter().position(|node| node.rest.op_type() == self.operator.name)?;
+        match self.mistake {
+            Mistake::Attribute(name) => {
+                let attributes = &mut wrong.main.body.nodes[at].attributes;
+                let before = attributes.len();
+                attributes.retain(|attribute| attribute.rest.name() != name);
+                (attributes.len() < before).then_some(wrong)
+            }
+            Mistake::Operand(slot) => {
+                wrong.main.body.nodes[at].inputs.get_mut(slot)?.take()?;
+                Some(wrong)
+            }
+            Mistake::Zero(slot) => {
+                let value = (*nodes[at].inputs.get(slot)?)?;
+                let initializer = wrong.main.body.initializers.iter_mut().find(|i| i.value == value)?;
+                let right = onnx::tensor::from_proto(&initializer.tensor, External::Refuse).ok()?;
+                let zeros = Tensor::from_i128_fn(&right.ty(), |_| 0);
+                initializer.tensor = TensorProto { name: None, ..onnx::tensor::to_proto("", &zeros) };
+                (zeros != right).then_some(wrong)
+            }
+            Mistake::Backwards => {
+                let list = |wrong: &mut Program, number: i64| constant(wrong, DType::I64, &[1], number);
+                let bounds = [-1, i64::MIN, -1, -1].map(|number| Some(list(&mut wrong, number)));
+                after(wrong, at, |value, result| {
+                    vec![Node::new("Slice", [&[Some(value)], &bounds[..]].concat(), vec![Some(result)])]
+                })
+            }
+            Mistake::Narrow => {
+                let dtype = program
+                    .main
+                    .body
+                    .outputs
+                    .first()
+                    .and_then(|port| onnx::import::declared_dtype(&port.declared))?;
+                let narrow = if dtype.is_float() { narrower_float(dtype) } else { DType::I8 };
+                if dtype == narrow || dtype == DType::U8 {
+                    return None;
+                }
+                let between = wrong.main.fresh("narrow");
+                let cast = |from, to, dtype: DType| {
+                    Node::new("Cast", vec![Some(from)], vec![Some(to)]).with_int("to", code_of(dtype).into())
+                };
+                after(wrong, at, |value, result| {
+                    vec![cast(value, between, narrow), cast(between, result, dtype)]
+                })
+            }
+        }
+    }
+}
+
+fn narrower_float(dtype: DType) -> DType {
+    match dtype {
+        DType::F64 => DType::F32,
+        _ => DType::BF16,
+    }
+}
+
+fn constant(program: &mut Program, dtype: DType, shape: &[i64], number: i64) -> onnx::program::ValueId {
+    let tensor = Tensor::from_i128_fn(&Type::new(dtype, shape.to_vec()), |_| number.into());
+    let mut initializers = std::mem::take(&mut program.main.body.initializers);
+    let value = program.main.constant("bound", &tensor, &mut initializers);
+    program.main.body.initializers = initializers;
+    value
+}
+
+/// The program with nodes between the first result of a node and what it is known as.
+fn after(
+    mut program: Program,
+    at: usize,
+    nodes: impl FnOnce(onnx::program::ValueId, onnx::program::ValueId) -> Vec<Node>,
+) -> Option<Program> {
+    let result = *program.main.body.nodes[at].outputs.first()?.as_ref()?;
+    let right = program.main.fresh("right");
+    program.main.body.nodes[at].outputs[0] = Some(right);
+    program.main.body.declared.retain(|said| said.value != Some(result));
+    let nodes = nodes(right, result);
+    program.main.body.nodes.splice(at + 1..at + 1, nodes);
+    Some(program)
+}
+
+/// The case after which the reference finds a fault, of so many with the operator alone; `None` if it does not.
+pub fn found_after(fault: &WrongOperator, seed: u64, cases: u64) -> Result<Option<u64>> {
+    let right = target(&[]).context(crate::engines::NO_LEVEL)?;
+    let each = [(fault.operator.name, fault.operator.dtypes)].into();
+    let composites = Composites { share: 1.0, each };
+    let maker = Maker::new(seed, Settings { operators: BTreeSet::new(), composites, ..Settings::default() });
+    for index in 0..cases {
+        let Ok(case) = maker.make(index) else { continue };
+        let Some(wrong) = case.program.as_ref().and_then(|program| fault.of(program)) else { continue };
+        let interface = ir::Interface::of(&case.model);
+        let outcome = right.run(&onnx::encode(&wrong.write()), &case.inputs, &interface)?.outcome;
+        if matches!(outcome, Outcome::Outputs(_)) && Reference::of(&case)?.ask(&outcome).alarms[FIRST] {
+            return Ok(Some(index + 1));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many cases a fault may take.
+    const CASES: u64 = 300;
+
+    #[test]
+    fn every_operator_has_faults_and_each_is_found() {
+        let mut missed = Vec::new();
+        for composite in forms::composite::all() {
+            let faults = all().filter(|fault| fault.operator.name == composite.name).count();
+            assert!(faults >= 2, "{} has {faults} faults", composite.name);
+        }
+        for fault in all() {
+            if found_after(&fault, 1, CASES).expect("a target").is_none() {
+                missed.push(format!("{}: {:?}", fault.operator.name, fault.mistake));
+            }
+        }
+        assert!(missed.is_empty(), "not found: {}", missed.join(", "));
+    }
+}

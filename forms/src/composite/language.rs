@@ -1,0 +1,124 @@
+//! Language models, and the losses that networks are trained with.
+
+use ir::{DType, DTypes};
+
+use super::piece::Piece;
+use super::{Composite, REALS};
+
+pub(super) const ALL: &[Composite] = &[
+    Composite::new("Attention", 23, REALS, attention),
+    Composite::new(
+        "RotaryEmbedding",
+        23,
+        DTypes::of(&[DType::F16, DType::BF16, DType::F32]),
+        rotary_embedding,
+    ),
+    Composite::new("TensorScatter", 24, DTypes::IR4, tensor_scatter),
+    Composite::new("NegativeLogLikelihoodLoss", 13, REALS, |p| loss(p, false)),
+    Composite::new("SoftmaxCrossEntropyLoss", 13, REALS, |p| loss(p, true)),
+];
+
+fn attention(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (batch, heads, queries, keys) = (p.size(1..=2), p.size(1..=2), p.size(1..=4), p.size(1..=4));
+    let (width, value_width, shared) = (p.size(1..=4), p.size(1..=4), p.size(1..=2));
+    let query_heads = heads * shared;
+    let is_flat = p.chance(0.4);
+    let shape = |heads: i64, count: i64, width: i64| {
+        if is_flat { vec![batch, count, heads * width] } else { vec![batch, heads, count, width] }
+    };
+    p.of(dtype, &shape(query_heads, queries, width));
+    p.of(dtype, &shape(heads, keys, width));
+    p.of(dtype, &shape(heads, keys, value_width));
+    if is_flat {
+        p.int("q_num_heads", query_heads);
+        p.int("kv_num_heads", heads);
+    }
+    let has_past = p.chance(0.3);
+    let past = if has_past { p.size(1..=3) } else { 0 };
+    p.perhaps(0.4, dtype, &[queries, past + keys]);
+    if has_past {
+        p.of(dtype, &[batch, heads, past, width]);
+        p.of(dtype, &[batch, heads, past, value_width]);
+        p.results = 3;
+    }
+    if p.chance(0.3) {
+        p.int("is_causal", 1);
+    }
+    if p.chance(0.3) {
+        p.float("scale", 0.25);
+    }
+    if p.chance(0.2) {
+        p.float("softcap", 2.0);
+    }
+    Some(())
+}
+
+fn rotary_embedding(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (batch, heads, steps, half) = (p.size(1..=2), p.size(1..=2), p.size(1..=4), p.size(1..=3));
+    let is_flat = p.chance(0.4);
+    let width = 2 * half;
+    let x = if is_flat { vec![batch, steps, heads * width] } else { vec![batch, heads, steps, width] };
+    p.of(dtype, &x);
+    if is_flat {
+        p.int("num_heads", heads);
+    }
+    let rotated = if p.chance(0.3) && half > 1 { half - 1 } else { half };
+    if rotated < half {
+        p.int("rotary_embedding_dim", 2 * rotated);
+    }
+    let is_by_place = p.chance(0.5);
+    let places = steps + p.size(0..=2);
+    let cache = if is_by_place { vec![places, rotated] } else { vec![batch, steps, rotated] };
+    p.of(dtype, &cache);
+    p.of(dtype, &cache);
+    if is_by_place {
+        let ids: Vec<i64> = (0..batch * steps).map(|_| p.size(0..=places - 1)).collect();
+        p.integers(DType::I64, &[batch, steps], &ids);
+    }
+    p.flag("interleaved");
+    Some(())
+}
+
+fn tensor_scatter(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (batch, heads, most, width) = (p.size(1..=2), p.size(1..=2), p.size(2..=5), p.size(1..=3));
+    let new = p.size(1..=most);
+    p.of(dtype, &[batch, heads, most, width]);
+    p.of(dtype, &[batch, heads, new, width]);
+    let is_circular = p.chance(0.4);
+    let last = if is_circular { most - 1 } else { most - new };
+    let places: Vec<i64> = (0..batch).map(|_| p.size(0..=last)).collect();
+    p.integers(DType::I64, &[batch], &places);
+    if is_circular {
+        p.text("mode", "circular");
+    }
+    Some(())
+}
+
+fn loss(p: &mut Piece<'_>, of_logits: bool) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (batch, classes) = (p.size(1..=4), p.size(1..=5));
+    let rest: Vec<i64> = (0..p.size(0..=2)).map(|_| p.size(1..=3)).collect();
+    p.of(dtype, &[&[batch, classes][..], &rest].concat());
+    let shape = [&[batch][..], &rest].concat();
+    let ignored = p.chance(0.4).then(|| p.size(0..=classes - 1));
+    let count: i64 = shape.iter().product();
+    let mut labels: Vec<i64> = (0..count).map(|_| p.size(0..=classes - 1)).collect();
+    // A mean of nothing is undefined.
+    if let Some(ignored) = ignored.filter(|_| classes > 1) {
+        labels[0] = (ignored + 1) % classes;
+        p.int("ignore_index", ignored);
+    }
+    let whole = p.choose(&[DType::I64, DType::I32])?;
+    p.integers(whole, &shape, &labels);
+    if p.chance(0.4) {
+        p.of(dtype, &[classes]);
+    }
+    p.word("reduction", &["mean", "sum", "none"])?;
+    if of_logits && p.chance(0.5) {
+        p.results = 2;
+    }
+    Some(())
+}

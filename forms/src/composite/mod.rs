@@ -1,0 +1,180 @@
+//! Operators that this program reads by writing them out, drawn and put into graphs.
+//!
+//! Of Resize, LSTM or Attention there is no type rule and no meaning here: where a model has one, import writes it out in operators
+//! that have. The other way round, such an operator is drawn as a node with its operands, written out by that same import, and
+//! what that gives is appended to a drawn graph. Value search, the reference and its bounds work on that as on any graph. Then
+//! the nodes are folded into the one that they were written out from ([`fold`](Placed)), and that is what targets get. The law
+//! that all forms keep, that the program leads back to the graph, holds of these because import is what made the graph.
+//!
+//! What an operator reads from values that depend on inputs (the regions of RoiAlign, say) is a constant here: what import makes of
+//! the node must not hang on values that are searched for later.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`piece`] | what a draw has at hand: dtypes, operands, attributes |
+//! | `place` | writing an operator out, and folding it again |
+//! | `vision`, `recurrent`, `language`, `integral`, `signal`, `learning` | the operators, by what they are for |
+
+mod integral;
+mod language;
+mod learning;
+pub mod piece;
+mod place;
+mod recurrent;
+mod signal;
+mod vision;
+
+use graphgen::Composites;
+use ir::{DType, DTypes, NodeId, Stream};
+use ops::Model;
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+
+use piece::{Bounds, Piece};
+pub use place::Placed;
+
+/// An operator that is written out in others where it is read.
+#[derive(Clone, Copy)]
+pub struct Composite {
+    /// Its name.
+    pub name: &'static str,
+    /// Its domain; empty for ONNX's default one.
+    pub domain: &'static str,
+    /// The first opset of ONNX's default domain in which it is drawn.
+    pub since: u32,
+    /// The dtypes that its first operand of numbers may have.
+    pub dtypes: DTypes,
+    /// Draws a use of it; `None` where the bounds leave no room for one.
+    pub(crate) draw: fn(&mut Piece<'_>) -> Option<()>,
+}
+
+/// Dtypes that are floats in all opsets of an operator.
+const REALS: DTypes = DTypes::of(&[DType::F16, DType::F32, DType::F64]);
+
+/// The domain of classical models.
+const LEARNING: &str = "ai.onnx.ml";
+
+impl Composite {
+    /// An operator of ONNX's default domain.
+    const fn new(
+        name: &'static str,
+        since: u32,
+        dtypes: DTypes,
+        draw: fn(&mut Piece<'_>) -> Option<()>,
+    ) -> Self {
+        Self { name, domain: "", since, dtypes, draw }
+    }
+
+    /// An operator of classical models, on f32.
+    const fn learning(name: &'static str, draw: fn(&mut Piece<'_>) -> Option<()>) -> Self {
+        Self { name, domain: LEARNING, since: 13, dtypes: DTypes::of(&[DType::F32]), draw }
+    }
+
+    /// A use of the operator within bounds, in place of nothing: a model with its inputs as variables, and where the nodes are.
+    pub fn alone(&self, opset: u32, dtype: DType, stream: Stream) -> Option<(Model, Vec<NodeId>, Placed)> {
+        let mut model = Model::new(opset, ops::Graph::new());
+        let mut constants = Vec::new();
+        let bounds = Bounds { dtypes: DTypes::IR4, first: DTypes::of(&[dtype]) };
+        let placed = place::place(self, &mut model, &mut constants, &[], bounds, &mut stream.rng())?;
+        Some((model, constants, placed))
+    }
+}
+
+/// Every such operator.
+pub fn all() -> impl Iterator<Item = &'static Composite> {
+    [vision::ALL, recurrent::ALL, language::ALL, integral::ALL, signal::ALL, learning::ALL]
+        .into_iter()
+        .flatten()
+}
+
+/// The operator of that name.
+pub fn find(name: &str) -> Option<&'static Composite> {
+    all().find(|composite| composite.name == name)
+}
+
+/// All of them on all dtypes, in a share of models that leaves most to the operators that graphs are made of.
+pub fn usual() -> Composites {
+    Composites { share: 0.12, each: all().map(|composite| (composite.name, composite.dtypes)).collect() }
+}
+
+/// Those that may occur in an opset, with the dtypes of their first operands.
+fn available(
+    settings: &graphgen::Settings,
+    opset: u32,
+) -> impl Iterator<Item = (&'static Composite, DTypes)> {
+    all()
+        .filter(move |composite| composite.since <= opset)
+        .filter_map(|composite| {
+            let dtypes = settings.composites.each.get(composite.name)?;
+            Some((composite, dtypes.intersection(settings.wanted).intersection(settings.dtypes)))
+        })
+        .filter(|(_, dtypes)| !dtypes.is_empty())
+}
+
+/// The opsets in which one of those that may occur is there, up to the settings'.
+pub fn opsets(settings: &graphgen::Settings) -> impl Iterator<Item = u32> {
+    let all = *ir::graph::OPSETS.start()..=settings.opset;
+    all.filter(|&opset| available(settings, opset).next().is_some())
+}
+
+/// How often another one is drawn where a draw finds no room.
+const TRIES: u64 = 6;
+
+/// The most in one model.
+const MOST: u32 = 2;
+
+/// The model of an opset with such operators appended, written out, in the share of models that is asked for; and where their
+/// nodes are. What became constants that values are to be found for is added to these.
+pub fn compose(
+    model: &mut Model,
+    constants: &mut Vec<NodeId>,
+    settings: &graphgen::Settings,
+    stream: Stream,
+) -> Vec<Placed> {
+    let share = settings.composites.share;
+    let mut rng = stream.rng();
+    let there: Vec<(&Composite, DTypes)> = available(settings, model.opset).collect();
+    if there.is_empty() || !rng.random_bool(share.clamp(0.0, 1.0)) {
+        return Vec::new();
+    }
+    let mut placed: Vec<Placed> = Vec::new();
+    let count = if rng.random_bool(0.2) { MOST } else { 1 };
+    for number in 0..count {
+        let stream = stream.at(number.into());
+        let next = (0..TRIES).find_map(|attempt| {
+            let mut rng = stream.at(attempt).rng();
+            let (composite, dtypes) = there.choose(&mut rng)?;
+            let bounds = Bounds { dtypes: settings.dtypes, first: *dtypes };
+            place::place(composite, model, constants, &placed, bounds, &mut rng)
+        });
+        placed.extend(next);
+    }
+    placed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_a_name_of_its_own_and_is_read_by_import_alone() {
+        for composite in all() {
+            let Composite { name, domain, .. } = composite;
+            assert_eq!(all().filter(|other| other.name == *name).count(), 1, "{name} is there twice");
+            assert!(onnx::import::knows(domain, name), "{name} is not read");
+            assert!(ops::find(name).is_none(), "{name} is an operator of ours");
+        }
+    }
+
+    #[test]
+    fn most_draws_of_each_on_each_dtype_find_room() {
+        for composite in all() {
+            for dtype in composite.dtypes.iter() {
+                let opset = *ir::graph::OPSETS.end();
+                let draw = |seed| composite.alone(opset, dtype, Stream::new(seed)).is_some();
+                let drawn = (0..40).filter(|&seed| draw(seed)).count();
+                assert!(drawn >= 20, "{} on {dtype}: {drawn} of 40 draws find room", composite.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! What the draw of an operator has at hand.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use ir::{Choices, DType, DTypes, NodeId, NodeKind, Tensor, Type, Value};
+use onnx::proto::AttributeProto;
+use onnx::proto::attribute_proto::AttributeType;
+use ops::Graph;
+use ops::operator::elements;
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+
+/// The share of operands that are values which are there, where one fits.
+const LIVE: f64 = 0.6;
+
+/// The share of new operands that are constants.
+const CONSTANT: f64 = 0.3;
+
+/// The most elements of a value that is taken as an operand.
+const LARGEST: u64 = 512;
+
+/// The dtypes in use.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Those of all values.
+    pub dtypes: DTypes,
+    /// Those of the first operand of numbers.
+    pub first: DTypes,
+}
+
+/// An operand of a node.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Operand {
+    /// One that is left out.
+    Absent,
+    /// A value of the graph.
+    Value(Value),
+    /// A constant that belongs to the node: what it computes hangs on it.
+    Parameter(Tensor),
+}
+
+/// A node under way, with the graph that it is appended to.
+pub struct Piece<'r> {
+    pub(crate) opset: u32,
+    pub(crate) graph: Graph,
+    /// The constants of the graph that values are to be found for.
+    pub(crate) constants: Vec<NodeId>,
+    pub(crate) operands: Vec<Operand>,
+    pub(crate) attributes: Vec<AttributeProto>,
+    /// How many results are asked for.
+    pub(crate) results: usize,
+    /// Nodes whose results are not to be used.
+    hidden: BTreeSet<NodeId>,
+    bounds: Bounds,
+    rng: &'r mut Choices,
+}
+
+impl<'r> Piece<'r> {
+    pub(crate) fn new(
+        opset: u32,
+        graph: Graph,
+        constants: Vec<NodeId>,
+        hidden: BTreeSet<NodeId>,
+        bounds: Bounds,
+        rng: &'r mut Choices,
+    ) -> Self {
+        let (operands, attributes) = (Vec::new(), Vec::new());
+        Self { opset, graph, constants, operands, attributes, results: 1, hidden, bounds, rng }
+    }
+
+    /// One of several.
+    pub(crate) fn choose<T: Clone>(&mut self, all: &[T]) -> Option<T> {
+        all.choose(self.rng).cloned()
+    }
+
+    /// True in so many of all draws.
+    pub(crate) fn chance(&mut self, share: f64) -> bool {
+        self.rng.random_bool(share)
+    }
+
+    /// A number.
+    pub(crate) fn size(&mut self, range: RangeInclusive<i64>) -> i64 {
+        self.rng.random_range(range)
+    }
+
+    /// A dtype of the first operand of numbers.
+    pub(crate) fn dtype(&mut self) -> Option<DType> {
+        let all: Vec<DType> = self.bounds.first.intersection(self.bounds.dtypes).iter().collect();
+        if all.contains(&DType::F32) && self.chance(0.4) { Some(DType::F32) } else { self.choose(&all) }
+    }
+
+    /// A dtype of another operand.
+    pub(crate) fn other_dtype(&mut self, among: DTypes) -> Option<DType> {
+        let all: Vec<DType> = among.intersection(self.bounds.dtypes).iter().collect();
+        self.choose(&all)
+    }
+
+    /// The next operand: a value of the dtype that is there and has as many axes, or a new one.
+    pub(crate) fn any(&mut self, dtype: DType, ranks: RangeInclusive<usize>) -> Type {
+        let is_fit = |ty: &Type| {
+            ty.dtype == dtype && ranks.contains(&ty.rank()) && (1..=LARGEST).contains(&elements(ty))
+        };
+        let live = self.live(is_fit);
+        match live.choose(self.rng).copied() {
+            Some(value) if self.chance(LIVE) => {
+                self.operands.push(Operand::Value(value));
+                self.graph.ty(value).clone()
+            }
+            _ => {
+                let rank = self.rng.random_range(ranks);
+                let shape: Vec<i64> = (0..rank).map(|_| self.size(1..=5)).collect();
+                self.of(dtype, &shape)
+            }
+        }
+    }
+
+    /// The next operand: a value of this type that is there, or a new one.
+    pub(crate) fn of(&mut self, dtype: DType, shape: &[i64]) -> Type {
+        let ty = Type::new(dtype, shape.to_vec());
+        let live = self.live(|other| *other == ty);
+        let value = match live.choose(self.rng).copied() {
+            Some(value) if self.chance(LIVE) => value,
+            _ if self.chance(CONSTANT) => {
+                let value = self.graph.constant(zeros(&ty));
+                self.constants.push(value.node);
+                value
+            }
+            _ => {
+                let taken: Vec<&str> = self.graph.variables().map(|(_, name, _)| name).collect();
+                let name = (0..).map(|i| format!("x{i}")).find(|name| !taken.contains(&name.as_str()));
+                self.graph.variable(name.unwrap_or_default(), ty.clone())
+            }
+        };
+        self.operands.push(Operand::Value(value));
+        ty
+    }
+
+    /// The same in so many of all draws; otherwise it is left out.
+    pub(crate) fn perhaps(&mut self, share: f64, dtype: DType, shape: &[i64]) -> bool {
+        let is_there = self.chance(share);
+        if is_there {
+            self.of(dtype, shape);
+        } else {
+            self.absent();
+        }
+        is_there
+    }
+
+    /// Values that are there, but for constants that are not free, and what is inside of other operators.
+    fn live(&self, is_fit: impl Fn(&Type) -> bool) -> Vec<Value> {
+        let values = self.graph.iter().flat_map(|(id, node)| {
+            let is_free = !matches!(node.kind, NodeKind::Constant(_)) || self.constants.contains(&id);
+            let is_taken = is_free && !self.hidden.contains(&id);
+            (0..if is_taken { node.outputs.len() } else { 0 }).map(move |port| Value::new(id, port))
+        });
+        values.filter(|&value| is_fit(self.graph.ty(value))).collect()
+    }
+
+    /// No operand in the next place.
+    pub(crate) fn absent(&mut self) {
+        self.operands.push(Operand::Absent);
+    }
+
+    /// The next operand: a constant that the node hangs on.
+    pub(crate) fn parameter(&mut self, tensor: Tensor) {
+        self.operands.push(Operand::Parameter(tensor));
+    }
+
+    /// The next operand: such a constant of int64 with one axis.
+    pub(crate) fn list(&mut self, numbers: &[i64]) {
+        self.integers(DType::I64, &[numbers.len() as i64], numbers);
+    }
+
+    /// The next operand: such a constant of integers.
+    pub(crate) fn integers(&mut self, dtype: DType, shape: &[i64], numbers: &[i64]) {
+        let ty = Type::new(dtype, shape.to_vec());
+        self.parameter(Tensor::from_i128_fn(&ty, |i| numbers[i].into()));
+    }
+
+    /// The next operand: such a constant of floats.
+    pub(crate) fn reals(&mut self, dtype: DType, shape: &[i64], numbers: &[f64]) {
+        let ty = Type::new(dtype, shape.to_vec());
+        self.parameter(Tensor::from_f64_fn(&ty, |i| numbers[i]));
+    }
+
+    fn attribute(&mut self, name: &str, kind: AttributeType, rest: AttributeProto) {
+        self.attributes.push(AttributeProto {
+            name: Some(name.to_owned()),
+            r#type: Some(kind as i32),
+            ..rest
+        });
+    }
+
+    /// An integer.
+    pub(crate) fn int(&mut self, name: &str, value: i64) {
+        self.attribute(
+            name,
+            AttributeType::Int,
+            AttributeProto { i: Some(value), ..AttributeProto::default() },
+        );
+    }
+
+    /// An attribute that is 0 or 1, and left out in half of the draws where it is 0.
+    pub(crate) fn flag(&mut self, name: &str) -> bool {
+        let is_set = self.chance(0.5);
+        if is_set || self.chance(0.5) {
+            self.int(name, is_set.into());
+        }
+        is_set
+    }
+
+    /// A list of integers.
+    pub(crate) fn ints(&mut self, name: &str, values: &[i64]) {
+        let rest = AttributeProto { ints: values.to_vec(), ..AttributeProto::default() };
+        self.attribute(name, AttributeType::Ints, rest);
+    }
+
+    /// A float.
+    pub(crate) fn float(&mut self, name: &str, value: f32) {
+        self.attribute(
+            name,
+            AttributeType::Float,
+            AttributeProto { f: Some(value), ..AttributeProto::default() },
+        );
+    }
+
+    /// A list of floats.
+    pub(crate) fn floats(&mut self, name: &str, values: &[f32]) {
+        let rest = AttributeProto { floats: values.to_vec(), ..AttributeProto::default() };
+        self.attribute(name, AttributeType::Floats, rest);
+    }
+
+    /// A word.
+    pub(crate) fn text(&mut self, name: &str, value: &str) {
+        let rest = AttributeProto { s: Some(value.as_bytes().to_vec()), ..AttributeProto::default() };
+        self.attribute(name, AttributeType::String, rest);
+    }
+
+    /// A list of words.
+    pub(crate) fn texts(&mut self, name: &str, values: &[&str]) {
+        let strings = values.iter().map(|value| value.as_bytes().to_vec()).collect();
+        self.attribute(name, AttributeType::Strings, AttributeProto { strings, ..AttributeProto::default() });
+    }
+
+    /// One of several words, which is left out in some draws where it is the first of them: the default.
+    pub(crate) fn word(&mut self, name: &str, values: &[&'static str]) -> Option<&'static str> {
+        let value = self.choose(values)?;
+        if value != values[0] || self.chance(0.5) {
+            self.text(name, value);
+        }
+        Some(value)
+    }
+
+    /// Floats of a quarter's steps between −2 and 2: sums and products of a few are exact.
+    pub(crate) fn quarters(&mut self, count: i64) -> Vec<f32> {
+        (0..count).map(|_| self.size(-8..=8) as f32 / 4.0).collect()
+    }
+}
+
+fn zeros(ty: &Type) -> Tensor {
+    if ty.dtype.is_float() { Tensor::from_f64_fn(ty, |_| 0.0) } else { Tensor::from_i128_fn(ty, |_| 0) }
+}

@@ -1,0 +1,69 @@
+//! Operators that are written out where they are read: on which dtypes a target lacks them.
+//!
+//! There are no forms of them to learn, so that what is refused in one use of several is drawn all the same: an answer "unsupported"
+//! is counted where it is given.
+
+use std::collections::BTreeMap;
+
+use forms::Composite;
+use ir::{DType, DTypes, Stream};
+use worker::WorkerError;
+
+use super::uses::Runner;
+use crate::case::{self, Case};
+use crate::support::Support;
+
+/// How many uses are tried on each dtype.
+const USES: u64 = 4;
+
+/// How many are drawn for one that is tried.
+const DRAWS: u64 = 8;
+
+/// The dtypes on which a target says of every use of an operator that it lacks it.
+pub(super) fn lacking(
+    runner: &Runner<'_>,
+    support: &Support,
+    opset: Option<u32>,
+) -> Result<BTreeMap<&'static str, DTypes>, WorkerError> {
+    let newest = opset.unwrap_or(*ir::graph::OPSETS.end()).min(*ir::graph::OPSETS.end());
+    let all: Vec<(&Composite, DType)> = forms::composite::all()
+        .flat_map(|composite| {
+            composite.dtypes.intersection(support.dtypes).iter().map(move |on| (composite, on))
+        })
+        .collect();
+    let lacks = runner.each(&all, |&(composite, dtype)| lacks(runner, composite, dtype, newest))?;
+    let mut lacking: BTreeMap<&'static str, DTypes> = BTreeMap::new();
+    for ((composite, dtype), _) in all.iter().zip(lacks).filter(|(_, lacks)| *lacks) {
+        let known = lacking.entry(composite.name).or_insert(DTypes::NONE);
+        *known = known.with(*dtype);
+    }
+    Ok(lacking)
+}
+
+fn lacks(runner: &Runner<'_>, composite: &Composite, dtype: DType, opset: u32) -> Result<bool, WorkerError> {
+    if composite.since > opset {
+        return Ok(true);
+    }
+    let stream = Stream::new(super::uses::SEED).child("probe").child(composite.name).child(dtype.name());
+    let uses = (0..USES).filter_map(|number| {
+        (0..DRAWS).find_map(|draw| case(composite, dtype, opset, stream.at(number).at(draw)))
+    });
+    let mut is_tried = false;
+    for case in uses {
+        is_tried = true;
+        if runner.lacks(&case)?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(is_tried)
+}
+
+/// A use alone, with values on which everything is defined.
+fn case(composite: &Composite, dtype: DType, opset: u32, stream: Stream) -> Option<Case> {
+    let (model, constants, placed) = composite.alone(opset, dtype, stream)?;
+    let case = Case { composites: vec![placed], ..Case::bare(model) };
+    let case = case::Maker::fill(case, &constants, stream.child("values")).ok()?;
+    let none = graphgen::Forms::default();
+    let written = forms::write(&case.model, &case.inputs, &case.composites, &none, stream)?;
+    case.all_defined.then(|| Case { onnx: onnx::encode(&written.program.write()), ..case })
+}

@@ -1,0 +1,130 @@
+//! The operators of a program that are written out in others where they are read: each alone.
+//!
+//! Of Resize or LSTM the model that a program leads to has only what it is written out in. So a target that is wrong about such an
+//! operator is right about that model; and the node alone, on the values that the reference has for its operands, is a program
+//! that leads to its part of the model.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use interp::{Profile, Taps};
+use ir::{Datum, Tensor, Type};
+use onnx::export::value_info;
+use onnx::program::{Node, Port, Program, ValueId};
+use onnx::proto::{ValueInfoProto, attribute_proto::AttributeType};
+
+use crate::forms::{Led, lead};
+use crate::reduce::Problem;
+
+/// A node of a program alone, with the values of its operands.
+pub(crate) struct Composite {
+    /// Its operator.
+    pub(crate) name: String,
+    /// The types of its operands.
+    pub(crate) types: Vec<Option<Type>>,
+    /// The node alone.
+    pub(crate) problem: Problem,
+}
+
+/// Whether a node is an operator that is written out: one that is read, of which there is none of ours, and that holds no bodies.
+pub(crate) fn is_composite(node: &Node) -> bool {
+    let name = node.rest.op_type();
+    let is_read = onnx::import::knows(node.rest.domain(), name);
+    is_read && ops::find(name).is_none() && node.bodies().next().is_none()
+}
+
+/// Each such operator of the main graph alone, in the order of the graph. One whose operands or results are no tensors is left out.
+pub(crate) fn composites(program: &Program, inputs: &BTreeMap<String, Datum>) -> Vec<Composite> {
+    let nodes = program.main.body.nodes.iter().filter(|node| is_composite(node));
+    nodes.filter_map(|node| alone(program, node, inputs)).collect()
+}
+
+fn alone(program: &Program, node: &Node, inputs: &BTreeMap<String, Datum>) -> Option<Composite> {
+    let operands: BTreeSet<ValueId> = node.inputs.iter().flatten().copied().collect();
+    let body = &program.main.body;
+    let is_constant = |value: ValueId| {
+        body.initializers.iter().any(|i| i.value == value)
+            && body.inputs.iter().all(|port| port.value != value)
+    };
+    let open: Vec<ValueId> = operands.iter().copied().filter(|&value| !is_constant(value)).collect();
+    let values = values(program, &open, inputs)?;
+    let mut only = program.clone();
+    let main = &mut only.main.body;
+    main.nodes = vec![node.clone()];
+    main.declared.clear();
+    main.initializers
+        .retain(|initializer| operands.contains(&initializer.value) && is_constant(initializer.value));
+    let port = |value: ValueId, declared: ValueInfoProto| Port { value, declared };
+    let declared = |tensor: &Tensor| ValueInfoProto { name: None, ..value_info("", &tensor.ty()) };
+    main.inputs = open.iter().zip(&values).map(|(&value, tensor)| port(value, declared(tensor))).collect();
+    main.outputs =
+        node.outputs.iter().flatten().map(|&value| port(value, ValueInfoProto::default())).collect();
+    let named = open.iter().zip(&values);
+    let named = named.map(|(&value, tensor)| (program.main.name(value).to_owned(), tensor.clone().into()));
+    let problem = Problem::of_program(only, &named.collect()).ok()?;
+    let constants = body.initializers.iter().filter(|i| is_constant(i.value));
+    let mut types: BTreeMap<ValueId, Type> =
+        constants.filter_map(|i| Some((i.value, onnx::tensor::type_of(&i.tensor).ok()?))).collect();
+    types.extend(open.iter().copied().zip(values.iter().map(Tensor::ty)));
+    let types = node.inputs.iter().map(|operand| types.get(operand.as_ref()?).cloned()).collect();
+    Some(Composite { name: node.rest.op_type().to_owned(), types, problem })
+}
+
+/// What the reference has for some values of a program.
+fn values(program: &Program, of: &[ValueId], inputs: &BTreeMap<String, Datum>) -> Option<Vec<Tensor>> {
+    let given = |value: &ValueId| {
+        let is_input = program.main.body.inputs.iter().any(|port| port.value == *value);
+        let known = inputs.get(program.main.name(*value)).filter(|_| is_input)?;
+        known.tensor().cloned()
+    };
+    let computed: Vec<ValueId> = of.iter().copied().filter(|value| given(value).is_none()).collect();
+    let mut tensors: BTreeMap<ValueId, Tensor> = BTreeMap::new();
+    if !computed.is_empty() {
+        let Led { model, inputs, .. } = lead(&program.giving_all(&computed), inputs).ok()?;
+        let outputs = interp::evaluate(&model, &inputs, &Profile::DECLARED, Taps::Outputs).ok()?.outputs;
+        if outputs.len() != computed.len() {
+            return None;
+        }
+        tensors.extend(computed.into_iter().zip(outputs.into_iter().map(|output| output.tensor)));
+    }
+    of.iter().map(|value| given(value).or_else(|| tensors.get(value).cloned())).collect()
+}
+
+/// What a program of one such operator is called: the operator with the words among its attributes, and the names of the others.
+pub(crate) fn name(program: &Program) -> Option<String> {
+    let [node] = &program.main.body.nodes[..] else { return None };
+    if !is_composite(node) {
+        return None;
+    }
+    let mut told: Vec<String> = node
+        .attributes
+        .iter()
+        .map(|attribute| match attribute.rest.r#type() {
+            AttributeType::String => {
+                format!("{}={}", attribute.rest.name(), String::from_utf8_lossy(attribute.rest.s()))
+            }
+            _ => attribute.rest.name().to_owned(),
+        })
+        .collect();
+    told.sort();
+    let op_type = node.rest.op_type();
+    Some(if told.is_empty() { op_type.to_owned() } else { format!("{op_type}({})", told.join(",")) })
+}
+
+/// The program without one of the attributes of its nodes, each in its turn.
+pub(crate) fn without_attributes(program: &Program) -> impl Iterator<Item = Program> {
+    let nodes = program.main.body.nodes.iter().enumerate();
+    let all: Vec<(usize, usize)> = nodes
+        .filter(|(_, node)| is_composite(node))
+        .flat_map(|(at, node)| (0..node.attributes.len()).map(move |attribute| (at, attribute)))
+        .collect();
+    all.into_iter().map(|(at, attribute)| {
+        let mut without = program.clone();
+        without.main.body.nodes[at].attributes.remove(attribute);
+        without
+    })
+}
+
+/// How many attributes such operators of a program state.
+pub(crate) fn attributes(program: &Program) -> usize {
+    program.main.body.nodes.iter().filter(|node| is_composite(node)).map(|node| node.attributes.len()).sum()
+}
