@@ -44,6 +44,16 @@ fn on_best_adapter() -> Result<Box<dyn Engine + Send>, String> {
     Ok(Box::new(OnModels::new(runner)))
 }
 
+/// Our GPU kernels at the level at which workgroups work together wherever they can.
+pub const TEAMS: &str = "wgpu:teams";
+
+/// The same, on the fastest adapter.
+fn in_teams() -> Result<Box<dyn Engine + Send>, String> {
+    let mut gpu = wgpu::Gpu::open(&wgpu::Which::Best).map_err(|e| e.to_string())?;
+    gpu.team(wgpu::Teamwork::Always);
+    Ok(Box::new(OnModels::new(GpuRunner::new(TEAMS, gpu))))
+}
+
 /// Our CPU kernels at the level that runs only where it is named.
 pub const PLAIN: &str = "cpu:plain";
 
@@ -66,6 +76,13 @@ pub const ROWS: &[Row] = &[
     Row {
         name: gpu::NAME,
         host: Host::Here(on_best_adapter),
+        lacks: Lacks::Kernels(wgpu::support),
+        operators: 124,
+        findings: &[],
+    },
+    Row {
+        name: TEAMS,
+        host: Host::Here(in_teams),
         lacks: Lacks::Kernels(wgpu::support),
         operators: 124,
         findings: &[],

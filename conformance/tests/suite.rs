@@ -20,7 +20,8 @@ fn say(line: &str) {
 /// A backend or an engine; `None`, and a line on standard error, where the machine lacks what it needs.
 fn open(name: &str) -> Option<Subject> {
     let row = row::of(name).unwrap_or_else(|| panic!("no row is about {name}"));
-    match (Subject::open(row, Path::new(env!("CARGO_BIN_EXE_conformance-worker"))), engines::needs(name)) {
+    let engine = name.split_once(':').map_or(name, |(engine, _)| engine);
+    match (Subject::open(row, Path::new(env!("CARGO_BIN_EXE_conformance-worker"))), engines::needs(engine)) {
         (Ok(subject), _) => Some(subject),
         (Err(e), Some(what)) => {
             say(&format!("NOT TESTED: `{name}` needs {what}: {e}"));
@@ -51,6 +52,11 @@ fn the_plain_cpu_kernels_conform() {
 #[test]
 fn the_gpu_kernels_conform() {
     conforms(gpu::NAME);
+}
+
+#[test]
+fn the_gpu_kernels_of_workgroups_conform() {
+    conforms(row::TEAMS);
 }
 
 #[test]

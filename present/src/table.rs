@@ -1,5 +1,7 @@
 //! The operators, with the dtypes and backends that have them: generated from the code.
 
+use std::collections::BTreeMap;
+
 use backends::support::Support;
 use graphgen::{Settings, Weights};
 use ir::{DType, DTypes, NodeKind, Stream, Type};
@@ -28,6 +30,19 @@ pub struct Row {
     pub cpu: Vec<&'static str>,
     /// The dtypes our GPU kernels have, on a device with every optional feature.
     pub wgpu: Vec<&'static str>,
+    /// Why they have not the others.
+    pub lacking: Vec<Lacking>,
+}
+
+/// Why our kernels have not some dtypes of an operator, or not in all uses.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Lacking {
+    /// `cpu` or `wgpu`.
+    pub backend: &'static str,
+    /// What the kernels say.
+    pub why: &'static str,
+    /// The dtypes of which they say it.
+    pub dtypes: Vec<&'static str>,
 }
 
 /// How many uses of an operator on a dtype are looked at.
@@ -58,20 +73,33 @@ fn row(spec: &'static Spec) -> Row {
         dtypes: vec![],
         cpu: vec![],
         wgpu: vec![],
+        lacking: vec![],
     };
     for dtype in dtypes.iter() {
         let uses = uses(spec, dtype, opset);
-        let all =
-            |has: &dyn Fn(&Use) -> Support| !uses.is_empty() && uses.iter().all(|u| has(u) == Support::Yes);
         row.dtypes.push(dtype.name());
-        if all(&|u| backends::cpu::support(&u.op, &u.inputs())) {
-            row.cpu.push(dtype.name());
-        }
-        if all(&|u| backends::wgpu::support(&u.op, &u.inputs())) {
-            row.wgpu.push(dtype.name());
+        let lacks = |has: &dyn Fn(&Use) -> Support| {
+            uses.iter().find_map(|u| if let Support::No(why) = has(u) { Some(why) } else { None })
+        };
+        let cpu = lacks(&|u| backends::cpu::support(&u.op, &u.inputs()));
+        let wgpu = lacks(&|u| backends::wgpu::support(&u.op, &u.inputs()));
+        for (backend, has, why) in [("cpu", &mut row.cpu, cpu), ("wgpu", &mut row.wgpu, wgpu)] {
+            match why {
+                None if !uses.is_empty() => has.push(dtype.name()),
+                None => {}
+                Some(why) => lack(&mut row.lacking, backend, why, dtype.name()),
+            }
         }
     }
     row
+}
+
+/// One more dtype that a backend has not, with those that it has not for the same reason.
+fn lack(lacking: &mut Vec<Lacking>, backend: &'static str, why: &'static str, dtype: &'static str) {
+    match lacking.iter_mut().find(|known| known.backend == backend && known.why == why) {
+        Some(known) => known.dtypes.push(dtype),
+        None => lacking.push(Lacking { backend, why, dtypes: vec![dtype] }),
+    }
 }
 
 /// One use of an operator.
@@ -175,7 +203,26 @@ pub fn markdown(rows: &[Row]) -> String {
         full(|r| r.cpu.len()),
         full(|r| r.wgpu.len())
     );
-    out + &written_out::markdown(&written_out::rows()) + &undrawn() + &deviations()
+    out + "\n## Without kernels\n\nWhat uses of an operator on these dtypes there are no kernels for, not all of them in each case, and why.\n\n"
+        + &reasons(rows)
+        + &written_out::markdown(&written_out::rows())
+        + &undrawn()
+        + &deviations()
+}
+
+/// Why there are no kernels, a line for each reason, with the operators and dtypes.
+pub fn reasons(rows: &[Row]) -> String {
+    let mut reasons: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+    for row in rows {
+        for Lacking { backend, why, dtypes } in &row.lacking {
+            let of = format!("{} {}", row.operator, dtypes.join(" "));
+            reasons.entry((backend, why)).or_default().push(of);
+        }
+    }
+    let line = |((backend, why), of): ((&str, &str), Vec<String>)| {
+        format!("- {backend}, {why}: {}.\n", of.join(", "))
+    };
+    reasons.into_iter().map(line).collect::<Vec<_>>().concat()
 }
 
 fn line(row: &Row) -> String {

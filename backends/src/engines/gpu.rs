@@ -4,7 +4,7 @@ use ir::{DTypes, Tensor};
 use ops::Model;
 
 use super::models::Runner;
-use crate::wgpu::{Functions, Gpu, GpuError, Which};
+use crate::wgpu::{Functions, Gpu, GpuError, Teamwork, Which};
 use worker::{Description, EngineError};
 
 /// The name under which the GPU backend is known.
@@ -16,6 +16,10 @@ const OWN: &str = "default";
 /// The level at which they call the driver's, of which a campaign on our kernels would say little: what WGSL promises of them is
 /// little.
 const BUILTINS: &str = "builtins";
+
+/// The level at which workgroups work together wherever there is a kernel in which they do, whatever suits the adapter: so a
+/// machine with a software driver tests these kernels as well.
+const TEAMS: &str = "teams";
 
 /// What stands between the backend's name and that of an adapter.
 const AT: char = '@';
@@ -35,6 +39,8 @@ pub struct GpuRunner {
     gpu: Gpu,
     /// The backend's name, with the adapter's where one was asked for.
     name: String,
+    /// Whether workgroups work together where no level asks for it.
+    teamwork: Teamwork,
 }
 
 impl GpuRunner {
@@ -45,7 +51,7 @@ impl GpuRunner {
 
     /// An open device under a name.
     pub fn new(name: &str, gpu: Gpu) -> Self {
-        Self { gpu, name: name.to_owned() }
+        Self { teamwork: gpu.teamwork(), gpu, name: name.to_owned() }
     }
 }
 
@@ -59,7 +65,7 @@ impl Runner for GpuRunner {
             dtypes: dtypes.map(|d| (d.to_string(), d.to_string())).collect(),
             opset: Some(i64::from(*ir::graph::OPSETS.end())),
             levels: vec![OWN.to_owned()],
-            on_request: vec![BUILTINS.to_owned()],
+            on_request: [BUILTINS, TEAMS].map(str::to_owned).into(),
             profile: Some("wgsl".to_owned()),
             // Partial results are f32: `wgpu::wgsl::accumulator`.
             accumulators: [("f16", "f32"), ("bf16", "f32")].map(|(of, by)| (of.into(), by.into())).into(),
@@ -70,6 +76,7 @@ impl Runner for GpuRunner {
 
     fn take_level(&mut self, level: &str) {
         self.gpu.call(if level == BUILTINS { Functions::Builtin } else { Functions::Own });
+        self.gpu.team(if level == TEAMS { Teamwork::Always } else { self.teamwork });
     }
 
     fn run(&mut self, model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, EngineError> {

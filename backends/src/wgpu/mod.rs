@@ -25,7 +25,7 @@ mod reduction;
 pub mod run;
 mod wgsl;
 
-pub use device::{AdapterInfo, Capabilities, Gpu, GpuError, Rewriting, SelfTest, Which, adapters};
+pub use device::{AdapterInfo, Capabilities, Gpu, GpuError, Rewriting, SelfTest, Teamwork, Which, adapters};
 pub use dispatch::support;
 pub use record::{GpuTensor, Launched};
 pub use run::NodeError;

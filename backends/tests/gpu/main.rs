@@ -13,9 +13,11 @@ mod casts;
 mod elementwise;
 mod models;
 mod movement;
+mod pipelines;
 mod products;
 mod reductions;
 mod refusals;
+mod teams;
 
 /// The device all tests share, or `None` and a note where there is none.
 fn gpu() -> Option<&'static Gpu> {

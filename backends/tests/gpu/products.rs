@@ -1,7 +1,8 @@
 //! Sums that are longer than a loop of a shader may run.
 
 use ir::DType;
-use ops::linear::MatMul;
+use ops::linear::equation::Equation;
+use ops::linear::{Einsum, MatMul};
 use ops::nn::Conv;
 use ops::nn::window::{AutoPad, Window};
 
@@ -14,6 +15,17 @@ fn an_inner_dimension_longer_than_a_loop_may_run() {
     for (dtype, exact) in [(DType::F32, 100_000.0), (DType::I64, 100_000.0), (DType::BF16, 99_840.0)] {
         let ones = up(gpu, &tensor(dtype, &[k], &vec![1.0; k]));
         assert_eq!(down(gpu, &apply(gpu, MatMul, &[&ones, &ones]).unwrap()).to_f64s(), [exact], "{dtype}");
+    }
+}
+
+#[test]
+fn an_einsum_longer_than_a_loop_may_run() {
+    let Some(gpu) = gpu() else { return };
+    let equation = Equation::parse("ij,ij->").unwrap();
+    for (dtype, exact) in [(DType::F32, 100_000.0), (DType::I64, 100_000.0), (DType::BF16, 99_840.0)] {
+        let ones = up(gpu, &tensor(dtype, &[2, 50_000], &vec![1.0; 100_000]));
+        let got = apply(gpu, Einsum { equation: equation.clone() }, &[&ones, &ones]).unwrap();
+        assert_eq!(down(gpu, &got).to_f64s(), [exact], "{dtype}");
     }
 }
 

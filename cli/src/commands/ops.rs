@@ -39,6 +39,8 @@ pub(crate) fn run(common: Common, args: Ops) -> anyhow::Result<Exit> {
                 r.dtypes.join(" ")
             );
         }
+        out += "\nWithout kernels:\n";
+        out += &table::reasons(&rows);
         screen::text(&out)?;
     }
     Ok(Exit::Clean)

@@ -21,13 +21,18 @@ impl fmt::Display for AdapterInfo {
     }
 }
 
+impl AdapterInfo {
+    /// The kind of an adapter that is a program on the CPU.
+    pub const SOFTWARE: &str = "cpu";
+}
+
 impl From<wgpu::AdapterInfo> for AdapterInfo {
     fn from(info: wgpu::AdapterInfo) -> Self {
         let kind = match info.device_type {
             wgpu::DeviceType::DiscreteGpu => "discrete",
             wgpu::DeviceType::IntegratedGpu => "integrated",
             wgpu::DeviceType::VirtualGpu => "virtual",
-            wgpu::DeviceType::Cpu => "cpu",
+            wgpu::DeviceType::Cpu => Self::SOFTWARE,
             wgpu::DeviceType::Other => "other",
         };
         Self {

@@ -13,14 +13,13 @@ mod adapter;
 mod error;
 mod selftest;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ir::DType;
 
-use super::record::{Launched, Pipeline, Recorder};
+use super::record::{Launched, Pipelines, Recorder};
 use super::wgsl::Functions;
 use adapter::enumerate;
 
@@ -30,6 +29,7 @@ pub use selftest::SelfTest;
 
 /// What the device can compute with beyond 32-bit types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is there or not, whatever the others are")]
 pub struct Capabilities {
     /// 16-bit floats.
     pub f16: bool,
@@ -37,6 +37,8 @@ pub struct Capabilities {
     pub int64: bool,
     /// 64-bit floats (arithmetic only: drivers accept the transcendental functions and return garbage).
     pub f64: bool,
+    /// Invocations of a subgroup can exchange 32-bit numbers.
+    pub subgroups: bool,
 }
 
 impl Capabilities {
@@ -55,11 +57,24 @@ impl Capabilities {
     fn without(self, wrong: &[DType]) -> Self {
         let lacks = |dtype| wrong.contains(&dtype);
         Self {
+            subgroups: self.subgroups,
             f16: self.f16 && !lacks(DType::F16),
             int64: self.int64 && !lacks(DType::I64) && !lacks(DType::U64),
             f64: self.f64 && !lacks(DType::F64),
         }
     }
+}
+
+/// Whether the invocations of a workgroup work together: through memory that they share, and through subgroups where there are any.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Teamwork {
+    /// As suits the adapter. What is together is what makes hardware fast, and takes software drivers long to compile.
+    #[default]
+    ByAdapter,
+    /// Wherever there is a kernel in which they do, however little there is to do.
+    Always,
+    /// Nowhere.
+    Never,
 }
 
 /// What becomes of a shader's text before the device gets it.
@@ -71,9 +86,12 @@ pub struct Gpu {
     pub(crate) queue: wgpu::Queue,
     pub(crate) limits: wgpu::Limits,
     pub(crate) functions: Functions,
+    teamwork: Teamwork,
     pub(crate) rewriting: Option<Rewriting>,
-    pub(crate) pipelines: Mutex<HashMap<(Functions, String), Arc<Pipeline>>>,
+    pub(crate) pipelines: Mutex<Pipelines>,
     pub(crate) recorder: Mutex<Recorder>,
+    /// Memory in which results have come back, for the next ones.
+    pub(crate) readback: Mutex<Option<wgpu::Buffer>>,
     /// The launches since somebody asked for them.
     pub(crate) trace: Mutex<Option<Vec<Launched>>>,
     /// The first error that reached no error scope; the handler must not panic, which is `wgpu`'s default.
@@ -112,6 +130,31 @@ impl Gpu {
         self.functions = functions;
     }
 
+    /// Whether kernels in which a workgroup works together are chosen.
+    pub fn teamwork(&self) -> Teamwork {
+        self.teamwork
+    }
+
+    /// Whether they are from now on.
+    pub fn team(&mut self, teamwork: Teamwork) {
+        self.teamwork = teamwork;
+    }
+
+    /// Whether a kernel in which a workgroup works together may be chosen where that pays.
+    pub(crate) fn may_team(&self) -> bool {
+        self.teamwork != Teamwork::Never
+    }
+
+    /// The least size from which on a kernel is chosen in which a workgroup works together, where hardware gains from it from
+    /// `pays` on.
+    pub(crate) fn team_from(&self, pays: usize) -> usize {
+        match self.teamwork {
+            Teamwork::Always => 0,
+            Teamwork::ByAdapter if self.info.kind != AdapterInfo::SOFTWARE => pays,
+            Teamwork::ByAdapter | Teamwork::Never => usize::MAX,
+        }
+    }
+
     /// Opens an adapter, with 16- and 64-bit types where it has them, and runs the self-test: what it says that it has and gets wrong
     /// it is taken to lack.
     pub fn open(which: &Which) -> Result<Self, GpuError> {
@@ -129,11 +172,15 @@ impl Gpu {
         let mut gpu = Self { rewriting, ..Self::request(adapter)? };
         gpu.self_test = SelfTest::run(&gpu)?;
         gpu.capabilities = gpu.capabilities.without(&gpu.self_test.wrong);
+        gpu.capabilities.subgroups &= gpu.self_test.subgroups;
         Ok(gpu)
     }
 
     fn request(adapter: &wgpu::Adapter) -> Result<Self, GpuError> {
-        let wanted = wgpu::Features::SHADER_F16 | wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_F64;
+        let wanted = wgpu::Features::SHADER_F16
+            | wgpu::Features::SHADER_INT64
+            | wgpu::Features::SHADER_F64
+            | wgpu::Features::SUBGROUP;
         let features = adapter.features() & wanted;
         let info: AdapterInfo = adapter.get_info().into();
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
@@ -156,7 +203,9 @@ impl Gpu {
         let limits = device.limits();
         let mut gpu = Self {
             recorder: Mutex::default(),
+            readback: Mutex::default(),
             trace: Mutex::default(),
+            teamwork: Teamwork::default(),
             functions: Functions::default(),
             rewriting: None,
             pipelines: Mutex::default(),
@@ -169,6 +218,7 @@ impl Gpu {
                 f16: features.contains(wgpu::Features::SHADER_F16),
                 int64: features.contains(wgpu::Features::SHADER_INT64),
                 f64: features.contains(wgpu::Features::SHADER_F64),
+                subgroups: features.contains(wgpu::Features::SUBGROUP),
             },
             self_test: SelfTest::default(),
             timeout: Duration::from_mins(2),

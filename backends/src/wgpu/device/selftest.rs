@@ -6,7 +6,7 @@ use ir::{DType, Tensor, Type};
 
 use super::{Gpu, GpuError};
 use crate::wgpu::record::Launch;
-use crate::wgpu::wgsl::{Body, Element, Shader, body};
+use crate::wgpu::wgsl::{Body, Element, Form, Shader, WORKGROUP, body};
 
 /// Iterations the loop probe asks for. Mesa 22.3.6 stops every invocation at 65,535 without a word.
 const LOOP_PROBE: u32 = 1 << 17;
@@ -27,6 +27,8 @@ pub struct SelfTest {
     pub keeps_denormals: bool,
     /// `(a + b) - a` is computed as written instead of becoming `b`.
     pub keeps_association: bool,
+    /// A workgroup's numbers are combined rightly by its subgroups. They are not used otherwise.
+    pub subgroups: bool,
     /// The dtypes beyond 32-bit types that the adapter says it computes in, and gets wrong. They are not used.
     pub wrong: Vec<DType>,
 }
@@ -44,6 +46,7 @@ impl fmt::Display for SelfTest {
             say(self.keeps_denormals),
             say(self.keeps_association),
         )?;
+        write!(f, ", subgroups {}", say(self.subgroups))?;
         if self.wrong.is_empty() {
             return Ok(());
         }
@@ -75,6 +78,7 @@ impl SelfTest {
             nan_by_bits: seen[1] == 1,
             keeps_denormals: seen[2] == 0x0040_0000,
             keeps_association: seen[3] == 0x0000_0000,
+            subgroups: gpu.capabilities().subgroups && combines(gpu),
             wrong: wide(gpu).filter(|&dtype| !computes(gpu, dtype)).collect(),
         })
     }
@@ -103,6 +107,23 @@ fn computes(gpu: &Gpu, dtype: DType) -> bool {
     probe_with(gpu, &shader, &x, dtype).is_ok_and(|output| output == right)
 }
 
+/// Whether each of some workgroups finds the sum of its numbers by way of its subgroups.
+fn combines(gpu: &Gpu) -> bool {
+    let (teams, each) = (5, i128::from(WORKGROUP));
+    let numbers = Tensor::from_i128_fn(&Type::new(DType::U32, [teams * each as i64]), |i| i as i128);
+    let words = Element::Number(DType::U32);
+    let shader = Shader::new("self-test", TEAM, DType::U32, words).reads("x", words);
+    let shader = shader.means("combine", "plus").means("together", "by_subgroups").form(Form::Subgroups);
+    let sums = gpu.upload(&numbers).and_then(|numbers| {
+        let output = gpu.alloc(DType::U32, &[teams as usize])?;
+        gpu.launch(&Launch::new(&shader, &[&numbers], (), &output))?;
+        gpu.download(&output)
+    });
+    let right = |team: i128| (team * each..(team + 1) * each).sum();
+    sums.is_ok_and(|sums| sums.to_i128s().into_iter().eq((0..i128::from(teams)).map(right)))
+}
+
+const TEAM: Body<()> = body!((), "selftest_team.wgsl", "../wgsl/team.wgsl", "../wgsl/subgroups.wgsl");
 const ARITHMETIC: Body<()> = body!((), "selftest_arithmetic.wgsl");
 const LOOP: Body<()> = body!((), "selftest_loop.wgsl");
 const FLOATS: Body<()> = body!((), "selftest_floats.wgsl");

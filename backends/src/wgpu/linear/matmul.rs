@@ -1,17 +1,17 @@
 //! MatMul, and the product that Gemm takes as well.
 //!
-//! One invocation computes one element. Tiling through workgroup memory would be faster on hardware, but is slower on
-//! the CPU drivers most machines test with. A long inner dimension is cut into launches that add to the result, because
-//! drivers bound the loops of an invocation.
+//! One invocation computes one element, or a workgroup a [square](super::tile) of them. A long inner dimension is cut into
+//! launches that add to the result, because drivers bound the loops of an invocation.
 
 use ir::{DType, Type};
 use ops::linear::MatMul;
 
+use super::tile::{is_tiled, tiles};
 use crate::support::Support;
 use crate::wgpu::device::GpuError;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, numbers, one};
 use crate::wgpu::record::{GpuTensor, Launch, View, broadcast_shape, strides, view_params};
-use crate::wgpu::wgsl::{Body, Element, Shader, accumulator, body, params};
+use crate::wgpu::wgsl::{Body, Element, Form, Shader, accumulator, body, params};
 
 params! {
     /// The matrices of one batch, and the part of the inner dimension that a launch adds up.
@@ -31,6 +31,7 @@ params! {
 }
 
 const BODY: Body<Product> = body!(Product, "matmul.wgsl");
+const TILED: Body<Product> = body!(Product, "matmul_tiled.wgsl", "tile.wgsl");
 
 impl Kernel for MatMul {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
@@ -117,14 +118,20 @@ pub(super) fn product(
     let batch = broadcast_shape(c.name, &[a.batch, b.batch])?;
     let views = view_params(&batch, &[a.view(c, &batch)?, b.view(c, &batch)?]);
     let shape = [&batch[..], &[a.rows, b.columns]].concat();
-    let (k, longest) = (a.columns, c.gpu.loop_limit());
+    let is_tiled = is_tiled(c.gpu, a.rows, b.columns, a.columns);
+    // For eight places of the inner dimension an invocation goes round thirteen and more times in a square.
+    let (k, longest) = (a.columns, if is_tiled { c.gpu.loop_limit() / 2 } else { c.gpu.loop_limit() });
     // Partial sums must not be rounded to a shorter type.
     let partial = if k > longest { accumulator(dtype) } else { to };
     let output = c.gpu.alloc(partial, &shape)?;
-    let shader = Shader::new(c.name, BODY, dtype, Element::Number(partial))
+    let (body, form) = if is_tiled { (TILED, Form::Teams) } else { (BODY, Form::Elements) };
+    let shader = Shader::new(c.name, body, dtype, Element::Number(partial))
         .reads("a", Element::Number(dtype))
         .reads("b", Element::Number(dtype))
-        .views(2);
+        .views(2)
+        .form(form);
+    let matrices = batch.iter().product::<usize>();
+    let count = if is_tiled { matrices * tiles(a.rows, b.columns) } else { output.len() };
     for start in (0..k.max(1)).step_by(longest) {
         let params = Product {
             rows: a.rows as u32,
@@ -137,7 +144,11 @@ pub(super) fn product(
             b_column_step: b.column_step as u32,
         };
         let views = views.clone();
-        c.gpu.launch(&Launch { views, ..Launch::new(&shader, &[a.tensor, b.tensor], params, &output) })?;
+        c.gpu.launch(&Launch {
+            views,
+            count,
+            ..Launch::new(&shader, &[a.tensor, b.tensor], params, &output)
+        })?;
     }
     if partial == to { Ok(output) } else { c.gpu.cast(&output, to) }
 }

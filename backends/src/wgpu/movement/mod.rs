@@ -11,6 +11,7 @@ mod gather_nd;
 mod non_zero;
 mod one_hot;
 mod pad;
+mod ranks;
 mod reshape;
 mod reverse_sequence;
 mod scatter;

@@ -6,7 +6,7 @@ use ops::movement::ReverseSequence;
 use crate::support::Support;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, one};
 use crate::wgpu::record::Launch;
-use crate::wgpu::wgsl::{Body, Constant, Element, Shader, body, params};
+use crate::wgpu::wgsl::{Body, Element, Shader, body, params};
 
 params! {
     /// `x` seen as `[outer, middle, inner]`, of which one of the first two is time and the other the batch.
@@ -15,6 +15,8 @@ params! {
         inner: u32,
         /// The number of steps in time.
         steps: u32,
+        /// Whether the batch is the first axis.
+        batch_first: u32,
     }
 }
 
@@ -37,10 +39,13 @@ impl Kernel for ReverseSequence {
         }
         let output = c.gpu.alloc(x.dtype(), x.shape())?;
         let inner: usize = rest.iter().product();
-        let sizes = Sizes { middle: *second as u32, inner: inner as u32, steps: steps as u32 };
-        let shader = Shader::mover(c.name, BODY, x.dtype())
-            .reads("lengths", Element::Low(DType::I64))
-            .constant("BATCH_FIRST", Constant::Bool(self.batch_first()));
+        let sizes = Sizes {
+            middle: *second as u32,
+            inner: inner as u32,
+            steps: steps as u32,
+            batch_first: self.batch_first().into(),
+        };
+        let shader = Shader::mover(c.name, BODY, x.dtype()).reads("lengths", Element::Low(DType::I64));
         c.gpu.launch(&Launch::new(&shader, &[x, lengths], sizes, &output))?;
         one(Ok(output))
     }

@@ -6,7 +6,7 @@ use ops::movement::Trilu;
 use crate::support::Support;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, one};
 use crate::wgpu::record::Launch;
-use crate::wgpu::wgsl::{Body, Constant, Shader, body, params};
+use crate::wgpu::wgsl::{Body, Shader, body, params};
 
 params! {
     /// The matrix, and where the diagonal is.
@@ -15,6 +15,8 @@ params! {
         columns: u32,
         /// How far above the main diagonal.
         k: i32,
+        /// Whether the elements above stay.
+        upper: u32,
     }
 }
 
@@ -34,8 +36,8 @@ impl Kernel for Trilu {
         // A diagonal outside the matrix keeps all or nothing, however far it is.
         let most = (rows + columns) as i64;
         let k = self.k.clamp(-most, most) as i32;
-        let triangle = Triangle { rows: *rows as u32, columns: *columns as u32, k };
-        let shader = Shader::mover(c.name, BODY, x.dtype()).constant("UPPER", Constant::Bool(self.upper));
+        let triangle = Triangle { rows: *rows as u32, columns: *columns as u32, k, upper: self.upper.into() };
+        let shader = Shader::mover(c.name, BODY, x.dtype());
         c.gpu.launch(&Launch::new(&shader, &[x], triangle, &output))?;
         one(Ok(output))
     }

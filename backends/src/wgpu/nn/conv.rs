@@ -1,5 +1,6 @@
-//! Conv: `x` is `[n, c, …]`, `w` is `[m, c / groups, …]`, the bias is `[m]`. Many channels are cut into launches that add
-//! to the result, because drivers bound the loops of an invocation.
+//! Conv: `x` is `[n, c, …]`, `w` is `[m, c / groups, …]`, the bias is `[m]`. One invocation computes one element, or a workgroup a
+//! square of maps by positions. Many channels are cut into launches that add to the result, because drivers bound the loops of an
+//! invocation.
 
 use ir::Type;
 use ops::nn::Conv;
@@ -8,8 +9,9 @@ use super::window::{Geometry, Window, slides};
 use crate::support::Support;
 use crate::wgpu::device::GpuError;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, floats, one};
+use crate::wgpu::linear::{is_tiled, tiles};
 use crate::wgpu::record::Launch;
-use crate::wgpu::wgsl::{Body, Element, Shader, accumulator, body, params};
+use crate::wgpu::wgsl::{Body, Element, Form, Shader, accumulator, body, params};
 
 params! {
     /// The window, the channels, and which of them a launch adds up.
@@ -27,6 +29,7 @@ params! {
 }
 
 const BODY: Body<Convolution> = body!(Convolution, "conv.wgsl", "window.wgsl");
+const TILED: Body<Convolution> = body!(Convolution, "conv_tiled.wgsl", "../linear/tile.wgsl", "window.wgsl");
 
 impl Kernel for Conv {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
@@ -62,7 +65,13 @@ impl Kernel for Conv {
         let partial = if per_group > longest { accumulator(dtype) } else { dtype };
         let output = c.gpu.alloc(partial, &[&[x.shape()[0], maps], &window.output[..]].concat())?;
         let number = Element::Number(dtype);
-        let shader = Shader::new(c.name, BODY, dtype, Element::Number(partial));
+        let volume = window.output.iter().product();
+        let is_tiled =
+            is_tiled(c.gpu, maps / groups, volume, per_group * window.kernel.iter().product::<usize>());
+        let (body, form) = if is_tiled { (TILED, Form::Teams) } else { (BODY, Form::Elements) };
+        let parts = x.shape()[0] * groups;
+        let count = if is_tiled { parts * tiles(maps / groups, volume) } else { output.len() };
+        let shader = Shader::new(c.name, body, dtype, Element::Number(partial)).form(form);
         let shader = shader.reads("x", number).reads("w", number).reads("bias", number);
         for start in (0..per_group.max(1)).step_by(longest) {
             let params = Convolution {
@@ -75,7 +84,8 @@ impl Kernel for Conv {
                 end: per_group.min(start + longest) as u32,
                 has_bias: bias.is_some().into(),
             };
-            c.gpu.launch(&Launch::new(&shader, &[x, w, bias.unwrap_or(w)], params, &output))?;
+            let inputs = [x, w, bias.unwrap_or(w)];
+            c.gpu.launch(&Launch { count, ..Launch::new(&shader, &inputs, params, &output) })?;
         }
         one(Ok(if partial == dtype { output } else { c.gpu.cast(&output, dtype)? }))
     }

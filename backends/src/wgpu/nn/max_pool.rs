@@ -6,7 +6,7 @@ use ops::nn::MaxPool;
 use super::window::{Geometry, Window, pool, slides};
 use crate::support::Support;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, numbers};
-use crate::wgpu::wgsl::{Body, Constant, Element, Shader, body, params};
+use crate::wgpu::wgsl::{Body, Element, Shader, body, params};
 
 params! {
     struct Pool {
@@ -15,8 +15,17 @@ params! {
     }
 }
 
+params! {
+    struct Places {
+        window: Geometry,
+        channels: u32,
+        /// Whether elements are numbered along the first axis first.
+        first_axis_first: u32,
+    }
+}
+
 const VALUES: Body<Pool> = body!(Pool, "max_pool.wgsl", "window.wgsl");
-const PLACES: Body<Pool> = body!(Pool, "max_pool_places.wgsl", "window.wgsl");
+const PLACES: Body<Places> = body!(Places, "max_pool_places.wgsl", "window.wgsl");
 
 impl Kernel for MaxPool {
     fn support(&self, x: &Type, _: &[Option<&Type>]) -> Support {
@@ -29,13 +38,13 @@ impl Kernel for MaxPool {
         let window = Window::new(&self.pool.window, &self.pool.kernel_shape, x, c.output()?);
         window.check(c, x)?;
         let number = Element::Number(x.dtype());
-        let params = Pool { window: window.geometry(&x.shape()[2..]), channels: x.shape()[1] as u32 };
+        let (geometry, channels) = (window.geometry(&x.shape()[2..]), x.shape()[1] as u32);
+        let params = Pool { window: geometry.clone(), channels };
         let shader = Shader::new(c.name, VALUES, x.dtype(), number).reads("x", number);
-        let mut outputs = vec![pool(c, &shader, x, &window, params.clone(), x.dtype())?];
+        let mut outputs = vec![pool(c, &shader, x, &window, params, x.dtype())?];
         if c.outputs.len() > 1 {
-            let shader = Shader::new(c.name, PLACES, x.dtype(), Element::Low(DType::I64))
-                .reads("x", number)
-                .constant("COLUMN_MAJOR", Constant::Bool(self.column_major));
+            let shader = Shader::new(c.name, PLACES, x.dtype(), Element::Low(DType::I64)).reads("x", number);
+            let params = Places { window: geometry, channels, first_axis_first: self.column_major.into() };
             outputs.push(pool(c, &shader, x, &window, params, DType::I64)?);
         }
         Ok(outputs)

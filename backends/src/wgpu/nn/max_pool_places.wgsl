@@ -18,7 +18,7 @@ fn better(a: T, most: T) -> bool { return !unordered(most) && (unordered(a) || a
 // Within a channel, elements are numbered along the last axis first, or along the first.
 fn number_of(cell: Cell) -> u32 {
     let along_first = (cell.x * params.window.input[1] + cell.y) * params.window.input[0] + cell.z;
-    return select(cell.at, along_first, COLUMN_MAJOR);
+    return select(cell.at, along_first, params.first_axis_first == 1u);
 }
 
 fn element(i: u32) {

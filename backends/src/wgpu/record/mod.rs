@@ -2,7 +2,9 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `pipeline` | compiled kernels, each compiled once |
 //! | `tensor` | device memory, and the way there and back |
+//! | `readback` | the results of a submission, in one piece |
 //! | `trace` | launches for others to repeat |
 //! | `view` | broadcasting and striding as data |
 //!
@@ -10,15 +12,16 @@
 //! pipeline serves every shape. Nothing runs until [`Gpu::flush`] or a download, so a graph is one submission and its
 //! intermediates never leave the device.
 
+mod pipeline;
+mod readback;
 mod tensor;
 mod trace;
 mod view;
 
-use std::sync::Arc;
-
 use super::device::{Gpu, GpuError, lock};
 use super::wgsl::{Param, Parts, Shader, WORKGROUP};
 
+pub(crate) use pipeline::Pipelines;
 pub use tensor::GpuTensor;
 pub use trace::Launched;
 pub(crate) use view::{View, broadcast_shape, strides, view_params};
@@ -28,12 +31,6 @@ const ARENA: usize = 1 << 18;
 
 /// A submission this long is worth starting: it bounds the memory that dropped intermediates still hold.
 const MAX_LAUNCHES: usize = 256;
-
-/// A compiled kernel.
-pub(crate) struct Pipeline {
-    pipeline: wgpu::ComputePipeline,
-    layout: wgpu::BindGroupLayout,
-}
 
 /// One launch of a kernel: an invocation per element of `count`.
 pub(crate) struct Launch<'a, P> {
@@ -158,7 +155,7 @@ impl Gpu {
         if count == 0 {
             return Ok(());
         }
-        let groups = self.workgroups(name, count)?;
+        let groups = self.workgroups(name, shader.workgroups(count))?;
         let traced = self.trace(shader, words, inputs, output, groups)?;
         self.record(shader, words, inputs, output, groups)?;
         traced.map_or(Ok(()), |traced| self.keep(traced, output))
@@ -215,33 +212,9 @@ impl Gpu {
         self.guarded("submission", || recorder.submit(self))
     }
 
-    /// Records copies of whole buffers, submits everything, and returns the copies, ready to be mapped.
-    pub(crate) fn submit_with_copies(
-        &self,
-        buffers: &[&wgpu::Buffer],
-    ) -> Result<Vec<wgpu::Buffer>, GpuError> {
-        let mut recorder = lock(&self.recorder);
-        self.guarded("readback", || {
-            let staging = buffers.iter().map(|source| {
-                let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("readback"),
-                    size: source.size(),
-                    usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-                    mapped_at_creation: false,
-                });
-                recorder.encoder(&self.device).copy_buffer_to_buffer(source, 0, &staging, 0, source.size());
-                staging
-            });
-            let staging = staging.collect();
-            recorder.submit(self);
-            staging
-        })
-    }
-
-    /// Spreads an invocation per element over three dimensions of at most the device's workgroups each.
-    fn workgroups(&self, what: &str, count: usize) -> Result<[u32; 3], GpuError> {
+    /// Spreads workgroups over three dimensions of at most the device's number each.
+    fn workgroups(&self, what: &str, groups: usize) -> Result<[u32; 3], GpuError> {
         let most = self.limits.max_compute_workgroups_per_dimension as usize;
-        let groups = count.div_ceil(WORKGROUP as usize);
         let x = groups.min(most);
         let y = groups.div_ceil(x).min(most);
         let z = groups.div_ceil(x * y);
@@ -249,66 +222,8 @@ impl Gpu {
         let numbers = x * y * z * WORKGROUP as usize;
         if z > most || numbers > u32::MAX as usize {
             let what = format!("a launch of {what}");
-            return Err(GpuError::TooLarge { what, needed: count as u64, limit: u64::from(u32::MAX) });
+            return Err(GpuError::TooLarge { what, needed: numbers as u64, limit: u64::from(u32::MAX) });
         }
         Ok([x as u32, y as u32, z as u32])
-    }
-
-    fn pipeline(&self, shader: &Parts) -> Result<Arc<Pipeline>, GpuError> {
-        let key = (self.functions, shader.key());
-        if let Some(found) = lock(&self.pipelines).get(&key) {
-            return Ok(Arc::clone(found));
-        }
-        let name = shader.name();
-        let source = self.source(shader);
-        let compiled = self.guarded(name, || self.compile(name, &source, shader.arity()))?;
-        let compiled = Arc::new(compiled);
-        lock(&self.pipelines).insert(key, Arc::clone(&compiled));
-        Ok(compiled)
-    }
-
-    /// A shader as it comes to the device.
-    fn source(&self, shader: &Parts) -> String {
-        let source = shader.source(self.functions);
-        match &self.rewriting {
-            Some(rewriting) => rewriting(source),
-            None => source,
-        }
-    }
-
-    fn compile(&self, name: &str, source: &str, inputs: usize) -> Pipeline {
-        let entry = |binding: usize, read_only: bool| wgpu::BindGroupLayoutEntry {
-            binding: binding as u32,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer {
-                ty: wgpu::BufferBindingType::Storage { read_only },
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        };
-        let entries: Vec<_> = (0..inputs + 2).map(|i| entry(i, i <= inputs)).collect();
-        let layout = self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some(name),
-            entries: &entries,
-        });
-        let pipeline_layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some(name),
-            bind_group_layouts: &[Some(&layout)],
-            ..Default::default()
-        });
-        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(name),
-            source: wgpu::ShaderSource::Wgsl(source.into()),
-        });
-        let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(name),
-            layout: Some(&pipeline_layout),
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
-            cache: None,
-        });
-        Pipeline { pipeline, layout }
     }
 }

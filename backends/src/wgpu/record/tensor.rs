@@ -5,6 +5,7 @@
 
 use ir::{DType, Tensor, Type};
 
+use super::readback::failed;
 use crate::wgpu::device::{Gpu, GpuError};
 use crate::wgpu::kernel::NOT_STORED;
 use crate::wgpu::wgsl::{is_stored, stored_size};
@@ -130,39 +131,6 @@ impl Gpu {
         let memory = self.memory(&buffers)?;
         tensors.iter().zip(&memory).map(|(tensor, memory)| read(&tensor.ty(), memory)).collect()
     }
-
-    /// Submits what is recorded, waits once, and copies buffers back as they are.
-    pub(super) fn memory(&self, buffers: &[&wgpu::Buffer]) -> Result<Vec<Vec<u8>>, GpuError> {
-        let staging = self.submit_with_copies(buffers)?;
-        self.wait(&staging)?;
-        let bytes = |staging: &wgpu::Buffer| {
-            let view = staging.slice(..).get_mapped_range();
-            view.map(|view| view.to_vec()).map_err(|e| failed(e.to_string()))
-        };
-        staging.iter().map(bytes).collect()
-    }
-
-    /// Waits until the buffers are mapped for reading.
-    fn wait(&self, staging: &[wgpu::Buffer]) -> Result<(), GpuError> {
-        self.guarded("readback", || {
-            for buffer in staging {
-                // A failed map shows when the range is read.
-                buffer.slice(..).map_async(wgpu::MapMode::Read, drop);
-            }
-            self.device.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(self.timeout) })
-        })?
-        .map(drop)
-        .map_err(|e| match e {
-            wgpu::PollError::Timeout => GpuError::Timeout { seconds: self.timeout.as_secs() },
-            e @ wgpu::PollError::WrongSubmissionIndex(..) => {
-                GpuError::Device { during: "waiting".to_owned(), why: e.to_string() }
-            }
-        })
-    }
-}
-
-fn failed(why: String) -> GpuError {
-    GpuError::Device { during: "readback".to_owned(), why }
 }
 
 /// The tensor that memory of the device holds.

@@ -62,7 +62,7 @@ impl Gpu {
         let params = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         Ok(Some(Traced(Launched {
             kernel: shader.name(),
-            source: self.source(shader),
+            source: shader.extensions().to_owned() + &self.source(shader),
             workgroups,
             reads: [params].into_iter().chain(memory).collect(),
             before,

@@ -8,7 +8,7 @@ use crate::support::Support;
 use crate::wgpu::device::{Gpu, GpuError};
 use crate::wgpu::kernel::{Call, Kernel, Outputs, one};
 use crate::wgpu::record::{GpuTensor, Launch};
-use crate::wgpu::wgsl::{Body, Constant, Element, Shader, body, params};
+use crate::wgpu::wgsl::{Body, Element, Shader, body, params};
 
 params! {
     /// One stage of a search.
@@ -16,6 +16,10 @@ params! {
         stage: Stage,
         /// The length of the axis.
         extent: u32,
+        /// Whether the largest element is sought, or the smallest.
+        largest: u32,
+        /// Whether the last of equals is, or the first.
+        last: u32,
     }
 }
 
@@ -61,9 +65,7 @@ impl Gpu {
             return Err(GpuError::arguments(name, format!("axis {axis} of {:?} is empty", x.shape())));
         }
         let shader = Shader::new(name, BODY, x.dtype(), Element::Low(DType::U32))
-            .reads("x", Element::Number(x.dtype()))
-            .constant("LARGEST", Constant::Bool(f == ArgFn::Max))
-            .constant("LAST", Constant::Bool(select_last));
+            .reads("x", Element::Number(x.dtype()));
         // The first stage looks at elements, the later ones at the positions found so far.
         let first = || shader.clone().means("position", "own_position");
         let later =
@@ -73,7 +75,12 @@ impl Gpu {
         loop {
             let chunks = n.div_ceil(longest);
             let output = self.alloc(DType::U32, &[grouped.outer, chunks, grouped.inner])?;
-            let params = Search { stage: Stage::new(n, grouped.inner, chunks), extent };
+            let params = Search {
+                stage: Stage::new(n, grouped.inner, chunks),
+                extent,
+                largest: (f == ArgFn::Max).into(),
+                last: select_last.into(),
+            };
             let x = &grouped.tensor;
             match &found {
                 None => self.launch(&Launch::new(&first(), &[x], params, &output)),

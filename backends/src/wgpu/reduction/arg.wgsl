@@ -27,9 +27,11 @@ fn found_position(chunk: Chunk, k: u32) -> u32 { return load_found(chunk.base + 
 //
 // Whether a later element takes the place of the best so far. A NaN is better than every number.
 fn better(a: T, best: T) -> bool {
-    if (unordered(best)) { return LAST && unordered(a); }
+    let largest = params.largest == 1u;
+    let last = params.last == 1u;
+    if (unordered(best)) { return last && unordered(a); }
     if (unordered(a)) { return true; }
-    let beyond = select((a < best), (a > best), LARGEST);
-    let reaches = select((a <= best), (a >= best), LARGEST);
-    return select(beyond, reaches, LAST);
+    let beyond = select((a < best), (a > best), largest);
+    let reaches = select((a <= best), (a >= best), largest);
+    return select(beyond, reaches, last);
 }

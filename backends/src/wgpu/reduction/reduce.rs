@@ -9,7 +9,7 @@ use crate::wgpu::device::{Gpu, GpuError};
 use crate::wgpu::elementwise::map::Map;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, answer, one};
 use crate::wgpu::record::{GpuTensor, Launch};
-use crate::wgpu::wgsl::{Body, Class, Element, Shader, accumulator, body, params};
+use crate::wgpu::wgsl::{Body, Class, Element, Form, Shader, WORKGROUP, accumulator, body, params};
 
 params! {
     /// One stage of a reduction.
@@ -20,7 +20,17 @@ params! {
     }
 }
 
-const BODY: Body<Reduction> = body!(Reduction, "reduce.wgsl", "chunk.wgsl");
+const BODY: Body<Reduction> = body!(Reduction, "reduce.wgsl", "functions.wgsl", "chunk.wgsl");
+const BY_MEMORY: Body<Reduction> =
+    body!(Reduction, "reduce_team.wgsl", "functions.wgsl", "chunk.wgsl", "../wgsl/team.wgsl");
+const BY_SUBGROUPS: Body<Reduction> = body!(
+    Reduction,
+    "reduce_team.wgsl",
+    "functions.wgsl",
+    "chunk.wgsl",
+    "../wgsl/team.wgsl",
+    "../wgsl/subgroups.wgsl"
+);
 const LOG_SUM_EXP: Body<()> = body!((), "log_sum_exp.wgsl");
 
 /// Why there is no kernel for a root or a logarithm of integers.
@@ -98,22 +108,25 @@ impl Gpu {
         let name = "Reduce";
         let grouped = Grouped::new(self, name, x, axes)?;
         let [first, combine, neutral, last] = functions(f);
-        let (longest, wide) = (longest_chunk(self), accumulator(x.dtype()));
+        let team = team(self, &grouped, x.dtype());
+        let each = if team == Form::Elements { 1 } else { WORKGROUP as usize };
+        let (longest, wide) = (each * longest_chunk(self), accumulator(x.dtype()));
         let (mut tensor, mut n, mut before) = (grouped.tensor.clone(), grouped.n, first);
         while n > longest {
             let chunks = n.div_ceil(longest);
             let functions = [before, combine, neutral, "itself"];
-            tensor = self.stage(&grouped, functions, &tensor, [n, chunks], wide)?;
+            tensor = self.stage(&grouped, team, functions, &tensor, [n, chunks], wide)?;
             (n, before) = (chunks, "itself");
         }
         let functions = [before, combine, neutral, last];
-        self.stage(&grouped, functions, &tensor, [n, 1], to)?.reshape(&grouped.kept)
+        self.stage(&grouped, team, functions, &tensor, [n, 1], to)?.reshape(&grouped.kept)
     }
 
     /// Combines `[outer, n, inner]` to `[outer, chunks, inner]`.
     fn stage(
         &self,
         grouped: &Grouped,
+        form: Form,
         functions: [&'static str; 4],
         x: &GpuTensor,
         [n, chunks]: [usize; 2],
@@ -121,7 +134,7 @@ impl Gpu {
     ) -> Result<GpuTensor, GpuError> {
         let output = self.alloc(to, &[grouped.outer, chunks, grouped.inner])?;
         let params = Reduction { stage: Stage::new(n, grouped.inner, chunks), total: grouped.n as u32 };
-        self.launch(&Launch::new(&shader(functions, x.dtype(), to), &[x], params, &output))?;
+        self.launch(&Launch::new(&shader(form, functions, x.dtype(), to), &[x], params, &output))?;
         Ok(output)
     }
 
@@ -135,9 +148,30 @@ impl Gpu {
     }
 }
 
-fn shader(functions: [&'static str; 4], from: DType, to: DType) -> Shader<Reduction> {
+/// The fewest elements of a lane that a workgroup combines together: each invocation has some.
+const LONG: usize = 4 * WORKGROUP as usize;
+
+/// Who combines the elements of a lane. Where lanes lie beside each other, neighbouring invocations read neighbouring elements as it is,
+/// each of its own lane.
+fn team(gpu: &Gpu, grouped: &Grouped, dtype: DType) -> Form {
+    let is_team = grouped.inner == 1 && grouped.n >= gpu.team_from(LONG);
+    match (is_team, gpu.capabilities().subgroups && accumulator(dtype).bits() == 32) {
+        (false, _) => Form::Elements,
+        (true, false) => Form::Teams,
+        (true, true) => Form::Subgroups,
+    }
+}
+
+fn shader(form: Form, functions: [&'static str; 4], from: DType, to: DType) -> Shader<Reduction> {
     let [before, combine, neutral, after] = functions;
-    Shader::new("Reduce", BODY, from, Element::Number(to))
+    let (body, together) = match form {
+        Form::Elements => (BODY, "by_memory"),
+        Form::Teams => (BY_MEMORY, "by_memory"),
+        Form::Subgroups => (BY_SUBGROUPS, "by_subgroups"),
+    };
+    Shader::new("Reduce", body, from, Element::Number(to))
+        .form(form)
+        .means("together", together)
         .reads("x", Element::Number(from))
         .means("before", before)
         .means("combine", combine)
@@ -153,7 +187,18 @@ mod tests {
     #[test]
     fn a_stage_reads_well() {
         insta::assert_snapshot!(
-            shader(functions(ReduceFn::Max), DType::I8, DType::I8).parts().source(Functions::Own)
+            shader(Form::Elements, functions(ReduceFn::Max), DType::I8, DType::I8)
+                .parts()
+                .source(Functions::Own)
+        );
+    }
+
+    #[test]
+    fn a_stage_of_a_workgroup_reads_well() {
+        insta::assert_snapshot!(
+            shader(Form::Subgroups, functions(ReduceFn::Mean), DType::F16, DType::F16)
+                .parts()
+                .source(Functions::Own)
         );
     }
 }

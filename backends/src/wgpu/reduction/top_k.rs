@@ -7,7 +7,7 @@ use ops::reduction::TopK;
 use crate::support::Support;
 use crate::wgpu::kernel::{Call, Kernel, Outputs, numbers};
 use crate::wgpu::record::Launch;
-use crate::wgpu::wgsl::{Body, Constant, Element, Shader, body, params};
+use crate::wgpu::wgsl::{Body, Element, Shader, body, params};
 
 params! {
     /// The lanes of `[outer, n, inner]`, and the places of a lane that a launch looks at.
@@ -16,6 +16,8 @@ params! {
         inner: u32,
         start: u32,
         end: u32,
+        /// Whether the largest elements come first.
+        largest: u32,
     }
 }
 
@@ -45,13 +47,12 @@ impl Kernel for TopK {
         }
         let inner = x.shape()[axis + 1..].iter().product::<usize>() as u32;
         let order = c.gpu.alloc(DType::U32, x.shape())?;
-        let count = Shader::new(c.name, COUNT, dtype, Element::Low(DType::U32))
-            .reads("x", Element::Number(dtype))
-            .constant("LARGEST", Constant::Bool(self.largest));
+        let count =
+            Shader::new(c.name, COUNT, dtype, Element::Low(DType::U32)).reads("x", Element::Number(dtype));
         let longest = c.gpu.loop_limit();
         for start in (0..n).step_by(longest) {
             let end = n.min(start + longest) as u32;
-            let params = Count { n: n as u32, inner, start: start as u32, end };
+            let params = Count { n: n as u32, inner, start: start as u32, end, largest: self.largest.into() };
             c.gpu.launch(&Launch::new(&count, &[x], params, &order))?;
         }
         let mut shape = x.shape().to_vec();

@@ -13,8 +13,9 @@ fn element(i: u32) {
 
 // Whether `a` comes before `b`: a NaN is larger than every number, and of equals the one at the lower place is first.
 fn before(a: T, b: T, lower_place: bool) -> bool {
+    let largest = params.largest == 1u;
     let na = unordered(a);
     let nb = unordered(b);
-    if (na || nb) { return select(select(!na, na, LARGEST), lower_place, na && nb); }
-    return select((a < b), (a > b), LARGEST) || (a == b && lower_place);
+    if (na || nb) { return select(select(!na, na, largest), lower_place, na && nb); }
+    return select((a < b), (a > b), largest) || (a == b && lower_place);
 }

@@ -12,6 +12,18 @@ use super::params::{Body, Field, Param};
 /// Invocations per workgroup: a multiple of every vendor's subgroup.
 pub(crate) const WORKGROUP: u32 = 64;
 
+/// Who does what in a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Form {
+    /// Each invocation does an element: the text has `element(i)`.
+    Elements,
+    /// Each workgroup does something together: the text has `team(number, local)`, which every invocation calls with the
+    /// number of its workgroup and its own in that.
+    Teams,
+    /// The same, and the text knows of `subgroup`s.
+    Subgroups,
+}
+
 /// The words before a kernel's own parameters: `zero` and `count`.
 const ALWAYS: &str = "    // Zero, which no compiler can know.\n    zero: u32,\n    // The number of elements.\n    count: u32,\n";
 
@@ -26,7 +38,7 @@ pub(crate) enum Constant {
 
 /// A kernel, specialised to types. `P` are its parameters.
 ///
-/// The text of its [`Body`] has a function `element(i)`, which is called for every element `i`. It finds
+/// The text of its [`Body`] has a function `element(i)`, which is called for every element `i`, or what its [`Form`] says. It finds
 ///
 /// - `params.name`, the parameters;
 /// - for each tensor that it reads, `load_name(at)`, and `store_out(at, value)` for the one it writes;
@@ -55,6 +67,7 @@ pub(crate) struct Parts {
     constants: Vec<(&'static str, Constant)>,
     meanings: Vec<(&'static str, &'static str)>,
     views: usize,
+    form: Form,
 }
 
 impl<P: Param> Shader<P> {
@@ -72,6 +85,7 @@ impl<P: Param> Shader<P> {
             constants: Vec::new(),
             meanings: Vec::new(),
             views: 0,
+            form: Form::Elements,
         };
         Self { parts, params: PhantomData }
     }
@@ -122,6 +136,12 @@ impl<P: Param> Shader<P> {
         self
     }
 
+    /// Who does what in it.
+    pub(crate) fn form(mut self, form: Form) -> Self {
+        self.parts.form = form;
+        self
+    }
+
     /// All of it but the type of its parameters.
     pub(crate) fn parts(&self) -> &Parts {
         &self.parts
@@ -132,6 +152,14 @@ impl Parts {
     /// The operator it is a kernel of.
     pub(crate) fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// The workgroups that so many elements take, or things that workgroups do.
+    pub(crate) fn workgroups(&self, count: usize) -> usize {
+        match self.form {
+            Form::Elements => count.div_ceil(WORKGROUP as usize),
+            Form::Teams | Form::Subgroups => count,
+        }
     }
 
     /// How many tensors it reads.
@@ -159,12 +187,21 @@ impl Parts {
             constants,
             meanings,
             views,
+            form,
         } = self;
         let mut key = format!("{body} {computes:?} {}", writes.store(writes.stored()));
         for (name, element) in reads {
             key += &format!(" {name} {}", element.load(element.stored()));
         }
-        key + &format!(" {aliases:?} {constants:?} {meanings:?} {views}")
+        key + &format!(" {aliases:?} {constants:?} {meanings:?} {views} {form:?}")
+    }
+
+    /// What the standard asks for before the text, and naga does not know yet: it takes what it needs to be enabled.
+    pub(crate) fn extensions(&self) -> &'static str {
+        match self.form {
+            Form::Elements | Form::Teams => "",
+            Form::Subgroups => "enable subgroups;\n",
+        }
     }
 
     /// The whole WGSL text.
@@ -178,7 +215,7 @@ impl Parts {
         let forwards = self.meanings.iter().filter_map(|(name, wanted)| forward(name, target(wanted)?.text));
         let forwards: Vec<_> = forwards.collect();
         let pieces: Vec<_> = known.iter().copied().chain(forwards.iter().map(|f| Piece::new(f))).collect();
-        let (mut text, main) = (self.declarations(), entry());
+        let (mut text, main) = (self.declarations(), entry(self.form));
         for piece in own.iter().filter(|piece| piece.name.is_none()).chain(&link(&main, &pieces)) {
             text.push_str(piece.text);
             text.push('\n');
@@ -206,7 +243,10 @@ impl Parts {
         let _ = writeln!(text, "@group(0) @binding({n}) var<storage, read_write> out_data: array<{ty}>;");
         if let Some(dtype) = self.computes {
             let _ = writeln!(text, "alias T = {};", Class::of(dtype).wgsl());
-            let _ = writeln!(text, "const BITS = {}u;", dtype.bits());
+            // Where it is not read, dtypes that are computed alike share a kernel.
+            if self.texts.iter().any(|text| text.contains("BITS")) {
+                let _ = writeln!(text, "const BITS = {}u;", dtype.bits());
+            }
         }
         for (name, ty) in &self.aliases {
             let _ = writeln!(text, "alias {name} = {ty};");
@@ -249,9 +289,35 @@ impl Parts {
     }
 }
 
-/// The entry point: an invocation per element, in workgroups spread over three dimensions, of which the last row may be
-/// partly idle.
-fn entry() -> String {
+/// The entry point: an invocation per element, or a workgroup for each thing that one does, spread over three dimensions, of
+/// which the last row may be partly idle.
+fn entry(form: Form) -> String {
+    match form {
+        Form::Elements => of_elements(),
+        Form::Teams => of_teams("", ""),
+        Form::Subgroups => of_teams(
+            ",\n    @builtin(subgroup_size) size: u32, @builtin(subgroup_invocation_id) invocation: u32,\n    \
+             @builtin(subgroup_id) of_team: u32, @builtin(num_subgroups) count: u32",
+            "    subgroup = Subgroup(size, invocation, of_team, count);\n",
+        ),
+    }
+}
+
+/// The number of the workgroup is the same for all of its invocations, so that they leave together.
+fn of_teams(builtins: &str, first: &str) -> String {
+    format!(
+        "@compute @workgroup_size({WORKGROUP})\n\
+         fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,\n\
+         \x20   @builtin(local_invocation_index) local: u32{builtins}) {{\n\
+         \x20   let number = id.x + groups.x * (id.y + groups.y * id.z);\n\
+         \x20   if (number >= params.count) {{ return; }}\n\
+         {first}\
+         \x20   team(number, local);\n\
+         }}\n"
+    )
+}
+
+fn of_elements() -> String {
     format!(
         "@compute @workgroup_size({WORKGROUP})\n\
          fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {{\n\

@@ -1,0 +1,26 @@
+//! Squares of a matrix of sums of products, each computed by a workgroup: `tile.wgsl`. It takes both operands into memory that it
+//! shares, so that each element is loaded once for 32 sums. Such a kernel takes the software drivers most machines test with a quarter of
+//! a second to compile.
+
+use crate::wgpu::device::Gpu;
+
+/// The rows and columns of a square.
+const TILE: usize = 32;
+
+/// The fewest rows and columns that are worth a square, most of which would be beyond the matrix otherwise.
+const LEAST: usize = 12;
+
+/// The fewest products that are worth the time to compile: on lavapipe squares save about a tenth of a second of so many.
+const WORTH: usize = 1 << 26;
+
+/// Whether a matrix of sums of so many products each is computed in squares.
+pub(crate) fn is_tiled(gpu: &Gpu, rows: usize, columns: usize, each: usize) -> bool {
+    let products = rows.saturating_mul(columns).saturating_mul(each);
+    let (least, saves) = (rows.min(columns), gpu.may_team() && products >= WORTH);
+    least >= gpu.team_from(LEAST) || saves && least >= LEAST
+}
+
+/// How many squares it takes.
+pub(crate) fn tiles(rows: usize, columns: usize) -> usize {
+    rows.div_ceil(TILE) * columns.div_ceil(TILE)
+}
