@@ -164,3 +164,18 @@ fn a_remainder_that_is_denormal_may_be_flushed() {
     assert!(!accepts(&of(&Profile::DECLARED), &[y], &Profile::DECLARED));
     assert!(!accepts(&of(&Profile::TIGHT), &[0.0], &Profile::TIGHT));
 }
+
+#[test]
+fn a_sum_of_products_with_zeros_has_either_sign_whatever_else_is_known_of_the_factors() {
+    // Which zero Celu gives for one is open, and the bias is a negative one.
+    let inexact = "onnxsmith 1 opset 23 graph { %0: f32[1, 1, 1] = variable \"x\" %1: f32[1] = constant {-0.0} \
+                   %2: f32[1, 1, 1] = Celu(%0) {alpha = 1.0} %3: f32[1, 1, 1] = Conv(%0, %2, %1) return \"y\" = %3 }";
+    // The least factors have a product that f64 does not hold.
+    let tiny = "onnxsmith 1 opset 23 graph { %0: f64[1, 2] = variable \"x\" %1: f64[2, 1] = constant {-0.0, -0.0} \
+                %2: f64[1, 1] = MatMul(%0, %1) return \"y\" = %2 }";
+    for (text, x) in [(inexact, &[-0.0][..]), (tiny, &[1.67e-308, 1e-300])] {
+        let zero = reference(text, &[x], &Profile::TIGHT);
+        let accepts = |v| accepts(&zero, &[v], &Profile::TIGHT);
+        assert!(accepts(0.0) && accepts(-0.0) && !accepts(1e-30), "{text}");
+    }
+}

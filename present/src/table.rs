@@ -173,6 +173,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("linear", "Matrix products"),
     ("reduction", "Along axes"),
     ("nn", "Layers"),
+    ("quantized", "Numbers as few integers"),
 ];
 
 /// What sets of dtypes are called on the page.

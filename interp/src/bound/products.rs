@@ -203,6 +203,11 @@ impl Bound<'_> {
             return Ball::either_zero();
         }
         let roundings = products.roundings();
+        if size == 0.0 {
+            // Zeros, or too small for f64: the factors do not tell which, nor the sign.
+            let ball = self.inexact(products, growth(roundings));
+            return if ball.is_exact() { Ball::either_zero() } else { ball };
+        }
         let terms = |grain| if self.profile.folds { Terms { size, roundings, grain } } else { Terms::NONE };
         match self.exact_grain(products, grain) {
             Some(grain) => Ball { terms: terms(grain), ..Ball::exact(value) },
