@@ -186,7 +186,7 @@ fn after(
     program.main.body.nodes[at].outputs[0] = Some(right);
     program.main.body.declared.retain(|said| said.value != Some(result));
     let nodes = nodes(right, result);
-    program.main.body.nodes.splice(at + 1..at + 1, nodes);
+    program.main.body.nodes.splice((at + 1)..=at, nodes);
     Some(program)
 }
 

@@ -85,14 +85,14 @@ fn taps_are_moved_and_weighed() {
 #[test]
 fn shapes_that_do_not_belong_together_are_refused() {
     let why = |nodes: &str| read(19, 3, nodes).expect_err("it is not read").to_string();
-    assert!(why(&deformed(0.0, "y = DeformConv<offset_group = 2>(x, w, o)")).contains("2"));
-    assert!(why(&deformed(0.0, "y = DeformConv<offset_group = 0>(x, w, o)")).contains("0"));
-    assert!(why(&deformed(0.0, "y = DeformConv<group = 0>(x, w, o)")).contains("0"));
+    assert!(why(&deformed(0.0, "y = DeformConv<offset_group = 2>(x, w, o)")).contains('2'));
+    assert!(why(&deformed(0.0, "y = DeformConv<offset_group = 0>(x, w, o)")).contains('0'));
+    assert!(why(&deformed(0.0, "y = DeformConv<group = 0>(x, w, o)")).contains('0'));
     assert!(why(&deformed(0.0, "y = DeformConv<pads = [1, 1, 1, 1]>(x, w, o)")).contains("operand 2"));
     assert!(why(&deformed(0.0, "y = DeformConv(x, w, o, w)")).contains("operand 3"));
     assert!(why(&deformed(0.0, "y = DeformConv(x, w, o, , o)")).contains("operand 4"));
     assert!(why(&align("1.0, 1.0, 3.0, 3.0", "mode = \"min\"")).contains("min"));
-    assert!(why(&align("1.0, 1.0, 3.0, 3.0", "output_height = 0")).contains("0"));
+    assert!(why(&align("1.0, 1.0, 3.0, 3.0", "output_height = 0")).contains('0'));
     assert!(why(&align("1.0, 1.0, 3.0, 3.0", "").replace("{0}", "{1}")).contains("no image 1"));
     assert!(why(&align("1.0, 1.0, nan, 3.0", "")).contains("operand 1"));
     assert!(why(&align("1.0, 1.0, 3e9, 3.0", "sampling_ratio = 0")).contains("samples"));

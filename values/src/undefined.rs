@@ -1,5 +1,6 @@
 //! Where a graph is undefined on some values.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use ir::execute::Keep;
@@ -173,8 +174,17 @@ fn undefined_at(
     undefined: usize,
     asked: Results,
 ) -> Option<UndefinedAt> {
+    let is_infinite = |data: &Data<Watched<'_>>| match data {
+        Data::Real(a) => a.iter().any(|x| x.is_infinite()),
+        Data::Int(_) => false,
+    };
+    // What is searched for is finite: an infinite operand is a constant of the model's own, such as the mask of an attention, or comes
+    // from one.
+    let is_inherited = LazyCell::new(|| v.operands.iter().flatten().any(|data| is_infinite(data)));
     let infinite = |data: &Data<Watched<'_>>| match data {
-        Data::Real(a) if asked != Results::Any => a.iter().filter(|x| !x.is_finite()).count(),
+        Data::Real(a) if asked != Results::Any => {
+            a.iter().filter(|x| x.is_nan() || (x.is_infinite() && !*is_inherited)).count()
+        }
         Data::Real(_) | Data::Int(_) => 0,
     };
     let mut elements = undefined + v.results.iter().map(infinite).sum::<usize>();

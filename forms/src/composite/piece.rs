@@ -127,9 +127,8 @@ impl<'r> Piece<'r> {
                 value
             }
             _ => {
-                let taken: Vec<&str> = self.graph.variables().map(|(_, name, _)| name).collect();
-                let name = (0..).map(|i| format!("x{i}")).find(|name| !taken.contains(&name.as_str()));
-                self.graph.variable(name.unwrap_or_default(), ty.clone())
+                let name = unused('x', self.graph.variables().map(|(_, name, _)| name));
+                self.graph.variable(name, ty.clone())
             }
         };
         self.operands.push(Operand::Value(value));
@@ -256,6 +255,12 @@ impl<'r> Piece<'r> {
     pub(crate) fn quarters(&mut self, count: i64) -> Vec<f32> {
         (0..count).map(|_| self.size(-8..=8) as f32 / 4.0).collect()
     }
+}
+
+/// The name after all that begin with a letter and go on with a number.
+pub(super) fn unused<'n>(letter: char, used: impl Iterator<Item = &'n str>) -> String {
+    let numbers = used.filter_map(|name| name.strip_prefix(letter)?.parse::<usize>().ok());
+    format!("{letter}{}", numbers.max().map_or(0, |last| last + 1))
 }
 
 fn zeros(ty: &Type) -> Tensor {

@@ -13,7 +13,7 @@ use onnx::{names, tensor};
 use ops::{Graph, Model};
 
 use super::Composite;
-use super::piece::{Bounds, Operand, Piece};
+use super::piece::{Bounds, Operand, Piece, unused};
 use crate::draft::Draft;
 
 /// The most nodes that an operator is written out in.
@@ -60,8 +60,7 @@ pub(super) fn place(
     let fragment = written_out(model.opset, composite, &graph, &operands, &attributes, results)?;
     let outputs = append(&mut graph, &fragment, &operands)?;
     for &value in &outputs {
-        let taken: Vec<&str> = graph.outputs.iter().map(|output| output.name.as_str()).collect();
-        let name = (0..).map(|i| format!("y{i}")).find(|name| !taken.contains(&name.as_str()))?;
+        let name = unused('y', graph.outputs.iter().map(|output| output.name.as_str()));
         graph.output(name, value);
     }
     let nodes = base..graph.nodes.len();

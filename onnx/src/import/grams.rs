@@ -202,11 +202,10 @@ fn counted(
         });
         walk.check_size(|| "operator TfIdfVectorizer".to_owned())?;
     }
-    match sum {
-        Some(sum) => Ok(Some(sum)),
-        None => {
-            let shape = [&ty.shape[..ty.rank() - 1], &[count]].concat();
-            walk.integers(DType::I32, &shape, |_| 0).map(Some)
-        }
+    if let Some(sum) = sum {
+        Ok(Some(sum))
+    } else {
+        let shape = [&ty.shape[..ty.rank() - 1], &[count]].concat();
+        walk.integers(DType::I32, &shape, |_| 0).map(Some)
     }
 }

@@ -111,7 +111,7 @@ fn resolve<'p>(walk: &Walk<'p, '_>, node: &'p Node) -> Result<Vec<Cow<'p, Attrib
 }
 
 /// The groups of operators that are written out in others.
-const FORMS: &[fn(&str) -> Option<Form>] = &[
+const FORMS: &[Forms] = &[
     control::form,
     sequence::form,
     filled::form,
@@ -138,8 +138,11 @@ fn form(op_type: &str) -> Option<Form> {
     FORMS.iter().find_map(|form| form(op_type))
 }
 
+/// What adds the operators of a group, by their names.
+type Forms = fn(&str) -> Option<Form>;
+
 /// ONNX's other domains, each with what adds its operators.
-const OTHERS: &[(&str, fn(&str) -> Option<Form>)] = &[
+const OTHERS: &[(&str, Forms)] = &[
     (learning::DOMAIN, learning::form),
     (training::DOMAIN, training::form),
     (attention::flexible::DOMAIN, attention::flexible::form),

@@ -176,29 +176,29 @@ fn broadcast(a: &[i64], b: &[i64]) -> Result<(Vec<i64>, Vec<[usize; 2]>), Error>
 /// Two operands of strings, side by side.
 struct Pairs {
     shape: Vec<i64>,
-    pairs: Vec<[String; 2]>,
+    texts: Vec<[String; 2]>,
     from: Vec<Value>,
 }
 
 fn pairs(walk: &mut Walk<'_, '_>, node: &Node) -> Result<Pairs, Error> {
     let (a, b) = (read(walk, node, 0)?, read(walk, node, 1)?);
     let (shape, places) = broadcast(&a.shape, &b.shape)?;
-    let pairs = places.into_iter().map(|[i, j]| [a.texts[i].clone(), b.texts[j].clone()]).collect();
-    Ok(Pairs { shape, pairs, from: a.from.into_iter().chain(b.from).collect() })
+    let texts = places.into_iter().map(|[i, j]| [a.texts[i].clone(), b.texts[j].clone()]).collect();
+    Ok(Pairs { shape, texts, from: a.from.into_iter().chain(b.from).collect() })
 }
 
 fn equal<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
     Given::of(written).finish()?;
-    let Pairs { shape, pairs, from } = pairs(walk, written.node)?;
-    let y = walk.integers(DType::Bool, &shape, |i| (pairs[i][0] == pairs[i][1]).into())?;
+    let Pairs { shape, texts, from } = pairs(walk, written.node)?;
+    let y = walk.integers(DType::Bool, &shape, |i| (texts[i][0] == texts[i][1]).into())?;
     let y = given_value(walk, y, &from)?;
     bind(walk, written.node, vec![Bound::Tensor(y)])
 }
 
 fn concatenated<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
     Given::of(written).finish()?;
-    let Pairs { shape, pairs, from } = pairs(walk, written.node)?;
-    let texts: Vec<String> = pairs.into_iter().map(|pair| pair.concat()).collect();
+    let Pairs { shape, texts, from } = pairs(walk, written.node)?;
+    let texts: Vec<String> = texts.into_iter().map(|pair| pair.concat()).collect();
     let y = made(walk, shape, &texts, from)?;
     bind(walk, written.node, vec![y])
 }

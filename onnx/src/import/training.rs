@@ -53,7 +53,7 @@ fn operands<const N: usize>(
         return Err(misshapen(1, &walk.ty(count), "one number of i64"));
     }
     let given = node.inputs.len() - 2;
-    if given == 0 || given % N != 0 {
+    if given == 0 || !given.is_multiple_of(N) {
         return Err(Error::invalid(
             "operands",
             format!("there are {given} tensors, and {N} belong together"),
@@ -80,6 +80,18 @@ fn operands<const N: usize>(
     Ok((Step { rate, is_later, count, dtype }, all))
 }
 
+/// a · x + b · y.
+fn mixed(walk: &mut Walk<'_, '_>, [a, x]: [Value; 2], [b, y]: [Value; 2]) -> Result<Value, Error> {
+    let (first, second) = (walk.op("Mul", &[a, x])?, walk.op("Mul", &[b, y])?);
+    walk.op("Add", &[first, second])
+}
+
+/// x - rate · direction.
+fn moved(walk: &mut Walk<'_, '_>, x: Value, rate: Value, direction: Value) -> Result<Value, Error> {
+    let way = walk.op("Mul", &[rate, direction])?;
+    walk.op("Sub", &[x, way])
+}
+
 impl Step {
     fn number(&self, walk: &mut Walk<'_, '_>, number: f32) -> Result<Value, Error> {
         walk.real(self.dtype, number.into())
@@ -91,12 +103,6 @@ impl Step {
         walk.op("Sub", &[one, number])
     }
 
-    /// a · x + b · y.
-    fn mixed(&self, walk: &mut Walk<'_, '_>, [a, x]: [Value; 2], [b, y]: [Value; 2]) -> Result<Value, Error> {
-        let (first, second) = (walk.op("Mul", &[a, x])?, walk.op("Mul", &[b, y])?);
-        walk.op("Add", &[first, second])
-    }
-
     /// The gradient, with that of the regularisation.
     fn gradient(&self, walk: &mut Walk<'_, '_>, norm: f32, x: Value, g: Value) -> Result<Value, Error> {
         if norm == 0.0 {
@@ -105,18 +111,6 @@ impl Step {
         let norm = self.number(walk, norm)?;
         let part = walk.op("Mul", &[norm, x])?;
         walk.op("Add", &[part, g])
-    }
-
-    /// x - rate · direction.
-    fn moved(
-        &self,
-        walk: &mut Walk<'_, '_>,
-        x: Value,
-        rate: Value,
-        direction: Value,
-    ) -> Result<Value, Error> {
-        let way = walk.op("Mul", &[rate, direction])?;
-        walk.op("Sub", &[x, way])
     }
 
     /// x - rate · direction / (√size + ε).
@@ -190,8 +184,8 @@ fn adam<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Er
     for [x, g, v, h] in all {
         let g = step.gradient(walk, norm, x, g)?;
         let square = walk.op("Mul", &[g, g])?;
-        let v = step.mixed(walk, [alpha, v], [rest_of_alpha, g])?;
-        let h = step.mixed(walk, [beta, h], [rest_of_beta, square])?;
+        let v = mixed(walk, [alpha, v], [rest_of_alpha, g])?;
+        let h = mixed(walk, [beta, h], [rest_of_beta, square])?;
         let mut x = step.adapted(walk, x, [rate, v, h], epsilon)?;
         if after != 0.0 {
             let after = step.number(walk, after)?;
@@ -222,13 +216,13 @@ fn momentum<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<()
     let mut results = Vec::with_capacity(all.len());
     for [x, g, v] in all {
         let g = step.gradient(walk, norm, x, g)?;
-        let v = step.mixed(walk, [alpha, v], [beta, g])?;
+        let v = mixed(walk, [alpha, v], [beta, g])?;
         let mut direction = v;
         if is_ahead {
             let part = walk.op("Mul", &[alpha, v])?;
             direction = walk.op("Add", &[g, part])?;
         }
-        results.push([step.moved(walk, x, step.rate, direction)?, v]);
+        results.push([moved(walk, x, step.rate, direction)?, v]);
     }
     finish(walk, written, &results)
 }

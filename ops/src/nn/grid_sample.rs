@@ -125,7 +125,7 @@ impl GridSample {
     }
 
     /// Sums of elements around each position.
-    fn interpolated<A: Arith>(&self, c: &Call<'_, A>, x: &ArrayD<A::R>) -> ArrayD<A::R> {
+    fn interpolated<A: Arith>(self, c: &Call<'_, A>, x: &ArrayD<A::R>) -> ArrayD<A::R> {
         let (a, grid) = (c.arith, c.real(1));
         let steps = &around::steps(a, c.dtype(1));
         let sizes = &x.shape()[2..];
@@ -169,7 +169,7 @@ impl EitherKind for GridSample {
             let mut place = vec![at[0], at[1]];
             for (axis, &size) in sizes.iter().enumerate() {
                 let position = Self::position::<A>(grid, at, axis, sizes.len());
-                match Nearest::of(self, steps, position, size) {
+                match Nearest::of(*self, steps, position, size) {
                     Nearest::At(element) => place.push(element),
                     Nearest::Outside => return K::zero(a),
                     Nearest::Unknown => return K::unknown(a),

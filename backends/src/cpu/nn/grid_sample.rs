@@ -45,7 +45,7 @@ impl<'a> Sizes<'a> {
 fn index(op: GridSample, position: f64, size: usize) -> f64 {
     let size = size as f64;
     if op.align_corners {
-        (position + 1.0) / 2.0 * (size - 1.0)
+        f64::midpoint(position, 1.0) * (size - 1.0)
     } else {
         ((position + 1.0) * size - 1.0) / 2.0
     }

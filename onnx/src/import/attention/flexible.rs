@@ -30,7 +30,9 @@ const GRAPHS: [&str; 2] = ["score_mod", "prob_mod"];
 fn attention<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
     let given = Given::of(written);
     let (scale, precision) = (given.float("scale"), given.whole("softmax_precision"));
-    GRAPHS.iter().for_each(|name| given.ignore(name));
+    for name in GRAPHS {
+        given.ignore(name);
+    }
     given.finish()?;
     if scale.is_some_and(|scale| scale.is_nan() || scale < 0.0) {
         return Err(Error::unsupported("attribute `scale`", "its square root is multiplied with"));

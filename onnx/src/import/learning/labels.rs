@@ -167,13 +167,12 @@ fn table(walk: &mut Walk<'_, '_>, values: Tensor, default: Tensor) -> Result<Val
     walk.joined(&[values, default], 0)
 }
 
+/// The shape of what is looked up, for each element a place, and what these were read from.
+type Places = (Vec<i64>, Vec<usize>, Vec<Value>);
+
 /// For each element the place of the last key that it is, or the one behind all keys, as it is read; with the shape, and what it was read
 /// from.
-fn places(
-    walk: &mut Walk<'_, '_>,
-    written: &Written<'_, '_>,
-    keys: &List,
-) -> Result<(Vec<i64>, Vec<usize>, Vec<Value>), Error> {
+fn places(walk: &mut Walk<'_, '_>, written: &Written<'_, '_>, keys: &List) -> Result<Places, Error> {
     match keys {
         List::Texts(keys) => {
             let Read { shape, texts, from } = strings::read(walk, written.node, 0)?;

@@ -29,9 +29,10 @@ impl Axis {
         let counts = match transformation {
             Transformation::AlignCorners | Transformation::TfCropAndResize => true,
             Transformation::PytorchHalfPixel => self.after == 1,
-            // This is made of both.
-            Transformation::HalfPixelSymmetric => false,
-            Transformation::HalfPixel | Transformation::Asymmetric => false,
+            // The symmetric one is made of both.
+            Transformation::HalfPixelSymmetric | Transformation::HalfPixel | Transformation::Asymmetric => {
+                false
+            }
         };
         if !counts || self.wanted == self.after as f64 {
             return Ok(());

@@ -81,9 +81,10 @@ pub(super) fn conv<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Re
         let columns = walk.joined(&columns, 0)?;
         results.push(filtered(walk, kernel, columns, bias, &sizes)?);
     }
-    let y = match results.is_empty() {
-        true => walk.reals(dtype, &[0, sizes.filters, sizes.places], |_| 0.0)?,
-        false => walk.joined(&results, 0)?,
+    let y = if results.is_empty() {
+        walk.reals(dtype, &[0, sizes.filters, sizes.places], |_| 0.0)?
+    } else {
+        walk.joined(&results, 0)?
     };
     let y = walk.reshaped(y, &[&[sizes.batch, sizes.filters], &sizes.after[..]].concat())?;
     let y = given_value(walk, y, from.as_slice())?;
@@ -221,10 +222,10 @@ fn sizes(
     }
     let window = Window::of(shape, strides, pads, dilations)?;
     let mut after = Vec::with_capacity(axes);
-    for axis in 0..axes {
+    for (axis, &size) in image.iter().enumerate().take(axes) {
         let reach = window.dilations[axis].saturating_mul(window.kernel[axis] - 1).saturating_add(1);
-        let padded = image[axis].saturating_add(window.pads[axis]).saturating_add(window.pads[axes + axis]);
-        if reach > padded || image[axis] == 0 {
+        let padded = size.saturating_add(window.pads[axis]).saturating_add(window.pads[axes + axis]);
+        if reach > padded || size == 0 {
             return Err(Error::invalid("operand 1", format!("{kernel_ty} is larger than {ty}")));
         }
         after.push((padded - reach) / window.strides[axis] + 1);

@@ -18,7 +18,7 @@ enum Case {
 
 impl Case {
     fn of(self, text: &str) -> Result<String, Error> {
-        let hangs = |c: char| !c.is_ascii() && !(c.to_lowercase().eq([c]) && c.to_uppercase().eq([c]));
+        let hangs = |c: char| !(c.is_ascii() || c.to_lowercase().eq([c]) && c.to_uppercase().eq([c]));
         match self {
             Self::Same => Ok(text.to_owned()),
             Self::Lower | Self::Upper if text.chars().any(hangs) => {

@@ -90,7 +90,7 @@ pub(super) enum Nearest {
 }
 
 impl Nearest {
-    pub(super) fn of<S: Arith>(op: &GridSample, a: &S, position: S::R, size: usize) -> Self {
+    pub(super) fn of<S: Arith>(op: GridSample, a: &S, position: S::R, size: usize) -> Self {
         let x = coordinate(a, position, size, op.align_corners);
         if is_nowhere(op, a, x) {
             return Self::Undefined;
@@ -114,7 +114,7 @@ impl Nearest {
 }
 
 /// Whether a coordinate certainly has no elements around it: NaN, or one that no number of reflections brings back.
-fn is_nowhere<S: Arith>(op: &GridSample, a: &S, x: S::R) -> bool {
+fn is_nowhere<S: Arith>(op: GridSample, a: &S, x: S::R) -> bool {
     let is = |class: Class| a.peek(a.is(class, x)) == Some(1);
     let is_far = || is(Class::PositiveInfinity) || is(Class::NegativeInfinity);
     is(Class::NaN) || op.padding == Padding::Reflection && is_far()
@@ -134,7 +134,7 @@ pub(super) struct Along<R> {
 }
 
 impl<R: Copy> Along<R> {
-    pub(super) fn of<S: Arith<R = R>>(op: &GridSample, a: &S, position: R, size: usize) -> Self {
+    pub(super) fn of<S: Arith<R = R>>(op: GridSample, a: &S, position: R, size: usize) -> Self {
         let x = coordinate(a, position, size, op.align_corners);
         if is_nowhere(op, a, x) {
             return Self { taps: None, others: None, open: Some(a.undefined_real()) };
@@ -160,7 +160,7 @@ impl<R: Copy> Along<R> {
 }
 
 /// The elements around a coordinate with their weights; where it may be on either side of one, all of which might be around it.
-fn taps<S: Arith>(op: &GridSample, a: &S, x: S::R, size: usize) -> Taps<S::R> {
+fn taps<S: Arith>(op: GridSample, a: &S, x: S::R, size: usize) -> Taps<S::R> {
     let reach = match op.mode {
         Mode::Cubic => 2,
         Mode::Linear | Mode::Nearest => 1,
@@ -195,15 +195,18 @@ fn cubic<S: Arith>(a: &S, far: S::R) -> S::R {
     a.add(inner, outer)
 }
 
+/// A place around a position along some axes, `None` outside of the image, with its weight.
+type Corner<R> = (Option<Vec<usize>>, Option<R>);
+
 /// The terms of the sum of elements around a position, along all axes of an image.
 pub(super) fn terms<S: Arith>(
     a: &S,
     along: &[&Taps<S::R>],
     image: &ArrayView<'_, S::R, IxDyn>,
 ) -> Vec<(S::R, S::R)> {
-    let mut all: Vec<(Option<Vec<usize>>, Option<S::R>)> = vec![(Some(Vec::new()), None)];
+    let mut all: Vec<Corner<S::R>> = vec![(Some(Vec::new()), None)];
     for taps in along {
-        let longer = |(place, weight): &(Option<Vec<usize>>, Option<S::R>)| {
+        let longer = |(place, weight): &Corner<S::R>| {
             let one = |&(element, more): &(Option<usize>, S::R)| {
                 let place = place
                     .as_ref()
