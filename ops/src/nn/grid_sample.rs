@@ -25,7 +25,7 @@ attributes! {
     /// weight: linear ones, or those of cubic convolution with a = -0.75. What is outside is 0, the element at the border, or the one
     /// that it is a reflection of. Halfway between two elements the even one is nearest; of one that is reflected as well, implementations
     /// part, and so they do beyond a border with `cubic`: there, either is right. A position that is no number is undefined, and so is an
-    /// infinite one with `reflection`.
+    /// infinite one.
     ///
     /// Before opset 20 `linear` is called `bilinear`, `cubic` `bicubic`, and there are two axes.
     ///

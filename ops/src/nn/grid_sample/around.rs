@@ -92,7 +92,7 @@ pub(super) enum Nearest {
 impl Nearest {
     pub(super) fn of<S: Arith>(op: GridSample, a: &S, position: S::R, size: usize) -> Self {
         let x = coordinate(a, position, size, op.align_corners);
-        if is_nowhere(op, a, x) {
+        if is_nowhere(a, x) {
             return Self::Undefined;
         }
         // Reflected before it is rounded, or after: that differs halfway between two elements.
@@ -113,11 +113,12 @@ impl Nearest {
     }
 }
 
-/// Whether a coordinate certainly has no elements around it: NaN, or one that no number of reflections brings back.
-fn is_nowhere<S: Arith>(op: GridSample, a: &S, x: S::R) -> bool {
+/// Whether a coordinate certainly has no elements around it: one that is no number, or infinite. No number of reflections brings that back,
+/// and a weight of what is outside may be NaN, which 0 times is not 0.
+fn is_nowhere<S: Arith>(a: &S, x: S::R) -> bool {
     let is = |class: Class| a.peek(a.is(class, x)) == Some(1);
     let is_far = || is(Class::PositiveInfinity) || is(Class::NegativeInfinity);
-    is(Class::NaN) || op.padding == Padding::Reflection && is_far()
+    is(Class::NaN) || is_far()
 }
 
 /// Elements on an axis, each with its weight; without a place they are 0.
@@ -136,7 +137,7 @@ pub(super) struct Along<R> {
 impl<R: Copy> Along<R> {
     pub(super) fn of<S: Arith<R = R>>(op: GridSample, a: &S, position: R, size: usize) -> Self {
         let x = coordinate(a, position, size, op.align_corners);
-        if is_nowhere(op, a, x) {
+        if is_nowhere(a, x) {
             return Self { taps: None, others: None, open: Some(a.undefined_real()) };
         }
         let (last, reach) = (size as f64 - 1.0, size as f64 + 3.0);
