@@ -35,29 +35,25 @@ pub(super) fn weighed(
         Mode::Linear | Mode::Nearest(_) if !settings.antialias => linear(walk, axis, coordinates)?,
         Mode::Linear | Mode::Nearest(_) | Mode::Cubic(_) => filtered(walk, axis, settings, coordinates)?,
     };
+    let weights = rounded(walk, weights)?;
     let last = ty.rank() - 1;
     if axis.at == last {
-        let product = walk.op("MatMul", &[x, weights])?;
-        return rounded(walk, product);
+        return walk.op("MatMul", &[x, weights]);
     }
     let mut order: Vec<i64> = (0..=last as i64).collect();
     order.swap(axis.at, last);
     let turned = walk.transposed(x, &order)?;
     let product = walk.op("MatMul", &[turned, weights])?;
-    let product = rounded(walk, product)?;
     walk.transposed(product, &order)
 }
 
-/// What lies between elements, as those have it who meet an element at the end of an axis several times, each time with a part of its
-/// weight, or all axes at once: sums of parts that are exact here are rounded there.
-fn rounded(walk: &mut Walk<'_, '_>, product: Value) -> Result<Value, Error> {
-    let part = walk.real(DType::F32, 0.75)?;
-    let mut all = product;
-    for _ in 0..2 {
-        let partial = walk.op("Mul", &[product, part])?;
-        all = walk.within(all, partial)?;
-    }
-    Ok(all)
+/// The weights, as good as those have them who meet an element at the end of an axis several times, each time with a part of its weight,
+/// or all axes at once: sums of parts that are exact here are rounded there.
+fn rounded(walk: &mut Walk<'_, '_>, weights: Value) -> Result<Value, Error> {
+    // 0.6 divides none of the weights that are exact, but 0.
+    let divisor = walk.real(DType::F32, 0.6)?;
+    let parts = walk.op("Div", &[weights, divisor])?;
+    walk.within(weights, parts)
 }
 
 /// By how much a filter is stretched: by nothing, or as much as the axis shrinks.
