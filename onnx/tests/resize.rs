@@ -166,3 +166,23 @@ fn an_aspect_ratio_is_kept() {
     assert_eq!(values(18, 4, &to("not_smaller")).len(), 3 * 12);
     assert!(read(18, "1, 2", &to("none")).is_err());
 }
+
+#[test]
+fn an_element_spoils_no_place_that_it_is_not_next_to() {
+    let imported =
+        read(18, "1, 4", &to(7, &format!("{LINEAR}, coordinate_transformation_mode = \"align_corners\"")));
+    let model = imported.expect("it is read").model;
+    for spoilt in [f64::NAN, f64::INFINITY] {
+        let x =
+            Tensor::from_f64_fn(&Type::new(DType::F32, [1, 4]), |i| if i == 3 { spoilt } else { i as f64 });
+        let taps = interp::Taps::Outputs;
+        let evaluation = interp::evaluate(&model, &[x], &interp::Profile::DECLARED, taps).expect("values");
+        let y = &evaluation.outputs[0];
+        is_near(&y.tensor.to_f64s()[..5], &[0.0, 0.5, 1.0, 1.5, 2.0]);
+        assert!(y.tensor.to_f64s()[5..].iter().all(|number| !number.is_finite()));
+        // Every implementation has NaN there; of an infinity, sums say less.
+        assert!(!spoilt.is_nan() || y.error[5..] == [0.0, 0.0]);
+        // Place 4 is the third element: who computes with the fourth, at no weight, has NaN.
+        assert!(y.error[..4].iter().all(|&error| error < 1e-4) && y.error[4] == f64::INFINITY);
+    }
+}

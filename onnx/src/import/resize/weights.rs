@@ -3,12 +3,17 @@
 use ir::{Attributes, DType, Value};
 
 use super::axes::Axis;
-use super::{Mode, Settings, coordinates};
+use super::coordinates;
+use super::{Mode, Settings};
 use crate::Error;
+use crate::import::forms;
 use crate::import::walk::Walk;
 
 /// How many weights there may be between two axes.
-const MOST_WEIGHTS: i64 = 1 << 24;
+const MOST_WEIGHTS: usize = 1 << 24;
+
+/// What stands for no weight where an implementation may have some: too little to be seen, but no 0 that any would leave out.
+const TRACE: f64 = 1e-30;
 
 /// Sums of the elements around the coordinates, weighed.
 pub(super) fn weighed(
@@ -24,67 +29,162 @@ pub(super) fn weighed(
             format!("it is {ty}; what is between elements is known for f32"),
         ));
     }
-    let taps = taps(axis, settings);
-    if taps.saturating_mul(axis.before.max(axis.after)) > MOST_WEIGHTS {
-        let why = format!("axis {} of {} elements becomes one of {}", axis.at, axis.before, axis.after);
-        return Err(Error::unsupported("operator Resize", why));
+    let taps = Taps::around(axis, settings)?;
+    let weights = taps.weights(walk, axis, settings)?;
+    let last = axis.before - 1;
+    let elements = walk.integers(DType::I64, &taps.shape(), |i| taps.place(i).clamp(0, last).into())?;
+    let gathered =
+        forms::one(walk, "Gather", &Attributes::new().int("axis", axis.at as i64), &[x, elements])?;
+    let mut shape = taps.shape().to_vec();
+    shape.resize(2 + ty.rank() - 1 - axis.at, 1);
+    let weights = walk.reshaped(weights, &shape)?;
+    let products = walk.op("Mul", &[gathered, weights])?;
+    let zero = walk.real(DType::F32, 0.0)?;
+    // An element that weighs nothing may be left out, infinite or NaN.
+    let weighs_nothing = walk.op("Equal", &[weights, zero])?;
+    let products = walk.op("Where", &[weighs_nothing, zero, products])?;
+    let is_further = walk.integers(DType::Bool, &shape, |i| i128::from(!taps.counts(i)))?;
+    let products = walk.op("Where", &[is_further, zero, products])?;
+    let along = Attributes::new().ints("axes", &[axis.at as i64 + 1]).int("keepdims", 0);
+    walk.op_with("ReduceSum", &along, &[products])
+}
+
+/// The elements that may weigh something at each place of the result: as many at each.
+struct Taps {
+    /// The first at each place. Elements before the first of the axis, and beyond its last, are the ones at its ends.
+    first: Vec<i64>,
+    /// How many of them there are at each place. What comes after them in a row weighs nothing for anybody.
+    counts: Vec<usize>,
+    width: usize,
+}
+
+impl Taps {
+    fn around(axis: &Axis, settings: &Settings) -> Result<Self, Error> {
+        // What is no further than that from an element may be taken to have some of it, a weight of 0 included.
+        let reach = if settings.is_cubic() { 2.0 } else { 1.0 } / settings.stretch(axis);
+        let (last, inside) = (axis.before - 1, !settings.filters() || settings.exclude_outside);
+        let ends = (0..axis.after).map(|i| {
+            let (coordinate, doubt) = coordinates::coordinate(axis, settings.transformation, i);
+            let coordinate = if settings.filters() { coordinate } else { coordinate.clamp(0.0, last as f64) };
+            let (first, end) = ((coordinate - doubt - reach).ceil(), (coordinate + doubt + reach).floor());
+            if inside { (first.max(0.0), end.min(last as f64)) } else { (first, end) }
+        });
+        let ends: Vec<(f64, f64)> = ends.collect();
+        let count = |&(first, end): &(f64, f64)| (end - first + 1.0).max(1.0);
+        let width = ends.iter().map(count).fold(1.0, f64::max);
+        let far = ends.iter().any(|(first, end)| first.abs().max(end.abs()) > MOST_WEIGHTS as f64);
+        if far || width * axis.after as f64 > MOST_WEIGHTS as f64 {
+            let why = format!("axis {} of {} elements becomes one of {}", axis.at, axis.before, axis.after);
+            return Err(Error::unsupported("operator Resize", why));
+        }
+        Ok(Self {
+            first: ends.iter().map(|&(first, _)| first as i64).collect(),
+            counts: ends.iter().map(|ends| count(ends) as usize).collect(),
+            width: width as usize,
+        })
     }
-    let coordinates = coordinates::all(walk, axis, settings.transformation)?;
-    let weights = match settings.mode {
-        // A place of the operand weighs what is beyond it as well, so nothing has to be added up.
-        Mode::Linear | Mode::Nearest(_) if !settings.antialias => linear(walk, axis, coordinates)?,
-        Mode::Linear | Mode::Nearest(_) | Mode::Cubic(_) => filtered(walk, axis, settings, coordinates)?,
-    };
-    let weights = rounded(walk, weights)?;
-    let last = ty.rank() - 1;
-    if axis.at == last {
-        return walk.op("MatMul", &[x, weights]);
+
+    /// Places of the result × elements.
+    fn shape(&self) -> [i64; 2] {
+        [self.first.len() as i64, self.width as i64]
     }
-    let mut order: Vec<i64> = (0..=last as i64).collect();
-    order.swap(axis.at, last);
-    let turned = walk.transposed(x, &order)?;
-    let product = walk.op("MatMul", &[turned, weights])?;
-    walk.transposed(product, &order)
+
+    /// Where on the axis the element is that comes there in a table of the shape.
+    fn place(&self, i: usize) -> i64 {
+        self.first[i / self.width] + (i % self.width) as i64
+    }
+
+    /// Whether it may weigh something.
+    fn counts(&self, i: usize) -> bool {
+        i % self.width < self.counts[i / self.width]
+    }
+
+    fn weights(&self, walk: &mut Walk<'_, '_>, axis: &Axis, settings: &Settings) -> Result<Value, Error> {
+        let coordinates = coordinates::all(walk, axis, settings.transformation)?;
+        let coordinates = walk.reshaped(coordinates, &[axis.after, 1])?;
+        let weights = if settings.filters() {
+            self.filtered(walk, axis, settings, coordinates)?
+        } else {
+            // A place of the operand weighs what is beyond it as well, so nothing has to be added up.
+            self.linear(walk, axis, coordinates)?
+        };
+        self.rounded(walk, weights)
+    }
+
+    /// The weights, as good as those have them who meet an element at the end of an axis several times, each time with a part of its weight,
+    /// or all axes at once: sums of parts that are exact here are rounded there. A weight of 0 is one for those who compute with it, and none
+    /// for others.
+    fn rounded(&self, walk: &mut Walk<'_, '_>, weights: Value) -> Result<Value, Error> {
+        let trace = walk.real(DType::F32, TRACE)?;
+        let some = walk.op("Add", &[weights, trace])?;
+        // 0.6 divides none of them that are exact, but 0.
+        let divisor = walk.real(DType::F32, 0.6)?;
+        let parts = walk.op("Div", &[some, divisor])?;
+        walk.within(weights, parts)
+    }
+
+    /// How far each element is from the coordinate.
+    fn distances(&self, walk: &mut Walk<'_, '_>, coordinates: Value) -> Result<Value, Error> {
+        let elements = walk.reals(DType::F32, &self.shape(), |i| self.place(i) as f64)?;
+        let differences = walk.op("Sub", &[coordinates, elements])?;
+        walk.op("Abs", &[differences])
+    }
+
+    /// 1 - distance for the elements around a coordinate, which does not leave the axis; 0 for the others.
+    fn linear(&self, walk: &mut Walk<'_, '_>, axis: &Axis, coordinates: Value) -> Result<Value, Error> {
+        let (zero, last) = (walk.real(DType::F32, 0.0)?, walk.real(DType::F32, (axis.before - 1) as f64)?);
+        let inside = walk.op("Clip", &[coordinates, zero, last])?;
+        let far = self.distances(walk, inside)?;
+        triangle(walk, far)
+    }
+
+    /// What a filter that may be stretched gives for the elements of the axis and those beyond its ends, which are the ones at the ends or
+    /// count for nothing. What is stretched, or lacks some, is divided by its sum.
+    fn filtered(
+        &self,
+        walk: &mut Walk<'_, '_>,
+        axis: &Axis,
+        settings: &Settings,
+        coordinates: Value,
+    ) -> Result<Value, Error> {
+        let scale = settings.stretch(axis);
+        let mut far = self.distances(walk, coordinates)?;
+        if scale != 1.0 {
+            let scale = walk.real(DType::F32, scale)?;
+            far = walk.op("Mul", &[far, scale])?;
+        }
+        let mut weights = match settings.mode {
+            Mode::Cubic(coefficient) => cubic(walk, far, coefficient)?,
+            Mode::Linear | Mode::Nearest(_) => triangle(walk, far)?,
+        };
+        if settings.exclude_outside {
+            // A place may have fewer elements than others, and the table goes on beyond the axis.
+            let inside = walk.reals(DType::F32, &self.shape(), |i| f64::from(u8::from(self.counts(i))))?;
+            weights = walk.op("Mul", &[weights, inside])?;
+        }
+        if scale != 1.0 || settings.exclude_outside {
+            let along = Attributes::new().ints("axes", &[1]).int("keepdims", 1);
+            let sums = walk.op_with("ReduceSum", &along, &[weights])?;
+            weights = walk.op("Div", &[weights, sums])?;
+        }
+        Ok(weights)
+    }
 }
 
-/// The weights, as good as those have them who meet an element at the end of an axis several times, each time with a part of its weight,
-/// or all axes at once: sums of parts that are exact here are rounded there.
-fn rounded(walk: &mut Walk<'_, '_>, weights: Value) -> Result<Value, Error> {
-    // 0.6 divides none of the weights that are exact, but 0.
-    let divisor = walk.real(DType::F32, 0.6)?;
-    let parts = walk.op("Div", &[weights, divisor])?;
-    walk.within(weights, parts)
-}
+impl Settings {
+    fn is_cubic(&self) -> bool {
+        matches!(self.mode, Mode::Cubic(_))
+    }
 
-/// By how much a filter is stretched: by nothing, or as much as the axis shrinks.
-fn stretch(axis: &Axis, settings: &Settings) -> f64 {
-    if settings.antialias { f64::from(axis.scale).min(1.0) } else { 1.0 }
-}
+    /// Whether elements are met beyond the ends of the axis as well.
+    fn filters(&self) -> bool {
+        self.antialias || self.is_cubic()
+    }
 
-/// How many places beyond each end of the axis the filter of a coordinate may reach.
-fn margin(axis: &Axis, settings: &Settings) -> i64 {
-    // A cubic filter has two elements on either side, and coordinates are no further out than half a step of the result.
-    let reach = 2.0 / stretch(axis, settings) + 0.5 + 0.5 / f64::from(axis.scale).max(1.0);
-    if reach.is_finite() { (reach.min(1e9)).ceil() as i64 } else { i64::from(i32::MAX) }
-}
-
-fn taps(axis: &Axis, settings: &Settings) -> i64 {
-    axis.before.saturating_add(2 * margin(axis, settings))
-}
-
-/// How far each element of the axis, from the first number on, is from each coordinate.
-fn distances(walk: &mut Walk<'_, '_>, coordinates: Value, first: i64, count: i64) -> Result<Value, Error> {
-    let elements = walk.reals(DType::F32, &[count, 1], |i| (first + i as i64) as f64)?;
-    let differences = walk.op("Sub", &[coordinates, elements])?;
-    walk.op("Abs", &[differences])
-}
-
-/// 1 - distance for the elements around a coordinate, which does not leave the axis; 0 for the others.
-fn linear(walk: &mut Walk<'_, '_>, axis: &Axis, coordinates: Value) -> Result<Value, Error> {
-    let (zero, last) = (walk.real(DType::F32, 0.0)?, walk.real(DType::F32, (axis.before - 1) as f64)?);
-    let inside = walk.op("Clip", &[coordinates, zero, last])?;
-    let far = distances(walk, inside, 0, axis.before)?;
-    triangle(walk, far)
+    /// By how much a filter is stretched: by nothing, or as much as the axis shrinks.
+    fn stretch(&self, axis: &Axis) -> f64 {
+        if self.antialias { f64::from(axis.scale).min(1.0) } else { 1.0 }
+    }
 }
 
 /// 1 - distance, where that is not negative.
@@ -92,42 +192,6 @@ fn triangle(walk: &mut Walk<'_, '_>, far: Value) -> Result<Value, Error> {
     let unit = walk.real(DType::F32, 1.0)?;
     let near = walk.op("Sub", &[unit, far])?;
     walk.op("Relu", &[near])
-}
-
-/// What a filter that may be stretched gives for the elements of the axis and those beyond its ends, which are the ones at the ends or count
-/// for nothing. What is stretched, or lacks some, is divided by its sum.
-fn filtered(
-    walk: &mut Walk<'_, '_>,
-    axis: &Axis,
-    settings: &Settings,
-    coordinates: Value,
-) -> Result<Value, Error> {
-    let (margin, scale) = (margin(axis, settings), stretch(axis, settings));
-    let (first, count) =
-        if settings.exclude_outside { (0, axis.before) } else { (-margin, axis.before + 2 * margin) };
-    let mut far = distances(walk, coordinates, first, count)?;
-    if scale != 1.0 {
-        let scale = walk.real(DType::F32, scale)?;
-        far = walk.op("Mul", &[far, scale])?;
-    }
-    let mut weights = match settings.mode {
-        Mode::Cubic(coefficient) => cubic(walk, far, coefficient)?,
-        Mode::Linear | Mode::Nearest(_) => triangle(walk, far)?,
-    };
-    if scale != 1.0 || settings.exclude_outside {
-        let along = Attributes::new().ints("axes", &[0]).int("keepdims", 1);
-        let sums = walk.op_with("ReduceSum", &along, &[weights])?;
-        weights = walk.op("Div", &[weights, sums])?;
-    }
-    if settings.exclude_outside {
-        return Ok(weights);
-    }
-    let (last, columns) = (axis.before - 1, count as usize);
-    let ends = walk.reals(DType::F32, &[axis.before, count], |i| {
-        let (element, tap) = ((i / columns) as i64, (i % columns) as i64);
-        if (tap - margin).clamp(0, last) == element { 1.0 } else { 0.0 }
-    })?;
-    walk.op("MatMul", &[ends, weights])
 }
 
 /// Cubic convolution: one polynomial up to a distance of 1, another up to 2, each 0 at its ends where the other goes on, so that each
