@@ -108,19 +108,7 @@ impl Taps {
             // A place of the operand weighs what is beyond it as well, so nothing has to be added up.
             self.linear(walk, axis, coordinates)?
         };
-        self.rounded(walk, weights)
-    }
-
-    /// The weights, as good as those have them who meet an element at the end of an axis several times, each time with a part of its weight,
-    /// or all axes at once: sums of parts that are exact here are rounded there. A weight of 0 is one for those who compute with it, and none
-    /// for others.
-    fn rounded(&self, walk: &mut Walk<'_, '_>, weights: Value) -> Result<Value, Error> {
-        let trace = walk.real(DType::F32, TRACE)?;
-        let some = walk.op("Add", &[weights, trace])?;
-        // 0.6 divides none of them that are exact, but 0.
-        let divisor = walk.real(DType::F32, 0.6)?;
-        let parts = walk.op("Div", &[some, divisor])?;
-        walk.within(weights, parts)
+        rounded(walk, weights)
     }
 
     /// How far each element is from the coordinate.
@@ -185,6 +173,18 @@ impl Settings {
     fn stretch(&self, axis: &Axis) -> f64 {
         if self.antialias { f64::from(axis.scale).min(1.0) } else { 1.0 }
     }
+}
+
+/// The weights, as good as those have them who meet an element at the end of an axis several times, each time with a part of its weight,
+/// or all axes at once: sums of parts that are exact here are rounded there. A weight of 0 is one for those who compute with it, and none
+/// for others.
+fn rounded(walk: &mut Walk<'_, '_>, weights: Value) -> Result<Value, Error> {
+    let trace = walk.real(DType::F32, TRACE)?;
+    let some = walk.op("Add", &[weights, trace])?;
+    // 0.6 divides none of them that are exact, but 0.
+    let divisor = walk.real(DType::F32, 0.6)?;
+    let parts = walk.op("Div", &[some, divisor])?;
+    walk.within(weights, parts)
 }
 
 /// 1 - distance, where that is not negative.
