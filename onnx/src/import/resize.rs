@@ -2,8 +2,8 @@
 //!
 //! ONNX: [Resize](https://onnx.ai/onnx/operators/onnx__Resize.html),
 //! [Upsample](https://onnx.ai/onnx/operators/onnx__Upsample.html). A place of the result is a coordinate on the axis before ([`coordinates`]).
-//! `nearest` takes the element next to it: a Gather. `linear` and `cubic` are products with a matrix of [`weights`], which is computed by
-//! nodes as well, because implementations compute coordinates in f32 and round on the way; the bound of the weights is theirs. Each weight is
+//! `nearest` takes the element next to it: a Gather. `linear` and `cubic` add up the elements around it times their [`weights`], which are computed
+//! by nodes as well, because implementations compute coordinates in f32 and round on the way; the bound of the weights is theirs. Each weight is
 //! a continuous function of the coordinate, so nothing hangs on which side of an element a rounded coordinate falls. What lies outside of the
 //! operand with `tf_crop_and_resize` is told by nodes too, and chosen last.
 //!
