@@ -82,10 +82,12 @@ pub(crate) fn all() -> Vec<Problem> {
 }
 
 impl Problem {
-    /// The operator and its operands.
+    /// The operator, its operands and attributes.
     pub(crate) fn name(&self) -> String {
-        let operands: Vec<String> = self.operands.iter().map(ToString::to_string).collect();
-        format!("{} {}", self.name, operands.join(" "))
+        let operands = self.operands.iter().map(ToString::to_string);
+        let attributes = self.attributes.iter().map(|(name, value)| format!("{name}={value}"));
+        let all: Vec<String> = [self.name.to_owned()].into_iter().chain(operands).chain(attributes).collect();
+        all.join(" ")
     }
 
     /// The model, and inputs from a stream of its own.

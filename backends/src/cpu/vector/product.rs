@@ -1,5 +1,6 @@
 //! C += A·B of floats, by the crate `gemm`.
 
+use super::room::each_part;
 use crate::cpu::element::Real;
 
 /// A matrix inside a slice: where it starts, and the distances between rows and between columns.
@@ -25,6 +26,11 @@ impl<'a, W> Matrix<'a, W> {
         }
     }
 
+    /// The rows from one on.
+    fn below(self, row: usize) -> Self {
+        Self { elements: &self.elements[row * self.row_step..], ..self }
+    }
+
     /// Whether all of `rows` × `columns` elements lie in the slice.
     fn holds(&self, rows: usize, columns: usize) -> bool {
         let last = |count: usize, step: usize| count.checked_sub(1).map(|last| last * step);
@@ -37,6 +43,9 @@ impl<'a, W> Matrix<'a, W> {
 
 /// The products below which a further thread costs more than it gains.
 const GRAIN: usize = 1 << 22;
+
+/// The rows of the result below which a thread of its own costs more than it gains: each one lays B out for itself.
+const ROWS: usize = 64;
 
 /// Adds A·B to C, which is dense, or writes it where C is no part of the sum: A is `m` × `k`, B is `k` × `n`.
 ///
@@ -62,6 +71,11 @@ pub(super) fn multiply<W: Product>(
         return;
     }
     let threads = threads.min(m * k * n / GRAIN).max(1);
+    if threads > 1 && m >= threads * ROWS {
+        return each_part(threads, &mut c[..m * n], n, usize::MAX, |row, part| {
+            multiply(1, [part.len() / n, k, n], a.below(row), b, part, adds);
+        });
+    }
     let parallelism = if threads > 1 { gemm::Parallelism::Rayon(threads) } else { gemm::Parallelism::None };
     // SAFETY: `Product` is implemented for `f32` and `f64` alone, types the crate has. Every element of the three matrices lies
     // in its slice, as the assertion says, and `c` is borrowed mutably, so it overlaps neither `a` nor `b`.
@@ -110,6 +124,21 @@ mod tests {
         assert_eq!(c, [-2., 7., -2., 19.]);
         multiply(1, [2, 0, 2], Matrix::dense(&a, 0), Matrix::dense(&b, 2), &mut c, false);
         assert_eq!(c, [0.; 4]);
+    }
+
+    #[test]
+    fn threads_change_no_bit() {
+        let [m, k, n] = [2 * ROWS + 3, 257, 255];
+        let numbers = |count: usize| (0..count).map(|i| (i * 7919 % 1009) as f32 / 997.0 - 0.5).collect();
+        let (a, b): (Vec<f32>, Vec<f32>) = (numbers(m * k), numbers(k * n));
+        let product = |threads| {
+            let mut c = numbers(m * n);
+            let a = Matrix::dense(&a, m).transposed_if(true);
+            multiply(threads, [m, k, n], a, Matrix::dense(&b, n), &mut c, true);
+            c
+        };
+        assert!(m * k * n / GRAIN > 1, "so that there are threads");
+        assert_eq!(product(1), product(2));
     }
 
     #[test]
