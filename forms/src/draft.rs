@@ -23,8 +23,8 @@ pub struct Draft {
     pub opset: u32,
     /// The types of the values of the main graph, as far as they are known.
     types: BTreeMap<ValueId, Type>,
-    /// What nodes give that keep the slices of their first operand apart.
-    apart: BTreeSet<ValueId>,
+    /// The names of the nodes that keep the slices of their first operand apart.
+    apart: BTreeSet<String>,
 }
 
 impl Draft {
@@ -40,13 +40,14 @@ impl Draft {
         for Initializer { value, tensor } in &body.initializers {
             types.insert(*value, tensor::type_of(tensor).ok()?);
         }
-        let apart = apart(model, body);
+        let apart = apart(model);
         Some(Self { program, inputs: inputs.to_vec(), opset: model.opset, types, apart })
     }
 
-    /// Whether a value is given by a node that makes each slice of it along the first axis of a slice of its first operand.
-    pub(crate) fn is_apart(&self, value: ValueId) -> bool {
-        self.apart.contains(&value)
+    /// Whether a node makes each slice of its output along the first axis of a slice of its first operand. What another form has put
+    /// in the place of such a node does not count: a node that picks a result out of what a loop piles up may look like it.
+    pub(crate) fn is_apart(&self, node: &Node) -> bool {
+        self.apart.contains(node.rest.name())
     }
 
     /// The main graph.
@@ -161,19 +162,13 @@ impl Draft {
     }
 }
 
-/// What nodes of one output give that keep the slices of their first operand apart.
-fn apart(model: &Model, body: &Body) -> BTreeSet<ValueId> {
-    let by_name: BTreeMap<&str, &Node> = body.nodes.iter().map(|node| (node.rest.name(), node)).collect();
-    let mut apart = BTreeSet::new();
-    for (id, node) in model.graph.iter() {
-        let NodeKind::Operator(op) = &node.kind else { continue };
-        let is_apart = op.facts(&model.graph.types(&node.inputs)).batch == Batch::Apart;
-        let written = by_name.get(names::node(id.index()).as_str());
-        if let Some([Some(value)]) = written.filter(|_| is_apart).map(|node| &node.outputs[..]) {
-            apart.insert(*value);
-        }
-    }
-    apart
+/// The names of the nodes that keep the slices of their first operand apart.
+fn apart(model: &Model) -> BTreeSet<String> {
+    let nodes = model.graph.iter().filter(|(_, node)| match &node.kind {
+        NodeKind::Operator(op) => op.facts(&model.graph.types(&node.inputs)).batch == Batch::Apart,
+        _ => false,
+    });
+    nodes.map(|(id, _)| names::node(id.index())).collect()
 }
 
 /// A tensor of int64.

@@ -46,9 +46,8 @@ fn over_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
         let is_short = from.shape.first().is_some_and(|&slices| (1..=LONGEST).contains(&slices));
         let is_taken = [from, to].iter().all(|ty| is_allowed("Scan", ty.dtype, draft.opset));
         let is_once = node.inputs.iter().filter(|&&operand| operand == Some(*x)).count() == 1;
-        // What gives the value now may be a loop around the operator.
         if spec(node).is_some()
-            && draft.is_apart(*y)
+            && draft.is_apart(node)
             && is_taken
             && is_short
             && is_once
