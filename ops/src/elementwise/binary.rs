@@ -1,6 +1,6 @@
 //! Functions of two elements whose result has the operands' dtype, with multidirectional broadcasting.
 
-use ir::{Dim, Sym, Type};
+use ir::{DType, Dim, Sym, Type};
 use ndarray::ArrayD;
 
 use crate::about::functions;
@@ -89,6 +89,29 @@ table! {
     BitwiseXor: |_, x, _| x, |p, q| Some(p ^ q), COMMUTES, [];
 }
 
+impl BinaryFn {
+    /// The integer that decides the result alone, whatever the other operand is: it is the result.
+    fn absorbing(self, dtype: DType) -> Option<i128> {
+        match self {
+            Self::And | Self::BitwiseAnd | Self::Mul => Some(0),
+            Self::Or => Some(1),
+            // All bits.
+            Self::BitwiseOr => dtype.int_range().map(|(least, most)| if least < 0 { -1 } else { most }),
+            Self::Add | Self::Sub | Self::Div | Self::Xor | Self::BitwiseXor => None,
+        }
+    }
+
+    /// The function on integers of a dtype, of which one may decide what the other would leave open.
+    fn whole<A: Arith>(self, a: &A, dtype: DType, x: A::Z, y: A::Z) -> A::Z {
+        let absorbing = self.absorbing(dtype);
+        let decides = |z: &A::Z| absorbing.is_some() && a.peek(*z) == absorbing;
+        match [x, y].into_iter().find(decides) {
+            Some(z) => a.exact([z], |[z]| Some(z)),
+            None => a.exact([x, y], |[p, q]| self.int(p, q)),
+        }
+    }
+}
+
 const COMMUTES: bool = true;
 const ORDERED: bool = false;
 
@@ -158,9 +181,8 @@ impl Operator for Binary {
         vec![if c.is_real() {
             Data::Real(zip(&shape, c.real(0), c.real(1), |x, y| self.0.real(c.arith, x, y)))
         } else {
-            Data::Int(zip(&shape, c.int(0), c.int(1), |x, y| {
-                c.arith.exact([x, y], |[p, q]| self.0.int(p, q))
-            }))
+            let dtype = c.dtype(0);
+            Data::Int(zip(&shape, c.int(0), c.int(1), |x, y| self.0.whole(c.arith, dtype, x, y)))
         }]
     }
 }
@@ -181,8 +203,6 @@ pub fn zip<T: Copy, U: Copy, V>(
 
 #[cfg(test)]
 mod tests {
-    use ir::DType;
-
     use super::*;
     use crate::testing::{run, tensor};
 
@@ -190,6 +210,20 @@ mod tests {
     fn integers_wrap_at_the_store() {
         let scalar = |v| tensor(DType::I8, &[], &[v]);
         assert_eq!(run(Binary(BinaryFn::Add), &[&scalar(127.), &scalar(1.)]), [-128.]);
+    }
+
+    #[test]
+    fn what_absorbs_is_the_result_whatever_the_other_operand_is() {
+        for &(function, _) in ROWS {
+            let is_logical = matches!(function, BinaryFn::And | BinaryFn::Or | BinaryFn::Xor);
+            for dtype in if is_logical { &[DType::Bool][..] } else { &[DType::I8, DType::U8] } {
+                let Some(absorbing) = function.absorbing(*dtype) else { continue };
+                for other in dtype.int_range().map(|(least, most)| least..=most).into_iter().flatten() {
+                    let both = [function.int(absorbing, other), function.int(other, absorbing)];
+                    assert_eq!(both, [Some(absorbing); 2], "{function:?} {dtype} {other}");
+                }
+            }
+        }
     }
 
     #[test]
