@@ -180,11 +180,12 @@ pub enum Edge {
     Denormals,
     /// The ends of the dtype.
     Limits,
-    /// Integers that no float of their width holds: a calculation in floats loses their last bit.
+    /// Integers that no float of some width holds, at most their own: a calculation in such floats loses their last bit.
     Wide,
     /// Numbers so large that a function is flat there.
     Saturation,
-    /// One number in several so large that adding 1 to it changes nothing: a sum in the operand's own dtype stalls.
+    /// Of several numbers one that is so large that adding 1 to it changes nothing, the others 1: a sum in the operand's own dtype
+    /// stalls, and a product of integers has more bits than a float.
     Stall,
     /// Elements that are equal.
     Alike,
@@ -192,6 +193,8 @@ pub enum Edge {
     NonFinite,
     /// Elements of another operand, or numbers next to them.
     Meets(usize),
+    /// Odd multiples of half an element of another operand: the quotients of both are ties.
+    Halves(usize),
     /// Numbers halfway between two of a narrower dtype.
     Between(DType),
 }
@@ -209,6 +212,7 @@ impl Edge {
             Self::Alike => "equal elements",
             Self::NonFinite => "NaN and infinities",
             Self::Meets(_) => "elements of another operand",
+            Self::Halves(_) => "ties of a quotient",
             Self::Between(_) => "ties of a narrower dtype",
         }
     }

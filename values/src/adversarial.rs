@@ -11,11 +11,11 @@ use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use ir::{NodeId, Operation, Stream};
-use ops::{Data, Model};
+use ops::{Data, Model, Operator};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 
-use crate::boundary::{self, Aim, Aimed, STATED};
+use crate::boundary::{self, Aim, Aimed};
 use crate::decided::{FEW, LEAST, open};
 use crate::found::{Found, Tensors, free_nodes};
 use crate::invert;
@@ -97,7 +97,10 @@ pub fn move_to_edges(model: &Model, free: &[NodeId], found: &Found, stream: Stre
     (now, edges)
 }
 
-/// One operator and one of its edges, each as likely as the other.
+/// How often an operator is picked that states edges of itself, where another is picked once.
+const EDGED: u32 = 3;
+
+/// One operator and one of its edges.
 fn plan(
     model: &Model,
     tensors: &Tensors,
@@ -107,14 +110,16 @@ fn plan(
 ) -> Option<Intent> {
     let record = Record::new(PLACES);
     let mut chosen: Option<Intent> = None;
-    let (mut visit, mut candidates) = (0, 0u32);
+    let (mut visit, mut weights) = (0, 0u32);
     invert::run(model, tensors, free, &record, &mut |v| {
         let branches = record.take_branches();
-        candidates += 1;
-        if rng.random_ratio(1, candidates) {
+        // Of what only has the edges of dtypes there is much in a graph, as of movements, and little comes of it.
+        let weight = if v.op.facts(v.types).edges.is_empty() { 1 } else { EDGED };
+        weights += weight;
+        if rng.random_ratio(weight, weights) {
             match one(v, visit, &branches, &record, is_promised, rng) {
                 Some(plan) => chosen = Some(plan),
-                None => candidates -= 1,
+                None => weights -= weight,
             }
         }
         visit += 1;
@@ -131,10 +136,11 @@ fn one(
     is_promised: bool,
     rng: &mut impl Rng,
 ) -> Option<Intent> {
-    let aims = boundary::aims(v.op, v.types, is_promised).into_iter();
-    let aims = aims.filter(|aimed| is_carried(v, aimed.operand)).map(|aimed| (Some(aimed), aimed.weight));
+    let boundary::Aims { edges, of_branches } = boundary::aims(v.op, v.types, is_promised);
+    let edges = edges.into_iter().filter(|aimed| is_carried(v, aimed.operand));
     // None stands for the branches.
-    let aims: Vec<_> = aims.chain((!branches.is_empty()).then_some((None, STATED))).collect();
+    let branch = (!branches.is_empty()).then_some((None, of_branches));
+    let aims: Vec<_> = edges.map(|aimed| (Some(aimed), aimed.weight)).chain(branch).collect();
     let &(chosen, _) = aims.choose_weighted(rng, |(_, weight)| *weight).ok()?;
     let plan = |edge, planned, results, wanted, elements| Intent {
         at_edge: AtEdge { node: v.node, operator: v.op.name(), edge, planned, reached: 0 },

@@ -25,10 +25,10 @@ impl Aim {
         }
     }
 
-    /// The operand whose elements are to be met.
+    /// The operand whose elements the numbers depend on.
     pub(crate) fn meets(self) -> Option<usize> {
         match self {
-            Self::Edge(Edge::Meets(other)) => Some(other),
+            Self::Edge(Edge::Meets(other) | Edge::Halves(other)) => Some(other),
             Self::Edge(_) | Self::Ends(..) => None,
         }
     }
@@ -52,15 +52,23 @@ pub(crate) struct Aimed {
     pub weight: u32,
 }
 
-/// How often an edge is taken that an operator states of itself, where one that every operand of its dtype has is taken once.
-pub(crate) const STATED: u32 = 3;
+/// How often an edge is taken that an operator states of itself, where those that its operands have by their dtypes are taken once
+/// all together: these every operator meets.
+const STATED: u32 = 3;
 
 /// How often infinities and NaN are, where not every profile has to promise something.
 const NON_FINITE: u32 = 9;
 
-/// The edges of an operator's operands: what it declares, the ends of its hazards, and what its operands' dtypes have.
-pub(crate) fn aims(op: &Op, types: &[Option<&Type>], is_promised: bool) -> Vec<Aimed> {
-    let weight = |aim: Aim| if aim.is_non_finite() && !is_promised { NON_FINITE } else { STATED };
+/// The edges of an operator's operands, and how often a branch is taken beside them.
+pub(crate) struct Aims {
+    /// What the operator declares, the ends of its hazards, and what its operands' dtypes have.
+    pub edges: Vec<Aimed>,
+    /// The weight of what is taken as often as an edge that the operator states.
+    pub of_branches: u32,
+}
+
+/// The edges of an operator's operands.
+pub(crate) fn aims(op: &Op, types: &[Option<&Type>], is_promised: bool) -> Aims {
     let declared = op.facts(types).edges.into_iter().map(|(operand, edge)| (operand, Aim::Edge(edge)));
     let ends = op.hazards(types).into_iter().filter_map(|hazard| match hazard {
         Hazard::Outside { operand, low, high } | Hazard::Far { operand, low, high } => {
@@ -79,11 +87,14 @@ pub(crate) fn aims(op: &Op, types: &[Option<&Type>], is_promised: bool) -> Vec<A
             if dtype.is_float() { [Edge::Zeros, Edge::Denormals] } else { [Edge::Limits, Edge::Wide] };
         edges.map(|edge| Aimed { operand: i, aim: Aim::Edge(edge), weight: 1 })
     });
+    let of_dtypes: Vec<Aimed> = of_dtypes.collect();
+    let unit = of_dtypes.len().max(1) as u32;
+    let weight = |aim: Aim| if aim.is_non_finite() && !is_promised { NON_FINITE } else { STATED } * unit;
     let stated = declared.chain(ends).map(|(operand, aim)| Aimed { operand, aim, weight: weight(aim) });
-    stated.chain(of_dtypes).collect()
+    Aims { edges: stated.chain(of_dtypes).collect(), of_branches: STATED * unit }
 }
 
-/// A number at the edge for an element of a dtype. `other` is an element of the operand that is to be met.
+/// A number at the edge for an element of a dtype. `other` is the element of the operand that it depends on.
 pub(crate) fn number(aim: Aim, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> Number {
     match dtype.int_range() {
         Some(ends) => Number::Int(integer(aim, ends, other, rng)),
@@ -125,6 +136,10 @@ fn real(aim: Aim, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> f6
             Some(Number::Real(v)) => near(v, rng.random_range(-1..=1)),
             _ => 0.0,
         },
+        Aim::Edge(Edge::Halves(_)) => match other {
+            Some(Number::Real(v)) => (f64::from(rng.random_range(-8..8)) + 0.5) * v,
+            _ => 0.5,
+        },
         Aim::Edge(Edge::Between(to)) => {
             let value = sign * (1.0 + 7.0 * rng.random::<f64>());
             let Some(target) = to.float() else { return value.round() + 0.5 };
@@ -154,9 +169,10 @@ fn integer(aim: Aim, (least, most): (i128, i128), other: Option<Number>, rng: &m
         },
         Aim::Edge(Edge::Alike) => pick(rng, &[3, 3, least.max(-2)]),
         Aim::Edge(Edge::Zeros | Edge::Denormals) => 0,
-        // More bits than a float of the same width holds, and the last bit set.
+        Aim::Edge(Edge::Stall) if rng.random_bool(0.875) => 1,
+        // More bits than some float holds, and the last bit set.
         Aim::Edge(_) => {
-            let bits = if most > i128::from(u32::MAX) { 53 } else { 24 };
+            let bits = pick(rng, if most > i128::from(u32::MAX) { &[53, 53, 24, 11] } else { &[24, 11, 8] });
             let wide = ((1i128 << bits) + rng.random_range(0..1i128 << (bits - 1))) | 1;
             let signed = if least < 0 && rng.random() { -wide } else { wide };
             if (least..=most).contains(&signed) { signed } else { rng.random_range(least..=most) }

@@ -76,7 +76,14 @@ impl Operator for Compare {
             cost: Cost::PerOutput(1),
             batch: Batch::Together,
             linear: None,
-            edges: vec![(0, Edge::Meets(1)), (1, Edge::Meets(0)), (0, Edge::NonFinite), (1, Edge::NonFinite)],
+            // A zero is met by either of both, so that some have to be there.
+            edges: vec![
+                (0, Edge::Meets(1)),
+                (1, Edge::Meets(0)),
+                (1, Edge::Zeros),
+                (0, Edge::NonFinite),
+                (1, Edge::NonFinite),
+            ],
         }
     }
 

@@ -102,7 +102,7 @@ impl Operator for Softmax {
             cost: Cost::PerOutput(5),
             batch: Batch::apart_if(rank >= 2 && !is_first),
             linear: None,
-            edges: vec![(0, Edge::Saturation), (0, Edge::Alike)],
+            edges: vec![(0, Edge::Saturation), (0, Edge::Alike), (0, Edge::Zeros)],
         }
     }
 

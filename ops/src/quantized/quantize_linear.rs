@@ -161,7 +161,7 @@ impl Operator for QuantizeLinear {
             cost: Cost::PerOutput(3),
             batch: Batch::Together,
             linear: None,
-            edges: vec![(0, Edge::Saturation), (0, Edge::Limits)],
+            edges: vec![(0, Edge::Saturation), (0, Edge::Limits), (0, Edge::Halves(1))],
         }
     }
 

@@ -110,7 +110,7 @@ impl Operator for Arg {
             cost: Cost::PerInput(1),
             batch: Batch::Together,
             linear: None,
-            edges: vec![(0, Edge::Alike), (0, Edge::Limits)],
+            edges: vec![(0, Edge::Alike), (0, Edge::Zeros), (0, Edge::Limits)],
         }
     }
 

@@ -100,10 +100,7 @@ impl Operator for Cumulative {
             cost: Cost::PerOutput(1),
             batch: Batch::Together,
             linear: None,
-            edges: match self.function {
-                CumulativeFn::Sum => vec![(0, Edge::Stall)],
-                CumulativeFn::Prod => Vec::new(),
-            },
+            edges: vec![(0, Edge::Stall)],
         }
     }
 

@@ -129,7 +129,7 @@ impl Operator for TopK {
             cost: Cost::PerInput(self.k.unsigned_abs().max(1)),
             batch: Batch::Together,
             linear: None,
-            edges: vec![(0, Edge::Alike), (0, Edge::Limits)],
+            edges: vec![(0, Edge::Alike), (0, Edge::Zeros), (0, Edge::Limits)],
         }
     }
 
