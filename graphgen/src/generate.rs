@@ -51,6 +51,7 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
         min_dim: i64::from(!empty),
         long_dim: settings.long_dim(stream.child("long")),
         usual_dim: settings.usual_dim(stream.child("usual")),
+        usual_dtype: settings.usual_dtype(stream.child("dtype")),
         budget,
         tap: &tap,
     };

@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 use ir::Choices;
 use ir::dim::Arena;
-use ir::{Operation, Stream, Sym, Type};
+use ir::{DType, Operation, Stream, Sym, Type};
 use ops::draw::{Draw, Goal, Operand, Source};
 use ops::{Args, Hazard, Op, Operator, Reject, Rule, Spec, TypeRule};
 use rand::RngExt;
@@ -41,6 +41,8 @@ pub struct Frame<'s> {
     pub long_dim: Option<i64>,
     /// A dimension that many inputs and constants have, so that mistaken axes have the right size.
     pub usual_dim: Option<i64>,
+    /// A dtype that many inputs and constants have.
+    pub usual_dtype: DType,
     /// What it may take.
     pub budget: Budget,
     /// Which of its values are outputs besides those without uses.

@@ -11,6 +11,7 @@ use ops::draw::{Limits, Taste};
 use ops::spec::Arity;
 use ops::{Op, Spec};
 use rand::RngExt;
+use rand::seq::IndexedRandom;
 
 use crate::budget::Budget;
 use crate::insert::Frame;
@@ -18,7 +19,7 @@ use crate::policy::DENSE;
 use crate::support::{Refused, Use};
 
 /// What draws lean towards: values that exist, so that nodes are connected; what is wanted, so that few draws are thrown away;
-/// f32, which every engine has. How often an operand comes again is for the settings to say.
+/// the dtype that is usual in the graph. How often an operand comes again is for the settings to say.
 const TASTE: Taste = Taste {
     live_of_any: 0.85,
     live_of_one: 0.6,
@@ -26,12 +27,13 @@ const TASTE: Taste = Taste {
     wanted_rank: 0.75,
     scalar: 0.06,
     wanted_dtype: 0.9,
-    f32: 0.3,
+    usual_dtype: 0.4,
     from_end: 0.3,
     flag: 0.5,
     long_dim: 0.2,
     usual_dim: 0.5,
     bf16_stage: 0.04,
+    parted: 0.8,
     again: 0.0,
 };
 
@@ -65,6 +67,9 @@ pub struct Settings {
     /// The share of graphs in which one dimension in two is the same small one: whoever mistakes an axis for another has the right
     /// sizes then, and wrong elements.
     pub equal_dims: f64,
+    /// The share of graphs in which any wanted dtype may be the usual one, so that one that is rare elsewhere meets all operators
+    /// that take it; in the others that is f32, which every engine has.
+    pub other_dtypes: f64,
     /// The largest number of elements of any value.
     pub max_elements: i64,
     /// The largest dimension and number of elements in a graph that is grown into its budget.
@@ -161,6 +166,7 @@ impl Default for Settings {
             max_dim: 8,
             long_dims: 0.2,
             equal_dims: 0.35,
+            other_dtypes: 0.5,
             max_elements: 2048,
             grown: Grown::default(),
             budget: Budget::default(),
@@ -172,7 +178,7 @@ impl Default for Settings {
             pattern: 0.16,
             related: 0.15,
             reuse: 0.3,
-            again: 0.12,
+            again: 0.18,
             forms: Forms::default(),
             composites: Composites::default(),
         }
@@ -230,6 +236,14 @@ impl Settings {
         is_usual.then(|| rng.random_range(2..=MOST_USUAL)).filter(|&usual| usual <= self.max_dim)
     }
 
+    /// The dtype that is usual in one graph.
+    pub(crate) fn usual_dtype(&self, stream: Stream) -> DType {
+        let mut rng = stream.rng();
+        let all: Vec<DType> = self.wanted.intersection(self.dtypes).iter().collect();
+        let other = rng.random_bool(self.other_dtypes.clamp(0.0, 1.0));
+        all.choose(&mut rng).copied().filter(|_| other).unwrap_or(DType::F32)
+    }
+
     /// The operators in use that exist in the opset, on dtypes in use.
     pub fn available(&self) -> Vec<&'static Spec> {
         self.available_in(self.opset).collect()
@@ -285,6 +299,7 @@ impl Settings {
             max_dim: self.max_dim,
             long_dim: frame.long_dim,
             usual_dim: frame.usual_dim,
+            usual_dtype: frame.usual_dtype,
             taste: Taste { again: self.again.clamp(0.0, 1.0), ..TASTE },
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ir::Choices;
 use ir::dim::{Arena, Expr};
-use ir::{DTypes, Stream, Sym, Type, Value};
+use ir::{DType, DTypes, Stream, Sym, Type, Value};
 use onnxsmith_interp::{Profile, Taps, compare, evaluate, evaluate_plain};
 use ops::draw::{Draw, Goal, Limits, Taste};
 use ops::{Graph, Model, Op, Spec};
@@ -38,6 +38,7 @@ fn drawn(spec: &'static Spec, opset: u32, seed: u64) -> Option<Model> {
         max_dim: 6,
         long_dim: None,
         usual_dim: None,
+        usual_dtype: DType::F32,
         taste: Taste::EVEN,
     };
     let arena = Arena::new();

@@ -34,6 +34,8 @@ pub struct Limits {
     pub long_dim: Option<i64>,
     /// A dimension that fresh operands often have.
     pub usual_dim: Option<i64>,
+    /// A dtype that fresh operands often have.
+    pub usual_dtype: DType,
     /// What is likely within the bounds.
     pub taste: Taste,
 }
@@ -53,8 +55,8 @@ pub struct Taste {
     pub scalar: f64,
     /// A dtype is that of the wanted output.
     pub wanted_dtype: f64,
-    /// A dtype is f32, where it may be.
-    pub f32: f64,
+    /// A dtype is the usual one, where it may be.
+    pub usual_dtype: f64,
     /// An axis is spelled from the end.
     pub from_end: f64,
     /// An attribute that says yes or no says yes, where neither is the rule.
@@ -65,6 +67,8 @@ pub struct Taste {
     pub usual_dim: f64,
     /// A first stage is calculated in bf16 instead of f32, where an operator has one.
     pub bf16_stage: f64,
+    /// A size falls into more parts than one, where there may be one alone.
+    pub parted: f64,
     /// An operand is an earlier one of the same node once more, where that may be.
     pub again: f64,
 }
@@ -78,12 +82,13 @@ impl Taste {
         wanted_rank: 0.5,
         scalar: 0.5,
         wanted_dtype: 0.5,
-        f32: 0.5,
+        usual_dtype: 0.5,
         from_end: 0.5,
         flag: 0.5,
         long_dim: 0.5,
         usual_dim: 0.5,
         bf16_stage: 0.5,
+        parted: 0.5,
         again: 0.5,
     };
 }
@@ -326,6 +331,18 @@ impl<'r, 'a> Draw<'r, 'a> {
         self.unknown(self.limits.min_dim, self.limits.max_dim)
     }
 
+    /// Into how many equal parts a size falls: at most so many, and mostly more than one where that may be, as one part is what
+    /// other operators have, too.
+    pub fn parts(&mut self, of: Sym<'a>, most: i64) -> Sym<'a> {
+        let is_parted = self.chance(self.limits.taste.parted);
+        let Some(size) = of.known() else { return self.unknown(if is_parted { 2 } else { 1 }, most) };
+        let divisors: Vec<i64> = (2..=most.min(size)).filter(|part| size % part == 0).collect();
+        match self.choose(&divisors) {
+            Some(part) if is_parted => part.into(),
+            _ => 1.into(),
+        }
+    }
+
     /// A rank in the range and within the limits; leans towards the wanted output's.
     pub fn rank(&mut self, ranks: std::ops::RangeInclusive<usize>) -> Option<usize> {
         let (low, high) = (*ranks.start(), (*ranks.end()).min(self.limits.max_rank));
@@ -355,9 +372,9 @@ impl<'r, 'a> Draw<'r, 'a> {
         {
             return Some(wanted.dtype);
         }
-        let floats = set.intersection(DTypes::of(&[DType::F32]));
-        if !floats.is_empty() && self.chance(self.limits.taste.f32) {
-            return Some(DType::F32);
+        let usual = self.limits.usual_dtype;
+        if set.contains(usual) && self.chance(self.limits.taste.usual_dtype) {
+            return Some(usual);
         }
         let all: Vec<DType> = set.iter().collect();
         all.choose(self.rng).copied()

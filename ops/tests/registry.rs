@@ -45,6 +45,7 @@ fn draw(spec: &'static Spec, opset: u32, seed: u64, goal: Goal<'_>) -> Option<Dr
         max_dim: 8,
         long_dim: seed.is_multiple_of(3).then_some(33),
         usual_dim: None,
+        usual_dtype: DType::F32,
         taste: Taste::EVEN,
     };
     let arena = Arena::new();

@@ -122,6 +122,7 @@ const KEYS: &[(&str, Set)] = &[
     ("zero-dims", |t, v| share(t, "zero-dims", v)),
     ("long-dims", |t, v| share(t, "long-dims", v)),
     ("equal-dims", |t, v| share(t, "equal-dims", v)),
+    ("other-dtypes", |t, v| share(t, "other-dtypes", v)),
     ("high-ranks", |t, v| share(t, "high-ranks", v)),
     ("backward", |t, v| share(t, "backward", v)),
     ("constants", |t, v| share(t, "constants", v)),
@@ -302,6 +303,7 @@ impl Taste {
         let unless_bounded = |is_bounded: bool, default| if is_bounded { 0.0 } else { default };
         settings.long_dims = share("long-dims", unless_bounded(self.max_dim.is_some(), settings.long_dims));
         settings.equal_dims = share("equal-dims", settings.equal_dims);
+        settings.other_dtypes = share("other-dtypes", settings.other_dtypes);
         settings.high_ranks =
             share("high-ranks", unless_bounded(self.max_rank.is_some(), settings.high_ranks));
         settings.backward = share("backward", settings.backward);

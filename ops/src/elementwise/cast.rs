@@ -164,7 +164,7 @@ fn draw(d: &mut Draw<'_, '_>) -> Option<DType> {
         let others = d.limits.in_use(DTypes::IR13).without(x.dtype);
         let floats = others.intersection(DTypes::FLOATS);
         // From one float to another, numbers are rounded; there are few such pairs among all.
-        if x.dtype.is_float() && !floats.is_empty() && d.chance(0.25) {
+        if x.dtype.is_float() && !floats.is_empty() && d.chance(0.4) {
             let floats: Vec<DType> = floats.iter().collect();
             return d.choose(&floats);
         }

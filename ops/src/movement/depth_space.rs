@@ -53,7 +53,9 @@ impl Single for DepthToSpace {
     const ROW: Row = Row::new("DepthToSpace");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        let blocksize = draw(d)?;
+        let (blocksize, depth) = (side(d), d.dim());
+        let dtype = d.dtype(d.allowed())?;
+        d.matching(dtype, &[None, Some(depth * blocksize * blocksize), None, None])?;
         Some(DepthToSpace { blocksize, depth_first: d.flag() })
     }
 }
@@ -62,14 +64,17 @@ impl Single for SpaceToDepth {
     const ROW: Row = Row::new("SpaceToDepth");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        let blocksize = draw(d)?;
+        let (blocksize, height, width) = (side(d), d.dim(), d.dim());
+        let dtype = d.dtype(d.allowed())?;
+        d.matching(dtype, &[None, None, Some(height * blocksize), Some(width * blocksize)])?;
         Some(SpaceToDepth { blocksize, depth_first: d.has("mode") && d.flag() })
     }
 }
 
-fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Sym<'a>> {
-    d.any(4..=4)?;
-    Some(d.unknown(1, 4))
+/// The side of a block: mostly more than 1, where nothing moves.
+fn side<'a>(d: &mut Draw<'_, 'a>) -> Sym<'a> {
+    let is_parted = d.chance(d.limits.taste.parted);
+    d.unknown(if is_parted { 2 } else { 1 }, 4)
 }
 
 impl<D: Dim> TypeRule<D> for DepthToSpace<D> {

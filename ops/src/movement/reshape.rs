@@ -36,9 +36,11 @@ impl Single for Reshape {
         d.any(0..=d.limits.max_rank)?;
         let rank = d.rank(0..=d.limits.max_rank)?;
         let high = d.limits.max_dim.saturating_mul(d.limits.max_dim);
-        // Sizes from 1 up: a 0 would mean "as in the operand".
-        let shape = (0..rank).map(|_| d.unknown(1, high)).collect();
-        Some(Reshape { shape, allowzero: false })
+        // A 0 is none everywhere: else it means "as in the operand".
+        let allowzero = d.has("allowzero") && d.chance(0.15);
+        let least = if allowzero { d.limits.min_dim } else { 1 };
+        let shape = (0..rank).map(|_| d.unknown(least, high)).collect();
+        Some(Reshape { shape, allowzero })
     }
 }
 

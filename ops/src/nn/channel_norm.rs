@@ -61,18 +61,19 @@ impl Single for GroupNorm {
     const ROW: Row = Row::new("GroupNormalization");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        operands(d)?;
+        let x = operands(d)?;
         let stash = d.stage();
-        Some(GroupNorm { num_groups: d.unknown(1, 8), epsilon: draw_epsilon(d), stash })
+        Some(GroupNorm { num_groups: d.parts(x.shape[1], 8), epsilon: draw_epsilon(d), stash })
     }
 }
 
-fn operands(d: &mut Draw<'_, '_>) -> Option<()> {
+/// The operands; the image's type.
+fn operands<'a>(d: &mut Draw<'_, 'a>) -> Option<Type<Sym<'a>>> {
     let x = d.any(3..=d.limits.max_rank)?;
     for _ in 0..2 {
         d.matching(x.dtype, &[Some(x.shape[1])])?;
     }
-    Some(())
+    Some(x)
 }
 
 fn infer<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject> {

@@ -46,7 +46,7 @@ impl Single for Conv {
         if d.chance(0.5) {
             d.fresh_like(x.dtype, vec![w.shape[0]]);
         }
-        let group = if d.chance(0.3) { d.unknown(1, 4) } else { 1.into() };
+        let group = if d.chance(0.4) { d.parts(x.shape[1], 8) } else { 1.into() };
         let kernel_shape = d.chance(0.5).then(|| w.shape[2..].to_vec());
         Some(Conv { window: Window::draw(d, x.rank() - 2, true, false), group, kernel_shape })
     }

@@ -47,7 +47,7 @@ impl Single for ConvTranspose {
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(3..=5)?;
         let w = d.fresh(x.dtype, x.rank());
-        let group: Sym<'a> = if d.chance(0.3) { d.unknown(1, 4) } else { 1.into() };
+        let group: Sym<'a> = if d.chance(0.4) { d.parts(x.shape[1], 8) } else { 1.into() };
         if d.chance(0.5) {
             d.fresh_like(x.dtype, vec![w.shape[1] * group]);
         }

@@ -90,7 +90,8 @@ impl ReduceFn {
         match self {
             Self::Max | Self::Min => vec![(0, Edge::NonFinite), (0, Edge::Limits)],
             Self::LogSumExp => vec![(0, Edge::Saturation)],
-            Self::Prod | Self::LogSum => Vec::new(),
+            Self::Prod => vec![(0, Edge::Stall)],
+            Self::LogSum => Vec::new(),
             Self::Sum | Self::Mean | Self::L1 | Self::L2 | Self::SumSquare => {
                 vec![(0, Edge::Stall), (0, Edge::Wide)]
             }
@@ -263,8 +264,14 @@ impl Family for Reduce {
         };
         let dtypes = if d.chance(integers) { DTypes::IR4 } else { DTypes::FLOATS };
         let x = d.one_of(dtypes, 0..=d.limits.max_rank)?;
-        let axes = if d.chance(0.8) { Some(d.axes(x.rank(), 1)).filter(|a| !a.is_empty()) } else { None };
-        Some(Reduce { function, axes, keepdims: d.flag(), noop_with_empty_axes: false })
+        let may_keep_all = d.has("noop_with_empty_axes");
+        let axes = match d.chance(0.8) {
+            true => Some(d.axes(x.rank(), 1)).filter(|axes| !axes.is_empty()),
+            // A list that is there and empty says what none says.
+            false => (may_keep_all && d.chance(0.3)).then(Vec::new),
+        };
+        let noop_with_empty_axes = may_keep_all && d.chance(0.2);
+        Some(Reduce { function, axes, keepdims: d.flag(), noop_with_empty_axes })
     }
 }
 
