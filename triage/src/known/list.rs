@@ -60,10 +60,15 @@ impl Known {
     /// signature first: which finding is named does not depend on the order of the list.
     pub fn covering(&self, version: &str, signature: &str) -> Vec<(usize, &Entry)> {
         let version = parse_version(version);
+        let other = signature
+            .split_once(" | ")
+            .and_then(|(engine, rest)| other_name(engine).map(|other| format!("{other} | {rest}")));
+        let matches = |e: &Entry| {
+            [Some(signature), other.as_deref()].into_iter().flatten().any(|s| e.signature.matches(s))
+        };
         let entries = self.entries.iter().enumerate();
-        let mut covering: Vec<_> = entries
-            .filter(|(_, e)| e.has_version(version.as_ref()) && e.signature.matches(signature))
-            .collect();
+        let mut covering: Vec<_> =
+            entries.filter(|(_, e)| e.has_version(version.as_ref()) && matches(e)).collect();
         covering.sort_by(|(_, a), (_, b)| a.signature.cmp_telling(&b.signature));
         covering
     }
@@ -128,7 +133,9 @@ impl Entry {
 
     /// Whether it may cover findings of this version of an engine.
     pub fn is_about(&self, engine: &str, version: &str) -> bool {
-        self.has_version(parse_version(version).as_ref()) && self.signature.may_be_of(engine)
+        let is_of = |engine| self.signature.may_be_of(engine);
+        self.has_version(parse_version(version).as_ref())
+            && (is_of(engine) || other_name(engine).is_some_and(is_of))
     }
 
     /// Whether this version of its engine has the fault.
@@ -140,6 +147,15 @@ impl Entry {
             (Some(_), None) => false,
         }
     }
+}
+
+/// Engines that are one library, once as a backend and once behind its Python package: what a version of it gets wrong, both do.
+const SAME_LIBRARY: [[&str; 2]; 1] = [["ort", "onnxruntime"]];
+
+/// The other engine of the same library.
+fn other_name(engine: &str) -> Option<&'static str> {
+    let [one, other] = SAME_LIBRARY.into_iter().find(|pair| pair.contains(&engine))?;
+    Some(if engine == one { other } else { one })
 }
 
 /// A version with one to three numbers; engines need not follow Semantic Versioning.
@@ -214,6 +230,19 @@ expires = "2026-01-31"
         let known = parse(LIST, "2026-01-31").unwrap();
         let about = |engine, version| known.entries().iter().filter(|e| e.is_about(engine, version)).count();
         assert_eq!([about("rten", "0.27"), about("rten", "0.28"), about("ort", "0.27")], [2, 1, 0]);
+    }
+
+    #[test]
+    fn what_is_known_of_a_library_is_known_of_it_under_either_name() {
+        let known = parse(&LIST.replace("rten | Sign *", "ort | Sign *"), "2026-01-01").unwrap();
+        for engine in ["ort", "onnxruntime"] {
+            assert_eq!(
+                known.covering("1.31.1", &format!("{engine} | Sign f32 dense | mismatch nan")).len(),
+                1
+            );
+            assert!(known.entries().iter().any(|e| e.is_about(engine, "1.31.1")));
+        }
+        assert!(known.covering("1.31.1", "onnxruntime_webgpu | Sign f32 dense | mismatch nan").is_empty());
     }
 
     #[test]
