@@ -138,8 +138,11 @@ impl<'a> Bench<'a> {
         let prepared = Prepared::new(self.maker, index)?;
         let answer_of_right = prepared.answer(&self.right)?;
         let right = prepared.reference.ask(&answer_of_right);
-        if let Some(finding) = &right.finding {
-            eprintln!("false alarm on case {index}: {}: {}", finding.signature(), finding.detail);
+        for (number, profile) in PROFILES.iter().enumerate() {
+            if let Some(finding) = prepared.reference.finding(number, &answer_of_right) {
+                let (name, signature) = (profile.name, finding.signature());
+                eprintln!("false alarm on case {index} under {name}: {signature}: {}", finding.detail);
+            }
         }
         for (trial, engine) in &self.trials {
             let is_concerned = if trial.is_open(index) {

@@ -179,3 +179,26 @@ fn a_sum_of_products_with_zeros_has_either_sign_whatever_else_is_known_of_the_fa
         assert!(accepts(0.0) && accepts(-0.0) && !accepts(1e-30), "{text}");
     }
 }
+
+#[test]
+fn an_element_of_weight_0_beside_a_position_spoils_no_sum_for_sure() {
+    let sampled = |position: f64, mode: &str, far: [f64; 3], profile: &Profile| {
+        let text = format!(
+            "onnxsmith 1 opset 20 graph {{ %0: f32[1, 1, 5] = variable \"x\" %1: f32[1, 1, 1] = variable \"grid\" \
+             %2: f32[1, 1, 1] = GridSample(%0, %1) {{mode = \"{mode}\", padding_mode = \"reflection\", \
+             align_corners = 1}} return \"y\" = %2 }}"
+        );
+        let [first, third, fourth] = far;
+        reference(&text, &[&[first, 5.0, third, fourth, 1.0], &[position]], profile)
+    };
+    let nan = f64::NAN;
+    for profile in [&Profile::TIGHT, &Profile::DECLARED, &Profile::WGSL] {
+        for (mode, far) in [("linear", [nan, nan, 1.0]), ("cubic", [1.0, 1.0, nan])] {
+            let accepts = |position| accepts(&sampled(position, mode, far, profile), &[5.0], profile);
+            // At the second element, to either side of which the position may be computed, and in the middle of it and the third.
+            // Of NaN WGSL promises nothing.
+            assert!(accepts(-0.5), "{mode} {}", profile.name);
+            assert!(profile.name == Profile::WGSL.name || !accepts(-0.25), "{mode} {}", profile.name);
+        }
+    }
+}

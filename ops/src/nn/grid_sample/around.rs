@@ -121,8 +121,23 @@ fn is_nowhere<S: Arith>(a: &S, x: S::R) -> bool {
     is(Class::NaN) || is_far()
 }
 
-/// Elements on an axis, each with its weight; without a place they are 0.
-pub(super) type Taps<R> = Vec<(Option<usize>, R)>;
+/// An element on an axis with its weight.
+#[derive(Clone, Copy)]
+pub(super) struct Tap<R> {
+    /// Where it is; `None` for a 0.
+    element: Option<usize>,
+    weight: R,
+    /// Whether every implementation takes it: not where its weight may be 0, so that it may be none of those around the position.
+    is_taken: bool,
+}
+
+/// The elements around a position on an axis.
+pub(super) type Taps<R> = Vec<Tap<R>>;
+
+/// What an element adds to a sum: what it is, if all take it.
+fn added<S: Arith>(a: &S, element: S::R, is_taken: bool) -> S::R {
+    if is_taken { element } else { a.either(element, || a.real(0.0)) }
+}
 
 /// The elements around a position on an axis.
 pub(super) struct Along<R> {
@@ -173,9 +188,13 @@ fn taps<S: Arith>(op: GridSample, a: &S, x: S::R, size: usize) -> Taps<S::R> {
     let weighed = indices.filter_map(|index| {
         let far = a.abs(a.sub(x, a.real(index as f64)));
         let weight = if op.mode == Mode::Cubic { cubic(a, far) } else { linear(a, far) };
+        let holds = |comparison| a.peek(a.compare(comparison, far, a.real(reach as f64))) == Some(1);
         // An element that nobody takes must not spoil the sum, whatever it is.
-        let is_beyond = a.peek(a.compare(Comparison::Greater, far, a.real(reach as f64))) == Some(1);
-        (!is_beyond).then(|| (element(index, size, op.padding, op.align_corners), weight))
+        (!holds(Comparison::Greater)).then(|| Tap {
+            element: element(index, size, op.padding, op.align_corners),
+            weight,
+            is_taken: holds(Comparison::Less),
+        })
     });
     weighed.collect()
 }
@@ -196,8 +215,15 @@ fn cubic<S: Arith>(a: &S, far: S::R) -> S::R {
     a.add(inner, outer)
 }
 
-/// A place around a position along some axes, `None` outside of the image, with its weight.
-type Corner<R> = (Option<Vec<usize>>, Option<R>);
+/// A place around a position along some axes.
+#[derive(Clone)]
+struct Corner<R> {
+    /// Where it is; `None` outside of the image.
+    place: Option<Vec<usize>>,
+    /// Its weight; `None` along no axis.
+    weight: Option<R>,
+    is_taken: bool,
+}
 
 /// The terms of the sum of elements around a position, along all axes of an image.
 pub(super) fn terms<S: Arith>(
@@ -205,22 +231,27 @@ pub(super) fn terms<S: Arith>(
     along: &[&Taps<S::R>],
     image: &ArrayView<'_, S::R, IxDyn>,
 ) -> Vec<(S::R, S::R)> {
-    let mut all: Vec<Corner<S::R>> = vec![(Some(Vec::new()), None)];
+    let mut all = vec![Corner { place: Some(Vec::new()), weight: None, is_taken: true }];
     for taps in along {
-        let longer = |(place, weight): &Corner<S::R>| {
-            let one = |&(element, more): &(Option<usize>, S::R)| {
-                let place = place
+        let longer = |corner: &Corner<S::R>| {
+            let one = |tap: &Tap<S::R>| Corner {
+                place: corner
+                    .place
                     .as_ref()
-                    .zip(element)
-                    .map(|(place, element)| place.iter().copied().chain([element]).collect::<Vec<usize>>());
-                (place, Some(weight.map_or(more, |weight| a.mul(weight, more))))
+                    .zip(tap.element)
+                    .map(|(place, element)| place.iter().copied().chain([element]).collect()),
+                weight: Some(corner.weight.map_or(tap.weight, |weight| a.mul(weight, tap.weight))),
+                is_taken: corner.is_taken && tap.is_taken,
             };
             taps.iter().map(one).collect::<Vec<_>>()
         };
         all = all.iter().flat_map(longer).collect();
     }
     let number = |place: Option<Vec<usize>>| place.map_or(a.real(0.0), |place| image[place.as_slice()]);
-    all.into_iter().filter_map(|(place, weight)| Some((number(place), a.round(weight?)))).collect()
+    let term = |corner: Corner<S::R>| {
+        Some((added(a, number(corner.place), corner.is_taken), a.round(corner.weight?)))
+    };
+    all.into_iter().filter_map(term).collect()
 }
 
 /// The sum over the elements of the first axis of what there is on the others, from a place on the axes before.
@@ -232,8 +263,8 @@ pub(super) fn nested<S: Arith>(
 ) -> S::R {
     let Some((taps, others)) = along.split_first() else { return image[place.as_slice()] };
     let mut terms = Vec::with_capacity(taps.len());
-    for &(element, weight) in *taps {
-        let here = match element {
+    for tap in *taps {
+        let here = match tap.element {
             Some(element) => {
                 place.push(element);
                 let here = nested(a, others, image, place);
@@ -242,7 +273,7 @@ pub(super) fn nested<S: Arith>(
             }
             None => a.real(0.0),
         };
-        terms.push((here, a.round(weight)));
+        terms.push((added(a, here, tap.is_taken), a.round(tap.weight)));
     }
     a.dot(terms.into_iter())
 }
