@@ -1,0 +1,48 @@
+//! The flags of `known`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args as ClapArgs, Subcommand};
+
+use crate::value::{timeout, word};
+
+/// `known`
+#[derive(Subcommand, Debug)]
+pub(crate) enum Known {
+    /// Add an entry for each signature of a campaign that the list does not cover yet.
+    Accept(Accept),
+    /// Rewrite entries under names that findings do not have any more: run what they were written for, and see what it is called.
+    Migrate(Migrate),
+}
+
+/// `known accept`
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Accept {
+    /// The campaign's folder.
+    #[arg(value_name = "DIR")]
+    pub campaign: PathBuf,
+    /// Only these signatures; `*` is any text. May be repeated.
+    #[arg(long, value_name = "SIGNATURE")]
+    pub only: Vec<String>,
+    /// The list (TOML), which is made where there is none.
+    #[arg(long, default_value = "known.toml", value_name = "FILE")]
+    pub list: PathBuf,
+}
+
+/// `known migrate`
+#[derive(ClapArgs, Debug)]
+pub(crate) struct Migrate {
+    /// Folders of campaigns, which tell names too.
+    #[arg(value_name = "DIR")]
+    pub campaigns: Vec<PathBuf>,
+    /// The list (TOML). What its entries name as their finding is looked for beside it.
+    #[arg(long, default_value = "known.toml", value_name = "FILE")]
+    pub list: PathBuf,
+    /// The backends on which findings are run, as for `run`. Without it: all that the list names and that are there.
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "BACKENDS")]
+    pub on: Vec<String>,
+    /// How long a backend may take for one case.
+    #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
+    pub timeout: Duration,
+}
