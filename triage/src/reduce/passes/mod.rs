@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `isolate` | the culprit alone |
 //! | `forms` | less of a program: one form written out, fewer iterations, fewer nodes |
+//! | `given` | a program's inputs and initializers, smaller and simpler |
 //! | `functions` | calls replaced by bodies |
 //! | `outputs` | fewer outputs, or a value inside as the only one |
 //! | `leaves` | the reference's values in place of nodes, as inputs or constants |
@@ -20,6 +21,7 @@ mod attributes;
 mod bypass;
 mod forms;
 mod functions;
+mod given;
 mod isolate;
 mod leaves;
 mod narrow;
@@ -45,7 +47,8 @@ pub(super) fn tiers(problem: &Problem) -> &'static [&'static [Pass]] {
     if problem.program.is_some() { FORM_TIERS } else { TIERS }
 }
 
-const FORM_TIERS: &[&[Pass]] = &[&[isolate::candidates, forms::candidates]];
+const FORM_TIERS: &[&[Pass]] =
+    &[&[isolate::candidates, forms::candidates], &[given::sizes], &[given::numbers]];
 
 const TIERS: &[&[Pass]] = &[
     &[

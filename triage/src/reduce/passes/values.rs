@@ -30,14 +30,18 @@ pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
         let tensors = problem.leaves().map(|(id, t)| (id, changed(t, 0..t.len(), *way))).collect();
         Edit { tensors, ..Edit::default() }.apply(problem)
     });
-    let somewhere = problem.leaves().flat_map(move |(id, t)| {
-        let whole = std::iter::once(0..t.len());
-        let parts = whole.chain(chunks(t.len()).filter(|part| part.len() * PARTS >= t.len()));
-        parts.flat_map(move |part| {
-            WAYS.iter().filter_map(move |way| edited(problem, id, t, changed(t, part.clone(), *way)))
-        })
-    });
+    let somewhere = problem
+        .leaves()
+        .flat_map(move |(id, t)| simpler(t.clone()).filter_map(move |other| edited(problem, id, t, other)));
     Box::new(everywhere.chain(somewhere))
+}
+
+/// The tensor with simpler numbers: all of it, then parts.
+pub(super) fn simpler(t: Tensor) -> impl Iterator<Item = Tensor> {
+    let count = t.len();
+    let parts = chunks(count).filter(move |part| part.len() * PARTS >= count);
+    let parts = std::iter::once(0..count).chain(parts);
+    parts.flat_map(move |part| WAYS.iter().map(|way| changed(&t, part.clone(), *way)).collect::<Vec<_>>())
 }
 
 fn changed(t: &Tensor, part: std::ops::Range<usize>, way: Simpler) -> Tensor {
