@@ -265,10 +265,11 @@ impl Family for Reduce {
         let dtypes = if d.chance(integers) { DTypes::IR4 } else { DTypes::FLOATS };
         let x = d.one_of(dtypes, 0..=d.limits.max_rank)?;
         let may_keep_all = d.has("noop_with_empty_axes");
-        let axes = match d.chance(0.8) {
-            true => Some(d.axes(x.rank(), 1)).filter(|axes| !axes.is_empty()),
+        let axes = if d.chance(0.8) {
+            Some(d.axes(x.rank(), 1)).filter(|axes| !axes.is_empty())
+        } else {
             // A list that is there and empty says what none says.
-            false => (may_keep_all && d.chance(0.3)).then(Vec::new),
+            (may_keep_all && d.chance(0.3)).then(Vec::new)
         };
         let noop_with_empty_axes = may_keep_all && d.chance(0.2);
         Some(Reduce { function, axes, keepdims: d.flag(), noop_with_empty_axes })

@@ -80,7 +80,7 @@ impl<'a> Given<'a> {
     fn cut(&self, axes: &[Axis], size: i64) -> BTreeMap<ValueId, Tensor> {
         let mut shapes: BTreeMap<ValueId, Vec<i64>> = BTreeMap::new();
         for (value, axis) in axes {
-            let shape = shapes.entry(*value).or_insert_with(|| self.tensors[value].ty().shape.to_vec());
+            let shape = shapes.entry(*value).or_insert_with(|| self.tensors[value].ty().shape);
             shape[*axis] = size;
         }
         shapes
@@ -138,8 +138,7 @@ m (uint8[6, 3] x) => (int32[6, 2] y) <uint8[3, 2] w = {1, 2, 3, 4, 5, 6}> { y = 
     fn sizes_that_belong_together_are_cut_together() {
         let (problem, before) = (problem(), problem().size());
         let given = Given::of(&problem).expect("a program of its own");
-        let shapes =
-            |problem: &Problem| problem.leaves().map(|(_, t)| t.ty().shape.to_vec()).collect::<Vec<_>>();
+        let shapes = |problem: &Problem| problem.leaves().map(|(_, t)| t.ty().shape).collect::<Vec<_>>();
         let cut = |size: i64, count: usize| {
             let cuts = given.cuts().into_iter();
             let (axes, to) =
