@@ -10,14 +10,15 @@ same mutants. They are written as OUT/000/000000.onnx and so on, 1000 to a folde
 
 Try them with
 
-    onnxsmith run OUT --on interp,cpu --json > results.json
+    scripts/run_mutants.py OUT
 
-and check that the exit code is at most 2 (files that cannot be read are named, and counted as broken), that no case is a crash
-or a timeout, and that each that did not pass says why.
+which checks that the exit code is at most 2 (files that cannot be read are named, and counted as broken), and that no case is a crash
+or a timeout.
 """
 
 import argparse
 import random
+import shutil
 import sys
 from pathlib import Path
 
@@ -189,6 +190,9 @@ def main():
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+    parser.add_argument(
+        "--beside", nargs="*", type=Path, default=[], metavar="FILE", help="files that belong to donors, such as external data"
+    )
     args = parser.parse_args()
     paths = sorted(path for folder in args.folders for path in folder.rglob("*.onnx"))
     donors = [path.read_bytes() for path in paths if path.stat().st_size <= MAX_DONOR_BYTES]
@@ -197,7 +201,10 @@ def main():
         return 2
     for index, data in enumerate(mutants(donors, args.count, args.seed)):
         folder = args.out / f"{index // 1000:03}"
-        folder.mkdir(parents=True, exist_ok=True)
+        if index % 1000 == 0:
+            folder.mkdir(parents=True, exist_ok=True)
+            for file in args.beside:
+                shutil.copyfile(file, folder / file.name)
         (folder / f"{index:06}.onnx").write_bytes(data)
     print(f"{args.count} mutants of {len(donors)} models in {args.out}")
     return 0
