@@ -70,10 +70,9 @@ impl<'s> Inserter<'s> {
     /// Inserts a node that uses a value of each group, and no other that exists; any value where there is no group. Says
     /// whether it did.
     pub fn forward(&mut self, spec: &'static Spec, groups: &[Vec<ValueId>], stream: Stream) -> bool {
-        let live: Vec<ValueId> =
-            if groups.is_empty() { (0..self.builder.values.len()).collect() } else { groups.concat() };
-        let types: Vec<&Type> = live.iter().map(|&v| &self.builder.values[v].ty).collect();
         let mut rng = stream.rng();
+        let live = if groups.is_empty() { self.offered(&mut rng) } else { groups.concat() };
+        let types: Vec<&Type> = live.iter().map(|&v| &self.builder.values[v].ty).collect();
         let Some(solved) = self.solve(spec, Goal::Forward(&types), &mut rng) else { return false };
         let used: Vec<ValueId> = solved
             .operands
@@ -109,6 +108,15 @@ impl<'s> Inserter<'s> {
         let values = self.builder.values.iter().enumerate();
         let open: Vec<ValueId> = values.filter(|(_, e)| e.origin == Origin::Open).map(|(i, _)| i).collect();
         open.choose(rng).copied()
+    }
+
+    /// The values that a node may read: all, or those that nodes give.
+    fn offered(&self, rng: &mut Choices) -> Vec<ValueId> {
+        let values = 0..self.builder.values.len();
+        if !self.builder.nodes.is_empty() && rng.random_bool(self.settings.onward.clamp(0.0, 1.0)) {
+            return values.filter(|&v| matches!(self.builder.values[v].origin, Origin::Node(_))).collect();
+        }
+        values.collect()
     }
 
     fn solve(&self, spec: &'static Spec, goal: Goal<'_>, rng: &mut Choices) -> Option<Solved> {

@@ -90,6 +90,8 @@ pub struct Settings {
     pub pattern: f64,
     /// The probability that the next node relates to one that stands, as pairs do that optimisers rewrite.
     pub related: f64,
+    /// The probability that a node reads no input or constant that stands, but what nodes give, besides new operands.
+    pub onward: f64,
     /// The probability that a new operand is replaced by an existing value of the same type.
     pub reuse: f64,
     /// The probability that an operand is an earlier one of its node once more, where that may be.
@@ -175,8 +177,9 @@ impl Default for Settings {
             function: 0.1,
             constant: 0.4,
             tap: 0.08,
-            pattern: 0.16,
-            related: 0.15,
+            pattern: 0.1,
+            related: 0.1,
+            onward: 0.9,
             reuse: 0.3,
             again: 0.18,
             forms: Forms::default(),

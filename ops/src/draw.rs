@@ -359,8 +359,8 @@ impl<'r, 'a> Draw<'r, 'a> {
             return Some(0);
         }
         // Two draws, the smaller: ranks 5 and 6 are kept rare, because their element counts are wasted on 1s.
-        let (a, b) = (self.rng.random_range(low..=high), self.rng.random_range(low..=high));
-        Some(a.min(b).max(low.max(high.min(1))))
+        let ranks = low.max(high.min(1))..=high;
+        Some(self.rng.random_range(ranks.clone()).min(self.rng.random_range(ranks)))
     }
 
     /// A dtype of the set that the limits allow; leans towards the wanted output's.

@@ -127,6 +127,7 @@ const KEYS: &[(&str, Set)] = &[
     ("backward", |t, v| share(t, "backward", v)),
     ("constants", |t, v| share(t, "constants", v)),
     ("taps", |t, v| share(t, "taps", v)),
+    ("onward", |t, v| share(t, "onward", v)),
     ("reuse", |t, v| share(t, "reuse", v)),
     ("aliases", |t, v| share(t, "aliases", v)),
     ("pattern-share", |t, v| share(t, "pattern-share", v)),
@@ -309,6 +310,7 @@ impl Taste {
         settings.backward = share("backward", settings.backward);
         settings.constant = share("constants", settings.constant);
         settings.tap = share("taps", settings.tap);
+        settings.onward = share("onward", settings.onward);
         settings.reuse = share("reuse", settings.reuse);
         settings.again = share("aliases", settings.again);
         settings.pattern = share("pattern-share", settings.pattern);
