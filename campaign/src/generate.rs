@@ -13,6 +13,7 @@ use onnx::case::MODEL;
 use serde::Serialize;
 
 use crate::store::Store;
+use crate::variety::Variety;
 use harness::case::{self, Adversarial, Case, Maker, Values};
 use harness::footprint::Footprints;
 use harness::invalid::schedule::{Choice, Levels};
@@ -28,6 +29,8 @@ pub struct Generated {
     pub rejected: u64,
     /// How many cases were drawn again, because the specification leaves an element of their outputs undefined.
     pub redrawn: u64,
+    /// How many models were passed over, because too much would be open on any values that were found.
+    pub passed_over: u64,
     /// How many draws it threw away because the engine that the cases are for lacks their form.
     pub refused_draws: u64,
     /// How many operator nodes the cases have.
@@ -46,6 +49,8 @@ pub struct Generated {
     pub forms: BTreeMap<String, u64>,
     /// How many cases are expected to be refused, by rule.
     pub rules: BTreeMap<String, u64>,
+    /// How many different things occur in them.
+    pub variety: Variety,
 }
 
 /// Why not all cases are written.
@@ -61,6 +66,14 @@ pub enum CorpusError {
         index: u64,
         /// Why.
         cause: interp::Error,
+    },
+    /// A case could not be read again.
+    #[error("case {index} cannot be read: {cause}")]
+    Read {
+        /// The case.
+        index: u64,
+        /// Why.
+        cause: onnx::Error,
     },
     /// The folder is not for these cases alone.
     #[error(
@@ -154,7 +167,7 @@ pub fn cases(
         }
         drop(sender);
         for made in receiver {
-            total.take(&made?, &maker.settings.budget);
+            total.take(&made?, &maker.settings.budget)?;
             on_case(total.generated);
         }
         Ok(())
@@ -174,11 +187,12 @@ struct Made {
 }
 
 impl Generated {
-    fn take(&mut self, made: &Made, budget: &Budget) {
+    fn take(&mut self, made: &Made, budget: &Budget) -> Result<(), CorpusError> {
         let case = &made.case;
         self.generated += 1;
         self.rejected += case.rejected as u64;
         self.refused_draws += case.refused as u64;
+        self.passed_over += case.passed_over;
         self.redrawn += u64::from(made.is_redrawn);
         self.all_defined += u64::from(made.is_defined);
         self.adversarial.take(case);
@@ -193,6 +207,7 @@ impl Generated {
             self.nodes += 1;
             *self.operators.entry(operator.to_owned()).or_default() += 1;
         }
+        self.variety.take(case).map_err(|cause| CorpusError::Read { index: case.index, cause })
     }
 }
 
@@ -238,10 +253,11 @@ fn defined(maker: &Maker<'_>, profile: &Profile, mut case: Case) -> Result<(Made
             return Ok((Made { case, is_defined, is_redrawn: draws > 0 }, evaluation));
         }
         let stream = maker.stream(index).child("again").at(draws);
-        let (rejected, refused) = (case.rejected, case.refused);
+        let (rejected, refused, passed_over) = (case.rejected, case.refused, case.passed_over);
         case = maker.make_from(index, &maker.settings, stream)?;
         case.rejected += rejected;
         case.refused += refused;
+        case.passed_over += passed_over;
         draws += 1;
     }
 }

@@ -46,6 +46,7 @@
 //! | [`shard`] | one part of a campaign that is split over machines |
 //! | [`replay`] | running saved cases: `onnxsmith run` |
 //! | [`generate`] | writing cases: `onnxsmith gen` |
+//! | `variety` | how different generated cases are |
 //! | [`junit`] | a report for CI systems |
 
 pub mod accept;
@@ -62,6 +63,7 @@ pub mod replay;
 pub mod report;
 pub mod shard;
 pub mod store;
+mod variety;
 
 pub use event::Event;
 pub use exit::Exit;

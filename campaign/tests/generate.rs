@@ -17,7 +17,7 @@ fn a_case_with_an_undefined_output_element_is_drawn_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = Some(folder.path());
     let made = cases(&maker, &Levels::default(), &Profile::DECLARED, 60, 2, at, &mut |_| {}).expect("cases");
-    assert!(made.redrawn > 0, "no case needed it: {made:?}");
+    assert!(made.redrawn + made.passed_over > 0, "no case needed it: {made:?}");
     assert_eq!((made.generated, made.all_defined), (60, 60));
     let mut elements = 0;
     for index in 0..60 {

@@ -213,7 +213,7 @@ fn contracting() -> Vec<Target> {
 fn a_fusion_within_the_bounds_is_seen_by_the_one_relation_that_it_does_not_see_through() {
     // In halves: the relation `scale` leaves them out.
     let settings = Settings {
-        nodes: 8,
+        nodes: 4,
         operators: ["Neg", "Exp", "Transpose", "Add"].into(),
         dtypes: DTypes::of(&[DType::F16]),
         max_elements: 64,

@@ -45,7 +45,7 @@ fn refusing_is_a_bug_where_all_is_defined() {
     // A difference of a value with itself is a divisor that no value search can mend: there, an operand becomes an input.
     let operators = ["Sub", "Div"].into();
     let settings = Settings {
-        nodes: 30,
+        nodes: 20,
         operators,
         dtypes: DTypes::of(&[DType::I32]),
         max_elements: 256,

@@ -39,12 +39,16 @@ pub struct Case {
     pub inputs: Vec<(String, Tensor)>,
     /// Whether value search found values on which everything is defined.
     pub all_defined: bool,
+    /// The share of the outputs' elements that are open on them, see [`Found::open`](values::Found::open).
+    pub open: f64,
     /// Whether adversarial values were asked for.
     pub adversarial: bool,
     /// The edges that they are at, as far as any was reached.
     pub edges: Vec<AtEdge>,
     /// How many draws the generator threw away.
     pub rejected: usize,
+    /// How many models were passed over, because too much would be open on any values that were found.
+    pub passed_over: u64,
     /// What its valid model takes.
     pub footprint: Footprint,
     /// How many draws it threw away because what the case is for lacks their form.
@@ -68,9 +72,11 @@ impl Case {
             composites: Vec::new(),
             inputs: Vec::new(),
             all_defined: true,
+            open: 0.0,
             adversarial: false,
             edges: Vec::new(),
             rejected: 0,
+            passed_over: 0,
             refused: 0,
             footprint: Footprint::default(),
             level: Validity::Valid,
@@ -201,6 +207,9 @@ pub enum CaseError {
 /// although operands become inputs: a function may be undefined whatever its operands are.
 const DRAWS: u64 = 4;
 
+/// The share of elements of which nothing can be said that is a reason to draw another model.
+const MUCH: f64 = 0.1;
+
 /// How many models are drawn until one has a node and keeps to the budget with the inputs that value search adds.
 const MOST_DRAWS: u64 = 24;
 
@@ -253,8 +262,9 @@ impl Maker<'_> {
 
     /// The same before it is written as a program.
     fn flat(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
-        let mut undefined: Option<Case> = None;
-        let (mut rejected, mut refused) = (0, 0);
+        // The first that has values on which everything is defined, else the first.
+        let mut spare: Option<Case> = None;
+        let (mut rejected, mut refused, mut passed_over) = (0, 0, 0);
         for draw in 0..MOST_DRAWS {
             let settings = self.settings_of(settings, stream, draw);
             let stream = stream.at(draw);
@@ -263,16 +273,21 @@ impl Maker<'_> {
             refused += case.refused;
             let is_empty = operators(&case.model).next().is_none();
             let fits = !is_empty && !self.settings.budget.is_exceeded_by(&case.footprint);
-            if fits && case.all_defined {
-                return Ok(Case { rejected, refused, ..case });
+            if fits && case.all_defined && case.open <= MUCH {
+                return Ok(Case { rejected, refused, passed_over, ..case });
             }
-            undefined = undefined.or(fits.then_some(case));
-            if draw + 1 >= DRAWS && undefined.is_some() {
+            passed_over += u64::from(fits && case.all_defined);
+            if fits && spare.as_ref().is_none_or(|spare| case.all_defined && !spare.all_defined) {
+                spare = Some(case);
+            }
+            if draw + 1 >= DRAWS && spare.is_some() {
                 break;
             }
         }
         let nothing = CaseError::Nothing { index, draws: MOST_DRAWS };
-        undefined.map(|case| Case { rejected, refused, ..case }).ok_or(nothing)
+        let case = spare.ok_or(nothing)?;
+        let passed_over = passed_over - u64::from(case.all_defined);
+        Ok(Case { rejected, refused, passed_over, ..case })
     }
 
     /// The settings of one draw of a case. Those of the first draws vary from case to case. Where they give nothing, they
@@ -336,10 +351,10 @@ impl Maker<'_> {
             (found, edges) = values::move_to_edges(&model, &constants, &found, stream.child("edge"));
         }
         let inputs = named(&model, found.inputs(&model));
-        let all_defined = found.all_defined;
+        let (all_defined, open) = (found.all_defined, found.open);
         // Where operands became inputs the nodes of an operator that was written out are others, or elsewhere.
         let composites = if replaced > 0 { Vec::new() } else { case.composites };
-        Ok(Case { model: found.fill(model), inputs, all_defined, edges, composites, ..case })
+        Ok(Case { model: found.fill(model), inputs, all_defined, open, edges, composites, ..case })
     }
 }
 

@@ -33,6 +33,9 @@ pub struct Found {
     pub runs: u32,
     /// Whether every operator is defined and finite on these values.
     pub all_defined: bool,
+    /// The share of the outputs' elements on which the profile that promises least says nothing; 0 in models whose values may be
+    /// whatever they are.
+    pub open: f64,
 }
 
 impl Found {

@@ -49,7 +49,7 @@ pub(crate) fn search(
         }
         found.runs = runs;
     }
-    (found, undefined)
+    (Found { open: least, ..found }, undefined)
 }
 
 /// How often values are drawn anew because much is open on them.
@@ -64,7 +64,7 @@ fn once(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Foun
         let (tensors, _) = search.from(STARTS[0], stream.child("start").at(0), budget.runs / FEW);
         runs = search.runs;
         if undefined::first(model, &tensors, Results::Finite).is_none() {
-            return (Found { tensors, runs, all_defined: true }, None);
+            return (Found { tensors, runs, all_defined: true, open: 0.0 }, None);
         }
     }
     let mut search = Search::new(model, &free, Results::Finite, budget, runs);
@@ -72,7 +72,7 @@ fn once(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Foun
     for (start, tamer) in STARTS.into_iter().enumerate() {
         let at = stream.child("start").at(start as u64);
         match search.from(tamer, at, runs + budget.runs * (start as u32 + 1) / STARTS.len() as u32) {
-            (tensors, None) => return (Found { tensors, runs: search.runs, all_defined: true }, None),
+            (tensors, None) => return (Found { tensors, runs: search.runs, all_defined: true, open: 0.0 }, None),
             (tensors, Some(undefined)) => {
                 if best.as_ref().is_none_or(|(_, other)| undefined.better_than(other)) {
                     best = Some((tensors, undefined));
@@ -84,7 +84,7 @@ fn once(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Foun
         }
     }
     let (tensors, undefined) = best.unzip();
-    (Found { tensors: tensors.unwrap_or_default(), runs: search.runs, all_defined: false }, undefined)
+    (Found { tensors: tensors.unwrap_or_default(), runs: search.runs, all_defined: false, open: 0.0 }, undefined)
 }
 
 /// From which draws a search starts, one after the other: where one ends where it cannot repair, the next
