@@ -70,6 +70,12 @@ const UNREAD: &[(&str, &[Mistake])] = &[
             Mistake::Attribute("softcap"),
         ],
     ),
+    (
+        "CausalConvWithState",
+        &[Mistake::Operand(2), Mistake::Operand(3), Mistake::Attribute("activation")],
+    ),
+    ("LinearAttention", &[Mistake::Operand(3), Mistake::Attribute("scale")]),
+    ("SwiGLU", &[Mistake::Attribute("alpha")]),
     ("RotaryEmbedding", &[Mistake::Attribute("interleaved")]),
     ("TensorScatter", &[Mistake::Operand(2)]),
     ("NegativeLogLikelihoodLoss", &[Mistake::Operand(2), Mistake::Attribute("ignore_index")]),

@@ -5,14 +5,15 @@ use ir::{DType, DTypes};
 use super::piece::Piece;
 use super::{Composite, REALS};
 
+/// What language models are computed in.
+const UP_TO_32: DTypes = DTypes::of(&[DType::F16, DType::BF16, DType::F32]);
+
 pub(super) const ALL: &[Composite] = &[
     Composite::new("Attention", 23, REALS, attention),
-    Composite::new(
-        "RotaryEmbedding",
-        23,
-        DTypes::of(&[DType::F16, DType::BF16, DType::F32]),
-        rotary_embedding,
-    ),
+    Composite::new("CausalConvWithState", 27, UP_TO_32, causal_conv_with_state),
+    Composite::new("LinearAttention", 27, UP_TO_32, linear_attention),
+    Composite::new("RotaryEmbedding", 23, UP_TO_32, rotary_embedding),
+    Composite::new("SwiGLU", 28, DTypes::of(&[DType::F16, DType::BF16, DType::F32, DType::F64]), swi_glu),
     Composite::new("TensorScatter", 24, DTypes::IR4, tensor_scatter),
     Composite::new("NegativeLogLikelihoodLoss", 13, REALS, |p| loss(p, false)),
     Composite::new("SoftmaxCrossEntropyLoss", 13, REALS, |p| loss(p, true)),
@@ -50,6 +51,59 @@ fn attention(p: &mut Piece<'_>) -> Option<()> {
     }
     if p.chance(0.2) {
         p.float("softcap", 2.0);
+    }
+    Some(())
+}
+
+fn causal_conv_with_state(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (batch, channels, places, kernel) = (p.size(1..=2), p.size(1..=4), p.size(1..=6), p.size(1..=4));
+    p.of(dtype, &[batch, channels, places]);
+    p.of(dtype, &[channels, 1, kernel]);
+    p.perhaps(0.5, dtype, &[channels]);
+    // Nothing comes before a kernel of one place.
+    if kernel > 1 {
+        p.perhaps(0.5, dtype, &[batch, channels, kernel - 1]);
+        p.results = 2;
+    }
+    p.word("activation", &["none", "silu", "swish"])?;
+    Some(())
+}
+
+fn linear_attention(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (batch, steps, heads, shared) = (p.size(1..=2), p.size(1..=3), p.size(1..=2), p.size(1..=2));
+    let (key, value) = (p.size(1..=3), p.size(1..=3));
+    let rule = p.word("update_rule", &["gated_delta", "linear", "gated", "delta"])?;
+    p.of(dtype, &[batch, steps, heads * shared * key]);
+    p.of(dtype, &[batch, steps, heads * key]);
+    p.of(dtype, &[batch, steps, heads * value]);
+    p.perhaps(0.5, dtype, &[batch, heads, key, value]);
+    if rule.starts_with("gated") {
+        let each = p.choose(&[1, key])?;
+        p.of(dtype, &[batch, steps, heads * each]);
+    } else {
+        p.absent();
+    }
+    if rule.ends_with("delta") {
+        let each = p.choose(&[1, heads])?;
+        p.of(dtype, &[batch, steps, each]);
+    }
+    p.int("q_num_heads", heads * shared);
+    p.int("kv_num_heads", heads);
+    if p.chance(0.4) {
+        p.float("scale", 0.25);
+    }
+    p.results = 2;
+    Some(())
+}
+
+fn swi_glu(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let gate = p.any(dtype, 0..=4);
+    p.of(dtype, &gate.shape);
+    if p.chance(0.5) {
+        p.float("alpha", 2.0);
     }
     Some(())
 }

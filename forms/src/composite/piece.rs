@@ -17,6 +17,9 @@ const LIVE: f64 = 0.6;
 /// The share of new operands that are constants.
 const CONSTANT: f64 = 0.3;
 
+/// The share of nodes that have empty names at the end for operands that are left out.
+const EMPTY_NAMES: f64 = 0.05;
+
 /// The most elements of a value that is taken as an operand.
 const LARGEST: u64 = 512;
 
@@ -159,6 +162,14 @@ impl<'r> Piece<'r> {
     /// No operand in the next place.
     pub(crate) fn absent(&mut self) {
         self.operands.push(Operand::Absent);
+    }
+
+    /// No more operands. Those at the end that are left out have no names, as exporters write it; now and then they have empty ones.
+    pub(super) fn end(&mut self) {
+        if !self.chance(EMPTY_NAMES) {
+            let there = self.operands.iter().rposition(|operand| *operand != Operand::Absent);
+            self.operands.truncate(there.map_or(0, |last| last + 1));
+        }
     }
 
     /// The next operand: a constant that the node hangs on.

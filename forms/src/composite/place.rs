@@ -55,6 +55,7 @@ pub(super) fn place(
     let hidden = hidden.filter(|&id| earlier.iter().any(|placed| placed.hides(id))).collect();
     let mut piece = Piece::new(model.opset, model.graph.clone(), constants.clone(), hidden, bounds, rng);
     (composite.draw)(&mut piece)?;
+    piece.end();
     let Piece { mut graph, constants: free, operands, attributes, results, .. } = piece;
     let base = graph.nodes.len();
     let fragment = written_out(model.opset, composite, &graph, &operands, &attributes, results)?;

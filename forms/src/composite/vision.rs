@@ -21,8 +21,8 @@ pub(super) const ALL: &[Composite] = &[
 fn resize(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
     let x = p.any(dtype, 1..=5);
-    // What lies between elements has a bound in f32 alone.
-    let modes: &[&str] = if dtype == DType::F32 { &["nearest", "linear", "cubic"] } else { &["nearest"] };
+    // What lies between elements has no bound in f16.
+    let modes: &[&str] = if dtype == DType::F16 { &["nearest"] } else { &["nearest", "linear", "cubic"] };
     let mode = p.word("mode", modes)?;
     let mut ways =
         vec!["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_crop_and_resize"];
