@@ -28,7 +28,7 @@ pub use write::{STAGING, place};
 
 use crate::import::declared_kind;
 use crate::proto::{GraphProto, ModelProto, TensorProto, ValueInfoProto, decode};
-use crate::{Error, file, text};
+use crate::{Error, external, file, text};
 
 /// The name of the model inside a case folder.
 pub const MODEL: &str = "model.onnx";
@@ -125,7 +125,8 @@ impl CaseFolder {
     }
 
     fn read_form(path: &Path) -> Result<Self, Error> {
-        let mut case = Self { model: file::read(&path.join(MODEL))?, ..Self::default() };
+        let model = external::whole(file::read(&path.join(MODEL))?, path)?;
+        let mut case = Self { model, ..Self::default() };
         let json = path.join(JSON);
         if json.exists() {
             case.json = Some(file::read(&json)?);
@@ -151,11 +152,13 @@ impl CaseFolder {
     }
 }
 
-/// The bytes of a lone model. One that is text is put into bytes, as runtimes take no other.
+/// The bytes of a lone model, with the data that it has in files beside it. One that is text is put into bytes, as runtimes take no other.
 fn read_model(path: &Path) -> Result<Vec<u8>, Error> {
     let bytes = file::read(path)?;
     if path.extension().is_none_or(|e| e != text::EXTENSION) {
-        return Ok(bytes);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        return external::whole(bytes, folder.unwrap_or(Path::new(".")))
+            .map_err(|e| e.inside(format!("model {}", path.display())));
     }
     let what = || format!("text {}", path.display());
     let written = String::from_utf8(bytes).map_err(|e| Error::invalid(what(), e.to_string()))?;

@@ -3,6 +3,8 @@
 //! A model is untrusted input that names files to open. So external data is read only where the caller allows a
 //! folder, and only from regular files inside that folder, symbolic links resolved.
 
+mod whole;
+
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
@@ -11,6 +13,8 @@ use ir::Type;
 
 use crate::proto::StringStringEntryProto;
 use crate::{Error, file};
+
+pub(crate) use whole::whole;
 
 /// Where tensor data outside the message may lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

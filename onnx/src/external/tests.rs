@@ -3,7 +3,7 @@ use std::fs;
 use ir::{DType, Tensor};
 
 use super::*;
-use crate::proto::TensorProto;
+use crate::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, decode};
 use crate::proto::tensor_proto::DataLocation;
 use crate::tensor::{code_of, from_proto};
 
@@ -100,4 +100,33 @@ fn links_may_not_leave_the_folder() {
         let error = read_from(&model, &[("location", location)]).unwrap_err();
         assert!(matches!(error, Error::Invalid { .. }), "{location}: {error}");
     }
+}
+
+/// An initializer, an attribute inside a branch, and bytes that are as they were where nothing is elsewhere.
+#[test]
+fn a_model_is_made_whole() {
+    let (_dir, folder) = folder();
+    let outside = proto(&[("location", "w.bin"), ("offset", "3"), ("length", "4")]);
+    let constant = NodeProto {
+        op_type: Some("Constant".to_owned()),
+        attribute: vec![AttributeProto { t: Some(outside.clone()), ..AttributeProto::default() }],
+        ..NodeProto::default()
+    };
+    let branch = GraphProto { node: vec![constant], ..GraphProto::default() };
+    let held = AttributeProto { g: Some(branch), ..AttributeProto::default() };
+    let node = NodeProto { attribute: vec![held], ..NodeProto::default() };
+    let graph = GraphProto { initializer: vec![outside], node: vec![node], ..GraphProto::default() };
+    let model = ModelProto { graph: Some(graph), ..ModelProto::default() };
+    let bytes = whole(crate::encode(&model), &folder).unwrap();
+    let graph = decode::<ModelProto>("model", &bytes).unwrap().graph.unwrap();
+    let inner = graph.node[0].attribute[0].g.as_ref().unwrap().node[0].attribute[0].t.as_ref().unwrap();
+    for tensor in [&graph.initializer[0], inner] {
+        let tensor = from_proto(tensor, External::Refuse).unwrap();
+        assert_eq!(tensor.to_bytes(), [3, 4, 5, 6]);
+    }
+    assert_eq!(whole(bytes.clone(), &folder).unwrap(), bytes);
+    let error = whole(crate::encode(&model), &folder.join("sub")).unwrap_err().to_string();
+    assert!(error.contains("w.bin"), "{error}");
+    let garbage = b"location".to_vec();
+    assert_eq!(whole(garbage.clone(), &folder).unwrap(), garbage);
 }
