@@ -105,6 +105,9 @@ fn invented(folder: &CaseFolder, given: &Given, seed: u64, dear: Dear) -> Result
     let set = match reference::affordable(&imported.model) {
         Ok(spent) => found(&imported, &known, &given.inputs, stream, spent)?,
         Err(why) if dear == Dear::Refuse => return Err(NoInputs::TooDear(why)),
+        Err(why) if imported.model.graph.variables().any(|(.., ty)| !is_modest(ty)) => {
+            return Err(NoInputs::TooDear(why));
+        }
         Err(_) => as_drawn(&imported, &known, stream),
     };
     Ok(Invented { set, drawn })
@@ -147,8 +150,9 @@ fn draw(
         }
         let mut known = given.inputs.clone();
         for input in inputs.iter().filter(|input| !given.inputs.contains_key(&input.name)) {
-            // What is no tensor, or of which the rank is not said, is missed by whoever reads the model.
-            if let Some(ty) = input.with(&sizes) {
+            // What is no tensor, or of which the rank is not said, is missed by whoever reads the model; so is what is larger than
+            // all that the reference takes: the model is refused then, if not for its size.
+            if let Some(ty) = input.with(&sizes).filter(is_modest) {
                 known.insert(input.name.clone(), plain(&ty, stream.child(&input.name)).into());
             }
         }
@@ -176,6 +180,11 @@ fn draw(
     }
     let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
     Err(NoInputs::Sizes { source, sizes: sizes.join(", ") })
+}
+
+/// Whether a tensor is one that may be held several times over.
+fn is_modest(ty: &Type) -> bool {
+    ty.is_countable() && ty.count() as u64 <= reference::MAX_ELEMENTS
 }
 
 /// Small numbers, as sizes, indices and switches have them.
