@@ -6,8 +6,12 @@ use onnxsmith_onnx::import::{Imported, Options, specialise};
 use onnxsmith_onnx::program::Program;
 
 fn read(opset: u32, shape: &str, nodes: &str) -> Result<Imported, Error> {
+    read_of("float", opset, shape, nodes)
+}
+
+fn read_of(dtype: &str, opset: u32, shape: &str, nodes: &str) -> Result<Imported, Error> {
     let text = format!(
-        "<ir_version: 8, opset_import: [\"\" : {opset}]>\nm (float[{shape}] x) => (y) {{ {nodes} }}\n"
+        "<ir_version: 8, opset_import: [\"\" : {opset}]>\nm ({dtype}[{shape}] x) => (y) {{ {nodes} }}\n"
     );
     specialise(&Program::from_text(&text)?, &Options::default())
 }
@@ -58,6 +62,21 @@ fn what_is_between_elements_is_on_a_line() {
     let torch = format!("{LINEAR}, coordinate_transformation_mode = \"pytorch_half_pixel\"");
     is_near(&values(18, 3, &to(1, &torch)), &[1.0]);
     is_near(&values(18, 3, &to(1, LINEAR)), &[2.0]);
+}
+
+/// Elements of f64 stay what they are, and whoever weighs them in f64 is within the bound.
+#[test]
+fn what_is_between_elements_of_f64_is_f64() {
+    let aligned = format!("{LINEAR}, coordinate_transformation_mode = \"align_corners\"");
+    let imported = read_of("double", 18, "1, 2", &to(4, &aligned)).expect("it is read");
+    let (least, step) = (1.0 + f64::EPSILON, 3.0);
+    let x = Tensor::from_f64_fn(&Type::new(DType::F64, [1, 2]), |i| least + step * i as f64);
+    let (profile, taps) = (&interp::Profile::DECLARED, interp::Taps::Outputs);
+    let y = interp::evaluate(&imported.model, &[x], profile, taps).expect("values").outputs.remove(0);
+    assert_eq!(y.tensor.dtype(), DType::F64);
+    let off = |place: usize| (y.tensor.to_f64s()[place] - (least + step * place as f64 / 3.0)).abs();
+    assert_eq!([off(0), off(3)], [0.0, 0.0]);
+    assert!((0..4).all(|place| off(place) <= y.error[place] && y.error[place] < 1e-4), "{y:?}");
 }
 
 #[test]

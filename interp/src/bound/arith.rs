@@ -321,9 +321,9 @@ impl Arith for Bound<'_> {
             }
             State::Unsure | State::Overflown => {
                 let apart = (taken.value - other.value).abs();
-                let meet =
-                    apart <= MEETING * (taken.error + other.error) && taken.is_known() && other.is_known();
-                if meet {
+                let is_same = taken.value.to_bits() == other.value.to_bits();
+                let meet = is_same || apart <= MEETING * (taken.error + other.error);
+                if meet && taken.is_known() && other.is_known() {
                     Ball::within(taken.value, taken.or(other).error)
                 } else {
                     Ball::unknown(taken.value)

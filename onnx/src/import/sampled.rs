@@ -115,5 +115,9 @@ fn few(weights: usize) -> Result<(), Error> {
 /// Sums of elements, each with its weight, along the last axis.
 fn weighed(walk: &mut Walk<'_, '_>, elements: Value, weights: Value) -> Result<Value, Error> {
     let products = walk.op("Mul", &[elements, weights])?;
+    // An element that weighs nothing may be left out, infinite or NaN; all leave out what is not on the axis.
+    let zero = walk.real(walk.ty(products).dtype, 0.0)?;
+    let weighs_nothing = walk.op("Equal", &[weights, zero])?;
+    let products = walk.op("Where", &[weighs_nothing, zero, products])?;
     walk.op_with("ReduceSum", &Attributes::new().ints("axes", &[-1]).int("keepdims", 0), &[products])
 }

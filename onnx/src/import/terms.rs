@@ -120,6 +120,17 @@ impl Walk<'_, '_> {
         self.op("Add", &[x, nothing])
     }
 
+    /// A value, where ONNX leaves open whether it is that or another one: a choice by a truth value that is true here, and may be either for
+    /// an implementation that rounds.
+    pub(super) fn either(&mut self, x: Value, other: Value) -> Result<Value, Error> {
+        let [nothing, trace, divisor] =
+            [0.0, 1e-30, 0.6].map(|number| self.real(DType::F32, number));
+        let (nothing, parts) = (nothing?, self.op("Div", &[trace?, divisor?])?);
+        let nearly = self.within(nothing, parts)?;
+        let is_open = self.op("Equal", &[nearly, nothing])?;
+        self.op("Where", &[is_open, x, other])
+    }
+
     /// A tensor with other axes.
     pub(super) fn reshaped(&mut self, x: Value, shape: &[i64]) -> Result<Value, Error> {
         // A 0 stands for the size that was there.

@@ -113,8 +113,11 @@ impl Allowed {
             scores = walk.op("Add", &[scores, bias])?;
         }
         if let Some(is) = self.is {
+            // By the text -∞ is added, and NaN stays; many leave the score out, whatever it is.
             let none = walk.real(dtype, f64::NEG_INFINITY)?;
-            scores = walk.op("Where", &[is, scores, none])?;
+            let sum = walk.op("Add", &[scores, none])?;
+            let masked = walk.either(none, sum)?;
+            scores = walk.op("Where", &[is, scores, masked])?;
         }
         Ok(scores)
     }

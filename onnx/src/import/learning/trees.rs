@@ -31,9 +31,11 @@ struct Weighed<'a> {
     weights: &'a [f32],
 }
 
-/// A branch: a row goes left where the feature is at most the number, or the other way round.
+/// A branch: a row goes left where the feature, or what it is times -1, is at most the number. NaN goes right.
 struct Branch {
     feature: i64,
+    /// 1 or -1.
+    sign: f32,
     at_most: f32,
     left: Key,
     right: Key,
@@ -133,7 +135,12 @@ impl Ensemble {
         let numbers = constant(walk, &[branches], &numbers)?;
         let sides = integers(walk, DType::I32, &[branches, leaves], &self.sides)?;
         let lefts = integers(walk, DType::I32, &[leaves], &self.lefts)?;
-        let compared = one(walk, "Gather", &Attributes::new().int("axis", 1), &[x, features])?;
+        let mut compared = one(walk, "Gather", &Attributes::new().int("axis", 1), &[x, features])?;
+        let signs: Vec<f32> = self.branches.iter().map(|branch| branch.sign).collect();
+        if signs.contains(&-1.0) {
+            let signs = constant(walk, &[branches], &signs)?;
+            compared = one(walk, "Mul", &Attributes::new(), &[compared, signs])?;
+        }
         let goes_left = one(walk, "LessOrEqual", &Attributes::new(), &[compared, numbers])?;
         let goes_left = one(walk, "Cast", &Attributes::new().dtype("to", DType::I32), &[goes_left])?;
         let count = one(walk, "MatMul", &Attributes::new(), &[goes_left, sides])?;
@@ -199,17 +206,17 @@ pub(super) fn few(rows: usize, columns: usize) -> Result<(), Error> {
     ))
 }
 
-/// A branch by its mode: all are one that goes left up to a number, by the number before or with its sides exchanged.
-fn branch(mode: &str, feature: i64, number: f32, [holds, fails]: [Key; 2]) -> Result<Branch, Error> {
-    let below = number.next_down();
-    let (at_most, left, right) = match mode {
-        "BRANCH_LEQ" => (number, holds, fails),
-        "BRANCH_LT" => (below, holds, fails),
-        "BRANCH_GT" => (number, fails, holds),
-        "BRANCH_GTE" => (below, fails, holds),
+/// A branch by its mode: all are one that goes left up to a number, by the number before it or on the other side of 0, so that a
+/// comparison with NaN fails.
+fn branch(mode: &str, feature: i64, number: f32, [left, right]: [Key; 2]) -> Result<Branch, Error> {
+    let (sign, at_most) = match mode {
+        "BRANCH_LEQ" => (1.0, number),
+        "BRANCH_LT" => (1.0, number.next_down()),
+        "BRANCH_GTE" => (-1.0, -number),
+        "BRANCH_GT" => (-1.0, (-number).next_down()),
         other => return Err(Error::unsupported("attribute `nodes_modes`", format!("{other} is not there"))),
     };
-    Ok(Branch { feature, at_most, left, right })
+    Ok(Branch { feature, sign, at_most, left, right })
 }
 
 /// TreeEnsembleRegressor: the sum of what the trees give, for each target.

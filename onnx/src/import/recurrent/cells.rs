@@ -91,19 +91,19 @@ impl Step<'_> {
 
     /// A function of the direction, on what is clipped.
     fn call(&self, walk: &mut Walk<'_, '_>, function: usize, x: Value) -> Result<Value, Error> {
-        let x = match self.settings.clip {
-            Some(clip) => {
-                let dtype = walk.graph.ty(x).dtype;
-                let mut end = |end: f32| {
-                    let end = Tensor::from_f64_fn(&Type::new(dtype, []), |_| f64::from(end));
-                    walk.push_constant(end.into(), None)
-                };
-                let (low, high) = (end(-clip)?, end(clip)?);
-                one(walk, "Clip", &Attributes::new(), &[x, low, high])?
-            }
-            None => x,
-        };
+        let x = self.clipped(walk, x)?;
         one(walk, self.functions[function], &Attributes::new(), &[x])
+    }
+
+    fn clipped(&self, walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
+        let Some(clip) = self.settings.clip else { return Ok(x) };
+        let dtype = walk.graph.ty(x).dtype;
+        let mut end = |end: f32| {
+            let end = Tensor::from_f64_fn(&Type::new(dtype, []), |_| f64::from(end));
+            walk.push_constant(end.into(), None)
+        };
+        let (low, high) = (end(-clip)?, end(clip)?);
+        one(walk, "Clip", &Attributes::new(), &[x, low, high])
     }
 
     /// The gates that are in a sum, each a matrix of batch by hidden.
@@ -157,7 +157,10 @@ impl Step<'_> {
         let held = one(walk, "Add", &Attributes::new(), &[kept, taken])?;
         let output = self.peeped(walk, 1, output, held)?;
         let output = self.call(walk, 0, output)?;
-        let shown = self.call(walk, 2, held)?;
+        // By the text what comes to this function is clipped too; ONNX Runtime, OpenVINO and others clip the gates alone.
+        let clipped = self.clipped(walk, held)?;
+        let shown = if clipped == held { held } else { walk.either(held, clipped)? };
+        let shown = one(walk, self.functions[2], &Attributes::new(), &[shown])?;
         let hidden = one(walk, "Mul", &Attributes::new(), &[output, shown])?;
         Ok(State { hidden, held: Some(held) })
     }

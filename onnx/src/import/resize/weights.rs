@@ -23,14 +23,16 @@ pub(super) fn weighed(
     settings: &Settings,
 ) -> Result<Value, Error> {
     let ty = walk.ty(x);
-    if ty.dtype != DType::F32 {
+    if !matches!(ty.dtype, DType::F32 | DType::F64) {
         return Err(Error::unsupported(
             "operand 0",
-            format!("it is {ty}; what is between elements is known for f32"),
+            format!("it is {ty}; what is between elements is known for f32 and f64"),
         ));
     }
     let taps = Taps::around(axis, settings)?;
     let weights = taps.weights(walk, axis, settings)?;
+    // Of f64, too, the weights are those of scales in f32; who computes them in f64 is within the bound.
+    let weights = walk.cast(weights, ty.dtype)?;
     let last = axis.before - 1;
     let elements = walk.integers(DType::I64, &taps.shape(), |i| taps.place(i).clamp(0, last).into())?;
     let gathered =
@@ -39,7 +41,7 @@ pub(super) fn weighed(
     shape.resize(2 + ty.rank() - 1 - axis.at, 1);
     let weights = walk.reshaped(weights, &shape)?;
     let products = walk.op("Mul", &[gathered, weights])?;
-    let zero = walk.real(DType::F32, 0.0)?;
+    let zero = walk.real(ty.dtype, 0.0)?;
     // An element that weighs nothing may be left out, infinite or NaN.
     let weighs_nothing = walk.op("Equal", &[weights, zero])?;
     let products = walk.op("Where", &[weighs_nothing, zero, products])?;

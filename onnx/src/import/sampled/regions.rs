@@ -216,6 +216,10 @@ fn samples(
                 let why = format!("how many samples {length} elements in {parts} parts have");
                 return Err(Error::unsupported("operand 1", format!("{why} hangs on how it is rounded")));
             }
+            if counts[0] == 0.0 {
+                let why = format!("{length} elements have no samples, whose mean ONNX does not say");
+                return Err(Error::unsupported("operand 1", why));
+            }
             counts[0] as i64
         }
         each => each,

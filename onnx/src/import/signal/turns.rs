@@ -91,7 +91,13 @@ impl Transform {
         let size = walk.op("MatMul", &[magnitudes, ones])?;
         let steps = walk.real(ty.dtype, 2.0 * f64::from(n.ilog2() + 1) + 1.0 / 3.0)?;
         let size = walk.op("Mul", &[size, steps])?;
-        let mut y = walk.within(product, size)?;
+        let rounded = walk.op("Sub", &[size, size])?;
+        let mut y = walk.op("Add", &[product, rounded])?;
+        // Which numbers of the result are NaN where the signal has one or an infinity hangs on which products an implementation forms.
+        let spoilt = walk.op("IsNaN", &[rounded])?;
+        let zero = walk.real(ty.dtype, 0.0)?;
+        let spared = walk.op("Where", &[spoilt, zero, y])?;
+        y = walk.either(y, spared)?;
         if matches!(self.direction, Direction::Back | Direction::FromHalf) {
             let count = walk.real(ty.dtype, n as f64)?;
             y = walk.op("Div", &[y, count])?;
