@@ -167,6 +167,10 @@ impl<R: Copy> Along<R> {
         // a coordinate on the axis, and for a curve beyond the border elements that are all the one there.
         let (inside, other) = match (op.padding, op.mode) {
             (Padding::Zeros, _) | (Padding::Reflection, Mode::Cubic) => (moved, None),
+            // Beyond the border both elements may be the one there, each with a weight.
+            (Padding::Border, Mode::Linear | Mode::Nearest) => {
+                (kept(a, moved, 0.0, last), Some(kept(a, x, borders[0], borders[1])))
+            }
             (_, Mode::Linear | Mode::Nearest) => (kept(a, moved, 0.0, last), Some(moved)),
             (Padding::Border, Mode::Cubic) => (moved, Some(kept(a, x, -4.0, reach))),
         };
