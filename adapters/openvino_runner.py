@@ -21,6 +21,11 @@ DTYPES = {
 }  # fmt: skip
 
 
+def fits(port, value):
+    """Whether a value may be what comes in at a port."""
+    return port.element_type == ov.Type(value.dtype) and port.partial_shape.compatible(ov.PartialShape(list(value.shape)))
+
+
 def load(model, level):
     config = {
         hint.execution_mode: LEVELS[level],
@@ -36,11 +41,13 @@ def load(model, level):
         # A graph input that nothing uses is not there any more; one whose value passes through nodes that change nothing
         # has their outputs' names as well. Without a tensor OpenVINO would calculate with what happens to lie in memory.
         given = {port: port.names & inputs.keys() for port in compiled.inputs}
-        if missing := [port.any_name for port, names in given.items() if not names]:
-            # Its own name may even be lost. Its place is not, if no input is gone.
-            if len(given) != len(inputs):
-                raise ValueError(f"there is no tensor for {missing}")
-            given = {port: {name} for port, name in zip(given, inputs, strict=True)}
+        # Its own name may even be lost, with the node that changed nothing. Its type is not.
+        for port in [port for port, names in given.items() if not names]:
+            lost = inputs.keys() - set().union(*given.values())
+            fitting = [name for name in lost if fits(port, inputs[name])]
+            if len(fitting) != 1:
+                raise Unsupported(f"OpenVINO knows an input by the name {port.any_name} alone, which the model has elsewhere")
+            given[port] = set(fitting)
         # A request of its own: the one that `compiled` keeps refers back to it, so that neither would go with the case.
         request = compiled.create_infer_request()
         results = request.infer({port: inputs[min(names)] for port, names in given.items()})
