@@ -70,10 +70,7 @@ const UNREAD: &[(&str, &[Mistake])] = &[
             Mistake::Attribute("softcap"),
         ],
     ),
-    (
-        "CausalConvWithState",
-        &[Mistake::Operand(2), Mistake::Operand(3), Mistake::Attribute("activation")],
-    ),
+    ("CausalConvWithState", &[Mistake::Operand(2), Mistake::Operand(3), Mistake::Attribute("activation")]),
     ("LinearAttention", &[Mistake::Operand(3), Mistake::Attribute("scale")]),
     ("SwiGLU", &[Mistake::Attribute("alpha")]),
     ("RotaryEmbedding", &[Mistake::Attribute("interleaved")]),

@@ -274,7 +274,7 @@ impl Maker<'_> {
             let is_empty = operators(&case.model).next().is_none();
             let fits = !is_empty && !self.settings.budget.is_exceeded_by(&case.footprint);
             if fits && case.all_defined && case.open <= MUCH {
-                return Ok(Case { rejected, refused, passed_over, ..case });
+                return Ok(Case { rejected, passed_over, refused, ..case });
             }
             passed_over += u64::from(fits && case.all_defined);
             if fits && spare.as_ref().is_none_or(|spare| case.all_defined && !spare.all_defined) {
@@ -287,7 +287,7 @@ impl Maker<'_> {
         let nothing = CaseError::Nothing { index, draws: MOST_DRAWS };
         let case = spare.ok_or(nothing)?;
         let passed_over = passed_over - u64::from(case.all_defined);
-        Ok(Case { rejected, refused, passed_over, ..case })
+        Ok(Case { rejected, passed_over, refused, ..case })
     }
 
     /// The settings of one draw of a case. Those of the first draws vary from case to case. Where they give nothing, they

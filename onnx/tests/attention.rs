@@ -54,6 +54,22 @@ fn a_causal_query_sees_no_later_key() {
     assert_eq!(values(&format!("{past} a, b, y = Attention(q, k, v, , p, w)")), [1.0, 2.0, 6.0]);
 }
 
+/// By the text -∞ is added to the score of a key that is masked, and NaN stays; who leaves the key out has a number.
+#[test]
+fn a_masked_key_of_nan_is_open() {
+    let model = read("y = Attention<is_causal = 1>(q, k, v)").expect("it is read").model;
+    let ty = Type::new(DType::F32, [1, 1, 2, 1]);
+    let of = |numbers: [f64; 2]| Tensor::from_f64_fn(&ty, |i| numbers[i]);
+    let error = |keys: [f64; 2]| {
+        let operands = [of([3.0; 2]), of(keys), of([2.0, 6.0])];
+        let (profile, taps) = (&interp::Profile::DECLARED, interp::Taps::Outputs);
+        interp::evaluate(&model, &operands, profile, taps).expect("values").outputs.remove(0).error
+    };
+    assert_eq!(error([0.0, f64::NAN])[0], f64::INFINITY);
+    let finite = error([0.0, 1.0]);
+    assert!(finite.iter().all(|&error| error < 1e-3), "{finite:?}");
+}
+
 #[test]
 fn of_filled_keys_the_last_belong_to_the_queries() {
     let node = |count: i64, rest: &str| {

@@ -101,6 +101,19 @@ fn each_row_ends_in_one_leaf() {
     assert!(why(&node("BRANCH_EQ")).contains("BRANCH_EQ"));
 }
 
+/// No comparison with NaN holds, whatever the mode.
+#[test]
+fn nan_goes_the_way_of_what_fails() {
+    for mode in ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"] {
+        let node = format!("y = ai.onnx.ml.TreeEnsembleRegressor<{}>(x)", tree(mode, TARGETS));
+        assert_eq!(
+            values(&node, [f64::NAN, 4.0, 3.0, f64::NAN]),
+            [if mode == "BRANCH_LT" || mode == "BRANCH_GT" { 30.0 } else { 20.0 }, 30.0],
+            "{mode}"
+        );
+    }
+}
+
 #[test]
 fn trees_are_summed_and_classify() {
     let classes = "class_treeids = [0, 0, 0], class_nodeids = [1, 3, 4], class_ids = [0, 2, 1], \

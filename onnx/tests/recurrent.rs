@@ -224,3 +224,30 @@ fn functions_and_clips_are_those_that_are_told() {
     assert!(clipped.iter().all(|&x| (0.0..=0.25).contains(&x)) && clipped.contains(&0.25), "{clipped:?}");
     assert_ne!(run("activations = [\"Softsign\"], "), run(""));
 }
+
+/// A cell beyond the threshold is clipped before its function by the letter of the text, and by no runtime: either is right.
+#[test]
+fn whether_a_cell_is_clipped_is_open() {
+    let constant = |name: &str, shape: &str, number: &str, count: usize| {
+        format!("{name} = Constant<value = float[{shape}] {{{}}}>() ", vec![number; count].join(", "))
+    };
+    let error = |cell: &str| {
+        let nodes = [
+            constant("w", "1, 4, 1", "0.5", 4),
+            constant("r", "1, 4, 1", "0.5", 4),
+            constant("c", "1, 1, 1", cell, 1),
+            "h, y, z = LSTM<hidden_size = 1, clip = 1.0>(x, w, r, , , , c)".to_owned(),
+        ];
+        let text = format!(
+            "<ir_version: 8, opset_import: [\"\" : 18]>\nm (float[1, 1, 1] x) => (y) {{ {} }}\n",
+            nodes.concat()
+        );
+        let program = Program::from_text(&text).expect("a text");
+        let model = specialise(&program, &Options::default()).expect("it is read").model;
+        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 1, 1]), |_| 0.5);
+        let (profile, taps) = (&interp::Profile::DECLARED, interp::Taps::Outputs);
+        interp::evaluate(&model, &[x], profile, taps).expect("values").outputs.remove(0).error[0]
+    };
+    assert!(error("0.5") < 1e-4);
+    assert!(error("3.0") > 1e-2);
+}

@@ -131,3 +131,15 @@ fn triangles_stand_equally_far_apart_on_the_mel_scale() {
     assert_eq!(found, [1.0, 0.5, 0.0, 0.0, 0.0]);
     assert!(why("float[1] x", &nodes.replace("8000", "80")).contains("frequency"));
 }
+
+/// An infinity times a coefficient of 0 is NaN to those who form that product, and nothing to others. What has none is judged.
+#[test]
+fn what_an_infinity_spoils_is_open() {
+    let model = read_in(20, "float[2, 4, 1] x", "y = DFT(x)").expect("it is read").model;
+    let x =
+        Tensor::from_f64_fn(&Type::new(DType::F32, [2, 4, 1]), |i| if i == 1 { f64::INFINITY } else { 1.0 });
+    let (profile, taps) = (&interp::Profile::DECLARED, interp::Taps::Outputs);
+    let y = interp::evaluate(&model, &[x], profile, taps).expect("values").outputs.remove(0);
+    assert!(y.error[..8].iter().all(|&error| error == f64::INFINITY), "{y:?}");
+    assert!(y.error[8..].iter().all(|&error| error < 1e-4), "{y:?}");
+}

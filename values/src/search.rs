@@ -72,7 +72,9 @@ fn once(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Foun
     for (start, tamer) in STARTS.into_iter().enumerate() {
         let at = stream.child("start").at(start as u64);
         match search.from(tamer, at, runs + budget.runs * (start as u32 + 1) / STARTS.len() as u32) {
-            (tensors, None) => return (Found { tensors, runs: search.runs, all_defined: true, open: 0.0 }, None),
+            (tensors, None) => {
+                return (Found { tensors, runs: search.runs, all_defined: true, open: 0.0 }, None);
+            }
             (tensors, Some(undefined)) => {
                 if best.as_ref().is_none_or(|(_, other)| undefined.better_than(other)) {
                     best = Some((tensors, undefined));
@@ -84,7 +86,10 @@ fn once(model: &Model, free: &[NodeId], stream: Stream, budget: Budget) -> (Foun
         }
     }
     let (tensors, undefined) = best.unzip();
-    (Found { tensors: tensors.unwrap_or_default(), runs: search.runs, all_defined: false, open: 0.0 }, undefined)
+    (
+        Found { tensors: tensors.unwrap_or_default(), runs: search.runs, all_defined: false, open: 0.0 },
+        undefined,
+    )
 }
 
 /// From which draws a search starts, one after the other: where one ends where it cannot repair, the next

@@ -3,8 +3,8 @@ use std::fs;
 use ir::{DType, Tensor};
 
 use super::*;
-use crate::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, decode};
 use crate::proto::tensor_proto::DataLocation;
+use crate::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, decode};
 use crate::tensor::{code_of, from_proto};
 
 /// A folder `model` with `w.bin` (bytes 0 to 15) in it and `secret.bin` outside it.

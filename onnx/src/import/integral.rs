@@ -69,6 +69,7 @@ fn quantized_conv<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Res
     let channels =
         Type::new(ty.dtype, [ty.shape[1]].into_iter().chain(vec![1; ty.rank() - 2]).collect::<Vec<_>>());
     let w_scale = along_channels(walk, w_scale, 4, &channels)?;
+    let y = walk.cast(y, DType::I32)?;
     let y = quantized(walk, y, &[x_scale, w_scale], &operands)?;
     bind(walk, written.node, vec![Bound::Tensor(y)])
 }

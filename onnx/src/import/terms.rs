@@ -123,8 +123,7 @@ impl Walk<'_, '_> {
     /// A value, where ONNX leaves open whether it is that or another one: a choice by a truth value that is true here, and may be either for
     /// an implementation that rounds.
     pub(super) fn either(&mut self, x: Value, other: Value) -> Result<Value, Error> {
-        let [nothing, trace, divisor] =
-            [0.0, 1e-30, 0.6].map(|number| self.real(DType::F32, number));
+        let [nothing, trace, divisor] = [0.0, 1e-30, 0.6].map(|number| self.real(DType::F32, number));
         let (nothing, parts) = (nothing?, self.op("Div", &[trace?, divisor?])?);
         let nearly = self.within(nothing, parts)?;
         let is_open = self.op("Equal", &[nearly, nothing])?;
