@@ -105,7 +105,7 @@ fn invented(folder: &CaseFolder, given: &Given, seed: u64, dear: Dear) -> Result
     let set = match reference::affordable(&imported.model) {
         Ok(spent) => found(&imported, &known, &given.inputs, stream, spent)?,
         Err(why) if dear == Dear::Refuse => return Err(NoInputs::TooDear(why)),
-        Err(why) if imported.model.graph.variables().any(|(.., ty)| !is_modest(ty)) => {
+        Err(why) if !Room::new().all(imported.model.graph.variables().map(|(.., ty)| ty)) => {
             return Err(NoInputs::TooDear(why));
         }
         Err(_) => as_drawn(&imported, &known, stream),
@@ -149,10 +149,11 @@ fn draw(
             sizes.insert(name.clone(), size);
         }
         let mut known = given.inputs.clone();
+        let mut room = Room::new();
         for input in inputs.iter().filter(|input| !given.inputs.contains_key(&input.name)) {
-            // What is no tensor, or of which the rank is not said, is missed by whoever reads the model; so is what is larger than
-            // all that the reference takes: the model is refused then, if not for its size.
-            if let Some(ty) = input.with(&sizes).filter(is_modest) {
+            // What is no tensor, or of which the rank is not said, is missed by whoever reads the model; so is what has
+            // more elements with the others than the reference takes: the model is refused then, if not for its size.
+            if let Some(ty) = input.with(&sizes).filter(|ty| room.has(ty)) {
                 known.insert(input.name.clone(), plain(&ty, stream.child(&input.name)).into());
             }
         }
@@ -182,9 +183,26 @@ fn draw(
     Err(NoInputs::Sizes { source, sizes: sizes.join(", ") })
 }
 
-/// Whether a tensor is one that may be held several times over.
-fn is_modest(ty: &Type) -> bool {
-    ty.is_countable() && ty.count() as u64 <= reference::MAX_ELEMENTS
+/// How many elements inputs may have that are made up: they are held several times over.
+struct Room(u64);
+
+impl Room {
+    fn new() -> Self {
+        Self(reference::MAX_ELEMENTS)
+    }
+
+    /// Whether there is room for one more, which takes it.
+    fn has(&mut self, ty: &Type) -> bool {
+        let count = if ty.is_countable() { ty.count().unsigned_abs() } else { u64::MAX };
+        let rest = self.0.checked_sub(count);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    /// Whether there is room for all.
+    fn all<'t>(mut self, types: impl IntoIterator<Item = &'t Type>) -> bool {
+        types.into_iter().all(|ty| self.has(ty))
+    }
 }
 
 /// Small numbers, as sizes, indices and switches have them.
@@ -260,4 +278,22 @@ fn with_constants(mut model: Model, values: &BTreeMap<String, Tensor>) -> Model 
         }
     }
     model
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each may be there alone, and not both; what cannot be counted has no room at all, and takes none.
+    #[test]
+    fn inputs_share_their_room() {
+        let half = Type::new(DType::F32, [reference::MAX_ELEMENTS as i64 / 2]);
+        let more = Type::new(DType::F32, [reference::MAX_ELEMENTS as i64 / 2 + 1]);
+        let huge = Type::new(DType::F32, [1 << 31, 1 << 31, 1 << 31]);
+        assert!(Room::new().all([&half, &half]));
+        assert!(Room::new().all([&more]));
+        assert!(!Room::new().all([&more, &half]));
+        let mut room = Room::new();
+        assert!(!room.has(&huge) && room.has(&more));
+    }
 }
