@@ -94,3 +94,22 @@ fn a_shader_may_have_anything() {
         assert_eq!(passes(body, &[x], f64::NAN, &Profile::WGSL), None, "{body}");
     }
 }
+
+#[test]
+fn open_bits_are_still_those_of_the_number() {
+    const THERE_AND_BACK: &str =
+        "  %1: u32[1] = BitCast(%0) {to = u32}\n  %2: f32[1] = BitCast(%1) {to = f32}\n  return \"y\" = %2";
+    for body in [THERE_AND_BACK, "  %1: f32[1] = BitCast(%0) {to = f32}\n  return \"y\" = %1"] {
+        let model: Model =
+            format!("onnxsmith 1 opset 26\ngraph {{\n  %0: f32[1] = variable \"x\"\n{body}\n}}\n")
+                .parse()
+                .expect("a model");
+        let input = floats(DType::F32, &[f64::INFINITY]);
+        let evaluation =
+            evaluate(&model, &[input.clone()], &Profile::WGSL, Taps::Outputs).expect("inputs that fit");
+        let y = &evaluation.outputs[0];
+        assert_eq!(y.tensor.to_f64s(), [f64::INFINITY], "{body}");
+        let compared = compare(y, &input, &Profile::WGSL).expect("a tensor of the type");
+        assert_eq!(compared.undecidable, 1, "{body}");
+    }
+}

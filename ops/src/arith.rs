@@ -279,6 +279,15 @@ pub trait Arith {
     fn truncate(&self, x: Self::R, to: DType) -> Self::Z;
     /// The bits of the number as a float dtype stores it, as an integer from 0 on.
     fn bits(&self, x: Self::R, dtype: DType) -> Self::Z;
+    /// The number that stands in the low bits of an integer, as a function of it tells. NaN and infinities are results of a
+    /// step: a device may promise nothing of them. Only bounds know integers that are open.
+    fn of_bits(&self, bits: Self::Z, number: impl Fn(i128) -> f64) -> Self::R {
+        match self.peek(bits).map(number) {
+            Some(x) if x.is_finite() => self.real(x),
+            Some(x) => self.mul(self.real(x), self.real(1.0)),
+            None => self.unknown_real(),
+        }
+    }
     /// The integer as a real number, rounded to the float dtype of the node.
     fn convert(&self, z: Self::Z) -> Self::R;
     /// The position of the largest number; the first or the last of equal ones. NaN counts as largest.

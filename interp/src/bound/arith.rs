@@ -364,6 +364,15 @@ impl Arith for Bound<'_> {
             Whole::unsure(value)
         }
     }
+    fn of_bits(&self, bits: Whole, number: impl Fn(i128) -> f64) -> Ball {
+        let value = number(bits.value);
+        match bits.state {
+            State::Undefined => Ball::undefined(value),
+            State::Unsure | State::Overflown => Ball::unknown(value),
+            State::Sure if value.is_finite() => Ball::exact(value),
+            State::Sure => self.nonfinite(value),
+        }
+    }
     fn convert(&self, z: Whole) -> Ball {
         let value = plain::Plain { dtype: self.dtype }.convert(z.value);
         match z.state {

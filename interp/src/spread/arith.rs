@@ -135,6 +135,9 @@ impl Arith for Spread<'_> {
     fn bits(&self, x: Ball, dtype: DType) -> Whole {
         self.bound.bits(x, dtype)
     }
+    fn of_bits(&self, bits: Whole, number: impl Fn(i128) -> f64) -> Ball {
+        self.bound.of_bits(bits, number)
+    }
     fn convert(&self, z: Whole) -> Ball {
         self.rounded(self.bound.convert(z), 0.0)
     }

@@ -94,15 +94,7 @@ impl Operator for BitCast {
             Data::Int(x) => x.clone(),
         };
         vec![match to.kind() {
-            Kind::Float(_) => Data::Real(each(&bits, |z| match a.peek(z) {
-                Some(z) => match decoded(to, z) {
-                    x if x.is_finite() => a.real(x),
-                    // As a device may have it that promises nothing of such numbers.
-                    x => a.mul(a.real(x), a.real(1.0)),
-                },
-                // Open or undefined, as it is.
-                None => a.convert(z),
-            })),
+            Kind::Float(_) => Data::Real(each(&bits, |z| a.of_bits(z, |z| decoded(to, z)))),
             Kind::Bool => Data::Int(each(&bits, |z| a.exact([z], |[z]| (0..=1).contains(&z).then_some(z)))),
             Kind::Signed | Kind::Unsigned => Data::Int(each(&bits, |z| a.exact([z], |[z]| Some(to.wrap(z))))),
         }]
