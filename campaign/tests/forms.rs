@@ -195,6 +195,23 @@ fn a_fault_between_sequences_is_reduced_with_those_that_it_needs() {
     assert_eq!(kept, [("xs", 2)]);
 }
 
+/// The first of two tensors, with something before and behind: z = |x|, where an engine that has the last one twice gives |−x + x|.
+const AMONG: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
+among (float[2] x) => (z) <int64 first = {-2}> {
+    n = Neg(x)
+    s = Add(n, x)
+    both = SequenceConstruct(x, s)
+    y = SequenceAt(both, first)
+    z = Abs(y)
+}"#;
+
+#[test]
+fn what_only_gives_a_tensor_with_others_is_blamed_with_these() {
+    let (reduced, operators, _) = reduced(longer, AMONG, &[("x", row(&[3.0, -1.0]))]);
+    assert!(reduced.signature.contains("| SequenceConstruct + SequenceAt f32 "), "{}", reduced.signature);
+    assert_eq!(operators, ["SequenceConstruct", "SequenceAt"], "{reduced:?}");
+}
+
 #[test]
 fn sequences_and_optionals_are_judged_in_parts() {
     let folder = tempfile::tempdir().unwrap();

@@ -12,7 +12,7 @@ use harness::Maker;
 use ir::{DType, Tensor, Type};
 use onnx::external::External;
 use onnx::program::{Node, Program};
-use onnx::proto::TensorProto;
+use onnx::proto::{TensorProto, ValueInfoProto};
 use onnx::tensor::code_of;
 use worker::Outcome;
 
@@ -32,6 +32,14 @@ pub enum Mistake {
     Backwards,
     /// Its first result goes through a dtype of fewer bits.
     Narrow,
+    /// Its first result is the other truth value.
+    Negated,
+    /// Its first result is larger by one.
+    More,
+    /// Its first result has an axis more.
+    Deeper,
+    /// Its first result has one axis.
+    Flat,
 }
 
 /// A fault in an operator.
@@ -87,13 +95,83 @@ const UNREAD: &[(&str, &[Mistake])] = &[
     ("HannWindow", &[Mistake::Attribute("periodic")]),
     ("LinearRegressor", &[Mistake::Attribute("intercepts")]),
     ("SVMRegressor", &[Mistake::Attribute("kernel_type")]),
+    ("LabelEncoder", &[Mistake::Attribute("default_int64"), Mistake::More]),
+    ("LinearClassifier", &[Mistake::Attribute("intercepts"), Mistake::Attribute("post_transform")]),
+    ("FlexAttention", &[Mistake::Attribute("scale")]),
+    (
+        "TreeEnsemble",
+        &[Mistake::Attribute("nodes_missing_value_tracks_true"), Mistake::Attribute("aggregate_function")],
+    ),
+    ("TreeEnsembleClassifier", &[Mistake::More]),
+    ("Bernoulli", &[Mistake::Attribute("dtype")]),
+    ("ConstantOfShape", &[Mistake::Attribute("value"), Mistake::More]),
+    ("MelWeightMatrix", &[Mistake::More]),
+    ("Multinomial", &[Mistake::Attribute("sample_size"), Mistake::Deeper]),
+    ("RandomNormal", RANDOM),
+    ("RandomNormalLike", RANDOM),
+    ("RandomUniform", RANDOM),
+    ("RandomUniformLike", RANDOM),
+    ("Range", &[Mistake::More]),
+    ("NonMaxSuppression", &[Mistake::Attribute("center_point_box"), Mistake::Operand(4), Mistake::More]),
+    ("TfIdfVectorizer", &[Mistake::Attribute("weights"), Mistake::More]),
+    ("Unique", &[Mistake::Attribute("axis"), Mistake::Attribute("sorted")]),
+    ("SequenceInsert", &[Mistake::Operand(2)]),
+    ("SequenceErase", &[Mistake::Operand(1)]),
+    ("SequenceAt", &[Mistake::Zero(1)]),
+    ("SequenceLength", &[Mistake::More, Mistake::Deeper]),
+    ("ConcatFromSequence", &[Mistake::Attribute("new_axis")]),
+    ("SplitToSequence", &[Mistake::Attribute("axis"), Mistake::Attribute("keepdims"), Mistake::Operand(1)]),
+    ("OptionalHasElement", &[Mistake::Negated, Mistake::Deeper]),
+    ("RegexFullMatch", &[Mistake::Negated]),
+    ("StringConcat", &[Mistake::Negated]),
+    ("StringNormalizer", &[Mistake::Attribute("case_change_action"), Mistake::Attribute("stopwords")]),
+    ("StringSplit", &[Mistake::Attribute("delimiter"), Mistake::Attribute("maxsplit")]),
+    ("Adagrad", &[Mistake::Attribute("decay_factor")]),
+    ("Adam", &[Mistake::Attribute("alpha"), Mistake::Attribute("norm_coefficient_post")]),
 ];
 
-/// Whose results are one element along the last axis, so that they are the same backwards.
-const SINGLE: &[&str] = &["SVMRegressor"];
+/// What is known of numbers drawn at random is their shape.
+const RANDOM: &[Mistake] = &[Mistake::Deeper, Mistake::Flat];
 
-/// Whose results have no more bits than a narrower dtype holds.
-const SHORT: &[&str] = &["QLinearMatMul", "QLinearConv", "Binarizer"];
+/// Whose results are one element along the last axis, so that they are the same backwards, or all alike, or not known.
+const SINGLE: &[&str] = &[
+    "SVMRegressor",
+    "ConstantOfShape",
+    "Multinomial",
+    "RandomNormal",
+    "RandomNormalLike",
+    "RandomUniform",
+    "RandomUniformLike",
+    "SequenceLength",
+    "OptionalHasElement",
+];
+
+/// Whose results have no more bits than a narrower dtype holds, or are not known.
+const SHORT: &[&str] = &[
+    "QLinearMatMul",
+    "QLinearConv",
+    "Binarizer",
+    "LabelEncoder",
+    "LinearClassifier",
+    "TreeEnsembleClassifier",
+    "Bernoulli",
+    "ConstantOfShape",
+    "Multinomial",
+    "RandomNormal",
+    "RandomNormalLike",
+    "RandomUniform",
+    "RandomUniformLike",
+    "Range",
+    "NonMaxSuppression",
+    "TfIdfVectorizer",
+    "Unique",
+    "SequenceLength",
+    "OptionalHasElement",
+    "RegexFullMatch",
+    "StringConcat",
+    "StringNormalizer",
+    "StringSplit",
+];
 
 /// Every fault, operator by operator.
 pub fn all() -> impl Iterator<Item = WrongOperator> {
@@ -112,6 +190,8 @@ impl WrongOperator {
     /// What the implementation makes of a program; `None` where the mistake is no part of it.
     fn of(&self, program: &Program) -> Option<Program> {
         let mut wrong = program.clone();
+        // What is wrong may have another type than was said.
+        wrong.main.body.outputs.iter_mut().for_each(|port| port.declared = ValueInfoProto::default());
         let nodes = &wrong.main.body.nodes;
         let at = nodes.iter().position(|node| node.rest.op_type() == self.operator.name)?;
         match self.mistake {
@@ -140,13 +220,30 @@ impl WrongOperator {
                     vec![Node::new("Slice", [&[Some(value)], &bounds[..]].concat(), vec![Some(result)])]
                 })
             }
+            Mistake::Negated => after(wrong, at, |value, result| {
+                vec![Node::new("Not", vec![Some(value)], vec![Some(result)])]
+            }),
+            Mistake::More => {
+                let dtype = first_dtype(program).filter(|&dtype| dtype != DType::Bool)?;
+                let one = constant(&mut wrong, dtype, &[], 1);
+                after(wrong, at, |value, result| {
+                    vec![Node::new("Add", vec![Some(value), Some(one)], vec![Some(result)])]
+                })
+            }
+            Mistake::Deeper => {
+                let axis = constant(&mut wrong, DType::I64, &[1], 0);
+                after(wrong, at, |value, result| {
+                    vec![Node::new("Unsqueeze", vec![Some(value), Some(axis)], vec![Some(result)])]
+                })
+            }
+            Mistake::Flat => {
+                let all = constant(&mut wrong, DType::I64, &[1], -1);
+                after(wrong, at, |value, result| {
+                    vec![Node::new("Reshape", vec![Some(value), Some(all)], vec![Some(result)])]
+                })
+            }
             Mistake::Narrow => {
-                let dtype = program
-                    .main
-                    .body
-                    .outputs
-                    .first()
-                    .and_then(|port| onnx::import::declared_dtype(&port.declared))?;
+                let dtype = first_dtype(program)?;
                 let narrow = if dtype.is_float() { narrower_float(dtype) } else { DType::I8 };
                 if dtype == narrow || dtype == DType::U8 {
                     return None;
@@ -163,6 +260,12 @@ impl WrongOperator {
     }
 }
 
+/// The dtype of the first output.
+fn first_dtype(program: &Program) -> Option<DType> {
+    let port = program.main.body.outputs.first()?;
+    onnx::import::declared_dtype(&port.declared)
+}
+
 fn narrower_float(dtype: DType) -> DType {
     match dtype {
         DType::F64 => DType::F32,
@@ -171,19 +274,33 @@ fn narrower_float(dtype: DType) -> DType {
 }
 
 fn constant(program: &mut Program, dtype: DType, shape: &[i64], number: i64) -> onnx::program::ValueId {
-    let tensor = Tensor::from_i128_fn(&Type::new(dtype, shape.to_vec()), |_| number.into());
+    let ty = Type::new(dtype, shape.to_vec());
+    let tensor = if dtype.is_float() {
+        Tensor::from_f64_fn(&ty, |_| number as f64)
+    } else {
+        Tensor::from_i128_fn(&ty, |_| number.into())
+    };
     let mut initializers = std::mem::take(&mut program.main.body.initializers);
     let value = program.main.constant("bound", &tensor, &mut initializers);
     program.main.body.initializers = initializers;
     value
 }
 
-/// The program with nodes between the first result of a node and what it is known as.
+/// Whether the first result of a node is a tensor of numbers: no sequence, no optional, no strings.
+fn gives_tensor(node: &Node) -> bool {
+    let schema = ops::schema::definitions(node.rest.op_type()).last();
+    schema.is_none_or(|schema| schema.outputs.first().is_some_and(|output| !output.dtypes.is_empty()))
+}
+
+/// The program with nodes between the first result of a node and what it is known as. Where that is no tensor, between what the last
+/// node makes of it and what that is known as.
 fn after(
     mut program: Program,
     at: usize,
     nodes: impl FnOnce(onnx::program::ValueId, onnx::program::ValueId) -> Vec<Node>,
 ) -> Option<Program> {
+    let all = &program.main.body.nodes;
+    let at = if gives_tensor(&all[at]) { at } else { all.len() - 1 };
     let result = *program.main.body.nodes[at].outputs.first()?.as_ref()?;
     let right = program.main.fresh("right");
     program.main.body.nodes[at].outputs[0] = Some(right);

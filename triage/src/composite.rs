@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use interp::{Profile, Taps};
 use ir::{Datum, Tensor, Type};
 use onnx::export::value_info;
-use onnx::program::{Node, Port, Program, ValueId};
+use onnx::program::{Body, Node, Port, Program, ValueId};
 use onnx::proto::{ValueInfoProto, attribute_proto::AttributeType};
 
 use crate::forms::{Led, lead};
@@ -32,15 +32,48 @@ pub(crate) fn is_composite(node: &Node) -> bool {
     is_read && ops::find(name).is_none() && node.bodies().next().is_none()
 }
 
-/// Each such operator of the main graph alone, in the order of the graph. One whose operands or results are no tensors is left out.
-pub(crate) fn composites(program: &Program, inputs: &BTreeMap<String, Datum>) -> Vec<Composite> {
-    let nodes = program.main.body.nodes.iter().filter(|node| is_composite(node));
-    nodes.filter_map(|node| alone(program, node, inputs)).collect()
+/// Whether a result of a node is a tensor of numbers: no sequence, no optional, no strings.
+fn is_tensor(node: &Node, port: usize) -> bool {
+    let Some(schema) = ops::schema::definitions(node.rest.op_type()).last() else { return true };
+    schema.outputs.get(port).or(schema.outputs.last()).is_none_or(|output| !output.dtypes.is_empty())
 }
 
-fn alone(program: &Program, node: &Node, inputs: &BTreeMap<String, Datum>) -> Option<Composite> {
-    let operands: BTreeSet<ValueId> = node.inputs.iter().flatten().copied().collect();
+/// Such operators of a body, each with the nodes that make what it reads and read what it makes where that is no tensor: nodes that
+/// together have tensors as operands and results. By the places of nodes, in the order of the body.
+fn groups(body: &Body) -> Vec<Vec<usize>> {
+    let mut group: Vec<usize> = (0..body.nodes.len()).collect();
+    let mut makers: BTreeMap<ValueId, usize> = BTreeMap::new();
+    for (at, node) in body.nodes.iter().enumerate() {
+        for operand in node.inputs.iter().flatten() {
+            let Some(&maker) = makers.get(operand) else { continue };
+            let (from, to) = (group[at], group[maker]);
+            group.iter_mut().filter(|of| **of == from).for_each(|of| *of = to);
+        }
+        let results = node.outputs.iter().enumerate();
+        let others = results.filter(|(port, _)| !is_tensor(node, *port)).filter_map(|(_, value)| *value);
+        makers.extend(others.map(|value| (value, at)));
+    }
+    let mut all: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, of) in group.into_iter().enumerate() {
+        all.entry(of).or_default().push(at);
+    }
+    all.into_values().filter(|group| group.iter().any(|&at| is_composite(&body.nodes[at]))).collect()
+}
+
+/// Each such operator of the main graph alone, in the order of the graph, with those that it cannot be without. What has operands or
+/// results that are no tensors all the same is left out.
+pub(crate) fn composites(program: &Program, inputs: &BTreeMap<String, Datum>) -> Vec<Composite> {
+    let groups = groups(&program.main.body);
+    groups.into_iter().filter_map(|group| alone(program, &group, inputs)).collect()
+}
+
+fn alone(program: &Program, group: &[usize], inputs: &BTreeMap<String, Datum>) -> Option<Composite> {
     let body = &program.main.body;
+    let nodes: Vec<&Node> = group.iter().map(|&at| &body.nodes[at]).collect();
+    let made: BTreeSet<ValueId> =
+        nodes.iter().flat_map(|node| node.outputs.iter().flatten().copied()).collect();
+    let read = || nodes.iter().flat_map(|node| node.inputs.iter().flatten().copied());
+    let operands: BTreeSet<ValueId> = read().filter(|value| !made.contains(value)).collect();
     let is_constant = |value: ValueId| {
         body.initializers.iter().any(|i| i.value == value)
             && body.inputs.iter().all(|port| port.value != value)
@@ -49,15 +82,18 @@ fn alone(program: &Program, node: &Node, inputs: &BTreeMap<String, Datum>) -> Op
     let values = values(program, &open, inputs)?;
     let mut only = program.clone();
     let main = &mut only.main.body;
-    main.nodes = vec![node.clone()];
+    main.nodes = nodes.iter().map(|&node| node.clone()).collect();
     main.declared.clear();
     main.initializers
         .retain(|initializer| operands.contains(&initializer.value) && is_constant(initializer.value));
     let port = |value: ValueId, declared: ValueInfoProto| Port { value, declared };
     let declared = |tensor: &Tensor| ValueInfoProto { name: None, ..value_info("", &tensor.ty()) };
     main.inputs = open.iter().zip(&values).map(|(&value, tensor)| port(value, declared(tensor))).collect();
-    main.outputs =
-        node.outputs.iter().flatten().map(|&value| port(value, ValueInfoProto::default())).collect();
+    let results = nodes.iter().flat_map(|node| {
+        let tensors = node.outputs.iter().enumerate().filter(|(port, _)| is_tensor(node, *port));
+        tensors.filter_map(|(_, value)| *value)
+    });
+    main.outputs = results.map(|value| port(value, ValueInfoProto::default())).collect();
     let named = open.iter().zip(&values);
     let named = named.map(|(&value, tensor)| (program.main.name(value).to_owned(), tensor.clone().into()));
     let problem = Problem::of_program(only, &named.collect()).ok()?;
@@ -65,8 +101,11 @@ fn alone(program: &Program, node: &Node, inputs: &BTreeMap<String, Datum>) -> Op
     let mut types: BTreeMap<ValueId, Type> =
         constants.filter_map(|i| Some((i.value, onnx::tensor::type_of(&i.tensor).ok()?))).collect();
     types.extend(open.iter().copied().zip(values.iter().map(Tensor::ty)));
-    let types = node.inputs.iter().map(|operand| types.get(operand.as_ref()?).cloned()).collect();
-    Some(Composite { name: node.rest.op_type().to_owned(), types, problem })
+    let slots = nodes.iter().flat_map(|node| &node.inputs);
+    let slots = slots.filter(|operand| operand.is_none_or(|value| !made.contains(&value)));
+    let types = slots.map(|operand| types.get(operand.as_ref()?).cloned()).collect();
+    let names: Vec<&str> = nodes.iter().map(|node| node.rest.op_type()).collect();
+    Some(Composite { name: names.join(" + "), types, problem })
 }
 
 /// What the reference has for some values of a program.
@@ -89,12 +128,15 @@ fn values(program: &Program, of: &[ValueId], inputs: &BTreeMap<String, Datum>) -
     of.iter().map(|value| given(value).or_else(|| tensors.get(value).cloned())).collect()
 }
 
-/// What a program of one such operator is called: the operator with the words among its attributes, and the names of the others.
-pub(crate) fn name(program: &Program) -> Option<String> {
-    let [node] = &program.main.body.nodes[..] else { return None };
-    if !is_composite(node) {
-        return None;
-    }
+/// What the nodes of a program of one such operator, and of those that it cannot be without, are called: the operator with the words
+/// among its attributes, and the names of the others.
+pub(crate) fn names(program: &Program) -> Option<Vec<String>> {
+    let body = &program.main.body;
+    let is_all = |group: &Vec<usize>| group.len() == body.nodes.len();
+    groups(body).iter().any(is_all).then(|| body.nodes.iter().map(name).collect())
+}
+
+fn name(node: &Node) -> String {
     let mut told: Vec<String> = node
         .attributes
         .iter()
@@ -107,7 +149,7 @@ pub(crate) fn name(program: &Program) -> Option<String> {
         .collect();
     told.sort();
     let op_type = node.rest.op_type();
-    Some(if told.is_empty() { op_type.to_owned() } else { format!("{op_type}({})", told.join(",")) })
+    if told.is_empty() { op_type.to_owned() } else { format!("{op_type}({})", told.join(",")) }
 }
 
 /// The program without one of the attributes of its nodes, each in its turn.

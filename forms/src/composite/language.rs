@@ -11,6 +11,11 @@ const UP_TO_32: DTypes = DTypes::of(&[DType::F16, DType::BF16, DType::F32]);
 pub(super) const ALL: &[Composite] = &[
     Composite::new("Attention", 23, REALS, attention),
     Composite::new("CausalConvWithState", 27, UP_TO_32, causal_conv_with_state),
+    Composite {
+        domain: "ai.onnx.preview",
+        version: 1,
+        ..Composite::new("FlexAttention", 26, REALS, flex_attention)
+    },
     Composite::new("LinearAttention", 27, UP_TO_32, linear_attention),
     Composite::new("RotaryEmbedding", 23, UP_TO_32, rotary_embedding),
     Composite::new("SwiGLU", 28, DTypes::of(&[DType::F16, DType::BF16, DType::F32, DType::F64]), swi_glu),
@@ -51,6 +56,20 @@ fn attention(p: &mut Piece<'_>) -> Option<()> {
     }
     if p.chance(0.2) {
         p.float("softcap", 2.0);
+    }
+    Some(())
+}
+
+/// Without graphs of its own.
+fn flex_attention(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (batch, heads, queries, keys) = (p.size(1..=2), p.size(1..=2), p.size(1..=4), p.size(1..=4));
+    let (width, value_width, shared) = (p.size(1..=4), p.size(1..=4), p.size(1..=2));
+    p.of(dtype, &[batch, heads * shared, queries, width]);
+    p.of(dtype, &[batch, heads, keys, width]);
+    p.of(dtype, &[batch, heads, keys, value_width]);
+    if p.chance(0.5) {
+        p.float("scale", 0.25);
     }
     Some(())
 }

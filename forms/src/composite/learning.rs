@@ -2,15 +2,22 @@
 
 use super::Composite;
 use super::piece::Piece;
-use ir::DType;
+use ir::{DType, DTypes};
 
 pub(super) const ALL: &[Composite] = &[
     Composite::learning("ArrayFeatureExtractor", array_feature_extractor),
     Composite::learning("Binarizer", binarizer),
+    Composite {
+        dtypes: DTypes::of(&[DType::F32, DType::I64]),
+        ..Composite::learning("LabelEncoder", label_encoder)
+    },
+    Composite::learning("LinearClassifier", linear_classifier),
     Composite::learning("LinearRegressor", linear_regressor),
     Composite::learning("Normalizer", normalizer),
     Composite::learning("SVMRegressor", svm_regressor),
     Composite::learning("Scaler", scaler),
+    Composite { version: 5, ..Composite::learning("TreeEnsemble", tree_ensemble) },
+    Composite::learning("TreeEnsembleClassifier", tree_ensemble_classifier),
     Composite::learning("TreeEnsembleRegressor", tree_ensemble_regressor),
 ];
 
@@ -85,13 +92,14 @@ fn scaler(p: &mut Piece<'_>) -> Option<()> {
     Some(())
 }
 
-/// Trees with one decision each, and the leaves of it.
-fn tree_ensemble_regressor(p: &mut Piece<'_>) -> Option<()> {
+/// Trees with one decision each, and what the leaves of it weigh, in attributes that begin so; gives how many results there are.
+fn trees(p: &mut Piece<'_>, [treeids, nodeids, ids, weights]: [&str; 4], least: i64) -> Option<i64> {
     let dtype = p.dtype()?;
     if dtype != DType::F32 {
         return None;
     }
-    let (rows, features, trees, targets) = (p.size(1..=4), p.size(1..=4), p.size(1..=3), p.size(1..=2));
+    let (rows, features, trees) = (p.size(1..=4), p.size(1..=4), p.size(least..=3));
+    let results = p.size(least..=3);
     p.of(dtype, &[rows, features]);
     let each = |of: &dyn Fn(i64) -> [i64; 3]| (0..trees).flat_map(of).collect::<Vec<i64>>();
     let features: Vec<i64> = (0..trees).flat_map(|_| [p.size(0..=features - 1), 0, 0]).collect();
@@ -105,12 +113,127 @@ fn tree_ensemble_regressor(p: &mut Piece<'_>) -> Option<()> {
     p.ints("nodes_truenodeids", &each(&|_| [1, 0, 0]));
     p.ints("nodes_falsenodeids", &each(&|_| [2, 0, 0]));
     let leaves = |of: &dyn Fn(i64) -> [i64; 2]| (0..trees).flat_map(of).collect::<Vec<i64>>();
-    let ids: Vec<i64> = (0..2 * trees).map(|_| p.size(0..=targets - 1)).collect();
-    let weights: Vec<f32> = (0..2 * trees).map(|_| p.size(-999..=999) as f32 / 250.0).collect();
-    p.ints("target_treeids", &leaves(&|tree| [tree; 2]));
-    p.ints("target_nodeids", &leaves(&|_| [1, 2]));
-    p.ints("target_ids", &ids);
-    p.floats("target_weights", &weights);
+    // The first leaves weigh for one result each, so that all do.
+    let of: Vec<i64> =
+        (0..2 * trees).map(|at| if at < results { at } else { p.size(0..=results - 1) }).collect();
+    let numbers: Vec<f32> = (0..2 * trees).map(|_| p.size(-999..=999) as f32 / 250.0).collect();
+    p.ints(treeids, &leaves(&|tree| [tree; 2]));
+    p.ints(nodeids, &leaves(&|_| [1, 2]));
+    p.ints(ids, &of);
+    p.floats(weights, &numbers);
+    Some(results)
+}
+
+fn tree_ensemble_regressor(p: &mut Piece<'_>) -> Option<()> {
+    let targets = trees(p, ["target_treeids", "target_nodeids", "target_ids", "target_weights"], 1)?;
     p.int("n_targets", targets);
+    Some(())
+}
+
+fn tree_ensemble_classifier(p: &mut Piece<'_>) -> Option<()> {
+    let labels = trees(p, ["class_treeids", "class_nodeids", "class_ids", "class_weights"], 2)?;
+    labelled(p, "classlabels_int64s", labels);
+    Some(())
+}
+
+/// Trees of one branch and two leaves each, as one operator has them for all that is done with trees.
+fn tree_ensemble(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (rows, features, trees, targets) = (p.size(1..=4), p.size(1..=4), p.size(1..=3), p.size(1..=2));
+    p.of(dtype, &[rows, features]);
+    let each = |p: &mut Piece<'_>, most: i64| (0..trees).map(|_| p.size(0..=most)).collect::<Vec<i64>>();
+    let (asked, modes) = (each(p, features - 1), each(p, 5));
+    let splits: Vec<f64> = p.quarters(trees).into_iter().map(f64::from).collect();
+    let modes: Vec<f64> = modes.into_iter().map(|mode| mode as f64).collect();
+    p.ints("nodes_featureids", &asked);
+    p.tensor("nodes_modes", DType::U8, &[trees], &modes);
+    p.tensor("nodes_splits", dtype, &[trees], &splits);
+    p.ints("nodes_truenodeids", &(0..trees).map(|tree| 2 * tree).collect::<Vec<_>>());
+    p.ints("nodes_falsenodeids", &(0..trees).map(|tree| 2 * tree + 1).collect::<Vec<_>>());
+    let leaves = vec![1; trees as usize];
+    p.ints("nodes_trueleafs", &leaves);
+    p.ints("nodes_falseleafs", &leaves);
+    let weights: Vec<f64> = (0..2 * trees).map(|_| p.size(-999..=999) as f64 / 256.0).collect();
+    let of: Vec<i64> = (0..2 * trees).map(|_| p.size(0..=targets - 1)).collect();
+    p.tensor("leaf_weights", dtype, &[2 * trees], &weights);
+    p.ints("leaf_targetids", &of);
+    p.ints("tree_roots", &(0..trees).collect::<Vec<_>>());
+    p.int("n_targets", targets);
+    if p.chance(0.5) {
+        p.int("aggregate_function", 0);
+    }
+    if p.chance(0.3) {
+        let missing = each(p, 1);
+        p.ints("nodes_missing_value_tracks_true", &missing);
+    }
+    Some(())
+}
+
+/// So many labels, in an attribute of this name, and the results of a classifier: the label and the scores.
+fn labelled(p: &mut Piece<'_>, name: &str, count: i64) {
+    let (first, step) = (p.size(-5..=5), p.size(1..=3));
+    let labels: Vec<i64> = (0..count).map(|at| first + at * step).collect();
+    p.ints(name, &labels);
+    p.results = 2;
+}
+
+fn linear_classifier(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (rows, features, labels) = (p.size(1..=4), p.size(1..=5), p.size(2..=4));
+    p.of(dtype, &[rows, features]);
+    let coefficients = p.quarters(features * labels);
+    p.floats("coefficients", &coefficients);
+    if p.chance(0.6) {
+        let intercepts = p.quarters(labels);
+        p.floats("intercepts", &intercepts);
+    }
+    labelled(p, "classlabels_ints", labels);
+    let transform = p.word("post_transform", &["NONE", "SOFTMAX", "LOGISTIC"])?;
+    if transform != "NONE" {
+        p.int("multi_class", 1);
+    }
+    Some(())
+}
+
+/// Values for keys, of numbers or strings.
+fn label_encoder(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let count = p.size(1..=5);
+    let shape: Vec<i64> = (0..p.size(1..=2)).map(|_| p.size(1..=4)).collect();
+    let elements: i64 = shape.iter().product();
+    let (keys, values): (Vec<i64>, Vec<i64>) =
+        ((0..count).collect(), (0..count).map(|key| 7 - 3 * key).collect());
+    let is_given = p.chance(0.7);
+    let number = |n: &i64| *n as f32;
+    if dtype == DType::F32 && p.chance(0.4) {
+        let words = ["a", "b", "Ab", "", "你好"];
+        let texts: Vec<String> =
+            (0..elements).map(|_| p.choose(&words).map(str::to_owned)).collect::<Option<_>>()?;
+        p.strings(&shape, &texts)?;
+        p.texts("keys_strings", &words[..count as usize]);
+    } else if dtype == DType::F32 {
+        if is_given {
+            let numbers: Vec<f64> = (0..elements).map(|_| p.size(0..=6) as f64).collect();
+            p.reals(dtype, &shape, &numbers);
+        } else {
+            p.of(dtype, &shape);
+        }
+        p.floats("keys_floats", &keys.iter().map(number).collect::<Vec<_>>());
+    } else {
+        if is_given {
+            let numbers: Vec<i64> = (0..elements).map(|_| p.size(0..=6)).collect();
+            p.integers(dtype, &shape, &numbers);
+        } else {
+            p.of(dtype, &shape);
+        }
+        p.ints("keys_int64s", &keys);
+    }
+    if p.chance(0.5) {
+        p.ints("values_int64s", &values);
+        p.int("default_int64", 9);
+    } else {
+        p.floats("values_floats", &values.iter().map(number).collect::<Vec<_>>());
+        p.float("default_float", 2.5);
+    }
     Some(())
 }

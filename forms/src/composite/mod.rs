@@ -13,15 +13,21 @@
 //! |---|---|
 //! | [`piece`] | what a draw has at hand: dtypes, operands, attributes |
 //! | `place` | writing an operator out, and folding it again |
-//! | `vision`, `recurrent`, `language`, `integral`, `signal`, `learning` | the operators, by what they are for |
+//! | `vision`, `recurrent`, `language`, `integral`, `signal`, `learning`, `training`, `texts` | the operators, by what they are for |
+//! | `filled`, `found`, `sequences` | and by what they read and make |
 
+mod filled;
+mod found;
 mod integral;
 mod language;
 mod learning;
 pub mod piece;
 mod place;
 mod recurrent;
+mod sequences;
 mod signal;
+mod texts;
+mod training;
 mod vision;
 
 use graphgen::Composites;
@@ -40,6 +46,8 @@ pub struct Composite {
     pub name: &'static str,
     /// Its domain; empty for ONNX's default one.
     pub domain: &'static str,
+    /// The version of its domain that it is drawn in, if that is not the default one, whose version is the model's opset.
+    pub(crate) version: i64,
     /// The first opset of ONNX's default domain in which it is drawn.
     pub since: u32,
     /// The dtypes that its first operand of numbers may have.
@@ -51,9 +59,6 @@ pub struct Composite {
 /// Dtypes that are floats in all opsets of an operator.
 const REALS: DTypes = DTypes::of(&[DType::F16, DType::F32, DType::F64]);
 
-/// The domain of classical models.
-const LEARNING: &str = "ai.onnx.ml";
-
 impl Composite {
     /// An operator of ONNX's default domain.
     const fn new(
@@ -62,12 +67,19 @@ impl Composite {
         dtypes: DTypes,
         draw: fn(&mut Piece<'_>) -> Option<()>,
     ) -> Self {
-        Self { name, domain: "", since, dtypes, draw }
+        Self { name, domain: "", version: 0, since, dtypes, draw }
     }
 
-    /// An operator of classical models, on f32.
+    /// An operator of classical models, on f32. Version 3 is the last one that has all but one of these, by the names that they have here.
     const fn learning(name: &'static str, draw: fn(&mut Piece<'_>) -> Option<()>) -> Self {
-        Self { name, domain: LEARNING, since: 13, dtypes: DTypes::of(&[DType::F32]), draw }
+        let dtypes = DTypes::of(&[DType::F32]);
+        Self { name, domain: "ai.onnx.ml", version: 3, since: 13, dtypes, draw }
+    }
+
+    /// A step of an optimiser.
+    const fn training(name: &'static str, draw: fn(&mut Piece<'_>) -> Option<()>) -> Self {
+        let (domain, dtypes) = ("ai.onnx.preview.training", DTypes::of(&[DType::F32, DType::F64]));
+        Self { name, domain, version: 1, since: 13, dtypes, draw }
     }
 
     /// A use of the operator within bounds, in place of nothing: a model with its inputs as variables, and where the nodes are.
@@ -82,9 +94,21 @@ impl Composite {
 
 /// Every such operator.
 pub fn all() -> impl Iterator<Item = &'static Composite> {
-    [vision::ALL, recurrent::ALL, language::ALL, integral::ALL, signal::ALL, learning::ALL]
-        .into_iter()
-        .flatten()
+    [
+        vision::ALL,
+        recurrent::ALL,
+        language::ALL,
+        integral::ALL,
+        signal::ALL,
+        learning::ALL,
+        filled::ALL,
+        found::ALL,
+        sequences::ALL,
+        texts::ALL,
+        training::ALL,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The operator of that name.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use ir::{Choices, DType, DTypes, NodeId, NodeKind, Tensor, Type, Value};
+use ir::{Choices, DType, DTypes, NodeId, NodeKind, Strings, Tensor, Type, Value};
 use onnx::proto::AttributeProto;
 use onnx::proto::attribute_proto::AttributeType;
 use ops::Graph;
@@ -32,7 +32,7 @@ pub struct Bounds {
     pub first: DTypes,
 }
 
-/// An operand of a node.
+/// An operand of what is drawn.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Operand {
     /// One that is left out.
@@ -41,18 +41,48 @@ pub(crate) enum Operand {
     Value(Value),
     /// A constant that belongs to the node: what it computes hangs on it.
     Parameter(Tensor),
+    /// A constant of strings.
+    Texts(Strings),
 }
 
-/// A node under way, with the graph that it is appended to.
+/// What a node of what is drawn reads, or what is a result of it all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Link {
+    /// An operand, by its place.
+    Operand(usize),
+    /// A result of an earlier node: the place of the node, and which of its results.
+    Result(usize, usize),
+}
+
+/// A domain beside ONNX's default one, and its version.
+pub(crate) type Domain = (&'static str, i64);
+
+/// One of several nodes that are drawn at once, because what is between them is no tensor: a sequence, an optional, strings.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Step {
+    pub(crate) op_type: &'static str,
+    /// Its domain with the version of that, if it is not ONNX's default one.
+    pub(crate) domain: Option<Domain>,
+    pub(crate) inputs: Vec<Link>,
+    pub(crate) results: usize,
+    pub(crate) attributes: Vec<AttributeProto>,
+}
+
+/// A node under way, or several that belong together, with the graph that it is appended to.
 pub struct Piece<'r> {
     pub(crate) opset: u32,
     pub(crate) graph: Graph,
     /// The constants of the graph that values are to be found for.
     pub(crate) constants: Vec<NodeId>,
     pub(crate) operands: Vec<Operand>,
+    /// Those of the node that comes next.
     pub(crate) attributes: Vec<AttributeProto>,
-    /// How many results are asked for.
+    /// How many results of a single node are asked for.
     pub(crate) results: usize,
+    /// The nodes, where they are several.
+    pub(crate) steps: Vec<Step>,
+    /// The results of these.
+    pub(crate) given: Vec<Link>,
     /// Nodes whose results are not to be used.
     hidden: BTreeSet<NodeId>,
     bounds: Bounds,
@@ -69,7 +99,33 @@ impl<'r> Piece<'r> {
         rng: &'r mut Choices,
     ) -> Self {
         let (operands, attributes) = (Vec::new(), Vec::new());
-        Self { opset, graph, constants, operands, attributes, results: 1, hidden, bounds, rng }
+        let (steps, given) = (Vec::new(), Vec::new());
+        Self { opset, graph, constants, operands, attributes, results: 1, steps, given, hidden, bounds, rng }
+    }
+
+    /// The operand that came last.
+    pub(crate) fn last(&self) -> Link {
+        Link::Operand(self.operands.len() - 1)
+    }
+
+    /// One of several nodes, with the attributes that were drawn since the one before; its first result.
+    pub(crate) fn step(&mut self, op_type: &'static str, inputs: &[Link]) -> Link {
+        let (inputs, attributes) = (inputs.to_vec(), std::mem::take(&mut self.attributes));
+        self.steps.push(Step { op_type, domain: None, inputs, results: 1, attributes });
+        Link::Result(self.steps.len() - 1, 0)
+    }
+
+    /// The same with several results.
+    pub(crate) fn step_of(&mut self, op_type: &'static str, inputs: &[Link], results: usize) -> Vec<Link> {
+        self.step(op_type, inputs);
+        let at = self.steps.len() - 1;
+        self.steps[at].results = results;
+        (0..results).map(|port| Link::Result(at, port)).collect()
+    }
+
+    /// What is asked for of several nodes.
+    pub(crate) fn give(&mut self, links: &[Link]) {
+        self.given.extend_from_slice(links);
     }
 
     /// One of several.
@@ -165,11 +221,24 @@ impl<'r> Piece<'r> {
     }
 
     /// No more operands. Those at the end that are left out have no names, as exporters write it; now and then they have empty ones.
-    pub(super) fn end(&mut self) {
+    /// Where no nodes were drawn, all is of one that is named.
+    pub(super) fn end(&mut self, op_type: &'static str, domain: Option<Domain>) {
         if !self.chance(EMPTY_NAMES) {
             let there = self.operands.iter().rposition(|operand| *operand != Operand::Absent);
             self.operands.truncate(there.map_or(0, |last| last + 1));
         }
+        if self.steps.is_empty() {
+            let inputs = (0..self.operands.len()).map(Link::Operand).collect();
+            let (results, attributes) = (self.results, std::mem::take(&mut self.attributes));
+            self.steps.push(Step { op_type, domain, inputs, results, attributes });
+            self.given = (0..results).map(|port| Link::Result(0, port)).collect();
+        }
+    }
+
+    /// The next operand: a constant of strings.
+    pub(crate) fn strings(&mut self, shape: &[i64], texts: &[String]) -> Option<()> {
+        self.operands.push(Operand::Texts(Strings::of_texts(shape.to_vec(), texts)?));
+        Some(())
     }
 
     /// The next operand: a constant that the node hangs on.
@@ -218,6 +287,27 @@ impl<'r> Piece<'r> {
             self.int(name, is_set.into());
         }
         is_set
+    }
+
+    /// An attribute that is 0 or 1, and left out in half of the draws where it is what it is by default.
+    pub(crate) fn flag_or(&mut self, name: &str, default: i64) {
+        let value = self.size(0..=1);
+        if value != default || self.chance(0.5) {
+            self.int(name, value);
+        }
+    }
+
+    /// A tensor.
+    pub(crate) fn tensor(&mut self, name: &str, dtype: DType, shape: &[i64], numbers: &[f64]) {
+        let ty = Type::new(dtype, shape.to_vec());
+        let tensor = if dtype.is_float() {
+            Tensor::from_f64_fn(&ty, |i| numbers[i])
+        } else {
+            Tensor::from_i128_fn(&ty, |i| numbers[i] as i128)
+        };
+        let rest =
+            AttributeProto { t: Some(onnx::tensor::to_proto("", &tensor)), ..AttributeProto::default() };
+        self.attribute(name, AttributeType::Tensor, rest);
     }
 
     /// A list of integers.

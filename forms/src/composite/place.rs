@@ -1,42 +1,41 @@
 //! Writing an operator out at the end of a graph, and folding what was written out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use ir::rewrite::Rewrite;
-use ir::{Choices, NodeId, NodeKind, Value};
+use ir::{Choices, NodeId, NodeKind, Operation, Strings, Value};
 use onnx::export::value_info;
 use onnx::import::{Options, specialise};
-use onnx::program::{Attribute, Node, Program, ValueId};
-use onnx::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ValueInfoProto};
+use onnx::program::{Attribute, Initializer, Node, Program, ValueId};
+use onnx::proto::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, ValueInfoProto};
 use onnx::{names, tensor};
+use ops::elementwise::{Unary, UnaryFn};
 use ops::{Graph, Model};
 
 use super::Composite;
-use super::piece::{Bounds, Operand, Piece, unused};
+use super::piece::{Bounds, Domain, Link, Operand, Piece, Step, unused};
 use crate::draft::Draft;
 
 /// The most nodes that an operator is written out in.
 const MOST_NODES: usize = 400;
 
-/// An operator that is written out in a graph.
+/// An operator that is written out in a graph, with those that make what it reads and read what it makes where that is no tensor.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Placed {
     /// Its name.
     pub name: &'static str,
-    domain: &'static str,
-    attributes: Vec<AttributeProto>,
+    /// The nodes that it is folded into.
+    steps: Vec<Step>,
     operands: Vec<Operand>,
-    /// Its results.
+    /// The results: what of the steps they are, and the values of the graph.
+    given: Vec<Link>,
     outputs: Vec<Value>,
     /// The nodes of the graph that it is written out in.
     nodes: Range<usize>,
 }
 
-/// The version of the domain of classical models: the last one that has all operators of these, by the names that they have here.
-const LEARNING_VERSION: i64 = 3;
-
-fn opset_import(domain: &str, version: i64) -> OperatorSetIdProto {
+fn opset_import((domain, version): Domain) -> OperatorSetIdProto {
     OperatorSetIdProto { domain: Some(domain.to_owned()), version: Some(version) }
 }
 
@@ -55,10 +54,20 @@ pub(super) fn place(
     let hidden = hidden.filter(|&id| earlier.iter().any(|placed| placed.hides(id))).collect();
     let mut piece = Piece::new(model.opset, model.graph.clone(), constants.clone(), hidden, bounds, rng);
     (composite.draw)(&mut piece)?;
-    piece.end();
-    let Piece { mut graph, constants: free, operands, attributes, results, .. } = piece;
+    let domain = (!composite.domain.is_empty()).then_some((composite.domain, composite.version));
+    let is_there = |(name, version): Domain| {
+        earlier
+            .iter()
+            .flat_map(|placed| domains(&placed.steps))
+            .any(|(other, in_use)| other == name && in_use != version)
+    };
+    if domain.is_some_and(is_there) {
+        return None;
+    }
+    piece.end(composite.name, domain);
+    let Piece { mut graph, constants: free, operands, steps, given, .. } = piece;
     let base = graph.nodes.len();
-    let fragment = written_out(model.opset, composite, &graph, &operands, &attributes, results)?;
+    let fragment = written_out(model.opset, &graph, &operands, &steps, &given)?;
     let outputs = append(&mut graph, &fragment, &operands)?;
     for &value in &outputs {
         let name = unused('y', graph.outputs.iter().map(|output| output.name.as_str()));
@@ -69,26 +78,29 @@ pub(super) fn place(
     grown.validate().ok()?;
     *model = grown;
     *constants = free;
-    Some(Placed { name: composite.name, domain: composite.domain, attributes, operands, outputs, nodes })
+    Some(Placed { name: composite.name, steps, operands, given, outputs, nodes })
 }
 
-/// What an operand is called in the program of its node alone. One that is there twice is one input.
+/// What an operand is called in the program of the nodes alone. One that is there twice is one input.
 fn called(operand: &Operand, slot: usize) -> String {
     match operand {
         Operand::Absent => String::new(),
         Operand::Value(value) => format!("x{}_{}", value.node.0, value.port),
-        Operand::Parameter(_) => format!("c{slot}"),
+        Operand::Parameter(_) | Operand::Texts(_) => format!("c{slot}"),
     }
 }
 
-/// The node alone, written out by import.
+fn result(step: usize, port: usize) -> String {
+    format!("r{step}_{port}")
+}
+
+/// The nodes alone, written out by import.
 fn written_out(
     opset: u32,
-    composite: &Composite,
     graph: &Graph,
     operands: &[Operand],
-    attributes: &[AttributeProto],
-    results: usize,
+    steps: &[Step],
+    given: &[Link],
 ) -> Option<Graph> {
     let mut inputs: BTreeMap<String, ValueInfoProto> = BTreeMap::new();
     let mut initializer = Vec::new();
@@ -100,50 +112,63 @@ fn written_out(
                 inputs.insert(name.clone(), value_info(&name, graph.ty(*value)));
             }
             Operand::Parameter(constant) => initializer.push(tensor::to_proto(&name, constant)),
+            Operand::Texts(texts) => initializer.push(tensor::strings::to_proto(&name, texts)),
         }
     }
-    let output: Vec<String> = (0..results).map(|port| format!("r{port}")).collect();
-    let named = |name: &String| ValueInfoProto { name: Some(name.clone()), ..ValueInfoProto::default() };
-    let node = NodeProto {
-        op_type: Some(composite.name.to_owned()),
-        domain: Some(composite.domain.to_owned()),
-        input: operands.iter().enumerate().map(|(slot, operand)| called(operand, slot)).collect(),
-        output: output.clone(),
-        attribute: attributes.to_vec(),
+    let name = |link: &Link| match *link {
+        Link::Operand(slot) => operands.get(slot).map_or_else(String::new, |operand| called(operand, slot)),
+        Link::Result(step, port) => result(step, port),
+    };
+    let node = |(at, step): (usize, &Step)| NodeProto {
+        op_type: Some(step.op_type.to_owned()),
+        domain: step.domain.map(|(name, _)| name.to_owned()),
+        input: step.inputs.iter().map(name).collect(),
+        output: (0..step.results).map(|port| result(at, port)).collect(),
+        attribute: step.attributes.clone(),
         ..NodeProto::default()
     };
+    let output = |link: &Link| ValueInfoProto { name: Some(name(link)), ..ValueInfoProto::default() };
+    let default = OperatorSetIdProto { domain: Some(String::new()), version: Some(opset.into()) };
     let proto = ModelProto {
         ir_version: Some(10),
-        opset_import: [("", i64::from(opset)), (composite.domain, LEARNING_VERSION)]
-            .into_iter()
-            .take(if composite.domain.is_empty() { 1 } else { 2 })
-            .map(|(domain, version)| opset_import(domain, version))
-            .collect(),
+        opset_import: [default].into_iter().chain(domains(steps).map(opset_import)).collect(),
         graph: Some(GraphProto {
             name: Some("alone".to_owned()),
-            node: vec![node],
+            node: steps.iter().enumerate().map(node).collect(),
             initializer,
             input: inputs.into_values().collect(),
-            output: output.iter().map(named).collect(),
+            output: given.iter().map(output).collect(),
             ..GraphProto::default()
         }),
         ..ModelProto::default()
     };
     let imported = specialise(&Program::read(proto).ok()?, &Options::default()).ok()?;
     let graph = imported.model.graph;
-    let is_flat = imported.model.functions.is_empty() && graph.nodes.iter().all(|node| node.given.is_empty());
+    // A shape is the same whatever the values are.
+    let is_shape = |value: &Value| match &graph.node(value.node).kind {
+        NodeKind::Operator(op) => op.name() == "Shape",
+        _ => false,
+    };
+    let is_flat =
+        imported.model.functions.is_empty() && graph.nodes.iter().all(|node| node.given.iter().all(is_shape));
     (is_flat && imported.specialised.is_empty() && graph.nodes.len() <= MOST_NODES).then_some(graph)
 }
 
-/// Appends a graph to another one, on operands of that. Gives what the results are there; `None` where one is no result of an
-/// operator, or is one of the others as well.
+/// The domains of some nodes but for ONNX's default one.
+fn domains(steps: &[Step]) -> impl Iterator<Item = Domain> {
+    let all: BTreeSet<Domain> = steps.iter().filter_map(|step| step.domain).collect();
+    all.into_iter()
+}
+
+/// Appends a graph to another one, on operands of that. Gives what the results are there. One that is no result of an operator, or is
+/// one of the others as well, goes through Identity.
 fn append(graph: &mut Graph, fragment: &Graph, operands: &[Operand]) -> Option<Vec<Value>> {
     let base = graph.nodes.len();
     let values: BTreeMap<String, Value> = operands
         .iter()
         .filter_map(|operand| match operand {
             Operand::Value(value) => Some((called(operand, 0), *value)),
-            Operand::Absent | Operand::Parameter(_) => None,
+            Operand::Absent | Operand::Parameter(_) | Operand::Texts(_) => None,
         })
         .collect();
     let mut rewrite = Rewrite::onto(fragment, std::mem::take(graph));
@@ -155,14 +180,22 @@ fn append(graph: &mut Graph, fragment: &Graph, operands: &[Operand]) -> Option<V
             }
         }
     }
-    let outputs: Vec<Value> =
+    let results: Vec<Value> =
         fragment.outputs.iter().map(|output| rewrite.at(output.value)).collect::<Option<_>>()?;
     *graph = rewrite.graph;
-    let is_computed = |value: &Value| {
-        value.node.index() >= base && matches!(graph.node(value.node).kind, NodeKind::Operator(_))
-    };
-    let is_single = |(at, value): (usize, &Value)| !outputs[..at].contains(value);
-    (outputs.iter().all(is_computed) && outputs.iter().enumerate().all(is_single)).then_some(outputs)
+    let mut outputs: Vec<Value> = Vec::new();
+    for value in results {
+        let is_computed =
+            value.node.index() >= base && matches!(graph.node(value.node).kind, NodeKind::Operator(_));
+        let is_own = is_computed && !outputs.contains(&value);
+        outputs.push(if is_own { value } else { copy(graph, value)? });
+    }
+    Some(outputs)
+}
+
+fn copy(graph: &mut Graph, value: Value) -> Option<Value> {
+    let node = graph.operator(Unary(UnaryFn::Identity).into(), &[Some(value)]).ok()?;
+    Some(Value::new(node, 0))
 }
 
 /// What the operands and results of an operator are in a program.
@@ -173,6 +206,11 @@ struct Bound {
 }
 
 impl Placed {
+    /// How many nodes it is folded into.
+    pub fn size(&self) -> usize {
+        self.steps.len()
+    }
+
     /// The nodes that nothing but others of these may use.
     pub(super) fn hides(&self, id: NodeId) -> bool {
         self.nodes.contains(&id.index()) && self.outputs.iter().all(|output| output.node != id)
@@ -181,7 +219,7 @@ impl Placed {
     fn bound(&self, draft: &Draft, model: &Model) -> Option<Bound> {
         let input = |operand: &Operand| match operand {
             Operand::Value(value) => draft.value(*value, model).map(Some),
-            Operand::Absent | Operand::Parameter(_) => Some(None),
+            Operand::Absent | Operand::Parameter(_) | Operand::Texts(_) => Some(None),
         };
         let inputs = self.operands.iter().map(input).collect::<Option<_>>()?;
         let outputs =
@@ -204,11 +242,12 @@ impl Draft {
 
     fn fold(mut self, placed: &Placed, bound: Bound) -> Option<Self> {
         let Bound { inputs, outputs } = bound;
-        let inputs = placed.operands.iter().zip(inputs).map(|(operand, bound)| match operand {
+        let operands = placed.operands.iter().zip(inputs).map(|(operand, bound)| match operand {
             Operand::Parameter(tensor) => Some(self.constant("parameter", tensor)),
+            Operand::Texts(texts) => Some(self.texts("parameter", texts)),
             Operand::Absent | Operand::Value(_) => bound,
         });
-        let inputs: Vec<Option<ValueId>> = inputs.collect();
+        let operands: Vec<Option<ValueId>> = operands.collect();
         let is_inside = |node: &Node| {
             let position = node.rest.name().strip_prefix('n').and_then(|rest| rest.parse().ok());
             position.is_some_and(|position: usize| placed.nodes.contains(&position))
@@ -224,18 +263,14 @@ impl Draft {
             .filter(|&v| gone(v))
             .collect();
         self.body_mut().declared.retain(|said| said.value.is_none_or(|value| !inner.contains(&value)));
-        let mut node = Node::new(placed.name, inputs, outputs);
-        node.rest.name = Some(format!("n{}", placed.nodes.start));
-        if !placed.domain.is_empty() {
-            node.rest.domain = Some(placed.domain.to_owned());
-            let entry = opset_import(placed.domain, LEARNING_VERSION);
+        let nodes = self.steps(placed, &operands, &outputs);
+        self.body_mut().nodes.splice(at..at, nodes);
+        for domain in domains(&placed.steps) {
+            let entry = opset_import(domain);
             if !self.program.rest.opset_import.contains(&entry) {
                 self.program.rest.opset_import.push(entry);
             }
         }
-        let attributes = placed.attributes.iter().cloned();
-        node.attributes = attributes.map(|rest| Attribute { rest, body: None, bodies: Vec::new() }).collect();
-        self.body_mut().nodes.insert(at, node);
         let operands: Vec<ValueId> =
             inside.iter().flat_map(|node| node.inputs.iter().flatten().copied()).collect();
         let is_input = |draft: &Self, value| draft.body().inputs.iter().any(|port| port.value == value);
@@ -245,6 +280,47 @@ impl Draft {
             }
         }
         Some(self)
+    }
+
+    /// The nodes that an operator is folded into, on its operands, which give its results.
+    fn steps(
+        &mut self,
+        placed: &Placed,
+        operands: &[Option<ValueId>],
+        outputs: &[Option<ValueId>],
+    ) -> Vec<Node> {
+        let mut results: Vec<Vec<Option<ValueId>>> = Vec::new();
+        let mut nodes = Vec::new();
+        for (at, step) in placed.steps.iter().enumerate() {
+            let given = |port| placed.given.iter().position(|link| *link == Link::Result(at, port));
+            let own = |port| match given(port) {
+                Some(place) => outputs[place],
+                None => Some(self.program.main.fresh("between")),
+            };
+            results.push((0..step.results).map(own).collect());
+            let input = |link: &Link| match *link {
+                Link::Operand(slot) => operands.get(slot).copied().flatten(),
+                Link::Result(step, port) => results[step][port],
+            };
+            let mut node =
+                Node::new(step.op_type, step.inputs.iter().map(input).collect(), results[at].clone());
+            let first = placed.nodes.start;
+            node.rest.name = Some(if at == 0 { format!("n{first}") } else { format!("n{first}_{at}") });
+            node.rest.domain = step.domain.map(|(name, _)| name.to_owned());
+            let attributes = step.attributes.iter().cloned();
+            node.attributes =
+                attributes.map(|rest| Attribute { rest, body: None, bodies: Vec::new() }).collect();
+            nodes.push(node);
+        }
+        nodes
+    }
+
+    /// A new initializer of strings.
+    fn texts(&mut self, name: &str, texts: &Strings) -> ValueId {
+        let value = self.program.main.fresh(name);
+        let tensor = TensorProto { name: None, ..tensor::strings::to_proto("", texts) };
+        self.body_mut().initializers.push(Initializer { value, tensor });
+        value
     }
 
     /// What a value of the model is in the program that it was written as.

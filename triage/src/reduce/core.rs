@@ -14,11 +14,11 @@ use crate::composite;
 
 /// The core of a finding of which this problem is left; `None` where it cannot be written without functions.
 pub(super) fn core(problem: &Problem, symptom: Symptom) -> Option<Core> {
-    let alone = problem.program.as_ref().and_then(|written| composite::name(&written.program));
-    if let Some(name) = alone {
+    let alone = problem.program.as_ref().and_then(|written| composite::names(&written.program));
+    if let Some(names) = alone {
         let graph = &problem.model.graph;
         let operands: Vec<Option<&Type>> = graph.variables().map(|(_, _, ty)| Some(ty)).collect();
-        return Some(Core::new(&[name], &operands, symptom));
+        return Some(Core::new(&names, &operands, symptom));
     }
     let graph = inline(&problem.model)?;
     let is_operator = |id: &NodeId| matches!(graph.node(*id).kind, NodeKind::Operator(_));
