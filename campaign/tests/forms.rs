@@ -70,6 +70,18 @@ fn longer(program: &Program) -> Option<Program> {
     Some(program)
 }
 
+/// The same, in whatever body.
+fn longer_inside(program: &Program) -> Option<Program> {
+    let mut program = program.clone();
+    program.ways().iter().find_map(|way| {
+        let mut nodes = program.body_mut(way)?.nodes.iter_mut();
+        let construct = nodes.find(|node| node.rest.op_type() == "SequenceConstruct")?;
+        construct.inputs.extend(construct.inputs.last().copied());
+        Some(())
+    })?;
+    Some(program)
+}
+
 /// An optional is given as one that holds nothing.
 fn without_optional(program: &Program) -> Option<Program> {
     let mut program = program.clone();
@@ -209,6 +221,29 @@ among (float[2] x) => (z) <int64 first = {-2}> {
 fn what_only_gives_a_tensor_with_others_is_blamed_with_these() {
     let (reduced, operators, _) = reduced(longer, AMONG, &[("x", row(&[3.0, -1.0]))]);
     assert!(reduced.signature.contains("| SequenceConstruct + SequenceAt f32 "), "{}", reduced.signature);
+    assert_eq!(operators, ["SequenceConstruct", "SequenceAt"], "{reduced:?}");
+}
+
+/// The same two tensors in a branch.
+const INSIDE: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
+inside (float[2] x, bool c) => (z) <int64 first = {-2}> {
+    n = Neg(x)
+    y = If(c) <
+        then_branch = same () => (side) {
+            both = SequenceConstruct(x, n)
+            side = SequenceAt(both, first)
+        },
+        else_branch = other () => (side) { side = Identity(n) }
+    >
+    z = Exp(y)
+}"#;
+
+#[test]
+fn what_is_in_a_body_is_blamed_by_its_own_name() {
+    let condition = Tensor::from_i128_fn(&Type::new(DType::Bool, []), |_| 1);
+    let inputs = [("x", row(&[3.0, -1.0])), ("c", condition.into())];
+    let (reduced, operators, _) = reduced(longer_inside, INSIDE, &inputs);
+    assert!(reduced.signature.contains("| SequenceConstruct + SequenceAt f32 "), "{reduced:?} {operators:?}");
     assert_eq!(operators, ["SequenceConstruct", "SequenceAt"], "{reduced:?}");
 }
 

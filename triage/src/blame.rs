@@ -25,7 +25,7 @@ use worker::{Outcome, WorkerError};
 
 use crate::allowance::Exam;
 use crate::composite::{Composite, composites};
-use crate::forms::{self, Forms, Written};
+use crate::forms::{self, Forms, Led, Written};
 use crate::reduce::Problem;
 use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case::{self, tensors};
@@ -225,6 +225,7 @@ impl<'a> Suspect<'a> {
                 return Ok(Blamed { culprit, alone: Some(problem), ..Blamed::default() });
             }
         }
+        let mut inside = None;
         for (form, without) in Forms::of(program, &inputs).undone() {
             let onnx = onnx::encode(&without.write());
             let trial = forms::lead(&without, &inputs)
@@ -235,8 +236,18 @@ impl<'a> Suspect<'a> {
                 let culprit = Culprit::new(form.name(), &[self.seen(finding)], false);
                 return Ok(Blamed { culprit: Some(culprit), ..Blamed::default() });
             }
+            if form.has_body() {
+                inside.get_or_insert(without);
+            }
         }
-        Ok(Blamed::default())
+        // What is in a body is asked alone where it is in none.
+        match inside.and_then(|without| Some((forms::lead(&without, &inputs).ok()?, without))) {
+            Some((Led { model, inputs, interface, .. }, program)) => {
+                let suspect = Suspect::new(&model, &inputs, self.profile);
+                suspect.blame_form(target, finding, &Written { program, interface })
+            }
+            None => Ok(Blamed::default()),
+        }
     }
 
     /// The type of the output that is off, or of the first.

@@ -109,7 +109,11 @@ fn alone(program: &Program, group: &[usize], inputs: &BTreeMap<String, Datum>) -
 }
 
 /// What the reference has for some values of a program.
-fn values(program: &Program, of: &[ValueId], inputs: &BTreeMap<String, Datum>) -> Option<Vec<Tensor>> {
+pub(crate) fn values(
+    program: &Program,
+    of: &[ValueId],
+    inputs: &BTreeMap<String, Datum>,
+) -> Option<Vec<Tensor>> {
     let given = |value: &ValueId| {
         let is_input = program.main.body.inputs.iter().any(|port| port.value == *value);
         let known = inputs.get(program.main.name(*value)).filter(|_| is_input)?;
@@ -134,6 +138,14 @@ pub(crate) fn names(program: &Program) -> Option<Vec<String>> {
     let body = &program.main.body;
     let is_all = |group: &Vec<usize>| group.len() == body.nodes.len();
     groups(body).iter().any(is_all).then(|| body.nodes.iter().map(name).collect())
+}
+
+/// The types of the constants that nodes of a program read, of numbers.
+pub(crate) fn constants(program: &Program) -> Vec<Type> {
+    let body = &program.main.body;
+    let read = body.nodes.iter().flat_map(|node| node.inputs.iter().flatten());
+    let constant = |value: &ValueId| body.initializers.iter().find(|initializer| initializer.value == *value);
+    read.filter_map(|value| onnx::tensor::type_of(&constant(value)?.tensor).ok()).collect()
 }
 
 fn name(node: &Node) -> String {

@@ -14,6 +14,8 @@ use onnx::program::edit::Way;
 use onnx::program::{Program, ValueId};
 use ops::Model;
 
+use crate::composite;
+
 /// A form of a program, by its name in signatures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
@@ -48,6 +50,11 @@ impl Form {
             Self::Defaults => "form default",
             Self::Constants => "form Constant",
         }
+    }
+
+    /// Whether nodes are inside of it.
+    pub(crate) const fn has_body(self) -> bool {
+        matches!(self, Self::If | Self::Loop | Self::Scan)
     }
 }
 
@@ -141,10 +148,22 @@ impl<'p> Forms<'p> {
         all
     }
 
-    /// The side that an If takes. One without nodes is met by nobody, and a condition that changes has no one side.
+    /// The side that an If takes. A condition that changes has no one side. One whose nodes are none of the model, as those of
+    /// sequences, is met by nobody: then the condition is asked, if it is outside of all bodies.
     fn side(&self, held: &Held) -> Option<bool> {
         let sides: BTreeSet<bool> = self.met(held).filter_map(Inside::side).collect();
-        sides.first().copied().filter(|_| sides.len() == 1)
+        match sides.len() {
+            0 if held.way.is_empty() => self.condition(held.at),
+            1 => sides.first().copied(),
+            _ => None,
+        }
+    }
+
+    /// What the condition of a node of the main graph is.
+    fn condition(&self, at: usize) -> Option<bool> {
+        let condition = self.program.main.body.nodes.get(at)?.inputs.first().copied().flatten()?;
+        let values = composite::values(self.program, &[condition], self.inputs)?;
+        values.first()?.to_i128s().first().map(|&is| is != 0)
     }
 
     /// How many iterations a loop has; `None` where its body has no nodes that could tell.

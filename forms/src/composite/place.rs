@@ -171,9 +171,11 @@ fn append(graph: &mut Graph, fragment: &Graph, operands: &[Operand]) -> Option<V
             Operand::Absent | Operand::Parameter(_) | Operand::Texts(_) => None,
         })
         .collect();
+    let needed = needed(fragment);
     let mut rewrite = Rewrite::onto(fragment, std::mem::take(graph));
     for (id, node) in fragment.iter() {
         match &node.kind {
+            NodeKind::Constant(_) | NodeKind::Operator(_) if !needed[id.index()] => {}
             NodeKind::Variable { name } => rewrite.replace(Value::new(id, 0), *values.get(name)?),
             _ => {
                 rewrite.keep(id)?;
@@ -191,6 +193,18 @@ fn append(graph: &mut Graph, fragment: &Graph, operands: &[Operand]) -> Option<V
         outputs.push(if is_own { value } else { copy(graph, value)? });
     }
     Some(outputs)
+}
+
+/// Which nodes the outputs of a graph hang on.
+fn needed(graph: &Graph) -> Vec<bool> {
+    let mut needed = vec![false; graph.nodes.len()];
+    graph.outputs.iter().for_each(|output| needed[output.value.node.index()] = true);
+    for (id, node) in graph.iter().collect::<Vec<_>>().into_iter().rev() {
+        if needed[id.index()] {
+            node.uses().for_each(|value| needed[value.node.index()] = true);
+        }
+    }
+    needed
 }
 
 fn copy(graph: &mut Graph, value: Value) -> Option<Value> {

@@ -100,7 +100,9 @@ impl Program {
         let mut stand_for = HashMap::new();
         for (&output, &result) in outputs.iter().zip(results) {
             match output {
-                Some(output) if self.is_given_out(output) => {
+                Some(output)
+                    if self.is_given_out(output) || self.needs_copy(way, output, result, &nodes) =>
+                {
                     nodes.push(Node::new("Identity", vec![Some(result)], vec![Some(output)]));
                 }
                 Some(output) => _ = stand_for.insert(output, result),
@@ -119,6 +121,17 @@ impl Program {
         self.main.body.outputs.iter().any(|port| port.value == value)
     }
 
+    /// Whether a body gives this value and cannot give the other one in its place: that is none of its own, nor of these nodes. ONNX
+    /// wants an Identity node there.
+    fn needs_copy(&self, way: &Way, output: ValueId, other: ValueId, nodes: &[Node]) -> bool {
+        let Some(body) = self.body(way).filter(|_| !way.is_empty()) else { return false };
+        let makes = |node: &Node| node.outputs.contains(&Some(other));
+        let is_own = body.inputs.iter().any(|port| port.value == other)
+            || body.initializers.iter().any(|initializer| initializer.value == other)
+            || body.nodes.iter().chain(nodes).any(makes);
+        body.outputs.iter().any(|port| port.value == output) && !is_own
+    }
+
     /// The program with a Loop that counts to a number.
     pub fn with_count(&self, way: &Way, at: usize, count: i64) -> Option<Self> {
         let mut program = self.clone();
@@ -135,7 +148,7 @@ impl Program {
         let node = self.body(way)?.nodes.get(at)?;
         let [Some(output)] = node.outputs[..] else { return None };
         let operand = node.inputs.get(operand).copied().flatten()?;
-        if self.is_given_out(output) {
+        if self.is_given_out(output) || self.needs_copy(way, output, operand, &[]) {
             return None;
         }
         self.clone().replace(way, at, Vec::new(), Vec::new(), &[operand])

@@ -129,3 +129,24 @@ fn a_name_is_given_once_in_a_body() {
     assert!(why(|g| g.output.push(info(""))).contains("its name is empty"));
     assert!(why(|g| g.input.push(info(""))).contains("it is empty"));
 }
+
+#[test]
+fn a_body_gives_no_value_of_what_is_around_it() {
+    let program = Program::from_text(
+        r#"<ir_version: 8, opset_import: ["" : 17]>
+        inside (float[2] x, bool c) => (y) {
+            y = If(c) <
+                then_branch = same () => (a) { a = Identity(x) },
+                else_branch = other () => (b) {
+                    n = Neg(x)
+                    b = Identity(n)
+                }
+            >
+        }"#,
+    )
+    .unwrap();
+    let [then, other] = [0, 1].map(|attribute| vec![(0, attribute)]);
+    assert_eq!(program.without_node(&then, 0, 0), None);
+    let shorter = program.without_node(&other, 1, 0).unwrap();
+    assert_eq!(shorter.body(&other).unwrap().nodes.len(), 1);
+}

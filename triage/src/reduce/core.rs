@@ -14,10 +14,17 @@ use crate::composite;
 
 /// The core of a finding of which this problem is left; `None` where it cannot be written without functions.
 pub(super) fn core(problem: &Problem, symptom: Symptom) -> Option<Core> {
-    let alone = problem.program.as_ref().and_then(|written| composite::names(&written.program));
-    if let Some(names) = alone {
-        let graph = &problem.model.graph;
-        let operands: Vec<Option<&Type>> = graph.variables().map(|(_, _, ty)| Some(ty)).collect();
+    let written = problem.program.as_ref();
+    if let Some((program, names)) =
+        written.and_then(|written| Some((&written.program, composite::names(&written.program)?)))
+    {
+        let variables = problem.model.graph.variables().map(|(_, _, ty)| ty);
+        let mut operands: Vec<Option<&Type>> = variables.map(Some).collect();
+        // Without inputs, what is computed on is among the constants.
+        let constants = composite::constants(program);
+        if operands.is_empty() {
+            operands.extend(constants.iter().map(Some));
+        }
         return Some(Core::new(&names, &operands, symptom));
     }
     let graph = inline(&problem.model)?;
