@@ -6,9 +6,10 @@ use graphgen::{Forms, Settings, Weights, generate};
 use interp::{Profile, Taps};
 use ir::{Datum, Stream, Tensor};
 use onnx::import::{Imported, Options, specialise};
-use onnx::program::Program;
+use onnx::program::{Node, Program};
 use onnxsmith_forms::{FORMS, Written, composite, usual, write};
 use ops::Model;
+use ops::schema::Arity;
 use rand::RngExt;
 use values::{Budget, Searched};
 
@@ -111,6 +112,17 @@ fn what_is_not_asked_for_is_written_as_it_is() {
     assert_eq!(write(&model, &inputs, &[], &none, Stream::new(0)), None);
 }
 
+/// Requires as many results of a node as ONNX does.
+fn has_its_results(node: &Node, opset: u32) {
+    let name = node.rest.op_type();
+    let Some(schema) = ops::schema::in_force(name, opset).filter(|_| node.rest.domain().is_empty()) else {
+        return;
+    };
+    let needed =
+        schema.outputs.iter().rposition(|output| output.arity == Arity::One).map_or(0, |last| last + 1);
+    assert!(node.outputs.len() >= needed, "{name} has {} results of {needed}", node.outputs.len());
+}
+
 #[test]
 fn each_operator_that_is_written_out_leads_back_to_the_same_values() {
     for composite in composite::all() {
@@ -136,6 +148,7 @@ fn each_operator_that_is_written_out_leads_back_to_the_same_values() {
             let nodes = &written.program.main.body.nodes;
             assert_eq!(nodes.len(), size, "seed {seed}: {}", written.program.to_text());
             assert!(nodes.iter().any(|node| node.rest.op_type() == composite.name), "{}", composite.name);
+            nodes.iter().for_each(|node| has_its_results(node, opset));
             holds(seed, &model, &inputs, &written);
             met += 1;
         }

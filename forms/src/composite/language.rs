@@ -76,15 +76,12 @@ fn flex_attention(p: &mut Piece<'_>) -> Option<()> {
 
 fn causal_conv_with_state(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let (batch, channels, places, kernel) = (p.size(1..=2), p.size(1..=4), p.size(1..=6), p.size(1..=4));
+    let (batch, channels, places, kernel) = (p.size(1..=2), p.size(1..=4), p.size(1..=6), p.size(2..=4));
     p.of(dtype, &[batch, channels, places]);
     p.of(dtype, &[channels, 1, kernel]);
     p.perhaps(0.5, dtype, &[channels]);
-    // Nothing comes before a kernel of one place.
-    if kernel > 1 {
-        p.perhaps(0.5, dtype, &[batch, channels, kernel - 1]);
-        p.results = 2;
-    }
+    p.perhaps(0.5, dtype, &[batch, channels, kernel - 1]);
+    p.results = 2;
     p.word("activation", &["none", "silu", "swish"])?;
     Some(())
 }

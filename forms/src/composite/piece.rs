@@ -83,8 +83,8 @@ pub struct Piece<'r> {
     pub(crate) steps: Vec<Step>,
     /// The results of these.
     pub(crate) given: Vec<Link>,
-    /// Nodes whose results are not to be used.
-    hidden: BTreeSet<NodeId>,
+    /// Values that are not to be used.
+    hidden: BTreeSet<Value>,
     bounds: Bounds,
     rng: &'r mut Choices,
 }
@@ -94,7 +94,7 @@ impl<'r> Piece<'r> {
         opset: u32,
         graph: Graph,
         constants: Vec<NodeId>,
-        hidden: BTreeSet<NodeId>,
+        hidden: BTreeSet<Value>,
         bounds: Bounds,
         rng: &'r mut Choices,
     ) -> Self {
@@ -209,10 +209,9 @@ impl<'r> Piece<'r> {
     fn live(&self, is_fit: impl Fn(&Type) -> bool) -> Vec<Value> {
         let values = self.graph.iter().flat_map(|(id, node)| {
             let is_free = !matches!(node.kind, NodeKind::Constant(_)) || self.constants.contains(&id);
-            let is_taken = is_free && !self.hidden.contains(&id);
-            (0..if is_taken { node.outputs.len() } else { 0 }).map(move |port| Value::new(id, port))
+            (0..if is_free { node.outputs.len() } else { 0 }).map(move |port| Value::new(id, port))
         });
-        values.filter(|&value| is_fit(self.graph.ty(value))).collect()
+        values.filter(|value| !self.hidden.contains(value) && is_fit(self.graph.ty(*value))).collect()
     }
 
     /// No operand in the next place.

@@ -50,8 +50,11 @@ pub(super) fn place(
     bounds: Bounds,
     rng: &mut Choices,
 ) -> Option<Placed> {
-    let hidden = (0..model.graph.nodes.len() as u32).map(NodeId);
-    let hidden = hidden.filter(|&id| earlier.iter().any(|placed| placed.hides(id))).collect();
+    let values = model
+        .graph
+        .iter()
+        .flat_map(|(id, node)| (0..node.outputs.len()).map(move |port| Value::new(id, port)));
+    let hidden = values.filter(|&value| earlier.iter().any(|placed| placed.hides(value))).collect();
     let mut piece = Piece::new(model.opset, model.graph.clone(), constants.clone(), hidden, bounds, rng);
     (composite.draw)(&mut piece)?;
     let domain = (!composite.domain.is_empty()).then_some((composite.domain, composite.version));
@@ -225,9 +228,9 @@ impl Placed {
         self.steps.len()
     }
 
-    /// The nodes that nothing but others of these may use.
-    pub(super) fn hides(&self, id: NodeId) -> bool {
-        self.nodes.contains(&id.index()) && self.outputs.iter().all(|output| output.node != id)
+    /// Whether a value is inside, and no result.
+    fn hides(&self, value: Value) -> bool {
+        self.nodes.contains(&value.node.index()) && !self.outputs.contains(&value)
     }
 
     fn bound(&self, draft: &Draft, model: &Model) -> Option<Bound> {

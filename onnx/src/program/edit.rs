@@ -100,9 +100,7 @@ impl Program {
         let mut stand_for = HashMap::new();
         for (&output, &result) in outputs.iter().zip(results) {
             match output {
-                Some(output)
-                    if self.is_given_out(output) || self.needs_copy(way, output, result, &nodes) =>
-                {
+                Some(output) if self.is_given_out(output) || self.needs_copy(way, output, result, &nodes) => {
                     nodes.push(Node::new("Identity", vec![Some(result)], vec![Some(output)]));
                 }
                 Some(output) => _ = stand_for.insert(output, result),
