@@ -178,7 +178,8 @@ fn compare(
         elements += comparison.elements;
         judged += comparison.compared();
         if let Some(worst) = &comparison.worst {
-            let (symptom, worst) = (Symptom::Mismatch(error_shape(worst)), at(name, &comparison, worst));
+            let (symptom, worst) =
+                (Symptom::Mismatch(error_shape(worst)), at(name, &comparison, worst, reference, actual));
             return Err(Wrong { symptom, detail: describe(&worst), worst: Some(Box::new(worst)) });
         }
         comparisons.push(comparison);
@@ -201,12 +202,20 @@ pub(crate) fn error_shape(worst: &Mismatch) -> ErrorShape {
     }
 }
 
-fn at(name: &str, comparison: &Comparison, worst: &Mismatch) -> Worst {
+fn at(name: &str, comparison: &Comparison, worst: &Mismatch, right: &Bounded, actual: &Tensor) -> Worst {
+    // An integer of 64 bits may be no double.
+    let told = |tensor: &Tensor, float: f64| {
+        if tensor.dtype().is_float() {
+            format!("{float:?}")
+        } else {
+            tensor.to_i128s()[worst.index].to_string()
+        }
+    };
     Worst {
         output: name.to_owned(),
         index: worst.index,
-        got: format!("{:?}", worst.actual),
-        expected: format!("{:?}", worst.expected),
+        got: told(actual, worst.actual),
+        expected: told(&right.tensor, worst.expected),
         bound: format!("{:e}", worst.bound),
         mismatches: comparison.mismatches,
         elements: comparison.elements,
