@@ -83,6 +83,17 @@ fn taps_are_moved_and_weighed() {
 }
 
 #[test]
+fn an_infinity_is_nothing_to_samples_that_it_is_not_next_to() {
+    // The last column is half of elements, half of what is outside, where nothing is read.
+    let model = read(19, 3, &deformed(0.5, "y = DeformConv(x, w, o)")).expect("it is read").model;
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 1, 3, 3]), |i| {
+        if i == 0 { f64::INFINITY } else { i as f64 }
+    });
+    let y = interp::evaluate_plain(&model, &[x]).expect("values").remove(0).to_f64s();
+    assert_eq!(y, [f64::INFINITY, 1.5 + 1.0 + 4.5 + 2.5, 22.0, 4.5 + 2.5 + 7.5 + 4.0]);
+}
+
+#[test]
 fn shapes_that_do_not_belong_together_are_refused() {
     let why = |nodes: &str| read(19, 3, nodes).expect_err("it is not read").to_string();
     assert!(why(&deformed(0.0, "y = DeformConv<offset_group = 2>(x, w, o)")).contains('2'));
@@ -96,4 +107,5 @@ fn shapes_that_do_not_belong_together_are_refused() {
     assert!(why(&align("1.0, 1.0, 3.0, 3.0", "").replace("{0}", "{1}")).contains("no image 1"));
     assert!(why(&align("1.0, 1.0, nan, 3.0", "")).contains("operand 1"));
     assert!(why(&align("1.0, 1.0, 3e9, 3.0", "sampling_ratio = 0")).contains("samples"));
+    assert!(why(&align("1.0, 1.0, 1.0, 3.0", "sampling_ratio = 0")).contains("no samples"));
 }
