@@ -12,11 +12,12 @@
 //! | module | holds |
 //! |---|---|
 //! | [`piece`] | what a draw has at hand: dtypes, operands, attributes |
-//! | `place` | writing an operator out, and folding it again |
+//! | `place`, `fold` | writing an operator out, and folding it again |
 //! | `vision`, `recurrent`, `language`, `integral`, `signal`, `learning`, `training`, `texts` | the operators, by what they are for |
 //! | `filled`, `found`, `sequences` | and by what they read and make |
 
 mod filled;
+mod fold;
 mod found;
 mod integral;
 mod language;

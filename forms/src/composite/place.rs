@@ -1,21 +1,20 @@
-//! Writing an operator out at the end of a graph, and folding what was written out.
+//! Writing an operator out at the end of a graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use ir::rewrite::Rewrite;
-use ir::{Choices, NodeId, NodeKind, Operation, Strings, Value};
+use ir::{Choices, NodeId, NodeKind, Operation, Value};
 use onnx::export::value_info;
 use onnx::import::{Options, specialise};
-use onnx::program::{Attribute, Initializer, Node, Program, ValueId};
-use onnx::proto::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, ValueInfoProto};
-use onnx::{names, tensor};
+use onnx::program::Program;
+use onnx::proto::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ValueInfoProto};
+use onnx::tensor;
 use ops::elementwise::{Unary, UnaryFn};
 use ops::{Graph, Model};
 
 use super::Composite;
 use super::piece::{Bounds, Domain, Link, Operand, Piece, Step, unused};
-use crate::draft::Draft;
 
 /// The most nodes that an operator is written out in.
 const MOST_NODES: usize = 400;
@@ -26,22 +25,34 @@ pub struct Placed {
     /// Its name.
     pub name: &'static str,
     /// The nodes that it is folded into.
-    steps: Vec<Step>,
-    operands: Vec<Operand>,
+    pub(super) steps: Vec<Step>,
+    pub(super) operands: Vec<Operand>,
     /// The results: what of the steps they are, and the values of the graph.
-    given: Vec<Link>,
-    outputs: Vec<Value>,
+    pub(super) given: Vec<Link>,
+    pub(super) outputs: Vec<Value>,
     /// The nodes of the graph that it is written out in.
-    nodes: Range<usize>,
+    pub(super) nodes: Range<usize>,
 }
 
-fn opset_import((domain, version): Domain) -> OperatorSetIdProto {
+impl Placed {
+    /// How many nodes it is folded into.
+    pub fn size(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether a value is inside, and no result.
+    fn hides(&self, value: Value) -> bool {
+        self.nodes.contains(&value.node.index()) && !self.outputs.contains(&value)
+    }
+}
+
+pub(super) fn opset_import((domain, version): Domain) -> OperatorSetIdProto {
     OperatorSetIdProto { domain: Some(domain.to_owned()), version: Some(version) }
 }
 
 /// Draws a use of an operator and appends it to the graph, written out; its results are outputs. What is inside of `earlier` ones it
-/// does not use. `None`, and the model as it was,
-/// where there is no room for it or import does not write it out.
+/// does not use. `None`, and the model as it was, where there is no room for it, an earlier one is of another version of its domain, or
+/// import does not write it out.
 pub(super) fn place(
     composite: &Composite,
     model: &mut Model,
@@ -50,23 +61,14 @@ pub(super) fn place(
     bounds: Bounds,
     rng: &mut Choices,
 ) -> Option<Placed> {
-    let values = model
-        .graph
-        .iter()
-        .flat_map(|(id, node)| (0..node.outputs.len()).map(move |port| Value::new(id, port)));
-    let hidden = values.filter(|&value| earlier.iter().any(|placed| placed.hides(value))).collect();
-    let mut piece = Piece::new(model.opset, model.graph.clone(), constants.clone(), hidden, bounds, rng);
-    (composite.draw)(&mut piece)?;
     let domain = (!composite.domain.is_empty()).then_some((composite.domain, composite.version));
-    let is_there = |(name, version): Domain| {
-        earlier
-            .iter()
-            .flat_map(|placed| domains(&placed.steps))
-            .any(|(other, in_use)| other == name && in_use != version)
-    };
-    if domain.is_some_and(is_there) {
+    let mut in_use = earlier.iter().flat_map(|placed| domains(&placed.steps));
+    if domain.is_some_and(|(name, version)| in_use.any(|(other, is)| other == name && is != version)) {
         return None;
     }
+    let hidden = hidden(&model.graph, earlier);
+    let mut piece = Piece::new(model.opset, model.graph.clone(), constants.clone(), hidden, bounds, rng);
+    (composite.draw)(&mut piece)?;
     piece.end(composite.name, domain);
     let Piece { mut graph, constants: free, operands, steps, given, .. } = piece;
     let base = graph.nodes.len();
@@ -82,6 +84,13 @@ pub(super) fn place(
     *model = grown;
     *constants = free;
     Some(Placed { name: composite.name, steps, operands, given, outputs, nodes })
+}
+
+/// What is inside of earlier ones.
+fn hidden(graph: &Graph, earlier: &[Placed]) -> BTreeSet<Value> {
+    let ports = graph.iter().map(|(id, node)| (id, 0..node.outputs.len()));
+    let values = ports.flat_map(|(id, ports)| ports.map(move |port| Value::new(id, port)));
+    values.filter(|&value| earlier.iter().any(|placed| placed.hides(value))).collect()
 }
 
 /// What an operand is called in the program of the nodes alone. One that is there twice is one input.
@@ -158,7 +167,7 @@ fn written_out(
 }
 
 /// The domains of some nodes but for ONNX's default one.
-fn domains(steps: &[Step]) -> impl Iterator<Item = Domain> {
+pub(super) fn domains(steps: &[Step]) -> impl Iterator<Item = Domain> {
     let all: BTreeSet<Domain> = steps.iter().filter_map(|step| step.domain).collect();
     all.into_iter()
 }
@@ -213,151 +222,4 @@ fn needed(graph: &Graph) -> Vec<bool> {
 fn copy(graph: &mut Graph, value: Value) -> Option<Value> {
     let node = graph.operator(Unary(UnaryFn::Identity).into(), &[Some(value)]).ok()?;
     Some(Value::new(node, 0))
-}
-
-/// What the operands and results of an operator are in a program.
-struct Bound {
-    /// By operand; `None` for one that is absent, or a constant of the node's own.
-    inputs: Vec<Option<ValueId>>,
-    outputs: Vec<Option<ValueId>>,
-}
-
-impl Placed {
-    /// How many nodes it is folded into.
-    pub fn size(&self) -> usize {
-        self.steps.len()
-    }
-
-    /// Whether a value is inside, and no result.
-    fn hides(&self, value: Value) -> bool {
-        self.nodes.contains(&value.node.index()) && !self.outputs.contains(&value)
-    }
-
-    fn bound(&self, draft: &Draft, model: &Model) -> Option<Bound> {
-        let input = |operand: &Operand| match operand {
-            Operand::Value(value) => draft.value(*value, model).map(Some),
-            Operand::Absent | Operand::Parameter(_) | Operand::Texts(_) => Some(None),
-        };
-        let inputs = self.operands.iter().map(input).collect::<Option<_>>()?;
-        let outputs =
-            self.outputs.iter().map(|&value| draft.value(value, model).map(Some)).collect::<Option<_>>()?;
-        Some(Bound { inputs, outputs })
-    }
-}
-
-impl Draft {
-    /// The nodes of some operators in place of those that they are written out in; `None` where the program does not have these.
-    pub(crate) fn folded(mut self, placed: &[Placed], model: &Model) -> Option<Self> {
-        // All are looked up first: what is folded has other nodes.
-        let bound: Vec<Bound> =
-            placed.iter().map(|placed| placed.bound(&self, model)).collect::<Option<_>>()?;
-        for (placed, bound) in placed.iter().zip(bound) {
-            self = self.fold(placed, bound)?;
-        }
-        Some(self)
-    }
-
-    fn fold(mut self, placed: &Placed, bound: Bound) -> Option<Self> {
-        let Bound { inputs, outputs } = bound;
-        let operands = placed.operands.iter().zip(inputs).map(|(operand, bound)| match operand {
-            Operand::Parameter(tensor) => Some(self.constant("parameter", tensor)),
-            Operand::Texts(texts) => Some(self.texts("parameter", texts)),
-            Operand::Absent | Operand::Value(_) => bound,
-        });
-        let operands: Vec<Option<ValueId>> = operands.collect();
-        let is_inside = |node: &Node| {
-            let position = node.rest.name().strip_prefix('n').and_then(|rest| rest.parse().ok());
-            position.is_some_and(|position: usize| placed.nodes.contains(&position))
-        };
-        let at = self.body().nodes.iter().position(is_inside)?;
-        let (inside, rest): (Vec<Node>, Vec<Node>) =
-            std::mem::take(&mut self.body_mut().nodes).into_iter().partition(is_inside);
-        self.body_mut().nodes = rest;
-        let gone = |value: ValueId| !outputs.contains(&Some(value));
-        let inner: Vec<ValueId> = inside
-            .iter()
-            .flat_map(|node| node.outputs.iter().flatten().copied())
-            .filter(|&v| gone(v))
-            .collect();
-        self.body_mut().declared.retain(|said| said.value.is_none_or(|value| !inner.contains(&value)));
-        let nodes = self.steps(placed, &operands, &outputs);
-        self.body_mut().nodes.splice(at..at, nodes);
-        for domain in domains(&placed.steps) {
-            let entry = opset_import(domain);
-            if !self.program.rest.opset_import.contains(&entry) {
-                self.program.rest.opset_import.push(entry);
-            }
-        }
-        let operands: Vec<ValueId> =
-            inside.iter().flat_map(|node| node.inputs.iter().flatten().copied()).collect();
-        let is_input = |draft: &Self, value| draft.body().inputs.iter().any(|port| port.value == value);
-        for value in operands {
-            if !is_input(&self, value) {
-                self.drop_unused(value);
-            }
-        }
-        Some(self)
-    }
-
-    /// The nodes that an operator is folded into, on its operands, which give its results.
-    fn steps(
-        &mut self,
-        placed: &Placed,
-        operands: &[Option<ValueId>],
-        outputs: &[Option<ValueId>],
-    ) -> Vec<Node> {
-        let mut results: Vec<Vec<Option<ValueId>>> = Vec::new();
-        let mut nodes = Vec::new();
-        for (at, step) in placed.steps.iter().enumerate() {
-            let given = |port| placed.given.iter().position(|link| *link == Link::Result(at, port));
-            let own = |port| match given(port) {
-                Some(place) => outputs[place],
-                None => Some(self.program.main.fresh("between")),
-            };
-            results.push((0..step.results).map(own).collect());
-            let input = |link: &Link| match *link {
-                Link::Operand(slot) => operands.get(slot).copied().flatten(),
-                Link::Result(step, port) => results[step][port],
-            };
-            let mut node =
-                Node::new(step.op_type, step.inputs.iter().map(input).collect(), results[at].clone());
-            let first = placed.nodes.start;
-            node.rest.name = Some(if at == 0 { format!("n{first}") } else { format!("n{first}_{at}") });
-            node.rest.domain = step.domain.map(|(name, _)| name.to_owned());
-            let attributes = step.attributes.iter().cloned();
-            node.attributes =
-                attributes.map(|rest| Attribute { rest, body: None, bodies: Vec::new() }).collect();
-            nodes.push(node);
-        }
-        nodes
-    }
-
-    /// A new initializer of strings.
-    fn texts(&mut self, name: &str, texts: &Strings) -> ValueId {
-        let value = self.program.main.fresh(name);
-        let tensor = TensorProto { name: None, ..tensor::strings::to_proto("", texts) };
-        self.body_mut().initializers.push(Initializer { value, tensor });
-        value
-    }
-
-    /// What a value of the model is in the program that it was written as.
-    fn value(&self, value: Value, model: &Model) -> Option<ValueId> {
-        let id = value.node;
-        let body = self.body();
-        match &model.graph.node(id).kind {
-            NodeKind::Variable { name } => {
-                body.inputs.iter().map(|port| port.value).find(|&v| self.program.main.name(v) == name)
-            }
-            NodeKind::Constant(_) => {
-                let name = names::value(id.index(), 0);
-                let mut all = body.initializers.iter().map(|initializer| initializer.value);
-                all.find(|&v| self.program.main.name(v) == name)
-            }
-            NodeKind::Operator(_) | NodeKind::Call(_) => {
-                let name = names::node(id.index());
-                let node = body.nodes.iter().find(|node| node.rest.name() == name)?;
-                node.outputs.get(value.port as usize).copied().flatten()
-            }
-        }
-    }
 }
