@@ -94,6 +94,10 @@ fn alone(program: &Program, group: &[usize], inputs: &BTreeMap<String, Datum>) -
         tensors.filter_map(|(_, value)| *value)
     });
     main.outputs = results.map(|value| port(value, ValueInfoProto::default())).collect();
+    // What is read in a body, and no tensor, is not seen alone.
+    if main.outputs.is_empty() {
+        return None;
+    }
     let named = open.iter().zip(&values);
     let named = named.map(|(&value, tensor)| (program.main.name(value).to_owned(), tensor.clone().into()));
     let problem = Problem::of_program(only, &named.collect()).ok()?;

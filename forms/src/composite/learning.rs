@@ -183,10 +183,9 @@ fn linear_classifier(p: &mut Piece<'_>) -> Option<()> {
     p.of(dtype, &[rows, features]);
     let coefficients = p.quarters(features * labels);
     p.floats("coefficients", &coefficients);
-    if p.chance(0.6) {
-        let intercepts = p.quarters(labels);
-        p.floats("intercepts", &intercepts);
-    }
+    // Without them ONNX's own inference takes the number of classes for 0.
+    let intercepts = p.quarters(labels);
+    p.floats("intercepts", &intercepts);
     labelled(p, "classlabels_ints", labels);
     let transform = p.word("post_transform", &["NONE", "SOFTMAX", "LOGISTIC"])?;
     if transform != "NONE" {

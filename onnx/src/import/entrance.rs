@@ -62,7 +62,7 @@ fn known_input<'p>(walk: &mut Walk<'p, '_>, name: &str, known: &Datum<&'p Tensor
         let items =
             items.iter().enumerate().map(|(i, item)| known_variable(walk, &item_of(name, i), name, item));
         let items = items.collect::<Result<_, Error>>()?;
-        Ok(Bound::Sequence(Sequence { items, given: Vec::new() }))
+        Ok(Bound::Sequence(Sequence { items, ..Sequence::default() }))
     };
     match known {
         Datum::Sequence(items) | Datum::Optional(Some(Held::Sequence(items))) => sequence(items),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ir::{Tensor, Value};
+use ir::{DType, Tensor, Value};
 
 use super::context::{Functions, domain};
 use super::declared::Declared;
@@ -48,6 +48,8 @@ pub(super) struct Sequence {
     pub(super) items: Vec<Value>,
     /// The values that its length and order were read from.
     pub(super) given: Vec<Value>,
+    /// The dtype of its tensors, where that is known of none of them.
+    pub(super) dtype: Option<DType>,
 }
 
 /// A scope with what its values stand for.

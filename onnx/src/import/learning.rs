@@ -87,7 +87,9 @@ fn transformed(walk: &mut Walk<'_, '_>, scores: Value, transform: &str) -> Resul
     }
 }
 
-/// The label of the highest score of each row, the first of equal ones, and the scores.
+/// The label of the highest score of each row, the first of equal ones, and the scores. Whether it is that of the scores before they are
+/// transformed or after, ONNX does not say: these differ where a transformation saturates, and there its bound leaves open which is the
+/// highest.
 fn classified<'p>(
     walk: &mut Walk<'p, '_>,
     written: &Written<'p, '_>,
@@ -96,9 +98,9 @@ fn classified<'p>(
     transform: &str,
 ) -> Result<(), Error> {
     let highest = Attributes::new().int("axis", 1).int("keepdims", 0);
+    let scores = transformed(walk, scores, transform)?;
     let place = one(walk, "ArgMax", &highest, &[scores])?;
     let labels = integers(walk, DType::I64, &[labels.len() as i64], labels)?;
     let label = one(walk, "Gather", &Attributes::new().int("axis", 0), &[labels, place])?;
-    let scores = transformed(walk, scores, transform)?;
     bind(walk, written.node, vec![Bound::Tensor(label), Bound::Tensor(scores)])
 }

@@ -3,8 +3,8 @@
 //!
 //! ONNX: [RandomUniform](https://onnx.ai/onnx/operators/onnx__RandomUniform.html),
 //! [RandomNormal](https://onnx.ai/onnx/operators/onnx__RandomNormal.html), [Bernoulli](https://onnx.ai/onnx/operators/onnx__Bernoulli.html),
-//! [Multinomial](https://onnx.ai/onnx/operators/onnx__Multinomial.html). Numbers that may have been drawn go through a Dropout in training, the one
-//! operator of ours that makes elements undefined; it leaves out so few that it changes none. So whatever follows from them is not judged, and all
+//! [Multinomial](https://onnx.ai/onnx/operators/onnx__Multinomial.html). Numbers that may have been drawn go through a TopK of all of them that
+//! asks for no order: which of them is where is not specified. So whatever follows from them is not judged, and all
 //! else of the model is, also that these have the right shape and dtype. With a probability of 0 or 1 Bernoulli's element is known. A seed says
 //! nothing: ONNX does not say which generator it is for.
 
@@ -30,9 +30,6 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
         _ => None,
     }
 }
-
-/// The part that is left out, which is not 0 and so little that no dtype has 1 less that.
-const RATIO: f64 = 1.0 / (1_u64 << 60) as f64;
 
 /// The golden ratio's fraction: its multiples are spread evenly between whole numbers.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
@@ -194,10 +191,15 @@ fn of(
 
 /// Numbers that may have been drawn. Others may have been, too.
 fn open(walk: &mut Walk<'_, '_>, ty: &Type, drawn: impl Fn(usize) -> f64) -> Result<Value, Error> {
-    let numbers = walk.reals(ty.dtype, &ty.shape, drawn)?;
-    let ratio = walk.real(DType::F32, RATIO)?;
-    let training = walk.integers(DType::Bool, &[], |_| 1)?;
-    walk.op("Dropout", &[numbers, ratio, training])
+    let count = ty.count();
+    if count == 0 {
+        return walk.reals(ty.dtype, &ty.shape, drawn);
+    }
+    let numbers = walk.reals(DType::F32, &[count], drawn)?;
+    let any_order = Attributes::new().int("axis", 0).int("k", count).int("sorted", 0);
+    let numbers = apply(walk, "TopK", &any_order, &[numbers], &[])?[0];
+    let numbers = walk.cast(numbers, ty.dtype)?;
+    walk.reshaped(numbers, &ty.shape)
 }
 
 /// This, whose shape comes from that of another value.

@@ -1,7 +1,7 @@
 //! Sequences and optionals: lists of tensors that no node holds. What is taken out of them is given the values that
 //! positions and lengths were read from.
 
-use ir::{Attributes, Value};
+use ir::{Attributes, DType, Value};
 
 use super::forms::{Form, Read, Written, apply, bind, body, given_value, need, number, stack, tensor, whole};
 use super::frame::{Bound, Sequence};
@@ -9,6 +9,7 @@ use super::origin::Inside;
 use super::walk::Walk;
 use crate::Error;
 use crate::program::{Node, ValueId};
+use crate::tensor::dtype_of;
 
 /// What adds an operator of that name, if it handles sequences or optionals.
 pub(super) fn form(op_type: &str) -> Option<Form> {
@@ -57,18 +58,44 @@ fn position(
     })
 }
 
-fn none<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
-    bind(walk, node, vec![Bound::Sequence(Sequence::default())])
+fn none<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p, '_>) -> Result<(), Error> {
+    let code = attributes.iter().find(|a| a.name() == "dtype").map(|a| a.i());
+    let dtype = match code.map(i32::try_from) {
+        None => DType::F32,
+        Some(code) => {
+            let code = code.map_err(|_| Error::invalid("attribute `dtype`", "it is no element type"))?;
+            dtype_of(code).map_err(|e| e.inside("attribute `dtype`"))?
+        }
+    };
+    bind(walk, node, vec![Bound::Sequence(Sequence { dtype: Some(dtype), ..Sequence::default() })])
+}
+
+/// Requires that a tensor has the dtype that others of a sequence have.
+fn fits(walk: &Walk<'_, '_>, sequence: &Sequence, item: Value, slot: usize) -> Result<(), Error> {
+    let ty = walk.graph.ty(item);
+    let first = sequence.items.first().map(|&item| walk.graph.ty(item).dtype);
+    match sequence.dtype.or(first) {
+        Some(dtype) if dtype != ty.dtype => {
+            Err(Error::invalid(format!("operand {slot}"), format!("it is {ty}, and the sequence of {dtype}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn construct<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
-    let items = (0..node.inputs.len()).map(|i| tensor(walk, node, i)).collect::<Result<_, _>>()?;
-    bind(walk, node, vec![Bound::Sequence(Sequence { items, given: Vec::new() })])
+    let mut sequence = Sequence::default();
+    for slot in 0..node.inputs.len() {
+        let item = tensor(walk, node, slot)?;
+        fits(walk, &sequence, item, slot)?;
+        sequence.items.push(item);
+    }
+    bind(walk, node, vec![Bound::Sequence(sequence)])
 }
 
 fn insert<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let mut sequence = sequence(walk, node, 0)?;
     let item = tensor(walk, node, 1)?;
+    fits(walk, &sequence, item, 1)?;
     let at = match node.inputs.get(2).copied().flatten() {
         Some(id) => position(walk, &mut sequence, id, 1)?,
         None => sequence.items.len(),
@@ -149,7 +176,7 @@ fn absent() -> Error {
 
 /// `ConcatFromSequence`: along an axis that is there, or along a new one.
 fn concat<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p, '_>) -> Result<(), Error> {
-    let Sequence { items, given } = sequence(walk, node, 0)?;
+    let Sequence { items, given, .. } = sequence(walk, node, 0)?;
     let int = |name: &str| attributes.iter().find(|a| a.name() == name).map(|a| a.i());
     let axis = int("axis").ok_or_else(|| Error::invalid("attribute `axis`", "it must be there"))?;
     let Some(first) = items.first() else {
@@ -197,7 +224,8 @@ fn split<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p
             .map(|item| Ok(apply(walk, "Squeeze", &axes, &[item], &[])?[0]))
             .collect::<Result<Vec<Value>, Error>>()?;
     }
-    bind(walk, node, vec![Bound::Sequence(Sequence { items, given: from.into_iter().collect() })])
+    let given = from.into_iter().collect();
+    bind(walk, node, vec![Bound::Sequence(Sequence { items, given, dtype: Some(ty.dtype) })])
 }
 
 /// Parts of one size, of which the last may be smaller.

@@ -1,7 +1,7 @@
 //! RoiAlign: samples of regions, their mean or their largest.
 //!
 //! The text has the largest of the values that are interpolated. ONNX's reference implementation, its tests and ONNX Runtime take the largest of
-//! what each of the elements around a sample gives to it, and so is it here. A sample beyond the image is 0, one at its edge on the edge.
+//! what each of the elements around a sample gives to it. That is what our engines have; where both differ, either is right. A sample beyond the image is 0, one at its edge on the edge.
 
 use ir::{Attributes, DType, Value};
 
@@ -174,7 +174,13 @@ fn aligned(
             products = walk.op("Where", &[around, products, least])?;
         }
         let largest = Attributes::new().ints("axes", &[-1]).int("keepdims", 0);
-        return walk.op_with("ReduceMax", &largest, &[products]);
+        let of_elements = walk.op_with("ReduceMax", &largest, &[products])?;
+        let apart = [high * wide, rows.each * columns.each, tall * broad];
+        let elements = walk.reshaped(elements, &[&[channels], &apart[..]].concat())?;
+        let weights = walk.reshaped(weights, &apart)?;
+        let sums = weighed(walk, elements, weights)?;
+        let of_samples = walk.op_with("ReduceMax", &largest, &[sums])?;
+        return walk.either(of_elements, of_samples);
     }
     let sums = weighed(walk, elements, weights)?;
     let count = walk.real(dtype, (rows.each * columns.each) as f64)?;
