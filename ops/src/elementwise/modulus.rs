@@ -2,7 +2,7 @@
 
 use ir::{Dim, Sym, Type};
 
-use crate::arith::{Arith, Comparison};
+use crate::arith::{Arith, Class, Comparison, Step};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
@@ -55,7 +55,8 @@ impl Mod {
         Some(if wrong_sign && !self.fmod { remainder + q } else { remainder })
     }
 
-    /// The remainder of floats. One that is 0 has the sign of the divisor as well.
+    /// The remainder of floats. One that is 0 has the sign of the divisor as well. With `fmod` the text of opsets before 28 says that it
+    /// is exact; without, `A - floor(A / B) * B`, whose steps may round.
     fn real<A: Arith>(self, a: &A, x: A::R, y: A::R) -> A::R {
         let remainder = a.fmod(x, y);
         if self.fmod {
@@ -67,7 +68,11 @@ impl Mod {
         let signs = [is_zero, is_negative(remainder), is_negative(y)];
         let has_other_sign = a.exact(signs, |[zero, r, y]| Some(i128::from(zero == 0 && r != y)));
         let moved = a.select(has_other_sign, a.add(remainder, y), remainder);
-        a.select(is_zero, a.select(is_negative(y), a.real(-0.0), zero), moved)
+        let exact = a.select(is_zero, a.select(is_negative(y), a.real(-0.0), zero), moved);
+        // Of infinite divisors the text says itself what is left.
+        let is_infinite = a.is(Class::PositiveInfinity, a.abs(y));
+        let by_formula = || a.sub(x, a.mul(a.step(Step::Floor, a.div(x, y)), y));
+        a.select(is_infinite, exact, a.either(exact, by_formula))
     }
 }
 
