@@ -37,8 +37,8 @@ pub fn rows() -> Vec<Row> {
 /// The part of the page about operators, in Markdown.
 pub fn markdown(rows: &[Row]) -> String {
     let mut out = String::from(
-        "\n## Written out in others\n\nWhat is read by writing it out in operators above. A few are drawn as well, on these dtypes of the \
-         first operand of numbers ([how](decisions/drawn-as-written-out.md)).\n\n| operator | domain | drawn from opset | on |\n|---|---|---|---|\n",
+        "\n## Written out in others\n\nWhat is read by writing it out in operators above. Most are drawn as well, on these dtypes of the \
+         first operand of numbers, or of the result where there is none ([how](decisions/drawn-as-written-out.md)).\n\n| operator | domain | drawn from opset | on |\n|---|---|---|---|\n",
     );
     for row in rows {
         let domain = if row.domain.is_empty() { "ai.onnx" } else { row.domain };

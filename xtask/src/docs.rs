@@ -72,12 +72,15 @@ pass, and one that must not.
 |---|---|---|
 ";
 
+/// What the page says after it.
+const READINGS: &str = include_str!("readings.md");
+
 fn allowances() -> Result<String> {
     let mut out = ABOUT_ALLOWANCES.to_owned();
     for allowance in oracles::Allowance::ALL {
         writeln!(out, "| `{}` | {} | {} |", allowance.name(), allowance.basis(), allowance.permits())?;
     }
-    Ok(out)
+    Ok(out + "\n" + READINGS)
 }
 
 /// The page of rules that can be broken.
