@@ -148,7 +148,9 @@ fn each_operator_that_is_written_out_leads_back_to_the_same_values() {
             let nodes = &written.program.main.body.nodes;
             assert_eq!(nodes.len(), size, "seed {seed}: {}", written.program.to_text());
             assert!(nodes.iter().any(|node| node.rest.op_type() == composite.name), "{}", composite.name);
-            nodes.iter().for_each(|node| has_its_results(node, opset));
+            for node in nodes {
+                has_its_results(node, opset);
+            }
             holds(seed, &model, &inputs, &written);
             met += 1;
         }

@@ -105,8 +105,8 @@ fn open_bits_are_still_those_of_the_number() {
                 .parse()
                 .expect("a model");
         let input = floats(DType::F32, &[f64::INFINITY]);
-        let evaluation =
-            evaluate(&model, &[input.clone()], &Profile::WGSL, Taps::Outputs).expect("inputs that fit");
+        let evaluation = evaluate(&model, std::slice::from_ref(&input), &Profile::WGSL, Taps::Outputs)
+            .expect("inputs that fit");
         let y = &evaluation.outputs[0];
         assert_eq!(y.tensor.to_f64s(), [f64::INFINITY], "{body}");
         let compared = compare(y, &input, &Profile::WGSL).expect("a tensor of the type");

@@ -69,7 +69,7 @@ pub fn move_to_edges(model: &Model, free: &[NodeId], found: &Found, stream: Stre
     let free = free_nodes(model, free);
     let tight = [&Profile::TIGHT].as_slice();
     let is_promised = stream.child("promised").rng().random_bool(PROMISED);
-    let profiles = if is_promised { &[&Profile::TIGHT, LEAST] } else { tight };
+    let profiles = if is_promised { &[LEAST, &Profile::TIGHT] } else { tight };
     let plain: Vec<_> = profiles
         .iter()
         .map(|profile| (*profile, LazyCell::new(|| open(model, &found.tensors, profile))))
@@ -278,12 +278,15 @@ fn keep(
     if undefined.is_some() || reached == 0 {
         return None;
     }
-    let says_less = plain.iter().any(|(profile, plain)| {
+    // The profile that promises least comes first: where it leaves little open, so do all others.
+    for (profile, plain) in plain {
         let share = open(model, &tensors, profile);
-        share > FEW && share > **plain
-    });
-    if says_less {
-        return None;
+        if share <= FEW {
+            break;
+        }
+        if share > **plain {
+            return None;
+        }
     }
     Some((Found { tensors, ..*found }, AtEdge { reached, ..plan.at_edge }))
 }

@@ -83,7 +83,7 @@ fn bernoulli(p: &mut Piece<'_>) -> Option<()> {
 }
 
 /// What is known of numbers drawn at random: their shape; and their dtype, which must be that of others in whose place they are.
-fn drawn(p: &mut Piece<'_>, op_type: &'static str, inputs: &[Link], dtype: DType, rank: usize) -> Option<()> {
+fn drawn(p: &mut Piece<'_>, op_type: &'static str, inputs: &[Link], dtype: DType, rank: usize) {
     let drawn = p.step(op_type, inputs);
     let shape = p.step("Shape", &[drawn]);
     p.give(&[shape]);
@@ -96,7 +96,6 @@ fn drawn(p: &mut Piece<'_>, op_type: &'static str, inputs: &[Link], dtype: DType
         let y = p.step("Where", &[never, drawn, instead]);
         p.give(&[y]);
     }
-    Some(())
 }
 
 fn sizes(p: &mut Piece<'_>) -> Vec<i64> {
@@ -112,7 +111,8 @@ fn filled(p: &mut Piece<'_>, op_type: &'static str, parameters: [&str; 2]) -> Op
         p.int("dtype", onnx::tensor::code_of(dtype).into());
     }
     seeded(p, parameters);
-    drawn(p, op_type, &[], dtype, shape.len())
+    drawn(p, op_type, &[], dtype, shape.len());
+    Some(())
 }
 
 /// The shape of another tensor, and its dtype or one that is stated.
@@ -125,7 +125,8 @@ fn like(p: &mut Piece<'_>, op_type: &'static str, parameters: [&str; 2]) -> Opti
         p.int("dtype", onnx::tensor::code_of(dtype).into());
     }
     seeded(p, parameters);
-    drawn(p, op_type, &inputs, dtype, x.rank())
+    drawn(p, op_type, &inputs, dtype, x.rank());
+    Some(())
 }
 
 fn seeded(p: &mut Piece<'_>, parameters: [&str; 2]) {
@@ -171,5 +172,6 @@ fn multinomial(p: &mut Piece<'_>) -> Option<()> {
         let size = p.size(1..=4);
         p.int("sample_size", size);
     }
-    drawn(p, "Multinomial", &inputs, to, 2)
+    drawn(p, "Multinomial", &inputs, to, 2);
+    Some(())
 }

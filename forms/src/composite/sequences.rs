@@ -140,7 +140,7 @@ fn sequence_erase(p: &mut Piece<'_>) -> Option<()> {
 }
 
 /// A tensor in parts: of one size, of sizes that are listed, or each place alone.
-fn split(p: &mut Piece<'_>, dtype: DType) -> Option<Sequence> {
+fn split(p: &mut Piece<'_>, dtype: DType) -> Sequence {
     let x = p.any(dtype, 1..=3);
     let mut inputs = vec![p.last()];
     let axis = p.size(0..=x.rank() as i64 - 1);
@@ -169,24 +169,24 @@ fn split(p: &mut Piece<'_>, dtype: DType) -> Option<Sequence> {
         let axis = if p.chance(0.3) { from_the_end } else { axis };
         p.int("axis", axis);
     }
-    Some(Sequence { link: p.step("SplitToSequence", &inputs), length })
+    Sequence { link: p.step("SplitToSequence", &inputs), length }
 }
 
 fn split_to_sequence(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let sequence = split(p, dtype)?;
+    let sequence = split(p, dtype);
     taken(p, &sequence)
 }
 
 fn sequence_at(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let sequence = if p.chance(0.3) { split(p, dtype)? } else { construct(p, dtype, Shapes::Any) };
+    let sequence = if p.chance(0.3) { split(p, dtype) } else { construct(p, dtype, Shapes::Any) };
     taken(p, &sequence)
 }
 
 fn sequence_length(p: &mut Piece<'_>) -> Option<()> {
     let dtype = p.dtype()?;
-    let sequence = if p.chance(0.5) { split(p, dtype)? } else { construct(p, dtype, Shapes::Any) };
+    let sequence = if p.chance(0.5) { split(p, dtype) } else { construct(p, dtype, Shapes::Any) };
     let length = p.step("SequenceLength", &[sequence.link]);
     p.give(&[length]);
     Some(())
