@@ -93,23 +93,29 @@ impl Composite {
     }
 }
 
+/// The operators by what they do, and how often one of these is drawn beside others: there is less to be wrong about in what picks, fills
+/// or moves than in what computes.
+const GROUPS: [(u32, &[Composite]); 11] = [
+    (3, vision::ALL),
+    (3, recurrent::ALL),
+    (3, language::ALL),
+    (3, integral::ALL),
+    (3, signal::ALL),
+    (1, learning::ALL),
+    (1, filled::ALL),
+    (1, found::ALL),
+    (1, sequences::ALL),
+    (1, texts::ALL),
+    (1, training::ALL),
+];
+
 /// Every such operator.
 pub fn all() -> impl Iterator<Item = &'static Composite> {
-    [
-        vision::ALL,
-        recurrent::ALL,
-        language::ALL,
-        integral::ALL,
-        signal::ALL,
-        learning::ALL,
-        filled::ALL,
-        found::ALL,
-        sequences::ALL,
-        texts::ALL,
-        training::ALL,
-    ]
-    .into_iter()
-    .flatten()
+    weighted().map(|(_, composite)| composite)
+}
+
+fn weighted() -> impl Iterator<Item = (u32, &'static Composite)> {
+    GROUPS.iter().flat_map(|&(weight, group)| group.iter().map(move |composite| (weight, composite)))
 }
 
 /// The operator of that name.
@@ -122,18 +128,24 @@ pub fn usual() -> Composites {
     Composites { share: 0.12, each: all().map(|composite| (composite.name, composite.dtypes)).collect() }
 }
 
-/// Those that may occur in an opset, with the dtypes of their first operands.
-fn available(
-    settings: &graphgen::Settings,
-    opset: u32,
-) -> impl Iterator<Item = (&'static Composite, DTypes)> {
-    all()
-        .filter(move |composite| composite.since <= opset)
-        .filter_map(|composite| {
+/// Those that may occur in an opset.
+fn available(settings: &graphgen::Settings, opset: u32) -> impl Iterator<Item = Available> {
+    weighted()
+        .filter(move |(_, composite)| composite.since <= opset)
+        .filter_map(|(weight, composite)| {
             let dtypes = settings.composites.each.get(composite.name)?;
-            Some((composite, dtypes.intersection(settings.wanted).intersection(settings.dtypes)))
+            let dtypes = dtypes.intersection(settings.wanted).intersection(settings.dtypes);
+            Some(Available { composite, dtypes, weight })
         })
-        .filter(|(_, dtypes)| !dtypes.is_empty())
+        .filter(|available| !available.dtypes.is_empty())
+}
+
+/// An operator that may occur.
+struct Available {
+    composite: &'static Composite,
+    /// The dtypes that its first operand of numbers may have.
+    dtypes: DTypes,
+    weight: u32,
 }
 
 /// The opsets in which one of those that may occur is there, up to the settings'.
@@ -158,7 +170,7 @@ pub fn compose(
 ) -> Vec<Placed> {
     let share = settings.composites.share;
     let mut rng = stream.rng();
-    let there: Vec<(&Composite, DTypes)> = available(settings, model.opset).collect();
+    let there: Vec<Available> = available(settings, model.opset).collect();
     if there.is_empty() || !rng.random_bool(share.clamp(0.0, 1.0)) {
         return Vec::new();
     }
@@ -168,9 +180,9 @@ pub fn compose(
         let stream = stream.at(number.into());
         let next = (0..TRIES).find_map(|attempt| {
             let mut rng = stream.at(attempt).rng();
-            let (composite, dtypes) = there.choose(&mut rng)?;
-            let bounds = Bounds { dtypes: settings.dtypes, first: *dtypes };
-            place::place(composite, model, constants, &placed, bounds, &mut rng)
+            let next = there.choose_weighted(&mut rng, |available| available.weight).ok()?;
+            let bounds = Bounds { dtypes: settings.dtypes, first: next.dtypes };
+            place::place(next.composite, model, constants, &placed, bounds, &mut rng)
         });
         placed.extend(next);
     }
