@@ -183,11 +183,12 @@ fn append(graph: &mut Graph, fragment: &Graph, operands: &[Operand]) -> Option<V
             Operand::Absent | Operand::Parameter(_) | Operand::Texts(_) => None,
         })
         .collect();
-    let needed = needed(fragment);
+    let read = read(fragment);
     let mut rewrite = Rewrite::onto(fragment, std::mem::take(graph));
     for (id, node) in fragment.iter() {
         match &node.kind {
-            NodeKind::Constant(_) | NodeKind::Operator(_) if !needed[id.index()] => {}
+            // What an operator is, and nothing reads, is written out in the program as well.
+            NodeKind::Constant(_) if !read.contains(&id) => {}
             NodeKind::Variable { name } => rewrite.replace(Value::new(id, 0), *values.get(name)?),
             _ => {
                 rewrite.keep(id)?;
@@ -207,16 +208,10 @@ fn append(graph: &mut Graph, fragment: &Graph, operands: &[Operand]) -> Option<V
     Some(outputs)
 }
 
-/// Which nodes the outputs of a graph hang on.
-fn needed(graph: &Graph) -> Vec<bool> {
-    let mut needed = vec![false; graph.nodes.len()];
-    graph.outputs.iter().for_each(|output| needed[output.value.node.index()] = true);
-    for (id, node) in graph.iter().collect::<Vec<_>>().into_iter().rev() {
-        if needed[id.index()] {
-            node.uses().for_each(|value| needed[value.node.index()] = true);
-        }
-    }
-    needed
+/// The nodes that others or the outputs of a graph read.
+fn read(graph: &Graph) -> BTreeSet<NodeId> {
+    let by_nodes = graph.nodes.iter().flat_map(|node| node.uses().map(|value| value.node));
+    by_nodes.chain(graph.outputs.iter().map(|output| output.value.node)).collect()
 }
 
 fn copy(graph: &mut Graph, value: Value) -> Option<Value> {
