@@ -73,6 +73,14 @@ fn an_index_out_of_range_is_an_error() {
 }
 
 #[test]
+fn nothing_is_padded_without_memory() {
+    // Runs of no elements, more than memory holds.
+    let x = tensor(DType::F32, &[1000, 1000, 1000, 0], &[]);
+    let pads = Attributes::new().ints("pads", &[1, 1, 1, 0, 1, 1, 1, 0]);
+    assert_eq!(run(&op("Pad", &pads), &[&x]).unwrap(), [0.0; 0]);
+}
+
+#[test]
 fn roots_and_logarithms_of_integers_saturate() {
     let none = Attributes::new();
     for dtype in [DType::I32, DType::I64] {
