@@ -14,6 +14,7 @@ use onnx::external::External;
 use onnx::program::{Node, Program};
 use onnx::proto::{TensorProto, ValueInfoProto};
 use onnx::tensor::code_of;
+use ops::schema;
 use worker::Outcome;
 
 use crate::judges::{FIRST, Reference};
@@ -286,12 +287,6 @@ fn constant(program: &mut Program, dtype: DType, shape: &[i64], number: i64) -> 
     value
 }
 
-/// Whether the first result of a node is a tensor of numbers: no sequence, no optional, no strings.
-fn gives_tensor(node: &Node) -> bool {
-    let schema = ops::schema::definitions(node.rest.op_type()).last();
-    schema.is_none_or(|schema| schema.outputs.first().is_some_and(|output| !output.dtypes.is_empty()))
-}
-
 /// The program with nodes between the first result of a node and what it is known as. Where that is no tensor, between what the last
 /// node makes of it and what that is known as.
 fn after(
@@ -300,7 +295,7 @@ fn after(
     nodes: impl FnOnce(onnx::program::ValueId, onnx::program::ValueId) -> Vec<Node>,
 ) -> Option<Program> {
     let all = &program.main.body.nodes;
-    let at = if gives_tensor(&all[at]) { at } else { all.len() - 1 };
+    let at = if schema::gives_tensor(all[at].rest.op_type(), 0) { at } else { all.len() - 1 };
     let result = *program.main.body.nodes[at].outputs.first()?.as_ref()?;
     let right = program.main.fresh("right");
     program.main.body.nodes[at].outputs[0] = Some(right);

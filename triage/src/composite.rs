@@ -32,10 +32,8 @@ pub(crate) fn is_composite(node: &Node) -> bool {
     is_read && ops::find(name).is_none() && node.bodies().next().is_none()
 }
 
-/// Whether a result of a node is a tensor of numbers: no sequence, no optional, no strings.
 fn is_tensor(node: &Node, port: usize) -> bool {
-    let Some(schema) = ops::schema::definitions(node.rest.op_type()).last() else { return true };
-    schema.outputs.get(port).or(schema.outputs.last()).is_none_or(|output| !output.dtypes.is_empty())
+    ops::schema::gives_tensor(node.rest.op_type(), port)
 }
 
 /// Such operators of a body, each with the nodes that make what it reads and read what it makes where that is no tensor: nodes that

@@ -97,6 +97,13 @@ pub fn in_force(name: &str, opset: u32) -> Option<&'static Schema> {
     definitions(name).iter().rev().find(|schema| schema.since <= opset)
 }
 
+/// Whether a result of an operator, by its newest definition, is a tensor of numbers: no sequence, no optional, no strings. That is
+/// assumed of what ONNX does not have.
+pub fn gives_tensor(name: &str, port: usize) -> bool {
+    let Some(schema) = definitions(name).last() else { return true };
+    schema.outputs.get(port).or(schema.outputs.last()).is_none_or(|output| !output.dtypes.is_empty())
+}
+
 /// The dtype of ours that ONNX calls so. We have neither strings and complex numbers nor sequences: an operand that may have
 /// such an element type too is one that may not, here.
 fn dtype(onnx: &str) -> Option<DType> {
