@@ -1,7 +1,7 @@
 //! Faults in operators that are written out in others where they are read: for each operator several.
 //!
 //! A target that runs what import writes out has no kernel of them that could be wrong. So a fault makes another program: the node
-//! without an attribute or an operand that it has, or with a result that is backwards or went through a narrower dtype.
+//! without an attribute or an operand that it has, or with a result that went through another operator: it is backwards, narrower, flat …
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use graphgen::{Composites, Settings};
 use harness::Maker;
 use ir::{DType, Tensor, Type};
 use onnx::external::External;
-use onnx::program::{Node, Program};
+use onnx::program::{Node, Program, ValueId};
 use onnx::proto::{TensorProto, ValueInfoProto};
 use onnx::tensor::code_of;
 use ops::schema;
@@ -216,32 +216,22 @@ impl WrongOperator {
             }
             Mistake::Backwards => {
                 let list = |wrong: &mut Program, number: i64| constant(wrong, DType::I64, &[1], number);
-                let bounds = [-1, i64::MIN, -1, -1].map(|number| Some(list(&mut wrong, number)));
-                after(wrong, at, |value, result| {
-                    vec![Node::new("Slice", [&[Some(value)], &bounds[..]].concat(), vec![Some(result)])]
-                })
+                let bounds = [-1, i64::MIN, -1, -1].map(|number| list(&mut wrong, number));
+                through(wrong, at, "Slice", &bounds)
             }
-            Mistake::Negated => after(wrong, at, |value, result| {
-                vec![Node::new("Not", vec![Some(value)], vec![Some(result)])]
-            }),
+            Mistake::Negated => through(wrong, at, "Not", &[]),
             Mistake::More => {
                 let dtype = first_dtype(program).filter(|&dtype| dtype != DType::Bool)?;
                 let one = constant(&mut wrong, dtype, &[], 1);
-                after(wrong, at, |value, result| {
-                    vec![Node::new("Add", vec![Some(value), Some(one)], vec![Some(result)])]
-                })
+                through(wrong, at, "Add", &[one])
             }
             Mistake::Deeper => {
                 let axis = constant(&mut wrong, DType::I64, &[1], 0);
-                after(wrong, at, |value, result| {
-                    vec![Node::new("Unsqueeze", vec![Some(value), Some(axis)], vec![Some(result)])]
-                })
+                through(wrong, at, "Unsqueeze", &[axis])
             }
             Mistake::Flat => {
                 let all = constant(&mut wrong, DType::I64, &[1], -1);
-                after(wrong, at, |value, result| {
-                    vec![Node::new("Reshape", vec![Some(value), Some(all)], vec![Some(result)])]
-                })
+                through(wrong, at, "Reshape", &[all])
             }
             Mistake::Narrow => {
                 let dtype = first_dtype(program)?;
@@ -274,7 +264,7 @@ fn narrower_float(dtype: DType) -> DType {
     }
 }
 
-fn constant(program: &mut Program, dtype: DType, shape: &[i64], number: i64) -> onnx::program::ValueId {
+fn constant(program: &mut Program, dtype: DType, shape: &[i64], number: i64) -> ValueId {
     let ty = Type::new(dtype, shape.to_vec());
     let tensor = if dtype.is_float() {
         Tensor::from_f64_fn(&ty, |_| number as f64)
@@ -292,7 +282,7 @@ fn constant(program: &mut Program, dtype: DType, shape: &[i64], number: i64) -> 
 fn after(
     mut program: Program,
     at: usize,
-    nodes: impl FnOnce(onnx::program::ValueId, onnx::program::ValueId) -> Vec<Node>,
+    nodes: impl FnOnce(ValueId, ValueId) -> Vec<Node>,
 ) -> Option<Program> {
     let all = &program.main.body.nodes;
     let at = if schema::gives_tensor(all[at].rest.op_type(), 0) { at } else { all.len() - 1 };
@@ -303,6 +293,14 @@ fn after(
     let nodes = nodes(right, result);
     program.main.body.nodes.splice((at + 1)..=at, nodes);
     Some(program)
+}
+
+/// The program whose result goes through an operator, of which these are the other operands.
+fn through(program: Program, at: usize, op_type: &str, others: &[ValueId]) -> Option<Program> {
+    after(program, at, |value, result| {
+        let operands = std::iter::once(value).chain(others.iter().copied()).map(Some);
+        vec![Node::new(op_type, operands.collect(), vec![Some(result)])]
+    })
 }
 
 /// The case after which the reference finds a fault, of so many with the operator alone; `None` if it does not.

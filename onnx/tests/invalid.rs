@@ -447,3 +447,23 @@ fn known_inputs_settle_shapes_and_attributes() {
     known_inputs.insert("shape".to_owned(), ints(DType::I64, &[12]).into());
     names(&read(&known_inputs).unwrap_err(), &["`shape`", "i64[1]"]);
 }
+
+#[test]
+fn tensors_of_a_sequence_are_of_one_dtype() {
+    let read = |dtype: &str, nodes: &str| {
+        let text =
+            format!("<ir_version: 10, opset_import: [\"\" : 21]>\nm ({dtype}[2] x) => (y) {{ {nodes} }}\n");
+        onnx::import::specialise(
+            &onnx::program::Program::from_text(&text).expect("a text"),
+            &onnx::import::Options::default(),
+        )
+    };
+    let inserted = |attributes: &str| {
+        format!("e = SequenceEmpty{attributes}() s = SequenceInsert(e, x) y = SequenceLength(s)")
+    };
+    assert!(read("float", &inserted("")).is_ok() && read("int8", &inserted("<dtype = 3>")).is_ok());
+    let why = read("int8", &inserted("")).expect_err("of f32").to_string();
+    assert!(why.contains("operand 1") && why.contains("f32"), "{why}");
+    let mixed = "h = Cast<to = 10>(x) s = SequenceConstruct(x, h) y = SequenceLength(s)";
+    assert!(read("float", mixed).expect_err("of both").to_string().contains("operand 1"));
+}

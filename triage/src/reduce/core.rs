@@ -18,13 +18,12 @@ pub(super) fn core(problem: &Problem, symptom: Symptom) -> Option<Core> {
     if let Some((program, names)) =
         written.and_then(|written| Some((&written.program, composite::names(&written.program)?)))
     {
-        let variables = problem.model.graph.variables().map(|(_, _, ty)| ty);
-        let mut operands: Vec<Option<&Type>> = variables.map(Some).collect();
+        let mut types: Vec<Type> = problem.model.graph.variables().map(|(_, _, ty)| ty.clone()).collect();
         // Without inputs, what is computed on is among the constants.
-        let constants = composite::constants(program);
-        if operands.is_empty() {
-            operands.extend(constants.iter().map(Some));
+        if types.is_empty() {
+            types = composite::constants(program);
         }
+        let operands: Vec<Option<&Type>> = types.iter().map(Some).collect();
         return Some(Core::new(&names, &operands, symptom));
     }
     let graph = inline(&problem.model)?;
