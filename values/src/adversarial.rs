@@ -24,8 +24,11 @@ use crate::undefined::{self, Results};
 use interp::Profile;
 use interp::walk::Visit;
 
-/// How many plans are tried for one case.
-const ATTEMPTS: u64 = 16;
+/// How often plans are made for one case, each time on the values with those before.
+const ROUNDS: u64 = 4;
+
+/// How many plans are made at once.
+const AT_ONCE: usize = 4;
 
 /// How many of them are kept at most: one operator at an edge says nothing of the others.
 const MOST_EDGES: usize = 8;
@@ -52,6 +55,7 @@ pub struct AtEdge {
 }
 
 /// What is to be at one operator.
+#[derive(Clone)]
 struct Intent {
     at_edge: AtEdge,
     /// The number of the operator among those that a run visits.
@@ -59,73 +63,152 @@ struct Intent {
     results: Results,
     /// The operand's elements by row-major position; none where a branch is planned.
     wanted: Option<(usize, Vec<(usize, Number)>)>,
-    /// What the free tensors' elements must be.
+    /// What the free tensors' elements must be; at least one.
     elements: Vec<Element>,
+}
+
+impl Intent {
+    fn is_of_many(&self) -> bool {
+        self.elements.len() > 1
+    }
+
+    /// The first element.
+    fn first(&self) -> &[Element] {
+        &self.elements[..1]
+    }
+
+    /// The same with its first element alone.
+    fn of_one(&self) -> Self {
+        Self { elements: self.first().to_vec(), ..self.clone() }
+    }
 }
 
 /// Adversarial values for a model, starting from values on which everything is defined: some plans, each on top of those before.
 /// No edge if none can be kept.
 pub fn move_to_edges(model: &Model, free: &[NodeId], found: &Found, stream: Stream) -> (Found, Vec<AtEdge>) {
     let free = free_nodes(model, free);
-    let tight = [&Profile::TIGHT].as_slice();
     let is_promised = stream.child("promised").rng().random_bool(PROMISED);
-    let profiles = if is_promised { &[LEAST, &Profile::TIGHT] } else { tight };
-    let plain: Vec<_> = profiles
-        .iter()
-        .map(|profile| (*profile, LazyCell::new(|| open(model, &found.tensors, profile))))
-        .collect();
-    let (mut now, mut results, mut edges) = (found.clone(), Results::Finite, Vec::new());
-    for attempt in 0..ATTEMPTS {
-        let Some(mut plan) = plan(model, &now.tensors, &free, is_promised, &mut stream.at(attempt).rng())
-        else {
-            continue;
-        };
-        // What was made infinite before may stay so.
-        plan.results = if results == Results::Any { results } else { plan.results };
-        // All planned elements, or else the first alone: one may be what another operator cannot take.
-        let kept = keep(model, &now, &mut plan, &plain).or_else(|| {
-            plan.elements.truncate(1);
-            keep(model, &now, &mut plan, &plain)
-        });
-        let Some((moved, edge)) = kept else { continue };
-        (now, results) = (moved, plan.results);
-        edges.push(edge);
-        if edges.len() == MOST_EDGES {
+    let limits = Limits::new(model, &found.tensors, is_promised);
+    let mut moved = Moved { tensors: found.tensors.clone(), results: Results::Finite, edges: Vec::new() };
+    for round in 0..ROUNDS {
+        let plans = plans(model, &moved.tensors, &free, is_promised, &mut stream.at(round).rng());
+        moved = limits.with(moved, &plans);
+        if moved.edges.len() == MOST_EDGES {
             break;
         }
     }
-    (now, edges)
+    let Moved { tensors, edges, .. } = moved;
+    (Found { tensors, ..found.clone() }, edges)
+}
+
+/// Values on which everything is defined, and the edges that they are at.
+#[derive(Clone)]
+struct Moved {
+    tensors: Tensors,
+    /// What was made infinite may stay so.
+    results: Results,
+    edges: Vec<AtEdge>,
+}
+
+impl Moved {
+    /// The same with a plan on top, where everything is defined then and an element is where it was planned.
+    fn with(self, model: &Model, plan: &Intent) -> Self {
+        if self.edges.len() == MOST_EDGES {
+            return self;
+        }
+        // All planned elements, or else the first alone: one may be what another operator cannot take.
+        let results = if self.results == Results::Any { self.results } else { plan.results };
+        let reaches = |elements| reach(model, &self.tensors, plan, elements, results);
+        let one = || plan.is_of_many().then(|| reaches(plan.first())).flatten();
+        let Some((tensors, edge)) = reaches(&plan.elements).or_else(one) else { return self };
+        let mut edges = self.edges;
+        edges.push(edge);
+        Self { tensors, results, edges }
+    }
+}
+
+/// How much may be open on adversarial values: hardly more than on plain ones.
+struct Limits<'m> {
+    model: &'m Model,
+    plain: Vec<(&'static Profile, LazyCell<f64, Box<dyn FnOnce() -> f64 + 'm>>)>,
+}
+
+impl<'m> Limits<'m> {
+    fn new(model: &'m Model, plain: &'m Tensors, is_promised: bool) -> Self {
+        let profiles: &[_] = if is_promised { &[LEAST, &Profile::TIGHT] } else { &[&Profile::TIGHT] };
+        let open_on_plain = |&profile: &&'static Profile| {
+            let open: Box<dyn FnOnce() -> f64> = Box::new(move || open(model, plain, profile));
+            (profile, LazyCell::new(open))
+        };
+        Self { model, plain: profiles.iter().map(open_on_plain).collect() }
+    }
+
+    /// The values with as many of the plans as go: all, if hardly more is open with them, else those of each half that do.
+    fn with(&self, now: Moved, plans: &[Intent]) -> Moved {
+        let kept = now.edges.len();
+        let moved = plans.iter().fold(now.clone(), |moved, plan| moved.with(self.model, plan));
+        if moved.edges.len() == kept || self.hold(&moved.tensors) {
+            return moved;
+        }
+        if let [plan] = plans {
+            if !plan.is_of_many() {
+                return now;
+            }
+            let moved = now.clone().with(self.model, &plan.of_one());
+            return if moved.edges.len() > kept && self.hold(&moved.tensors) { moved } else { now };
+        }
+        let (front, back) = plans.split_at(plans.len() / 2);
+        self.with(self.with(now, front), back)
+    }
+
+    /// Whether hardly more is open than on plain values.
+    fn hold(&self, tensors: &Tensors) -> bool {
+        // The profile that promises least comes first: where it leaves little open, so do all others.
+        for (profile, plain) in &self.plain {
+            let share = open(self.model, tensors, profile);
+            if share <= FEW {
+                return true;
+            }
+            if share > **plain {
+                return false;
+            }
+        }
+        true
+    }
 }
 
 /// How often an operator is picked that states edges of itself, where another is picked once.
 const EDGED: u32 = 3;
 
-/// One operator and one of its edges.
-fn plan(
+/// Some operators, and of each one of its edges.
+fn plans(
     model: &Model,
     tensors: &Tensors,
     free: &BTreeSet<NodeId>,
     is_promised: bool,
     rng: &mut impl Rng,
-) -> Option<Intent> {
+) -> Vec<Intent> {
     let record = Record::new(PLACES);
-    let mut chosen: Option<Intent> = None;
-    let (mut visit, mut weights) = (0, 0u32);
+    // Those with the largest keys, these first. A key is the largest of as many numbers as the operator's weight: what is drawn so is
+    // drawn by weight, and nothing twice.
+    let mut chosen: Vec<(f64, Intent)> = Vec::new();
+    let mut visit = 0;
     invert::run(model, tensors, free, &record, &mut |v| {
         let branches = record.take_branches();
         // Of what only has the edges of dtypes there is much in a graph, as of movements, and little comes of it.
         let weight = if v.op.facts(v.types).edges.is_empty() { 1 } else { EDGED };
-        weights += weight;
-        if rng.random_ratio(weight, weights) {
-            match one(v, visit, &branches, &record, is_promised, rng) {
-                Some(plan) => chosen = Some(plan),
-                None => weights -= weight,
-            }
+        let key = (0..weight).map(|_| rng.random::<f64>()).fold(0.0, f64::max);
+        let at = chosen.partition_point(|(other, _)| *other > key);
+        if at < AT_ONCE
+            && let Some(plan) = one(v, visit, &branches, &record, is_promised, rng)
+        {
+            chosen.insert(at, (key, plan));
+            chosen.truncate(AT_ONCE);
         }
         visit += 1;
         true
     });
-    chosen
+    chosen.into_iter().map(|(_, plan)| plan).collect()
 }
 
 fn one(
@@ -245,19 +328,21 @@ fn at_operand(
     (wanted, elements)
 }
 
-/// The values with the plan's elements, if they are to be kept: where no more is undecidable than on plain ones.
-fn keep(
+/// The values with some of a plan's elements, and how many are where they were planned; `None` where none is, or something is
+/// undefined then.
+fn reach(
     model: &Model,
-    found: &Found,
-    plan: &mut Intent,
-    plain: &[(&Profile, LazyCell<f64, impl FnOnce() -> f64>)],
-) -> Option<(Found, AtEdge)> {
-    let tensors = invert::place(&found.tensors, &plan.elements);
-    if tensors == found.tensors {
+    tensors: &Tensors,
+    plan: &Intent,
+    elements: &[Element],
+    results: Results,
+) -> Option<(Tensors, AtEdge)> {
+    let moved = invert::place(tensors, elements);
+    if moved == *tensors {
         return None;
     }
-    let mut reached = plan.elements.len();
-    let undefined = undefined::watch(model, &tensors, plan.results, &mut |number, v| {
+    let mut reached = elements.len();
+    let undefined = undefined::watch(model, &moved, results, &mut |number, v| {
         if let Some((operand, wanted)) = plan.wanted.as_ref().filter(|_| number == plan.visit) {
             reached = match v.operands[*operand] {
                 Some(Data::Real(a)) => {
@@ -275,18 +360,5 @@ fn keep(
             };
         }
     });
-    if undefined.is_some() || reached == 0 {
-        return None;
-    }
-    // The profile that promises least comes first: where it leaves little open, so do all others.
-    for (profile, plain) in plain {
-        let share = open(model, &tensors, profile);
-        if share <= FEW {
-            break;
-        }
-        if share > **plain {
-            return None;
-        }
-    }
-    Some((Found { tensors, ..*found }, AtEdge { reached, ..plan.at_edge }))
+    (undefined.is_none() && reached > 0).then_some((moved, AtEdge { reached, ..plan.at_edge }))
 }
