@@ -96,9 +96,9 @@ fn what_an_engine_lacks_is_found_and_drawn_no_more() {
     let (narrow, wide) = (maker(target.narrow(settings.clone())), maker(settings));
     let cases = |maker: &Maker<'_>| (0..120).map(|i| maker.make(i).expect("a case")).collect::<Vec<_>>();
     let (within, all) = (cases(&narrow), cases(&wide));
-    assert!(all.iter().filter(|case| target.lacks(&case.model).is_some()).count() > 90);
+    assert!(all.iter().filter(|case| target.lacks(&case.model, &case.unseen).is_some()).count() > 90);
     for case in &within {
-        assert_eq!(target.lacks(&case.model), None, "case {}", case.index);
+        assert_eq!(target.lacks(&case.model, &case.unseen), None, "case {}", case.index);
     }
     let drawn = |cases: &[harness::Case]| {
         cases

@@ -189,3 +189,25 @@ fn the_view_tells_new_findings_from_known_ones() {
     assert!(watched.find("  new    ") < watched.find("  known  "), "new ones come first: {watched}");
     assert!(!shown(&["watch", "out"]).contains("  new    "), "without a list nothing is known");
 }
+
+#[test]
+fn further_questions_about_what_hangs_get_less_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let made = onnxsmith(at, &["gen", "--ops", "Softmax", "--nodes", "1", "--count", "1", "--out", "cases"]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let script = "tee -a asked | \"$0\" worker chaos hang=100";
+    let engine = format!("cmd:sh -c '{script}' '{PROGRAM}'");
+    let ran = json(&onnxsmith(at, &["run", "cases", "--on", &engine, "--timeout", "2s", "--json"]));
+    assert_eq!(ran["backends"]["chaos:default"]["timeout"], 1, "{ran}");
+    let asked = fs::read(at.join("asked")).expect("a file");
+    let asked = String::from_utf8_lossy(&asked);
+    let given: Vec<u32> = asked
+        .split("\"timeout_ms\":")
+        .skip(1)
+        .map(|rest| rest.chars().map_while(|c| c.to_digit(10)).fold(0, |number, digit| number * 10 + digit))
+        .collect();
+    // The case as it is, and at the end what is left of it.
+    let [2000, between @ .., 2000] = &given[..] else { panic!("{given:?}") };
+    assert!(!between.is_empty() && between.iter().all(|&time| time == 1000), "{given:?}");
+}

@@ -1,5 +1,6 @@
 //! The list of what a backend or an engine lacks, held against a problem and against what it says.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use backends::Support as KernelSupport;
@@ -40,7 +41,7 @@ impl Lacking {
                 .collect(),
             Self::Forms(support) => {
                 let functions = !support.functions && !problem.model.functions.is_empty();
-                let uses = harness::case::uses(&problem.model, |_| true);
+                let uses = harness::case::uses(&problem.model, &BTreeSet::new(), |_| true);
                 let forms = support.lacking().iter().filter(|lack| {
                     let has = |use_: &Use| lack.form.holds(use_) == Some(true);
                     uses.iter().any(|(spec, use_)| spec.name == lack.operator && has(use_))

@@ -1,5 +1,7 @@
 //! A problem: a model with inputs, and a name to speak of it.
 
+use std::collections::BTreeSet;
+
 use harness::case;
 use ir::{DTypes, NodeKind, Operation, Tensor, Type, Value};
 use ops::{Graph, Model, Op};
@@ -50,7 +52,7 @@ impl Problem {
 
     /// The dtypes of all its values.
     pub fn dtypes(&self) -> DTypes {
-        case::dtypes(&self.model)
+        case::dtypes(&self.model, &BTreeSet::new())
     }
 
     /// The operators in it, each with the types of its operands, functions included.

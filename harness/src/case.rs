@@ -1,17 +1,17 @@
 //! A case: a model with inputs on which it is defined, made from a seed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use graphgen::{Forms, Policy, Settings, Use, Weights};
 use interp::Evaluation;
-use ir::{DType, Datum, NodeId, NodeKind, Stream, Tensor};
+use ir::{DType, Datum, Node, NodeId, NodeKind, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::external::External;
 use onnx::import::{Imported, Options, specialise};
 use onnx::program::Program;
 use onnx::violate::NotRefused;
-use ops::{Footprint, Model, Spec};
+use ops::{Footprint, Graph, Model, Op, Spec};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,8 @@ pub struct Case {
     pub forms: Vec<&'static str>,
     /// The operators that are written out in the model, before its program is.
     pub composites: Vec<forms::Placed>,
+    /// The nodes of the model that the program does not have: its operators are written out in them.
+    pub unseen: BTreeSet<NodeId>,
     /// The inputs, by name.
     pub inputs: Vec<(String, Tensor)>,
     /// Whether value search found values on which everything is defined.
@@ -70,6 +72,7 @@ impl Case {
             program: None,
             forms: Vec::new(),
             composites: Vec::new(),
+            unseen: BTreeSet::new(),
             inputs: Vec::new(),
             all_defined: true,
             open: 0.0,
@@ -388,7 +391,9 @@ fn written_in(
     let inputs: BTreeMap<String, Datum> = inputs.into_iter().map(|(name, t)| (name, t.into())).collect();
     let index = case.index;
     let read = |cause| CaseError::Form { index, forms: forms.clone(), cause };
-    let model = trace(&program, &inputs).map_err(read)?.model;
+    let imported = trace(&program, &inputs).map_err(read)?;
+    let unseen = imported.unseen();
+    let model = imported.model;
     let values = reference::bind(&model, &inputs).map_err(|why| read(onnx::Error::invalid("inputs", why)))?;
     let footprint = Footprint::of(&model).unwrap_or_default();
     let may_occur =
@@ -404,6 +409,7 @@ fn written_in(
         inputs: named(&model, values),
         footprint,
         model,
+        unseen,
         program: Some(program),
         forms,
         ..case.clone()
@@ -455,10 +461,19 @@ pub fn tensors(inputs: &[(String, Tensor)]) -> Vec<Tensor> {
     inputs.iter().map(|(_, t)| t.clone()).collect()
 }
 
-/// The dtypes of all values of a model, functions included.
-pub fn dtypes(model: &Model) -> ir::DTypes {
-    let graphs = model.functions.iter().map(|f| &f.body).chain([&model.graph]);
-    graphs.flat_map(|g| &g.nodes).flat_map(|n| &n.outputs).map(|t| t.dtype).collect()
+/// The dtypes of all values of a model, functions included, but for those of some nodes of the main graph.
+pub fn dtypes(model: &Model, unseen: &BTreeSet<NodeId>) -> ir::DTypes {
+    seen(model, unseen).flat_map(|(_, node)| &node.outputs).map(|ty| ty.dtype).collect()
+}
+
+/// The nodes of a model, each with the graph that it is in, functions included, but for some of the main graph.
+fn seen<'m>(
+    model: &'m Model,
+    unseen: &'m BTreeSet<NodeId>,
+) -> impl Iterator<Item = (&'m Graph, &'m Node<Op>)> {
+    let inside = model.functions.iter().flat_map(|f| f.body.nodes.iter().map(|node| (&f.body, node)));
+    let main = model.graph.iter().filter(|(id, _)| !unseen.contains(id));
+    inside.chain(main.map(|(_, node)| (&model.graph, node)))
 }
 
 /// Each operator of a model with the dtype of its first operand (or output), functions included.
@@ -473,11 +488,14 @@ pub fn operators(model: &Model) -> impl Iterator<Item = (&'static str, DType)> {
     })
 }
 
-/// How each operator of a model is used, functions included, as far as the operator is `wanted`.
-pub fn uses(model: &Model, wanted: impl Fn(&Spec) -> bool) -> Vec<(&'static Spec, Use)> {
-    let graphs = model.functions.iter().map(|f| &f.body).chain([&model.graph]);
+/// How each operator of a model is used, functions included, as far as the operator is `wanted`, but for some nodes of the main graph.
+pub fn uses(
+    model: &Model,
+    unseen: &BTreeSet<NodeId>,
+    wanted: impl Fn(&Spec) -> bool,
+) -> Vec<(&'static Spec, Use)> {
     let mut uses = Vec::new();
-    for (graph, node) in graphs.flat_map(|g| g.nodes.iter().map(move |n| (g, n))) {
+    for (graph, node) in seen(model, unseen) {
         let NodeKind::Operator(op) = &node.kind else { continue };
         let spec = op.spec();
         if wanted(spec) {

@@ -1,18 +1,19 @@
 //! An engine at an optimisation level, and what it can take.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use graphgen::Settings;
 use interp::{Profile, Tier};
-use ir::{DType, Interface, Tensor};
+use ir::{DType, Interface, NodeId, Tensor};
 use ops::Model;
 use oracles::differential::lacks;
 use oracles::metamorphic::Fidelity;
 use worker::protocol::WRITTEN;
 use worker::{self, Description, Engine, EngineError, Limits, Outcome, Pool, Run, Spec, Stage};
 
+use crate::hurry::Hurry;
 use crate::naming;
 use crate::reference::REFERENCE;
 use crate::support::Support;
@@ -50,6 +51,18 @@ pub struct Target {
     /// What it has, as far as is known.
     pub support: Arc<Support>,
     host: Arc<Host>,
+    asked: Asked,
+}
+
+/// How an engine is asked.
+#[derive(Clone)]
+enum Asked {
+    /// With all its time, where others were asked before.
+    Usually,
+    /// With little time, and nothing twice that has hung.
+    InAHurry(Arc<Hurry>),
+    /// With all its time, in a process that has run nothing yet.
+    Afresh,
 }
 
 /// Why a backend cannot be opened.
@@ -167,7 +180,7 @@ impl Target {
         let support = Arc::new(Support::stated(&engine, profile, description));
         let backend = naming::name(&engine, &description.engine);
         let tier = Arc::new(Tier::new(profile, description.accumulators().collect()));
-        Self { engine, backend, level, profile, tier, fidelity, support, host }
+        Self { engine, backend, level, profile, tier, fidelity, support, host, asked: Asked::Usually }
     }
 
     /// The levels of an engine that runs in this process.
@@ -245,7 +258,11 @@ impl Target {
     /// Runs a case as the engine answers it.
     fn ask(&self, case: &worker::Case<'_>) -> Result<Run, worker::WorkerError> {
         Ok(match &*self.host {
-            Host::Workers(pool) => pool.run(case)?,
+            Host::Workers(pool) => match &self.asked {
+                Asked::Usually => pool.run(case)?,
+                Asked::InAHurry(hurry) => hurry.run(pool, case)?,
+                Asked::Afresh => pool.run_afresh(case)?,
+            },
             Host::Here(here, _) => run_here(here, case),
         })
     }
@@ -338,6 +355,22 @@ impl Target {
         is_same
     }
 
+    /// The same for further questions about what hangs: it waits less, and what has hung it does not ask again.
+    #[must_use]
+    pub fn in_a_hurry(&self) -> Self {
+        let asked = match &self.asked {
+            Asked::InAHurry(_) => self.asked.clone(),
+            Asked::Usually | Asked::Afresh => Asked::InAHurry(Arc::default()),
+        };
+        Self { asked, ..self.clone() }
+    }
+
+    /// The same where each question is asked in a process of its own, with all its time.
+    #[must_use]
+    pub fn afresh(&self) -> Self {
+        Self { asked: Asked::Afresh, ..self.clone() }
+    }
+
     /// The levels below this one, from the unoptimised one upwards.
     pub fn below(&self) -> Vec<Self> {
         let levels = self.description().levels.iter();
@@ -361,9 +394,9 @@ impl Target {
         self.support.narrow(settings)
     }
 
-    /// What the model needs and the engine lacks, if anything.
-    pub fn lacks(&self, model: &Model) -> Option<String> {
-        self.support.lacks(model)
+    /// What a model needs and the engine lacks, if anything; of its nodes the engine does not see some.
+    pub fn lacks(&self, model: &Model, unseen: &BTreeSet<NodeId>) -> Option<String> {
+        self.support.lacks(model, unseen)
     }
 }
 

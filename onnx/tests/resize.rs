@@ -1,6 +1,6 @@
 //! Resize and Upsample, written out, give what ONNX's formulas say.
 
-use ir::{DType, Tensor, Type};
+use ir::{DType, NodeId, NodeKind, Operation, Tensor, Type};
 use onnxsmith_onnx::Error;
 use onnxsmith_onnx::import::{Imported, Options, specialise};
 use onnxsmith_onnx::program::Program;
@@ -37,6 +37,27 @@ const LINEAR: &str = "mode = \"linear\"";
 fn is_near(found: &[f64], wanted: &[f64]) {
     let is_near = found.len() == wanted.len() && found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-6);
     assert!(is_near, "{found:?} instead of {wanted:?}");
+}
+
+#[test]
+fn what_it_is_written_out_in_is_seen_by_nobody_else() {
+    let nodes = format!("{} a = Neg(y) b = Abs(a)", to(4, LINEAR));
+    let text =
+        format!("<ir_version: 8, opset_import: [\"\" : 18]>\nm (float[1, 2] x) => (b) {{ {nodes} }}\n");
+    let program = Program::from_text(&text).expect("a program");
+    let imported = specialise(&program, &Options::default()).expect("it is read");
+    let (graph, unseen) = (&imported.model.graph, imported.unseen());
+    let seen: Vec<&str> = graph
+        .iter()
+        .filter(|(id, _)| !unseen.contains(id))
+        .filter_map(|(_, node)| match &node.kind {
+            NodeKind::Operator(op) => Some(op.name()),
+            NodeKind::Variable { .. } | NodeKind::Constant(_) | NodeKind::Call(_) => None,
+        })
+        .collect();
+    assert!(matches!(seen[..], [_, "Neg", "Abs"]), "its last node, whose result is read: {seen:?}");
+    let is_of_integers = |id: NodeId| graph.node(id).outputs.iter().any(|ty| ty.dtype == DType::I64);
+    assert!(unseen.len() > 3 && unseen.iter().any(|&id| is_of_integers(id)), "{unseen:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use ir::{DType, Type};
 use serde::{Deserialize, Serialize};
+use worker::Fault;
 
 use crate::verdict::Finding;
 
@@ -52,6 +53,13 @@ pub enum ErrorShape {
     Slight,
     /// Beyond that: another value.
     Gross,
+}
+
+impl Symptom {
+    /// Whether the engine did not answer in time.
+    pub fn is_hang(&self) -> bool {
+        matches!(self, Self::Fault { kind, .. } if *kind == Fault::Timeout.kind())
+    }
 }
 
 impl ErrorShape {

@@ -80,6 +80,10 @@ pub(crate) fn named(
     };
     Ok(match named {
         Some(named) => Found::named(finding, named),
+        // Alone it hung with little time, and not with all of it.
+        None if alone.is_some() && finding.symptom.is_hang() => {
+            Found::unreduced(Finding { culprit: None, ..finding }, None)
+        }
         None => Found::unreduced(finding, alone),
     })
 }
@@ -124,6 +128,8 @@ impl Suspect<'_> {
         exam: &Exam<'_>,
         stop: Stop<'_>,
     ) -> Result<Peeled, AskError> {
+        let is_hang = matches!(&verdict, Verdict::Bug(finding) if finding.symptom.is_hang());
+        let target = &if is_hang { target.in_a_hurry() } else { target.clone() };
         let Accused { verdict, alone, node } = self.concluded(target, all_defined, verdict, exam)?;
         let Verdict::Bug(finding) = verdict else { return Ok(Peeled::Nothing(verdict)) };
         let is_told = finding.is_consequence();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ir::{Datum, Kind, Tensor};
 
@@ -71,6 +71,14 @@ impl Worker {
         let again = self.run_once(case)?;
         let late_fault = if again.has_fault_like(fault) { None } else { Some(fault.clone()) };
         Ok(Run { late_fault, ..again })
+    }
+
+    /// Runs a case as [`Worker::run`] does, where it may take this long.
+    pub fn run_within(&mut self, timeout: Duration, case: &Case) -> Result<Run, WorkerError> {
+        let usual = std::mem::replace(&mut self.limits.timeout, timeout);
+        let ran = self.run(case);
+        self.limits.timeout = usual;
+        ran
     }
 
     /// Runs cases, one after the other, each as [`Worker::run`] does. Small ones are sent together, so that parent and worker
@@ -269,9 +277,19 @@ impl Pool {
         &self.spec
     }
 
+    /// How long a case may take.
+    pub fn timeout(&self) -> Duration {
+        self.limits.timeout
+    }
+
     /// Runs a case on an idle worker, or a new one.
     pub fn run(&self, case: &Case) -> Result<Run, WorkerError> {
-        let run = self.on_worker(|worker| worker.run(case))?;
+        self.run_within(self.limits.timeout, case)
+    }
+
+    /// Runs a case on an idle worker, or a new one, where it may take this long.
+    pub fn run_within(&self, timeout: Duration, case: &Case) -> Result<Run, WorkerError> {
+        let run = self.on_worker(|worker| worker.run_within(timeout, case))?;
         run.late_fault.iter().for_each(|fault| self.count_late(fault));
         Ok(run)
     }
@@ -296,6 +314,11 @@ impl Pool {
         self.spent().engine_seconds += worker.take_engine_seconds();
         self.idle().push(worker);
         ran
+    }
+
+    /// Runs a case in a process of its own: a fault there is the case's, and need not be shown twice.
+    pub fn run_afresh(&self, case: &Case) -> Result<Run, WorkerError> {
+        self.run_apart(self.limits.threads, case)
     }
 
     /// Runs a case in a process of its own, which may use this many threads.

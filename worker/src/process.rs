@@ -123,10 +123,11 @@ impl Process {
                 return asked;
             }
         }
-        let time = limits.timeout.saturating_mul(asked.sent as u32);
-        let answered = self.timed(time, |process| {
+        let answered = self.timed(limits.timeout, |process| {
             process.send()?;
             for (id, case) in (first_id..).zip(&cases[..asked.sent]) {
+                // The time of a case begins when the one before has its answer.
+                process.give(limits.timeout);
                 let answer = process.receive(limits.reply_bytes)?;
                 check(&answer.0, &answer.1, id, case)?;
                 let is_panic = matches!(answer.0, Reply::Panicked { .. });
@@ -179,13 +180,18 @@ impl Process {
         time: Duration,
         run: impl FnOnce(&mut Self) -> Result<T, FrameError>,
     ) -> Result<T, FrameError> {
+        self.give(time);
+        let done = run(self);
+        // A process that was killed right after its answer is dead all the same.
+        if self.watchdog.disarm() { done } else { Err(FrameError::Closed) }
+    }
+
+    /// From now on it has this long.
+    fn give(&mut self, time: Duration) {
         self.watchdog.arm(time);
         let patience = Instant::now().checked_add(time.saturating_add(SLACK));
         self.stdin.until(patience);
         self.stdout.get_mut().until(patience);
-        let done = run(self);
-        // A process that was killed right after its answer is dead all the same.
-        if self.watchdog.disarm() { done } else { Err(FrameError::Closed) }
     }
 
     fn send(&mut self) -> Result<(), FrameError> {

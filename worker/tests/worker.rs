@@ -300,9 +300,10 @@ fn a_case_that_hangs_keeps_no_other_from_its_answer() {
     let mut worker = Worker::start(spec("echo"), impatient()).unwrap();
     let runs = run_all(&mut worker, &["echo", "hang", "run"], 1);
     assert_eq!(words(&runs), ["outputs", "timeout", "rejected"]);
-    // It hangs twice: with the others and alone.
+    // It hangs twice: with the others and alone. Each time it has the time of one case.
     let told: f64 = runs.iter().map(|run| run.engine_seconds).sum();
-    assert!(worker.take_engine_seconds() > 1.5 * told, "{runs:?}");
+    let hung = worker.take_engine_seconds() / told;
+    assert!((1.5..3.0).contains(&hung), "{hung}: {runs:?}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! The answer to a case by the reference, and what a campaign calls what is wrong with it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use interp::{Evaluation, Taps};
-use ir::{Datum, Interface, Tensor};
+use ir::{Datum, Interface, NodeId, Tensor};
 use onnx::case::NamedDatum;
 use onnx::import::{Imported, Options, specialise};
 use onnx::program::Program;
@@ -25,6 +25,8 @@ use triage::peel::Peeled;
 /// A model with inputs, and what is right.
 pub(crate) struct Reference {
     model: Model,
+    /// The nodes of it that the target does not see.
+    unseen: BTreeSet<NodeId>,
     inputs: Vec<Tensor>,
     /// The program that the target got.
     pub(super) written: Written,
@@ -44,13 +46,14 @@ pub(crate) fn refer(
     let program = decode("model", model).and_then(Program::read).map_err(|e| unusable(&e))?;
     let options = Options { known_inputs: &known, ..Options::default() };
     let imported = specialise(&program, &options).map_err(|e| unusable(&e))?;
+    let unseen = imported.unseen();
     let Imported { model, interface, is_specialised, .. } = imported;
     reference::affordable(&model).map_err(|why| Judgement::new(Result::NoReference, why))?;
     let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Result::Broken, why))?;
     let evaluation = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs)
         .map_err(|e| Judgement::new(Result::Broken, e.to_string()))?;
     let written = Written { program, interface };
-    Ok(Reference { model, inputs, written, is_specialised, evaluation })
+    Ok(Reference { model, unseen, inputs, written, is_specialised, evaluation })
 }
 
 impl Reference {
@@ -148,7 +151,7 @@ impl Reference {
         let judged = judge(&target.backend, &target.level, outcome, expected);
         if let Verdict::Bug(finding) = &judged
             && !matches!(finding.symptom, Symptom::Fault { .. })
-            && let Some(why) = target.lacks(&self.model)
+            && let Some(why) = target.lacks(&self.model, &self.unseen)
         {
             return Ok(Verdict::Incomparable(Why::Widened(why)));
         }

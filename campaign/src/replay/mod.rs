@@ -266,7 +266,7 @@ fn verdict(verdict: &Verdict) -> Judgement {
         }
         Verdict::Bug(finding) => {
             let result = match &finding.symptom {
-                Symptom::Fault { kind, .. } if kind == "timeout" => Result::Timeout,
+                symptom if symptom.is_hang() => Result::Timeout,
                 Symptom::Fault { .. } => Result::Crash,
                 Symptom::Rejected { .. } => Result::Rejected,
                 Symptom::Accepted { .. } => Result::Accepted,

@@ -19,6 +19,7 @@ pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profi
         program: None,
         forms: Vec::new(),
         composites: Vec::new(),
+        unseen: std::collections::BTreeSet::new(),
         inputs: case::named(&model, inputs),
         model,
         all_defined: true,

@@ -74,7 +74,7 @@ impl Wanted {
             let mut settings = self.settings.clone();
             settings.opset = self.opset(stream)?;
             let generated = graphgen::generate(&settings, &Weights, stream.child("structure"));
-            let (_, use_) = case::uses(&generated.model, |_| true).pop()?;
+            let (_, use_) = case::uses(&generated.model, &BTreeSet::new(), |_| true).pop()?;
             if self.form.holds(&use_) != Some(true) {
                 return None;
             }
@@ -216,7 +216,7 @@ impl<'t> Runner<'t> {
 /// All uses of a case, of which the engine said the same.
 fn all(case: &Case, said: Option<&String>) -> Vec<(&'static Spec, Tried)> {
     let tried = |(spec, use_)| (spec, Tried { use_, said: said.cloned() });
-    case::uses(&case.model, |_| true).into_iter().map(tried).collect()
+    case::uses(&case.model, &case.unseen, |_| true).into_iter().map(tried).collect()
 }
 
 /// A model of one Relu.

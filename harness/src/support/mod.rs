@@ -5,12 +5,12 @@
 
 pub mod file;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use graphgen::support::text;
 use graphgen::{Form, Refused, Settings};
 use interp::Profile;
-use ir::{DType, DTypes};
+use ir::{DType, DTypes, NodeId};
 use ops::Model;
 use worker::Description;
 
@@ -128,16 +128,17 @@ impl Support {
         settings
     }
 
-    /// What the model needs and the engine lacks, if anything.
-    pub fn lacks(&self, model: &Model) -> Option<String> {
+    /// What a model needs and the engine lacks, if anything; of its nodes the engine does not see some, as their operators are
+    /// written out where they are read.
+    pub fn lacks(&self, model: &Model, unseen: &BTreeSet<NodeId>) -> Option<String> {
         let Self { engine, .. } = self;
         if !self.functions && !model.functions.is_empty() {
             return Some(format!("{engine} was found to lack functions"));
         }
-        if let Some(dtype) = case::dtypes(model).iter().find(|&d| !self.dtypes.contains(d)) {
+        if let Some(dtype) = case::dtypes(model, unseen).iter().find(|&d| !self.dtypes.contains(d)) {
             return Some(format!("{engine} does not compute in {dtype}"));
         }
-        let known = case::uses(model, |spec| self.refused.knows(spec.name));
+        let known = case::uses(model, unseen, |spec| self.refused.knows(spec.name));
         known.into_iter().find_map(|(spec, use_)| {
             let form = self.refused.refuses(spec.name, &use_)?;
             Some(format!("{engine} was found to lack {}: {}", spec.name, text::sentence(form, spec)))

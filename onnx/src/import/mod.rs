@@ -93,7 +93,7 @@ mod walk;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::validate::{Fault, Invalid};
-use ir::{DType, Datum, Interface, Kind, NodeKind, Tensor, Type};
+use ir::{DType, Datum, Interface, Kind, NodeId, NodeKind, Tensor, Type};
 use ops::{Model, Reject};
 
 pub(crate) use context::domain;
@@ -186,6 +186,19 @@ pub struct Imported {
     /// Whether something was written out or read from values, or a size was not said: then the program says more than the
     /// model.
     pub is_specialised: bool,
+}
+
+impl Imported {
+    /// The nodes that only this program knows of: an operator of the program is written out in them, and nothing else reads what
+    /// they give.
+    pub fn unseen(&self) -> BTreeSet<NodeId> {
+        let graph = &self.model.graph;
+        let is_inner = |id: NodeId| self.origins[id.index()].is_inner;
+        let outside = graph.iter().filter(|(id, _)| !is_inner(*id)).flat_map(|(_, node)| node.uses());
+        let read: BTreeSet<NodeId> =
+            outside.chain(graph.outputs.iter().map(|output| output.value)).map(|value| value.node).collect();
+        graph.iter().map(|(id, _)| id).filter(|id| is_inner(*id) && !read.contains(id)).collect()
+    }
 }
 
 /// The model of a message: [`specialise`] for its program. Whoever has no more use for the message reads the

@@ -34,13 +34,15 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
         ("", op_type, _) if strings::takes(walk, node, op_type) => {
             let written = Written { node, attributes: &attributes };
             forms::check(walk, &written)?;
-            strings::apply(walk, &written)
+            walk.written_out(|walk| strings::apply(walk, &written))
         }
         ("", op_type, declared) => match old::form(op_type, declared).or_else(|| form(op_type)) {
             Some(form) => {
                 let written = Written { node, attributes: &attributes };
                 forms::check(walk, &written)?;
-                form(walk, &written)
+                // What is an operator of ours in another opset, or runs bodies, has the same nodes in the program.
+                let is_inner = ops::find(op_type).is_none() && node.bodies().next().is_none();
+                if is_inner { walk.written_out(|walk| form(walk, &written)) } else { form(walk, &written) }
             }
             None => operator::read(walk, node, &attributes),
         },
@@ -51,7 +53,7 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
                     Error::unsupported(what, "this program does not have it")
                 })?;
                 walk.context.is_written_out = true;
-                form(walk, &Written { node, attributes: &attributes })
+                walk.written_out(|walk| form(walk, &Written { node, attributes: &attributes }))
             }
             None => Err(Error::unsupported(
                 format!("operator {domain}.{op_type}"),

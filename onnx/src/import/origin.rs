@@ -10,6 +10,8 @@ pub struct Origin {
     /// The position of the program's node in the innermost of them. Initializers have that of the node whose body they
     /// are in.
     pub node: usize,
+    /// Whether it is one of those that an operator of the program is written out in.
+    pub is_inner: bool,
 }
 
 /// Bodies inside each other, the outermost first. None is the main graph.

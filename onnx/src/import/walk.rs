@@ -38,6 +38,8 @@ pub(super) struct Walk<'p, 'c> {
     path: Path,
     /// The node of the program that is being added, by its position in its body.
     at: usize,
+    /// Whether that node is being written out in others.
+    is_inner: bool,
 }
 
 /// A graph that is made.
@@ -58,6 +60,7 @@ impl<'p, 'c> Walk<'p, 'c> {
             origins: Vec::new(),
             path: Path::default(),
             at: 0,
+            is_inner: false,
         }
     }
 
@@ -162,6 +165,17 @@ impl<'p, 'c> Walk<'p, 'c> {
         Ok(())
     }
 
+    /// Adds the nodes that a node of the program is written out in.
+    pub(super) fn written_out(
+        &mut self,
+        add: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.is_inner = true;
+        let added = add(self);
+        self.is_inner = false;
+        added
+    }
+
     /// Adds a node.
     pub(super) fn push(
         &mut self,
@@ -187,7 +201,7 @@ impl<'p, 'c> Walk<'p, 'c> {
         }
         // Positions are told apart in one graph only.
         self.positions.push(position.filter(|_| self.path.is_empty()));
-        self.origins.push(Origin { path: self.path.clone(), node: self.at });
+        self.origins.push(Origin { path: self.path.clone(), node: self.at, is_inner: self.is_inner });
         let id = self.graph.push(kind, inputs, outputs);
         self.graph.give(id, given);
         self.knowledge.note_types(&self.graph, id);

@@ -76,7 +76,7 @@ fn answer(
 ) -> Result<Answer, AskError> {
     let (target, Subject { model, inputs }) = (question.target, &form.subject);
     let check = check(relation);
-    if let Some(why) = target.lacks(model) {
+    if let Some(why) = target.lacks(model, &BTreeSet::new()) {
         let verdict = Some(Verdict::Incomparable(Why::Unsupported(why)));
         return Ok(Answer { verdict, ..Answer::inapplicable(check) });
     }

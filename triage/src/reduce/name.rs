@@ -49,9 +49,8 @@ const COSTLY_TRIES: u64 = 8;
 impl Start {
     fn tries(self, symptom: &Symptom) -> u64 {
         match (symptom, self) {
-            (Symptom::Fault { kind, .. }, _) if ["timeout", "memory"].contains(&kind.as_str()) => {
-                COSTLY_TRIES
-            }
+            (Symptom::Fault { kind, .. }, _) if kind == "memory" => COSTLY_TRIES,
+            (symptom, _) if symptom.is_hang() => COSTLY_TRIES,
             (_, Self::Operator) => OPERATOR_TRIES,
             (_, Self::Graph) => GRAPH_TRIES,
         }
@@ -88,8 +87,8 @@ pub(crate) struct Named {
     pub(crate) tries: u64,
 }
 
-/// What a problem's finding on a target is called. `None` where it has none by itself, or where an operator of a graph fails
-/// alone in the same way.
+/// What a problem's finding on a target is called. `None` where it has none by itself, where an operator of a graph fails
+/// alone in the same way, or where what hung with little time does not with all of it.
 pub(crate) fn name(
     target: &Target,
     problem: &Problem,
@@ -98,7 +97,10 @@ pub(crate) fn name(
 ) -> Result<Option<Named>, AskError> {
     let kin = Kin { target, start, wanted: None, memory: Mutex::default() };
     let Ran::Shown(first, tame) = kin.run(problem)? else { return Ok(None) };
-    let kin = Kin { wanted: Some((first.finding.symptom.clone(), tame)), ..kin };
+    let wanted = Some((first.finding.symptom.clone(), tame));
+    let is_hang = first.finding.symptom.is_hang();
+    let hurried = is_hang.then(|| target.in_a_hurry());
+    let kin = Kin { wanted: wanted.clone(), target: hurried.as_ref().unwrap_or(target), ..kin };
     let tries = start.tries(&first.finding.symptom);
     let budget = Budget { time: Duration::MAX, tries, jobs: 1 };
     let finding = first.finding.clone();
@@ -109,6 +111,12 @@ pub(crate) fn name(
         return Err(AskError::Stopped);
     }
     let (shown, tries) = (driver.best, driver.tries);
+    if is_hang {
+        let afresh = Kin { target: &target.afresh(), start, wanted, memory: Mutex::default() };
+        if afresh.of(&shown.problem)?.is_none() {
+            return Ok(None);
+        }
+    }
     let core = core(&shown.problem, shown.finding.symptom.clone());
     Ok(core.map(|core| Named { core, first: finding, shown, tries }))
 }
