@@ -34,12 +34,12 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let mut inputs =
         vec![Port { value: iteration, declared: counted }, Port { value: on, declared: unnamed(&truth) }];
     let mut outputs = vec![port(goes_on, &truth, choices)];
-    let (mut first, mut results, mut piled, mut picks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut first, mut results, mut piles, mut picks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut nodes, mut last) = (segment.nodes, Vec::new());
     let only =
         choices.random_bool(0.5).then(|| Only { iteration, which: choices.random_range(0..iterations) });
     for Given { outside, inside, ty } in &segment.given {
-        if choices.random_bool(0.6) {
+        if choices.random_bool(0.6) || !piled(ty, 0, iterations).is_countable() {
             first.push(Some(any(&mut draft, at, ty, choices)));
             let around = draft.fresh("around", ty.clone());
             inputs.push(port(around, ty, choices));
@@ -52,11 +52,11 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
             let from = only.filter(|_| piece.is_some()).map(|only| only.which);
             let from = from.unwrap_or_else(|| choices.random_range(0..iterations));
             let (pile, pick) = pick(&mut draft, *outside, ty, 0, Piece { from, of: iterations }, choices);
-            piled.push((pile, piece.unwrap_or(*inside), ty.clone()));
+            piles.push((pile, piece.unwrap_or(*inside), ty.clone()));
             picks.push(pick);
         }
     }
-    for (pile, inside, ty) in piled {
+    for (pile, inside, ty) in piles {
         outputs.push(port(inside, &ty, choices));
         results.push(Some(pile));
     }
@@ -130,6 +130,13 @@ pub(crate) struct Piece {
     pub(crate) of: i64,
 }
 
+/// The type of so many pieces that pile up along an axis. Of empty ones it may have parts that nobody can count.
+pub(crate) fn piled(ty: &Type, axis: usize, of: i64) -> Type {
+    let mut all = ty.clone();
+    all.shape.insert(axis, of);
+    all
+}
+
 /// A new value for pieces that pile up along an axis, and the node that takes one of them for a value.
 pub(crate) fn pick(
     draft: &mut Draft,
@@ -139,9 +146,7 @@ pub(crate) fn pick(
     Piece { from, of }: Piece,
     choices: &mut Choices,
 ) -> (ValueId, Node) {
-    let mut all = ty.clone();
-    all.shape.insert(axis, of);
-    let pile = draft.fresh("pile", all);
+    let pile = draft.fresh("pile", piled(ty, axis, of));
     let which = if choices.random_bool(0.5) { from } else { from - of };
     let which = draft.constant("which", &int64(&[], &[which]));
     let node = Node::new("Gather", vec![Some(pile), Some(which)], vec![Some(outside)]);

@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use crate::draft::{Draft, spec};
-use crate::repeat::{Piece, pick};
+use crate::repeat::{Piece, pick, piled};
 use crate::segment::{Given, any, body, cut, holding, is_allowed, port};
 
 /// The most slices.
@@ -94,9 +94,9 @@ fn beside_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     slice_type.shape.remove(scanned.axis);
     let slice = draft.fresh("slice", slice_type.clone());
     let (mut first, mut results, mut inputs, mut outputs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut piled, mut picks, mut axes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut piles, mut picks, mut axes) = (Vec::new(), Vec::new(), Vec::new());
     for Given { outside, inside, ty } in &segment.given {
-        if choices.random_bool(0.5) {
+        if choices.random_bool(0.5) || !piled(ty, 0, slices).is_countable() {
             first.push(Some(any(&mut draft, at, ty, choices)));
             let around = draft.fresh("around", ty.clone());
             inputs.push(port(around, ty, choices));
@@ -107,11 +107,11 @@ fn beside_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
             let piece = Piece { from: choices.random_range(0..slices), of: slices };
             let (pile, pick) = pick(&mut draft, *outside, ty, axis, piece, choices);
             axes.push(axis as i64);
-            piled.push((pile, port(*inside, ty, choices)));
+            piles.push((pile, port(*inside, ty, choices)));
             picks.push(pick);
         }
     }
-    for (pile, port) in piled {
+    for (pile, port) in piles {
         outputs.push(port);
         results.push(Some(pile));
     }
