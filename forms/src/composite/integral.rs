@@ -31,6 +31,11 @@ fn zero_point(p: &mut Piece<'_>, dtype: DType) {
     }
 }
 
+/// The dtype of a result: mostly that of the first operand, as in the models of the world.
+fn result(p: &mut Piece<'_>, first: DType) -> Option<DType> {
+    if p.chance(0.7) { Some(first) } else { p.other_dtype(BYTES) }
+}
+
 fn mat_mul_integer(p: &mut Piece<'_>) -> Option<()> {
     let (a, b) = (p.dtype()?, p.other_dtype(BYTES)?);
     let batch: Vec<i64> = if p.chance(0.4) { vec![p.size(1..=3)] } else { Vec::new() };
@@ -65,7 +70,7 @@ fn q_linear_mat_mul(p: &mut Piece<'_>) -> Option<()> {
     scaled(p, a);
     p.of(b, &[inner, columns]);
     scaled(p, b);
-    let y = p.other_dtype(BYTES)?;
+    let y = result(p, a)?;
     scaled(p, y);
     Some(())
 }
@@ -77,7 +82,7 @@ fn q_linear_conv(p: &mut Piece<'_>) -> Option<()> {
     scaled(p, x);
     p.of(w, &[filters, channels, kernel, kernel]);
     scaled(p, w);
-    let y = p.other_dtype(BYTES)?;
+    let y = result(p, x)?;
     scaled(p, y);
     p.perhaps(0.4, DType::I32, &[filters]);
     if p.chance(0.4) {
