@@ -376,7 +376,7 @@ fn a_fault_in_what_is_said_in_other_words_is_blamed_on_these() {
     let all: [(&str, Wrong); 5] = [
         ("sizes", sizes),
         ("value_info", types),
-        ("parameter", parameters),
+        ("parameter of Reshape", parameters),
         ("default", defaults),
         ("Constant", constants),
     ];
@@ -385,7 +385,10 @@ fn a_fault_in_what_is_said_in_other_words_is_blamed_on_these() {
         let (reduced, operators, _) = reduced(wrong, WORDS, &[("x", x.clone().into())]);
         assert!(reduced.signature.contains(&format!("| form {form} ")), "{form}: {}", reduced.signature);
         assert!(operators.contains(&"Abs".to_owned()), "{form}: {operators:?}");
-        assert!(form == "parameter" || !operators.contains(&"Concat".to_owned()), "{form}: {operators:?}");
+        assert!(
+            form.starts_with("parameter") || !operators.contains(&"Concat".to_owned()),
+            "{form}: {operators:?}"
+        );
     }
 }
 

@@ -18,14 +18,15 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use interp::{Limits, Profile};
-use ir::{NodeId, NodeKind, Tensor, Type};
+use ir::{Datum, NodeId, NodeKind, Tensor, Type};
+use onnx::program::Program;
 use ops::{Graph, Model, Op};
 use oracles::{Culprit, Finding, Symptom, Verdict, Why, differential};
 use worker::{Outcome, WorkerError};
 
 use crate::allowance::Exam;
 use crate::composite::{Composite, composites};
-use crate::forms::{self, Forms, Led, Written};
+use crate::forms::{self, Form, Forms, Led, Written};
 use crate::reduce::Problem;
 use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case::{self, tensors};
@@ -226,14 +227,15 @@ impl<'a> Suspect<'a> {
             }
         }
         let mut inside = None;
-        for (form, without) in Forms::of(program, &inputs).undone() {
-            let onnx = onnx::encode(&without.write());
-            let trial = forms::lead(&without, &inputs)
-                .ok()
-                .and_then(|led| Trial::written(led.model, led.inputs, onnx, led.interface, self.profile));
-            if !shows(target, finding, trial)? {
+        let forms = Forms::of(program, &inputs);
+        for (form, without) in forms.undone() {
+            if !shows(target, finding, self.trial_of(&without, &inputs))? {
+                let mut name = form.name().to_owned();
+                if form == Form::Parameters {
+                    name += &self.parameter_of(target, finding, &forms, &inputs)?;
+                }
                 // A form has no dtype, but what comes out of it has.
-                let culprit = Culprit::new(form.name(), &[self.seen(finding)], false);
+                let culprit = Culprit::new(&name, &[self.seen(finding)], false);
                 return Ok(Blamed { culprit: Some(culprit), ..Blamed::default() });
             }
             if form.has_body() {
@@ -248,6 +250,30 @@ impl<'a> Suspect<'a> {
             }
             None => Ok(Blamed::default()),
         }
+    }
+
+    /// Of which operator the computed operands are to blame: ` of ` and its name, if they are those of one.
+    fn parameter_of(
+        &self,
+        target: &Target,
+        finding: &Finding,
+        forms: &Forms<'_>,
+        inputs: &BTreeMap<String, Datum>,
+    ) -> Result<String, WorkerError> {
+        let all = forms.parameters();
+        for (name, without) in &all {
+            if all.len() == 1 || !shows(target, finding, self.trial_of(without, inputs))? {
+                return Ok(format!(" of {name}"));
+            }
+        }
+        Ok(String::new())
+    }
+
+    /// Another program for the same inputs.
+    fn trial_of(&self, program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Trial> {
+        let onnx = onnx::encode(&program.write());
+        let led = forms::lead(program, inputs).ok()?;
+        Trial::written(led.model, led.inputs, onnx, led.interface, self.profile)
     }
 
     /// The type of the output that is off, or of the first.

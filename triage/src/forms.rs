@@ -133,6 +133,17 @@ impl<'p> Forms<'p> {
         all
     }
 
+    /// For each operator that has computed operands where this program has attributes, its name and the program with constants
+    /// for these.
+    pub(crate) fn parameters(&self) -> Vec<(String, Program)> {
+        let nodes: BTreeSet<usize> = self.program.open_parameters().iter().map(|&(at, ..)| at).collect();
+        let without = |at: usize| {
+            let name = self.program.main.body.nodes[at].rest.op_type().to_owned();
+            Some((name, with_parameters_of(self.program, self.inputs, &|other| other == at)?))
+        };
+        nodes.into_iter().filter_map(without).collect()
+    }
+
     /// The program with fewer iterations of each loop: none, one, half of them, all but one.
     pub(crate) fn fewer_iterations(&self) -> Vec<Program> {
         let mut all = Vec::new();
@@ -247,7 +258,17 @@ fn with_types(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Pro
 
 /// The program with constants for all operands that this program has as attributes.
 fn with_parameters(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Program> {
-    let open = program.open_parameters();
+    with_parameters_of(program, inputs, &|_| true)
+}
+
+/// The same for those of some nodes of the main graph.
+fn with_parameters_of(
+    program: &Program,
+    inputs: &BTreeMap<String, Datum>,
+    is_meant: &dyn Fn(usize) -> bool,
+) -> Option<Program> {
+    let mut open = program.open_parameters();
+    open.retain(|&(at, ..)| is_meant(at));
     if open.is_empty() {
         return None;
     }
