@@ -7,7 +7,7 @@
 //! hardly more of the outputs is undecidable than on plain values: by the tightest profile always, by the one that promises least
 //! in most cases. The others are for what that one may leave open, such as NaN in a maximum: it is tried on all who promise more.
 
-use std::cell::LazyCell;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use ir::{NodeId, Operation, Stream};
@@ -130,17 +130,17 @@ impl Moved {
 /// How much may be open on adversarial values: hardly more than on plain ones.
 struct Limits<'m> {
     model: &'m Model,
-    plain: Vec<(&'static Profile, LazyCell<f64, Box<dyn FnOnce() -> f64 + 'm>>)>,
+    plain: &'m Tensors,
+    /// Each with what it leaves open on plain values, once that was needed. The one that promises least comes first: where it leaves
+    /// little open, so do all others.
+    profiles: Vec<(&'static Profile, OnceCell<f64>)>,
 }
 
 impl<'m> Limits<'m> {
     fn new(model: &'m Model, plain: &'m Tensors, is_promised: bool) -> Self {
-        let profiles: &[_] = if is_promised { &[LEAST, &Profile::TIGHT] } else { &[&Profile::TIGHT] };
-        let open_on_plain = |&profile: &&'static Profile| {
-            let open: Box<dyn FnOnce() -> f64> = Box::new(move || open(model, plain, profile));
-            (profile, LazyCell::new(open))
-        };
-        Self { model, plain: profiles.iter().map(open_on_plain).collect() }
+        let least = is_promised.then_some(LEAST);
+        let profiles = least.into_iter().chain([&Profile::TIGHT]);
+        Self { model, plain, profiles: profiles.map(|profile| (profile, OnceCell::new())).collect() }
     }
 
     /// The values with as many of the plans as go: all, if hardly more is open with them, else those of each half that do.
@@ -163,13 +163,12 @@ impl<'m> Limits<'m> {
 
     /// Whether hardly more is open than on plain values.
     fn hold(&self, tensors: &Tensors) -> bool {
-        // The profile that promises least comes first: where it leaves little open, so do all others.
-        for (profile, plain) in &self.plain {
+        for (profile, on_plain) in &self.profiles {
             let share = open(self.model, tensors, profile);
             if share <= FEW {
                 return true;
             }
-            if share > **plain {
+            if share > *on_plain.get_or_init(|| open(self.model, self.plain, profile)) {
                 return false;
             }
         }
