@@ -1,10 +1,10 @@
 //! Asking further about what hangs, without waiting as long each time.
 //!
 //! Who is to blame for a model that hangs, and what is left of it when it is reduced, takes dozens of runs that hang too. Each would take
-//! all the time that a case may take, at each level of the engine. So they get less, and what has hung once is not asked again. What is
-//! found out so is asked once more at the end, with all its time.
+//! all the time that a case may take, at each level of the engine. So they get less, and what has hung once is not asked again, at no
+//! level. What is found out so is asked once more at the end, with all its time.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
@@ -18,36 +18,66 @@ const PART: u32 = 10;
 /// What is given at least, where a case may take as long: an engine that is busy loading does not hang.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// Little time, and what has not ended within it.
+/// What is known to hang at some level of an engine.
 #[derive(Default)]
-pub(crate) struct Hurry(Mutex<HashSet<u64>>);
+pub struct Hurry(Mutex<HashMap<u64, Hung>>);
+
+/// How long something has hung.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hung {
+    /// With little time.
+    Little,
+    /// With all of it.
+    All,
+}
 
 impl Hurry {
-    /// Runs a case, unless it is known to hang.
+    /// Runs a case with little time, unless it is known to hang.
     pub(crate) fn run(&self, pool: &Pool, case: &Case<'_>) -> Result<Run, WorkerError> {
         let content = content(case);
-        let hung = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if hung().contains(&content) {
-            let outcome = Outcome::Fault(Fault::Timeout);
-            let stderr = String::new();
-            return Ok(Run { outcome, engine_seconds: 0.0, wall_seconds: 0.0, stderr, late_fault: None });
+        if self.knows(content).is_some() {
+            return Ok(hung());
         }
         let ran = pool.run_within(given(pool.timeout()), case)?;
-        if ran.outcome == Outcome::Fault(Fault::Timeout) {
-            hung().insert(content);
+        Ok(self.note(content, Hung::Little, ran))
+    }
+
+    /// Runs a case with all its time in a process of its own, unless it is known to hang for so long.
+    pub(crate) fn run_afresh(&self, pool: &Pool, case: &Case<'_>) -> Result<Run, WorkerError> {
+        let content = content(case);
+        if self.knows(content) == Some(Hung::All) {
+            return Ok(hung());
         }
-        Ok(ran)
+        Ok(self.note(content, Hung::All, pool.run_afresh(case)?))
+    }
+
+    fn knows(&self, content: u64) -> Option<Hung> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&content).copied()
+    }
+
+    fn note(&self, content: u64, how_long: Hung, ran: Run) -> Run {
+        if ran.outcome == Outcome::Fault(Fault::Timeout) {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(content, how_long);
+        }
+        ran
     }
 }
 
+/// What is not asked again.
+fn hung() -> Run {
+    let outcome = Outcome::Fault(Fault::Timeout);
+    Run { outcome, engine_seconds: 0.0, wall_seconds: 0.0, stderr: String::new(), late_fault: None }
+}
+
 /// What a case gets of its usual time.
-fn given(usual: Duration) -> Duration {
+pub(crate) fn given(usual: Duration) -> Duration {
     (usual / PART).max(LEAST).min(usual)
 }
 
+/// What tells a case from others, at whatever level.
 fn content(case: &Case<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (case.level, case.model).hash(&mut hasher);
+    case.model.hash(&mut hasher);
     for (name, value) in case.inputs {
         name.hash(&mut hasher);
         value.tensors().for_each(|tensor| tensor.to_bytes().hash(&mut hasher));

@@ -29,7 +29,7 @@
 //! | [`mod@reference`] | the reference interpreter as an engine |
 //! | [`support`] | what an engine has, in memory and as a file |
 //! | [`probe`] | finding out which forms of operators a target lacks |
-//! | `hurry` | asking further about what hangs, without waiting as long each time |
+//! | [`hurry`] | asking further about what hangs, without waiting as long each time |
 //! | [`isolate`] | a model's operators alone, for all levels that fail on it |
 //! | [`footprint`] | what generated models take: operations and memory |
 //! | [`counts`] | adding what was counted by name |
@@ -37,7 +37,7 @@
 pub mod case;
 pub mod counts;
 pub mod footprint;
-mod hurry;
+pub mod hurry;
 pub mod invalid;
 pub mod isolate;
 pub mod naming;

@@ -13,7 +13,7 @@ use oracles::metamorphic::Fidelity;
 use worker::protocol::WRITTEN;
 use worker::{self, Description, Engine, EngineError, Limits, Outcome, Pool, Run, Spec, Stage};
 
-use crate::hurry::Hurry;
+use crate::hurry::{self, Hurry};
 use crate::naming;
 use crate::reference::REFERENCE;
 use crate::support::Support;
@@ -61,8 +61,8 @@ enum Asked {
     Usually,
     /// With little time, and nothing twice that has hung.
     InAHurry(Arc<Hurry>),
-    /// With all its time, in a process that has run nothing yet.
-    Afresh,
+    /// With all its time, in a process that has run nothing yet, and nothing twice that has hung so.
+    Afresh(Arc<Hurry>),
 }
 
 /// Why a backend cannot be opened.
@@ -228,7 +228,7 @@ impl Target {
         self.confirm_unsupported(ran, None, &case)
     }
 
-    /// Runs a case on several levels of one engine, one after the other.
+    /// Runs a case on several levels of one engine, one after the other. Once it hangs at one, the others get less time.
     pub fn run_all(
         levels: &[Self],
         onnx: &[u8],
@@ -261,7 +261,7 @@ impl Target {
             Host::Workers(pool) => match &self.asked {
                 Asked::Usually => pool.run(case)?,
                 Asked::InAHurry(hurry) => hurry.run(pool, case)?,
-                Asked::Afresh => pool.run_afresh(case)?,
+                Asked::Afresh(hurry) => hurry.run_afresh(pool, case)?,
             },
             Host::Here(here, _) => run_here(here, case),
         })
@@ -270,7 +270,7 @@ impl Target {
     /// Asks about several cases at once.
     fn ask_all(&self, cases: &[worker::Case<'_>]) -> Result<Vec<Run>, worker::WorkerError> {
         Ok(match &*self.host {
-            Host::Workers(pool) => pool.run_all(cases)?,
+            Host::Workers(pool) => pool.run_all(cases, hurry::given(pool.timeout()))?,
             Host::Here(here, _) => cases.iter().map(|case| run_here(here, case)).collect(),
         })
     }
@@ -355,20 +355,24 @@ impl Target {
         is_same
     }
 
-    /// The same for further questions about what hangs: it waits less, and what has hung it does not ask again.
+    /// The same for further questions about what hangs: it waits less, and does not ask what is known to hang.
     #[must_use]
-    pub fn in_a_hurry(&self) -> Self {
-        let asked = match &self.asked {
-            Asked::InAHurry(_) => self.asked.clone(),
-            Asked::Usually | Asked::Afresh => Asked::InAHurry(Arc::default()),
-        };
-        Self { asked, ..self.clone() }
+    pub fn in_a_hurry(&self, hurry: &Arc<Hurry>) -> Self {
+        Self { asked: Asked::InAHurry(Arc::clone(hurry)), ..self.clone() }
     }
 
     /// The same where each question is asked in a process of its own, with all its time.
     #[must_use]
-    pub fn afresh(&self) -> Self {
-        Self { asked: Asked::Afresh, ..self.clone() }
+    pub fn afresh(&self, hurry: &Arc<Hurry>) -> Self {
+        Self { asked: Asked::Afresh(Arc::clone(hurry)), ..self.clone() }
+    }
+
+    /// What it knows to hang, where it is in a hurry.
+    pub fn hurry(&self) -> Option<&Arc<Hurry>> {
+        match &self.asked {
+            Asked::Usually => None,
+            Asked::InAHurry(hurry) | Asked::Afresh(hurry) => Some(hurry),
+        }
     }
 
     /// The levels below this one, from the unoptimised one upwards.

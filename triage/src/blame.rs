@@ -16,6 +16,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use interp::{Limits, Profile};
 use ir::{Datum, NodeId, NodeKind, Tensor, Type};
@@ -30,6 +31,7 @@ use crate::forms::{self, Form, Forms, Led, Written};
 use crate::reduce::Problem;
 use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case::{self, tensors};
+use harness::hurry::Hurry;
 use harness::isolate::{Isolated, Trial};
 use harness::target::Target;
 
@@ -84,12 +86,15 @@ pub struct Suspect<'a> {
     /// The model taken apart, once that was needed; `None` within where that cannot be done.
     isolated: OnceCell<Option<Isolated>>,
     memory: Memory,
+    /// What of it is known to hang.
+    pub(crate) hurry: Arc<Hurry>,
 }
 
 impl<'a> Suspect<'a> {
     /// A valid model, inputs for it, and the accuracy that targets are held to.
     pub fn new(model: &'a Model, inputs: &'a [Tensor], profile: &'static Profile) -> Self {
-        Self { model, inputs, profile, program: None, isolated: OnceCell::new(), memory: Memory::default() }
+        let (isolated, memory, hurry) = (OnceCell::new(), Memory::default(), Arc::default());
+        Self { model, inputs, profile, program: None, isolated, memory, hurry }
     }
 
     /// This suspect, where targets get the program that leads to it.

@@ -129,7 +129,7 @@ impl Suspect<'_> {
         stop: Stop<'_>,
     ) -> Result<Peeled, AskError> {
         let is_hang = matches!(&verdict, Verdict::Bug(finding) if finding.symptom.is_hang());
-        let target = &if is_hang { target.in_a_hurry() } else { target.clone() };
+        let target = &if is_hang { target.in_a_hurry(&self.hurry) } else { target.clone() };
         let Accused { verdict, alone, node } = self.concluded(target, all_defined, verdict, exam)?;
         let Verdict::Bug(finding) = verdict else { return Ok(Peeled::Nothing(verdict)) };
         let is_told = finding.is_consequence();

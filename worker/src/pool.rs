@@ -82,11 +82,16 @@ impl Worker {
     }
 
     /// Runs cases, one after the other, each as [`Worker::run`] does. Small ones are sent together, so that parent and worker
-    /// wake each other less often. If something goes wrong among them, those without an answer run one by one.
-    pub fn run_all(&mut self, cases: &[Case]) -> Result<Vec<Run>, WorkerError> {
+    /// wake each other less often. If something goes wrong among them, those without an answer run one by one. Those after one
+    /// that hangs get less time.
+    pub fn run_all(&mut self, cases: &[Case], after_hang: Duration) -> Result<Vec<Run>, WorkerError> {
         let mut runs = Vec::with_capacity(cases.len());
         while runs.len() < cases.len() {
             let open = &cases[runs.len()..];
+            if runs.iter().any(has_hung) {
+                runs.push(self.run_within(after_hang, &open[0])?);
+                continue;
+            }
             let heard_of = open.iter().take_while(|case| self.unheard_of(case).is_none()).count();
             match &open[..heard_of.max(1)] {
                 [case] => runs.push(self.run(case)?),
@@ -96,24 +101,20 @@ impl Worker {
         Ok(runs)
     }
 
-    /// Runs as many of the cases as can be sent together.
+    /// Runs as many of the cases as can be sent together; up to one that hangs, or has another fault that may not be its own.
     fn run_together(&mut self, cases: &[Case]) -> Result<Vec<Run>, WorkerError> {
         let dead = self.bury();
-        let (mut runs, sent) = self.ask(cases)?;
-        // A panic is told of one case. Of another fault nobody knows which case it came of.
+        let mut runs = self.ask(cases)?;
+        // A panic is told of one case. Another fault may be what an earlier case left behind.
         let is_unsure = |run: &mut Run| match &run.outcome {
             Outcome::Fault(fault) => !matches!(fault, Fault::Panic { .. }),
             _ => false,
         };
-        let doubtful = runs.pop_if(is_unsure);
-        let answered = runs.len();
-        for case in &cases[answered..sent] {
-            runs.push(self.run(case)?);
-        }
-        if let Some(Run { outcome: Outcome::Fault(fault), .. }) = doubtful
-            && !runs[answered..].iter().any(|run| run.has_fault_like(&fault))
-        {
-            runs[answered].late_fault = Some(fault);
+        if let Some(Run { outcome: Outcome::Fault(fault), .. }) = runs.pop_if(is_unsure) {
+            let again = self.run(&cases[runs.len()])?;
+            let late_fault =
+                if again.has_fault_like(&fault) { again.late_fault.clone() } else { Some(fault) };
+            runs.push(Run { late_fault, ..again });
         }
         if dead.is_some() {
             runs[0].late_fault = dead;
@@ -147,16 +148,15 @@ impl Worker {
     }
 
     fn run_once(&mut self, case: &Case) -> Result<Run, WorkerError> {
-        let (mut runs, _) = self.ask(std::slice::from_ref(case))?;
-        Ok(runs.swap_remove(0))
+        Ok(self.ask(std::slice::from_ref(case))?.swap_remove(0))
     }
 
     /// The runs of some cases, from the first one to the last that was sent with it or the first that has no good answer,
-    /// which is a fault; at least one. And how many were sent.
-    fn ask(&mut self, cases: &[Case]) -> Result<(Vec<Run>, usize), WorkerError> {
+    /// which is a fault; at least one.
+    fn ask(&mut self, cases: &[Case]) -> Result<Vec<Run>, WorkerError> {
         let mut process = self.take_process()?;
         let started = Instant::now();
-        let Asked { sent, answers, failure } = process.run(cases, &self.limits);
+        let Asked { answers, failure, .. } = process.run(cases, &self.limits);
         let wall_seconds = started.elapsed().as_secs_f64();
         let (fault, stderr, process) = match failure {
             None => (None, process.stderr(), Some(process)),
@@ -179,7 +179,7 @@ impl Worker {
         self.engine_seconds += inside.clamp(0.0, wall_seconds);
         let is_worn = |run: &Run| self.limits.restart_after_panic && matches!(run.outcome, Outcome::Fault(_));
         self.process = process.filter(|_| !runs.iter().any(is_worn));
-        Ok((runs, sent))
+        Ok(runs)
     }
 
     /// The process, or a new one.
@@ -196,6 +196,10 @@ impl Worker {
     fn bury(&mut self) -> Option<Fault> {
         self.process.take_if(|p| p.has_ended()).map(|p| p.end(&FrameError::Closed).0)
     }
+}
+
+fn has_hung(run: &Run) -> bool {
+    run.outcome == Outcome::Fault(Fault::Timeout)
 }
 
 /// A new process, what its engine is, and the seconds that the engine took to load.
@@ -295,8 +299,8 @@ impl Pool {
     }
 
     /// Runs cases on one worker, as [`Worker::run_all`] does.
-    pub fn run_all(&self, cases: &[Case]) -> Result<Vec<Run>, WorkerError> {
-        let runs = self.on_worker(|worker| worker.run_all(cases))?;
+    pub fn run_all(&self, cases: &[Case], after_hang: Duration) -> Result<Vec<Run>, WorkerError> {
+        let runs = self.on_worker(|worker| worker.run_all(cases, after_hang))?;
         runs.iter().filter_map(|run| run.late_fault.as_ref()).for_each(|fault| self.count_late(fault));
         Ok(runs)
     }

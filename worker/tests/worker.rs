@@ -70,7 +70,8 @@ fn a_worker_is_sent_no_dtype_that_it_may_not_have_heard_of() {
     }
     assert_eq!(worker.process_id(), process);
     // Those of the first days are sent in any case.
-    let runs = worker.run_all(&[case(&few, &i4), case(&many, &f64), case(&[], &i4)]).unwrap();
+    let runs =
+        worker.run_all(&[case(&few, &i4), case(&many, &f64), case(&[], &i4)], limits().timeout).unwrap();
     let refused = runs.iter().map(|run| matches!(run.outcome, Outcome::Unsupported { .. }));
     assert_eq!(refused.collect::<Vec<_>>(), [true, false, true]);
     // Who names it is sent it.
@@ -257,7 +258,7 @@ fn run_all(worker: &mut Worker, models: &[&str], elements: i64) -> Vec<Run> {
     let named = Datum::of_tensors(&inputs);
     let case = |model| Case { model, level: "none", inputs: &named, outputs: &outputs };
     let cases: Vec<Case> = models.into_iter().map(case).collect();
-    let runs = worker.run_all(&cases).expect("a worker starts");
+    let runs = worker.run_all(&cases, Duration::from_millis(200)).expect("a worker starts");
     assert_eq!(runs.len(), cases.len());
     for run in &runs {
         if let Outcome::Outputs(values) = &run.outcome {

@@ -99,8 +99,9 @@ pub(crate) fn name(
     let Ran::Shown(first, tame) = kin.run(problem)? else { return Ok(None) };
     let wanted = Some((first.finding.symptom.clone(), tame));
     let is_hang = first.finding.symptom.is_hang();
-    let hurried = is_hang.then(|| target.in_a_hurry());
-    let kin = Kin { wanted: wanted.clone(), target: hurried.as_ref().unwrap_or(target), ..kin };
+    let hurry = target.hurry().cloned().unwrap_or_default();
+    let hurried = target.in_a_hurry(&hurry);
+    let kin = Kin { wanted: wanted.clone(), target: if is_hang { &hurried } else { target }, ..kin };
     let tries = start.tries(&first.finding.symptom);
     let budget = Budget { time: Duration::MAX, tries, jobs: 1 };
     let finding = first.finding.clone();
@@ -112,7 +113,7 @@ pub(crate) fn name(
     }
     let (shown, tries) = (driver.best, driver.tries);
     if is_hang {
-        let afresh = Kin { target: &target.afresh(), start, wanted, memory: Mutex::default() };
+        let afresh = Kin { target: &target.afresh(&hurry), start, wanted, memory: Mutex::default() };
         if afresh.of(&shown.problem)?.is_none() {
             return Ok(None);
         }
