@@ -3,6 +3,7 @@
 mod saved;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use graphgen::Settings;
 use harness::reference::Reference;
 use harness::{Maker, Target, Values, case};
 use interp::Profile;
-use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
+use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::replay::{Given, Replay, Result as Outcome, replay};
 use ops::{Graph, Model, Op};
 use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
@@ -204,6 +205,39 @@ fn sizes_that_depend_on_each_other_shrink_together() {
     let reduced = reduced(&path, &targets, AMPLE).expect("there is a finding");
     assert_eq!(reduced.nodes_after, 1, "{reduced:?}");
     assert!(reduced.elements_after <= 8, "{reduced:?}");
+}
+
+#[test]
+fn it_ends_in_no_dtype_that_the_target_does_not_compute_in() {
+    let targets_of = |dtypes: &[DType]| {
+        let mut targets = wrong(|op, _, y| if op.name() == "Pow" { zero_at_the_end(y) } else { y });
+        for target in &mut targets {
+            Arc::make_mut(&mut target.support).dtypes = DTypes::of(dtypes);
+        }
+        targets
+    };
+    for (dtypes, exponent) in
+        [(&[DType::F32, DType::I64][..], DType::I64), (&[DType::F32, DType::I64, DType::I32][..], DType::I32)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let mut graph = Graph::new();
+        let (x, n) = (
+            graph.variable("x", Type::new(DType::F32, [2])),
+            graph.variable("n", Type::new(DType::I64, [2])),
+        );
+        let node = graph.operator(operator("Pow", &Attributes::new()), &[Some(x), Some(n)]).unwrap();
+        graph.output("y", Value::new(node, 0));
+        let inputs =
+            vec![f32s(&[2], |i| i as f64 + 1.5), Tensor::from_i128_fn(&Type::new(DType::I64, [2]), |_| 2)];
+        let path = save(folder.path(), Model::new(17, graph), inputs);
+        reduced(&path, &targets_of(dtypes), AMPLE).expect("a finding");
+        let case = onnx::CaseFolder::read(&path.with_extension("reduced")).unwrap();
+        let model = harness::case::import(&case.model, &harness::case::known_inputs(&case)).unwrap().model;
+        let of_exponent = model.graph.iter().find_map(|(_, node)| {
+            is_called(&node.kind, "Pow").then(|| model.graph.ty(node.inputs[1].expect("an exponent")).dtype)
+        });
+        assert_eq!(of_exponent, Some(exponent));
+    }
 }
 
 #[test]

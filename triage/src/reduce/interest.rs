@@ -1,12 +1,13 @@
 //! Whether a problem still shows the finding.
 //!
 //! A smaller case is worth nothing if it shows another bug. So the same target (backend and level) has to show a
-//! finding of the same signature: symptom, culprit, dtype and class of shapes. Three more things are asked of it:
+//! finding of the same signature: symptom, culprit, dtype and class of shapes. Four more things are asked of it:
 //!
 //! - It is valid, and the reference can evaluate it.
 //! - It is as tame as the original: where that had no undefined element, or no NaN and infinity, it has none either.
 //!   A division by zero that a smaller value brings about is not what was found.
 //! - It has an operator.
+//! - It has no dtype in which the target says that it does not compute, unless the original has.
 //!
 //! The words of a later operator that fails on a wrong type are in no signature, and may change. One more thing may: what
 //! was slightly off, up to 16 bounds, may become grossly off. In a long graph the bound of an output grows with every
@@ -17,7 +18,7 @@
 //! MatMul and Add would otherwise end as one in its Add. And a symptom is what the outputs show: where a wrong number
 //! is seen as a NaN, because a Log comes after it, the Log stays.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use interp::{Bounded, Evaluation, Profile, Taps};
 use ir::{Tensor, Value};
@@ -27,6 +28,7 @@ use worker::WorkerError;
 use super::problem::Problem;
 use crate::allowance::Exam;
 use crate::blame::{Alone, Suspect};
+use harness::case;
 use harness::isolate::Isolated;
 use harness::reference;
 use harness::target::Target;
@@ -62,6 +64,8 @@ pub(super) struct Interest<'t> {
     /// The finding to keep.
     wanted: Finding,
     tame: Tame,
+    /// Whether the target computes in all dtypes that are there.
+    is_taken: bool,
 }
 
 /// What all values of a problem are.
@@ -99,13 +103,19 @@ impl<'t> Interest<'t> {
     ) -> Result<Result<(Self, Shown), String>, WorkerError> {
         Ok(match blamed(target, problem, &|_, _| true)? {
             Ran::Nothing(why) => Err(why),
-            Ran::Shown(shown, tame) => Ok((Self { target, wanted: shown.finding.clone(), tame }, *shown)),
+            Ran::Shown(shown, tame) => {
+                let is_taken = is_taken(target, problem);
+                Ok((Self { target, wanted: shown.finding.clone(), tame, is_taken }, *shown))
+            }
         })
     }
 }
 
 impl Interesting for Interest<'_> {
     fn of(&self, problem: &Problem) -> Result<Option<Shown>, WorkerError> {
+        if self.is_taken && !is_taken(self.target, problem) {
+            return Ok(None);
+        }
         let is_worth_blaming = |tame: Tame, finding: &Finding| {
             tame.at_least(self.tame) && is_kept(&finding.symptom, &self.wanted)
         };
@@ -114,6 +124,13 @@ impl Interesting for Interest<'_> {
             _ => None,
         })
     }
+}
+
+/// Whether a target says that it computes in all dtypes of a problem, functions included. Of what an operator is written out in it sees
+/// nothing, and that there may be.
+fn is_taken(target: &Target, problem: &Problem) -> bool {
+    let dtypes = case::dtypes(&problem.model, &BTreeSet::new());
+    problem.program.is_some() || dtypes.iter().all(|dtype| target.support.dtypes.contains(dtype))
 }
 
 /// Runs, judges and blames as a campaign does.
