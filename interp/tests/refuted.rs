@@ -57,6 +57,17 @@ fn a_product_too_small_for_its_bound_has_either_sign() {
 }
 
 #[test]
+fn products_of_both_signs_that_overflow_are_no_number() {
+    let text = "onnxsmith 1 opset 23 graph { %0: f32[1, 2] = variable \"x\" %1: f32[2, 1] = variable \"w\" \
+                %2: f32[1, 1] = MatMul(%0, %1) return \"y\" = %2 }";
+    let product = |x: &[f64]| reference(text, &[x, &[1e27, 1e20]], &Profile::TIGHT);
+    let accepts = |x, v| accepts(&product(x), &[v], &Profile::TIGHT);
+    // In the sum of the magnitudes 1e40 is lost beside 3e57.
+    assert!(accepts(&[3e30, -1e20], f64::NAN) && accepts(&[3e30, -1e20], f64::INFINITY));
+    assert!(accepts(&[3e20, -1e5], f64::INFINITY) && !accepts(&[3e20, -1e5], f64::NAN));
+}
+
+#[test]
 fn a_denormal_that_is_compared_as_zero_may_go_on_as_it_is() {
     let relu =
         "onnxsmith 1 opset 16 graph { %0: f32[1] = variable \"x\" %1: f32[1] = Relu(%0) return \"y\" = %1 }";

@@ -74,7 +74,7 @@ impl Bound<'_> {
     /// sum's for an addend of size `new`.
     pub(super) fn folded(&self, sum: Ball, step: Ball, terms: Terms, roundings: u32, new: f64) -> Ball {
         if step.is_beyond() {
-            return self.unopposed(step, terms);
+            return self.unopposed(step, terms.size, terms.roundings);
         }
         if !step.is_known() || !step.value.is_finite() {
             return step;
@@ -91,12 +91,14 @@ impl Bound<'_> {
             return Ball { terms, ..step };
         }
         let widened = Ball { terms, ..self.widened(step.value, step.error, extra * TWICE_ROUNDED) };
-        if widened.is_beyond() { self.unopposed(widened, terms) } else { widened }
+        if widened.is_beyond() { self.unopposed(widened, terms.size, terms.roundings) } else { widened }
     }
 
-    /// A sum that overflows: what is known of it where the terms of the other sign are too few to overflow as well.
-    pub(super) fn unopposed(&self, sum: Ball, terms: Terms) -> Ball {
-        let opposed = (terms.size - sum.value.abs()) / 2.0;
+    /// A sum of so many terms that overflows: what is known of it where those of the other sign are too few to overflow as well.
+    pub(super) fn unopposed(&self, sum: Ball, size: f64, terms: u32) -> Ball {
+        // The sums of all terms and of their magnitudes are rounded as often, which may hide what they differ by.
+        let hidden = f64::from(terms) * f64::EPSILON * size;
+        let opposed = (size - sum.value.abs()) / 2.0 + hidden;
         // False for NaN.
         if opposed <= self.half_of_largest() { sum } else { sum.without_beyond() }
     }

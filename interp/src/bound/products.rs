@@ -193,8 +193,9 @@ impl Bound<'_> {
             Obstacle::NaN => return self.nonfinite(f64::NAN),
             Obstacle::Unknown | Obstacle::Infinite => return Ball::unknown(value),
             Obstacle::None if size > self.format.max_finite() => {
-                let error = products.sums.carried() + growth(products.roundings()) * size;
-                return self.unopposed(self.overflown(value, error), Terms { size, ..Terms::NONE });
+                let roundings = products.roundings();
+                let error = products.sums.carried() + growth(roundings) * size;
+                return self.unopposed(self.overflown(value, error), size, roundings);
             }
             Obstacle::None => {}
         }

@@ -113,8 +113,7 @@ impl Bound<'_> {
         }
         if sum.size.is_nan() || sum.size > self.format.max_finite() {
             let error = sum.carried + self.growth(roundings) * sum.size;
-            let terms = Terms { size: sum.size, ..Terms::NONE };
-            return self.unopposed(self.overflown(value, error), terms);
+            return self.unopposed(self.overflown(value, error), sum.size, sum.terms);
         }
         if sum.is_exact() && self.all_orders_exact(sum) {
             let is_unsigned = value == 0.0 && sum.size == 0.0 && sum.negative_zero;
