@@ -145,7 +145,10 @@ impl Trial {
 
     /// What is suspect in an answer that is right.
     pub fn doubts(&self, target: &Target, outcome: &Outcome, assessment: &Assessment) -> Vec<Doubt> {
-        let limits = || interp::limits(&self.model, &case::tensors(&self.inputs), &target.tier).ok();
+        let limits = || {
+            let limits = interp::limits(&self.model, &case::tensors(&self.inputs), &target.tier);
+            limits.unwrap_or_default().into()
+        };
         assessment.doubts(outcome, &self.expected(), limits)
     }
 

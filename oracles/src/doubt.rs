@@ -4,6 +4,8 @@
 //! A doubt is no bug. The bounds hold every implementation that keeps its profile, and nobody can say that this one does not.
 //! But a kernel that sums f32 in bf16, say, hides inside of them once sums are long.
 
+use std::rc::Rc;
+
 use interp::{Bounded, Limits};
 use ir::Tensor;
 use serde::{Deserialize, Serialize};
@@ -51,14 +53,14 @@ impl Assessment {
         &self,
         outcome: &Outcome,
         expected: &Expected<'_>,
-        limits: impl FnOnce() -> Option<Vec<Limits>>,
+        limits: impl FnOnce() -> Rc<[Limits]>,
     ) -> Vec<Doubt> {
         let (Verdict::Pass, Outcome::Outputs(outputs)) = (&self.verdict, outcome) else { return Vec::new() };
         if !self.comparisons.iter().any(|comparison| Limits::may_exceed(comparison.max_ulp)) {
             return Vec::new();
         }
-        let limits = limits().unwrap_or_default();
-        let each = expected.names.iter().zip(expected.outputs).zip(&limits);
+        let limits = limits();
+        let each = expected.names.iter().zip(expected.outputs).zip(limits.iter());
         each.filter_map(|((name, reference), limits)| {
             let (_, actual) = outputs.iter().find(|(n, _)| n == name)?;
             doubt(name, reference, actual, limits)

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use interp::{Limits, Profile};
+use interp::{Limits, Profile, Tier};
 use ir::{Datum, NodeId, NodeKind, Tensor, Type};
 use onnx::program::Program;
 use ops::{Graph, Model, Op};
@@ -86,6 +86,8 @@ pub struct Suspect<'a> {
     /// The model taken apart, once that was needed; `None` within where that cannot be done.
     isolated: OnceCell<Option<Isolated>>,
     memory: Memory,
+    /// The limits of good implementations, once they were needed, and of which these are.
+    limits: RefCell<Option<(Arc<Tier>, Rc<[Limits]>)>>,
     /// What of it is known to hang.
     pub(crate) hurry: Arc<Hurry>,
 }
@@ -93,8 +95,9 @@ pub struct Suspect<'a> {
 impl<'a> Suspect<'a> {
     /// A valid model, inputs for it, and the accuracy that targets are held to.
     pub fn new(model: &'a Model, inputs: &'a [Tensor], profile: &'static Profile) -> Self {
-        let (isolated, memory, hurry) = (OnceCell::new(), Memory::default(), Arc::default());
-        Self { model, inputs, profile, program: None, isolated, memory, hurry }
+        let (isolated, memory, limits, hurry) =
+            (OnceCell::new(), Memory::default(), RefCell::default(), Arc::default());
+        Self { model, inputs, profile, program: None, isolated, memory, limits, hurry }
     }
 
     /// This suspect, where targets get the program that leads to it.
@@ -155,9 +158,18 @@ impl<'a> Suspect<'a> {
         Accused { verdict: Verdict::Bug(finding), alone, node }
     }
 
-    /// How far good implementations of a target's kind are from the model's outputs.
-    pub(crate) fn limits(&self, target: &Target) -> Option<Vec<Limits>> {
-        interp::limits(self.model, self.inputs, &target.tier).ok()
+    /// How far good implementations of a target's kind are from the model's outputs; none where the reference cannot evaluate it.
+    /// Levels of one engine are of one kind.
+    pub(crate) fn limits(&self, target: &Target) -> Rc<[Limits]> {
+        let mut known = self.limits.borrow_mut();
+        if let Some((tier, limits)) = &*known
+            && Arc::ptr_eq(tier, &target.tier)
+        {
+            return Rc::clone(limits);
+        }
+        let limits = interp::limits(self.model, self.inputs, &target.tier).unwrap_or_default();
+        let (_, limits) = known.insert((Arc::clone(&target.tier), limits.into()));
+        Rc::clone(limits)
     }
 
     /// The model taken apart; `None` where its functions call each other too often.
