@@ -76,6 +76,9 @@ pub(crate) struct Memory(RefCell<BTreeMap<(String, NodeId), Told>>);
 /// What an operator shows alone, and what came of the run; nothing where it is right.
 type Told = Option<Rc<(Finding, Outcome)>>;
 
+/// How far good implementations of a tier are from the outputs.
+type Reached = (Arc<Tier>, Rc<[Limits]>);
+
 /// A model that targets may have got wrong.
 pub struct Suspect<'a> {
     model: &'a Model,
@@ -86,8 +89,8 @@ pub struct Suspect<'a> {
     /// The model taken apart, once that was needed; `None` within where that cannot be done.
     isolated: OnceCell<Option<Isolated>>,
     memory: Memory,
-    /// The limits of good implementations, once they were needed, and of which these are.
-    limits: RefCell<Option<(Arc<Tier>, Rc<[Limits]>)>>,
+    /// What good implementations reach, once that was needed.
+    limits: RefCell<Option<Reached>>,
     /// What of it is known to hang.
     pub(crate) hurry: Arc<Hurry>,
 }
