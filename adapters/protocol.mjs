@@ -6,6 +6,7 @@
  */
 
 import fs from "node:fs";
+import { Worker } from "node:worker_threads";
 
 const VERSION = 1;
 const [STDIN, STDOUT] = [0, 1];
@@ -13,6 +14,18 @@ const [STDIN, STDOUT] = [0, 1];
 console.log = console.info = console.debug = console.error;
 // Node opens its own stream for standard output where somebody asks for it, and what is written then may fail for want of room.
 Object.defineProperty(process, "stdout", { value: process.stderr });
+
+// A thread that ends a process whose own thread hangs. Should the parent be gone, nobody else would.
+const guard = new Worker(
+  `const { parentPort } = require("node:worker_threads");
+   let timer;
+   parentPort.on("message", (time) => {
+     clearTimeout(timer);
+     if (time !== null) timer = setTimeout(() => process.kill(process.pid, "SIGKILL"), time);
+   });`,
+  { eval: true },
+);
+guard.unref();
 
 /** The runtime, or its adapter, lacks something. */
 export class Unsupported extends Error {}
@@ -37,7 +50,10 @@ export async function serve(description, load, lacks) {
     const inputs = Object.fromEntries(
       request.inputs.map(({ name, dtype, shape, bytes }) => [name, { dtype, shape, bytes: read(bytes) }]),
     );
-    send(...(await answer(request, description.levels, model, inputs, load, lacks)));
+    guard.postMessage(request.timeout_ms + 5000);
+    const reply = await answer(request, description.levels, model, inputs, load, lacks);
+    guard.postMessage(null);
+    send(...reply);
   }
 }
 

@@ -26,6 +26,7 @@ mod scalar;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -74,6 +75,9 @@ pub struct Reduced {
     pub detail: String,
     /// Whether nothing the passes know makes it smaller; otherwise the budget ended first.
     pub minimal: bool,
+    /// Whether a process that has run nothing else shows it. Else the whole case shows it no more often than what is left: it takes what
+    /// earlier cases leave behind.
+    pub steady: bool,
     /// How many candidates were run.
     pub tries: u64,
     /// How long it took.
@@ -164,10 +168,24 @@ pub fn reduce_problems(
     let before = shown.problem.size();
     on_best(&shown, before).map_err(ReduceError::Save)?;
     let stop = || reduction.stop.load(Ordering::Relaxed);
-    let mut driver = Driver::new(DOWN, &interest, shown, reduction.budget, &stop, on_best);
-    let minimal = driver.run()?;
+    let mut driver = Driver::new(DOWN, &interest, shown.clone(), reduction.budget, &stop, on_best);
+    let mut minimal = driver.run()?;
+    // What earlier candidates left behind in the process may have a part in what a later one shows.
+    let alone = target.afresh(&Arc::default());
+    let afresh = interest.on(&alone);
+    let mut steady = afresh.of(&driver.best.problem)?.is_some();
+    if !steady && let Some(first) = afresh.of(&shown.problem)? {
+        let tries = driver.tries;
+        let time = reduction.budget.time.saturating_sub(started.elapsed());
+        on_best(&first, before).map_err(ReduceError::Save)?;
+        driver = Driver::new(DOWN, &afresh, first, Budget { time, ..reduction.budget }, &stop, on_best);
+        minimal = driver.run()?;
+        driver.tries += tries;
+        steady = true;
+    }
     let (after, finding) = (driver.size, &driver.best.finding);
     Ok(Reduced {
+        steady,
         target: target.name(),
         on: target.on(),
         nodes_before: before.nodes,
