@@ -211,3 +211,22 @@ fn further_questions_about_what_hangs_get_less_time() {
     let [2000, between @ .., 2000] = &given[..] else { panic!("{given:?}") };
     assert!(!between.is_empty() && between.iter().all(|&time| time == 1000), "{given:?}");
 }
+
+/// The first process is wrong about everything, as if it had gone wrong before; the others are right.
+#[test]
+fn what_only_a_process_with_a_past_shows_is_told_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let made = onnxsmith(at, &["gen", "--ops", "Softmax", "--nodes", "1", "--count", "1", "--out", "cases"]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    for (wrong, steady) in
+        [("test -e first || set -- other-shape=100", false), ("set -- other-shape=100", true)]
+    {
+        let _ = fs::remove_file(at.join("first"));
+        let script = format!("{wrong}; touch first; exec \"$0\" worker chaos $1");
+        let engine = format!("cmd:sh -c '{script}' '{PROGRAM}'");
+        let args = ["reduce", "cases/case-000000", "--on", &engine, "--out", &format!("{steady}"), "--json"];
+        let reduced = json(&onnxsmith(at, &args));
+        assert_eq!(reduced["steady"], steady, "{reduced}");
+    }
+}

@@ -56,9 +56,10 @@ fn beside(case: &Path) -> PathBuf {
 
 fn summary(reduced: &Reduced, out: &Path) -> String {
     let end = if reduced.minimal { "nothing makes it smaller" } else { "the budget is used up" };
-    let steady = match reduced.steady {
-        true => "",
-        false => "it shows only in a process that has run other cases before, and so does the whole case\n",
+    let steady = if reduced.steady {
+        ""
+    } else {
+        "it shows only in a process that has run other cases before, and so does the whole case\n"
     };
     format!(
         "{}\n    {}\n{} nodes → {}, {} elements → {}; {} tries in {:.1} s, {end}\n{steady}{}\n",
