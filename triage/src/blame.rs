@@ -13,24 +13,24 @@
 //! first to diverge is the culprit "in context" (`divergent`). Where none diverges then, tapping the values hides the
 //! fault (it stops a fusion), and the graph as a whole is to blame.
 
+mod form;
+
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use interp::{Limits, Profile, Tier};
-use ir::{Datum, NodeId, NodeKind, Tensor, Type};
-use onnx::program::Program;
+use ir::{NodeId, NodeKind, Tensor};
 use ops::{Graph, Model, Op};
-use oracles::{Culprit, Finding, Symptom, Verdict, Why, differential};
+use oracles::{Culprit, Finding, Symptom, Verdict, Why};
 use worker::{Outcome, WorkerError};
 
 use crate::allowance::Exam;
-use crate::composite::{Composite, composites};
-use crate::forms::{self, Form, Forms, Led, Written};
+use crate::forms::Written;
 use crate::reduce::Problem;
-use crate::symptom_match::{SymptomMatch, same_cause};
-use harness::case::{self, tensors};
+use crate::symptom_match::SymptomMatch;
+use harness::case::tensors;
 use harness::hurry::Hurry;
 use harness::isolate::{Isolated, Trial};
 use harness::target::Target;
@@ -89,6 +89,10 @@ pub struct Suspect<'a> {
     /// The model taken apart, once that was needed; `None` within where that cannot be done.
     isolated: OnceCell<Option<Isolated>>,
     memory: Memory,
+    /// The model by itself, once that was needed; `None` within where it cannot be run.
+    trial: OnceCell<Option<Trial>>,
+    /// What targets show on that.
+    shown_flat: RefCell<BTreeMap<String, Option<Symptom>>>,
     /// What good implementations reach, once that was needed.
     limits: RefCell<Option<Reached>>,
     /// What of it is known to hang.
@@ -98,9 +102,18 @@ pub struct Suspect<'a> {
 impl<'a> Suspect<'a> {
     /// A valid model, inputs for it, and the accuracy that targets are held to.
     pub fn new(model: &'a Model, inputs: &'a [Tensor], profile: &'static Profile) -> Self {
-        let (isolated, memory, limits, hurry) =
-            (OnceCell::new(), Memory::default(), RefCell::default(), Arc::default());
-        Self { model, inputs, profile, program: None, isolated, memory, limits, hurry }
+        Self {
+            model,
+            inputs,
+            profile,
+            program: None,
+            isolated: OnceCell::new(),
+            memory: Memory::default(),
+            trial: OnceCell::new(),
+            shown_flat: RefCell::default(),
+            limits: RefCell::default(),
+            hurry: Arc::default(),
+        }
     }
 
     /// This suspect, where targets get the program that leads to it.
@@ -210,121 +223,6 @@ impl<'a> Suspect<'a> {
         };
         Ok(is_enough.then(|| Problem::flat(self.model.clone(), self.inputs.to_vec())))
     }
-
-    /// What a target shows of a finding on the model by itself. Where that cannot be run, it is assumed to show the same.
-    fn shown_flat(&self, target: &Target, finding: &Finding) -> Result<Option<Symptom>, WorkerError> {
-        match self.trial() {
-            Some(trial) => shown(target, finding, &trial),
-            None => Ok(Some(finding.symptom.clone())),
-        }
-    }
-
-    /// The model by itself, without the forms of its program.
-    fn trial(&self) -> Option<Trial> {
-        Trial::of(self.model.clone(), self.inputs.to_vec(), self.profile)
-    }
-
-    /// Whether what a target says that it lacks is a form of the program: it says no such thing of the model.
-    pub(crate) fn lacks_a_form(&self, target: &Target) -> Result<bool, WorkerError> {
-        let Some(trial) = self.program.and_then(|_| self.trial()) else { return Ok(false) };
-        Ok(differential::lacks(&trial.outcome(target)?).is_none())
-    }
-
-    /// The first form without which the target is right.
-    fn blame_form(
-        &self,
-        target: &Target,
-        finding: &Finding,
-        Written { program, interface }: &Written,
-    ) -> Result<Blamed, WorkerError> {
-        let inputs = interface.values_of(&case::named(self.model, self.inputs.to_vec()));
-        for Composite { name, types, problem } in composites(program, &inputs) {
-            let trial = trial(&problem, self.profile);
-            if trial.as_ref().is_some_and(|trial| shown(target, finding, trial).is_ok_and(|s| s.is_some())) {
-                let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
-                let culprit = Some(Culprit::new(&name, &types, true));
-                return Ok(Blamed { culprit, alone: Some(problem), ..Blamed::default() });
-            }
-        }
-        let mut inside = None;
-        let forms = Forms::of(program, &inputs);
-        for (form, without) in forms.undone() {
-            if !shows(target, finding, self.trial_of(&without, &inputs))? {
-                let mut name = form.name().to_owned();
-                if form == Form::Parameters {
-                    name += &self.parameter_of(target, finding, &forms, &inputs)?;
-                }
-                // A form has no dtype, but what comes out of it has.
-                let culprit = Culprit::new(&name, &[self.seen(finding)], false);
-                return Ok(Blamed { culprit: Some(culprit), ..Blamed::default() });
-            }
-            if form.has_body() {
-                inside.get_or_insert(without);
-            }
-        }
-        // What is in a body is asked alone where it is in none.
-        match inside.and_then(|without| Some((forms::lead(&without, &inputs).ok()?, without))) {
-            Some((Led { model, inputs, interface, .. }, program)) => {
-                let suspect = Suspect::new(&model, &inputs, self.profile);
-                suspect.blame_form(target, finding, &Written { program, interface })
-            }
-            None => Ok(Blamed::default()),
-        }
-    }
-
-    /// Of which operator the computed operands are to blame: ` of ` and its name, if they are those of one.
-    fn parameter_of(
-        &self,
-        target: &Target,
-        finding: &Finding,
-        forms: &Forms<'_>,
-        inputs: &BTreeMap<String, Datum>,
-    ) -> Result<String, WorkerError> {
-        let all = forms.parameters();
-        for (name, without) in &all {
-            if all.len() == 1 || !shows(target, finding, self.trial_of(without, inputs))? {
-                return Ok(format!(" of {name}"));
-            }
-        }
-        Ok(String::new())
-    }
-
-    /// Another program for the same inputs.
-    fn trial_of(&self, program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Trial> {
-        let onnx = onnx::encode(&program.write());
-        let led = forms::lead(program, inputs).ok()?;
-        Trial::written(led.model, led.inputs, onnx, led.interface, self.profile)
-    }
-
-    /// The type of the output that is off, or of the first.
-    fn seen(&self, finding: &Finding) -> Option<&Type> {
-        let graph = &self.model.graph;
-        let off = |worst: &oracles::Worst| graph.outputs.iter().find(|o| o.name == worst.output);
-        let output = finding.worst.as_ref().and_then(off).or(graph.outputs.first());
-        output.map(|output| graph.ty(output.value))
-    }
-}
-
-/// A problem, to be run.
-fn trial(problem: &Problem, profile: &'static Profile) -> Option<Trial> {
-    let (model, inputs) = (problem.model.clone(), problem.inputs.clone());
-    Trial::written(model, inputs, problem.onnx().ok()?, problem.interface(), profile)
-}
-
-/// Whether a target shows a finding's symptom on something else too. Where there is nothing else, that is assumed.
-fn shows(target: &Target, finding: &Finding, trial: Option<Trial>) -> Result<bool, WorkerError> {
-    let Some(trial) = trial else { return Ok(true) };
-    Ok(shown(target, finding, &trial)?.is_some())
-}
-
-/// The symptom that a target shows on something else, if it is like a finding's.
-fn shown(target: &Target, finding: &Finding, trial: &Trial) -> Result<Option<Symptom>, WorkerError> {
-    let found = trial.run(target)?.map(|(found, _)| found.symptom);
-    let is_like = |found: &Symptom| {
-        SymptomMatch::of(found, &finding.symptom) >= SymptomMatch::Related
-            || same_cause(found, &finding.symptom)
-    };
-    Ok(found.filter(is_like))
 }
 
 /// A model taken apart, and a target that gets it wrong.

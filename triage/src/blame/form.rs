@@ -1,0 +1,145 @@
+//! Which form of a program is to blame, where a target is right about the model that the program leads to.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use interp::Profile;
+use ir::{Datum, Type};
+use onnx::program::Program;
+use oracles::{Culprit, Finding, Symptom, differential};
+use worker::WorkerError;
+
+use super::{Blamed, Suspect};
+use crate::composite::{Composite, composites};
+use crate::forms::{self, Form, Forms, Led, Written};
+use crate::reduce::Problem;
+use crate::symptom_match::{SymptomMatch, same_cause};
+use harness::case;
+use harness::isolate::Trial;
+use harness::target::Target;
+
+impl Suspect<'_> {
+    /// What a target shows of a finding on the model by itself. Where that cannot be run, it is assumed to show the same.
+    pub(super) fn shown_flat(
+        &self,
+        target: &Target,
+        finding: &Finding,
+    ) -> Result<Option<Symptom>, WorkerError> {
+        let Some(trial) = self.trial() else { return Ok(Some(finding.symptom.clone())) };
+        let mut known = self.shown_flat.borrow_mut();
+        let told = match known.entry(target.name()) {
+            Entry::Occupied(told) => told.into_mut(),
+            Entry::Vacant(open) => open.insert(trial.run(target)?.map(|(found, _)| found.symptom)),
+        };
+        Ok(told.clone().filter(|symptom| is_like(symptom, finding)))
+    }
+
+    /// The model by itself, without the forms of its program.
+    fn trial(&self) -> Option<&Trial> {
+        let trial = || Trial::of(self.model.clone(), self.inputs.to_vec(), self.profile);
+        self.trial.get_or_init(trial).as_ref()
+    }
+
+    /// Whether what a target says that it lacks is a form of the program: it says no such thing of the model.
+    pub(crate) fn lacks_a_form(&self, target: &Target) -> Result<bool, WorkerError> {
+        let Some(trial) = self.program.and_then(|_| self.trial()) else { return Ok(false) };
+        Ok(differential::lacks(&trial.outcome(target)?).is_none())
+    }
+
+    /// The first form without which the target is right.
+    pub(super) fn blame_form(
+        &self,
+        target: &Target,
+        finding: &Finding,
+        Written { program, interface }: &Written,
+    ) -> Result<Blamed, WorkerError> {
+        let inputs = interface.values_of(&case::named(self.model, self.inputs.to_vec()));
+        for Composite { name, types, problem } in composites(program, &inputs) {
+            let trial = trial(&problem, self.profile);
+            if trial.as_ref().is_some_and(|trial| shown(target, finding, trial).is_ok_and(|s| s.is_some())) {
+                let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
+                let culprit = Some(Culprit::new(&name, &types, true));
+                return Ok(Blamed { culprit, alone: Some(problem), ..Blamed::default() });
+            }
+        }
+        let mut inside = None;
+        let forms = Forms::of(program, &inputs);
+        for (form, without) in forms.undone() {
+            if !shows(target, finding, self.trial_of(&without, &inputs))? {
+                let mut name = form.name().to_owned();
+                if form == Form::Parameters {
+                    name += &self.parameter_of(target, finding, &forms, &inputs)?;
+                }
+                // A form has no dtype, but what comes out of it has.
+                let culprit = Culprit::new(&name, &[self.seen(finding)], false);
+                return Ok(Blamed { culprit: Some(culprit), ..Blamed::default() });
+            }
+            if form.has_body() {
+                inside.get_or_insert(without);
+            }
+        }
+        // What is in a body is asked alone where it is in none.
+        match inside.and_then(|without| Some((forms::lead(&without, &inputs).ok()?, without))) {
+            Some((Led { model, inputs, interface, .. }, program)) => {
+                let suspect = Suspect::new(&model, &inputs, self.profile);
+                suspect.blame_form(target, finding, &Written { program, interface })
+            }
+            None => Ok(Blamed::default()),
+        }
+    }
+
+    /// Of which operator the computed operands are to blame: ` of ` and its name, if they are those of one.
+    fn parameter_of(
+        &self,
+        target: &Target,
+        finding: &Finding,
+        forms: &Forms<'_>,
+        inputs: &BTreeMap<String, Datum>,
+    ) -> Result<String, WorkerError> {
+        let all = forms.parameters();
+        for (name, without) in &all {
+            if all.len() == 1 || !shows(target, finding, self.trial_of(without, inputs))? {
+                return Ok(format!(" of {name}"));
+            }
+        }
+        Ok(String::new())
+    }
+
+    /// Another program for the same inputs.
+    fn trial_of(&self, program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Trial> {
+        let onnx = onnx::encode(&program.write());
+        let led = forms::lead(program, inputs).ok()?;
+        Trial::written(led.model, led.inputs, onnx, led.interface, self.profile)
+    }
+
+    /// The type of the output that is off, or of the first.
+    fn seen(&self, finding: &Finding) -> Option<&Type> {
+        let graph = &self.model.graph;
+        let off = |worst: &oracles::Worst| graph.outputs.iter().find(|o| o.name == worst.output);
+        let output = finding.worst.as_ref().and_then(off).or(graph.outputs.first());
+        output.map(|output| graph.ty(output.value))
+    }
+}
+
+/// A problem, to be run.
+fn trial(problem: &Problem, profile: &'static Profile) -> Option<Trial> {
+    let (model, inputs) = (problem.model.clone(), problem.inputs.clone());
+    Trial::written(model, inputs, problem.onnx().ok()?, problem.interface(), profile)
+}
+
+/// Whether a target shows a finding's symptom on something else too. Where there is nothing else, that is assumed.
+fn shows(target: &Target, finding: &Finding, trial: Option<Trial>) -> Result<bool, WorkerError> {
+    let Some(trial) = trial else { return Ok(true) };
+    Ok(shown(target, finding, &trial)?.is_some())
+}
+
+/// The symptom that a target shows on something else, if it is like a finding's.
+fn shown(target: &Target, finding: &Finding, trial: &Trial) -> Result<Option<Symptom>, WorkerError> {
+    let found = trial.run(target)?.map(|(found, _)| found.symptom);
+    Ok(found.filter(|symptom| is_like(symptom, finding)))
+}
+
+fn is_like(symptom: &Symptom, finding: &Finding) -> bool {
+    SymptomMatch::of(symptom, &finding.symptom) >= SymptomMatch::Related
+        || same_cause(symptom, &finding.symptom)
+}
