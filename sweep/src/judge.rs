@@ -26,8 +26,8 @@ pub fn judge(reference: &Reference, answer: &[Tensor], context: &Context<'_>) ->
     for (number, actual) in answer.iter().enumerate() {
         let (specified, tight) = (&reference.specified[number], &reference.tight[number]);
         let output = Output { number, specified, tight, profile: reference.kind.profile };
-        let elements = elements(&specified.tensor).into_iter().zip(elements(actual));
-        for (index, (expected, actual)) in elements.enumerate() {
+        let expected = elements(&specified.tensor).into_iter().zip(elements(&tight.tensor));
+        for (index, (expected, actual)) in expected.zip(elements(actual)).enumerate() {
             output.take(&mut tally, &output.found(index, expected, actual), context);
         }
     }
@@ -74,9 +74,11 @@ struct Found {
 }
 
 impl Output<'_> {
-    fn found(&self, index: usize, expected: Element, actual: Element) -> Found {
-        let allows = |bounded: &Bounded| self.allows(bounded, index, expected, actual);
-        let (spec, tight) = (allows(self.specified), allows(self.tight));
+    /// How an element stands, by what the specification and good implementations have for it. Where the one leaves it open, there stands
+    /// what is no number of the others.
+    fn found(&self, index: usize, (specified, expected): (Element, Element), actual: Element) -> Found {
+        let spec = self.allows(self.specified, index, specified, actual);
+        let tight = self.allows(self.tight, index, expected, actual);
         let standing = match (spec, tight) {
             (Some(false), _) => Standing::Beyond,
             (_, Some(false)) => Standing::Specified,
@@ -177,4 +179,35 @@ impl Output<'_> {
 /// A distance as it is stored for a drawing.
 fn narrowed(ulp: f64) -> f32 {
     ulp.min(f64::from(f32::MAX)) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{DType, Type};
+    use ops::Model;
+
+    use super::*;
+    use crate::form::Form;
+    use crate::tier::Kind;
+
+    #[test]
+    fn good_implementations_are_held_to_their_own_number_where_the_specification_has_none() {
+        let text = "onnxsmith 1 opset 28 graph { %0: f16[1, 1, 259, 4] = variable \"x\" \
+                    %1: f16[1, 1, 1, 2] = variable \"at\" %2: f16[1, 1, 1, 1] = GridSample(%0, %1) \
+                    {mode = \"nearest\", padding_mode = \"reflection\", align_corners = 1} return \"y\" = %2 }";
+        let model: Model = text.parse().unwrap();
+        let tensor =
+            |shape: &[i64], f: &dyn Fn(usize) -> f64| Tensor::from_f64_fn(&Type::new(DType::F16, shape), f);
+        let inputs =
+            [tensor(&[1, 1, 259, 4], &|i| i as f64), tensor(&[1, 1, 1, 2], &|i| [-0.987, -0.8413][i])];
+        let reference = Reference::of(&model, &inputs, &[Kind::new(&Profile::WGSL)]).unwrap().remove(0);
+        let beyond = |y: f64| {
+            let (op, dtype) = ("GridSample".to_owned(), "f16".to_owned());
+            let part = Name { op, dtype, form: Form::Several, number: 0, length: None };
+            let context = Context { part: &part, at: &|_| String::new(), arguments: None };
+            let tally = judge(&reference, &[tensor(&[1, 1, 1, 1], &|_| y)], &context);
+            (tally.beyond_spec, tally.beyond_tight)
+        };
+        assert_eq!([80.0, 84.0].map(beyond), [(0, 0), (0, 1)]);
+    }
 }
