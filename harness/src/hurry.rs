@@ -69,9 +69,14 @@ fn hung() -> Run {
     Run { outcome, engine_seconds: 0.0, wall_seconds: 0.0, stderr: String::new(), late_fault: None }
 }
 
-/// What a case gets of its usual time.
-pub(crate) fn given(usual: Duration) -> Duration {
+/// What a case gets of its usual time where the answer is asked for once more.
+fn given(usual: Duration) -> Duration {
     (usual / PART).max(LEAST).min(usual)
+}
+
+/// What it gets at the other levels of an engine that hangs at one: what it does there is told as it is.
+pub(crate) fn at_other_levels(usual: Duration) -> Duration {
+    (usual / 2).max(LEAST).min(usual)
 }
 
 /// What tells a case from others, at whatever level.

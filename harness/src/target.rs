@@ -228,7 +228,7 @@ impl Target {
         self.confirm_unsupported(ran, None, &case)
     }
 
-    /// Runs a case on several levels of one engine, one after the other. Once it hangs at one, the others get less time.
+    /// Runs a case on several levels of one engine, one after the other. Once it hangs at one, the others get half the time.
     pub fn run_all(
         levels: &[Self],
         onnx: &[u8],
@@ -270,7 +270,7 @@ impl Target {
     /// Asks about several cases at once.
     fn ask_all(&self, cases: &[worker::Case<'_>]) -> Result<Vec<Run>, worker::WorkerError> {
         Ok(match &*self.host {
-            Host::Workers(pool) => pool.run_all(cases, hurry::given(pool.timeout()))?,
+            Host::Workers(pool) => pool.run_all(cases, hurry::at_other_levels(pool.timeout()))?,
             Host::Here(here, _) => cases.iter().map(|case| run_here(here, case)).collect(),
         })
     }
