@@ -183,7 +183,7 @@ fn run(folder: &CaseFolder, target: &Target) -> Result<(Peeled, Outcome), String
     let set = folder.sets.first().ok_or("the case has no inputs")?;
     let reference = refer(&folder.model, &set.inputs, target).map_err(|judgement| judgement.why)?;
     let ran = reference.run(&folder.model, &set.inputs, target).map_err(|e| e.to_string())?;
-    let peeled = reference.peeled(target, &ran.outcome).map_err(|e| e.to_string())?;
+    let peeled = reference.peeled(target, &ran).map_err(|e| e.to_string())?;
     Ok((peeled, ran.outcome))
 }
 

@@ -1,8 +1,9 @@
-//! Asking further about what hangs, without waiting as long each time.
+//! Asking further without waiting long for what hangs.
 //!
-//! Who is to blame for a model that hangs, and what is left of it when it is reduced, takes dozens of runs that hang too. Each would take
-//! all the time that a case may take, at each level of the engine. So they get less, and what has hung once is not asked again, at no
-//! level. What is found out so is asked once more at the end, with all its time.
+//! Who is to blame for a finding, and what is left of it when it is reduced, takes dozens of runs, of smaller models. Where these hang, as
+//! the whole does or though it does not, each would take all the time that a case may take, at each level of the engine. So they get
+//! less, and what has hung once is not asked again, at no level. A hang that is found out so is asked about once more at the end, with all
+//! its time.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -18,9 +19,15 @@ const PART: u32 = 10;
 /// What is given at least, where a case may take as long: an engine that is busy loading does not hang.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// What is known to hang at some level of an engine.
+/// How many times as long as the whole model a smaller one may take.
+const TIMES: u32 = 4;
+
+/// What is known to hang at some level of an engine, and how long the whole model takes.
 #[derive(Default)]
-pub struct Hurry(Mutex<HashMap<u64, Hung>>);
+pub struct Hurry {
+    hung: Mutex<HashMap<u64, Hung>>,
+    whole: Mutex<Duration>,
+}
 
 /// How long something has hung.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,13 +39,26 @@ enum Hung {
 }
 
 impl Hurry {
+    /// The whole model took so long somewhere. (What an engine says of itself may be anything.)
+    pub fn took(&self, seconds: f64) {
+        let took = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        *whole = took.max(*whole);
+    }
+
+    /// What a case gets of its usual time.
+    fn given(&self, usual: Duration) -> Duration {
+        let whole = *self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        (usual / PART).max(LEAST).max(whole.saturating_mul(TIMES)).min(usual)
+    }
+
     /// Runs a case with little time, unless it is known to hang.
     pub(crate) fn run(&self, pool: &Pool, case: &Case<'_>) -> Result<Run, WorkerError> {
         let content = content(case);
         if self.knows(content).is_some() {
             return Ok(hung());
         }
-        let ran = pool.run_within(given(pool.timeout()), case)?;
+        let ran = pool.run_within(self.given(pool.timeout()), case)?;
         Ok(self.note(content, Hung::Little, ran))
     }
 
@@ -52,12 +72,12 @@ impl Hurry {
     }
 
     fn knows(&self, content: u64) -> Option<Hung> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&content).copied()
+        self.hung.lock().unwrap_or_else(PoisonError::into_inner).get(&content).copied()
     }
 
     fn note(&self, content: u64, how_long: Hung, ran: Run) -> Run {
-        if ran.outcome == Outcome::Fault(Fault::Timeout) {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(content, how_long);
+        if ran.has_hung() {
+            self.hung.lock().unwrap_or_else(PoisonError::into_inner).insert(content, how_long);
         }
         ran
     }
@@ -69,12 +89,7 @@ fn hung() -> Run {
     Run { outcome, engine_seconds: 0.0, wall_seconds: 0.0, stderr: String::new(), late_fault: None }
 }
 
-/// What a case gets of its usual time where the answer is asked for once more.
-fn given(usual: Duration) -> Duration {
-    (usual / PART).max(LEAST).min(usual)
-}
-
-/// What it gets at the other levels of an engine that hangs at one: what it does there is told as it is.
+/// What a case gets of its usual time at the other levels of an engine that hangs at one: what it does there is told as it is.
 pub(crate) fn at_other_levels(usual: Duration) -> Duration {
     (usual / 2).max(LEAST).min(usual)
 }
@@ -95,8 +110,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tenth_is_given_but_no_less_than_a_second() {
-        let given = |seconds| given(Duration::from_secs_f64(seconds)).as_secs_f64();
+    fn a_tenth_is_given_but_no_less_than_a_second_or_than_the_whole_takes() {
+        let hurry = Hurry::default();
+        let given = |seconds| hurry.given(Duration::from_secs_f64(seconds)).as_secs_f64();
         assert_eq!([60.0, 10.0, 5.0, 0.5].map(given), [6.0, 1.0, 1.0, 0.5]);
+        for seconds in [0.25, 0.5, f64::NAN, -1.0] {
+            hurry.took(seconds);
+        }
+        assert_eq!([60.0, 10.0, 5.0, 0.5].map(given), [6.0, 2.0, 2.0, 0.5]);
     }
 }

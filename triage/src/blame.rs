@@ -95,8 +95,8 @@ pub struct Suspect<'a> {
     shown_flat: RefCell<BTreeMap<String, Option<Symptom>>>,
     /// What good implementations reach, once that was needed.
     limits: RefCell<Option<Reached>>,
-    /// What of it is known to hang.
-    pub(crate) hurry: Arc<Hurry>,
+    /// How targets are asked further about it: what of it is known to hang, and how long it takes.
+    pub hurry: Arc<Hurry>,
 }
 
 impl<'a> Suspect<'a> {

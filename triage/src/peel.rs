@@ -128,8 +128,7 @@ impl Suspect<'_> {
         exam: &Exam<'_>,
         stop: Stop<'_>,
     ) -> Result<Peeled, AskError> {
-        let is_hang = matches!(&verdict, Verdict::Bug(finding) if finding.symptom.is_hang());
-        let target = &if is_hang { target.in_a_hurry(&self.hurry) } else { target.clone() };
+        let target = &target.in_a_hurry(&self.hurry);
         let Accused { verdict, alone, node } = self.concluded(target, all_defined, verdict, exam)?;
         let Verdict::Bug(finding) = verdict else { return Ok(Peeled::Nothing(verdict)) };
         let is_told = finding.is_consequence();

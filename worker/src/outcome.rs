@@ -24,6 +24,11 @@ pub struct Run {
 }
 
 impl Run {
+    /// Whether it did not end in time.
+    pub fn has_hung(&self) -> bool {
+        self.outcome == Outcome::Fault(Fault::Timeout)
+    }
+
     /// Whether it ended with a fault of the same kind.
     pub(super) fn has_fault_like(&self, fault: &Fault) -> bool {
         matches!(&self.outcome, Outcome::Fault(own) if own.kind() == fault.kind())

@@ -88,7 +88,7 @@ impl Worker {
         let mut runs = Vec::with_capacity(cases.len());
         while runs.len() < cases.len() {
             let open = &cases[runs.len()..];
-            if runs.iter().any(has_hung) {
+            if runs.iter().any(Run::has_hung) {
                 runs.push(self.run_within(after_hang, &open[0])?);
                 continue;
             }
@@ -196,10 +196,6 @@ impl Worker {
     fn bury(&mut self) -> Option<Fault> {
         self.process.take_if(|p| p.has_ended()).map(|p| p.end(&FrameError::Closed).0)
     }
-}
-
-fn has_hung(run: &Run) -> bool {
-    run.outcome == Outcome::Fault(Fault::Timeout)
 }
 
 /// A new process, what its engine is, and the seconds that the engine took to load.

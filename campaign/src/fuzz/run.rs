@@ -116,6 +116,7 @@ impl Ran {
         let written = case.program.as_ref().map(written);
         let suspect = Suspect::new(&case.model, inputs, levels[0].profile).written(written.as_ref());
         let runs = Target::run_all(levels, &case.onnx, &case.inputs, &interface)?;
+        runs.iter().filter(|ran| !ran.has_hung()).for_each(|ran| suspect.hurry.took(ran.engine_seconds));
         for ((number, target), ran) in (first..).zip(levels).zip(&runs) {
             let question = Question {
                 target,

@@ -85,12 +85,12 @@ impl Reference {
     }
 
     /// The same, and what a campaign calls what it finds.
-    pub(super) fn judge_and_name(&self, target: &Target, outcome: &Outcome) -> Judgement {
-        let judged = self.judge(target, outcome);
+    pub(super) fn judge_and_name(&self, target: &Target, ran: &Run) -> Judgement {
+        let judged = self.judge(target, &ran.outcome);
         if !judged.result.is_wrong() {
             return judged;
         }
-        match self.signatures(target, outcome) {
+        match self.signatures(target, ran) {
             Ok(signatures) => Judgement { signatures, ..judged },
             Err(e) => Judgement::new(Result::Crash, e.to_string()),
         }
@@ -108,12 +108,17 @@ impl Reference {
     }
 
     /// What a campaign would make of a target's answer.
-    pub(crate) fn peeled(&self, target: &Target, outcome: &Outcome) -> std::result::Result<Peeled, AskError> {
+    pub(crate) fn peeled(&self, target: &Target, ran: &Run) -> std::result::Result<Peeled, AskError> {
+        let outcome = &ran.outcome;
         let names = self.names();
         let expected = self.expected(target, &names);
         let judged = judge(&target.backend, &target.level, outcome, &expected);
         let exam = Exam::new(target, outcome, "", &expected);
-        self.suspect(target).peel(target, self.evaluation.is_defined(), judged, &exam, &|| false)
+        let suspect = self.suspect(target);
+        if !ran.has_hung() {
+            suspect.hurry.took(ran.engine_seconds);
+        }
+        suspect.peel(target, self.evaluation.is_defined(), judged, &exam, &|| false)
     }
 
     fn names(&self) -> Vec<String> {
@@ -130,8 +135,8 @@ impl Reference {
     }
 
     /// What a campaign calls all that is wrong.
-    fn signatures(&self, target: &Target, outcome: &Outcome) -> std::result::Result<Vec<String>, AskError> {
-        Ok(match self.peeled(target, outcome)? {
+    fn signatures(&self, target: &Target, ran: &Run) -> std::result::Result<Vec<String>, AskError> {
+        Ok(match self.peeled(target, ran)? {
             Peeled::Nothing(_) => Vec::new(),
             Peeled::Found(first, behind) => {
                 let all = std::iter::once(*first).chain(behind);

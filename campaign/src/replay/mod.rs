@@ -229,7 +229,7 @@ fn set_on(
     let stored = about.rtol.zip(about.atol).map(|(relative, absolute)| Tolerance { relative, absolute });
     let tolerance = how.tolerance.or(stored);
     match reference {
-        Some(reference) if derived => reference.judge_and_name(target, &ran.outcome),
+        Some(reference) if derived => reference.judge_and_name(target, &ran),
         Some(reference) => reference.judge(target, &ran.outcome),
         None => fixed(target, &ran.outcome, set, tolerance),
     }

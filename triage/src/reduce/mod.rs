@@ -51,6 +51,7 @@ use crate::invent::{Given, invent};
 use crate::stored;
 use crate::symptom_match::same_kind;
 use driver::{Descent, Driver};
+use harness::hurry::Hurry;
 use harness::target::Target;
 use interest::{Interest, Interesting};
 
@@ -168,11 +169,13 @@ pub fn reduce_problems(
     let before = shown.problem.size();
     on_best(&shown, before).map_err(ReduceError::Save)?;
     let stop = || reduction.stop.load(Ordering::Relaxed);
+    let hurry = Arc::new(Hurry::default());
+    hurry.took(started.elapsed().as_secs_f64());
+    let [hurried, alone] = [target.in_a_hurry(&hurry), target.afresh(&hurry)];
+    let [interest, afresh] = [interest.on(&hurried), interest.on(&alone)];
     let mut driver = Driver::new(DOWN, &interest, shown.clone(), reduction.budget, &stop, on_best);
     let mut minimal = driver.run()?;
     // What earlier candidates left behind in the process may have a part in what a later one shows.
-    let alone = target.afresh(&Arc::default());
-    let afresh = interest.on(&alone);
     let mut steady = afresh.of(&driver.best.problem)?.is_some();
     if !steady && let Some(first) = afresh.of(&shown.problem)? {
         let tries = driver.tries;

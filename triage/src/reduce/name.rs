@@ -101,7 +101,7 @@ pub(crate) fn name(
     let is_hang = first.finding.symptom.is_hang();
     let hurry = target.hurry().cloned().unwrap_or_default();
     let hurried = target.in_a_hurry(&hurry);
-    let kin = Kin { wanted: wanted.clone(), target: if is_hang { &hurried } else { target }, ..kin };
+    let kin = Kin { wanted: wanted.clone(), target: &hurried, ..kin };
     let tries = start.tries(&first.finding.symptom);
     let budget = Budget { time: Duration::MAX, tries, jobs: 1 };
     let finding = first.finding.clone();
