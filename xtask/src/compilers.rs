@@ -9,7 +9,7 @@ use std::io::{BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use backends::wgpu::{Gpu, Launched, Which};
+use backends::wgpu::{Functions, Gpu, Launched, Teamwork, Which};
 use ir::Tensor;
 use serde::{Deserialize, Serialize};
 use sweep::element::{Distance, elements};
@@ -50,19 +50,33 @@ pub(crate) struct Arguments {
 
 /// Runs the launches on both and reports.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let gpu = Gpu::open(&Which::named(&arguments.adapter))?;
+    let mut gpu = Gpu::open(&Which::named(&arguments.adapter))?;
+    let usual = gpu.teamwork();
     let mut dawn = Dawn::start()?;
-    let mut results = Results::default();
+    let (mut results, mut common) = (Results::default(), BTreeSet::new());
     let scope = scope(arguments);
     for part in parts(&scope) {
         // Nobody asks what is right.
         let Some(trial) = trial(&scope, &part, &[]) else { continue };
         let inputs: Vec<&Tensor> = trial.inputs.iter().map(|(_, tensor)| tensor).collect();
-        // What there is no kernel for has no launches.
-        let (_, launches) = gpu.traced(|| gpu.run(&trial.model, &inputs));
-        for launched in launches {
-            let answer = dawn.repeat(&launched)?;
-            results.add(&part.name.op, &launched, answer)?;
+        // The kernels of campaigns; those that call the driver's functions; those in which workgroups work together.
+        let manners =
+            [(Functions::Own, usual), (Functions::Builtin, usual), (Functions::Own, Teamwork::Always)];
+        for (number, (functions, teamwork)) in manners.into_iter().enumerate() {
+            gpu.call(functions);
+            gpu.team(teamwork);
+            // What there is no kernel for has no launches.
+            let (_, launches) = gpu.traced(|| gpu.run(&trial.model, &inputs));
+            for launched in launches {
+                // Most are the same in all manners.
+                if number == 0 {
+                    common.insert(launched.source.clone());
+                } else if common.contains(&launched.source) {
+                    continue;
+                }
+                let answer = dawn.repeat(&launched)?;
+                results.add(&part.name.op, &launched, answer)?;
+            }
         }
     }
     let text = results.text(&gpu.info().to_string(), &dawn.adapter);
