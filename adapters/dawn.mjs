@@ -18,7 +18,9 @@ if (!adapter) {
   send({ trouble: "Dawn has no adapter" });
   process.exit();
 }
-const device = await adapter.requestDevice({ requiredLimits: limits(adapter) });
+// What our shaders enable where an adapter has it.
+const requiredFeatures = ["shader-f16", "subgroups"].filter((feature) => adapter.features.has(feature));
+const device = await adapter.requestDevice({ requiredFeatures, requiredLimits: limits(adapter) });
 const { vendor, architecture, device: name, description } = adapter.info;
 send({ adapter: [vendor, architecture, name, description].filter(Boolean).join(", ") });
 
@@ -43,7 +45,11 @@ function pipeline(wgsl, bindings) {
     const layout = device.createPipelineLayout({ bindGroupLayouts: [group] });
     const module = device.createShaderModule({ code: wgsl });
     const made = device.createComputePipelineAsync({ layout, compute: { module, entryPoint: "main" } });
-    pipelines.set(key, made.then((pipeline) => ({ pipeline, group })));
+    const refused = async (error) => {
+      const { messages } = await module.getCompilationInfo();
+      throw messages.length > 0 ? new Error(messages[0].message) : error;
+    };
+    pipelines.set(key, made.then((pipeline) => ({ pipeline, group }), refused));
   }
   return pipelines.get(key);
 }

@@ -11,8 +11,10 @@ var<private> subgroup: Subgroup;
 // As `by_memory`: first within each subgroup, without a word to memory.
 fn by_subgroups(own: T, local: u32) -> T {
     var r = own;
-    for (var apart = 1u; apart < min(subgroup.size, 64u); apart <<= 1u) {
-        r = combine(r, subgroupShuffleXor(r, apart));
+    // As often whatever the size: the standard wants all invocations of a subgroup here.
+    for (var apart = 1u; apart < 64u; apart <<= 1u) {
+        let other = subgroupShuffleXor(r, apart);
+        if (apart < subgroup.size) { r = combine(r, other); }
     }
     if (subgroup.invocation == 0u) { told[subgroup.number] = r; }
     workgroupBarrier();
