@@ -32,6 +32,13 @@ fn fuzz(folder: &Path, on: &str, known: Option<&str>) -> serde_json::Value {
     json(&onnxsmith(folder, &args))
 }
 
+/// Makes a case of one operator, in `cases`.
+fn one_case(folder: &Path) {
+    let made =
+        onnxsmith(folder, &["gen", "--ops", "Softmax", "--nodes", "1", "--count", "1", "--out", "cases"]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+}
+
 /// The paths of all files of a name below a folder.
 fn files(folder: &Path, name: &str) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
@@ -194,8 +201,7 @@ fn the_view_tells_new_findings_from_known_ones() {
 fn further_questions_about_what_hangs_get_less_time() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
-    let made = onnxsmith(at, &["gen", "--ops", "Softmax", "--nodes", "1", "--count", "1", "--out", "cases"]);
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    one_case(at);
     let script = "tee -a asked | \"$0\" worker chaos hang=100";
     let engine = format!("cmd:sh -c '{script}' '{PROGRAM}'");
     let ran = json(&onnxsmith(at, &["run", "cases", "--on", &engine, "--timeout", "2s", "--json"]));
@@ -217,8 +223,7 @@ fn further_questions_about_what_hangs_get_less_time() {
 fn what_only_a_process_with_a_past_shows_is_told_so() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
-    let made = onnxsmith(at, &["gen", "--ops", "Softmax", "--nodes", "1", "--count", "1", "--out", "cases"]);
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    one_case(at);
     for (wrong, steady) in
         [("test -e first || set -- other-shape=100", false), ("set -- other-shape=100", true)]
     {

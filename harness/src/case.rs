@@ -1,21 +1,25 @@
 //! A case: a model with inputs on which it is defined, made from a seed.
 
+mod content;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use graphgen::{Forms, Policy, Settings, Use, Weights};
+use graphgen::{Forms, Policy, Settings, Weights};
 use interp::Evaluation;
-use ir::{DType, Datum, Node, NodeId, NodeKind, Stream, Tensor};
+use ir::{DType, Datum, NodeId, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::external::External;
 use onnx::import::{Imported, Options, specialise};
 use onnx::program::Program;
 use onnx::violate::NotRefused;
-use ops::{Footprint, Graph, Model, Op, Spec};
+use ops::{Footprint, Model};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
 use values::{AtEdge, Budget, Searched};
+
+pub use content::{dtypes, operators, uses};
 
 use crate::validity::{Relaxed, Validity};
 use crate::{counts, reference};
@@ -459,51 +463,6 @@ pub fn outputs(model: &Model) -> Vec<(String, DType)> {
 /// The tensors of named inputs, in order.
 pub fn tensors(inputs: &[(String, Tensor)]) -> Vec<Tensor> {
     inputs.iter().map(|(_, t)| t.clone()).collect()
-}
-
-/// The dtypes of all values of a model, functions included, but for those of some nodes of the main graph.
-pub fn dtypes(model: &Model, unseen: &BTreeSet<NodeId>) -> ir::DTypes {
-    seen(model, unseen).flat_map(|(_, node)| &node.outputs).map(|ty| ty.dtype).collect()
-}
-
-/// The nodes of a model, each with the graph that it is in, functions included, but for some of the main graph.
-fn seen<'m>(
-    model: &'m Model,
-    unseen: &'m BTreeSet<NodeId>,
-) -> impl Iterator<Item = (&'m Graph, &'m Node<Op>)> {
-    let inside = model.functions.iter().flat_map(|f| f.body.nodes.iter().map(|node| (&f.body, node)));
-    let main = model.graph.iter().filter(|(id, _)| !unseen.contains(id));
-    inside.chain(main.map(|(_, node)| (&model.graph, node)))
-}
-
-/// Each operator of a model with the dtype of its first operand (or output), functions included.
-pub fn operators(model: &Model) -> impl Iterator<Item = (&'static str, DType)> {
-    let graphs = model.functions.iter().map(|f| &f.body).chain([&model.graph]);
-    graphs.flat_map(|g| g.nodes.iter().map(move |n| (g, n))).filter_map(|(graph, node)| match &node.kind {
-        NodeKind::Operator(op) => {
-            let first = node.inputs.iter().flatten().next().map(|v| graph.ty(*v)).or(node.outputs.first())?;
-            Some((ir::Operation::name(op), first.dtype))
-        }
-        _ => None,
-    })
-}
-
-/// How each operator of a model is used, functions included, as far as the operator is `wanted`, but for some nodes of the main graph.
-pub fn uses(
-    model: &Model,
-    unseen: &BTreeSet<NodeId>,
-    wanted: impl Fn(&Spec) -> bool,
-) -> Vec<(&'static Spec, Use)> {
-    let mut uses = Vec::new();
-    for (graph, node) in seen(model, unseen) {
-        let NodeKind::Operator(op) = &node.kind else { continue };
-        let spec = op.spec();
-        if wanted(spec) {
-            let operands = graph.types(&node.inputs);
-            uses.push((spec, Use::of(model.opset, op, &operands, &node.outputs)));
-        }
-    }
-    uses
 }
 
 /// How many elements the outputs of an evaluation have, how many of them are undecidable and how many undefined.

@@ -56,6 +56,11 @@ fn what_it_is_written_out_in_is_seen_by_nobody_else() {
         })
         .collect();
     assert!(matches!(seen[..], [_, "Neg", "Abs"]), "its last node, whose result is read: {seen:?}");
+    let is_of_floats = |id: NodeId| graph.node(id).outputs.iter().all(|ty| ty.dtype == DType::F32);
+    assert!(
+        graph.iter().all(|(id, _)| unseen.contains(&id) || is_of_floats(id)),
+        "the sizes are read here alone"
+    );
     let is_of_integers = |id: NodeId| graph.node(id).outputs.iter().any(|ty| ty.dtype == DType::I64);
     assert!(unseen.len() > 3 && unseen.iter().any(|&id| is_of_integers(id)), "{unseen:?}");
 }

@@ -189,15 +189,22 @@ pub struct Imported {
 }
 
 impl Imported {
-    /// The nodes that only this program knows of: an operator of the program is written out in them, and nothing else reads what
-    /// they give.
+    /// The nodes that only this program knows of: an operator is written out in them, and nothing else reads what they give; and the
+    /// constants that these alone read, which are to that operator what attributes are to others.
     pub fn unseen(&self) -> BTreeSet<NodeId> {
         let graph = &self.model.graph;
-        let is_inner = |id: NodeId| self.origins[id.index()].is_inner;
-        let outside = graph.iter().filter(|(id, _)| !is_inner(*id)).flat_map(|(_, node)| node.uses());
-        let read: BTreeSet<NodeId> =
-            outside.chain(graph.outputs.iter().map(|output| output.value)).map(|value| value.node).collect();
-        graph.iter().map(|(id, _)| id).filter(|id| is_inner(*id) && !read.contains(id)).collect()
+        // What outputs and nodes of the program read. Readers come last.
+        let mut seen: BTreeSet<NodeId> = graph.outputs.iter().map(|output| output.value.node).collect();
+        let mut unseen = BTreeSet::new();
+        for (id, node) in graph.iter().rev() {
+            let is_hidden = self.origins[id.index()].is_inner || matches!(node.kind, NodeKind::Constant(_));
+            if is_hidden && !seen.contains(&id) {
+                unseen.insert(id);
+            } else if !self.origins[id.index()].is_inner {
+                seen.extend(node.uses().map(|value| value.node));
+            }
+        }
+        unseen
     }
 }
 

@@ -170,7 +170,9 @@ pub fn reduce_problems(
     on_best(&shown, before).map_err(ReduceError::Save)?;
     let stop = || reduction.stop.load(Ordering::Relaxed);
     let hurry = Arc::new(Hurry::default());
-    hurry.took(started.elapsed().as_secs_f64());
+    if !shown.finding.symptom.is_hang() {
+        hurry.took(started.elapsed().as_secs_f64());
+    }
     let [hurried, alone] = [target.in_a_hurry(&hurry), target.afresh(&hurry)];
     let [interest, afresh] = [interest.on(&hurried), interest.on(&alone)];
     let mut driver = Driver::new(DOWN, &interest, shown.clone(), reduction.budget, &stop, on_best);
@@ -178,12 +180,14 @@ pub fn reduce_problems(
     // What earlier candidates left behind in the process may have a part in what a later one shows.
     let mut steady = afresh.of(&driver.best.problem)?.is_some();
     if !steady && let Some(first) = afresh.of(&shown.problem)? {
-        let tries = driver.tries;
+        let tried = driver.tries;
         let time = reduction.budget.time.saturating_sub(started.elapsed());
+        let tries = reduction.budget.tries.saturating_sub(tried);
+        let budget = Budget { time, tries, ..reduction.budget };
         on_best(&first, before).map_err(ReduceError::Save)?;
-        driver = Driver::new(DOWN, &afresh, first, Budget { time, ..reduction.budget }, &stop, on_best);
+        driver = Driver::new(DOWN, &afresh, first, budget, &stop, on_best);
         minimal = driver.run()?;
-        driver.tries += tries;
+        driver.tries += tried;
         steady = true;
     }
     let (after, finding) = (driver.size, &driver.best.finding);

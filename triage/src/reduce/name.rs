@@ -2,7 +2,8 @@
 //!
 //! A name is a pure function of the case, the target and the version of this program. Budgets are counts, and nothing that
 //! was found before has a part in it: threads, continued campaigns, parts of campaigns and `onnxsmith run` agree. Where a stop
-//! cuts a reduction there is no name.
+//! cuts a reduction there is no name. (What hangs is told by the clock, as everywhere; what has hung at one level of an engine is
+//! taken to hang at the others of that case.)
 //!
 //! What is kept is the kind of symptom, not the signature: that would be the name already. So that a smaller case does not end
 //! at another bug, no operator that is left may show that kind alone. An operator is asked once, by its content: cutting a
