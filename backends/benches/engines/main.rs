@@ -3,13 +3,14 @@
 //! ```sh
 //! cargo bench -p onnxsmith-backends --features ort --bench engines
 //! cargo bench -p onnxsmith-backends --features ort --bench engines -- --rounds 21 --threads 2 --only Conv
-//! cargo bench -p onnxsmith-backends --features ort --bench engines -- --on cpu,wgpu@llvmpipe --write
+//! cargo bench -p onnxsmith-backends --features ort --bench engines -- --on cpu,cpu:plain,wgpu@llvmpipe --write
 //! ```
 //!
 //! A model goes the way that it goes in a campaign: ONNX's bytes to a worker process, which reads them, runs them and answers. The
 //! seconds are those that the worker tells, so that loading the model counts and the pipe does not. In each round every
-//! engine runs the problem once, one after the other: whatever else a machine does slows all of them. That is why it is no bench of
-//! `criterion`, which knows no ratio. `--write` puts the table into `docs/performance.md`.
+//! engine runs the problem once with each number of threads, one after the other: whatever else a machine does slows all of them,
+//! and what a second thread gains is told from the same minute. That is why it is no bench of `criterion`, which knows no ratio.
+//! `--write` puts the tables into `docs/performance.md`.
 
 mod problems;
 mod table;
@@ -18,7 +19,7 @@ mod workers;
 use std::process::ExitCode;
 
 use problems::Problem;
-use table::Row;
+use table::{Cell, Row};
 use workers::Timed;
 
 /// What the command line asks for.
@@ -27,24 +28,29 @@ struct Settings {
     on: Vec<String>,
     /// How often everything runs.
     rounds: usize,
-    threads: usize,
+    /// The numbers of threads, each of which everything runs with.
+    threads: Vec<usize>,
     /// Part of the names of what runs.
     only: String,
-    /// Whether the table goes into the documentation.
+    /// Whether the tables go into the documentation.
     write: bool,
 }
 
 impl Settings {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let on = ["cpu", "cpu:plain"].map(str::to_owned).into();
-        let mut settings = Self { on, rounds: 11, threads: 1, only: String::new(), write: false };
+        let mut settings = Self { on, rounds: 11, threads: vec![1, 2], only: String::new(), write: false };
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or(format!("{word} needs a value"));
             let number = |text: String| text.parse().map_err(|_| format!("`{text}` is no number"));
             match word.as_str() {
                 "--on" => settings.on = value()?.split(',').map(str::to_owned).collect(),
                 "--rounds" => settings.rounds = number(value()?)?,
-                "--threads" => settings.threads = number(value()?)?,
+                "--threads" => {
+                    let words = value()?;
+                    settings.threads =
+                        words.split(',').map(|word| number(word.to_owned())).collect::<Result<_, _>>()?;
+                }
                 "--only" => settings.only = value()?,
                 "--write" => settings.write = true,
                 // Cargo says so to every bench.
@@ -57,37 +63,41 @@ impl Settings {
 }
 
 fn run(settings: &Settings) -> Result<(), String> {
-    let mut measure = workers::onnx_runtime(settings.threads);
-    if measure.is_none() {
+    let mut engines = Vec::new();
+    for &threads in &settings.threads {
+        engines.extend(workers::onnx_runtime(threads));
+        for name in &settings.on {
+            // A device has no threads that we could choose.
+            if threads == settings.threads[0] || !name.starts_with("wgpu") {
+                engines.push(Timed::start(name, threads)?);
+            }
+        }
+    }
+    let version = engines.iter().find(|engine| table::is_measure(engine.name())).map(Timed::version);
+    if version.is_none() {
         println!(
             "ONNX Runtime is not there (scripts/python-env, or the feature `ort`): seconds and no ratios."
         );
     }
-    let mut engines = Vec::new();
-    for name in &settings.on {
-        engines.push(Timed::start(name, settings.threads)?);
-    }
     let mut rows = Vec::new();
     for problem in problems::all().iter().filter(|problem| problem.name().contains(&settings.only)) {
-        let row = measured(problem, &mut engines, measure.as_mut(), settings.rounds);
+        let row = measured(problem, &mut engines, settings.rounds);
         println!("{row}");
         rows.push(row);
     }
     if settings.write {
-        let version = measure.map(|worker| worker.version());
         table::write(&rows, settings, version.as_deref())?;
     }
     Ok(())
 }
 
 /// One problem on all engines, in turns.
-fn measured(problem: &Problem, engines: &mut [Timed], measure: Option<&mut Timed>, rounds: usize) -> Row {
+fn measured(problem: &Problem, engines: &mut [Timed], rounds: usize) -> Row {
     let case = problem.case();
-    let mut all: Vec<&mut Timed> = measure.into_iter().chain(engines).collect();
-    let mut times: Vec<Result<Vec<f64>, String>> = vec![Ok(Vec::new()); all.len()];
+    let mut times: Vec<Result<Vec<f64>, String>> = vec![Ok(Vec::new()); engines.len()];
     // The first run of each is no measurement: pages are new, pipelines are compiled.
     for round in 0..=rounds {
-        for (engine, times) in all.iter_mut().zip(&mut times) {
+        for (engine, times) in engines.iter_mut().zip(&mut times) {
             let Ok(known) = times else { continue };
             match engine.seconds(&case) {
                 Ok(_) if round == 0 => {}
@@ -100,7 +110,11 @@ fn measured(problem: &Problem, engines: &mut [Timed], measure: Option<&mut Timed
         times.sort_unstable_by(f64::total_cmp);
         times[times.len() / 2]
     };
-    let cells = all.iter().zip(times).map(|(engine, times)| (engine.name().to_owned(), times.map(median)));
+    let cells = engines.iter().zip(times).map(|(engine, times)| Cell {
+        engine: engine.name().to_owned(),
+        threads: engine.threads(),
+        seconds: times.map(median),
+    });
     Row { problem: problem.name(), cells: cells.collect() }
 }
 

@@ -7,39 +7,65 @@ use super::Settings;
 /// The page, and what encloses the table in it.
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/performance.md");
 
-/// One problem: for each engine the median of its seconds, or why there is none. Where there is ONNX Runtime, it is the first.
+/// What one engine takes with a number of threads: the median of its seconds, or why there is none.
+pub(crate) struct Cell {
+    pub(crate) engine: String,
+    pub(crate) threads: usize,
+    pub(crate) seconds: Result<f64, String>,
+}
+
+/// One problem on all engines, with each number of threads.
 pub(crate) struct Row {
     pub(crate) problem: String,
-    pub(crate) cells: Vec<(String, Result<f64, String>)>,
+    pub(crate) cells: Vec<Cell>,
 }
 
 impl Row {
-    /// The seconds of the engine that the others are measured by.
-    fn measure(&self) -> Option<f64> {
-        let (name, seconds) = self.cells.first()?;
-        seconds.as_ref().ok().copied().filter(|_| is_measure(name))
+    /// The seconds of an engine with a number of threads.
+    fn seconds(&self, engine: &str, threads: usize) -> Option<f64> {
+        let cell = self.cells.iter().find(|cell| cell.engine == engine && cell.threads == threads)?;
+        cell.seconds.as_ref().ok().copied()
     }
 
-    /// How many times as long as an engine ONNX Runtime takes.
-    fn ratio(&self, seconds: f64) -> Option<f64> {
-        self.measure().map(|measure| measure / seconds)
+    /// The engine that the others are measured by, where it is there.
+    fn measure(&self) -> Option<&str> {
+        self.cells.iter().map(|cell| cell.engine.as_str()).find(|engine| is_measure(engine))
+    }
+
+    /// How many times as long as an engine ONNX Runtime takes with as many threads.
+    fn ratio(&self, engine: &str, threads: usize) -> Option<f64> {
+        Some(self.seconds(self.measure()?, threads)? / self.seconds(engine, threads)?)
+    }
+
+    /// How many times as fast an engine is with these threads as with the fewer ones.
+    fn gain(&self, engine: &str, [fewer, threads]: [usize; 2]) -> Option<f64> {
+        Some(self.seconds(engine, fewer)? / self.seconds(engine, threads)?)
+    }
+
+    /// The engines that ran with a number of threads, without the one that they are measured by.
+    fn engines(&self, threads: usize) -> impl Iterator<Item = &str> {
+        let cells = self.cells.iter().filter(move |cell| cell.threads == threads);
+        cells.map(|cell| cell.engine.as_str()).filter(|engine| !is_measure(engine))
     }
 }
 
-fn is_measure(name: &str) -> bool {
+pub(crate) fn is_measure(name: &str) -> bool {
     name.starts_with("ort:") || name.starts_with("onnxruntime:")
 }
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:60}", self.problem)?;
-        for (name, seconds) in &self.cells {
-            match seconds {
-                Ok(seconds) => write!(f, "  {name} {:8.2} ms", seconds * 1e3)?,
-                Err(why) => write!(f, "  {name}: {why}")?,
+        write!(f, "{}", self.problem)?;
+        let mut threads = None;
+        for cell in &self.cells {
+            if threads.replace(cell.threads) != Some(cell.threads) {
+                write!(f, "\n  {} threads:", cell.threads)?;
             }
-            if let Some(ratio) =
-                seconds.as_ref().ok().and_then(|&s| self.ratio(s)).filter(|_| !is_measure(name))
+            match &cell.seconds {
+                Ok(seconds) => write!(f, "  {} {:8.2} ms", cell.engine, seconds * 1e3)?,
+                Err(why) => write!(f, "  {}: {why}", cell.engine)?,
+            }
+            if let Some(ratio) = self.ratio(&cell.engine, cell.threads).filter(|_| !is_measure(&cell.engine))
             {
                 write!(f, " ({ratio:5.2})")?;
             }
@@ -48,33 +74,53 @@ impl fmt::Display for Row {
     }
 }
 
-/// Writes the table into the page, at the mark of this number of threads.
+/// Writes the tables into the page: one for each number of threads, and what the last number gains over the first.
 pub(crate) fn write(rows: &[Row], settings: &Settings, version: Option<&str>) -> Result<(), String> {
-    let page = std::fs::read_to_string(PAGE).map_err(|e| format!("{PAGE}: {e}"))?;
-    let begin = format!("<!-- begin: bench engines, threads {} -->", settings.threads);
-    let end = "<!-- end -->";
-    let start = page.find(&begin).ok_or(format!("{PAGE} has no `{begin}`"))? + begin.len();
-    let stop = page[start..].find(end).ok_or(format!("{PAGE} does not end `{begin}`"))? + start;
-    let text = markdown(rows, settings, version);
-    let page = format!("{}\n{text}{}", &page[..start], &page[stop..]);
+    let mut page = std::fs::read_to_string(PAGE).map_err(|e| format!("{PAGE}: {e}"))?;
+    let note = format!(
+        "\nONNX Runtime {}, medians of {} rounds.\n",
+        version.unwrap_or("that is not there"),
+        settings.rounds
+    );
+    for &threads in &settings.threads {
+        page = with(&page, &format!("bench engines, threads {threads}"), &(ratios(rows, threads) + &note))?;
+    }
+    if let [fewer, .., threads] = settings.threads[..] {
+        page = with(&page, "bench engines, gain", &(gains(rows, [fewer, threads]) + &note))?;
+    }
     std::fs::write(PAGE, page).map_err(|e| format!("{PAGE}: {e}"))
 }
 
-fn markdown(rows: &[Row], settings: &Settings, version: Option<&str>) -> String {
-    let names: Vec<&str> =
-        rows.first().map_or(vec![], |row| row.cells.iter().map(|(name, _)| name.as_str()).collect());
-    let others: Vec<&str> = names.into_iter().filter(|name| !is_measure(name)).collect();
-    let mut text = format!("| problem | {} |\n|---|{}\n", others.join(" | "), "---:|".repeat(others.len()));
+/// The page with a text between the marks of this name.
+fn with(page: &str, mark: &str, text: &str) -> Result<String, String> {
+    let (begin, end) = (format!("<!-- begin: {mark} -->"), "<!-- end -->");
+    let start = page.find(&begin).ok_or(format!("{PAGE} has no `{begin}`"))? + begin.len();
+    let stop = page[start..].find(end).ok_or(format!("{PAGE} does not end `{begin}`"))? + start;
+    Ok(format!("{}\n{text}{}", &page[..start], &page[stop..]))
+}
+
+/// ONNX Runtime's time ÷ that of each engine.
+fn ratios(rows: &[Row], threads: usize) -> String {
+    let engines: Vec<&str> = rows.first().map_or(vec![], |row| row.engines(threads).collect());
+    table(rows, &engines, |row, engine| row.ratio(engine, threads))
+}
+
+/// What more threads gain ONNX Runtime and each engine.
+fn gains(rows: &[Row], threads: [usize; 2]) -> String {
+    let Some(row) = rows.first() else { return String::new() };
+    let engines: Vec<&str> = row.measure().into_iter().chain(row.engines(threads[1])).collect();
+    table(rows, &engines, |row, engine| row.gain(engine, threads))
+}
+
+/// A number for each problem and engine.
+fn table(rows: &[Row], engines: &[&str], number: impl Fn(&Row, &str) -> Option<f64>) -> String {
+    let mut text = format!("| problem | {} |\n|---|{}\n", engines.join(" | "), "---:|".repeat(engines.len()));
     for row in rows {
-        text += &format!("| {} |", row.problem);
-        for (_, seconds) in row.cells.iter().filter(|(name, _)| !is_measure(name)) {
-            text += &match seconds.as_ref().ok().and_then(|&s| row.ratio(s)) {
-                Some(ratio) => format!(" {ratio:.2} |"),
-                None => " – |".to_owned(),
-            };
-        }
-        text += "\n";
+        let cells = engines.iter().map(|engine| match number(row, engine) {
+            Some(number) => format!(" {number:.2} |"),
+            None => " – |".to_owned(),
+        });
+        text += &format!("| {} |{}\n", row.problem, cells.collect::<String>());
     }
-    let version = version.unwrap_or("that is not there");
-    text + &format!("\nONNX Runtime {version}, medians of {} rounds.\n", settings.rounds)
+    text
 }

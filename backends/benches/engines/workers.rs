@@ -20,6 +20,7 @@ const LEVEL: &str = "all";
 pub(crate) struct Timed {
     name: String,
     level: String,
+    threads: usize,
     worker: Worker,
 }
 
@@ -39,12 +40,17 @@ impl Timed {
         let worker = Worker::start(spec, limits).map_err(|e| e.to_string())?;
         let first = worker.description().levels.first().cloned().unwrap_or_default();
         let level = if level.is_empty() { first } else { level.to_owned() };
-        Ok(Self { name: name.to_owned(), level, worker })
+        Ok(Self { name: name.to_owned(), level, threads, worker })
     }
 
     /// What it was asked for as.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// How many threads it may use.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
     }
 
     /// The version that the engine states.

@@ -1,5 +1,8 @@
 //! C += A·B of floats, by the crate `gemm`.
 
+use gemm::Parallelism;
+use ndarray::ArrayViewMut2;
+
 use super::room::each_part;
 use crate::cpu::element::Real;
 
@@ -51,7 +54,6 @@ const ROWS: usize = 64;
 ///
 /// # Panics
 /// If a matrix is smaller than that: a kernel has miscalculated.
-#[allow(unsafe_code, reason = "the crate takes pointers")]
 pub(super) fn multiply<W: Product>(
     threads: usize,
     [m, k, n]: [usize; 3],
@@ -60,33 +62,62 @@ pub(super) fn multiply<W: Product>(
     c: &mut [W],
     adds: bool,
 ) {
-    assert!(a.holds(m, k) && b.holds(k, n) && m * n <= c.len(), "a matrix exceeds its slice");
+    let threads = threads.min(m * k * n / GRAIN).max(1);
+    let c = &mut c[..m * n];
+    if threads > 1 && m >= threads * ROWS {
+        return each_part(threads, c, n, usize::MAX, |row, part| {
+            multiply(1, [part.len() / n, k, n], a.below(row), b, part, adds);
+        });
+    }
+    let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
+    let c = ArrayViewMut2::from_shape((m, n), c).expect("as many elements as the matrix has");
+    product(k, a, b, c, adds, parallelism);
+}
+
+/// Writes A·B to C, whose rows may lie apart, on this thread: C is `m` × `n`, A is `m` × `k`, B is `k` × `n`.
+///
+/// # Panics
+/// If A or B is smaller than that: a kernel has miscalculated.
+pub(super) fn multiply_into<W: Product>(
+    k: usize,
+    a: Matrix<'_, W>,
+    b: Matrix<'_, W>,
+    c: ArrayViewMut2<'_, W>,
+) {
+    product(k, a, b, c, false, Parallelism::None);
+}
+
+#[allow(unsafe_code, reason = "the crate takes pointers")]
+fn product<W: Product>(
+    k: usize,
+    a: Matrix<'_, W>,
+    b: Matrix<'_, W>,
+    mut c: ArrayViewMut2<'_, W>,
+    adds: bool,
+    parallelism: Parallelism,
+) {
+    let (m, n) = c.dim();
+    assert!(a.holds(m, k) && b.holds(k, n), "a matrix exceeds its slice");
     if m == 0 || n == 0 {
         return;
     }
     if k == 0 {
         if !adds {
-            c[..m * n].fill(W::ZERO);
+            c.fill(W::ZERO);
         }
         return;
     }
-    let threads = threads.min(m * k * n / GRAIN).max(1);
-    if threads > 1 && m >= threads * ROWS {
-        return each_part(threads, &mut c[..m * n], n, usize::MAX, |row, part| {
-            multiply(1, [part.len() / n, k, n], a.below(row), b, part, adds);
-        });
-    }
-    let parallelism = if threads > 1 { gemm::Parallelism::Rayon(threads) } else { gemm::Parallelism::None };
-    // SAFETY: `Product` is implemented for `f32` and `f64` alone, types the crate has. Every element of the three matrices lies
-    // in its slice, as the assertion says, and `c` is borrowed mutably, so it overlaps neither `a` nor `b`.
+    let [row_step, column_step] = [c.strides()[0], c.strides()[1]];
+    // SAFETY: `Product` is implemented for `f32` and `f64` alone, types the crate has. Every element of A and B lies in its slice,
+    // as the assertion says. `c` is a view of all of its elements and borrowed mutably, so it overlaps neither `a` nor `b`.
     unsafe {
         gemm::gemm(
             m,
             n,
             k,
             c.as_mut_ptr(),
-            1,
-            n as isize,
+            column_step,
+            row_step,
             adds,
             a.elements.as_ptr(),
             a.column_step as isize,
@@ -139,6 +170,14 @@ mod tests {
         };
         assert!(m * k * n / GRAIN > 1, "so that there are threads");
         assert_eq!(product(1), product(2));
+    }
+
+    #[test]
+    fn a_product_goes_to_some_columns_of_a_matrix() {
+        let mut c = ndarray::Array2::from_elem((2, 5), 9f32);
+        let columns = c.slice_mut(ndarray::s![.., 1..3]);
+        multiply_into(2, Matrix::dense(&[1., 2., 3., 4.], 2), Matrix::dense(&[1., 0., 0., 1.], 2), columns);
+        assert_eq!(c, ndarray::array![[9., 1., 2., 9., 9.], [9., 3., 4., 9., 9.]]);
     }
 
     #[test]

@@ -7,12 +7,13 @@
 use std::borrow::Cow;
 
 use ir::DType;
+use ndarray::{ArrayViewMut2, Axis};
 use ops::nn::Conv;
 
 use super::slide::Slide;
 use crate::cpu::call::Call;
 use crate::cpu::error::{CpuError, Outputs};
-use crate::cpu::vector::product::{Matrix, multiply};
+use crate::cpu::vector::product::{Matrix, multiply, multiply_into};
 use crate::cpu::vector::room::{each_part, zeros};
 use crate::cpu::vector::wide::wide;
 
@@ -87,8 +88,7 @@ impl<'a> Problem<'a> {
             let group = number % self.groups;
             let x = &self.x[number * self.channels * self.area..][..self.channels * self.area];
             if self.slide.is_identity {
-                self.weigh(threads, group, x, self.positions, y);
-                self.add_bias(group, y);
+                self.weigh(threads, group, x, y);
             } else {
                 self.in_blocks(threads, group, x, y);
             }
@@ -101,22 +101,21 @@ impl<'a> Problem<'a> {
         self.bias.as_ref().map_or(0.0, |bias| bias[map])
     }
 
-    fn add_bias(&self, group: usize, y: &mut [f32]) {
+    /// Adds the bias to some positions of all maps of a group.
+    fn add_bias(&self, group: usize, mut y: ArrayViewMut2<'_, f32>) {
         if self.bias.is_some() {
-            for (map, y) in y.chunks_exact_mut(self.positions).enumerate() {
-                let bias = self.bias(group * self.maps + map);
-                for y in y {
-                    *y += bias;
-                }
+            for (map, mut y) in (group * self.maps..).zip(y.rows_mut()) {
+                y += self.bias(map);
             }
         }
     }
 
-    /// The weights of a group times a matrix of so many columns.
-    fn weigh(&self, threads: usize, group: usize, matrix: &[f32], columns: usize, y: &mut [f32]) {
-        let rows = self.channels * self.cells;
-        let weights = Matrix::dense(&self.w[group * self.maps * rows..], rows);
-        multiply(threads, [self.maps, rows, columns], weights, Matrix::dense(matrix, columns), y, false);
+    /// The maps of an image and a group where each position has an element of the input: the weights times that.
+    fn weigh(&self, threads: usize, group: usize, x: &[f32], y: &mut [f32]) {
+        let weights = Matrix::dense(&self.w[group * self.maps * self.channels..], self.channels);
+        let x = Matrix::dense(x, self.positions);
+        multiply(threads, [self.maps, self.channels, self.positions], weights, x, y, false);
+        self.add_bias(group, ArrayViewMut2::from_shape((self.maps, self.positions), y).expect("all maps"));
     }
 
     /// One map of an image, from one channel.
@@ -150,29 +149,19 @@ impl<'a> Problem<'a> {
         let (rows, width) = (self.slide.rows.len(), self.slide.widths[1]);
         let height = self.channels * self.cells;
         let at_a_time = (LAID_OUT / (height * width).max(1)).clamp(1, rows.div_ceil(threads).max(1));
-        let blocks = rows.div_ceil(at_a_time);
-        let size = self.maps * at_a_time * width;
-        // Each block is written side by side, and copied to its place in the maps when all are there.
-        let mut all = zeros(0f32, blocks * size);
-        each_part(threads, &mut all, size, height * size, |first, part| {
+        let weights = Matrix::dense(&self.w[group * self.maps * height..], height);
+        let mut y = ArrayViewMut2::from_shape((self.maps, self.positions), y).expect("all maps");
+        let mut blocks: Vec<_> = y.axis_chunks_iter_mut(Axis(1), at_a_time * width).collect();
+        each_part(threads, &mut blocks, 1, height * self.maps * at_a_time * width, |first, part| {
             let mut matrix = vec![0f32; height * at_a_time * width];
-            for (block, out) in (first..).zip(part.chunks_exact_mut(size)) {
+            for (block, y) in (first..).zip(part) {
                 let here = block * at_a_time..rows.min((block + 1) * at_a_time);
-                let columns = here.len() * width;
-                let matrix = &mut matrix[..height * columns];
+                let matrix = &mut matrix[..height * y.ncols()];
                 self.lay_out(x, &self.slide.rows[here], matrix);
-                self.weigh(1, group, matrix, columns, &mut out[..self.maps * columns]);
+                multiply_into(height, weights, Matrix::dense(matrix, y.ncols()), y.view_mut());
+                self.add_bias(group, y.view_mut());
             }
         });
-        for (block, out) in all.chunks_exact(size).enumerate() {
-            let first = block * at_a_time * width;
-            let columns = (at_a_time * width).min(self.positions - first);
-            for (map, from) in out.chunks_exact(columns).take(self.maps).enumerate() {
-                let bias = self.bias(group * self.maps + map);
-                let to = &mut y[map * self.positions + first..][..columns];
-                to.iter_mut().zip(from).for_each(|(y, &x)| *y = x + bias);
-            }
-        }
     }
 
     /// A row for each channel and cell: what the cell meets at each position of some rows of the output.
