@@ -29,6 +29,8 @@ pub enum Mistake {
     Operand(usize),
     /// It takes a constant operand for 0.
     Zero(usize),
+    /// It reads its operands in the opposite order.
+    Reversed,
     /// Its first result is backwards along the last axis.
     Backwards,
     /// Its first result goes through a dtype of fewer bits.
@@ -116,6 +118,7 @@ const UNREAD: &[(&str, &[Mistake])] = &[
     ("NonMaxSuppression", &[Mistake::Attribute("center_point_box"), Mistake::Operand(4), Mistake::More]),
     ("TfIdfVectorizer", &[Mistake::Attribute("weights"), Mistake::More]),
     ("Unique", &[Mistake::Attribute("axis"), Mistake::Attribute("sorted")]),
+    ("SequenceConstruct", &[Mistake::Reversed]),
     ("SequenceInsert", &[Mistake::Operand(2)]),
     ("SequenceErase", &[Mistake::Operand(1)]),
     ("SequenceAt", &[Mistake::Zero(1)]),
@@ -124,7 +127,7 @@ const UNREAD: &[(&str, &[Mistake])] = &[
     ("SplitToSequence", &[Mistake::Attribute("axis"), Mistake::Attribute("keepdims"), Mistake::Operand(1)]),
     ("OptionalHasElement", &[Mistake::Negated, Mistake::Deeper]),
     ("RegexFullMatch", &[Mistake::Negated]),
-    ("StringConcat", &[Mistake::Negated]),
+    ("StringConcat", &[Mistake::Negated, Mistake::Reversed]),
     ("StringNormalizer", &[Mistake::Attribute("case_change_action"), Mistake::Attribute("stopwords")]),
     ("StringSplit", &[Mistake::Attribute("delimiter"), Mistake::Attribute("maxsplit")]),
     ("Adagrad", &[Mistake::Attribute("decay_factor")]),
@@ -213,6 +216,10 @@ impl WrongOperator {
                 let zeros = Tensor::from_i128_fn(&right.ty(), |_| 0);
                 initializer.tensor = TensorProto { name: None, ..onnx::tensor::to_proto("", &zeros) };
                 (zeros != right).then_some(wrong)
+            }
+            Mistake::Reversed => {
+                wrong.main.body.nodes[at].inputs.reverse();
+                Some(wrong)
             }
             Mistake::Backwards => {
                 let list = |wrong: &mut Program, number: i64| constant(wrong, DType::I64, &[1], number);

@@ -1,7 +1,7 @@
 //! Folding what an operator was written out in.
 
 use ir::{NodeKind, Strings, Value};
-use onnx::program::{Attribute, Initializer, Node, ValueId};
+use onnx::program::{Initializer, Node, ValueId};
 use onnx::proto::TensorProto;
 use onnx::{names, tensor};
 use ops::Model;
@@ -65,7 +65,7 @@ impl Draft {
             .filter(|&v| gone(v))
             .collect();
         self.body_mut().declared.retain(|said| said.value.is_none_or(|value| !inner.contains(&value)));
-        let nodes = self.steps(placed, &operands, &outputs);
+        let nodes = self.steps(placed, &operands, &outputs)?;
         self.body_mut().nodes.splice(at..at, nodes);
         for domain in domains(&placed.steps) {
             let entry = opset_import(domain);
@@ -90,7 +90,7 @@ impl Draft {
         placed: &Placed,
         operands: &[Option<ValueId>],
         outputs: &[Option<ValueId>],
-    ) -> Vec<Node> {
+    ) -> Option<Vec<Node>> {
         let mut results: Vec<Vec<Option<ValueId>>> = Vec::new();
         let mut nodes = Vec::new();
         for (at, step) in placed.steps.iter().enumerate() {
@@ -110,11 +110,11 @@ impl Draft {
             node.rest.name = Some(if at == 0 { format!("n{first}") } else { format!("n{first}_{at}") });
             node.rest.domain = step.domain.map(|(name, _)| name.to_owned());
             let attributes = step.attributes.iter().cloned();
-            node.attributes =
-                attributes.map(|rest| Attribute { rest, body: None, bodies: Vec::new() }).collect();
+            let attributes = attributes.map(|attribute| self.program.main.attribute(attribute).ok());
+            node.attributes = attributes.collect::<Option<_>>()?;
             nodes.push(node);
         }
-        nodes
+        Some(nodes)
     }
 
     /// A new initializer of strings.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use ir::{Choices, DType, DTypes, NodeId, NodeKind, Strings, Tensor, Type, Value};
-use onnx::proto::AttributeProto;
 use onnx::proto::attribute_proto::AttributeType;
+use onnx::proto::{AttributeProto, GraphProto};
 use ops::Graph;
 use ops::operator::elements;
 use rand::RngExt;
@@ -307,6 +307,12 @@ impl<'r> Piece<'r> {
         let rest =
             AttributeProto { t: Some(onnx::tensor::to_proto("", &tensor)), ..AttributeProto::default() };
         self.attribute(name, AttributeType::Tensor, rest);
+    }
+
+    /// A graph, which uses nothing but its inputs.
+    pub(crate) fn body(&mut self, name: &str, graph: GraphProto) {
+        let rest = AttributeProto { g: Some(graph), ..AttributeProto::default() };
+        self.attribute(name, AttributeType::Graph, rest);
     }
 
     /// A list of integers.

@@ -1,6 +1,8 @@
 //! Sequences and optionals: each with what makes the sequence that it reads, and takes a tensor out of the one that it makes.
 
-use ir::{DType, DTypes, Type};
+use ir::{DType, DTypes, Kind, Type};
+use onnx::export::open_type;
+use onnx::proto::{GraphProto, NodeProto, ValueInfoProto};
 
 use super::Composite;
 use super::piece::{Link, Piece};
@@ -24,6 +26,7 @@ pub(super) const ALL: &[Composite] = &[
     Composite::new("SequenceErase", 13, ITEMS, sequence_erase),
     Composite::new("SequenceAt", 13, ITEMS, sequence_at),
     Composite::new("SequenceLength", 13, ITEMS, sequence_length),
+    Composite::new("SequenceMap", 17, ITEMS, sequence_map),
     Composite::new("ConcatFromSequence", 13, ITEMS, concat_from_sequence),
     Composite::new("SplitToSequence", 13, ITEMS, split_to_sequence),
     Composite::new("Optional", 15, ITEMS, optional),
@@ -48,18 +51,32 @@ enum Shapes {
 
 /// A sequence of tensors that are there or new.
 fn construct(p: &mut Piece<'_>, dtype: DType, shapes: Shapes) -> Sequence {
+    construct_typed(p, dtype, shapes).0
+}
+
+/// The same with their types.
+fn construct_typed(p: &mut Piece<'_>, dtype: DType, shapes: Shapes) -> (Sequence, Vec<Type>) {
     let length = p.size(1..=4);
-    let mut items = Vec::new();
-    let mut first: Option<Type> = None;
+    let (mut items, mut types) = (Vec::new(), Vec::<Type>::new());
     for _ in 0..length {
-        let ty = match &first {
+        let ty = match types.first() {
             Some(first) if shapes == Shapes::Same || p.chance(0.5) => p.of(dtype, &first.shape.clone()),
             _ => p.any(dtype, 1..=3),
         };
-        first.get_or_insert(ty);
+        types.push(ty);
         items.push(p.last());
     }
-    Sequence { link: p.step("SequenceConstruct", &items), length }
+    (Sequence { link: p.step("SequenceConstruct", &items), length }, types)
+}
+
+/// A sequence of tensors of these types.
+fn construct_of(p: &mut Piece<'_>, types: &[Type]) -> Link {
+    let mut items = Vec::new();
+    for ty in types {
+        p.of(ty.dtype, &ty.shape);
+        items.push(p.last());
+    }
+    p.step("SequenceConstruct", &items)
 }
 
 /// A place in a sequence, counted from either end, or one behind it where that is allowed.
@@ -190,6 +207,67 @@ fn sequence_length(p: &mut Piece<'_>) -> Option<()> {
     let length = p.step("SequenceLength", &[sequence.link]);
     p.give(&[length]);
     Some(())
+}
+
+/// A function of each tensor, perhaps with that at its place in another sequence, or with one number for all; and now and then each
+/// one's shape.
+fn sequence_map(p: &mut Piece<'_>) -> Option<()> {
+    let dtype = p.dtype()?;
+    let (sequence, types) = construct_typed(p, dtype, Shapes::Any);
+    let mut inputs = vec![sequence.link];
+    match p.size(0..=2) {
+        0 => {}
+        1 => inputs.push(construct_of(p, &types)),
+        _ => {
+            p.of(dtype, &[]);
+            inputs.push(p.last());
+        }
+    }
+    let functions: &[&str] = match (dtype, inputs.len()) {
+        (DType::Bool, 1) => &["Not", "Identity"],
+        (DType::Bool, _) => &["And", "Or", "Xor"],
+        (DType::U8, 1) => &["Identity"],
+        (_, 1) => &["Neg", "Abs", "Identity"],
+        _ => &["Add", "Sub", "Mul"],
+    };
+    let function = p.choose(functions)?;
+    let is_swapped = p.chance(0.3);
+    let results = p.size(1..=2) as usize;
+    p.body("body", body(dtype, function, inputs.len(), is_swapped, results));
+    for link in p.step_of("SequenceMap", &inputs, results) {
+        taken(p, &Sequence { link, ..sequence })?;
+    }
+    Some(())
+}
+
+/// A graph of so many inputs that computes a function of them all, in the order of the inputs or the other way round, and the shape of
+/// the first where there are two results.
+fn body(dtype: DType, function: &str, inputs: usize, is_swapped: bool, results: usize) -> GraphProto {
+    let info = |name: &String, dtype| ValueInfoProto {
+        name: Some(name.clone()),
+        r#type: Some(open_type(Kind::Tensor, dtype)),
+        ..ValueInfoProto::default()
+    };
+    let node = |op_type: &str, input: Vec<String>, output: &str| NodeProto {
+        op_type: Some(op_type.to_owned()),
+        input,
+        output: vec![output.to_owned()],
+        ..NodeProto::default()
+    };
+    let items: Vec<String> = (0..inputs).map(|i| format!("item{i}")).collect();
+    let mut operands = items.clone();
+    if is_swapped {
+        operands.reverse();
+    }
+    let nodes = [node(function, operands, "of_item"), node("Shape", items[..1].to_vec(), "shape")];
+    let outputs = [info(&"of_item".to_owned(), dtype), info(&"shape".to_owned(), DType::I64)];
+    GraphProto {
+        name: Some("body".to_owned()),
+        node: nodes.into_iter().take(results).collect(),
+        input: items.iter().map(|name| info(name, dtype)).collect(),
+        output: outputs.into_iter().take(results).collect(),
+        ..GraphProto::default()
+    }
 }
 
 fn concat_from_sequence(p: &mut Piece<'_>) -> Option<()> {

@@ -33,6 +33,21 @@ impl Program {
     }
 }
 
+impl Scope {
+    /// An attribute of a node of the outermost body. Bodies that it holds are of this scope from now on; what they use they give
+    /// themselves. Their values get other names where theirs are in use.
+    pub fn attribute(&mut self, proto: AttributeProto) -> Result<Attribute, Error> {
+        let there = self.names.len();
+        let mut reader = Reader { names: std::mem::take(&mut self.names), open: Vec::new() };
+        let attribute = reader.attribute(proto);
+        self.names = reader.names;
+        for name in self.names.split_off(there) {
+            self.fresh(&name);
+        }
+        attribute
+    }
+}
+
 /// What a model says about itself must be something that can be read.
 fn check_header(proto: &ModelProto) -> Result<(), Error> {
     match proto.ir_version {
