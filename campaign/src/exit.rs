@@ -13,9 +13,22 @@ pub enum Exit {
     /// 2: what was asked could not be done: wrong arguments, a file that cannot be read, an engine that does not start,
     /// nothing to compare.
     Failed = 2,
+    /// 130: a signal ended the command before all that was asked was done, and nothing had been found until then. Shells give
+    /// this number to a program that Ctrl-C ended.
+    Interrupted = 130,
 }
 
 impl Exit {
+    /// What a command ends with that looks for something: whether it has found something, and whether a signal kept it from looking at all
+    /// that was asked for.
+    pub const fn of(has_found: bool, was_interrupted: bool) -> Self {
+        match (has_found, was_interrupted) {
+            (true, _) => Self::Findings,
+            (false, true) => Self::Interrupted,
+            (false, false) => Self::Clean,
+        }
+    }
+
     /// The number that the process ends with.
     pub const fn code(self) -> u8 {
         self as u8

@@ -1,6 +1,7 @@
 //! `onnxsmith fuzz`
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -88,7 +89,9 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     // Workers count into this process's figures once they have ended.
     drop(plan);
     let cpu_seconds = backends::usage::cpu_seconds() - before;
-    let results = Results { report: &report, store: &store, cpu_seconds };
+    // A campaign without limits ends by a signal.
+    let was_interrupted = stop.load(Ordering::Relaxed) && (extent.cases.is_some() || extent.time.is_some());
+    let results = Results { report: &report, store: &store, was_interrupted, cpu_seconds };
     results.show(common, args.junit.as_deref())
 }
 
@@ -117,6 +120,8 @@ fn learn(
 pub(super) struct Results<'a> {
     pub(super) report: &'a Report,
     pub(super) store: &'a Store,
+    /// Whether a signal came before all that was asked for had run.
+    pub(super) was_interrupted: bool,
     /// Processor time of this command.
     pub(super) cpu_seconds: f64,
 }
@@ -140,7 +145,7 @@ impl Results<'_> {
         if report.cases == 0 && !report.trouble.is_empty() {
             bail!("no case could be run: {}", report.trouble[0]);
         }
-        Ok(if report.findings > report.known { Exit::Findings } else { Exit::Clean })
+        Ok(Exit::of(report.findings > report.known, self.was_interrupted))
     }
 }
 

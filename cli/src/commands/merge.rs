@@ -14,5 +14,7 @@ pub(crate) fn run(common: Common, args: &Merge) -> anyhow::Result<Exit> {
     let mut report = store.report()?;
     report.mark_known(&known, store.identity());
     let cpu_seconds = backends::usage::cpu_seconds() - before;
-    Results { report: &report, store: &store, cpu_seconds }.show(common, args.junit.as_deref())
+    let was_interrupted = false;
+    Results { report: &report, store: &store, was_interrupted, cpu_seconds }
+        .show(common, args.junit.as_deref())
 }

@@ -128,16 +128,13 @@ fn interrupts() -> anyhow::Result<Arc<AtomicBool>> {
     let seen = Arc::clone(&stop);
     ctrlc::set_handler(move || {
         if seen.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
+            std::process::exit(Exit::Interrupted.code().into());
         }
         screen::say("stopping: the cases under way are finished and stored; once more stops at once");
     })
     .context("signals cannot be handled")?;
     Ok(stop)
 }
-
-/// What a shell gives a program that Ctrl-C ended.
-const INTERRUPTED: i32 = 130;
 
 /// How many threads to use.
 fn jobs(asked: Option<usize>) -> usize {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -44,7 +43,12 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
     let all = swept(common, args, &identity, &parts, &targets)?;
     let rows = Rows::of(&identity, &all);
     let worse = before.map(|(_, before)| against::worse(&before, &rows));
-    let found = Found { rows: &rows, worse: worse.as_deref(), seconds: started.elapsed().as_secs_f64() };
+    let found = Found {
+        rows: &rows,
+        worse: worse.as_deref(),
+        was_interrupted: all.len() < parts.len(),
+        seconds: started.elapsed().as_secs_f64(),
+    };
     if let Some(folder) = &args.out {
         found.write(folder, &identity)?;
         let saved = cases::save(folder, &identity.scope, &parts, &targets, &rows)?;
@@ -118,7 +122,7 @@ fn swept(
         Ok(())
     })?;
     bar.finish_and_clear();
-    if stop.load(Ordering::Relaxed) && all.len() < parts.len() {
+    if all.len() < parts.len() {
         screen::say(&format!("stopped after {} of {} parts", all.len(), parts.len()));
     }
     Ok(all)
@@ -133,6 +137,8 @@ fn show(bar: &ProgressBar, ran: &Ran) {
 struct Found<'a> {
     rows: &'a Rows,
     worse: Option<&'a [Worse]>,
+    /// Whether a signal came before all parts had run.
+    was_interrupted: bool,
     seconds: f64,
 }
 
@@ -167,6 +173,6 @@ impl Found<'_> {
             screen::text(&format!("{}{worse}", table::text(self.rows)))?;
         }
         screen::tell(common, &format!("{} rows in {:.1} s", self.rows.rows.len(), self.seconds));
-        Ok(if self.rows.are_clean() { Exit::Clean } else { Exit::Findings })
+        Ok(Exit::of(!self.rows.are_clean(), self.was_interrupted))
     }
 }
