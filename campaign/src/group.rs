@@ -26,6 +26,8 @@ pub struct Group {
     pub smallest: Option<PathBuf>,
     /// What that case was reduced to.
     pub reduced: Option<PathBuf>,
+    /// Whether a process that has run nothing else shows what cases of that case's signature are reduced to ([`Cluster::steady`]).
+    pub steady: Option<bool>,
     /// What that case shows.
     pub example: Finding,
     /// Where the findings are written up, if all of them are known.
@@ -90,6 +92,7 @@ impl Group {
             count: clusters.iter().map(|c| c.count).sum(),
             smallest: smallest.smallest.clone(),
             reduced: smallest.reduced.clone(),
+            steady: smallest.steady,
             example: smallest.example.clone(),
             known: clusters[0].known.clone().filter(|_| all_known),
             others,
@@ -105,6 +108,12 @@ impl Group {
     /// Whether two or more other targets agreed with the reference, and none disagreed.
     pub fn is_odd_one_out(&self) -> bool {
         is_odd_one_out(&self.others)
+    }
+
+    /// What is to be known before the finding is reported, if anything.
+    pub fn caution(&self) -> Option<&'static str> {
+        let is_unsteady = self.steady == Some(false);
+        is_unsteady.then_some("models that ran before may have a part in it: what it was reduced to is right in a fresh process")
     }
 }
 

@@ -218,20 +218,43 @@ fn further_questions_about_what_hangs_get_less_time() {
     assert!(!between.is_empty() && between.iter().all(|&time| time == 1000), "{given:?}");
 }
 
-/// The first process is wrong about everything, as if it had gone wrong before; the others are right.
+/// An engine whose first process is wrong about everything, as if it had gone wrong before, and whose others are right; or one that is
+/// always wrong.
+fn wrong(always: bool) -> String {
+    let wrong = if always { "set -- other-shape=100" } else { "test -e first || set -- other-shape=100" };
+    format!("cmd:sh -c '{wrong}; touch first; exec \"$0\" worker chaos $1' '{PROGRAM}'")
+}
+
 #[test]
 fn what_only_a_process_with_a_past_shows_is_told_so() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
     one_case(at);
-    for (wrong, steady) in
-        [("test -e first || set -- other-shape=100", false), ("set -- other-shape=100", true)]
-    {
+    for steady in [false, true] {
         let _ = fs::remove_file(at.join("first"));
-        let script = format!("{wrong}; touch first; exec \"$0\" worker chaos $1");
-        let engine = format!("cmd:sh -c '{script}' '{PROGRAM}'");
-        let args = ["reduce", "cases/case-000000", "--on", &engine, "--out", &format!("{steady}"), "--json"];
+        let out = steady.to_string();
+        let args = ["reduce", "cases/case-000000", "--on", &wrong(steady), "--out", &out, "--json"];
         let reduced = json(&onnxsmith(at, &args));
         assert_eq!(reduced["steady"], steady, "{reduced}");
+    }
+}
+
+#[test]
+fn a_campaign_saves_no_reduced_case_that_only_a_process_with_a_past_shows() {
+    for steady in [false, true] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let report = fuzz(folder.path(), &wrong(steady), None);
+        let clusters = report["clusters"].as_array().expect("a list");
+        assert!(!clusters.is_empty(), "{report}");
+        for cluster in clusters {
+            assert_eq!(
+                (&cluster["steady"], cluster["reduced"].is_null()),
+                (&steady.into(), !steady),
+                "{cluster}"
+            );
+        }
+        let told = onnxsmith(folder.path(), &["report", "out"]);
+        let told = String::from_utf8_lossy(&told.stdout);
+        assert_eq!(told.contains("models that ran before may have a part in it"), !steady, "{told}");
     }
 }

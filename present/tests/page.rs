@@ -81,6 +81,7 @@ fn evil(folder: &Path) -> Group {
         count: 2,
         smallest: Some(place),
         reduced: None,
+        steady: None,
         example: finding,
         known: None,
         others: BTreeMap::from([(name.to_owned(), Tally { pass: 1, bug: 0, incomparable: 0 })]),

@@ -9,6 +9,7 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use ir::{NodeId, NodeKind, Operation, Tensor, Value};
 use ops::Graph;
@@ -33,6 +34,15 @@ pub struct Smaller {
     pub problem: Problem,
     /// What it shows, under the finding's name.
     pub finding: Finding,
+}
+
+impl Smaller {
+    /// Whether a process that has run nothing else shows it, too. What earlier cases left behind in the process that it was found in may
+    /// have a part in what it showed there.
+    pub fn is_steady(&self, target: &Target) -> Result<bool, WorkerError> {
+        let shown = judged(&target.afresh(&Arc::default()), &self.problem)?;
+        Ok(shown.is_some_and(|shown| same_kind(&shown.finding.symptom, &self.finding.symptom)))
+    }
 }
 
 /// A finding with its name.

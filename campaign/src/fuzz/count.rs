@@ -150,6 +150,7 @@ fn count_finding(
         example: finding.clone(),
         smallest: None,
         reduced: None,
+        steady: None,
         nodes: case.model.graph.nodes.len(),
         known: None,
         formerly: BTreeMap::new(),

@@ -119,7 +119,7 @@ impl<'p> Ledger<'p> {
     /// Saves the case for each of its signatures that wants it.
     fn keep(&mut self, found: &Found, report: &mut Report) -> Result<Kept, StoreError> {
         let mut kept = Kept::default();
-        for cluster in &report.clusters {
+        for cluster in &mut report.clusters {
             let signature = &cluster.signature;
             let before = self.total.cluster(signature);
             let is_new = before.is_none();
@@ -127,9 +127,11 @@ impl<'p> Ledger<'p> {
                 before.is_none_or(|b| cluster.nodes < b.nodes || b.cases < self.plan.saved_per_signature);
             let wanted = wanted && self.plan.saved_per_signature > 0;
             let finds: Vec<&Find> = found.findings.iter().filter(|f| f.signature == *signature).collect();
-            let saved = if wanted { self.save(found, &finds)? } else { None };
-            if wanted && saved.is_none() {
-                report.not_saved = 1;
+            let mut saved = None;
+            if wanted {
+                cluster.steady = self.is_steady(&finds);
+                saved = self.save(found, &finds, cluster.steady)?;
+                report.not_saved = report.not_saved.max(u64::from(saved.is_none()));
             }
             if let (true, Some(find)) = (is_new, finds.first()) {
                 let version = &self.plan.targets[find.target].description().version;
@@ -165,9 +167,22 @@ impl<'p> Ledger<'p> {
         Ok(())
     }
 
-    /// Saves a case for one signature, and beside it the case that it was reduced to. Nothing is saved
+    /// Whether a process that has run nothing else shows what these findings are reduced to; `None` where they are not.
+    fn is_steady(&self, finds: &[&Find]) -> Option<bool> {
+        let (find, smaller) = reduced(finds)?;
+        // Other questions take several runs of one process.
+        let is_plain = find.finding.check.is_none();
+        is_plain.then(|| smaller.is_steady(&self.plan.targets[find.target]).ok()).flatten()
+    }
+
+    /// Saves a case for one signature, and beside it the case that it was reduced to, unless that is nothing by itself. Nothing is saved
     /// where the disk budget is used up.
-    fn save(&mut self, found: &Found, finds: &[&Find]) -> Result<Option<Selected>, StoreError> {
+    fn save(
+        &mut self,
+        found: &Found,
+        finds: &[&Find],
+        steady: Option<bool>,
+    ) -> Result<Option<Selected>, StoreError> {
         let Some(first) = finds.first() else { return Ok(None) };
         let name = first.finding.signature().file_name();
         let folder = format!("findings/{name}/case-{}", found.case.index);
@@ -178,7 +193,8 @@ impl<'p> Ledger<'p> {
             return Ok(None);
         };
         let mut smaller_hash = None;
-        if let Some((beside, smaller)) = self.smaller(found, finds)?
+        if steady != Some(false)
+            && let Some((beside, smaller)) = self.smaller(found, finds)?
             && let Some(more) = self.shelf.save(&beside.of(&folder), &smaller)?
         {
             added.bytes += more.bytes;
@@ -208,9 +224,7 @@ impl<'p> Ledger<'p> {
 
     /// What the case was reduced to, as a case, and what the name of its folder says of it.
     fn smaller(&self, found: &Found, finds: &[&Find]) -> Result<Option<(Beside, CaseFolder)>, StoreError> {
-        let Some((find, smaller)) = finds.iter().find_map(|f| Some((*f, f.smaller.as_ref()?))) else {
-            return Ok(None);
-        };
+        let Some((find, smaller)) = reduced(finds) else { return Ok(None) };
         let Smaller { problem, finding } = smaller;
         let Problem { model, inputs, program } = problem;
         let profile = self.plan.targets[find.target].profile;
@@ -232,4 +246,9 @@ impl<'p> Ledger<'p> {
         let folder = Saved::of(&smaller, self.plan.maker.seed, profile, outputs, findings, None).folder();
         Ok(Some((Beside::of_finding(finding), folder)))
     }
+}
+
+/// The first of some findings that was reduced, and what to.
+fn reduced<'f>(finds: &[&'f Find]) -> Option<(&'f Find, &'f Smaller)> {
+    finds.iter().find_map(|&find| Some((find, find.smaller.as_ref()?)))
 }

@@ -31,6 +31,10 @@ pub struct Cluster {
     /// What that case was reduced to.
     #[serde(default)]
     pub reduced: Option<PathBuf>,
+    /// Whether a process that has run nothing else shows what the first of these cases was reduced to. If it does not, models that ran
+    /// before had a part in it. `None` where nothing was reduced, or saved.
+    #[serde(default)]
+    pub steady: Option<bool>,
     /// The fewest nodes of a case.
     pub nodes: usize,
     /// Where it is written up, if it is known.
@@ -68,6 +72,7 @@ impl Cluster {
             nodes,
             formerly,
             others,
+            steady,
             smallest: _,
             reduced: _,
             known: _,
@@ -76,7 +81,7 @@ impl Cluster {
         self.cases += cases;
         self.nodes = self.nodes.min(nodes);
         if first < self.first {
-            (self.first, self.level, self.example) = (first, level, example);
+            (self.first, self.level, self.example, self.steady) = (first, level, example, steady);
         }
         counts::add(&mut self.formerly, formerly);
         add_tallies(&mut self.others, others);
@@ -133,6 +138,7 @@ mod tests {
             example: *example,
             smallest: None,
             reduced: None,
+            steady: None,
             nodes: 2,
             known: None,
             formerly: BTreeMap::from([(HIDDEN.to_owned(), 2), (IN_CONTEXT.to_owned(), 1)]),

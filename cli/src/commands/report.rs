@@ -112,7 +112,9 @@ pub(super) fn causes(groups: &[Group]) -> String {
         let known = group.known.as_ref().map_or_else(String::new, |at| format!("known: {at}\n         "));
         let alone = if group.is_odd_one_out() { " (the others agree with the reference)" } else { "" };
         let smallest = super::fuzz::place(group.reduced.as_deref().or(group.smallest.as_deref()));
-        out += &format!("{:>6} × {}{alone}\n         {known}{smallest}\n", group.count, group.title());
+        let caution = group.caution().map_or_else(String::new, |words| format!("{words}\n         "));
+        out +=
+            &format!("{:>6} × {}{alone}\n         {known}{caution}{smallest}\n", group.count, group.title());
     }
     out
 }

@@ -81,6 +81,9 @@ fn markdown(group: &Group, evidence: &Evidence, version: &str, python: &str, rus
         let cut: Vec<String> = finding.after.iter().map(|operator| code(operator)).collect();
         text += &format!("- wrong as well in the same graph, and cut out here: {}\n", cut.join(", "));
     }
+    if let Some(caution) = group.caution() {
+        text += &format!("- {caution}\n");
+    }
     for (target, tally) in group.others.iter().filter(|(_, t)| t.pass + t.bug > 0) {
         text +=
             &format!("- {} on the same cases: {} right, {} wrong\n", inline(target), tally.pass, tally.bug);
