@@ -92,6 +92,22 @@ fn what_is_between_elements_is_on_a_line() {
 
 /// Elements of f64 stay what they are, and whoever weighs them in f64 is within the bound.
 #[test]
+fn where_no_axis_is_resized_corners_may_be_added_up() {
+    let imported = read(18, "1, 3", &to(3, LINEAR)).expect("it is read");
+    let x = [0.1f32, f32::INFINITY, -3.0];
+    let tensor = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 3]), |i| x[i].into());
+    let profile = &interp::Profile::TIGHT;
+    let evaluation =
+        interp::evaluate(&imported.model, &[tensor], profile, interp::Taps::Outputs).expect("values");
+    let y = &evaluation.outputs[0];
+    assert_eq!(y.tensor.to_f64s(), x.map(f64::from));
+    let corners = (0..8).fold(0f32, |sum, _| sum + x[0] * 0.125);
+    assert_ne!(corners, x[0], "so that there is something to allow");
+    let off = f64::from((corners - x[0]).abs());
+    assert!((off..8.0 * off).contains(&y.error_at(0)), "{off} and {}", y.error_at(0));
+}
+
+#[test]
 fn what_is_between_elements_of_f64_is_f64() {
     let aligned = format!("{LINEAR}, coordinate_transformation_mode = \"align_corners\"");
     let imported = read_of("double", 18, "1, 2", &to(4, &aligned)).expect("it is read");

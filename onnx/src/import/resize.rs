@@ -162,6 +162,9 @@ fn resize<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), 
             Mode::Linear | Mode::Cubic(_) => weights::weighed(walk, y, axis, &settings)?,
         };
     }
+    if axes.is_empty() && matches!(settings.mode, Mode::Linear) && walk.ty(x).dtype.is_float() {
+        y = weights::added_up(walk, x)?;
+    }
     if settings.transformation == Transformation::TfCropAndResize {
         for axis in &axes {
             y = cropped(walk, y, axis, settings.extrapolation)?;

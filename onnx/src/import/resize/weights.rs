@@ -51,6 +51,24 @@ pub(super) fn weighed(
     walk.op_with("ReduceSum", &along, &[products])
 }
 
+/// The elements as they are where no axis is resized: within what it may bring about to add up the eight corners around a place in three
+/// axes, all of which are the element there, each weighed by 1/8. GPU kernels do so.
+pub(super) fn added_up(walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
+    let ty = walk.ty(x);
+    let mut shape = ty.shape.clone();
+    shape.push(1);
+    let eighth = walk.reals(ty.dtype, &[8], |_| 0.125)?;
+    let corners = walk.reshaped(x, &shape)?;
+    let corners = walk.op("Mul", &[corners, eighth])?;
+    let along = Attributes::new().ints("axes", &[ty.rank() as i64]).int("keepdims", 0);
+    let sum = walk.op_with("ReduceSum", &along, &[corners])?;
+    let nothing = walk.op("Sub", &[sum, x])?;
+    let near = walk.op("Add", &[x, nothing])?;
+    // Infinities have no difference to themselves.
+    let is_infinite = walk.op("IsInf", &[x])?;
+    walk.op("Where", &[is_infinite, x, near])
+}
+
 /// The elements that may weigh something at each place of the result: as many at each.
 struct Taps {
     /// The first at each place. Elements before the first of the axis, and beyond its last, are the ones at its ends.
