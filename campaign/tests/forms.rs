@@ -82,6 +82,16 @@ fn longer_inside(program: &Program) -> Option<Program> {
     Some(program)
 }
 
+/// What is done to each tensor of a sequence is another function.
+fn mapped(program: &Program) -> Option<Program> {
+    let mut program = program.clone();
+    let mut nodes = program.main.body.nodes.iter_mut();
+    let map = nodes.find(|node| node.rest.op_type() == "SequenceMap")?;
+    let inner = map.attributes.iter_mut().find_map(|attribute| attribute.body.as_mut()?.nodes.first_mut())?;
+    inner.rest.op_type = Some("Sqrt".to_owned());
+    Some(program)
+}
+
 /// An optional is given as one that holds nothing.
 fn without_optional(program: &Program) -> Option<Program> {
     let mut program = program.clone();
@@ -222,6 +232,25 @@ fn what_only_gives_a_tensor_with_others_is_blamed_with_these() {
     let (reduced, operators, _) = reduced(longer, AMONG, &[("x", row(&[3.0, -1.0]))]);
     assert!(reduced.signature.contains("| SequenceConstruct + SequenceAt f32 "), "{}", reduced.signature);
     assert_eq!(operators, ["SequenceConstruct", "SequenceAt"], "{reduced:?}");
+}
+
+/// What is done to each of two tensors, with something before and behind: z = exp(−|−x|).
+const EACH: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
+each (float[2] x) => (z) <int64 first = {-2}> {
+    n = Neg(x)
+    s = Add(n, x)
+    both = SequenceConstruct(n, s)
+    all = SequenceMap(both) < body = function (float[] item) => (float[] made) { made = Abs(item) } >
+    y = SequenceAt(all, first)
+    m = Neg(y)
+    z = Exp(m)
+}"#;
+
+#[test]
+fn what_is_done_to_each_tensor_of_a_sequence_is_blamed_on_that() {
+    let (reduced, operators, _) = reduced(mapped, EACH, &[("x", row(&[3.0, -4.0]))]);
+    assert!(reduced.signature.contains("| SequenceConstruct + SequenceMap"), "{}", reduced.signature);
+    assert_eq!(operators, ["SequenceConstruct", "SequenceMap", "Abs", "SequenceAt"], "{reduced:?}");
 }
 
 /// The same two tensors in a branch.

@@ -380,6 +380,21 @@ fn a_function_with_a_branch_is_written_out_where_it_is_called() {
 }
 
 #[test]
+fn a_function_that_only_a_call_leads_through_may_be_called_by_nobody() {
+    let text = r#"<ir_version: 10, opset_import: ["" : 21, "own" : 1]>
+m (float[2] x) => (y) { y = Abs(x) }
+<domain: "own", opset_import: ["" : 21]>
+some (p, q) => (r) <float[2] p, bool[2] q> { r = Compress(p, q) }"#;
+    let imported =
+        onnx::import::specialise(&Program::from_text(text).expect("a program"), &Options::default());
+    assert!(imported.is_ok(), "{imported:?}");
+    let wrong = text.replace("Compress(p, q)", "Add(p, q)");
+    let imported =
+        onnx::import::specialise(&Program::from_text(&wrong).expect("a program"), &Options::default());
+    assert!(imported.is_err(), "what cannot be is an error all the same");
+}
+
+#[test]
 fn a_function_that_reads_a_count_from_its_operand_is_written_out_where_it_is_called() {
     let mut model = model(&[("x", DType::F32), ("z", DType::F32)], vec![], &["y", "w"]);
     let mine = || Some("mine".to_owned());

@@ -25,11 +25,14 @@ pub(crate) struct Composite {
     pub(crate) problem: Problem,
 }
 
-/// Whether a node is an operator that is written out: one that is read, of which there is none of ours, and that holds no bodies.
+/// Forms of a program, whose bodies are looked into: they are not to blame for what is in these.
+const CONTROL_FLOW: [&str; 3] = ["If", "Loop", "Scan"];
+
+/// Whether a node is an operator that is written out: one that is read, and of which there is none of ours.
 pub(crate) fn is_composite(node: &Node) -> bool {
     let name = node.rest.op_type();
     let is_read = onnx::import::knows(node.rest.domain(), name);
-    is_read && ops::find(name).is_none() && node.bodies().next().is_none()
+    is_read && ops::find(name).is_none() && !CONTROL_FLOW.contains(&name)
 }
 
 fn is_tensor(node: &Node, port: usize) -> bool {

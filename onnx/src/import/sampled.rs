@@ -51,8 +51,12 @@ struct Taps {
     count: usize,
     /// Where they are, coordinate by coordinate. What is not on the axis weighs nothing.
     places: Vec<i64>,
+    /// Which of them are on the axis; the place of another one is that of the element at the end.
+    are_there: Vec<bool>,
     /// Which of them may be around their coordinate. The others are there because another coordinate has more.
     are_around: Vec<bool>,
+    /// Which of them an implementation may take, with whatever weight.
+    are_taken: Vec<bool>,
     /// What they weigh: a row for each coordinate.
     weights: Value,
 }
@@ -71,7 +75,7 @@ impl Taps {
         let places: Vec<i64> =
             ranges.iter().flat_map(|range| (0..count as i64).map(|i| first(range) + i)).collect();
         let around = |range: &Range| last(range) - first(range);
-        let are_around =
+        let are_around: Vec<bool> =
             ranges.iter().flat_map(|range| (0..count as i64).map(move |i| i <= around(range))).collect();
         let dtype = walk.ty(coordinates).dtype;
         let shape = [ranges.len() as i64, count as i64];
@@ -88,15 +92,18 @@ impl Taps {
             let zero = walk.real(dtype, 0.0)?;
             weights = walk.op("Where", &[there, weights, zero])?;
         }
+        let are_there = places.iter().map(|&place| is_there(place)).collect();
         let places = places.into_iter().map(|place| place.clamp(0, (size - 1).max(0))).collect();
-        Ok(Self { count, places, are_around, weights })
+        let are_taken = are_around.clone();
+        Ok(Self { count, places, are_there, are_around, are_taken, weights })
     }
 
-    /// These, with weights of 0 for all coordinates that do not count.
-    fn only(self, walk: &mut Walk<'_, '_>, counts: &[bool]) -> Result<Self, Error> {
+    /// These, with weights of 0 for all coordinates that do not count: what is around them nobody takes.
+    fn only(mut self, walk: &mut Walk<'_, '_>, counts: &[bool]) -> Result<Self, Error> {
         if counts.iter().all(|&counts| counts) {
             return Ok(self);
         }
+        self.are_taken.iter_mut().enumerate().for_each(|(i, taken)| *taken &= counts[i / self.count]);
         let dtype = walk.ty(self.weights).dtype;
         let counts = walk.integers(DType::Bool, &[counts.len() as i64, 1], |i| counts[i].into())?;
         let zero = walk.real(dtype, 0.0)?;
@@ -112,11 +119,21 @@ fn few(weights: usize) -> Result<(), Error> {
     Err(Error::unsupported("operator", format!("{weights} weights are not written out")))
 }
 
-/// Sums of elements, each with its weight, along the last axis.
-fn weighed(walk: &mut Walk<'_, '_>, elements: Value, weights: Value) -> Result<Value, Error> {
+/// Sums of elements, each with its weight, along the last axis. `counts` says by number which weights are of elements that may be around
+/// their coordinate; all leave out the others.
+fn weighed(
+    walk: &mut Walk<'_, '_>,
+    elements: Value,
+    weights: Value,
+    counts: impl Fn(usize) -> bool,
+) -> Result<Value, Error> {
+    let ty = walk.ty(weights);
+    // An element that weighs nothing may be left out, infinite or NaN, or be taken.
+    let rounded = walk.in_parts(weights)?;
+    let zero = walk.real(ty.dtype, 0.0)?;
+    let counting = walk.integers(DType::Bool, &ty.shape, |i| counts(i).into())?;
+    let weights = walk.op("Where", &[counting, rounded, zero])?;
     let products = walk.op("Mul", &[elements, weights])?;
-    // An element that weighs nothing may be left out, infinite or NaN; all leave out what is not on the axis.
-    let zero = walk.real(walk.ty(products).dtype, 0.0)?;
     let weighs_nothing = walk.op("Equal", &[weights, zero])?;
     let products = walk.op("Where", &[weighs_nothing, zero, products])?;
     walk.op_with("ReduceSum", &Attributes::new().ints("axes", &[-1]).int("keepdims", 0), &[products])

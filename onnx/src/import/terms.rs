@@ -11,6 +11,9 @@ use crate::Error;
 /// How many elements a constant may have that is written out: a model is untrusted, and a window may be huge where its operands are small.
 const MOST_ELEMENTS: i64 = 1 << 24;
 
+/// What stands for nothing where an implementation may have something: too little to be seen, but no 0 that any would leave out.
+const TRACE: f64 = 1e-30;
+
 /// The operands of a node, all of which are tensors: no more than the operator has, those there that must be, and each of a dtype
 /// that it may have, the same as others of its type parameter. Those that are left out at the end are there as `None`.
 pub(super) fn operands<const N: usize>(
@@ -120,10 +123,22 @@ impl Walk<'_, '_> {
         self.op("Add", &[x, nothing])
     }
 
+    /// Weights, as good as those have them who meet an element at the end of an axis several times, each time with a part of its weight,
+    /// or all axes at once: sums of parts that are exact here are rounded there. A weight of 0 is one for those who compute with it, and
+    /// none for others.
+    pub(super) fn in_parts(&mut self, weights: Value) -> Result<Value, Error> {
+        let dtype = self.ty(weights).dtype;
+        // 0.6 divides none of them that are exact, but 0.
+        let [trace, divisor] = [TRACE, 0.6].map(|number| self.real(dtype, number));
+        let some = self.op("Add", &[weights, trace?])?;
+        let parts = self.op("Div", &[some, divisor?])?;
+        self.within(weights, parts)
+    }
+
     /// A value, where ONNX leaves open whether it is that or another one: a choice by a truth value that is true here, and may be either for
     /// an implementation that rounds.
     pub(super) fn either(&mut self, x: Value, other: Value) -> Result<Value, Error> {
-        let [nothing, trace, divisor] = [0.0, 1e-30, 0.6].map(|number| self.real(DType::F32, number));
+        let [nothing, trace, divisor] = [0.0, TRACE, 0.6].map(|number| self.real(DType::F32, number));
         let (nothing, parts) = (nothing?, self.op("Div", &[trace?, divisor?])?);
         let nearly = self.within(nothing, parts)?;
         let is_open = self.op("Equal", &[nearly, nothing])?;

@@ -12,9 +12,6 @@ use crate::import::walk::Walk;
 /// How many weights there may be between two axes.
 const MOST_WEIGHTS: usize = 1 << 24;
 
-/// What stands for no weight where an implementation may have some: too little to be seen, but no 0 that any would leave out.
-const TRACE: f64 = 1e-30;
-
 /// Sums of the elements around the coordinates, weighed.
 pub(super) fn weighed(
     walk: &mut Walk<'_, '_>,
@@ -128,7 +125,7 @@ impl Taps {
             // A place of the operand weighs what is beyond it as well, so nothing has to be added up.
             self.linear(walk, axis, coordinates)?
         };
-        rounded(walk, weights)
+        walk.in_parts(weights)
     }
 
     /// How far each element is from the coordinate.
@@ -193,18 +190,6 @@ impl Settings {
     fn stretch(&self, axis: &Axis) -> f64 {
         if self.antialias { f64::from(axis.scale).min(1.0) } else { 1.0 }
     }
-}
-
-/// The weights, as good as those have them who meet an element at the end of an axis several times, each time with a part of its weight,
-/// or all axes at once: sums of parts that are exact here are rounded there. A weight of 0 is one for those who compute with it, and none
-/// for others.
-fn rounded(walk: &mut Walk<'_, '_>, weights: Value) -> Result<Value, Error> {
-    let trace = walk.real(DType::F32, TRACE)?;
-    let some = walk.op("Add", &[weights, trace])?;
-    // 0.6 divides none of them that are exact, but 0.
-    let divisor = walk.real(DType::F32, 0.6)?;
-    let parts = walk.op("Div", &[some, divisor])?;
-    walk.within(weights, parts)
 }
 
 /// 1 - distance, where that is not negative.

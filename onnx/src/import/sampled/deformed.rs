@@ -161,17 +161,26 @@ fn samples(
     }
     let weights = weights.ok_or_else(|| Error::invalid("operand 0", "it has no axes of space"))?;
     let weights = walk.reshaped(weights, &[count as i64, around as i64])?;
-    let places = walk.integers(DType::I64, &[count as i64, around as i64], |i| {
+    // By the number of a tap along all axes: its number along each, from the last to the first.
+    let along = |i: usize| {
         let (sample, mut tap) = (i / around, i % around);
+        all.iter().zip(&sizes.image).rev().map(move |(taps, &size)| {
+            let number = sample * taps.count + tap % taps.count;
+            tap /= taps.count;
+            (taps, number, size)
+        })
+    };
+    let places = walk.integers(DType::I64, &[count as i64, around as i64], |i| {
         let (mut place, mut stride) = (0, 1);
-        for (taps, &size) in all.iter().zip(&sizes.image).rev() {
-            place += stride * taps.places[sample * taps.count + tap % taps.count];
-            (tap, stride) = (tap / taps.count, stride * size);
+        for (taps, number, size) in along(i) {
+            place += stride * taps.places[number];
+            stride *= size;
         }
         place.into()
     })?;
+    let is_taken = |i: usize| along(i).all(|(taps, at, _)| taps.are_taken[at] && taps.are_there[at]);
     let elements = walk.op_with("Gather", &Attributes::new().int("axis", 1), &[elements, places])?;
-    weighed(walk, elements, weights)
+    weighed(walk, elements, weights, is_taken)
 }
 
 impl Sizes {

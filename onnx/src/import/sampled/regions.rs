@@ -160,6 +160,10 @@ fn aligned(
         let [row, column] = taps(i);
         (rows.taps.places[row] * sizes[1] + columns.taps.places[column]).into()
     })?;
+    let are_taken = |i: usize| {
+        let [row, column] = taps(i);
+        rows.taps.are_taken[row] && columns.taps.are_taken[column]
+    };
     let elements = walk.op_with("Gather", &Attributes::new().int("axis", 1), &[image, places])?;
     if settings.is_largest {
         let mut products = walk.op("Mul", &[elements, weights])?;
@@ -178,11 +182,11 @@ fn aligned(
         let apart = [high * wide, rows.each * columns.each, tall * broad];
         let elements = walk.reshaped(elements, &[&[channels], &apart[..]].concat())?;
         let weights = walk.reshaped(weights, &apart)?;
-        let sums = weighed(walk, elements, weights)?;
+        let sums = weighed(walk, elements, weights, are_taken)?;
         let of_samples = walk.op_with("ReduceMax", &largest, &[sums])?;
         return walk.either(of_elements, of_samples);
     }
-    let sums = weighed(walk, elements, weights)?;
+    let sums = weighed(walk, elements, weights, are_taken)?;
     let count = walk.real(dtype, (rows.each * columns.each) as f64)?;
     walk.op("Div", &[sums, count])
 }

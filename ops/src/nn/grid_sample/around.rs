@@ -167,12 +167,12 @@ impl<R: Copy> Along<R> {
         // a coordinate on the axis, and for a curve beyond the border elements that are all the one there.
         let (inside, other) = match (op.padding, op.mode) {
             (Padding::Zeros, _) | (Padding::Reflection, Mode::Cubic) => (moved, None),
-            // Beyond the border both elements may be the one there, each with a weight.
+            // Beyond the border all elements may be the one there, each with a weight. However far away: none of the weights is 0 or 1.
             (Padding::Border, Mode::Linear | Mode::Nearest) => {
-                (kept(a, moved, 0.0, last), Some(kept(a, x, borders[0], borders[1])))
+                (kept(a, moved, 0.0, last), Some(kept(a, x, -1.4, last + 1.4)))
             }
+            (Padding::Border, Mode::Cubic) => (moved, Some(kept(a, x, -3.4, last + 3.4))),
             (_, Mode::Linear | Mode::Nearest) => (kept(a, moved, 0.0, last), Some(moved)),
-            (Padding::Border, Mode::Cubic) => (moved, Some(kept(a, x, -4.0, reach))),
         };
         let others = other.map(around);
         Self { taps: Some(around(inside)), others, open: None }
