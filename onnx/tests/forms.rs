@@ -381,7 +381,7 @@ fn a_function_with_a_branch_is_written_out_where_it_is_called() {
 
 #[test]
 fn a_function_that_only_a_call_leads_through_may_be_called_by_nobody() {
-    let text = r#"<ir_version: 10, opset_import: ["" : 21, "own" : 1]>
+    let text = r#"<ir_version: 10, opset_import: ["" : 21, "own" : 1], producer_name: "onnxsmith">
 m (float[2] x) => (y) { y = Abs(x) }
 <domain: "own", opset_import: ["" : 21]>
 some (p, q) => (r) <float[2] p, bool[2] q> { r = Compress(p, q) }"#;
