@@ -183,7 +183,7 @@ fn asked(text: &str) -> Result<Named, String> {
     let (name, on) = text.split_once(':').map_or((text, None), |(name, on)| (name, Some(on)));
     match forms::composite::find(name) {
         Some(composite) => Ok(Named::WrittenOut(composite, on.map(policy::dtype).transpose()?)),
-        None => policy::asked(text).map(Named::Ours),
+        None => policy::asked(text).map(Named::Ours).map_err(|why| undrawn(name).unwrap_or(why)),
     }
 }
 
@@ -192,6 +192,15 @@ fn named(text: &str) -> Result<Named, String> {
     let text = text.trim();
     match forms::composite::find(text) {
         Some(composite) => Ok(Named::WrittenOut(composite, None)),
-        None => operator(text).map(|operator| Named::Ours(Asked { operator, dtype: None })),
+        None => match operator(text) {
+            Ok(operator) => Ok(Named::Ours(Asked { operator, dtype: None })),
+            Err(why) => Err(undrawn(text).unwrap_or(why)),
+        },
     }
+}
+
+/// Why an operator is none to ask for, where it is one that models may have.
+fn undrawn(name: &str) -> Option<String> {
+    let is_read = ops::find(name).is_none() && onnx::import::knows("", name);
+    is_read.then(|| format!("`{name}` is read in models, and cannot be asked for"))
 }

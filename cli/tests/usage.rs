@@ -84,6 +84,7 @@ fn wrong_usage_exits_with_2_and_names_the_thing() {
         (&["gen", "--flops", "1e6"], &["1e6", "1e6..1e9"]),
         (&["gen", "--flops", "1K..2K", "--max-flops", "3K"], &["--flops", "--max-flops"]),
         (&["gen", "--ops", "Conv:f33"], &["f33", "f16"]),
+        (&["gen", "--ops", "Upsample"], &["`Upsample` is read in models, and cannot be asked for"]),
         (&["gen", "--ops", "Swish", "--opset", "13"], &["no operator is left", "opset 13"]),
         (&["gen", "--policy", "absent.toml"], &["absent.toml", "No such file"]),
         (&["gen", "--policy", "policy.toml"], &["policy.toml", "max-dimm", "`max-dim`"]),

@@ -259,15 +259,17 @@ pub(super) fn place(saved: Option<&Path>) -> String {
 fn summary(report: &Report, cpu_seconds: f64) -> String {
     let mut out = format!(
         "{} cases in {:.1} s ({cpu_seconds:.1} s of CPU, {:.1} s inside the engines)\n\
-         verdicts: {} pass, {} bug ({} known), {} incomparable\n\
+         verdicts: {} pass, {} bug, {} incomparable\n\
+         findings: {}, of which {} are known\n\
          undefined elements {:.3} %, cases with something undefined {:.2} %\n",
         report.cases,
         report.wall_seconds,
         report.backend_seconds,
         report.verdicts.pass,
         report.verdicts.bug,
-        report.known,
         report.verdicts.incomparable,
+        report.findings,
+        report.known,
         100.0 * report.undefined_values_share,
         100.0 * report.undefined_cases_share,
     );
