@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use forms::Composite;
 use graphgen::{Composites, Settings};
 use harness::Maker;
-use ir::{DType, Tensor, Type};
+use ir::{DType, Kind, Tensor, Type};
 use onnx::external::External;
 use onnx::program::{Node, Program, ValueId};
 use onnx::proto::{TensorProto, ValueInfoProto};
@@ -31,6 +31,14 @@ pub enum Mistake {
     Zero(usize),
     /// It reads its operands in the opposite order.
     Reversed,
+    /// It reads its first operand, a tensor, as one of one axis.
+    FlatOperand,
+    /// It reads its first operand, a sequence, without its first tensor.
+    ShortOperand,
+    /// It makes a sequence that is not empty.
+    Occupied,
+    /// A tensor that is inserted into the sequence that it makes is in that sequence too.
+    InPlace,
     /// Its first result is backwards along the last axis.
     Backwards,
     /// Its first result goes through a dtype of fewer bits.
@@ -119,12 +127,15 @@ const UNREAD: &[(&str, &[Mistake])] = &[
     ("TfIdfVectorizer", &[Mistake::Attribute("weights"), Mistake::More]),
     ("Unique", &[Mistake::Attribute("axis"), Mistake::Attribute("sorted")]),
     ("SequenceConstruct", &[Mistake::Reversed]),
+    ("SequenceEmpty", &[Mistake::Occupied, Mistake::InPlace]),
     ("SequenceInsert", &[Mistake::Operand(2)]),
     ("SequenceErase", &[Mistake::Operand(1)]),
     ("SequenceAt", &[Mistake::Zero(1)]),
     ("SequenceLength", &[Mistake::More, Mistake::Deeper]),
     ("ConcatFromSequence", &[Mistake::Attribute("new_axis")]),
     ("SplitToSequence", &[Mistake::Attribute("axis"), Mistake::Attribute("keepdims"), Mistake::Operand(1)]),
+    ("Optional", &[Mistake::FlatOperand, Mistake::ShortOperand]),
+    ("OptionalGetElement", &[Mistake::Flat, Mistake::Deeper]),
     ("OptionalHasElement", &[Mistake::Negated, Mistake::Deeper]),
     ("RegexFullMatch", &[Mistake::Negated]),
     ("StringConcat", &[Mistake::Negated, Mistake::Reversed]),
@@ -221,6 +232,36 @@ impl WrongOperator {
                 wrong.main.body.nodes[at].inputs.reverse();
                 Some(wrong)
             }
+            Mistake::FlatOperand => {
+                let all = constant(&mut wrong, DType::I64, &[1], -1);
+                before(wrong, at, Kind::Tensor, "Reshape", all)
+            }
+            Mistake::ShortOperand => {
+                let first = constant(&mut wrong, DType::I64, &[], 0);
+                before(wrong, at, Kind::Sequence, "SequenceErase", first)
+            }
+            Mistake::Occupied => {
+                let zero = constant(&mut wrong, first_dtype(program)?, &[], 0);
+                let node = &mut wrong.main.body.nodes[at];
+                let result = std::mem::take(&mut node.outputs);
+                *node = Node::new("SequenceConstruct", vec![Some(zero)], result);
+                Some(wrong)
+            }
+            Mistake::InPlace => {
+                let sequence = nodes[at].outputs[0]?;
+                let inserted = nodes.iter().position(|node| {
+                    node.rest.op_type() == "SequenceInsert" && node.inputs[0] == Some(sequence)
+                })?;
+                let longer = nodes[inserted].outputs[0];
+                let later =
+                    wrong.main.body.nodes[inserted + 1..].iter_mut().flat_map(|node| &mut node.inputs);
+                let readers: Vec<_> = later.filter(|operand| **operand == Some(sequence)).collect();
+                if readers.is_empty() {
+                    return None;
+                }
+                readers.into_iter().for_each(|operand| *operand = longer);
+                Some(wrong)
+            }
             Mistake::Backwards => {
                 let list = |wrong: &mut Program, number: i64| constant(wrong, DType::I64, &[1], number);
                 let bounds = [-1, i64::MIN, -1, -1].map(|number| list(&mut wrong, number));
@@ -299,6 +340,23 @@ fn after(
     program.main.body.declared.retain(|said| said.value != Some(result));
     let nodes = nodes(right, result);
     program.main.body.nodes.splice((at + 1)..=at, nodes);
+    Some(program)
+}
+
+/// The program in which the first operand of a node goes through an operator, of which this is the other operand; `None` where it is of
+/// another kind.
+fn before(mut program: Program, at: usize, kind: Kind, op_type: &str, other: ValueId) -> Option<Program> {
+    let nodes = &program.main.body.nodes;
+    let operand = (*nodes[at].inputs.first()?)?;
+    let maker = nodes.iter().find(|node| node.outputs.contains(&Some(operand)));
+    let is_sequence = maker.is_some_and(|node| !schema::gives_tensor(node.rest.op_type(), 0));
+    if is_sequence != (kind == Kind::Sequence) {
+        return None;
+    }
+    let read = program.main.fresh("read");
+    let nodes = &mut program.main.body.nodes;
+    nodes[at].inputs[0] = Some(read);
+    nodes.insert(at, Node::new(op_type, vec![Some(operand), Some(other)], vec![Some(read)]));
     Some(program)
 }
 

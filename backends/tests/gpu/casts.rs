@@ -1,10 +1,11 @@
 use ir::{DType, DTypes, Tensor};
 use ops::elementwise::Cast;
 
-use crate::{apply, down, gpu, integers, tensor, up};
+use crate::{apply, down, gpu, has, integers, tensor, up};
 
+/// `None` where there is no adapter that has both dtypes.
 fn cast(x: &Tensor, to: DType) -> Option<Tensor> {
-    let gpu = gpu()?;
+    let gpu = gpu().filter(|gpu| has(gpu, x.dtype()) && has(gpu, to))?;
     Some(down(gpu, &apply(gpu, Cast::to(to), &[&up(gpu, x)]).unwrap()))
 }
 
@@ -37,7 +38,7 @@ fn integers_wrap_and_round() {
     for from in DTypes::INTS.iter() {
         let x = integers(from, &[values.len()], &values);
         for to in DTypes::IR4.iter() {
-            let Some(got) = cast(&x, to) else { return };
+            let Some(got) = cast(&x, to) else { continue };
             let exact = x.to_i128s();
             if to.is_float() && from.bits() == 64 && to != DType::F64 {
                 // `i128 as f64` rounds; round once from the exact integer with a sticky bit instead.
@@ -48,6 +49,12 @@ fn integers_wrap_and_round() {
                 };
                 let expected: Vec<_> = exact.iter().map(|&v| sticky(v)).collect();
                 assert_eq!(got, tensor(to, &[values.len()], &expected), "{from} -> {to}");
+            } else if from.bits() == 32 && to == DType::F32 {
+                // The driver's own conversion, which WGSL lets round to either neighbour.
+                let near = |(&exact, got): (&i128, f64)| {
+                    (exact as f64 - got).abs() <= (exact as f64).abs() * f64::from(f32::EPSILON)
+                };
+                assert!(exact.iter().zip(got.to_f64s()).all(near), "{from} -> {to}: {got:?}");
             } else {
                 assert_eq!(got, integers(to, &[values.len()], &exact), "{from} -> {to}");
             }
@@ -97,7 +104,7 @@ fn floats_truncate_saturate_and_round() {
     for from in DTypes::FLOATS.iter() {
         let x = tensor(from, &[values.len()], &values);
         for to in DTypes::IR4.iter() {
-            let Some(got) = cast(&x, to) else { return };
+            let Some(got) = cast(&x, to) else { continue };
             // `as` of Rust truncates, saturates and makes NaN 0, as the kernels do.
             let expected = tensor(to, &[values.len()], &x.to_f64s());
             assert_eq!(got.to_f64s().len(), values.len());
@@ -119,7 +126,7 @@ fn doubles_round_once() {
     let bf16_trap = 1.0 + 2f64.powi(-8) + 2f64.powi(-40);
     let x = tensor(DType::F64, &[4], &[f16_trap, -f16_trap, bf16_trap, -bf16_trap]);
     for to in [DType::F16, DType::BF16, DType::F32] {
-        let Some(got) = cast(&x, to) else { return };
+        let Some(got) = cast(&x, to) else { continue };
         assert_eq!(got, tensor(to, &[4], &x.to_f64s()), "{to}");
     }
 }
@@ -130,7 +137,7 @@ fn bool_is_not_zero() {
     let Some(got) = cast(&x, DType::Bool) else { return };
     assert_eq!(got.to_i128s(), [0, 0, 1, 1, 1]);
     for to in DTypes::IR4.iter() {
-        let Some(got) = cast(&integers(DType::Bool, &[2], &[0, 1]), to) else { return };
+        let Some(got) = cast(&integers(DType::Bool, &[2], &[0, 1]), to) else { continue };
         assert_eq!(got, integers(to, &[2], &[0, 1]));
     }
 }

@@ -35,6 +35,15 @@ fn gpu() -> Option<&'static Gpu> {
     gpu.as_ref()
 }
 
+/// Whether a device has a dtype; where it has not, a line says that this is not tested.
+fn has(gpu: &Gpu, dtype: DType) -> bool {
+    let has = gpu.capabilities().has(dtype);
+    if !has {
+        println!("NOT TESTED: {dtype}, which {} does not have", gpu.info());
+    }
+    has
+}
+
 /// A tensor of the given numbers.
 fn tensor(dtype: DType, shape: &[usize], values: &[f64]) -> Tensor {
     let shape: Vec<_> = shape.iter().map(|&d| d as i64).collect();

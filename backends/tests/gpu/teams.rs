@@ -9,7 +9,7 @@ use ops::nn::Conv;
 use ops::nn::window::{AutoPad, Window};
 use ops::reduction::{Reduce, ReduceFn};
 
-use crate::{apply, down, integers, tensor, up};
+use crate::{apply, down, has, integers, tensor, up};
 
 /// A device on which they work together wherever they can.
 fn gpu() -> Option<&'static Gpu> {
@@ -60,7 +60,8 @@ fn lavapipe_has_subgroups() {
 fn squares_that_end_anywhere() {
     let Some(gpu) = gpu() else { return };
     let sizes = [[12, 1, 12], [32, 8, 32], [33, 9, 31], [65, 17, 70], [13, 0, 40], [12, 9000, 13]];
-    for dtype in [DType::F32, DType::F16, DType::I64, DType::I8, DType::F64] {
+    let dtypes = [DType::F32, DType::F16, DType::I64, DType::I8, DType::F64];
+    for dtype in dtypes.into_iter().filter(|&dtype| has(gpu, dtype)) {
         // What an element of few bits holds, or a float of few bits exactly.
         let fits = |k: usize| dtype.bits() >= 32 || k < 30;
         for [rows, k, columns] in sizes.into_iter().filter(|size| fits(size[1])) {
@@ -103,7 +104,8 @@ fn infinity_beyond_a_square_stays_there() {
 #[test]
 fn lanes_of_every_length() {
     let Some(gpu) = gpu() else { return };
-    for dtype in [DType::F32, DType::F16, DType::I32, DType::U64, DType::I8] {
+    let dtypes = [DType::F32, DType::F16, DType::I32, DType::U64, DType::I8];
+    for dtype in dtypes.into_iter().filter(|&dtype| has(gpu, dtype)) {
         for n in [256, 257, 5000, 200_000] {
             let short = dtype.bits() < 32;
             let x = up(gpu, &operand(dtype, &[3, n]));
@@ -158,7 +160,7 @@ fn squares_of_convolutions() {
         (&[1, 3, 5, 6, 4], &[36, 1, 2, 3, 1], 3),
         (&[1, 9000, 6, 4], &[13, 9000, 2, 2], 1),
     ];
-    for dtype in [DType::F32, DType::F16, DType::F64] {
+    for dtype in [DType::F32, DType::F16, DType::F64].into_iter().filter(|&dtype| has(gpu, dtype)) {
         for (x, w, group) in shapes.into_iter().filter(|(x, ..)| dtype.bits() >= 32 || x[1] < 30) {
             let operands = [operand(dtype, x), operand(dtype, w), operand(dtype, &w[..1])];
             let of = |gpu: &Gpu| {

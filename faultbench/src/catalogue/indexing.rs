@@ -228,6 +228,19 @@ pub(super) const FAULTS: &[PlantedFault] = &[
         source: None,
         kernel: |n| Some(vec![column_major(n.right()?.first()?)?]),
     },
+    PlantedFault {
+        name: "non-zero-has-the-last-axis-first",
+        operator: "NonZero",
+        does: "lists the places along the last axis first",
+        source: None,
+        kernel: |n| {
+            let right = n.right()?;
+            let places = right.first()?;
+            let &[rank, count] = places.shape() else { return None };
+            let from = |i: usize| Some((rank - 1 - i / count) * count + i % count);
+            Some(vec![picked(places, &places.ty(), from)?])
+        },
+    },
 ];
 
 /// Indices with 0 for those from the end.

@@ -13,7 +13,7 @@ use crate::wgpu::wgsl::{Body, Class, body};
 const BODY: Body<()> = body!((), "pow.wgsl");
 
 impl Kernel for Pow {
-    /// Of two dtypes, integers compute as i64 and short floats as f32.
+    /// Of two dtypes, integers compute as one that holds both, and short floats as f32.
     fn support(&self, x: &Type, operands: &[Option<&Type>]) -> Support {
         let Some(y) = operands.get(1).copied().flatten() else { return Support::No("it has no exponent") };
         let (base, exponent) = (x.dtype, y.dtype);
@@ -34,7 +34,14 @@ impl Kernel for Pow {
         if dtype == exponent.dtype() {
             return one(power(c, base, exponent));
         }
-        let wide = if dtype.is_int() && exponent.dtype().is_int() { DType::I64 } else { DType::F32 };
+        let both = [dtype, exponent.dtype()];
+        // Not every adapter has 64 bits.
+        let is_short = both.iter().all(|dtype| dtype.bits() < 32 || *dtype == DType::I32);
+        let wide = match both.iter().all(|dtype| dtype.is_int()) {
+            false => DType::F32,
+            true if is_short => DType::I32,
+            true => DType::I64,
+        };
         let (base, exponent) = (c.gpu.cast(base, wide)?, c.gpu.cast(exponent, wide)?);
         one(c.gpu.cast(&power(c, &base, &exponent)?, dtype))
     }

@@ -26,10 +26,11 @@ impl Kernel for OneHot {
         }
         let mut shape = indices.shape().to_vec();
         shape.insert(axis, 1);
-        // As i64, the largest of u64 would count from the end.
+        // As signed numbers, the largest would count from the end. What saturates is beyond any axis.
         let (whole, function) = match indices.dtype() {
-            DType::U64 => (DType::U64, "of_unsigned"),
-            _ => (DType::I64, "of_signed"),
+            unsigned @ (DType::U32 | DType::U64) => (unsigned, "of_unsigned"),
+            DType::I64 => (DType::I64, "of_signed"),
+            _ => (DType::I32, "of_signed"),
         };
         let indices = gpu.cast(indices, whole)?.reshape(&shape)?;
         let places = gpu.places(whole, shape.len(), axis, depth)?;

@@ -3,5 +3,5 @@
 fn of_unsigned(place: A, index: B, off: T, on: T, depth: E) -> T { return select(off, on, place == index); }
 
 fn of_signed(place: A, index: B, off: T, on: T, depth: E) -> T {
-    return select(off, on, place == select(index, index + depth, index < i64(0)));
+    return select(off, on, place == select(index, index + depth, index < B(0)));
 }
