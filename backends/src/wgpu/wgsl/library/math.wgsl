@@ -365,14 +365,60 @@ fn f_fmod(x: f32, y: f32) -> f32 {
     return with_sign(bitcast<f32>(bits), x);
 }
 
-// The binary logarithm of a number above 0. Drivers may take a denormal for 0; it is a whole number of 2^-149.
-fn log2_positive(x: f32) -> f32 {
-    let bits = bitcast<u32>(x);
-    if (bits < 0x800000u) { return log2(f32(bits)) - 149.0; }
-    return log2(x);
+// The first twelve bits: the product of two such numbers is exact.
+fn head(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) & 0xfffff000u); }
+
+// The sum of a number and a smaller one as the sum of twelve bits and what they lack: together more bits than an f32 has.
+fn pair(large: f32, small: f32) -> vec2<f32> {
+    let sum = head(large + small);
+    return vec2<f32>(sum, small - keep(sum - large));
 }
 
-// x^y with IEEE 754's special cases. Vulkan's own is undefined for a negative base.
+// k + log2(1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), to 2^-33 of it. With s = f / (2 + f), log(1 + f) = 2 atanh(s) = 2/3 s (3 + s^2 +
+// 3/5 s^4 + ...), where s, the sum and their product are pairs. A denormal, which drivers may take for 0, is a whole number of 2^-149.
+fn log2_positive(x: f32) -> vec2<f32> {
+    let bits = bitcast<u32>(x);
+    let tiny = bits < 0x800000u;
+    let from_root = select(bits, bitcast<u32>(f32(bits)), tiny) + 0x4afb0du;
+    let k = f32(i32(from_root >> 23u) - select(127, 276, tiny));
+    let m = bitcast<f32>((from_root & 0x7fffffu) + 0x3f3504f3u);
+    let f = m - 1.0;
+    let d = keep(m + 1.0);
+    let lost = m - keep(d - 1.0);
+    let s = head(f / d);
+    let s_tail = keep(keep(f - s * head(d)) - s * (keep(d - head(d)) + lost)) / d;
+    let square = s * s;
+    let square_tail = s_tail * (s + (s + s_tail));
+    let z = square + square_tail;
+    let w = z * z * (0.6 + z * (0.42857143 + z * (0.33333333 + z * 0.27272727)));
+    let three = head(3.0 + z);
+    let three_tail = (square_tail + w) - keep(keep(three - 3.0) - square);
+    let product = pair(s * three, s_tail * three + (s + s_tail) * three_tail);
+    // 2 / (3 ln 2), of which the first part has twelve bits.
+    let log = pair(0.9616699 * product.x, 1.2677205e-4 * product.x + 0.9617967 * product.y);
+    let sum = pair(k, log.x);
+    return vec2<f32>(sum.x, sum.y + log.y);
+}
+
+// 2^(a + b), where b is the smaller one. The fraction is an exponential of at most ln(2) / 2, as in f_exp.
+fn exp2_of(a: f32, b: f32) -> f32 {
+    let t = a + b;
+    if (t >= 128.0) { return inf(); }
+    if (t <= -150.0) { return 0.0; }
+    let k = round(t);
+    let r = (keep(a - k) + b) * 0.6931472;
+    var s = 1.9841270e-4;
+    s = s * r + 1.3888889e-3;
+    s = s * r + 8.3333333e-3;
+    s = s * r + 4.1666667e-2;
+    s = s * r + 1.6666667e-1;
+    s = s * r + 0.5;
+    let half = i32(k) / 2;
+    return (1.0 + (r + r * r * s)) * power_of_two(half) * power_of_two(i32(k) - half);
+}
+
+// x^y with IEEE 754's special cases, to 2 ULP. Vulkan's own is undefined for a negative base, and far off where a base next to 1 has a
+// large exponent.
 fn f_pow(x: f32, y: f32) -> f32 {
     if (is_zero(y) || x == 1.0) { return 1.0; }
     if (is_nan(x) || is_nan(y)) { return nan(); }
@@ -389,11 +435,12 @@ fn f_pow(x: f32, y: f32) -> f32 {
     } else if (is_negative(x) && !whole) {
         return nan();
     } else {
-        let t = y * log2_positive(a);
+        let log = log2_positive(a);
+        // Beyond these, a base other than 1 has no power that is a number.
+        let e = clamp(y, -1e12, 1e12);
         if (y == 1.0) { r = a; }
         else if (y == 2.0) { r = a * a; }
-        else if (t >= 128.0) { r = inf(); }
-        else if (t > -150.0) { r = exp2(t); }
+        else { r = exp2_of(head(e) * log.x, keep(e - head(e)) * log.x + e * log.y); }
     }
     return select(r, -r, odd && is_negative(x));
 }
