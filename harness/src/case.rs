@@ -189,14 +189,18 @@ pub enum CaseError {
     },
     /// No model was drawn that has a node and keeps to the budget.
     #[error(
-        "case {index}: nothing can be drawn: none of {draws} models has a node and keeps to the budget; allow more \
-         operators or dtypes, or a larger budget"
+        "case {index}: nothing can be drawn: none of {draws} models has a node and keeps to {}; allow more operators or \
+         dtypes, {}",
+        if *is_withheld { "the budget and to what the engine has" } else { "the budget" },
+        if *is_withheld { "another engine, or a larger budget" } else { "or a larger budget" },
     )]
     Nothing {
         /// The case.
         index: u64,
         /// How many were drawn.
         draws: u64,
+        /// Whether forms of operators are left out that an engine lacks.
+        is_withheld: bool,
     },
     /// No model that was drawn has a place for a rule.
     #[error(
@@ -291,7 +295,8 @@ impl Maker<'_> {
                 break;
             }
         }
-        let nothing = CaseError::Nothing { index, draws: MOST_DRAWS };
+        let is_withheld = !settings.refused.is_empty();
+        let nothing = CaseError::Nothing { index, draws: MOST_DRAWS, is_withheld };
         let case = spare.ok_or(nothing)?;
         let passed_over = passed_over - u64::from(case.all_defined);
         Ok(Case { rejected, passed_over, refused, ..case })

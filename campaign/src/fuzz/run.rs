@@ -183,7 +183,7 @@ impl Narrowed {
 
 /// Makes a case within the first settings in which something can be drawn.
 fn make(plan: &Plan<'_>, narrowed: &Narrowed, index: u64, level: Validity) -> Result<Case, CaseError> {
-    let mut nothing = CaseError::Nothing { index, draws: 0 };
+    let mut nothing = CaseError::Nothing { index, draws: 0, is_withheld: false };
     for settings in narrowed.at(index) {
         match plan.levels.make(&plan.maker, index, settings, level) {
             Err(e @ CaseError::Nothing { .. }) => nothing = e,
