@@ -255,12 +255,12 @@ impl WrongOperator {
                 let longer = nodes[inserted].outputs[0];
                 let later =
                     wrong.main.body.nodes[inserted + 1..].iter_mut().flat_map(|node| &mut node.inputs);
-                let readers: Vec<_> = later.filter(|operand| **operand == Some(sequence)).collect();
-                if readers.is_empty() {
-                    return None;
+                let mut is_read = false;
+                for operand in later.filter(|operand| **operand == Some(sequence)) {
+                    *operand = longer;
+                    is_read = true;
                 }
-                readers.into_iter().for_each(|operand| *operand = longer);
-                Some(wrong)
+                is_read.then_some(wrong)
             }
             Mistake::Backwards => {
                 let list = |wrong: &mut Program, number: i64| constant(wrong, DType::I64, &[1], number);
