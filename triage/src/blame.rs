@@ -235,12 +235,27 @@ pub(crate) struct Whole<'a> {
 
 impl Whole<'_> {
     fn blame(&self, finding: &Finding) -> Result<Blamed, WorkerError> {
+        let AskedAlone { guilty, reasons, refuses_alone } = self.ask_alone(finding, |_| true)?;
+        let blamed = match (guilty, &finding.symptom) {
+            (Some(id), _) => self.alone(id),
+            (None, Symptom::Mismatch(_)) => self.first_divergent()?,
+            (None, symptom) => self.reason(&reasons, symptom)?,
+        };
+        Ok(Blamed { refuses_alone, ..blamed })
+    }
+
+    /// Asks each operator that a wrong output depends on alone, of those that are to be asked.
+    fn ask_alone(
+        &self,
+        finding: &Finding,
+        is_asked: impl Fn(NodeId) -> bool,
+    ) -> Result<AskedAlone, WorkerError> {
         let graph = &self.isolated.flat.graph;
         let suspects = suspects(graph, finding);
         let output = finding.worst.as_ref().map(|worst| worst.output.as_str());
         let mut best: Option<((bool, SymptomMatch), NodeId)> = None;
         let (mut reasons, mut refuses_alone) = (Vec::new(), false);
-        for id in self.operators().filter(|id| suspects[id.index()]) {
+        for id in self.operators().filter(|&id| suspects[id.index()] && is_asked(id)) {
             let Some(told) = self.shows_alone(id)? else { continue };
             let (found, outcome) = &*told;
             refuses_alone |= found.is_refusal();
@@ -259,12 +274,7 @@ impl Whole<'_> {
                 break;
             }
         }
-        let blamed = match (best, &finding.symptom) {
-            (Some((_, id)), _) => self.alone(id),
-            (None, Symptom::Mismatch(_)) => self.first_divergent()?,
-            (None, symptom) => self.reason(&reasons, symptom)?,
-        };
-        Ok(Blamed { refuses_alone, ..blamed })
+        Ok(AskedAlone { guilty: best.map(|(_, id)| id), reasons, refuses_alone })
     }
 
     /// The operators, in SSA order.
@@ -304,6 +314,16 @@ impl Whole<'_> {
             _ => None,
         }
     }
+}
+
+/// What operators show that are asked alone.
+struct AskedAlone {
+    /// The one whose fault is most like the finding.
+    guilty: Option<NodeId>,
+    /// Those whose fault may be the reason of it.
+    reasons: Vec<NodeId>,
+    /// Whether one refuses its operands, in whatever words.
+    refuses_alone: bool,
 }
 
 /// Who is to blame for a finding.

@@ -7,9 +7,9 @@ use interp::Profile;
 use ir::{Datum, Type};
 use onnx::program::Program;
 use oracles::{Culprit, Finding, Symptom, differential};
-use worker::WorkerError;
+use worker::{Outcome, WorkerError};
 
-use super::{Blamed, Suspect};
+use super::{AskedAlone, Blamed, Suspect};
 use crate::composite::{Composite, composites};
 use crate::forms::{self, Form, Forms, Led, Written};
 use crate::reduce::Problem;
@@ -84,8 +84,33 @@ impl Suspect<'_> {
                 let suspect = Suspect::new(&model, &inputs, self.profile);
                 suspect.blame_form(target, finding, &Written { program, interface })
             }
-            None => Ok(Blamed::default()),
+            None => self.blame_seen(target, finding, program, &inputs),
         }
+    }
+
+    /// Which operator that the target sees fails alone, where it does not run the model: it may lack what another one is written out in.
+    fn blame_seen(
+        &self,
+        target: &Target,
+        finding: &Finding,
+        program: &Program,
+        inputs: &BTreeMap<String, Datum>,
+    ) -> Result<Blamed, WorkerError> {
+        let Some(trial) = self.trial() else { return Ok(Blamed::default()) };
+        if matches!(trial.outcome(target)?, Outcome::Outputs(_)) {
+            return Ok(Blamed::default());
+        }
+        let Ok(Led { model, inputs, unseen, .. }) = forms::lead(program, inputs) else {
+            return Ok(Blamed::default());
+        };
+        let suspect = Suspect::new(&model, &inputs, self.profile);
+        let Some(whole) = suspect.whole(target).filter(|_| !suspect.has_functions()) else {
+            return Ok(Blamed::default());
+        };
+        let AskedAlone { guilty, refuses_alone, .. } = whole.ask_alone(finding, |id| !unseen.contains(&id))?;
+        // The node is one of another model.
+        let blamed = guilty.map(|id| Blamed { node: None, ..whole.alone(id) }).unwrap_or_default();
+        Ok(Blamed { refuses_alone, ..blamed })
     }
 
     /// Of which operator the computed operands are to blame: ` of ` and its name, if they are those of one.

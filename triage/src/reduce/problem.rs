@@ -58,7 +58,7 @@ impl Problem {
 
     /// A program with inputs of these names. One that says no more than the model that it leads to is left out.
     pub fn of_program(mut program: Program, inputs: &BTreeMap<String, Datum>) -> Result<Self, onnx::Error> {
-        let Led { model, interface, inputs, is_specialised } = lead(&program, inputs)?;
+        let Led { model, interface, inputs, is_specialised, .. } = lead(&program, inputs)?;
         let tensor = |name: &str| {
             let output = model.graph.outputs.iter().find(|output| output.name == name);
             output.map(|output| model.graph.ty(output.value).clone())

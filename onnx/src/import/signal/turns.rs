@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use ir::Value;
+use ir::{DType, Value};
 
 use crate::Error;
 use crate::import::walk::Walk;
@@ -88,10 +88,21 @@ impl Transform {
         // Stability of Numerical Algorithms*, 2nd ed., theorem 24.2).
         let magnitudes = walk.op("Abs", &[x])?;
         let ones = walk.reals(ty.dtype, &[taken * parts, 1], |_| 1.0)?;
-        let size = walk.op("MatMul", &[magnitudes, ones])?;
+        let all = walk.op("MatMul", &[magnitudes, ones])?;
         let steps = walk.real(ty.dtype, 2.0 * f64::from(n.ilog2() + 1) + 1.0 / 3.0)?;
-        let size = walk.op("Mul", &[size, steps])?;
-        let rounded = walk.op("Sub", &[size, size])?;
+        let size = walk.op("Mul", &[all, steps])?;
+        let mut rounded = walk.op("Sub", &[size, size])?;
+        // Whoever has no table of them computes the turns with the cosine that there is: what a profile allows of that, it allows of each.
+        // No profile has a cosine of f64 that is worse than this product.
+        if ty.dtype != DType::F64 {
+            let angle = walk.real(ty.dtype, 1.0)?;
+            let cosine = walk.op("Cos", &[angle])?;
+            let off = walk.op("Sub", &[cosine, cosine])?;
+            let half = walk.real(ty.dtype, 0.5)?;
+            let off = walk.op("Mul", &[off, half])?;
+            let off = walk.op("Mul", &[all, off])?;
+            rounded = walk.op("Add", &[rounded, off])?;
+        }
         let mut y = walk.op("Add", &[product, rounded])?;
         // Which numbers of the result are NaN where the signal has one or an infinity hangs on which products an implementation forms.
         let spoilt = walk.op("IsNaN", &[rounded])?;
