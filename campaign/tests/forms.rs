@@ -8,10 +8,10 @@ use harness::Target;
 use harness::reference::Reference;
 use ir::{DType, Datum, Held, Tensor, Type};
 use onnx::case::{DataSet, NamedDatum};
-use onnx::program::Program;
+use onnx::program::{Node, Program};
 use onnx::proto::{ModelProto, decode};
 use onnx::{CaseFolder, encode, text};
-use onnxsmith_campaign::replay::{Given, Replay, replay};
+use onnxsmith_campaign::replay::{Given, NotPassing, Replay, replay};
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
 use worker::{Case, Description, Engine, EngineError};
 
@@ -166,7 +166,8 @@ fn case(path: &Path, program: &str, inputs: &[(&str, Datum)]) {
     let model = encode(&text::parse(program).unwrap_or_else(|e| panic!("{e}")));
     let inputs = inputs.iter().map(|(name, datum)| NamedDatum::new(*name, datum.clone())).collect();
     let set = DataSet { inputs, ..DataSet::default() };
-    CaseFolder { model, sets: vec![set], ..CaseFolder::default() }.write(path).unwrap();
+    let json = Some(br#"{"tolerance": "derived"}"#.to_vec());
+    CaseFolder { model, sets: vec![set], json, ..CaseFolder::default() }.write(path).unwrap();
 }
 
 /// What the case of both forms has for inputs.
@@ -203,6 +204,14 @@ fn reduced(
     (reduced, operators, case)
 }
 
+/// What an engine does not pass of a case.
+fn not_passing(path: &Path, wrong: fn(&Program) -> Option<Program>) -> Vec<NotPassing> {
+    let targets = Target::here(Box::new(Having(wrong)));
+    let given = Given::default();
+    let how = Replay { targets: &targets, jobs: 1, out: None, tolerance: None, seed: 1, given };
+    replay(&[path.to_owned()], &how, &|| {}).not_passing
+}
+
 #[test]
 fn a_fault_between_sequences_is_reduced_with_those_that_it_needs() {
     let (reduced, operators, case) = reduced(hasty, SEQUENCES, &sequences());
@@ -226,6 +235,36 @@ among (float[2] x) => (z) <int64 first = {-2}> {
     y = SequenceAt(both, first)
     z = Abs(y)
 }"#;
+
+/// A transform before an exponential.
+const SPECTRUM: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
+spectrum (float[1, 4, 1] x) => (y) {
+    f = DFT(x)
+    a = Abs(f)
+    y = Exp(a)
+}"#;
+
+/// There are no products of matrices, which a transform is written out in, and exponentials are something else.
+fn without_products(program: &Program) -> Option<Program> {
+    let mut program = program.clone();
+    let mut nodes = program.main.body.nodes.iter_mut();
+    let is_either = |node: &&mut Node| ["MatMul", "Exp"].contains(&node.rest.op_type());
+    let first = nodes.find(is_either)?;
+    let other = if first.rest.op_type() == "MatMul" { "Absent" } else { "Neg" };
+    first.rest.op_type = Some(other.to_owned());
+    Some(program)
+}
+
+#[test]
+fn what_fails_alone_is_blamed_where_an_engine_cannot_run_what_others_are_written_out_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("case");
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 4, 1]), |i| i as f64 / 4.0);
+    case(&path, SPECTRUM, &[("x", x.into())]);
+    let failures = not_passing(&path, without_products);
+    let named = failures.iter().filter_map(|failure| failure.signatures.first());
+    assert_eq!(named.collect::<Vec<_>>(), ["interp | Exp f32 dense | mismatch gross"], "{failures:?}");
+}
 
 #[test]
 fn what_only_gives_a_tensor_with_others_is_blamed_with_these() {
@@ -281,19 +320,8 @@ fn sequences_and_optionals_are_judged_in_parts() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("case");
     case(&path, SEQUENCES, &sequences());
-    let verdict = |wrong| {
-        let targets = Target::here(Box::new(Having(wrong)));
-        let how = Replay {
-            targets: &targets,
-            jobs: 1,
-            out: None,
-            tolerance: None,
-            seed: 1,
-            given: Given::default(),
-        };
-        let replayed = replay(std::slice::from_ref(&path), &how, &|| {});
-        replayed.not_passing.into_iter().map(|failure| failure.why).collect::<Vec<String>>()
-    };
+    let verdict =
+        |wrong| -> Vec<String> { not_passing(&path, wrong).into_iter().map(|failure| failure.why).collect() };
     assert_eq!(verdict(|_| None), [""; 0]);
     let [why] = &verdict(hasty)[..] else { panic!("it is right") };
     assert!(why.contains("output `ys[0]`: 2 of 2 elements are off"), "{why}");

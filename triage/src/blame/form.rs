@@ -107,7 +107,8 @@ impl Suspect<'_> {
         let Some(whole) = suspect.whole(target).filter(|_| !suspect.has_functions()) else {
             return Ok(Blamed::default());
         };
-        let AskedAlone { guilty, refuses_alone, .. } = whole.ask_alone(finding, |id| !unseen.contains(&id))?;
+        let AskedAlone { guilty, refuses_alone, .. } =
+            whole.ask_alone(finding, |id| !unseen.contains(&id))?;
         // The node is one of another model.
         let blamed = guilty.map(|id| Blamed { node: None, ..whole.alone(id) }).unwrap_or_default();
         Ok(Blamed { refuses_alone, ..blamed })
