@@ -24,8 +24,8 @@ fn chaos(rate: &str) -> String {
 /// A campaign with findings on some engines.
 fn fuzz(folder: &Path, on: &str, known: Option<&str>) -> serde_json::Value {
     let mut args = vec![
-        "fuzz", "--on", on, "--ops", "Add", "--dtypes", "f32", "--nodes", "1", "--cases", "16", "--out",
-        "out",
+        "fuzz", "--on", on, "--ops", "Add", "--dtypes", "f32", "--nodes", "1", "--cases", "16", "--jobs",
+        "1", "--out", "out",
     ];
     args.extend(["--json", "--quiet", "--junit", "junit.xml"]);
     args.extend(known.into_iter().flat_map(|file| ["--known", file]));
