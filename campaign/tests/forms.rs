@@ -1,35 +1,16 @@
 //! Findings in what a program says beyond its model: reduction keeps the form, and the form is blamed.
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use backends::engines::models::OnModels;
 use harness::Target;
-use harness::reference::Reference;
 use ir::{DType, Datum, Held, Tensor, Type};
-use onnx::case::{DataSet, NamedDatum};
-use onnx::program::{Node, Program};
-use onnx::proto::{ModelProto, decode};
-use onnx::{CaseFolder, encode, text};
-use onnxsmith_campaign::replay::{Given, NotPassing, Replay, replay};
+use onnx::program::Program;
+use onnx::{CaseFolder, text};
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
-use worker::{Case, Description, Engine, EngineError};
 
-/// An engine that has its own way with some programs, and is right about all others.
-struct Having(fn(&Program) -> Option<Program>);
+mod having;
 
-impl Engine for Having {
-    fn describe(&self) -> Description {
-        OnModels::new(Reference).describe()
-    }
-
-    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
-        let program = decode::<ModelProto>("model", case.model).and_then(Program::read);
-        let program = program.map_err(|e| EngineError::Load(e.to_string()))?;
-        let wrong = self.0(&program).map(|program| encode(&program.write()));
-        OnModels::new(Reference).run(&Case { model: wrong.as_deref().unwrap_or(case.model), ..*case })
-    }
-}
+use having::{Having, case, not_passing};
 
 /// One iteration is enough for every loop.
 fn hasty(program: &Program) -> Option<Program> {
@@ -161,15 +142,6 @@ fn whole(value: i128) -> Datum {
     Tensor::from_i128_fn(&Type::new(DType::I64, []), |_| value).into()
 }
 
-/// Writes a case of a program that is text.
-fn case(path: &Path, program: &str, inputs: &[(&str, Datum)]) {
-    let model = encode(&text::parse(program).unwrap_or_else(|e| panic!("{e}")));
-    let inputs = inputs.iter().map(|(name, datum)| NamedDatum::new(*name, datum.clone())).collect();
-    let set = DataSet { inputs, ..DataSet::default() };
-    let json = Some(br#"{"tolerance": "derived"}"#.to_vec());
-    CaseFolder { model, sets: vec![set], json, ..CaseFolder::default() }.write(path).unwrap();
-}
-
 /// What the case of both forms has for inputs.
 fn both() -> [(&'static str, Datum); 2] {
     [("x", number(3.0)), ("count", whole(4))]
@@ -204,14 +176,6 @@ fn reduced(
     (reduced, operators, case)
 }
 
-/// What an engine does not pass of a case.
-fn not_passing(path: &Path, wrong: fn(&Program) -> Option<Program>) -> Vec<NotPassing> {
-    let targets = Target::here(Box::new(Having(wrong)));
-    let given = Given::default();
-    let how = Replay { targets: &targets, jobs: 1, out: None, tolerance: None, seed: 1, given };
-    replay(&[path.to_owned()], &how, &|| {}).not_passing
-}
-
 #[test]
 fn a_fault_between_sequences_is_reduced_with_those_that_it_needs() {
     let (reduced, operators, case) = reduced(hasty, SEQUENCES, &sequences());
@@ -235,36 +199,6 @@ among (float[2] x) => (z) <int64 first = {-2}> {
     y = SequenceAt(both, first)
     z = Abs(y)
 }"#;
-
-/// A transform before an exponential.
-const SPECTRUM: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
-spectrum (float[1, 4, 1] x) => (y) {
-    f = DFT(x)
-    a = Abs(f)
-    y = Exp(a)
-}"#;
-
-/// There are no products of matrices, which a transform is written out in, and exponentials are something else.
-fn without_products(program: &Program) -> Option<Program> {
-    let mut program = program.clone();
-    let mut nodes = program.main.body.nodes.iter_mut();
-    let is_either = |node: &&mut Node| ["MatMul", "Exp"].contains(&node.rest.op_type());
-    let first = nodes.find(is_either)?;
-    let other = if first.rest.op_type() == "MatMul" { "Absent" } else { "Neg" };
-    first.rest.op_type = Some(other.to_owned());
-    Some(program)
-}
-
-#[test]
-fn what_fails_alone_is_blamed_where_an_engine_cannot_run_what_others_are_written_out_in() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("case");
-    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 4, 1]), |i| i as f64 / 4.0);
-    case(&path, SPECTRUM, &[("x", x.into())]);
-    let failures = not_passing(&path, without_products);
-    let named = failures.iter().filter_map(|failure| failure.signatures.first());
-    assert_eq!(named.collect::<Vec<_>>(), ["interp | Exp f32 dense | mismatch gross"], "{failures:?}");
-}
 
 #[test]
 fn what_only_gives_a_tensor_with_others_is_blamed_with_these() {

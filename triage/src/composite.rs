@@ -16,7 +16,10 @@ use crate::forms::{Led, lead};
 use crate::reduce::Problem;
 
 /// A node of a program alone, with the values of its operands.
+#[derive(Clone, Debug)]
 pub(crate) struct Composite {
+    /// Where it is among the nodes of the main graph, and those that it cannot be without, in order.
+    pub(crate) nodes: Vec<usize>,
     /// Its operator.
     pub(crate) name: String,
     /// The types of its operands.
@@ -65,22 +68,40 @@ fn groups(body: &Body) -> Vec<Vec<usize>> {
 /// results that are no tensors all the same is left out.
 pub(crate) fn composites(program: &Program, inputs: &BTreeMap<String, Datum>) -> Vec<Composite> {
     let groups = groups(&program.main.body);
-    groups.into_iter().filter_map(|group| alone(program, &group, inputs)).collect()
+    // One run of the reference has them all, unless one of them cannot be had.
+    let all: BTreeSet<ValueId> = groups.iter().flat_map(|group| open(&program.main.body, group)).collect();
+    let all: Vec<ValueId> = all.into_iter().collect();
+    let known = values(program, &all, inputs).unwrap_or_default();
+    let known: BTreeMap<ValueId, Tensor> = all.into_iter().zip(known).collect();
+    let alone = |group: Vec<usize>| {
+        let open = open(&program.main.body, &group);
+        let values: Option<Vec<Tensor>> = open.iter().map(|value| known.get(value).cloned()).collect();
+        let values = values.or_else(|| self::values(program, &open, inputs))?;
+        alone(program, group, &open, &values)
+    };
+    groups.into_iter().filter_map(alone).collect()
 }
 
-fn alone(program: &Program, group: &[usize], inputs: &BTreeMap<String, Datum>) -> Option<Composite> {
+fn is_constant(body: &Body, value: ValueId) -> bool {
+    body.initializers.iter().any(|i| i.value == value) && body.inputs.iter().all(|port| port.value != value)
+}
+
+/// What some nodes of a body read that is neither made by them nor a constant.
+fn open(body: &Body, group: &[usize]) -> Vec<ValueId> {
+    let nodes = || group.iter().map(|&at| &body.nodes[at]);
+    let made: BTreeSet<ValueId> = nodes().flat_map(|node| node.outputs.iter().flatten().copied()).collect();
+    let read: BTreeSet<ValueId> = nodes().flat_map(|node| node.inputs.iter().flatten().copied()).collect();
+    read.difference(&made).copied().filter(|&value| !is_constant(body, value)).collect()
+}
+
+fn alone(program: &Program, group: Vec<usize>, open: &[ValueId], values: &[Tensor]) -> Option<Composite> {
     let body = &program.main.body;
     let nodes: Vec<&Node> = group.iter().map(|&at| &body.nodes[at]).collect();
     let made: BTreeSet<ValueId> =
         nodes.iter().flat_map(|node| node.outputs.iter().flatten().copied()).collect();
     let read = || nodes.iter().flat_map(|node| node.inputs.iter().flatten().copied());
     let operands: BTreeSet<ValueId> = read().filter(|value| !made.contains(value)).collect();
-    let is_constant = |value: ValueId| {
-        body.initializers.iter().any(|i| i.value == value)
-            && body.inputs.iter().all(|port| port.value != value)
-    };
-    let open: Vec<ValueId> = operands.iter().copied().filter(|&value| !is_constant(value)).collect();
-    let values = values(program, &open, inputs)?;
+    let is_constant = |value: ValueId| is_constant(body, value);
     let mut only = program.clone();
     let main = &mut only.main.body;
     main.nodes = nodes.iter().map(|&node| node.clone()).collect();
@@ -89,7 +110,7 @@ fn alone(program: &Program, group: &[usize], inputs: &BTreeMap<String, Datum>) -
         .retain(|initializer| operands.contains(&initializer.value) && is_constant(initializer.value));
     let port = |value: ValueId, declared: ValueInfoProto| Port { value, declared };
     let declared = |tensor: &Tensor| ValueInfoProto { name: None, ..value_info("", &tensor.ty()) };
-    main.inputs = open.iter().zip(&values).map(|(&value, tensor)| port(value, declared(tensor))).collect();
+    main.inputs = open.iter().zip(values).map(|(&value, tensor)| port(value, declared(tensor))).collect();
     let results = nodes.iter().flat_map(|node| {
         let tensors = node.outputs.iter().enumerate().filter(|(port, _)| is_tensor(node, *port));
         tensors.filter_map(|(_, value)| *value)
@@ -99,7 +120,7 @@ fn alone(program: &Program, group: &[usize], inputs: &BTreeMap<String, Datum>) -
     if main.outputs.is_empty() {
         return None;
     }
-    let named = open.iter().zip(&values);
+    let named = open.iter().zip(values);
     let named = named.map(|(&value, tensor)| (program.main.name(value).to_owned(), tensor.clone().into()));
     let problem = Problem::of_program(only, &named.collect()).ok()?;
     let constants = body.initializers.iter().filter(|i| is_constant(i.value));
@@ -110,7 +131,7 @@ fn alone(program: &Program, group: &[usize], inputs: &BTreeMap<String, Datum>) -
     let slots = slots.filter(|operand| operand.is_none_or(|value| !made.contains(&value)));
     let types = slots.map(|operand| types.get(operand.as_ref()?).cloned()).collect();
     let names: Vec<&str> = nodes.iter().map(|node| node.rest.op_type()).collect();
-    Some(Composite { name: names.join(" + "), types, problem })
+    Some(Composite { name: names.join(" + "), nodes: group, types, problem })
 }
 
 /// What the reference has for some values of a program.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use harness::reference;
 use interp::{Profile, Taps};
-use ir::{Datum, Interface, NodeId, Tensor, Type};
+use ir::{Datum, Interface, Tensor, Type};
 use onnx::export::value_info;
 use onnx::import::{Imported, Inside, Options, Origin, specialise};
 use onnx::program::edit::Way;
@@ -77,18 +77,16 @@ pub(crate) struct Led {
     pub(crate) inputs: Vec<Tensor>,
     /// Whether the program says more than the model.
     pub(crate) is_specialised: bool,
-    /// The nodes that an engine does not see: what operators of the program are written out in.
-    pub(crate) unseen: BTreeSet<NodeId>,
+    /// Where the nodes of the model come from.
+    pub(crate) origins: Vec<Origin>,
 }
 
 /// What a program leads to for inputs of these names. Those that it has not are left out.
 pub(crate) fn lead(program: &Program, inputs: &BTreeMap<String, Datum>) -> Result<Led, onnx::Error> {
     let options = Options { known_inputs: inputs, ..Options::default() };
-    let imported = specialise(program, &options)?;
-    let unseen = imported.unseen();
-    let Imported { model, interface, is_specialised, .. } = imported;
+    let Imported { model, interface, is_specialised, origins, .. } = specialise(program, &options)?;
     let inputs = reference::bind(&model, inputs).map_err(|why| onnx::Error::invalid("inputs", why))?;
-    Ok(Led { model, interface, inputs, is_specialised, unseen })
+    Ok(Led { model, interface, inputs, is_specialised, origins })
 }
 
 /// The forms of a program, and which way its inputs lead through them.

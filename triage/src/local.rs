@@ -7,21 +7,24 @@
 //! An engine that tells every value cannot fuse operators, so what only a fusion gets wrong is not seen: the report says whether the
 //! outputs are other ones than without taps.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use ir::inline::inline;
-use ir::{Interface, NodeId, NodeKind, Operation, Tensor, Value};
-use onnx::import::Imported;
+use ir::{Datum, Interface, NodeId, NodeKind, Operation, Tensor, Value};
+use onnx::import::{Imported, Origin};
+use onnx::program::Program;
 use ops::Model;
 use oracles::Verdict;
 use serde::Serialize;
 use worker::{Outcome, WorkerError};
 
+use crate::composite::{Composite, composites};
 use crate::invent::{Given, Invented, NoInputs, invent_any};
 use crate::stored;
 use crate::tapped::{self, Parts, Tapped};
-use harness::isolate::{Trial, isolate_on};
+use harness::isolate::{Isolated, Trial, isolate_on};
 use harness::target::Target;
 use harness::{case, reference};
 use interp::Comparison;
@@ -37,8 +40,13 @@ pub struct Subject {
     pub(crate) written: Vec<u8>,
     /// What its inputs and outputs are made of.
     pub(crate) interface: Interface,
-    /// What the model calls each of its nodes, where it has no functions.
-    names: Vec<String>,
+    /// The program that leads to the model, with the values of its inputs.
+    program: Program,
+    known: BTreeMap<String, Datum>,
+    /// Where each node of the model comes from, where it has no functions.
+    origins: Vec<Origin>,
+    /// The operators of the program that are written out in others, each alone, once that was needed.
+    composites: OnceCell<Vec<Composite>>,
     /// The sizes that the model leaves open and that were drawn.
     pub drawn: BTreeMap<String, i64>,
 }
@@ -78,22 +86,85 @@ impl Subject {
         let program = case::program(&folder.model)?;
         let imported = case::trace(&program, &known)?;
         let inputs = reference::bind(&imported.model, &known).map_err(LocalError::Bind)?;
-        let nodes = &program.main.body.nodes;
-        let name = |node: usize| nodes.get(node).map_or_else(String::new, |node| node.rest.name().to_owned());
-        let names = imported.origins.iter().map(|origin| name(origin.outermost())).collect();
-        let Imported { model, interface, .. } = imported;
-        Ok(Self { model, inputs, written: folder.model, interface, names, drawn })
+        let Imported { model, interface, origins, .. } = imported;
+        let (written, composites) = (folder.model, OnceCell::new());
+        Ok(Self { model, inputs, written, interface, program, known, origins, composites, drawn })
     }
 
     /// What a target makes of each operator.
     pub fn on(&self, target: &Target) -> Result<Local, LocalError> {
         let mut local = local(target, &self.model, &self.inputs)?.ok_or(LocalError::Functions)?;
+        let is_affordable = reference::affordable(&self.model).is_ok();
+        let composites = if is_affordable { self.composites() } else { &[] };
         if self.model.functions.is_empty() {
+            let is_inside = |origin: &Origin| {
+                origin.is_inner && composites.iter().any(|one| one.nodes.contains(&origin.outermost()))
+            };
+            local.operators.retain(|judged| !is_inside(&self.origins[judged.node as usize]));
             for judged in &mut local.operators {
-                judged.name = self.names.get(judged.node as usize).cloned().unwrap_or_default();
+                judged.name = self.name(self.origins[judged.node as usize].outermost());
             }
         }
+        if is_affordable {
+            self.ask_untold(target, &mut local.operators)?;
+        }
+        for composite in composites {
+            local.operators.push(self.alone(target, composite)?);
+        }
+        local.operators.sort_by_key(|judged| judged.node);
         Ok(local)
+    }
+
+    /// The operators of the program that the model has only what they are written out in of.
+    fn composites(&self) -> &[Composite] {
+        self.composites.get_or_init(|| {
+            let mut all = composites(&self.program, &self.known);
+            all.retain(|composite| composite.name != "Constant");
+            all
+        })
+    }
+
+    /// Asks about each operator alone that the target tells nothing of within the graph, on the operands that the reference has for it.
+    fn ask_untold(&self, target: &Target, operators: &mut [Judged]) -> Result<(), LocalError> {
+        if operators.iter().all(|judged| judged.standing != Standing::Untold) {
+            return Ok(());
+        }
+        let Some(isolated) = Isolated::of(&self.model, &self.inputs, target.profile) else { return Ok(()) };
+        for judged in operators.iter_mut().filter(|judged| judged.standing == Standing::Untold) {
+            let Some(trial) = isolated.alone(NodeId(judged.node)) else { continue };
+            let outcome = trial.outcome(target)?;
+            if let Outcome::Unsupported { why } = &outcome {
+                judged.why += &format!(", and alone it lacks the operator: {why}");
+                continue;
+            }
+            let found = assessed(trial, target, &outcome).alone();
+            *judged = found.of(judged.node, judged.name.clone(), &judged.op, judged.types.clone());
+        }
+        Ok(())
+    }
+
+    /// What the program calls a node of its main graph.
+    fn name(&self, node: usize) -> String {
+        self.program.main.body.nodes.get(node).map_or_else(String::new, |node| node.rest.name().to_owned())
+    }
+
+    /// What a target makes of an operator that is written out in others: alone, on the operands that the reference has for it.
+    fn alone(&self, target: &Target, composite: &Composite) -> Result<Judged, LocalError> {
+        let Composite { nodes, name, problem, .. } = composite;
+        let first =
+            self.origins.iter().position(|origin| nodes.contains(&origin.outermost())).unwrap_or_default();
+        let types = problem.model.graph.outputs.iter().map(|output| problem.model.graph.ty(output.value));
+        let found = match problem.trial(target.profile) {
+            Some(trial) => assessed(&trial, target, &trial.outcome(target)?).alone(),
+            None => Found::without(Standing::Open, "it is not defined on these operands"),
+        };
+        let name_of = nodes.iter().map(|&node| self.name(node)).find(|name| !name.is_empty());
+        Ok(found.of(
+            first as u32,
+            name_of.unwrap_or_default(),
+            name,
+            types.map(ToString::to_string).collect(),
+        ))
     }
 }
 
@@ -102,7 +173,8 @@ impl Subject {
 pub struct Local {
     /// The target.
     pub target: String,
-    /// The operators, in SSA order, functions inlined.
+    /// The operators, in SSA order, functions inlined. One that is written out in others where it is read is at the first of these, and stands
+    /// for them.
     pub operators: Vec<Judged>,
     /// Whether outputs differ from those that it gives where it need not tell what is within.
     pub changed_by_taps: bool,
@@ -131,13 +203,16 @@ pub struct Judged {
     pub undecided: usize,
 }
 
+/// How an operator was asked that is told nothing of within the graph.
+const ALONE: &str = "alone, on the operands that it should have";
+
 /// How a result stands beside the operands.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// It is right.
     Right,
-    /// The target does not tell its operands, or its result.
+    /// The target does not tell its operands, or its result, and cannot be asked about it alone.
     Untold,
     /// The reference may not spend as much as the operator takes.
     Dear,
@@ -212,8 +287,7 @@ impl Told {
             NodeKind::Variable { .. } | NodeKind::Constant(_) | NodeKind::Call(_) => String::new(),
         };
         let types = node.outputs.iter().map(ToString::to_string).collect();
-        let Found { standing, why, used, elements, undecided } = self.found(target, flat, id);
-        Judged { node: id.0, name: String::new(), op, types, standing, why, used, elements, undecided }
+        self.found(target, flat, id).of(id.0, String::new(), &op, types)
     }
 
     fn found(&self, target: &Target, flat: &Model, id: NodeId) -> Found {
@@ -268,6 +342,18 @@ struct Found {
 }
 
 impl Found {
+    /// It, found so.
+    fn alone(self) -> Self {
+        let why = if self.why.is_empty() { ALONE.to_owned() } else { format!("{ALONE}: {}", self.why) };
+        Self { why, ..self }
+    }
+
+    /// It, of an operator.
+    fn of(self, node: u32, name: String, op: &str, types: Vec<String>) -> Judged {
+        let Self { standing, why, used, elements, undecided } = self;
+        Judged { node, name, op: op.to_owned(), types, standing, why, used, elements, undecided }
+    }
+
     /// Nothing of its elements.
     fn without(standing: Standing, why: &str) -> Self {
         Self { standing, why: why.to_owned(), used: 0.0, elements: 0, undecided: 0 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use interp::Profile;
 use ir::{Datum, Type};
 use onnx::program::Program;
 use oracles::{Culprit, Finding, Symptom, differential};
@@ -12,7 +11,6 @@ use worker::{Outcome, WorkerError};
 use super::{AskedAlone, Blamed, Suspect};
 use crate::composite::{Composite, composites};
 use crate::forms::{self, Form, Forms, Led, Written};
-use crate::reduce::Problem;
 use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case;
 use harness::isolate::Trial;
@@ -54,8 +52,8 @@ impl Suspect<'_> {
         Written { program, interface }: &Written,
     ) -> Result<Blamed, WorkerError> {
         let inputs = interface.values_of(&case::named(self.model, self.inputs.to_vec()));
-        for Composite { name, types, problem } in composites(program, &inputs) {
-            let trial = trial(&problem, self.profile);
+        for Composite { name, types, problem, .. } in composites(program, &inputs) {
+            let trial = problem.trial(self.profile);
             if trial.as_ref().is_some_and(|trial| shown(target, finding, trial).is_ok_and(|s| s.is_some())) {
                 let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
                 let culprit = Some(Culprit::new(&name, &types, true));
@@ -100,7 +98,7 @@ impl Suspect<'_> {
         if matches!(trial.outcome(target)?, Outcome::Outputs(_)) {
             return Ok(Blamed::default());
         }
-        let Ok(Led { model, inputs, unseen, .. }) = forms::lead(program, inputs) else {
+        let Ok(Led { model, inputs, origins, .. }) = forms::lead(program, inputs) else {
             return Ok(Blamed::default());
         };
         let suspect = Suspect::new(&model, &inputs, self.profile);
@@ -108,7 +106,7 @@ impl Suspect<'_> {
             return Ok(Blamed::default());
         };
         let AskedAlone { guilty, refuses_alone, .. } =
-            whole.ask_alone(finding, |id| !unseen.contains(&id))?;
+            whole.ask_alone(finding, |id| !origins[id.index()].is_inner)?;
         // The node is one of another model.
         let blamed = guilty.map(|id| Blamed { node: None, ..whole.alone(id) }).unwrap_or_default();
         Ok(Blamed { refuses_alone, ..blamed })
@@ -145,12 +143,6 @@ impl Suspect<'_> {
         let output = finding.worst.as_ref().and_then(off).or(graph.outputs.first());
         output.map(|output| graph.ty(output.value))
     }
-}
-
-/// A problem, to be run.
-fn trial(problem: &Problem, profile: &'static Profile) -> Option<Trial> {
-    let (model, inputs) = (problem.model.clone(), problem.inputs.clone());
-    Trial::written(model, inputs, problem.onnx().ok()?, problem.interface(), profile)
 }
 
 /// Whether a target shows a finding's symptom on something else too. Where there is nothing else, that is assumed.

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use interp::Profile;
 use ir::inline::inline;
 use ir::{Attribute, Datum, Interface, NodeId, NodeKind, Operation, Tensor};
 use onnx::program::Program;
@@ -17,6 +18,7 @@ use super::scalar::{Scalar, scalars};
 use crate::composite;
 use crate::forms::{Led, Written, count, lead};
 use harness::case;
+use harness::isolate::Trial;
 
 /// A model with the values of its inputs.
 #[derive(Clone, PartialEq, Debug)]
@@ -84,6 +86,11 @@ impl Problem {
             NodeKind::Constant(tensor) => Some((id, &**tensor)),
             _ => None,
         })
+    }
+
+    /// It, to be run and held to a profile; `None` where the reference has no values for it.
+    pub(crate) fn trial(&self, profile: &'static Profile) -> Option<Trial> {
+        Trial::written(self.model.clone(), self.inputs.clone(), self.onnx().ok()?, self.interface(), profile)
     }
 
     /// What the inputs and outputs that targets get are made of.

@@ -1,0 +1,47 @@
+//! An engine that has its own way with programs, and cases for it.
+
+use std::path::Path;
+
+use backends::engines::models::OnModels;
+use harness::Target;
+use harness::reference::Reference;
+use ir::Datum;
+use onnx::case::{DataSet, NamedDatum};
+use onnx::program::Program;
+use onnx::proto::{ModelProto, decode};
+use onnx::{CaseFolder, encode, text};
+use onnxsmith_campaign::replay::{Given, NotPassing, Replay, replay};
+use worker::{Case, Description, Engine, EngineError};
+
+/// An engine that has its own way with some programs, and is right about all others.
+pub(crate) struct Having(pub(crate) fn(&Program) -> Option<Program>);
+
+impl Engine for Having {
+    fn describe(&self) -> Description {
+        OnModels::new(Reference).describe()
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        let program = decode::<ModelProto>("model", case.model).and_then(Program::read);
+        let program = program.map_err(|e| EngineError::Load(e.to_string()))?;
+        let wrong = self.0(&program).map(|program| encode(&program.write()));
+        OnModels::new(Reference).run(&Case { model: wrong.as_deref().unwrap_or(case.model), ..*case })
+    }
+}
+
+/// Writes a case of a program that is text.
+pub(crate) fn case(path: &Path, program: &str, inputs: &[(&str, Datum)]) {
+    let model = encode(&text::parse(program).unwrap_or_else(|e| panic!("{e}")));
+    let inputs = inputs.iter().map(|(name, datum)| NamedDatum::new(*name, datum.clone())).collect();
+    let set = DataSet { inputs, ..DataSet::default() };
+    let json = Some(br#"{"tolerance": "derived"}"#.to_vec());
+    CaseFolder { model, sets: vec![set], json, ..CaseFolder::default() }.write(path).unwrap();
+}
+
+/// What an engine does not pass of a case.
+pub(crate) fn not_passing(path: &Path, wrong: fn(&Program) -> Option<Program>) -> Vec<NotPassing> {
+    let targets = Target::here(Box::new(Having(wrong)));
+    let given = Given::default();
+    let how = Replay { targets: &targets, jobs: 1, out: None, tolerance: None, seed: 1, given };
+    replay(&[path.to_owned()], &how, &|| {}).not_passing
+}

@@ -1,0 +1,73 @@
+//! Operators that are written out in others where they are read, and who is to blame in a model that has one.
+
+use std::path::{Path, PathBuf};
+
+use harness::Target;
+use ir::{DType, Tensor, Type};
+use onnx::program::{Node, Program};
+use onnxsmith_campaign::replay::Given;
+use triage::local::Subject;
+
+mod having;
+
+use having::{Having, case, not_passing};
+
+/// A transform before an exponential.
+const SPECTRUM: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
+spectrum (float[1, 4, 1] x) => (y) {
+    f = DFT(x)
+    a = Abs(f)
+    y = Exp(a)
+}"#;
+
+/// There are no products of matrices, which a transform is written out in, and exponentials are something else.
+fn without_products(program: &Program) -> Option<Program> {
+    let mut program = program.clone();
+    let mut nodes = program.main.body.nodes.iter_mut();
+    let is_either = |node: &&mut Node| ["MatMul", "Exp"].contains(&node.rest.op_type());
+    let first = nodes.find(is_either)?;
+    let other = if first.rest.op_type() == "MatMul" { "Absent" } else { "Neg" };
+    first.rest.op_type = Some(other.to_owned());
+    Some(program)
+}
+
+/// A case of it, in a folder.
+fn spectrum(folder: &Path) -> PathBuf {
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 4, 1]), |i| i as f64 / 4.0);
+    case(folder, SPECTRUM, &[("x", x.into())]);
+    folder.to_owned()
+}
+
+#[test]
+fn what_fails_alone_is_blamed_where_an_engine_cannot_run_what_others_are_written_out_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = spectrum(&folder.path().join("case"));
+    let failures = not_passing(&path, without_products);
+    let named = failures.iter().filter_map(|failure| failure.signatures.first());
+    assert_eq!(named.collect::<Vec<_>>(), ["interp | Exp f32 dense | mismatch gross"], "{failures:?}");
+}
+
+/// A transform goes the other way.
+fn back(program: &Program) -> Option<Program> {
+    let mut program = program.clone();
+    let mut nodes = program.main.body.nodes.iter_mut();
+    let transform = nodes.find(|node| node.rest.op_type() == "DFT")?;
+    *transform = transform.clone().with_int("inverse", 1);
+    Some(program)
+}
+
+#[test]
+fn an_operator_is_judged_alone_where_it_is_written_out_or_the_model_cannot_be_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = spectrum(&folder.path().join("case"));
+    let subject = Subject::read(&path, &Given::default(), 1).unwrap();
+    for (wrong, first) in [(back as fn(&Program) -> _, "DFT"), (without_products, "Exp")] {
+        let target = Target::here(Box::new(Having(wrong))).remove(0);
+        let local = subject.on(&target).unwrap();
+        assert_eq!(
+            local.operators.iter().map(|judged| &judged.op).collect::<Vec<_>>(),
+            ["DFT", "Abs", "Exp"]
+        );
+        assert_eq!(local.first_wrong().map(|judged| judged.op.as_str()), Some(first), "{local:?}");
+    }
+}
