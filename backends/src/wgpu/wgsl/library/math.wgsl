@@ -4,14 +4,9 @@
 // 2^k for -126 <= k <= 127.
 fn power_of_two(k: i32) -> f32 { return bitcast<f32>(u32(k + 127) << 23u); }
 
-// 2^k exp(r) with |r| <= ln(2) / 2, where k times the first part of ln 2 (9 bits) is exact. Taylor to r^7: the next term is
-// less than 6e-9. The power of two comes in halves, so that a denormal result is rounded once.
-fn f_exp(x: f32) -> f32 {
-    if (is_nan(x)) { return x; }
-    if (x > 88.8) { return inf(); }
-    if (x < -104.0) { return 0.0; }
-    let k = round(x * 1.442695);
-    let r = keep(x - k * 0.693359375) + k * 2.1219444e-4;
+// 2^k exp(r) with |r| <= ln(2) / 2. Taylor to r^7: the next term is less than 6e-9. The power of two comes in halves, so that a denormal
+// result is rounded once.
+fn exp_scaled(r: f32, k: f32) -> f32 {
     var s = 1.9841270e-4;
     s = s * r + 1.3888889e-3;
     s = s * r + 8.3333333e-3;
@@ -20,6 +15,15 @@ fn f_exp(x: f32) -> f32 {
     s = s * r + 0.5;
     let half = i32(k) / 2;
     return (1.0 + (r + r * r * s)) * power_of_two(half) * power_of_two(i32(k) - half);
+}
+
+// 2^k exp(r), where k times the first part of ln 2 (9 bits) is exact.
+fn f_exp(x: f32) -> f32 {
+    if (is_nan(x)) { return x; }
+    if (x > 88.8) { return inf(); }
+    if (x < -104.0) { return 0.0; }
+    let k = round(x * 1.442695);
+    return exp_scaled(keep(x - k * 0.693359375) + k * 2.1219444e-4, k);
 }
 
 // k ln(2) + log(1 + f) with sqrt(1/2) <= 1 + f < sqrt(2). With s = f / (2 + f), log(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + r),
@@ -400,21 +404,13 @@ fn log2_positive(x: f32) -> vec2<f32> {
     return vec2<f32>(sum.x, sum.y + log.y);
 }
 
-// 2^(a + b), where b is the smaller one. The fraction is an exponential of at most ln(2) / 2, as in f_exp.
+// 2^(a + b), where b is the smaller one.
 fn exp2_of(a: f32, b: f32) -> f32 {
     let t = a + b;
     if (t >= 128.0) { return inf(); }
     if (t <= -150.0) { return 0.0; }
     let k = round(t);
-    let r = (keep(a - k) + b) * 0.6931472;
-    var s = 1.9841270e-4;
-    s = s * r + 1.3888889e-3;
-    s = s * r + 8.3333333e-3;
-    s = s * r + 4.1666667e-2;
-    s = s * r + 1.6666667e-1;
-    s = s * r + 0.5;
-    let half = i32(k) / 2;
-    return (1.0 + (r + r * r * s)) * power_of_two(half) * power_of_two(i32(k) - half);
+    return exp_scaled((keep(a - k) + b) * 0.6931472, k);
 }
 
 // x^y with IEEE 754's special cases, to 2 ULP. Vulkan's own is undefined for a negative base, and far off where a base next to 1 has a
