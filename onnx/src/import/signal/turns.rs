@@ -93,7 +93,7 @@ impl Transform {
         let size = walk.op("Mul", &[all, steps])?;
         let mut rounded = walk.op("Sub", &[size, size])?;
         // Whoever has no table of them computes the turns with the cosine that there is: what a profile allows of that, it allows of each.
-        // No profile has a cosine of f64 that is worse than this product.
+        // Not in f64, which shaders have no cosine of: there a table is what is held against.
         if ty.dtype != DType::F64 {
             let angle = walk.real(ty.dtype, 1.0)?;
             let cosine = walk.op("Cos", &[angle])?;
