@@ -1,6 +1,7 @@
 //! Documentation tables, made from code: by the program itself, or here.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -8,13 +9,14 @@ use onnx::violate::{Checker, rules};
 use oracles::metamorphic::Holds;
 
 use crate::checked_in::{Mode, bring_up_to_date, root};
+use crate::program::{Build, onnxsmith};
 use crate::{modules, node_suite, zoo};
 
 /// The generated page and the command that prints it.
 const OPERATORS: (&str, &[&str]) = ("docs/operators.md", &["ops", "--markdown"]);
 
 /// Generates, then writes or checks.
-pub(crate) fn run(mode: Mode) -> Result<()> {
+pub(crate) fn run(mode: Mode, program: Option<&Path>) -> Result<()> {
     let root = root();
     if mode == Mode::Check {
         // What is not written here, and takes no time.
@@ -23,10 +25,8 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
         zoo::check(&root)?;
     }
     let (file, arguments) = OPERATORS;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.current_dir(&root).args(["run", "--quiet", "--package", "onnxsmith", "--"]).args(arguments);
-    let output = command.output().context("cannot run cargo")?;
+    let program = onnxsmith(program, Build::Test, &[])?;
+    let output = Command::new(program).args(arguments).output().context("cannot run onnxsmith")?;
     ensure!(
         output.status.success(),
         "`onnxsmith {}` failed: {}",

@@ -57,6 +57,9 @@ enum Task {
         /// Change nothing; fail if the checked-in file is stale
         #[arg(long)]
         check: bool,
+        /// The program to run; without it, it is built here
+        #[arg(long, value_name = "FILE")]
+        program: Option<PathBuf>,
     },
     /// Generate known.toml and the pages of corpus/ from the findings there, and check that each is complete
     Corpus(corpus::Arguments),
@@ -115,7 +118,7 @@ fn main() -> Result<ExitCode> {
     let done = match Cli::parse().task {
         Task::Codegen { check } => codegen::run(Mode::of(check)),
         Task::Schema { check } => schema::run(Mode::of(check)),
-        Task::Docs { check } => docs::run(Mode::of(check)),
+        Task::Docs { check, program } => docs::run(Mode::of(check), program.as_deref()),
         Task::Corpus(arguments) => corpus::run(&arguments),
         Task::Engines { tests, on, program } => engines::run(&tests, &on, program.as_deref()),
         Task::Values { arguments } => values::run(&arguments),
