@@ -32,6 +32,7 @@
 //! | [`hurry`] | asking further about what hangs, without waiting as long each time |
 //! | [`isolate`] | a model's operators alone, for all levels that fail on it |
 //! | [`footprint`] | what generated models take: operations and memory |
+//! | [`memory`] | how much memory the machine has |
 //! | [`counts`] | adding what was counted by name |
 
 pub mod case;
@@ -40,6 +41,7 @@ pub mod footprint;
 pub mod hurry;
 pub mod invalid;
 pub mod isolate;
+pub mod memory;
 pub mod naming;
 pub mod probe;
 pub mod reference;

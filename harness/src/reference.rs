@@ -3,12 +3,17 @@
 use std::collections::BTreeMap;
 
 use backends::engines::models::Runner;
-use interp::Profile;
+use interp::evaluate::BYTES_PER_ELEMENT;
+use interp::{Profile, Taps};
+use ir::dataflow::most_in_use;
+use ir::inline::inline;
 use ir::{DType, Datum, NodeKind, Tensor};
 use ops::operator::elements;
 use ops::{Graph, Model, Operator};
 use values::Budget;
 use worker::{Description, EngineError};
+
+use crate::memory;
 
 /// The name of the reference interpreter as a backend.
 pub const REFERENCE: &str = "interp";
@@ -36,30 +41,48 @@ impl Runner for Reference {
     }
 }
 
-/// The most scalar operations of a model that the reference evaluates: with bounds, some minutes.
+/// The most scalar operations of a model that the reference evaluates in a campaign: with bounds, some minutes.
 pub const MAX_FLOPS: u64 = 1 << 31;
 
 /// The most elements that the values of such a model have together: with bounds, a gigabyte or two.
 pub const MAX_ELEMENTS: u64 = 1 << 25;
 
-/// What evaluating a valid model costs, if the reference may do it. It runs in this process, which has no limits on
+/// The most scalar operations of a model that somebody waits for: minutes for matrix products, an hour for the slowest operators.
+const MOST_FLOPS: u64 = 1 << 38;
+
+/// What evaluating a valid model costs, if a campaign may do it many times. It runs in this process, which has no limits on
 /// time and memory, and a model of a few bytes can ask for any amount of both.
 pub fn affordable(model: &Model) -> Result<Spent, String> {
-    let mut functions = Vec::with_capacity(model.functions.len());
-    for function in &model.functions {
-        functions.push(spent(&function.body, &functions));
-    }
-    let all = spent(&model.graph, &functions);
-    for (takes, most, what) in
-        [(all.flops, MAX_FLOPS, "scalar operations"), (all.elements, MAX_ELEMENTS, "tensor elements")]
-    {
-        if takes > most {
-            return Err(format!(
-                "the model is too large for the reference: {takes} {what} of at most {most}"
-            ));
-        }
-    }
+    let all = Spent::on(model);
+    within("scalar operations", all.flops, MAX_FLOPS)?;
+    within("tensor elements", all.elements, MAX_ELEMENTS)?;
     Ok(all)
+}
+
+/// Whether the reference may evaluate a valid model once for a user who brings it: for as long as that takes, in as much memory as
+/// the machine has.
+pub fn bearable(model: &Model, taps: Taps) -> Result<(), String> {
+    bearable_in(model, taps, memory::available() / 2)
+}
+
+fn bearable_in(model: &Model, taps: Taps, bytes: u64) -> Result<(), String> {
+    let spent = Spent::on(model);
+    within("scalar operations", spent.flops, MOST_FLOPS)?;
+    let most = match taps {
+        Taps::All => spent.elements,
+        Taps::Outputs => {
+            let graph = inline(model).ok_or("its functions call each other too often to be written out")?;
+            most_in_use(&graph, &elements)
+        }
+    };
+    within("tensor elements at one time", most, bytes / BYTES_PER_ELEMENT)
+}
+
+fn within(what: &str, takes: u64, most: u64) -> Result<(), String> {
+    if takes <= most {
+        return Ok(());
+    }
+    Err(format!("the model is too large for the reference: {takes} {what} of at most {most}"))
 }
 
 /// What evaluating a model costs.
@@ -72,6 +95,14 @@ pub struct Spent {
 }
 
 impl Spent {
+    fn on(model: &Model) -> Self {
+        let mut functions = Vec::with_capacity(model.functions.len());
+        for function in &model.functions {
+            functions.push(spent(&function.body, &functions));
+        }
+        spent(&model.graph, &functions)
+    }
+
     /// How many evaluations may be made together.
     pub fn runs(self) -> u64 {
         (MAX_FLOPS / self.flops.max(1)).min(MAX_ELEMENTS / self.elements.max(1))
@@ -116,4 +147,29 @@ pub fn bind(model: &Model, named: &BTreeMap<String, Datum>) -> Result<Vec<Tensor
         tensor.ok_or_else(|| format!("there is no tensor for input `{name}`"))
     };
     model.graph.variables().map(|(_, name, _)| find(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_much_for_a_campaign_may_be_borne_once() {
+        let mut text = "onnxsmith 1 opset 21\ngraph {\n  %0: f32[4194304] = variable \"x\"\n".to_owned();
+        for i in 1..=10 {
+            text += &format!("  %{i}: f32[4194304] = Relu(%{})\n", i - 1);
+        }
+        text += "  return \"y\" = %10\n}\n";
+        let model: Model = text.parse().expect("a model");
+        assert!(affordable(&model).unwrap_err().contains("46137344 tensor elements of at most 33554432"));
+        let (two, all) = (BYTES_PER_ELEMENT << 23, BYTES_PER_ELEMENT * 11 << 22);
+        assert_eq!(bearable_in(&model, Taps::Outputs, two), Ok(()), "one operator's operand and result");
+        assert!(
+            bearable_in(&model, Taps::Outputs, two - 1)
+                .unwrap_err()
+                .contains("8388608 tensor elements at one time")
+        );
+        assert_eq!(bearable_in(&model, Taps::All, all), Ok(()));
+        assert!(bearable_in(&model, Taps::All, all - 1).is_err());
+    }
 }

@@ -87,6 +87,12 @@ impl Bounded {
     }
 }
 
+/// The most memory that evaluating with bounds takes for each element that is in use: its ball, and half as much again for what
+/// operators keep beside their operands.
+pub const BYTES_PER_ELEMENT: u64 = size_of::<Ball>() as u64 * 3 / 2;
+
+const _: () = assert!(size_of::<Whole>() <= size_of::<Ball>());
+
 /// Plain values.
 pub(crate) struct Values64;
 
@@ -199,7 +205,7 @@ pub fn evaluate_values<'t>(
         }
         true
     });
-    let bounded = |v: Value| Some(bounded(profile, values.get(v)?.as_ref()?, model.graph.ty(v)));
+    let bounded = |v: Value| Some(bounded(&system, values.get(v)?.as_ref()?, model.graph.ty(v)));
     let outputs = model.graph.outputs.iter().filter_map(|o| bounded(o.value)).collect();
     let mut kept = BTreeMap::new();
     if taps == Taps::All {
@@ -216,7 +222,7 @@ pub fn evaluate_plain(model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, E
     check(model, inputs)?;
     let given = by_variable(model, inputs);
     let values = run(&Values64, model, &|id| given.get(&id).copied(), Keep::Outputs, &mut |_| true);
-    let tensor = |v: Value| Some(plain::store(values.get(v)?.as_ref()?.data(), model.graph.ty(v)));
+    let tensor = |v: Value| Some(plain::store(values.get(v)?.as_ref()?.data(&Values64), model.graph.ty(v)));
     Ok(model.graph.outputs.iter().filter_map(|o| tensor(o.value)).collect())
 }
 
@@ -253,10 +259,10 @@ fn run<'t, S: System>(
     walk(system, model, keep, &|id| given(id).map(|t| system.load(t)), visit).unwrap_or_default()
 }
 
-fn bounded(profile: &Profile, held: &Held<Bound<'_>>, ty: &Type) -> Bounded {
-    let bounded = match held.data() {
+fn bounded<'p>(system: &Bounds<'p>, held: &Held<Bound<'p>>, ty: &Type) -> Bounded {
+    let bounded = match held.data(system) {
         Data::Real(a) => {
-            let bound = Bound::new(profile, ty.dtype);
+            let bound = Bound::new(system.0, ty.dtype);
             let wide = ty.dtype.float().filter(|format| bound.widens(*format));
             let a = match wide {
                 Some(format) => Cow::Owned(a.mapv(|x| bound.output(x, format))),

@@ -2,6 +2,7 @@
 //!
 //! One walk over the nodes ([`ir::execute`]) serves values, bounds and gradients: what differs is a [`System`].
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -34,26 +35,41 @@ pub trait System {
 
 /// A tensor of some number system that several nodes may share.
 pub struct Held<A: Arith> {
-    data: Rc<Data<A>>,
+    content: Rc<Content<A>>,
     /// Whether a conforming implementation may have a tensor of another shape: because something that it depends on was
     /// read from values that it may have otherwise.
     pub is_open: bool,
 }
 
+/// Where elements come from. In a number system they take up to ten times the memory of a tensor, and all weights of a network
+/// come before its first operator: so those of a constant are there from its first use to its last.
+enum Content<A: Arith> {
+    Computed(Data<A>),
+    Constant(Arc<Tensor>, OnceCell<Data<A>>),
+}
+
 impl<A: Arith> Held<A> {
     fn new(data: Data<A>) -> Self {
-        Self { data: Rc::new(data), is_open: false }
+        Self { content: Rc::new(Content::Computed(data)), is_open: false }
     }
 
-    /// Its elements.
-    pub fn data(&self) -> &Data<A> {
-        &self.data
+    fn constant(tensor: &Arc<Tensor>) -> Self {
+        let content = Content::Constant(Arc::clone(tensor), OnceCell::new());
+        Self { content: Rc::new(content), is_open: false }
+    }
+
+    /// Its elements, in the system that it was made in.
+    pub fn data(&self, system: &impl System<A = A>) -> &Data<A> {
+        match &*self.content {
+            Content::Computed(data) => data,
+            Content::Constant(tensor, loaded) => loaded.get_or_init(|| system.load(tensor)),
+        }
     }
 }
 
 impl<A: Arith> Clone for Held<A> {
     fn clone(&self) -> Self {
-        Self { data: Rc::clone(&self.data), is_open: self.is_open }
+        Self { content: Rc::clone(&self.content), is_open: self.is_open }
     }
 }
 
@@ -138,11 +154,11 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
 
     fn constant(&mut self, step: &Step<'_, Op>, tensor: &Arc<Tensor>) -> Result<Self::Value, Over> {
         let replaced = if step.caller.is_none() { (self.given)(step.id) } else { None };
-        Ok(Held::new(replaced.unwrap_or_else(|| self.system.load(tensor))))
+        Ok(replaced.map_or_else(|| Held::constant(tensor), Held::new))
     }
 
     fn given(&mut self, _: &Step<'_, Op>, values: &[&Self::Value]) {
-        self.is_open = values.iter().any(|held| held.is_open || !self.system.is_sure(held.data()));
+        self.is_open = values.iter().any(|held| held.is_open || !self.system.is_sure(held.data(self.system)));
     }
 
     fn operator(
@@ -160,11 +176,13 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
             .iter()
             .zip(&types)
             .map(|(held, ty)| match (held, ty) {
-                (Some(held), Some(ty)) if ty.dtype != dtype => self.system.narrow(&arith, held.data()),
+                (Some(held), Some(ty)) if ty.dtype != dtype => {
+                    self.system.narrow(&arith, held.data(self.system))
+                }
                 _ => None,
             })
             .collect();
-        let operands = operands.iter().map(|held| held.map(Held::data));
+        let operands = operands.iter().map(|held| held.map(|held| held.data(self.system)));
         let inputs: Each<Option<&Data<S::A>>> =
             operands.zip(&narrowed).map(|(data, narrow)| narrow.as_ref().or(data)).collect();
         let call = Call { arith: &arith, inputs: &inputs, types: &types, outputs };

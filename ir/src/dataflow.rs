@@ -7,7 +7,7 @@
 //! `transfer` is called once; its result is kept in [`Ports`].
 //!
 //! Two analyses that need to know no operator are here: [`needed`] (what is not needed is dead code) and
-//! [`last_uses`], from which [`peak_memory`] follows. An invalid graph gives facts too, about the values it has.
+//! [`last_uses`], from which [`peak_memory`] and [`most_in_use`] follow. An invalid graph gives facts too, about the values it has.
 
 use crate::ports::Ports;
 use crate::{Graph, Node, NodeId, NodeKind, Output, Type, Value};
@@ -128,7 +128,7 @@ pub fn last_uses<O>(graph: &Graph<O>) -> Ports<LastUse> {
 /// together with the node's operands: nothing is computed in place. Scratch memory of kernels is not counted, and of a
 /// call only what it gives: [`inline`](crate::inline::inline) it first.
 pub fn peak_memory<O>(graph: &Graph<O>) -> u64 {
-    let freed = freed_after(graph);
+    let freed = freed_after(graph, &Type::bytes, is_computed);
     let resident = graph.nodes.iter().filter(|n| is_resident(&n.kind)).map(bytes);
     let mut live = resident.fold(0, u64::saturating_add);
     let mut peak = live;
@@ -140,11 +140,39 @@ pub fn peak_memory<O>(graph: &Graph<O>) -> u64 {
     peak
 }
 
-/// For every node how many bytes are no longer used after it.
-fn freed_after<O>(graph: &Graph<O>) -> Vec<u64> {
+/// The most that values which exist at one time take together, where a constant takes something from its first use on, as it
+/// does where it is [loaded](crate::execute::Machine::constant) then. Of a call only what it gives counts.
+pub fn most_in_use<O>(graph: &Graph<O>, size: &impl Fn(&Type) -> u64) -> u64 {
+    let freed = freed_after(graph, size, |_| true);
+    let uses = last_uses(graph);
+    let mut waits: Ports<bool> = Ports::room_for(graph);
+    let (mut live, mut peak) = (0_u64, 0);
+    for ((id, node), freed) in graph.iter().zip(freed) {
+        let is_late = matches!(node.kind, NodeKind::Constant(_)) && matches!(uses.of(id), [LastUse::Node(_)]);
+        waits.push(node.outputs.iter().map(|_| is_late));
+        if !is_late {
+            live = live.saturating_add(taken(node, size));
+        }
+        for value in node.uses() {
+            if waits.get_mut(value).is_some_and(std::mem::take) {
+                live = live.saturating_add(size(graph.ty(value)));
+            }
+        }
+        peak = peak.max(live);
+        live = live.saturating_sub(freed);
+    }
+    peak
+}
+
+/// For every node how much of what some nodes give is no longer used after it.
+fn freed_after<O>(
+    graph: &Graph<O>,
+    size: &impl Fn(&Type) -> u64,
+    counts: impl Fn(&NodeKind<O>) -> bool,
+) -> Vec<u64> {
     let mut freed = vec![0_u64; graph.nodes.len()];
     let uses = last_uses(graph);
-    for (id, node) in graph.iter().filter(|(_, n)| is_computed(&n.kind)) {
+    for (id, node) in graph.iter().filter(|(_, n)| counts(&n.kind)) {
         for (ty, last) in node.outputs.iter().zip(uses.of(id)) {
             let last = match last {
                 LastUse::Never => id,
@@ -152,14 +180,18 @@ fn freed_after<O>(graph: &Graph<O>) -> Vec<u64> {
                 LastUse::Output => continue,
             };
             let freed = &mut freed[last.index()];
-            *freed = freed.saturating_add(ty.bytes());
+            *freed = freed.saturating_add(size(ty));
         }
     }
     freed
 }
 
+fn taken<O>(node: &Node<O>, size: &impl Fn(&Type) -> u64) -> u64 {
+    node.outputs.iter().map(size).fold(0, u64::saturating_add)
+}
+
 fn bytes<O>(node: &Node<O>) -> u64 {
-    node.outputs.iter().map(Type::bytes).fold(0, u64::saturating_add)
+    taken(node, &Type::bytes)
 }
 
 fn computed<O>(node: &Node<O>) -> u64 {
@@ -178,7 +210,7 @@ fn is_computed<O>(kind: &NodeKind<O>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DType;
+    use crate::{DType, Tensor};
 
     /// Operators do not matter here.
     type Op = ();
@@ -269,6 +301,26 @@ mod tests {
     }
 
     #[test]
+    fn a_constant_is_in_use_from_the_first_to_the_last() {
+        let mut g = Graph::new();
+        let weights: Vec<Value> = [100, 200, 1].map(|n| g.constant(zeros(n))).into();
+        let x = g.variable("x", f32s(10));
+        let a = op(&mut g, &[x, weights[0]], &[20]);
+        let b = op(&mut g, &[first(a), weights[1]], &[30]);
+        let c = op(&mut g, &[first(b), weights[0]], &[5]);
+        g.output("y", first(c));
+        let count = |ty: &Type| ty.count().unsigned_abs();
+        // At `b`, beside the constant that nothing uses, which is gone where it was: both others, `a` and `b`.
+        assert_eq!(most_in_use(&g, &count), 100 + 200 + 20 + 30);
+        g.output("z", weights[2]);
+        assert_eq!(most_in_use(&g, &count), 1 + 100 + 200 + 20 + 30);
+    }
+
+    fn zeros(count: i64) -> Tensor {
+        Tensor::from_f64_fn(&f32s(count), |_| 0.0)
+    }
+
+    #[test]
     fn an_invalid_graph_gives_facts_about_what_it_has() {
         let mut g = Graph::new();
         let a = op(&mut g, &[Value::new(NodeId(7), 0), Value::new(NodeId(0), 3)], &[1]);
@@ -276,5 +328,6 @@ mod tests {
         assert_eq!(needed(&g).of(a), [false]);
         assert_eq!(forward(&g, &Depth).of(a), [0]);
         assert_eq!(peak_memory(&g), 4);
+        assert_eq!(most_in_use(&g, &Type::bytes), 4);
     }
 }

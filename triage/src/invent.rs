@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use interp::Taps;
 use ir::{DType, Datum, NodeKind, Stream, Tensor, Type};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedDatum};
@@ -67,18 +68,19 @@ const OTHERS: [i64; 10] = [4, 1, 2, 8, 16, 32, 64, 128, 256, 576];
 /// How often sizes are drawn with each of these.
 const DRAWS: u64 = 4;
 
-/// Inputs for a model that comes without.
+/// Inputs for a model that comes without. For one that is too large for a search they are as they are drawn: whether the model is defined
+/// on them, the reference says that evaluates it.
 pub fn invent(folder: &CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
     invented(folder, given, seed, Dear::Refuse)
 }
 
-/// Inputs for a model that comes without, which may be too large for a search: then they are as they are drawn, and nobody knows whether
-/// the model is defined on them.
+/// Inputs for a model that comes without, which may be too large for the reference too: then nobody knows whether the model is defined on
+/// them.
 pub fn invent_any(folder: &CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
     invented(folder, given, seed, Dear::Draw)
 }
 
-/// What to do about a model that is too large for a search.
+/// What to do about a model that is too large for the reference.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dear {
     /// Nothing.
@@ -102,13 +104,18 @@ fn invented(folder: &CaseFolder, given: &Given, seed: u64, dear: Dear) -> Result
         Some(imported) => (imported, given.inputs.clone(), BTreeMap::new()),
         None => draw(&program, &inputs, &open, given, stream)?,
     };
-    let set = match reference::affordable(&imported.model) {
+    let model = &imported.model;
+    let set = match reference::affordable(model) {
         Ok(spent) => found(&imported, &known, &given.inputs, stream, spent)?,
-        Err(why) if dear == Dear::Refuse => return Err(NoInputs::TooDear(why)),
-        Err(why) if !Room::new().all(imported.model.graph.variables().map(|(.., ty)| ty)) => {
-            return Err(NoInputs::TooDear(why));
+        Err(why) => {
+            if dear == Dear::Refuse {
+                reference::bearable(model, Taps::Outputs).map_err(NoInputs::TooDear)?;
+            }
+            if !Room::new().all(model.graph.variables().map(|(.., ty)| ty)) {
+                return Err(NoInputs::TooDear(why));
+            }
+            as_drawn(&imported, &known, stream)
         }
-        Err(_) => as_drawn(&imported, &known, stream),
     };
     Ok(Invented { set, drawn })
 }

@@ -27,7 +27,7 @@ use crate::tapped::{self, Parts, Tapped};
 use harness::isolate::{Isolated, Trial, isolate_on};
 use harness::target::Target;
 use harness::{case, reference};
-use interp::Comparison;
+use interp::{Comparison, Taps};
 
 /// A model with inputs, to be judged operator by operator.
 #[derive(Clone, Debug)]
@@ -94,8 +94,8 @@ impl Subject {
     /// What a target makes of each operator.
     pub fn on(&self, target: &Target) -> Result<Local, LocalError> {
         let mut local = local(target, &self.model, &self.inputs)?.ok_or(LocalError::Functions)?;
-        let is_affordable = reference::affordable(&self.model).is_ok();
-        let composites = if is_affordable { self.composites() } else { &[] };
+        let is_bearable = reference::bearable(&self.model, Taps::All).is_ok();
+        let composites = if is_bearable { self.composites() } else { &[] };
         if self.model.functions.is_empty() {
             let is_inside = |origin: &Origin| {
                 origin.is_inner && composites.iter().any(|one| one.nodes.contains(&origin.outermost()))
@@ -105,7 +105,7 @@ impl Subject {
                 judged.name = self.name(self.origins[judged.node as usize].outermost());
             }
         }
-        if is_affordable {
+        if is_bearable {
             self.ask_untold(target, &mut local.operators)?;
         }
         for composite in composites {
@@ -304,7 +304,7 @@ impl Told {
         if !declared.eq(inputs.iter().map(Tensor::ty).collect::<Vec<_>>().iter()) {
             return untold("an operand is not of the type that the model has there");
         }
-        if let Err(why) = reference::affordable(&model) {
+        if let Err(why) = reference::bearable(&model, Taps::Outputs) {
             return Found::without(Standing::Dear, &why);
         }
         let Some(trial) = Trial::of(model, inputs, target.profile) else {

@@ -121,7 +121,7 @@ impl Subject {
             reference_seconds: None,
             outputs: Vec::new(),
         };
-        if let Err(why) = reference::affordable(&self.model) {
+        if let Err(why) = reference::bearable(&self.model, Taps::Outputs) {
             let ran = target.run(&self.written, &named, &self.interface)?;
             let told = refused(&ran.outcome);
             let answer = if told.is_some() { Answer::None } else { Answer::Unjudged };

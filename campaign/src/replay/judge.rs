@@ -1,9 +1,11 @@
 //! The answer to a case by the reference, and what a campaign calls what is wrong with it.
 
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use interp::{Evaluation, Taps};
-use ir::{Datum, Interface, NodeId, Tensor};
+use interp::{Evaluation, Profile, Taps};
+use ir::{Datum, Interface, NodeId, Tensor, Wanted};
 use onnx::case::NamedDatum;
 use onnx::import::{Imported, Options, specialise};
 use onnx::program::Program;
@@ -22,16 +24,21 @@ use triage::blame::Suspect;
 use triage::oracle::AskError;
 use triage::peel::Peeled;
 
-/// A model with inputs, and what is right.
-pub(crate) struct Reference {
+/// A model with inputs, as the reference reads it.
+pub(super) struct Question {
     model: Model,
     /// The nodes of it that the target does not see.
     unseen: BTreeSet<NodeId>,
     inputs: Vec<Tensor>,
     /// The program that the target got.
-    pub(super) written: Written,
+    written: Written,
     /// Whether that says more than the model.
     is_specialised: bool,
+}
+
+/// A model with inputs, and what is right under a profile.
+pub(crate) struct Reference {
+    question: Rc<Question>,
     evaluation: Evaluation,
 }
 
@@ -41,22 +48,59 @@ pub(crate) fn refer(
     inputs: &[NamedDatum],
     target: &Target,
 ) -> std::result::Result<Reference, Judgement> {
-    let known: BTreeMap<String, Datum> =
-        named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
-    let program = decode("model", model).and_then(Program::read).map_err(|e| unusable(&e))?;
-    let options = Options { known_inputs: &known, ..Options::default() };
-    let imported = specialise(&program, &options).map_err(|e| unusable(&e))?;
-    let unseen = imported.unseen();
-    let Imported { model, interface, is_specialised, .. } = imported;
-    reference::affordable(&model).map_err(|why| Judgement::new(Result::NoReference, why))?;
-    let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Result::Broken, why))?;
-    let evaluation = interp::evaluate(&model, &inputs, target.profile, Taps::Outputs)
-        .map_err(|e| Judgement::new(Result::Broken, e.to_string()))?;
-    let written = Written { program, interface };
-    Ok(Reference { model, unseen, inputs, written, is_specialised, evaluation })
+    Reference::of(&Rc::new(Question::read(model, inputs)?), target.profile)
+}
+
+/// The outputs that the reference gives for one data set, under one profile after the other. Engines share profiles, and their
+/// levels do: each is evaluated once.
+pub(super) struct References<'s> {
+    model: &'s [u8],
+    inputs: &'s [NamedDatum],
+    question: OnceCell<std::result::Result<Rc<Question>, Judgement>>,
+    by_profile: RefCell<BTreeMap<&'static str, std::result::Result<Rc<Reference>, Judgement>>>,
+}
+
+impl<'s> References<'s> {
+    pub(super) fn of(model: &'s [u8], inputs: &'s [NamedDatum]) -> Self {
+        Self { model, inputs, question: OnceCell::new(), by_profile: RefCell::default() }
+    }
+
+    pub(super) fn under(&self, profile: &'static Profile) -> std::result::Result<Rc<Reference>, Judgement> {
+        let question = self.question.get_or_init(|| Question::read(self.model, self.inputs).map(Rc::new));
+        let question = question.as_ref().map_err(Judgement::clone)?;
+        let mut all = self.by_profile.borrow_mut();
+        all.entry(profile.name).or_insert_with(|| Reference::of(question, profile).map(Rc::new)).clone()
+    }
+}
+
+impl Question {
+    fn read(model: &[u8], inputs: &[NamedDatum]) -> std::result::Result<Self, Judgement> {
+        let known: BTreeMap<String, Datum> =
+            named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
+        let program = decode("model", model).and_then(Program::read).map_err(|e| unusable(&e))?;
+        let options = Options { known_inputs: &known, ..Options::default() };
+        let imported = specialise(&program, &options).map_err(|e| unusable(&e))?;
+        let unseen = imported.unseen();
+        let Imported { model, interface, is_specialised, .. } = imported;
+        reference::bearable(&model, Taps::Outputs).map_err(|why| Judgement::new(Result::NoReference, why))?;
+        let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Result::Broken, why))?;
+        let written = Written { program, interface };
+        Ok(Self { model, unseen, inputs, written, is_specialised })
+    }
 }
 
 impl Reference {
+    fn of(question: &Rc<Question>, profile: &Profile) -> std::result::Result<Self, Judgement> {
+        let evaluation = interp::evaluate(&question.model, &question.inputs, profile, Taps::Outputs)
+            .map_err(|e| Judgement::new(Result::Broken, e.to_string()))?;
+        Ok(Self { question: Rc::clone(question), evaluation })
+    }
+
+    /// What the reference says of the outputs' types.
+    pub(super) fn wanted(&self) -> &[Wanted] {
+        &self.question.written.interface.outputs
+    }
+
     /// The judgement of a target's answer, by what the target says that it computes in.
     pub(super) fn judge(&self, target: &Target, outcome: &Outcome) -> Judgement {
         let names = self.names();
@@ -103,7 +147,7 @@ impl Reference {
         inputs: &[NamedDatum],
         target: &Target,
     ) -> std::result::Result<Run, WorkerError> {
-        let (interface, inputs) = Interface::taking(named(inputs), self.written.interface.outputs.clone());
+        let (interface, inputs) = Interface::taking(named(inputs), self.wanted().to_vec());
         target.run(model, &inputs, &interface)
     }
 
@@ -122,7 +166,7 @@ impl Reference {
     }
 
     fn names(&self) -> Vec<String> {
-        case::outputs(&self.model).into_iter().map(|(name, _)| name).collect()
+        case::outputs(&self.question.model).into_iter().map(|(name, _)| name).collect()
     }
 
     fn expected<'e>(&'e self, target: &Target, names: &'e [String]) -> Expected<'e> {
@@ -130,8 +174,9 @@ impl Reference {
     }
 
     fn suspect(&self, target: &Target) -> Suspect<'_> {
-        let program = self.is_specialised.then_some(&self.written);
-        Suspect::new(&self.model, &self.inputs, target.profile).written(program)
+        let Question { model, inputs, written, is_specialised, .. } = &*self.question;
+        let program = is_specialised.then_some(written);
+        Suspect::new(model, inputs, target.profile).written(program)
     }
 
     /// What a campaign calls all that is wrong.
@@ -156,7 +201,7 @@ impl Reference {
         let judged = judge(&target.backend, &target.level, outcome, expected);
         if let Verdict::Bug(finding) = &judged
             && !matches!(finding.symptom, Symptom::Fault { .. })
-            && let Some(why) = target.lacks(&self.model, &self.unseen)
+            && let Some(why) = target.lacks(&self.question.model, &self.question.unseen)
         {
             return Ok(Verdict::Incomparable(Why::Widened(why)));
         }

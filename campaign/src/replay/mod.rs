@@ -15,7 +15,7 @@ use onnx::import::{declared_dtype, declared_kind};
 use oracles::{Check, Expected, Symptom, Tolerance, Verdict, Why, judge};
 use worker::{Outcome, Run};
 
-use judge::refer;
+use judge::References;
 use result::Judgement;
 pub use result::{Counts, Drawn, NotPassing, Replayed, Result};
 
@@ -138,19 +138,28 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
             Err(why) => return everywhere(without_inputs(&why)),
         }
     }
-    let judged = how
-        .targets
-        .iter()
-        .map(|target| {
-            let judged =
-                sets.iter().enumerate().map(|(i, set)| set_on(name, &folder, &about, i, set, target, how));
-            let asked = about.check.as_ref().map(|check| again(&folder, check, target));
-            // The worst of a case's data sets and of what else is asked stands for the case.
-            let all = judged.chain(asked).max_by_key(|judgement| judgement.result);
-            all.unwrap_or_else(|| Judgement::new(Result::Pass, ""))
-        })
-        .collect();
-    Ran { judged, drawn: sizes }
+    let mut judged = vec![Vec::new(); how.targets.len()];
+    for (number, set) in sets.iter().enumerate() {
+        let exercise = Exercise {
+            name,
+            folder: &folder,
+            about: &about,
+            number,
+            set,
+            references: References::of(&folder.model, &set.inputs),
+            how,
+        };
+        for (target, judged) in how.targets.iter().zip(&mut judged) {
+            judged.push(exercise.on(target));
+        }
+    }
+    let worst = |(target, judged): (&Target, Vec<Judgement>)| {
+        let asked = about.check.as_ref().map(|check| again(&folder, check, target));
+        // The worst of a case's data sets and of what else is asked stands for the case.
+        let all = judged.into_iter().chain(asked).max_by_key(|judgement| judgement.result);
+        all.unwrap_or_else(|| Judgement::new(Result::Pass, ""))
+    };
+    Ran { judged: how.targets.iter().zip(judged).map(worst).collect(), drawn: sizes }
 }
 
 /// The question that a case was saved for, once more.
@@ -196,42 +205,48 @@ fn unusable(e: &onnx::Error) -> Judgement {
     }
 }
 
-/// One data set on one target.
-fn set_on(
-    name: &Path,
-    folder: &CaseFolder,
-    about: &About,
+/// One data set of a case.
+struct Exercise<'a> {
+    name: &'a Path,
+    folder: &'a CaseFolder,
+    about: &'a About,
     number: usize,
-    set: &DataSet,
-    target: &Target,
-    how: &Replay<'_>,
-) -> Judgement {
-    let derived = how.tolerance.is_none() && about.tolerance.as_deref() == Some(DERIVED);
-    let needs_reference = derived || set.outputs.is_empty();
-    let reference = match needs_reference.then(|| refer(&folder.model, &set.inputs, target)).transpose() {
-        Ok(reference) => reference,
-        Err(judgement) => return judgement,
-    };
-    let wanted: Vec<Wanted> = match &reference {
-        Some(reference) => reference.written.interface.outputs.clone(),
-        None => stored(folder, set),
-    };
-    let (interface, inputs) = Interface::taking(named(&set.inputs), wanted);
-    let ran = match target.run(&folder.model, &inputs, &interface) {
-        Ok(ran) => ran,
-        Err(e) => return Judgement::new(Result::Crash, e.to_string()),
-    };
-    if let Some(out) = how.out
-        && let Err(e) = write(out, name, target, number, &interface.outputs, &ran)
-    {
-        return Judgement::new(Result::Crash, format!("the outputs cannot be written: {e}"));
-    }
-    let stored = about.rtol.zip(about.atol).map(|(relative, absolute)| Tolerance { relative, absolute });
-    let tolerance = how.tolerance.or(stored);
-    match reference {
-        Some(reference) if derived => reference.judge_and_name(target, &ran),
-        Some(reference) => reference.judge(target, &ran.outcome),
-        None => fixed(target, &ran.outcome, set, tolerance),
+    set: &'a DataSet,
+    references: References<'a>,
+    how: &'a Replay<'a>,
+}
+
+impl Exercise<'_> {
+    /// What a target makes of it.
+    fn on(&self, target: &Target) -> Judgement {
+        let Self { name, folder, about, number, set, ref references, how } = *self;
+        let derived = how.tolerance.is_none() && about.tolerance.as_deref() == Some(DERIVED);
+        let needs_reference = derived || set.outputs.is_empty();
+        let reference = match needs_reference.then(|| references.under(target.profile)).transpose() {
+            Ok(reference) => reference,
+            Err(judgement) => return judgement,
+        };
+        let wanted: Vec<Wanted> = match &reference {
+            Some(reference) => reference.wanted().to_vec(),
+            None => stored(folder, set),
+        };
+        let (interface, inputs) = Interface::taking(named(&set.inputs), wanted);
+        let ran = match target.run(&folder.model, &inputs, &interface) {
+            Ok(ran) => ran,
+            Err(e) => return Judgement::new(Result::Crash, e.to_string()),
+        };
+        if let Some(out) = how.out
+            && let Err(e) = write(out, name, target, number, &interface.outputs, &ran)
+        {
+            return Judgement::new(Result::Crash, format!("the outputs cannot be written: {e}"));
+        }
+        let stored = about.rtol.zip(about.atol).map(|(relative, absolute)| Tolerance { relative, absolute });
+        let tolerance = how.tolerance.or(stored);
+        match reference {
+            Some(reference) if derived => reference.judge_and_name(target, &ran),
+            Some(reference) => reference.judge(target, &ran.outcome),
+            None => fixed(target, &ran.outcome, set, tolerance),
+        }
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn outputs(way: Way, model: &Model, inputs: &[Tensor]) -> Option<Vec<
         model.graph.variables().map(|(id, ..)| id).zip(inputs).collect();
     let given = |id| by_variable.get(&id).map(|tensor| way.load(tensor));
     let values = walk(&way, model, Keep::Outputs, &given, &mut |_| true)?;
-    let tensor = |value| Some(stored(values.get(value)?.as_ref()?.data(), model.graph.ty(value)));
+    let tensor = |value| Some(stored(values.get(value)?.as_ref()?.data(&way), model.graph.ty(value)));
     model.graph.outputs.iter().map(|output| tensor(output.value)).collect()
 }
 

@@ -90,7 +90,9 @@ impl<'p> Implementation<'p> {
         };
         let values =
             walk::walk(&Conforming(self), model, Keep::Outputs, &given, &mut |_| true).unwrap_or_default();
-        let tensor = |value: Value| Some(self.stored(values.get(value)?.as_ref()?.data(), model, value));
+        let tensor = |value: Value| {
+            Some(self.stored(values.get(value)?.as_ref()?.data(&Conforming(self)), model, value))
+        };
         Ok(model.graph.outputs.iter().filter_map(|output| tensor(output.value)).collect())
     }
 

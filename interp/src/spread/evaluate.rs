@@ -6,7 +6,7 @@ use ops::{Data, Model};
 
 use super::{Spread, Tier};
 use crate::evaluate::{by_variable, is_sure, load, open};
-use crate::walk::{Error, Held, System, check, walk};
+use crate::walk::{Error, System, check, walk};
 
 /// What rounds to the same number but for the last digit is never suspect: so many ULP are granted at least.
 const LEAST_ULPS: f64 = 2.0;
@@ -75,12 +75,12 @@ pub fn limits(model: &Model, inputs: &[Tensor], tier: &Tier) -> Result<Vec<Limit
     let values = walk(&system, model, Keep::Outputs, &load, &mut |_| true).unwrap_or_default();
     let of = |output: &ir::graph::Output| {
         let held = values.get(output.value)?.as_ref()?;
-        Some(of_output(held, model.graph.ty(output.value).dtype))
+        Some(of_output(held.data(&system), model.graph.ty(output.value).dtype))
     };
     Ok(model.graph.outputs.iter().filter_map(of).collect())
 }
 
-fn of_output(held: &Held<Spread<'_>>, dtype: DType) -> Limits {
-    let (Data::Real(a), Some(format)) = (held.data(), dtype.float()) else { return Limits(Vec::new()) };
+fn of_output(data: &Data<Spread<'_>>, dtype: DType) -> Limits {
+    let (Data::Real(a), Some(format)) = (data, dtype.float()) else { return Limits(Vec::new()) };
     Limits(a.iter().map(|x| x.error.max(LEAST_ULPS * format.ulp(x.value))).collect())
 }

@@ -187,7 +187,7 @@ pub(crate) fn run(target: &Target, problem: &Problem, inquiry: &Inquiry<'_>) -> 
     if let Err(e) = model.validate() {
         return nothing(&e);
     }
-    if let Err(e) = reference::affordable(model) {
+    if let Err(e) = reference::bearable(model, Taps::Outputs) {
         return nothing(&e);
     }
     let reference = match interp::evaluate(model, inputs, target.profile, Taps::Outputs) {
