@@ -1,8 +1,11 @@
 //! `Einsum`: sums of products of elements that share their places on axes of one name.
 
+mod early;
+
 use ir::{DType, Dim, Sym, Type};
 use ndarray::ArrayD;
 
+use self::early::Early;
 use super::equation::{Equation, Label};
 use crate::arith::Arith;
 use crate::attributes::attributes;
@@ -20,7 +23,8 @@ attributes! {
     ///
     /// `x…: as the equation says → y: as the equation says`
     ///
-    /// Axes of a letter have one size; axes behind `...` broadcast. What the result does not have is summed up.
+    /// Axes of a letter have one size; axes behind `...` broadcast. What the result does not have is summed up: of products, says the
+    /// text, and implementations sum an axis that one operand alone has before they multiply. Either is right.
     ///
     /// ONNX: [Einsum](https://onnx.ai/onnx/operators/onnx__Einsum.html).
     #[derive(Clone, PartialEq, Eq, Debug)]
@@ -247,10 +251,17 @@ impl Operator for Einsum {
         let walk = self.walked(&types);
         vec![if c.is_real() {
             let operands: Vec<_> = (0..types.len()).map(|i| c.real(i)).collect();
-            Data::Real(summed(&walk, &operands, |factors| match factors {
-                [x] => a.sum(x.iter().copied()),
-                [x, y] => a.dot(x.iter().copied().zip(y.iter().copied())),
-                all => a.sum((0..all[0].len()).map(|term| a.product(all.iter().map(|x| x[term])))),
+            let early = Early::of(&walk, &types);
+            Data::Real(summed(&walk, &operands, |factors| {
+                let of_products = match factors {
+                    [x] => a.sum(x.iter().copied()),
+                    [x, y] => a.dot(x.iter().copied().zip(y.iter().copied())),
+                    all => a.sum((0..all[0].len()).map(|term| a.product(all.iter().map(|x| x[term])))),
+                };
+                match &early {
+                    None => of_products,
+                    Some(early) => a.either(of_products, || early.sum(a, factors)),
+                }
             }))
         } else {
             let operands: Vec<_> = (0..types.len()).map(|i| c.int(i)).collect();
