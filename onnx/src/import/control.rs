@@ -86,6 +86,7 @@ impl<'p> Loops<'p> {
             let mut results = walk.inside(Inside::Iteration(iteration), self.body, arguments)?.into_iter();
             let next = results.next();
             carried = results.by_ref().take(initial.len()).collect();
+            check_around(walk, initial, &carried)?;
             self.pile(walk, results)?;
             iteration += 1;
             // Where no condition comes in, what the body says of going on is ignored.
@@ -158,6 +159,30 @@ impl<'p> Loops<'p> {
         }
         walk.check_size(what)
     }
+}
+
+/// Requires that what goes around stays what it was: shapes may change, element types may not, nor may what holds them.
+fn check_around(walk: &Walk<'_, '_>, initial: &[Bound], now: &[Bound]) -> Result<(), Error> {
+    let said = |bound: &Bound| match walk.type_of(bound) {
+        Some(ty) => Some(format!("a tensor of {}", ty.dtype)),
+        None => match bound {
+            Bound::Sequence(_) => Some("a sequence".to_owned()),
+            Bound::Strings(_) => Some("a tensor of strings".to_owned()),
+            // An optional may hold something in one iteration and nothing in the next.
+            _ => None,
+        },
+    };
+    for (i, (before, after)) in initial.iter().zip(now).enumerate() {
+        if let (Some(before), Some(after)) = (said(before), said(after))
+            && before != after
+        {
+            return Err(Error::invalid(
+                "attribute `body`",
+                format!("value {i} that goes around is {before} and becomes {after}"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// A tensor that is one piece of an output that piles up.
@@ -265,6 +290,7 @@ impl<'p> Scan<'p> {
             let mut results =
                 walk.inside(Inside::Iteration(first + step as usize), self.body, arguments)?.into_iter();
             carried = results.by_ref().take(self.states).collect();
+            check_around(walk, initial, &carried)?;
             for ((pile, item), port) in piles.iter_mut().zip(results).zip(&self.body.outputs[self.states..]) {
                 pile.push(piece(walk, item, port.value)?);
             }

@@ -1,0 +1,46 @@
+//! What goes around a loop keeps its element type, and stays a tensor or a sequence.
+
+use std::collections::BTreeMap;
+
+use ir::{DType, Datum, Tensor, Type};
+use onnxsmith_onnx::import::{Options, specialise};
+use onnxsmith_onnx::program::Program;
+
+/// The types of what comes out of two iterations that begin with the f32 `x`, or why there is nothing.
+fn looped(next: &str) -> Result<Vec<Type>, String> {
+    let text = format!(
+        "<ir_version: 8, opset_import: [\"\" : 17]>
+m (float[2] x) => (y) <int64 most = {{2}}> {{
+  y = Loop(most, \"\", x) <
+    body = step (i, on, state) => (still, next) {{
+      still = Identity(on)
+      {next}
+    }}
+  >
+}}
+"
+    );
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |_| 1.0);
+    let known: BTreeMap<String, Datum> = [("x".to_owned(), x.into())].into();
+    let options = Options { known_inputs: &known, ..Options::default() };
+    let program = Program::from_text(&text).expect("a program");
+    let graph = specialise(&program, &options).map_err(|e| e.to_string())?.model.graph;
+    Ok(graph.outputs.iter().map(|output| graph.ty(output.value).clone()).collect())
+}
+
+#[test]
+fn a_shape_may_change() {
+    assert_eq!(looped("next = Concat<axis = 0>(state, state)"), Ok(vec![Type::new(DType::F32, [8])]));
+}
+
+#[test]
+fn an_element_type_may_not() {
+    let why = looped("next = Identity(i)").expect_err("an i64");
+    assert!(why.contains("value 0 that goes around is a tensor of f32 and becomes a tensor of i64"), "{why}");
+}
+
+#[test]
+fn nor_may_a_tensor_become_a_sequence() {
+    let why = looped("next = SequenceConstruct(state)").expect_err("a sequence");
+    assert!(why.contains("a tensor of f32 and becomes a sequence"), "{why}");
+}
