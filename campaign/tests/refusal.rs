@@ -21,8 +21,8 @@ use triage::blame::Suspect;
 use triage::known::Known;
 use verdict::{examined, verdict};
 
-/// Our CPU kernels, but some nodes are refused.
-struct Refusing(fn(&Op, &[Option<&Tensor>]) -> bool);
+/// Our CPU kernels, but some nodes are refused, with these words.
+struct Refusing(fn(&Op, &[Option<&Tensor>]) -> Option<&'static str>);
 
 impl NodeRunner for Refusing {
     type Error = CpuError;
@@ -33,10 +33,10 @@ impl NodeRunner for Refusing {
         inputs: &[Option<&Tensor>],
         outputs: &[Type],
     ) -> Result<Vec<Tensor>, CpuError> {
-        if (self.0)(op, inputs) {
-            return Err(CpuError::Invalid("it does not like it"));
+        match (self.0)(op, inputs) {
+            Some(words) => Err(CpuError::Invalid(words)),
+            None => Cpu.run_node(op, inputs, outputs),
         }
-        Cpu.run_node(op, inputs, outputs)
     }
 }
 
@@ -55,7 +55,10 @@ fn refusing_is_a_bug_where_all_is_defined() {
     let plan = Plan {
         levels: Levels::default(),
         maker: Maker::new(7, settings),
-        targets: Target::here(Box::new(OnModels::new(GraphRunner::new("refusing", Refusing(|_, _| true))))),
+        targets: Target::here(Box::new(OnModels::new(GraphRunner::new(
+            "refusing",
+            Refusing(|_, _| Some("it does not like it")),
+        )))),
         oracles: triage::oracle::Oracles::default(),
         jobs: 1,
         cases: Some(50),
@@ -72,8 +75,19 @@ fn refusing_is_a_bug_where_all_is_defined() {
     assert!(report.verdicts.bug > 30, "{:?}", report.verdicts);
 }
 
-fn divides_by_zero(op: &Op, inputs: &[Option<&Tensor>]) -> bool {
-    op.name() == "Div" && inputs[1].is_some_and(|divisor| divisor.to_f64s().contains(&0.0))
+const BY_ZERO: &str = "the divisor has a zero";
+
+fn by_zero(op: &Op, inputs: &[Option<&Tensor>]) -> Option<&'static str> {
+    let is_zero = op.name() == "Div" && inputs[1].is_some_and(|divisor| divisor.to_f64s().contains(&0.0));
+    is_zero.then_some(BY_ZERO)
+}
+
+fn by_zero_and_no_neg(op: &Op, inputs: &[Option<&Tensor>]) -> Option<&'static str> {
+    by_zero(op, inputs).or((op.name() == "Neg").then_some("the sign of this is not known here"))
+}
+
+fn by_zero_and_neg_likewise(op: &Op, inputs: &[Option<&Tensor>]) -> Option<&'static str> {
+    by_zero(op, inputs).or((op.name() == "Neg").then_some(BY_ZERO))
 }
 
 #[test]
@@ -84,20 +98,27 @@ graph {
   %0: f32[2] = variable "x"
   %1: f32[1], i64[1] = TopK(%0) {k = 1}
   %2: i64[1] = Div(%1.1, %1.1)
-  return "y" = %2
+  %3: i64[1] = Neg(%2)
+  return "y" = %3
 }
 "#;
     let model: Model = text.parse().expect("a model");
-    let strict = OnModels::new(GraphRunner::new("strict", Refusing(divides_by_zero)));
-    let target = &mut Target::here(Box::new(strict))[0];
-    target.profile = &Profile::DECLARED;
     let inputs = [Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |_| f64::NAN)];
-    let refused = verdict(target, &model, &inputs);
-    assert!(matches!(&refused, Verdict::Bug(finding) if finding.is_refusal()), "{refused:?}");
-    let suspect = Suspect::new(&model, &inputs, target.profile);
-    let conclude = |assessed: Assessment, exam: &Exam<'_>| {
-        suspect.conclude(target, true, assessed.verdict, exam).expect("a run").0
+    let concluded = |refuses| {
+        let strict = OnModels::new(GraphRunner::new("strict", Refusing(refuses)));
+        let target = &mut Target::here(Box::new(strict))[0];
+        target.profile = &Profile::DECLARED;
+        let refused = verdict(target, &model, &inputs);
+        assert!(matches!(&refused, Verdict::Bug(finding) if finding.is_refusal()), "{refused:?}");
+        let suspect = Suspect::new(&model, &inputs, target.profile);
+        let conclude = |assessed: Assessment, exam: &Exam<'_>| {
+            suspect.conclude(target, true, assessed.verdict, exam).expect("a run").0
+        };
+        examined(target, &model, &inputs, conclude)
     };
-    let concluded = examined(target, &model, &inputs, conclude);
-    assert_eq!(concluded, Verdict::Incomparable(Why::Undefined));
+    assert_eq!(concluded(by_zero), Verdict::Incomparable(Why::Undefined));
+    // That Neg is refused is not why.
+    assert_eq!(concluded(by_zero_and_no_neg), Verdict::Incomparable(Why::Undefined));
+    let likewise = concluded(by_zero_and_neg_likewise);
+    assert!(matches!(&likewise, Verdict::Bug(finding) if finding.is_refusal()), "{likewise:?}");
 }

@@ -84,7 +84,7 @@ impl Allowance {
             Self::Undefined => {
                 "A refusal of a model in which something is undefined, unless an operator that does not depend on that refuses \
                  alone; and of one in which it is undecidable whether something is (an integer that may be 0 and divides), unless \
-                 any operator refuses alone. Of a model that cannot be taken apart, any refusal where value search found something \
+                 an operator refuses alone for the same cause. Of a model that cannot be taken apart, any refusal where value search found something \
                  undefined. No fault."
             }
             Self::ZeroSign => {

@@ -29,7 +29,7 @@ use worker::{Outcome, WorkerError};
 use crate::allowance::Exam;
 use crate::forms::Written;
 use crate::reduce::Problem;
-use crate::symptom_match::SymptomMatch;
+use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case::tensors;
 use harness::hurry::Hurry;
 use harness::isolate::{Isolated, Trial};
@@ -49,7 +49,7 @@ pub struct Blamed {
     pub alone: Option<Alone>,
     /// Whether the fault is gone when every value is an output.
     pub hidden_by_taps: bool,
-    /// Whether an operator that was asked refuses its operands alone, in whatever words.
+    /// Whether an operator that was asked refuses its operands alone, for the same cause.
     pub refuses_alone: bool,
 }
 
@@ -235,7 +235,7 @@ pub(crate) struct Whole<'a> {
 
 impl Whole<'_> {
     fn blame(&self, finding: &Finding) -> Result<Blamed, WorkerError> {
-        let AskedAlone { guilty, reasons, refuses_alone } = self.ask_alone(finding, |_| true)?;
+        let AskedAlone { guilty, reasons, refuses_alone, .. } = self.ask_alone(finding, |_| true)?;
         let blamed = match (guilty, &finding.symptom) {
             (Some(id), _) => self.alone(id),
             (None, Symptom::Mismatch(_)) => self.first_divergent()?,
@@ -258,8 +258,9 @@ impl Whole<'_> {
         for id in self.operators().filter(|&id| suspects[id.index()] && is_asked(id)) {
             let Some(told) = self.shows_alone(id)? else { continue };
             let (found, outcome) = &*told;
-            refuses_alone |= found.is_refusal();
             let likeness = SymptomMatch::of(&found.symptom, &finding.symptom);
+            let is_same = likeness >= SymptomMatch::Related || same_cause(&found.symptom, &finding.symptom);
+            refuses_alone |= found.is_refusal() && is_same;
             if likeness == SymptomMatch::Reason {
                 reasons.push(id);
             }
@@ -274,7 +275,8 @@ impl Whole<'_> {
                 break;
             }
         }
-        Ok(AskedAlone { guilty: best.map(|(_, id)| id), reasons, refuses_alone })
+        let is_same = best.is_some_and(|(rank, _)| rank == (true, SymptomMatch::Same));
+        Ok(AskedAlone { guilty: best.map(|(_, id)| id), is_same, reasons, refuses_alone })
     }
 
     /// The operators, in SSA order.
@@ -320,9 +322,11 @@ impl Whole<'_> {
 struct AskedAlone {
     /// The one whose fault is most like the finding.
     guilty: Option<NodeId>,
+    /// Whether that shows the very same, and the output that is off hangs on it.
+    is_same: bool,
     /// Those whose fault may be the reason of it.
     reasons: Vec<NodeId>,
-    /// Whether one refuses its operands, in whatever words.
+    /// Whether one refuses its operands for the same cause.
     refuses_alone: bool,
 }
 

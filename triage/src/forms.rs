@@ -67,6 +67,13 @@ pub struct Written {
     pub interface: Interface,
 }
 
+impl Written {
+    /// Whether a program says more than the model that it leads to: that was read from values, or forms are left out of it.
+    pub fn says_more(program: &Program, is_specialised: bool) -> bool {
+        is_specialised || count(program) > 0
+    }
+}
+
 /// What a program leads to.
 pub(crate) struct Led {
     /// The model, flat.
@@ -170,6 +177,12 @@ impl<'p> Forms<'p> {
             1 => sides.first().copied(),
             _ => None,
         }
+    }
+
+    /// The side that an If of the main graph takes.
+    pub(crate) fn side_at(&self, at: usize) -> Option<bool> {
+        let of_main = held(self.program).into_iter().find(|held| held.way.is_empty() && held.at == at);
+        self.side(&of_main?)
     }
 
     /// What the condition of a node of the main graph is.

@@ -56,6 +56,7 @@ pub mod oracle;
 pub mod peel;
 mod propagation;
 pub mod reduce;
+mod sides;
 pub mod stored;
 mod symptom_match;
 mod tapped;

@@ -33,7 +33,7 @@ pub(super) struct Question {
     /// The program that the target got.
     written: Written,
     /// Whether that says more than the model.
-    is_specialised: bool,
+    says_more: bool,
 }
 
 /// A model with inputs, and what is right under a profile.
@@ -85,7 +85,8 @@ impl Question {
         reference::bearable(&model, Taps::Outputs).map_err(|why| Judgement::new(Result::NoReference, why))?;
         let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Result::Broken, why))?;
         let written = Written { program, interface };
-        Ok(Self { model, unseen, inputs, written, is_specialised })
+        let says_more = Written::says_more(&written.program, is_specialised);
+        Ok(Self { model, unseen, inputs, written, says_more })
     }
 }
 
@@ -174,8 +175,8 @@ impl Reference {
     }
 
     fn suspect(&self, target: &Target) -> Suspect<'_> {
-        let Question { model, inputs, written, is_specialised, .. } = &*self.question;
-        let program = is_specialised.then_some(written);
+        let Question { model, inputs, written, says_more, .. } = &*self.question;
+        let program = says_more.then_some(written);
         Suspect::new(model, inputs, target.profile).written(program)
     }
 

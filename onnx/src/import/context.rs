@@ -27,7 +27,8 @@ pub(super) struct Context<'p> {
     pub(super) functions: Functions<'p>,
     /// The inputs that something was read from.
     pub(super) specialised: Vec<String>,
-    /// Whether a branch, a loop, a sequence or a function was written out, or the size of an input was not said.
+    /// Whether a branch, a loop, a sequence or a function was written out, something was read from what a node computes, or the size of an
+    /// input was not said.
     pub(super) is_written_out: bool,
     /// How many scalar operations may still be spent on what is read from values.
     pub(super) operations: u64,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ir::{Tensor, Value};
+use ir::{NodeKind, Tensor, Value};
 
 use super::frame::Bound;
 use super::known::{self, Inputs, Known};
@@ -38,6 +38,9 @@ impl Walk<'_, '_> {
             ));
         };
         self.note(&inputs);
+        // What is computed from constants alone has no input to name, and the model has only what came of it.
+        self.context.is_written_out |=
+            !matches!(self.graph.node(value.node).kind, NodeKind::Variable { .. } | NodeKind::Constant(_));
         Ok((tensor.shared(), (!inputs.is_empty()).then_some(value)))
     }
 

@@ -58,6 +58,23 @@ impl Program {
         program.replace(way, at, body.nodes, body.initializers, &results)
     }
 
+    /// The program with constants in place of what a side of an If in the main graph gives.
+    pub fn with_constant_side(&self, at: usize, side: &str, constants: &[Tensor]) -> Option<Self> {
+        let mut program = self.clone();
+        let (mut nodes, mut initializers, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+        for tensor in constants {
+            let constant = program.main.constant("constant", tensor, &mut initializers);
+            let value = program.main.fresh("given");
+            nodes.push(Node::new("Identity", vec![Some(constant)], vec![Some(value)]));
+            let declared = ValueInfoProto { name: None, ..value_info("", &tensor.ty()) };
+            outputs.push(Port { value, declared });
+        }
+        let held = &mut program.main.body.nodes.get_mut(at)?.attributes;
+        let body = held.iter_mut().find(|attribute| attribute.rest.name() == side)?.body.as_mut()?;
+        *body = Body { nodes, initializers, outputs, declared: Vec::new(), ..body.clone() };
+        Some(program)
+    }
+
     /// The program with so many iterations of a Loop in its place.
     pub fn with_iterations(&self, way: &Way, at: usize, iterations: usize) -> Option<Self> {
         let mut program = self.clone();

@@ -16,6 +16,15 @@ use harness::case;
 use harness::isolate::Trial;
 use harness::target::Target;
 
+/// What comes of the operators that a target sees.
+#[derive(Default)]
+struct Seen {
+    /// The one that fails alone, if one does in a way that is like the finding.
+    blamed: Blamed,
+    /// Whether it shows the very same, and the output that is off hangs on it.
+    is_same: bool,
+}
+
 impl Suspect<'_> {
     /// What a target shows of a finding on the model by itself. Where that cannot be run, it is assumed to show the same.
     pub(super) fn shown_flat(
@@ -52,6 +61,10 @@ impl Suspect<'_> {
         Written { program, interface }: &Written,
     ) -> Result<Blamed, WorkerError> {
         let inputs = interface.values_of(&case::named(self.model, self.inputs.to_vec()));
+        let seen = self.ask_seen(target, finding, program, &inputs)?;
+        if seen.is_same {
+            return Ok(seen.blamed);
+        }
         for Composite { name, types, problem, .. } in composites(program, &inputs) {
             let trial = problem.trial(self.profile);
             if trial.as_ref().is_some_and(|trial| shown(target, finding, trial).is_ok_and(|s| s.is_some())) {
@@ -82,34 +95,39 @@ impl Suspect<'_> {
                 let suspect = Suspect::new(&model, &inputs, self.profile);
                 suspect.blame_form(target, finding, &Written { program, interface })
             }
-            None => self.blame_seen(target, finding, program, &inputs),
+            // Where the target does not run the model it may lack what an operator is written out in, and one that fails alone is as good a
+            // suspect as there is.
+            None if self.runs_flat(target)? => Ok(Blamed::default()),
+            None => Ok(seen.blamed),
         }
     }
 
-    /// Which operator that the target sees fails alone, where it does not run the model: it may lack what another one is written out in.
-    fn blame_seen(
+    /// Whether a target runs the model by itself.
+    fn runs_flat(&self, target: &Target) -> Result<bool, WorkerError> {
+        let Some(trial) = self.trial() else { return Ok(true) };
+        Ok(matches!(trial.outcome(target)?, Outcome::Outputs(_)))
+    }
+
+    /// Which operator that the target sees fails alone.
+    fn ask_seen(
         &self,
         target: &Target,
         finding: &Finding,
         program: &Program,
         inputs: &BTreeMap<String, Datum>,
-    ) -> Result<Blamed, WorkerError> {
-        let Some(trial) = self.trial() else { return Ok(Blamed::default()) };
-        if matches!(trial.outcome(target)?, Outcome::Outputs(_)) {
-            return Ok(Blamed::default());
-        }
+    ) -> Result<Seen, WorkerError> {
         let Ok(Led { model, inputs, origins, .. }) = forms::lead(program, inputs) else {
-            return Ok(Blamed::default());
+            return Ok(Seen::default());
         };
         let suspect = Suspect::new(&model, &inputs, self.profile);
         let Some(whole) = suspect.whole(target).filter(|_| !suspect.has_functions()) else {
-            return Ok(Blamed::default());
+            return Ok(Seen::default());
         };
-        let AskedAlone { guilty, refuses_alone, .. } =
+        let AskedAlone { guilty, is_same, refuses_alone, .. } =
             whole.ask_alone(finding, |id| !origins[id.index()].is_inner)?;
         // The node is one of another model.
         let blamed = guilty.map(|id| Blamed { node: None, ..whole.alone(id) }).unwrap_or_default();
-        Ok(Blamed { refuses_alone, ..blamed })
+        Ok(Seen { blamed: Blamed { refuses_alone, ..blamed }, is_same })
     }
 
     /// Of which operator the computed operands are to blame: ` of ` and its name, if they are those of one.

@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::scalar::{Scalar, scalars};
 use crate::composite;
 use crate::forms::{Led, Written, count, lead};
+use crate::sides;
 use harness::case;
 use harness::isolate::Trial;
 
@@ -66,8 +67,14 @@ impl Problem {
             output.map(|output| model.graph.ty(output.value).clone())
         };
         program.declare_outputs(&interface.outputs, tensor);
-        let program = is_specialised.then(|| Arc::new(Written { program, interface }));
+        let says_more = Written::says_more(&program, is_specialised);
+        let program = says_more.then(|| Arc::new(Written { program, interface }));
         Ok(Self { model, inputs, program })
+    }
+
+    /// A program that an edit has made smaller, with sides of branches that still fit.
+    pub(super) fn edited(program: Program, inputs: &BTreeMap<String, Datum>) -> Option<Self> {
+        Self::of_program(sides::fitted(program, inputs)?, inputs).ok()
     }
 
     /// What targets get.

@@ -24,7 +24,7 @@ pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
         .chain(composite::without_attributes(program))
         .chain(fewer_nodes(program))
         .map(|program| program.pruned());
-    let smaller = smaller.filter_map(move |program| Problem::of_program(program, &inputs).ok());
+    let smaller = smaller.filter_map(move |program| Problem::edited(program, &inputs));
     Box::new(std::iter::once(flat).chain(smaller))
 }
 
@@ -34,7 +34,7 @@ pub(super) fn fewer_attributes(shown: &Shown) -> Candidates<'_> {
     let Some(written) = &problem.program else { return Box::new(std::iter::empty()) };
     let inputs = written.interface.values_of(&problem.named());
     let without = composite::without_attributes(&written.program);
-    Box::new(without.filter_map(move |program| Problem::of_program(program.pruned(), &inputs).ok()))
+    Box::new(without.filter_map(move |program| Problem::edited(program.pruned(), &inputs)))
 }
 
 /// Each chunk of the outputs alone, and all but that chunk.

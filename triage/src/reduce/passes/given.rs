@@ -110,7 +110,7 @@ impl<'a> Given<'a> {
         // What was said of other values may not hold of these.
         main.body.declared.clear();
         main.body.outputs.iter_mut().for_each(|port| port.declared = ValueInfoProto::default());
-        Problem::of_program(program, &inputs).ok()
+        Problem::edited(program, &inputs)
     }
 }
 
