@@ -226,7 +226,7 @@ fn one(
         if let Some(path) = &path {
             match case.relaxed {
                 Some(_) => folder::save(path, maker.seed, &case, profile, &[], &[], None),
-                None => CaseFolder { model: case.onnx.clone(), ..CaseFolder::default() }.write(path),
+                None => CaseFolder { model: case.onnx.clone().into(), ..CaseFolder::default() }.write(path),
             }
             .map_err(saved)?;
         }

@@ -10,6 +10,7 @@ use interp::{Bounded, Evaluation, Profile, Taps};
 use ir::inline::inline;
 use ir::rewrite::Rewrite;
 use ir::{Interface, NodeId, NodeKind, Tensor, Value};
+use onnx::Bytes;
 use ops::Model;
 use oracles::{Assessment, Doubt, Expected, Finding, Symptom, Verdict, allowance, assess};
 use worker::{Outcome, Run, WorkerError};
@@ -55,7 +56,7 @@ pub struct Trial {
     pub model: Model,
     /// Its inputs by name.
     pub inputs: Vec<(String, Tensor)>,
-    onnx: Vec<u8>,
+    onnx: Bytes,
     /// What a target's inputs and outputs are made of.
     interface: Interface,
     names: Vec<String>,
@@ -76,7 +77,7 @@ impl Trial {
     pub fn written(
         model: Model,
         inputs: Vec<Tensor>,
-        onnx: Vec<u8>,
+        onnx: impl Into<Bytes>,
         interface: Interface,
         profile: &'static Profile,
     ) -> Option<Self> {
@@ -89,7 +90,7 @@ impl Trial {
     pub fn expecting(
         model: Model,
         inputs: Vec<Tensor>,
-        onnx: Vec<u8>,
+        onnx: impl Into<Bytes>,
         interface: Interface,
         evaluation: Evaluation,
         profile: &'static Profile,
@@ -97,7 +98,7 @@ impl Trial {
         let expected = evaluation.outputs;
         let names = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
         let inputs = case::named(&model, inputs);
-        Self { model, inputs, onnx, interface, names, expected, profile }
+        Self { model, inputs, onnx: onnx.into(), interface, names, expected, profile }
     }
 
     fn is_defined(&self) -> bool {

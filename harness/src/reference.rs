@@ -162,7 +162,7 @@ mod tests {
         text += "  return \"y\" = %10\n}\n";
         let model: Model = text.parse().expect("a model");
         assert!(affordable(&model).unwrap_err().contains("46137344 tensor elements of at most 33554432"));
-        let (two, all) = (BYTES_PER_ELEMENT << 23, BYTES_PER_ELEMENT * 11 << 22);
+        let (two, all) = (BYTES_PER_ELEMENT << 23, (11 * BYTES_PER_ELEMENT) << 22);
         assert_eq!(bearable_in(&model, Taps::Outputs, two), Ok(()), "one operator's operand and result");
         assert!(
             bearable_in(&model, Taps::Outputs, two - 1)

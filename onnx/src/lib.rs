@@ -47,6 +47,7 @@ pub mod tensor;
 pub mod text;
 pub mod violate;
 
+pub use bytes::Bytes;
 pub use case::CaseFolder;
 pub use error::Error;
 pub use export::{encode, export};

@@ -182,7 +182,7 @@ impl<'a> Saved<'a> {
         let set = DataSet { inputs: inputs.collect(), outputs, leeways };
         let json = serde_json::to_vec_pretty(&self.about()).unwrap_or_default();
         let rewritten = self.rewritten.map(|r| Box::new(r.folder()));
-        CaseFolder { model: self.onnx.to_vec(), sets: vec![set], json: Some(json), rewritten }
+        CaseFolder { model: self.onnx.to_vec().into(), sets: vec![set], json: Some(json), rewritten }
     }
 
     /// The outputs of the program, made of those of the model, and how far they may be off; none where the reference has none.

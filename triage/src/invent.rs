@@ -91,7 +91,7 @@ enum Dear {
 
 fn invented(folder: &CaseFolder, given: &Given, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
     let stream = Stream::new(seed).child("run");
-    let program = case::program(&folder.model)?;
+    let program = folder.decode().and_then(Program::read)?;
     let inputs = import::inputs(&program)?;
     let open: BTreeSet<String> = inputs
         .iter()

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use ir::inline::inline;
 use ir::{Datum, Interface, NodeId, NodeKind, Operation, Tensor, Value};
+use onnx::Bytes;
 use onnx::import::{Imported, Origin};
 use onnx::program::Program;
 use ops::Model;
@@ -37,7 +38,7 @@ pub struct Subject {
     /// The values of its variables, in order.
     pub inputs: Vec<Tensor>,
     /// The model as it is written.
-    pub(crate) written: Vec<u8>,
+    pub(crate) written: Bytes,
     /// What its inputs and outputs are made of.
     pub(crate) interface: Interface,
     /// The program that leads to the model, with the values of its inputs.
@@ -83,7 +84,7 @@ impl Subject {
             None => invent_any(&folder, given, seed)?,
         };
         let known = set.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
-        let program = case::program(&folder.model)?;
+        let program = folder.decode().and_then(Program::read)?;
         let imported = case::trace(&program, &known)?;
         let inputs = reference::bind(&imported.model, &known).map_err(LocalError::Bind)?;
         let Imported { model, interface, origins, .. } = imported;

@@ -41,6 +41,8 @@ fn generate(root: &Path) -> Result<String> {
     prost_build::Config::new()
         .out_dir(out.path())
         .disable_comments(["."])
+        // Weights are most of a model. What is read shares its bytes.
+        .bytes([".onnx.TensorProto.raw_data"])
         .compile_fds(descriptors)
         .context("cannot generate Rust from the schema")?;
     let types = fs::read_to_string(out.path().join("onnx.rs"))

@@ -6,10 +6,11 @@ use std::rc::Rc;
 
 use interp::{Evaluation, Profile, Taps};
 use ir::{Datum, Interface, NodeId, Tensor, Wanted};
+use onnx::Bytes;
 use onnx::case::NamedDatum;
 use onnx::import::{Imported, Options, specialise};
 use onnx::program::Program;
-use onnx::proto::decode;
+use onnx::proto::decode_shared;
 use ops::Model;
 use oracles::{Expected, Symptom, Verdict, Why, assess, judge};
 use worker::{Outcome, Run, WorkerError};
@@ -44,7 +45,7 @@ pub(crate) struct Reference {
 
 /// The outputs that the reference gives.
 pub(crate) fn refer(
-    model: &[u8],
+    model: &Bytes,
     inputs: &[NamedDatum],
     target: &Target,
 ) -> std::result::Result<Reference, Judgement> {
@@ -54,14 +55,14 @@ pub(crate) fn refer(
 /// The outputs that the reference gives for one data set, under one profile after the other. Engines share profiles, and their
 /// levels do: each is evaluated once.
 pub(super) struct References<'s> {
-    model: &'s [u8],
+    model: &'s Bytes,
     inputs: &'s [NamedDatum],
     question: OnceCell<std::result::Result<Rc<Question>, Judgement>>,
     by_profile: RefCell<BTreeMap<&'static str, std::result::Result<Rc<Reference>, Judgement>>>,
 }
 
 impl<'s> References<'s> {
-    pub(super) fn of(model: &'s [u8], inputs: &'s [NamedDatum]) -> Self {
+    pub(super) fn of(model: &'s Bytes, inputs: &'s [NamedDatum]) -> Self {
         Self { model, inputs, question: OnceCell::new(), by_profile: RefCell::default() }
     }
 
@@ -74,10 +75,10 @@ impl<'s> References<'s> {
 }
 
 impl Question {
-    fn read(model: &[u8], inputs: &[NamedDatum]) -> std::result::Result<Self, Judgement> {
+    fn read(model: &Bytes, inputs: &[NamedDatum]) -> std::result::Result<Self, Judgement> {
         let known: BTreeMap<String, Datum> =
             named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
-        let program = decode("model", model).and_then(Program::read).map_err(|e| unusable(&e))?;
+        let program = decode_shared("model", model).and_then(Program::read).map_err(|e| unusable(&e))?;
         let options = Options { known_inputs: &known, ..Options::default() };
         let imported = specialise(&program, &options).map_err(|e| unusable(&e))?;
         let unseen = imported.unseen();

@@ -35,7 +35,7 @@ pub(crate) fn case(path: &Path, program: &str, inputs: &[(&str, Datum)]) {
     let inputs = inputs.iter().map(|(name, datum)| NamedDatum::new(*name, datum.clone())).collect();
     let set = DataSet { inputs, ..DataSet::default() };
     let json = Some(br#"{"tolerance": "derived"}"#.to_vec());
-    CaseFolder { model, sets: vec![set], json, ..CaseFolder::default() }.write(path).unwrap();
+    CaseFolder { model: model.into(), sets: vec![set], json, ..CaseFolder::default() }.write(path).unwrap();
 }
 
 /// What an engine does not pass of a case.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use harness::case;
+use onnx::program::Program;
 use onnx::{CaseFolder, Imported};
 
 use crate::args::{Common, Form, Show};
@@ -33,7 +34,7 @@ fn shown(args: &Show, folder: &CaseFolder) -> Result<String, onnx::Error> {
         // The message itself, so that a broken one is shown as well.
         return Ok(onnx::text::print(&folder.decode()?).to_string());
     }
-    let program = case::program(&folder.model)?;
+    let program = folder.decode().and_then(Program::read)?;
     let trace = case::trace(&program, &case::known_inputs(folder))?;
     Ok(match form.unwrap_or_else(|| form_that_says_all(&trace)) {
         Form::Model => trace.model.to_string(),

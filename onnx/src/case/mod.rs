@@ -20,6 +20,7 @@ mod write;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
 use ir::{DType, Datum, Kind, Tensor, Type};
 
 pub use datum::encode;
@@ -27,7 +28,7 @@ pub use find::find;
 pub use write::{STAGING, place};
 
 use crate::import::declared_kind;
-use crate::proto::{GraphProto, ModelProto, TensorProto, ValueInfoProto, decode};
+use crate::proto::{GraphProto, ModelProto, TensorProto, ValueInfoProto, decode_shared};
 use crate::{Error, external, file, text};
 
 /// The name of the model inside a case folder.
@@ -45,7 +46,7 @@ const BOUNDS_SET: &str = "bounds_set_";
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct CaseFolder {
     /// The model's bytes as they are in the file, so that a runtime sees exactly those.
-    pub model: Vec<u8>,
+    pub model: Bytes,
     /// The data sets, in the order of their numbers.
     pub sets: Vec<DataSet>,
     /// The bytes of `case.json`, which this crate does not interpret.
@@ -110,7 +111,7 @@ impl CaseFolder {
 
     /// The model, decoded.
     pub fn decode(&self) -> Result<ModelProto, Error> {
-        decode(MODEL, &self.model)
+        decode_shared(MODEL, &self.model)
     }
 
     /// Reads a folder, and below it at most one with a rewritten form: a link may lead back up.
@@ -153,7 +154,7 @@ impl CaseFolder {
 }
 
 /// The bytes of a lone model, with the data that it has in files beside it. One that is text is put into bytes, as runtimes take no other.
-fn read_model(path: &Path) -> Result<Vec<u8>, Error> {
+fn read_model(path: &Path) -> Result<Bytes, Error> {
     let bytes = file::read(path)?;
     if path.extension().is_none_or(|e| e != text::EXTENSION) {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -162,7 +163,7 @@ fn read_model(path: &Path) -> Result<Vec<u8>, Error> {
     }
     let what = || format!("text {}", path.display());
     let written = String::from_utf8(bytes).map_err(|e| Error::invalid(what(), e.to_string()))?;
-    Ok(crate::encode(&text::parse(&written).map_err(|e| e.inside(what()))?))
+    Ok(crate::encode(&text::parse(&written).map_err(|e| e.inside(what()))?).into())
 }
 
 /// The inputs and outputs of a graph: what the files of a data set are matched with.

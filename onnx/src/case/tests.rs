@@ -43,10 +43,18 @@ fn sample() -> CaseFolder {
         leeways: vec![leeway(); 2],
     };
     let ports = vec![tensor_port("a"), tensor_port("b")];
-    let rewritten =
-        CaseFolder { model: model(ports.clone(), vec![]), sets: vec![set.clone()], ..CaseFolder::default() };
+    let rewritten = CaseFolder {
+        model: model(ports.clone(), vec![]).into(),
+        sets: vec![set.clone()],
+        ..CaseFolder::default()
+    };
     let (model, json) = (model(ports, vec![]), Some(b"{}".to_vec()));
-    CaseFolder { model, sets: vec![set.clone(), set], json, rewritten: Some(Box::new(rewritten)) }
+    CaseFolder {
+        model: model.into(),
+        sets: vec![set.clone(), set],
+        json,
+        rewritten: Some(Box::new(rewritten)),
+    }
 }
 
 fn written(case: &CaseFolder) -> (tempfile::TempDir, PathBuf) {
@@ -83,7 +91,8 @@ fn more_than_ten_files_keep_their_order() {
     let ports = names.iter().map(|n| tensor_port(n)).collect();
     let inputs = names.iter().map(|n| value(n, DType::I32)).collect();
     let set = DataSet { inputs, ..DataSet::default() };
-    let case = CaseFolder { model: model(ports, vec![]), sets: vec![set; 11], ..CaseFolder::default() };
+    let case =
+        CaseFolder { model: model(ports, vec![]).into(), sets: vec![set; 11], ..CaseFolder::default() };
     let (_dir, path) = written(&case);
     assert_eq!(CaseFolder::read(&path).unwrap(), case);
 }
@@ -166,7 +175,7 @@ fn inputs_with_an_initializer_may_be_left_out() {
     case.sets[0].inputs.pop().unwrap();
     case.sets.truncate(1);
     let b = tensor::to_proto("b", &tensor_of(DType::I64));
-    case.model = model(vec![tensor_port("a"), tensor_port("b")], vec![b]);
+    case.model = model(vec![tensor_port("a"), tensor_port("b")], vec![b]).into();
     let (_dir, path) = written(&case);
     assert_eq!(CaseFolder::read(&path).unwrap(), case);
 }
@@ -208,7 +217,7 @@ fn holding(data: &[(Kind, Datum)]) -> CaseFolder {
     let graph = GraphProto { input: ports('x'), output: ports('y'), ..Default::default() };
     let model = ModelProto { graph: Some(graph), ..Default::default() }.encode_to_vec();
     let set = DataSet { inputs: values('x'), outputs: values('y'), leeways };
-    CaseFolder { model, sets: vec![set], ..CaseFolder::default() }
+    CaseFolder { model: model.into(), sets: vec![set], ..CaseFolder::default() }
 }
 
 #[test]
@@ -244,7 +253,8 @@ fn maps_and_sparse_tensors_are_unsupported() {
         Value::SparseTensorType(type_proto::SparseTensor::default()),
     ];
     for kind in kinds {
-        let case = CaseFolder { model: model(vec![port("a", kind), tensor_port("b")], vec![]), ..sample() };
+        let case =
+            CaseFolder { model: model(vec![port("a", kind), tensor_port("b")], vec![]).into(), ..sample() };
         let (_dir, path) = written(&case);
         let error = CaseFolder::read(&path).unwrap_err();
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");

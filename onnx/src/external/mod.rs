@@ -2,6 +2,7 @@
 //!
 //! A model is untrusted input that names files to open. So external data is read only where the caller allows a
 //! folder, and only from regular files inside that folder, symbolic links resolved.
+//! It is read, not mapped into memory: a file that somebody cuts off while it is mapped ends the process that looks at it.
 
 mod whole;
 

@@ -124,7 +124,7 @@ fn a_model_is_made_whole() {
         let tensor = from_proto(tensor, External::Refuse).unwrap();
         assert_eq!(tensor.to_bytes(), [3, 4, 5, 6]);
     }
-    assert_eq!(whole(bytes.clone(), &folder).unwrap(), bytes);
+    assert_eq!(whole(bytes.to_vec(), &folder).unwrap(), bytes);
     let error = whole(crate::encode(&model), &folder.join("sub")).unwrap_err().to_string();
     assert!(error.contains("w.bin"), "{error}");
     let garbage = b"location".to_vec();

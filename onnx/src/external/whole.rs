@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use bytes::Bytes;
 use prost::Message;
 
 use super::{External, read};
 use crate::proto::tensor_proto::DataLocation;
-use crate::proto::{GraphProto, ModelProto, NodeProto, TensorProto, decode};
+use crate::proto::{GraphProto, ModelProto, NodeProto, TensorProto, decode_shared};
 use crate::tensor::type_of;
 use crate::{Error, encode};
 
@@ -21,12 +22,13 @@ const MOST: u64 = i32::MAX as u64;
 ///
 /// # Errors
 /// If data cannot be read, or all of it together is more than a message may hold.
-pub(crate) fn whole(model: Vec<u8>, folder: &Path) -> Result<Vec<u8>, Error> {
+pub(crate) fn whole(model: Vec<u8>, folder: &Path) -> Result<Bytes, Error> {
+    let model = Bytes::from(model);
     if !model.windows(KEY.len()).any(|window| window == KEY) {
         return Ok(model);
     }
     // What is no model, whoever wants to know more about it says.
-    let Ok(mut proto) = decode::<ModelProto>("model", &model) else { return Ok(model) };
+    let Ok(mut proto) = decode_shared::<ModelProto>("model", &model) else { return Ok(model) };
     let mut reader = Reader { folder, bytes: model.len() as u64, found: false };
     for node in proto.functions.iter_mut().flat_map(|function| &mut function.node) {
         reader.node(node)?;
@@ -40,7 +42,7 @@ pub(crate) fn whole(model: Vec<u8>, folder: &Path) -> Result<Vec<u8>, Error> {
     if proto.encoded_len() as u64 > MOST {
         return Err(too_much());
     }
-    Ok(encode(&proto))
+    Ok(encode(&proto).into())
 }
 
 fn too_much() -> Error {
@@ -92,7 +94,7 @@ impl Reader<'_> {
             return Err(inside(too_much()));
         }
         let data = read(&tensor.external_data, &ty, External::Within(self.folder)).map_err(inside)?;
-        tensor.raw_data = Some(data);
+        tensor.raw_data = Some(data.into());
         tensor.external_data.clear();
         tensor.data_location = None;
         self.found = true;

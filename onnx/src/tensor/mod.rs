@@ -72,7 +72,7 @@ pub fn to_proto(name: &str, tensor: &Tensor) -> TensorProto {
         dims: tensor.shape().iter().map(|&d| d as i64).collect(),
         data_type: Some(code_of(tensor.dtype())),
         name: Some(name.to_owned()),
-        raw_data: Some(tensor.to_bytes()),
+        raw_data: Some(tensor.to_bytes().into()),
         ..Default::default()
     }
 }

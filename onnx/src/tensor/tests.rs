@@ -111,10 +111,10 @@ fn data_of_the_wrong_size_or_in_the_wrong_field_is_invalid() {
         TensorProto { float_data: vec![1.0], ..f32s([2]) },
         TensorProto { float_data: vec![1.0; 3], ..f32s([2]) },
         TensorProto { float_data: vec![1.0], ..f32s([0]) },
-        TensorProto { raw_data: Some(vec![0; 7]), ..f32s([2]) },
+        TensorProto { raw_data: Some(vec![0; 7].into()), ..f32s([2]) },
         TensorProto { double_data: vec![1.0, 2.0], ..f32s([2]) },
         TensorProto { string_data: vec![vec![], vec![]], ..f32s([2]) },
-        TensorProto { raw_data: Some(vec![0; 8]), ..good.clone() },
+        TensorProto { raw_data: Some(vec![0; 8].into()), ..good.clone() },
         TensorProto { int32_data: vec![0; 2], ..good.clone() },
         TensorProto { data_location: Some(DataLocation::External as i32), ..good },
     ];
@@ -146,7 +146,8 @@ fn values_outside_the_dtype_are_invalid() {
     }
     let wide = TensorProto { data_type: Some(code_of(DType::U32)), uint64_data: vec![1 << 32], ..f32s([1]) };
     assert!(is_invalid(&wide));
-    let flag = TensorProto { data_type: Some(code_of(DType::Bool)), raw_data: Some(vec![2]), ..f32s([1]) };
+    let flag =
+        TensorProto { data_type: Some(code_of(DType::Bool)), raw_data: Some(vec![2].into()), ..f32s([1]) };
     assert!(is_invalid(&flag));
 }
 
@@ -171,7 +172,7 @@ prop_compose! {
         TensorProto {
             dims,
             data_type: Some(code),
-            raw_data: raw,
+            raw_data: raw.map(Into::into),
             int32_data: if keep[0] { ints } else { vec![] },
             float_data: if keep[1] { floats } else { vec![] },
             uint64_data: if keep[2] { longs } else { vec![] },

@@ -85,7 +85,7 @@ fn bytes_become_the_numbers_of_their_type() {
     let tensor = |dtype: DataType, raw: &[u8]| TensorProto {
         name: Some("w".to_owned()),
         data_type: Some(dtype as i32),
-        raw_data: Some(raw.to_vec()),
+        raw_data: Some(raw.to_vec().into()),
         ..Default::default()
     };
     let shown = |dtype, raw: &[u8]| {
@@ -117,7 +117,7 @@ fn what_is_left_out_is_said() {
     let tensor = TensorProto {
         name: some(),
         data_type: Some(DataType::Float as i32),
-        raw_data: Some(vec![0; 3]),
+        raw_data: Some(vec![0; 3].into()),
         doc_string: some(),
         metadata_props: entries(),
         ..Default::default()

@@ -164,10 +164,11 @@ fn initializer_size(site: &mut Site) -> Option<Edit> {
     let tensor = &mut site.graph.initializer[at];
     let name = tensor.name().to_owned();
     let size = tensor::dtype_of(tensor.data_type()).ok()?.whole_bytes();
-    let bytes = tensor.raw_data.get_or_insert_default();
+    let mut bytes = tensor.raw_data().to_vec();
     // Empty data is no data, which is another rule.
     let is_longer = longer || bytes.len() <= size;
     bytes.resize(if is_longer { bytes.len() + size } else { bytes.len() - size }, 0);
+    tensor.raw_data = Some(bytes.into());
     let change = if is_longer { "more" } else { "less" };
     Some(edit(format!("`{name}`"), format!("the data of `{name}` is one element {change} than its dims say")))
 }

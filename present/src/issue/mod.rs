@@ -41,7 +41,7 @@ impl Issue {
         let python = python::program(evidence);
         let rust = rust::program(evidence, version);
         let markdown = markdown(group, evidence, version, &python, rust.as_deref());
-        let mut files = vec![(MODEL, evidence.case.model.clone()), ("reproduce.py", python.into_bytes())];
+        let mut files = vec![(MODEL, evidence.case.model.to_vec()), ("reproduce.py", python.into_bytes())];
         files.extend(rust.map(|program| ("reproduce.rs", program.into_bytes())));
         Self { name: name(group), markdown, files }
     }

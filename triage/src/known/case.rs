@@ -180,7 +180,7 @@ impl Kept {
                     all.iter().map(|(name, tensor)| NamedDatum::new(name, tensor.clone())).collect()
                 };
                 let set = DataSet { inputs: named(inputs), outputs: named(outputs), leeways: Vec::new() };
-                Ok(CaseFolder { model: case::export(model)?, sets: vec![set], json, rewritten: None })
+                Ok(CaseFolder { model: case::export(model)?.into(), sets: vec![set], json, rewritten: None })
             }
             Self::Bytes { .. } => Ok(CaseFolder { json, ..CaseFolder::read(at)? }),
         }

@@ -112,7 +112,7 @@ impl Rewritten {
         };
         let (inputs, outputs) = (named(&self.inputs), named(&self.outputs));
         let set = onnx::case::DataSet { inputs, outputs, ..onnx::case::DataSet::default() };
-        CaseFolder { model: self.onnx.clone(), sets: vec![set], ..CaseFolder::default() }
+        CaseFolder { model: self.onnx.clone().into(), sets: vec![set], ..CaseFolder::default() }
     }
 }
 

@@ -28,7 +28,7 @@ impl Saved {
             interp::evaluate(&model, &inputs, profile, Taps::Outputs).map_err(|e| e.to_string())?;
         let names = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
         Ok(Self {
-            onnx: folder.model.clone(),
+            onnx: folder.model.to_vec(),
             inputs: case::named(&model, inputs),
             interface,
             names,
