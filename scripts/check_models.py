@@ -32,6 +32,9 @@ DECLARED_LIMITS = {
     "opset": re.compile(r"ValidateOpsetForDomain.*is under development and support for this is limited", re.DOTALL),
     "IR version": re.compile(r"Unsupported model IR version"),
     "ai.onnx.preview": re.compile(r"ai\.onnx\.preview\S* is not a registered function/op"),
+    "recurrent (layout 1)": re.compile(r"Batchwise recurrent operations \(layout == 1\) are not supported"),
+    # It asks the system for the locale, whose language may not be installed.
+    "StringNormalizer (locale)": re.compile(r"Failed to construct locale with name"),
 }
 
 # Where ONNX's own shape inference is wrong by ONNX's text: such a model is checked without it.
