@@ -6,13 +6,13 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use interp::{Bounded, Evaluation, Profile, Taps};
+use interp::{Bounded, Evaluation, Limits, Profile, Taps};
 use ir::inline::inline;
 use ir::rewrite::Rewrite;
 use ir::{Interface, NodeId, NodeKind, Tensor, Value};
 use onnx::Bytes;
 use ops::Model;
-use oracles::{Assessment, Doubt, Expected, Finding, Symptom, Verdict, allowance, assess};
+use oracles::{Afar, Assessment, Doubt, Expected, Finding, Symptom, Verdict, allowance, assess};
 use worker::{Outcome, Run, WorkerError};
 
 use crate::case;
@@ -146,11 +146,16 @@ impl Trial {
 
     /// What is suspect in an answer that is right.
     pub fn doubts(&self, target: &Target, outcome: &Outcome, assessment: &Assessment) -> Vec<Doubt> {
-        let limits = || {
-            let limits = interp::limits(&self.model, &case::tensors(&self.inputs), &target.tier);
-            limits.unwrap_or_default().into()
-        };
-        assessment.doubts(outcome, &self.expected(), limits)
+        assessment.doubts(outcome, &self.expected(), || self.limits(target).into())
+    }
+
+    /// What can be said of an answer of which no element is decidable.
+    pub fn afar(&self, target: &Target, outputs: &[(String, Tensor)]) -> Afar {
+        Afar::of(outputs, &self.expected(), &self.limits(target))
+    }
+
+    fn limits(&self, target: &Target) -> Vec<Limits> {
+        interp::limits(&self.model, &case::tensors(&self.inputs), &target.tier).unwrap_or_default()
     }
 
     /// The names of the outputs that depend on an i64 which i32 does not hold.

@@ -138,3 +138,17 @@ fn median(of: &[f64]) -> f64 {
     sorted.sort_by(f64::total_cmp);
     sorted[sorted.len() / 2]
 }
+
+#[test]
+fn the_limit_of_the_furthest_of_many_is_wider() {
+    let widened = |n: i64| {
+        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [n]), |i| 0.1 + i as f64);
+        let model = chain(&x.ty(), &[("Exp", &[])]);
+        let limits = limits(&model, &[x], &tier(&Profile::DECLARED, &[])).unwrap().remove(0);
+        limits.among_all(0) / limits.at(0)
+    };
+    assert_eq!((widened(1), widened(64)), (1.0, 1.0));
+    // 5.7 deviations for 4.
+    let many = widened(64 * 2981);
+    assert!((many - 2f64.sqrt()).abs() < 1e-4, "{many}");
+}

@@ -63,23 +63,88 @@ impl Assessment {
         let each = expected.names.iter().zip(expected.outputs).zip(limits.iter());
         each.filter_map(|((name, reference), limits)| {
             let (_, actual) = outputs.iter().find(|(n, _)| n == name)?;
-            doubt(name, reference, actual, limits)
+            let is_within = |bound: f64| bound < f64::INFINITY && bound > 0.0;
+            doubt(name, reference, actual, limits, &|i| is_within(reference.error_at(i)))
         })
         .collect()
     }
 }
 
-/// What is suspect in one output.
-fn doubt(name: &str, reference: &Bounded, actual: &Tensor, limits: &Limits) -> Option<Doubt> {
+/// What can be said of an answer of which no element is decidable: bounds of a deep network are wider than all numbers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Afar {
+    /// The outputs with elements that are further off than good implementations are.
+    pub doubts: Vec<Doubt>,
+    /// How many elements were looked at: those that are defined, and for which good implementations have a limit that is narrower than
+    /// the output's values.
+    pub told: usize,
+    /// How many there are.
+    pub elements: usize,
+}
+
+impl Afar {
+    /// What is said of the outputs of an answer.
+    pub fn of(outputs: &[(String, Tensor)], expected: &Expected<'_>, limits: &[Limits]) -> Self {
+        let mut afar = Self { doubts: Vec::new(), told: 0, elements: 0 };
+        for ((name, reference), limits) in expected.names.iter().zip(expected.outputs).zip(limits) {
+            let Some((_, actual)) = outputs.iter().find(|(n, _)| n == name) else { continue };
+            let size = root_mean_square(&reference.tensor);
+            let is_defined = |i: usize| !reference.is_open && reference.undefined.binary_search(&i).is_err();
+            let is_told = |i: usize| is_defined(i) && limits.among_all(i) < size;
+            afar.elements += actual.len();
+            if actual.dtype().is_float() && actual.len() == reference.tensor.len() {
+                afar.told += (0..actual.len()).filter(|&i| is_told(i)).count();
+                afar.doubts.extend(doubt(name, reference, actual, limits, &is_told));
+            }
+        }
+        afar
+    }
+}
+
+/// Of the elements that are finite numbers; NaN where there are none.
+pub fn root_mean_square(tensor: &Tensor) -> f64 {
+    let values = if tensor.dtype().is_float() {
+        tensor.to_f64s()
+    } else {
+        tensor.to_i128s().into_iter().map(|z| z as f64).collect()
+    };
+    let finite: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+    (finite.iter().map(|value| value * value).sum::<f64>() / finite.len() as f64).sqrt()
+}
+
+impl std::fmt::Display for Afar {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { doubts, told, elements } = self;
+        match doubts.first() {
+            Some(doubt) => write!(f, "{doubt}"),
+            None if *told == 0 => f.write_str("every element is undecidable"),
+            None => write!(
+                f,
+                "every element is undecidable; of {elements}, {told} are within the limits of good implementations, which are below \
+                 their values"
+            ),
+        }
+    }
+}
+
+/// What is suspect in one output, of the elements that can be.
+fn doubt(
+    name: &str,
+    reference: &Bounded,
+    actual: &Tensor,
+    limits: &Limits,
+    can_be: &dyn Fn(usize) -> bool,
+) -> Option<Doubt> {
     if reference.is_open || !actual.dtype().is_float() {
         return None;
     }
     let mut worst: Option<(f64, Doubt)> = None;
     let mut suspects = 0;
     for (index, (expected, got)) in reference.tensor.to_f64s().into_iter().zip(actual.to_f64s()).enumerate() {
-        let (bound, limit, distance) = (reference.error_at(index), limits.at(index), (got - expected).abs());
+        let (bound, limit, distance) =
+            (reference.error_at(index), limits.among_all(index), (got - expected).abs());
         // False for NaN.
-        let is_suspect = bound < f64::INFINITY && bound > 0.0 && distance > limit;
+        let is_suspect = can_be(index) && distance > limit;
         if !is_suspect {
             continue;
         }
@@ -99,4 +164,49 @@ fn doubt(name: &str, reference: &Bounded, actual: &Tensor, limits: &Limits) -> O
         }
     }
     worst.map(|(_, worst)| Doubt { suspects, ..worst })
+}
+
+#[cfg(test)]
+mod tests {
+    use interp::{Accumulators, Profile, Taps, Tier, evaluate, limits};
+    use ir::{DType, Stream, Type, Value};
+    use ops::linear::MatMul;
+    use ops::{Graph, Model};
+    use rand::RngExt;
+
+    use super::*;
+
+    /// What is said of an answer that is off by a share of itself. A vector goes through 100 layers of random weights that leave it about
+    /// as long as it is; its bound is wider after each, and infinite in the end.
+    fn said(share: f64) -> Afar {
+        let mut rng = Stream::new(7).rng();
+        let mut graph = Graph::new();
+        let weight = move |_| rng.random_range(-0.433..0.433);
+        let layer = graph.constant(Tensor::from_f64_fn(&Type::new(DType::F32, [16, 16]), weight));
+        let mut last = graph.variable("x", Type::new(DType::F32, [1, 16]));
+        for _ in 0..100 {
+            last = Value::new(graph.operator(MatMul.into(), &[Some(last), Some(layer)]).expect("it fits"), 0);
+        }
+        graph.output("y", last);
+        let model = Model::new(21, graph);
+        let x = [Tensor::from_f64_fn(&Type::new(DType::F32, [1, 16]), |i| 0.3 + 0.1 * i as f64)];
+        let outputs = evaluate(&model, &x, &Profile::DECLARED, Taps::Outputs).expect("a reference").outputs;
+        let tier = Tier::new(&Profile::DECLARED, Accumulators::default());
+        let limits = limits(&model, &x, &tier).expect("limits");
+        let got =
+            Tensor::from_f64_fn(&outputs[0].tensor.ty(), |i| outputs[0].tensor.to_f64s()[i] * (1.0 + share));
+        let names = ["y".to_owned()];
+        let expected = Expected { names: &names, outputs: &outputs, profile: &Profile::DECLARED };
+        assert_eq!(outputs[0].undecidable(), 16, "{:?}", outputs[0].error);
+        Afar::of(&[("y".to_owned(), got)], &expected, &limits)
+    }
+
+    #[test]
+    fn what_is_undecidable_is_suspect_where_good_implementations_are_nearer() {
+        let near = said(0.0);
+        assert_eq!((near.doubts.len(), near.told, near.elements), (0, 16, 16), "{near}");
+        let far = said(0.5);
+        assert_eq!(far.doubts.len(), 1, "{far}");
+        assert!(far.doubts[0].suspects > 10, "{far}");
+    }
 }

@@ -176,7 +176,7 @@ impl<'a> Suspect<'a> {
 
     /// How far good implementations of a target's kind are from the model's outputs; none where the reference cannot evaluate it.
     /// Levels of one engine are of one kind.
-    pub(crate) fn limits(&self, target: &Target) -> Rc<[Limits]> {
+    pub fn limits(&self, target: &Target) -> Rc<[Limits]> {
         let mut known = self.limits.borrow_mut();
         if let Some((tier, limits)) = &*known
             && Arc::ptr_eq(tier, &target.tier)

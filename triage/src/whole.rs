@@ -6,8 +6,8 @@
 use std::time::Instant;
 
 use interp::{Bounded, Taps};
-use ir::Tensor;
-use oracles::{Assessment, Verdict};
+use oracles::doubt::root_mean_square;
+use oracles::{Assessment, Verdict, Why};
 use serde::Serialize;
 use worker::{Outcome, WorkerError};
 
@@ -39,7 +39,7 @@ pub struct Whole {
 pub enum Answer {
     /// It is within its bounds, and as near as good implementations are.
     Right,
-    /// It is within its bounds, and further off than good implementations are.
+    /// It is within its bounds, which may be infinite, and further off than good implementations are.
     Suspect,
     /// It is wrong.
     Wrong,
@@ -98,17 +98,6 @@ impl Reach {
     }
 }
 
-/// Of the elements that are finite numbers.
-fn root_mean_square(tensor: &Tensor) -> f64 {
-    let values = if tensor.dtype().is_float() {
-        tensor.to_f64s()
-    } else {
-        tensor.to_i128s().into_iter().map(|z| z as f64).collect()
-    };
-    let finite: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
-    (finite.iter().map(|value| value * value).sum::<f64>() / finite.len() as f64).sqrt()
-}
-
 impl Subject {
     /// What a target makes of the model as it is written.
     pub fn whole_on(&self, target: &Target) -> Result<Whole, WorkerError> {
@@ -163,6 +152,13 @@ fn answer(trial: &Trial, target: &Target, outcome: &Outcome, assessment: &Assess
     }
     match &assessment.verdict {
         Verdict::Bug(finding) => (Answer::Wrong, finding.detail.clone()),
+        Verdict::Incomparable(Why::Undecidable) => {
+            let Outcome::Outputs(outputs) = outcome else {
+                return (Answer::Open, Why::Undecidable.to_string());
+            };
+            let afar = trial.afar(target, outputs);
+            (if afar.doubts.is_empty() { Answer::Open } else { Answer::Suspect }, afar.to_string())
+        }
         Verdict::Incomparable(why) => (Answer::Open, why.to_string()),
         Verdict::Pass => match trial.doubts(target, outcome, assessment).first() {
             Some(doubt) => (Answer::Suspect, doubt.to_string()),
@@ -173,7 +169,7 @@ fn answer(trial: &Trial, target: &Target, outcome: &Outcome, assessment: &Assess
 
 #[cfg(test)]
 mod tests {
-    use ir::{DType, Type};
+    use ir::{DType, Tensor, Type};
 
     use super::*;
 

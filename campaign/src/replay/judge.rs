@@ -12,7 +12,7 @@ use onnx::import::{Imported, Options, specialise};
 use onnx::program::Program;
 use onnx::proto::decode_shared;
 use ops::Model;
-use oracles::{Expected, Symptom, Verdict, Why, assess, judge};
+use oracles::{Afar, Expected, Symptom, Verdict, Why, assess, judge};
 use worker::{Outcome, Run, WorkerError};
 
 use super::result::{Judgement, Result};
@@ -109,9 +109,20 @@ impl Reference {
         let expected = self.expected(target, &names);
         let judged = self.allowed(target, outcome, &expected).and_then(|judged| match judged {
             Verdict::Pass => self.passed(target, outcome, &expected),
+            Verdict::Incomparable(Why::Undecidable) => Ok(self.undecidable(target, outcome, &expected)),
             Verdict::Bug(_) | Verdict::Incomparable(_) => Ok(verdict(&judged)),
         });
         judged.unwrap_or_else(|e| Judgement::new(Result::Crash, e.to_string()))
+    }
+
+    /// The judgement of an answer of which no element is decidable.
+    fn undecidable(&self, target: &Target, outcome: &Outcome, expected: &Expected<'_>) -> Judgement {
+        let Outcome::Outputs(outputs) = outcome else {
+            return verdict(&Verdict::Incomparable(Why::Undecidable));
+        };
+        let afar = Afar::of(outputs, expected, &self.suspect(target).limits(target));
+        let result = if afar.doubts.is_empty() { Result::Undecidable } else { Result::Suspect };
+        Judgement::new(result, afar.to_string())
     }
 
     /// The judgement of an answer that is right, and may be suspect.

@@ -4,12 +4,15 @@ use ir::execute::Keep;
 use ir::{DType, Tensor};
 use ops::{Data, Model};
 
-use super::{Spread, Tier};
+use super::{DEVIATIONS, Spread, Tier};
 use crate::evaluate::{by_variable, is_sure, load, open};
 use crate::walk::{Error, System, check, walk};
 
 /// What rounds to the same number but for the last digit is never suspect: so many ULP are granted at least.
 const LEAST_ULPS: f64 = 2.0;
+
+/// So many elements have one beyond [`DEVIATIONS`] deviations once in 250 tensors.
+const FEW: f64 = 64.0;
 
 /// How far good implementations are from the elements of one output.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,6 +23,14 @@ impl Limits {
     /// the bound allows.
     pub fn at(&self, i: usize) -> f64 {
         self.0.get(i).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// How far they are from that element, where all elements are looked at and the furthest is told. Of many some are unlucky:
+    /// one in 16,000 is beyond four deviations, a dozen in a picture of ResNet. So the limit grows with the number of
+    /// elements, as the tail of a normal distribution falls: of a tensor of any size no more are beyond than of [`FEW`].
+    pub fn among_all(&self, i: usize) -> f64 {
+        let more = (self.0.len() as f64 / FEW).max(1.0);
+        self.at(i) * (1.0 + 2.0 * more.ln() / DEVIATIONS.powi(2)).sqrt()
     }
 
     /// Whether an element may be beyond its limit that is so many ULP away from the reference's.
