@@ -65,26 +65,49 @@ pub fn affordable(model: &Model) -> Result<Spent, String> {
     Ok(all)
 }
 
-/// Whether the reference may evaluate a valid model once for a user who brings it: what is in proportion to its weights, in half the memory
-/// that the machine has.
+/// Whether the reference may evaluate a valid model once for a user who brings it.
 pub fn bearable(model: &Model, taps: Taps) -> Result<(), String> {
-    bearable_in(model, taps, memory::available() / 2)
+    Means::of(model).bear(model, taps)
 }
 
-fn bearable_in(model: &Model, taps: Taps, bytes: u64) -> Result<(), String> {
-    let spent = Spent::on(model);
-    let brought = constants(model);
-    let most = MAX_FLOPS.saturating_add(FLOPS_BY_CONSTANT.saturating_mul(brought)).min(MOST_FLOPS);
-    within("scalar operations", spent.flops, most)?;
-    let most = match taps {
-        Taps::All => spent.elements,
-        Taps::Outputs => {
-            let graph = inline(model).ok_or("its functions call each other too often to be written out")?;
-            most_in_use(&graph, &elements)
+/// What the reference may take for a model that a user brings, and for parts of it: what is in proportion to its weights, in half the
+/// memory that the machine has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Means {
+    /// Scalar operations.
+    flops: u64,
+    /// Elements that are in use at one time.
+    elements: u64,
+}
+
+impl Means {
+    /// For a valid model.
+    pub fn of(model: &Model) -> Self {
+        Self::with(constants(model), memory::available() / 2)
+    }
+
+    fn with(brought: u64, bytes: u64) -> Self {
+        let elements = MAX_ELEMENTS.saturating_add(ELEMENTS_BY_CONSTANT.saturating_mul(brought));
+        Self {
+            flops: MAX_FLOPS.saturating_add(FLOPS_BY_CONSTANT.saturating_mul(brought)).min(MOST_FLOPS),
+            elements: elements.min(bytes / BYTES_PER_ELEMENT),
         }
-    };
-    let room = MAX_ELEMENTS.saturating_add(ELEMENTS_BY_CONSTANT.saturating_mul(brought));
-    within("tensor elements at one time", most, room.min(bytes / BYTES_PER_ELEMENT))
+    }
+
+    /// Whether they are enough for a model.
+    pub fn bear(self, model: &Model, taps: Taps) -> Result<(), String> {
+        let spent = Spent::on(model);
+        within("scalar operations", spent.flops, self.flops)?;
+        let most = match taps {
+            Taps::All => spent.elements,
+            Taps::Outputs => {
+                let graph =
+                    inline(model).ok_or("its functions call each other too often to be written out")?;
+                most_in_use(&graph, &elements)
+            }
+        };
+        within("tensor elements at one time", most, self.elements)
+    }
 }
 
 /// How many elements the constants of a model have.
@@ -183,7 +206,8 @@ mod tests {
             let node = graph.operator(Unary(UnaryFn::Neg).into(), &[Some(x)]).expect("it fits");
             graph.output("y", Value::new(node, 0));
             graph.output("w", w);
-            bearable_in(&Model::new(21, graph), Taps::Outputs, u64::MAX)
+            let model = Model::new(21, graph);
+            Means::with(constants(&model), u64::MAX).bear(&model, Taps::Outputs)
         };
         let why = beside(1).unwrap_err();
         assert!(why.contains("35651585 tensor elements at one time of at most 33554436"), "{why}");
@@ -199,10 +223,11 @@ mod tests {
         text += "  return \"y\" = %10\n}\n";
         let model: Model = text.parse().expect("a model");
         assert!(affordable(&model).unwrap_err().contains("46137344 tensor elements of at most 33554432"));
+        let bear = |taps, bytes| Means::with(0, bytes).bear(&model, taps);
         let two = BYTES_PER_ELEMENT << 23;
-        assert_eq!(bearable_in(&model, Taps::Outputs, two), Ok(()), "one operator's operand and result");
-        let why = bearable_in(&model, Taps::Outputs, two - 1).unwrap_err();
+        assert_eq!(bear(Taps::Outputs, two), Ok(()), "one operator's operand and result");
+        let why = bear(Taps::Outputs, two - 1).unwrap_err();
         assert!(why.contains("8388608 tensor elements at one time of at most 8388607"), "{why}");
-        assert!(bearable_in(&model, Taps::All, u64::MAX).is_err(), "all of them at one time");
+        assert!(bear(Taps::All, u64::MAX).is_err(), "all of them at one time");
     }
 }

@@ -23,6 +23,10 @@ pub trait System {
     fn narrow(&self, _arith: &Self::A, _data: &Data<Self::A>) -> Option<Data<Self::A>> {
         None
     }
+    /// What an operator means.
+    fn eval(&self, op: &Op, call: &Call<'_, Self::A>) -> Vec<Data<Self::A>> {
+        op.eval(call)
+    }
     /// What storing an output does to its elements.
     fn store(&self, arith: &Self::A, data: &mut Data<Self::A>, dtype: DType);
     /// Whether every element is one that no conforming implementation may have otherwise.
@@ -186,7 +190,7 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
         let inputs: Each<Option<&Data<S::A>>> =
             operands.zip(&narrowed).map(|(data, narrow)| narrow.as_ref().or(data)).collect();
         let call = Call { arith: &arith, inputs: &inputs, types: &types, outputs };
-        let mut results = op.eval(&call);
+        let mut results = self.system.eval(op, &call);
         for (data, ty) in results.iter_mut().zip(outputs) {
             self.system.store(&arith, data, ty.dtype);
             if is_open {

@@ -13,6 +13,7 @@ use ndarray::{ArrayD, ArrayView2, IxDyn};
 
 use crate::arith::{self, Arith, Class, Comparison, Fun, Step};
 use crate::data::{Call, Data};
+use crate::list::Op;
 use crate::matrix;
 use crate::operator::Operator;
 
@@ -327,28 +328,45 @@ pub fn settle(data: &mut Data<Plain>, dtype: DType) {
     }
 }
 
+/// What an operator means in plain numbers. It is compiled here, once: every crate that asks an [`Op`] itself compiles all operators anew.
+pub fn eval(op: &Op, call: &Call<'_, Plain>) -> Vec<Data<Plain>> {
+    op.eval(call)
+}
+
 /// The value of one operator on tensors whose types its rule accepts, and which give outputs of these types.
-pub fn evaluate(op: &impl Operator, operands: &[Option<&Tensor>], outputs: &[Type]) -> Vec<Tensor> {
+pub fn evaluate(op: &Op, operands: &[Option<&Tensor>], outputs: &[Type]) -> Vec<Tensor> {
+    evaluate_by(&|call| eval(op, call), operands, outputs)
+}
+
+/// The value of one operator that [reads](crate::operator::Reads) types alone, on operands of these types.
+pub fn of_types(op: &Op, types: &[Option<&Type>], outputs: &[Type]) -> Vec<Tensor> {
+    run(&|call| eval(op, call), types, &vec![None; types.len()], outputs)
+}
+
+/// A meaning in plain numbers.
+pub(crate) type Meaning<'m> = &'m dyn Fn(&Call<'_, Plain>) -> Vec<Data<Plain>>;
+
+/// What a meaning gives on tensors.
+pub(crate) fn evaluate_by(
+    meaning: Meaning<'_>,
+    operands: &[Option<&Tensor>],
+    outputs: &[Type],
+) -> Vec<Tensor> {
     let types: Vec<Option<Type>> = operands.iter().map(|t| t.map(Tensor::ty)).collect();
     let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
     let data: Vec<Option<Data<Plain>>> = operands.iter().map(|t| t.map(load)).collect();
     let inputs: Vec<Option<&Data<Plain>>> = data.iter().map(Option::as_ref).collect();
-    run(op, &types, &inputs, outputs)
-}
-
-/// The value of one operator that [reads](crate::operator::Reads) types alone, on operands of these types.
-pub fn of_types(op: &impl Operator, types: &[Option<&Type>], outputs: &[Type]) -> Vec<Tensor> {
-    run(op, types, &vec![None; types.len()], outputs)
+    run(meaning, &types, &inputs, outputs)
 }
 
 fn run(
-    op: &impl Operator,
+    meaning: Meaning<'_>,
     types: &[Option<&Type>],
     inputs: &[Option<&Data<Plain>>],
     outputs: &[Type],
 ) -> Vec<Tensor> {
     let arith = Plain { dtype: working_dtype(types, outputs) };
-    let results = op.eval(&Call { arith: &arith, inputs, types, outputs });
+    let results = meaning(&Call { arith: &arith, inputs, types, outputs });
     debug_assert_eq!(results.len(), outputs.len(), "the meaning has as many outputs as the type rule");
     let store = |(data, ty): (&Data<Plain>, &Type)| {
         debug_assert_eq!(data.shape(), ty.extents(), "the meaning has the shape that the type rule has");

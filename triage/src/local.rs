@@ -26,6 +26,7 @@ use crate::invent::{Given, Invented, NoInputs, invent_any};
 use crate::stored;
 use crate::tapped::{self, Parts, Tapped};
 use harness::isolate::{Isolated, Trial, isolate_on};
+use harness::reference::Means;
 use harness::target::Target;
 use harness::{case, reference};
 use interp::{Comparison, Taps};
@@ -263,7 +264,11 @@ pub fn local(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option
 }
 
 /// The values of a graph, as a target has them.
-struct Told(BTreeMap<Value, Tensor>);
+struct Told {
+    values: BTreeMap<Value, Tensor>,
+    /// What the reference may take for each operator.
+    means: Means,
+}
 
 impl Told {
     fn by(target: &Target, flat: &Model, inputs: &[Tensor]) -> Result<Self, WorkerError> {
@@ -277,7 +282,7 @@ impl Told {
                 Tapped::TooMuch => break,
             }
         }
-        Ok(Self(values))
+        Ok(Self { values, means: Means::of(flat) })
     }
 
     /// How the result of an operator stands.
@@ -295,17 +300,18 @@ impl Told {
         let untold = |why: &str| Found::without(Standing::Untold, why);
         let ports = 0..flat.graph.node(id).outputs.len();
         let results: Option<Vec<(String, Tensor)>> = ports
-            .map(|port| Some((format!("y{port}"), self.0.get(&Value::new(id, port))?.clone())))
+            .map(|port| Some((format!("y{port}"), self.values.get(&Value::new(id, port))?.clone())))
             .collect();
         let Some(results) = results else { return untold("its result is not told") };
-        let Some((model, inputs)) = isolate_on(flat, id, &|operand| self.0.get(&operand).cloned()) else {
+        let Some((model, inputs)) = isolate_on(flat, id, &|operand| self.values.get(&operand).cloned())
+        else {
             return untold("its operands are not told");
         };
         let declared = model.graph.variables().map(|(_, _, ty)| ty);
         if !declared.eq(inputs.iter().map(Tensor::ty).collect::<Vec<_>>().iter()) {
             return untold("an operand is not of the type that the model has there");
         }
-        if let Err(why) = reference::bearable(&model, Taps::Outputs) {
+        if let Err(why) = self.means.bear(&model, Taps::Outputs) {
             return Found::without(Standing::Dear, &why);
         }
         let Some(trial) = Trial::of(model, inputs, target.profile) else {
@@ -319,7 +325,7 @@ impl Told {
         let outputs = flat.graph.outputs.iter().map(|output| output.value).collect::<Vec<_>>();
         let Tapped::Ran(outcome) = tapped::run(target, flat, inputs, &outputs)? else { return Ok(false) };
         let is_other =
-            |(value, tensor): (Value, Tensor)| self.0.get(&value).is_some_and(|told| *told != tensor);
+            |(value, tensor): (Value, Tensor)| self.values.get(&value).is_some_and(|told| *told != tensor);
         Ok(among(outputs, outcome).any(is_other))
     }
 }

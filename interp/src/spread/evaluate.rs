@@ -27,7 +27,7 @@ impl Limits {
 
     /// How far they are from that element, where all elements are looked at and the furthest is told. Of many some are unlucky:
     /// one in 16,000 is beyond four deviations, a dozen in a picture of ResNet. So the limit grows with the number of
-    /// elements, as the tail of a normal distribution falls: of a tensor of any size no more are beyond than of [`FEW`].
+    /// elements, as the tail of a normal distribution falls: of a tensor of any size no more are beyond than of 64.
     pub fn among_all(&self, i: usize) -> f64 {
         let more = (self.0.len() as f64 / FEW).max(1.0);
         self.at(i) * (1.0 + 2.0 * more.ln() / DEVIATIONS.powi(2)).sqrt()
