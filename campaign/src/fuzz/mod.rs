@@ -98,6 +98,7 @@ pub fn fuzz(
             let sender = sender.clone();
             let (queue, schedule, narrowed) = (&queue, &schedule, &narrowed);
             scope.spawn(move || {
+                let _closing = queue.closing();
                 while let Some(number) = queue.next() {
                     let index = plan.shard.case(number);
                     let mut turn = schedule.turn(number, plan.maker.stream(index));

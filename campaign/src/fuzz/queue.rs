@@ -25,6 +25,17 @@ pub(super) struct Queue<'p> {
     moved: Condvar,
 }
 
+/// See [`Queue::closing`].
+pub(super) struct Closing<'q, 'p>(&'q Queue<'p>);
+
+impl Drop for Closing<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.close();
+        }
+    }
+}
+
 struct State {
     next: u64,
     /// The cases below are counted.
@@ -64,6 +75,11 @@ impl<'p> Queue<'p> {
     /// Deals no more.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
+    }
+
+    /// Closes the queue if the thread panics that holds this: others would wait for its case forever.
+    pub(super) fn closing(&self) -> Closing<'_, 'p> {
+        Closing(self)
     }
 
     /// The campaign's time, that of earlier sessions included.

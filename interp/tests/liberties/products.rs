@@ -57,6 +57,20 @@ fn three_operands_may_be_multiplied_from_either_end() {
     assert!(accepts(&all, &[3.5]) && !accepts(&all, &[3.75]));
 }
 
+#[test]
+fn sums_of_no_terms_are_read_both_ways_too() {
+    let none = |shape: &[i64]| tensor(DType::F32, shape, &[]);
+    let x = |values: &[f64]| tensor(DType::F32, &[values.len() as i64], values);
+    let finite = reference(einsum("k,i->k"), &[x(&[2.0, 3.0]), none(&[0])]);
+    assert!(accepts(&finite, &[0.0, 0.0]) && !accepts(&finite, &[0.0, 1.0]));
+    let infinite = reference(einsum("k,i->k"), &[x(&[f64::INFINITY]), none(&[0])]);
+    assert!(accepts(&infinite, &[0.0]) && accepts(&infinite, &[f64::NAN]), "nothing, or ∞·0");
+    let three = reference(einsum("ij,j,k->"), &[none(&[2, 0]), none(&[0]), x(&[1.0, 2.0, 3.0])]);
+    assert!(accepts(&three, &[0.0]) && !accepts(&three, &[6.0]));
+    let beside = reference(einsum("ij,k->j"), &[tensor(DType::F32, &[2, 2], &[1.0; 4]), none(&[0])]);
+    assert!(accepts(&beside, &[0.0, 0.0]));
+}
+
 type Square<const N: usize> = [[f32; N]; N];
 
 /// Winograd's F(2×2, 3×3) in f32, step by step.

@@ -184,6 +184,8 @@ struct Operand<T> {
     outer: Vec<usize>,
     /// Where the terms of a sum have their elements.
     terms: Vec<usize>,
+    /// Where these are, each once: by the axes that are summed and that the operand has.
+    own: Vec<usize>,
 }
 
 impl<T: Copy> Operand<T> {
@@ -200,29 +202,43 @@ impl<T: Copy> Operand<T> {
         let inner = strides.split_off(walk.kept);
         let sizes: Vec<usize> = walk.axes[walk.kept..].iter().map(|&(_, size)| size).collect();
         let terms = lanes::build(&sizes, |at| offset(at, &inner)).into_raw_vec_and_offset().0;
-        Self { elements: x.iter().copied().collect(), outer: strides, terms }
+        let lengths = own_lengths(axes, x.shape(), walk);
+        let own = lanes::build(&lengths, |at| offset(at, &inner)).into_raw_vec_and_offset().0;
+        Self { elements: x.iter().copied().collect(), outer: strides, terms, own }
     }
+}
+
+/// The sizes that the axes which are summed have in an operand: 1 where it repeats along them.
+fn own_lengths(axes: &[Axis], shape: &[usize], walk: &Walk) -> Vec<usize> {
+    let has = |wanted: Axis| axes.iter().zip(shape).any(|(&axis, &size)| axis == wanted && size != 1);
+    walk.axes[walk.kept..].iter().map(|&(axis, size)| if has(axis) { size } else { 1 }).collect()
 }
 
 fn offset(at: &[usize], strides: &[usize]) -> usize {
     at.iter().zip(strides).map(|(i, stride)| i * stride).sum()
 }
 
-/// The result: a function of the elements of each operand that the terms of a sum have.
+/// The elements of each operand, as often as terms have them or once.
+type Factors<'f, T> = &'f dyn Fn() -> Vec<Vec<T>>;
+
+/// The result: a function of the elements of each operand that the terms of a sum have, and of each of these once.
 fn summed<T: Copy, U>(
     walk: &Walk,
     operands: &[&ArrayD<T>],
-    mut sum: impl FnMut(&[Vec<T>]) -> U,
+    mut sum: impl FnMut(&[Vec<T>], Factors<'_, T>) -> U,
 ) -> ArrayD<U> {
     let operands: Vec<Operand<T>> =
         operands.iter().zip(&walk.operands).map(|(x, axes)| Operand::new(x, axes, walk)).collect();
     let shape: Vec<usize> = walk.axes[..walk.kept].iter().map(|&(_, size)| size).collect();
     lanes::build(&shape, |at| {
-        let factors = |operand: &Operand<T>| {
-            let start = offset(at, &operand.outer);
-            operand.terms.iter().map(|term| operand.elements[start + term]).collect()
+        let those = |of: fn(&Operand<T>) -> &[usize]| -> Vec<Vec<T>> {
+            let factors = |operand: &Operand<T>| {
+                let start = offset(at, &operand.outer);
+                of(operand).iter().map(|term| operand.elements[start + term]).collect()
+            };
+            operands.iter().map(factors).collect()
         };
-        sum(&operands.iter().map(factors).collect::<Vec<_>>())
+        sum(&those(|operand| &operand.terms), &|| those(|operand| &operand.own))
     })
 }
 
@@ -252,7 +268,7 @@ impl Operator for Einsum {
         vec![if c.is_real() {
             let operands: Vec<_> = (0..types.len()).map(|i| c.real(i)).collect();
             let early = Early::of(&walk, &types);
-            Data::Real(summed(&walk, &operands, |factors| {
+            Data::Real(summed(&walk, &operands, |factors, own| {
                 let of_products = match factors {
                     [x] => a.sum(x.iter().copied()),
                     [x, y] => a.dot(x.iter().copied().zip(y.iter().copied())),
@@ -260,12 +276,12 @@ impl Operator for Einsum {
                 };
                 match &early {
                     None => of_products,
-                    Some(early) => a.either(of_products, || early.sum(a, factors)),
+                    Some(early) => a.either(of_products, || early.sum(a, own())),
                 }
             }))
         } else {
             let operands: Vec<_> = (0..types.len()).map(|i| c.int(i)).collect();
-            Data::Int(summed(&walk, &operands, |factors| {
+            Data::Int(summed(&walk, &operands, |factors, _| {
                 let times = |x, y| a.exact([x, y], |[x, y]| Some(plain::times(x, y)));
                 let plus = |x, y| a.exact([x, y], |[x, y]| Some(plain::plus(x, y)));
                 let term = |term: usize| factors.iter().map(|x| x[term]).fold(a.int(1), times);

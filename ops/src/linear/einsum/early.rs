@@ -6,48 +6,35 @@
 use ir::Type;
 use ndarray::{ArrayD, Slice};
 
-use super::{Axis, Walk};
+use super::{Axis, Walk, own_lengths};
 use crate::arith::Arith;
 use crate::lanes;
 
-/// Which of the axes that are summed an operand has.
+/// The sizes that the axes which are summed have in each operand: 1 in those that repeat along them.
 pub(super) struct Early {
-    sizes: Vec<usize>,
-    has: Vec<Vec<bool>>,
+    lengths: Vec<Vec<usize>>,
 }
 
 impl Early {
     /// `None` where every operand has all: then there is nothing to sum before the products.
     pub(super) fn of(walk: &Walk, types: &[&Type]) -> Option<Self> {
-        let summed = &walk.axes[walk.kept..];
-        let has = |(axes, ty): (&Vec<Axis>, &&Type)| -> Vec<bool> {
-            let is_long = |&(wanted, _): &(Axis, usize)| {
-                axes.iter().zip(&ty.shape).any(|(&axis, &size)| axis == wanted && size != 1)
-            };
-            summed.iter().map(is_long).collect()
-        };
-        let has: Vec<Vec<bool>> = walk.operands.iter().zip(types).map(has).collect();
-        let is_long = |axis: &usize| summed[*axis].1 != 1;
-        let is_lacking = |axis: usize| has.iter().any(|has| !has[axis]);
-        let is_early = has.len() > 1 && (0..summed.len()).filter(is_long).any(is_lacking);
-        is_early.then(|| Self { sizes: summed.iter().map(|&(_, size)| size).collect(), has })
+        let of_operand = |(axes, ty): (&Vec<Axis>, &&Type)| own_lengths(axes, &ty.extents(), walk);
+        let lengths: Vec<Vec<usize>> = walk.operands.iter().zip(types).map(of_operand).collect();
+        let all = || walk.axes[walk.kept..].iter().map(|&(_, size)| size);
+        let is_lacking = lengths.iter().any(|lengths| !lengths.iter().copied().eq(all()));
+        (lengths.len() > 1 && is_lacking).then_some(Self { lengths })
     }
 
-    /// The sum for an element of the result, from the elements of each operand that its terms have. The first operand is multiplied by the
+    /// The sum for an element of the result, from the elements that each operand has for it. The first operand is multiplied by the
     /// next, and so on; or from the last one back. An axis is summed as soon as no operand is left that has it.
-    pub(super) fn sum<A: Arith>(&self, a: &A, terms: &[Vec<A::R>]) -> A::R {
-        let operands: Vec<ArrayD<A::R>> =
-            terms.iter().zip(&self.has).map(|(terms, has)| self.operand(terms, has)).collect();
+    pub(super) fn sum<A: Arith>(&self, a: &A, elements: Vec<Vec<A::R>>) -> A::R {
+        let operands: Vec<ArrayD<A::R>> = elements
+            .into_iter()
+            .zip(&self.lengths)
+            .map(|(items, shape)| lanes::array(shape, items))
+            .collect();
         let forth = in_turn(a, operands.iter());
         if operands.len() == 2 { forth } else { a.either(forth, || in_turn(a, operands.iter().rev())) }
-    }
-
-    /// The elements of an operand by all axes that are summed, each once: an axis that it does not have has one place.
-    fn operand<T: Copy>(&self, terms: &[T], has: &[bool]) -> ArrayD<T> {
-        let shape: Vec<usize> =
-            self.sizes.iter().zip(has).map(|(&size, &has)| if has { size } else { 1 }).collect();
-        let index = |at: &[usize]| at.iter().zip(&self.sizes).fold(0, |index, (at, size)| index * size + at);
-        lanes::build(&shape, |at| terms[index(at)])
     }
 }
 
