@@ -97,3 +97,42 @@ impl<'p> Queue<'p> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use graphgen::Settings;
+    use harness::Maker;
+    use harness::invalid::schedule::Levels;
+    use triage::known::Known;
+    use triage::oracle::Oracles;
+
+    use super::*;
+    use crate::Shard;
+
+    #[test]
+    fn a_thread_that_panics_leaves_nobody_waiting_for_its_case() {
+        let plan = Plan {
+            levels: Levels::default(),
+            maker: Maker::new(7, Settings::default()),
+            targets: Vec::new(),
+            oracles: Oracles::default(),
+            jobs: 2,
+            cases: None,
+            time: None,
+            shard: Shard::WHOLE,
+            max_disk: None,
+            saved_per_signature: 1,
+            known: Known::default(),
+        };
+        let stop = AtomicBool::new(false);
+        let queue = Queue::new(&plan, &stop, 0, 0.0);
+        let panicked = std::thread::scope(|scope| {
+            let planted = || {
+                let _closing = queue.closing();
+                assert_eq!(queue.next(), None, "as planted");
+            };
+            scope.spawn(planted).join().is_err()
+        });
+        assert!(panicked && queue.next().is_none());
+    }
+}
