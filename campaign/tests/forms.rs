@@ -383,6 +383,19 @@ fn a_fault_in_what_is_said_in_other_words_is_blamed_on_these() {
     }
 }
 
+/// The flat model of several operators is right, and the same operator is wrong alone and beside a computed shape: that is no fault of the form.
+#[test]
+fn an_operator_that_alone_shows_the_very_same_is_blamed_before_a_form() {
+    fn wrong(program: &Program) -> Option<Program> {
+        let is_alone = program.main.body.nodes.len() == 1;
+        (is_alone || !program.open_parameters().is_empty()).then(|| negated(program))
+    }
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [1, 6]), |i| i as f64 + 1.0);
+    let (reduced, operators, _) = reduced(wrong, WORDS, &[("x", x.into())]);
+    assert!(reduced.signature.contains("| Abs f32 "), "{}", reduced.signature);
+    assert_eq!(operators, ["Abs"]);
+}
+
 /// A scan over the columns of x, backwards, with a sum that goes around and pieces that pile up as columns.
 const COLUMNS: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
 columns (float[2, 3] x, float[2] begin) => (sum, all) {
