@@ -51,8 +51,8 @@ pub const MAX_ELEMENTS: u64 = 1 << 25;
 const MOST_FLOPS: u64 = 1 << 38;
 
 /// How many operations a model may take beyond [`MAX_FLOPS`], and elements beyond [`MAX_ELEMENTS`], for each element of a constant that it
-/// brings. What people have trained has weights in proportion to what it computes (ResNet-50 takes 330 operations for each,
-/// BERT-base 1,000 on 512 tokens, EfficientNet-B7 1,100); a model of a few bytes that asks for as much is a mistake, or malice.
+/// brings. What people have trained has weights in proportion to what it computes (ResNet-50 at 224×224 takes some 330 operations
+/// for each); a model of a few bytes that asks for as much is a mistake, or malice.
 const FLOPS_BY_CONSTANT: u64 = 1 << 12;
 const ELEMENTS_BY_CONSTANT: u64 = 4;
 

@@ -12,7 +12,7 @@ use crate::checked_in::root;
 pub(crate) enum Build {
     /// To be run for long.
     Release,
-    /// As for tests, which have often built it already.
+    /// To be run briefly: in the profile of tests, though what all packages share is built with fewer features than for these.
     Test,
 }
 

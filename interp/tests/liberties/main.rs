@@ -39,6 +39,12 @@ fn accepts(evaluation: &Evaluation, elements: &[f64]) -> bool {
     compare(expected, &actual, &Profile::TIGHT).unwrap().passes()
 }
 
+/// A window along one axis, one step at a time.
+fn along_an_axis(pads: [i64; 2]) -> Window {
+    let (strides, dilations) = (vec![1], vec![1]);
+    Window { auto_pad: AutoPad::NotSet, strides, dilations, pads: pads.into(), ceil_mode: false }
+}
+
 #[test]
 fn a_sixth_is_rounded() {
     let hard_swish = reference(Unary(UnaryFn::HardSwish), &[tensor(DType::F64, &[1], &[-2.0])]);
@@ -54,13 +60,7 @@ fn a_sixth_is_rounded() {
 #[test]
 fn a_norm_may_be_made_of_powers() {
     let pool = |p| {
-        let window = Window {
-            auto_pad: AutoPad::NotSet,
-            strides: vec![1],
-            dilations: vec![1],
-            pads: vec![0, 0],
-            ceil_mode: false,
-        };
+        let window = along_an_axis([0, 0]);
         let op = LpPool { pool: Pooling { kernel_shape: vec![2], window }, p };
         reference_by(&Profile::DECLARED, op, &[tensor(DType::F32, &[1, 1, 2], &[3.3, -4.1])])
     };
@@ -131,13 +131,7 @@ fn the_mean_of_a_normalisation_may_be_a_running_one() {
 
 #[test]
 fn padding_may_be_multiplied_or_left_out() {
-    let window = Window {
-        auto_pad: AutoPad::NotSet,
-        strides: vec![1],
-        dilations: vec![1],
-        pads: vec![1, 0],
-        ceil_mode: false,
-    };
+    let window = along_an_axis([1, 0]);
     let conv = |weight| {
         let operands =
             [tensor(DType::F32, &[1, 1, 2], &[3.0, 5.0]), tensor(DType::F32, &[1, 1, 2], &[weight, 1.0])];

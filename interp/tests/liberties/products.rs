@@ -6,10 +6,9 @@ use ops::Op;
 use ops::linear::Einsum;
 use ops::linear::equation::Equation;
 use ops::nn::Conv;
-use ops::nn::window::{AutoPad, Window};
 use rand::RngExt;
 
-use super::{accepts, open, reference, reference_by, tensor};
+use super::{PLAIN, accepts, open, reference, reference_by, tensor};
 
 fn einsum(equation: &str) -> Op {
     Einsum { equation: Equation::parse(equation).unwrap() }.into()
@@ -106,14 +105,7 @@ fn winograd_is_for_those_who_say_so() {
             tensor(DType::F32, &[1, 1, 4, 4], &flat(x.as_flattened())),
             tensor(DType::F32, &[1, 1, 3, 3], &flat(w.as_flattened())),
         );
-        let window = Window {
-            auto_pad: AutoPad::NotSet,
-            strides: vec![],
-            dilations: vec![],
-            pads: vec![],
-            ceil_mode: false,
-        };
-        let conv = Conv { window, group: 1, kernel_shape: None };
+        let conv = Conv { window: PLAIN, group: 1, kernel_shape: None };
         let by = |profile| reference_by(profile, conv.clone(), &[x_tensor.clone(), w_tensor.clone()]);
         let numbers: Vec<f64> = winograd(&x, &w).map(f64::from).to_vec();
         let transforming = by(&Profile::TRANSFORMING);
