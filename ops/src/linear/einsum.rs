@@ -203,7 +203,11 @@ impl<T: Copy> Operand<T> {
         let sizes: Vec<usize> = walk.axes[walk.kept..].iter().map(|&(_, size)| size).collect();
         let terms = lanes::build(&sizes, |at| offset(at, &inner)).into_raw_vec_and_offset().0;
         let lengths = own_lengths(axes, x.shape(), walk);
-        let own = lanes::build(&lengths, |at| offset(at, &inner)).into_raw_vec_and_offset().0;
+        let own = if lengths == sizes {
+            terms.clone()
+        } else {
+            lanes::build(&lengths, |at| offset(at, &inner)).into_raw_vec_and_offset().0
+        };
         Self { elements: x.iter().copied().collect(), outer: strides, terms, own }
     }
 }
