@@ -7,8 +7,9 @@ use ir::execute::{Keep, Values};
 use ir::{DType, NodeId, Operation, Tensor, Type, Value};
 use ndarray::ArrayD;
 use ops::plain::{self, Plain};
-use ops::{Arith, Call, Data, Model, Op};
+use ops::{Call, Data, Model, Op};
 
+use crate::balls::{Balls, Errors};
 use crate::bound::{Ball, Bound, State, Whole};
 use crate::profile::Profile;
 pub use crate::walk::Error;
@@ -97,83 +98,18 @@ const _: () = assert!(size_of::<Whole>() <= size_of::<Ball>());
 pub(crate) struct Values64;
 
 impl System for Values64 {
-    type A = Plain;
-    fn arith(&self, dtype: DType) -> Plain {
-        Plain { dtype }
+    type A = Plain<'static>;
+    fn arith(&self, dtype: DType) -> Plain<'static> {
+        Plain::new(dtype)
     }
-    fn load(&self, tensor: &Tensor) -> Data<Plain> {
+    fn load(&self, tensor: &Tensor) -> Data<Plain<'static>> {
         plain::load(tensor)
     }
-    fn eval(&self, op: &Op, call: &Call<'_, Plain>) -> Vec<Data<Plain>> {
+    fn eval(&self, op: &Op, call: &Call<'_, Plain<'static>>) -> Vec<Data<Plain<'static>>> {
         plain::eval(op, call)
     }
-    fn store(&self, _: &Plain, data: &mut Data<Plain>, dtype: DType) {
+    fn store(&self, _: &Plain<'static>, data: &mut Data<Plain<'static>>, dtype: DType) {
         plain::settle(data, dtype);
-    }
-}
-
-/// Values with bounds under a profile.
-struct Bounds<'p>(&'p Profile);
-
-impl<'p> System for Bounds<'p> {
-    type A = Bound<'p>;
-
-    fn arith(&self, dtype: DType) -> Bound<'p> {
-        Bound::new(self.0, dtype)
-    }
-
-    fn load(&self, tensor: &Tensor) -> Data<Bound<'p>> {
-        load(self.0, tensor)
-    }
-
-    fn narrow(&self, arith: &Bound<'p>, data: &Data<Bound<'p>>) -> Option<Data<Bound<'p>>> {
-        match data {
-            Data::Real(a) => Some(Data::Real(a.mapv(|x| arith.narrowed(x)))),
-            Data::Int(_) => None,
-        }
-    }
-
-    fn store(&self, arith: &Bound<'p>, data: &mut Data<Bound<'p>>, dtype: DType) {
-        match (data, dtype.float()) {
-            (Data::Real(a), Some(format)) => a.mapv_inplace(|x| arith.stored(x, format)),
-            (Data::Int(a), _) => a.mapv_inplace(|z| arith.stored_whole(z, dtype)),
-            (Data::Real(_), None) => {}
-        }
-    }
-
-    fn is_sure(&self, data: &Data<Bound<'p>>) -> bool {
-        is_sure(data)
-    }
-
-    fn open(&self, data: &mut Data<Bound<'p>>) {
-        open(data);
-    }
-}
-
-/// A tensor's elements as balls, under a profile.
-pub(crate) fn load<A: Arith<R = Ball, Z = Whole>>(profile: &Profile, tensor: &Tensor) -> Data<A> {
-    let indeterminate = |v: f64| profile.nonfinite_is_indeterminate && !v.is_finite();
-    match plain::load(tensor) {
-        Data::Real(a) => {
-            Data::Real(a.mapv(|v| if indeterminate(v) { Ball::unknown(v) } else { Ball::exact(v) }))
-        }
-        Data::Int(a) => Data::Int(a.mapv(Whole::sure)),
-    }
-}
-
-/// Whether all elements are exact.
-pub(crate) fn is_sure<A: Arith<R = Ball, Z = Whole>>(data: &Data<A>) -> bool {
-    match data {
-        Data::Real(a) => a.iter().all(|x| x.is_known() && x.error == 0.0),
-        Data::Int(a) => a.iter().all(|z| z.state == State::Sure),
-    }
-}
-
-/// Forgets what is known of elements.
-pub(crate) fn open<A: Arith<R = Ball, Z = Whole>>(data: &mut Data<A>) {
-    match data {
-        Data::Real(a) => a.mapv_inplace(|x| Ball::unknown(x.value)),
-        Data::Int(a) => a.mapv_inplace(|z| Whole::unsure(z.value)),
     }
 }
 
@@ -196,7 +132,7 @@ pub fn evaluate_values<'t>(
     profile: &Profile,
     taps: Taps,
 ) -> Evaluation {
-    let system = Bounds(profile);
+    let system = Errors::Bounds(profile);
     let mut operators: BTreeMap<&'static str, Decided> = BTreeMap::new();
     let keep = if taps == Taps::All { Keep::All } else { Keep::Outputs };
     let values = run(&system, model, given, keep, &mut |visit| {
@@ -208,7 +144,7 @@ pub fn evaluate_values<'t>(
         }
         true
     });
-    let bounded = |v: Value| Some(bounded(&system, values.get(v)?.as_ref()?, model.graph.ty(v)));
+    let bounded = |v: Value| Some(bounded(profile, values.get(v)?.as_ref()?, model.graph.ty(v)));
     let outputs = model.graph.outputs.iter().filter_map(|o| bounded(o.value)).collect();
     let mut kept = BTreeMap::new();
     if taps == Taps::All {
@@ -230,7 +166,7 @@ pub fn evaluate_plain(model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, E
 }
 
 /// How many elements there are.
-fn length(data: &Data<Bound<'_>>) -> u64 {
+fn length(data: &Data<Balls<'_>>) -> u64 {
     let elements = match data {
         Data::Real(a) => a.len(),
         Data::Int(a) => a.len(),
@@ -239,7 +175,7 @@ fn length(data: &Data<Bound<'_>>) -> u64 {
 }
 
 /// How many elements are undecidable or undefined.
-fn unknowns(data: &Data<Bound<'_>>) -> u64 {
+fn unknowns(data: &Data<Balls<'_>>) -> u64 {
     let unknown = match data {
         Data::Real(a) => a.iter().filter(|x| !x.is_known()).count(),
         Data::Int(a) => a.iter().filter(|z| z.state != State::Sure).count(),
@@ -262,10 +198,10 @@ fn run<'t, S: System>(
     walk(system, model, keep, &|id| given(id).map(|t| system.load(t)), visit).unwrap_or_default()
 }
 
-fn bounded<'p>(system: &Bounds<'p>, held: &Held<Bound<'p>>, ty: &Type) -> Bounded {
-    let bounded = match held.data(system) {
+fn bounded<'p>(profile: &'p Profile, held: &Held<Balls<'p>>, ty: &Type) -> Bounded {
+    let bounded = match held.data(&Errors::Bounds(profile)) {
         Data::Real(a) => {
-            let bound = Bound::new(system.0, ty.dtype);
+            let bound = Bound::new(profile, ty.dtype);
             let wide = ty.dtype.float().filter(|format| bound.widens(*format));
             let a = match wide {
                 Some(format) => Cow::Owned(a.mapv(|x| bound.output(x, format))),

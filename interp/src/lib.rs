@@ -28,6 +28,7 @@
 //!
 //! Operators' meanings are those of `ops`; nothing here knows an operator by name.
 
+mod balls;
 pub mod bound;
 pub mod compare;
 pub mod evaluate;

@@ -143,7 +143,7 @@ fn the_dots_of_plain_numbers_are_the_values_of_the_bounds() {
         let columns = lanes(30, 100, dtype, rng);
         let [x, y] = [&rows, &columns].map(|balls| balls.mapv(|x| x.value));
         let addend = |i, j| Some(rows[[i, j]]);
-        let plain = ops::plain::Plain { dtype };
+        let plain = ops::plain::Plain::new(dtype);
         let many = plain.dots(&x.view(), &y.t(), |i, j| addend(i, j).map(|x| x.value));
         let bounds = Bound::new(&Profile::TIGHT, dtype).dots(&rows.view(), &columns.t(), addend);
         for (value, ball) in many.iter().zip(bounds) {

@@ -336,7 +336,7 @@ pub fn each_dot<A: Arith>(
 }
 
 /// The determinant, by elimination with partial pivoting. Unknown where what is largest cannot be told.
-fn elimination<A: Arith>(a: &A, matrix: &[A::R], rows: usize) -> A::R {
+pub fn elimination<A: Arith>(a: &A, matrix: &[A::R], rows: usize) -> A::R {
     let mut m = matrix.to_vec();
     let mut is_negative = false;
     for k in 0..rows {

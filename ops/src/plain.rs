@@ -6,6 +6,8 @@
 //! of narrower elements are plain `f64` sums, which are far better than what they judge and can be made many at a time
 //! (`docs/decisions/plain-dots.md`).
 
+use std::cell::Cell;
+
 use ir::format::FloatFormat;
 use ir::round::round_to;
 use ir::{DType, DTypes, Tensor, Type};
@@ -18,10 +20,30 @@ use crate::matrix;
 use crate::operator::Operator;
 
 /// Values without bounds. Undefined reals are NaN, undefined integers 0; nothing is undecidable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Plain {
+#[derive(Clone, Copy, Debug)]
+pub struct Plain<'u> {
     /// The float dtype of the node: integers convert to it. Non-float where no real number occurs.
-    pub dtype: DType,
+    dtype: DType,
+    /// Who counts undefined steps, if anybody does.
+    undefined: Option<&'u Undefined>,
+}
+
+/// How many steps on integers were undefined.
+///
+/// An undefined real is NaN, which the results show. An undefined integer is a number like any other, so it has to be counted
+/// where it arises: a division by zero, a shift by too much, an index or a cast out of range.
+#[derive(Default, Debug)]
+pub struct Undefined(Cell<usize>);
+
+impl Undefined {
+    /// The count since the last look.
+    pub fn take(&self) -> usize {
+        self.0.take()
+    }
+
+    fn one_more(&self) {
+        self.0.set(self.0.get() + 1);
+    }
 }
 
 /// A sum under way, twice: compensated, and as a loop over the terms has it.
@@ -131,19 +153,35 @@ pub fn arg_max(xs: &[f64], last: bool) -> usize {
     best
 }
 
-impl Plain {
+impl<'u> Plain<'u> {
+    /// The system for a node that calculates in a dtype.
+    pub const fn new(dtype: DType) -> Self {
+        Self { dtype, undefined: None }
+    }
+
+    /// The same, where undefined steps are counted.
+    pub const fn counting(dtype: DType, undefined: &'u Undefined) -> Self {
+        Self { dtype, undefined: Some(undefined) }
+    }
+
+    fn count(&self) {
+        if let Some(undefined) = self.undefined {
+            undefined.one_more();
+        }
+    }
+
     /// Whether sums of products are compensated.
     pub fn is_compensated(self) -> bool {
         self.dtype.float().is_none_or(|format| format == FloatFormat::F64)
     }
 }
 
-impl Arith for Plain {
+impl Arith for Plain<'_> {
     type R = f64;
     type Z = i128;
 
     fn within(&self, dtype: DType) -> Self {
-        Self { dtype }
+        Self { dtype, ..*self }
     }
     fn real(&self, v: f64) -> f64 {
         v
@@ -230,10 +268,14 @@ impl Arith for Plain {
         if condition == 0 { y } else { x }
     }
     fn truncate(&self, x: f64, to: DType) -> i128 {
-        match to.int_range() {
+        let z = match to.int_range() {
             Some((low, high)) => (x as i128).clamp(low, high),
             None => x as i128,
+        };
+        if x.trunc() != z as f64 {
+            self.count();
         }
+        z
     }
     fn bits(&self, x: f64, dtype: DType) -> i128 {
         coded(dtype, x)
@@ -249,7 +291,10 @@ impl Arith for Plain {
         arg_max(xs, last) as i128
     }
     fn exact<const N: usize>(&self, zs: [i128; N], f: impl Fn([i128; N]) -> Option<i128>) -> i128 {
-        f(zs).unwrap_or(0)
+        f(zs).unwrap_or_else(|| {
+            self.count();
+            0
+        })
     }
     fn peek(&self, z: i128) -> Option<i128> {
         Some(z)
@@ -263,6 +308,7 @@ impl Arith for Plain {
     fn undefined_real(&self) -> f64 {
         f64::NAN
     }
+    // Where an operator leaves every integer open, no values would help; so this is not counted.
     fn undefined_int(&self) -> i128 {
         0
     }
@@ -289,7 +335,7 @@ pub fn decoded(dtype: DType, code: i128) -> f64 {
 
 /// A tensor's elements as plain numbers.
 #[allow(clippy::missing_panics_doc, reason = "a tensor has as many elements as its shape has places")]
-pub fn load(tensor: &Tensor) -> Data<Plain> {
+pub fn load<'u>(tensor: &Tensor) -> Data<Plain<'u>> {
     let shape = IxDyn(tensor.shape());
     let expect = "a tensor has as many elements as its shape has places";
     if tensor.dtype().is_float() {
@@ -300,7 +346,7 @@ pub fn load(tensor: &Tensor) -> Data<Plain> {
 }
 
 /// Plain numbers as a tensor, rounded or wrapped to the type's dtype.
-pub fn store(data: &Data<Plain>, ty: &Type) -> Tensor {
+pub fn store(data: &Data<Plain<'_>>, ty: &Type) -> Tensor {
     match data {
         Data::Real(a) => {
             let mut items = a.iter();
@@ -321,7 +367,7 @@ pub fn working_dtype(types: &[Option<&Type>], outputs: &[Type]) -> DType {
 }
 
 /// Rounds or wraps every element to the dtype, as storing it does.
-pub fn settle(data: &mut Data<Plain>, dtype: DType) {
+pub fn settle(data: &mut Data<Plain<'_>>, dtype: DType) {
     match data {
         Data::Real(a) => a.mapv_inplace(|v| round_to(dtype, v)),
         Data::Int(a) => a.mapv_inplace(|v| dtype.wrap(v)),
@@ -329,7 +375,7 @@ pub fn settle(data: &mut Data<Plain>, dtype: DType) {
 }
 
 /// What an operator means in plain numbers. It is compiled here, once: every crate that asks an [`Op`] itself compiles all operators anew.
-pub fn eval(op: &Op, call: &Call<'_, Plain>) -> Vec<Data<Plain>> {
+pub fn eval<'u>(op: &Op, call: &Call<'_, Plain<'u>>) -> Vec<Data<Plain<'u>>> {
     op.eval(call)
 }
 
@@ -344,7 +390,7 @@ pub fn of_types(op: &Op, types: &[Option<&Type>], outputs: &[Type]) -> Vec<Tenso
 }
 
 /// A meaning in plain numbers.
-pub(crate) type Meaning<'m> = &'m dyn Fn(&Call<'_, Plain>) -> Vec<Data<Plain>>;
+pub(crate) type Meaning<'m> = &'m dyn Fn(&Call<'_, Plain<'static>>) -> Vec<Data<Plain<'static>>>;
 
 /// What a meaning gives on tensors.
 pub(crate) fn evaluate_by(
@@ -354,21 +400,21 @@ pub(crate) fn evaluate_by(
 ) -> Vec<Tensor> {
     let types: Vec<Option<Type>> = operands.iter().map(|t| t.map(Tensor::ty)).collect();
     let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
-    let data: Vec<Option<Data<Plain>>> = operands.iter().map(|t| t.map(load)).collect();
-    let inputs: Vec<Option<&Data<Plain>>> = data.iter().map(Option::as_ref).collect();
+    let data: Vec<Option<Data<Plain<'static>>>> = operands.iter().map(|t| t.map(load)).collect();
+    let inputs: Vec<Option<&Data<Plain<'static>>>> = data.iter().map(Option::as_ref).collect();
     run(meaning, &types, &inputs, outputs)
 }
 
 fn run(
     meaning: Meaning<'_>,
     types: &[Option<&Type>],
-    inputs: &[Option<&Data<Plain>>],
+    inputs: &[Option<&Data<Plain<'static>>>],
     outputs: &[Type],
 ) -> Vec<Tensor> {
-    let arith = Plain { dtype: working_dtype(types, outputs) };
+    let arith = Plain::new(working_dtype(types, outputs));
     let results = meaning(&Call { arith: &arith, inputs, types, outputs });
     debug_assert_eq!(results.len(), outputs.len(), "the meaning has as many outputs as the type rule");
-    let store = |(data, ty): (&Data<Plain>, &Type)| {
+    let store = |(data, ty): (&Data<Plain<'_>>, &Type)| {
         debug_assert_eq!(data.shape(), ty.extents(), "the meaning has the shape that the type rule has");
         store(data, ty)
     };
@@ -412,7 +458,7 @@ mod tests {
         let terms =
             || std::iter::once(1e16).chain(std::iter::repeat_n(1.0, 1000)).chain(std::iter::once(-1e16));
         assert_eq!(sum(terms()), 1000.0);
-        let dot = |dtype| Plain { dtype }.dot(terms().map(|x| (x, 1.0)));
+        let dot = |dtype| Plain::new(dtype).dot(terms().map(|x| (x, 1.0)));
         assert_eq!(dot(DType::F64), 1000.0);
         assert_eq!(dot(DType::F32), 0.0, "a plain sum, whose error is far below that of a sum in f32");
         assert_eq!(sum([f64::INFINITY, 1.0].into_iter()), f64::INFINITY);

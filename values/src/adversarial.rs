@@ -19,7 +19,8 @@ use crate::boundary::{self, Aim, Aimed};
 use crate::decided::{FEW, LEAST, open};
 use crate::found::{Found, Tensors, free_nodes};
 use crate::invert;
-use crate::origin::{Carried, Element, Number, Origins, Record};
+use crate::origin::{Element, Number, Record};
+use crate::trace::{Traced, Tracing};
 use crate::undefined::{self, Results};
 use interp::Profile;
 use interp::walk::Visit;
@@ -211,7 +212,7 @@ fn plans(
 }
 
 fn one(
-    v: &Visit<'_, Origins<'_>>,
+    v: &Visit<'_, Tracing<'_>>,
     visit: usize,
     branches: &[(u32, f64)],
     record: &Record,
@@ -260,7 +261,7 @@ fn share_at(aim: Aim, rng: &mut impl Rng) -> f64 {
 
 /// What the free elements must be for an operator to be where it branches, or one step beside.
 fn at_branches(
-    v: &Visit<'_, Origins<'_>>,
+    v: &Visit<'_, Tracing<'_>>,
     branches: &[(u32, f64)],
     record: &Record,
     rng: &mut impl Rng,
@@ -279,9 +280,9 @@ fn at_branches(
 }
 
 /// An operand's numbers, with the places that carry them.
-fn places(v: &Visit<'_, Origins<'_>>, operand: usize) -> Vec<(Number, Option<u32>)> {
-    let real = |x: &Carried<f64>| (Number::Real(x.value), x.place);
-    let int = |z: &Carried<i128>| (Number::Int(z.value), z.place);
+fn places(v: &Visit<'_, Tracing<'_>>, operand: usize) -> Vec<(Number, Option<u32>)> {
+    let real = |x: &Traced<f64>| (Number::Real(x.value), x.place);
+    let int = |z: &Traced<i128>| (Number::Int(z.value), z.place);
     match v.operands.get(operand).copied().flatten() {
         Some(Data::Real(a)) => a.iter().map(real).collect(),
         Some(Data::Int(a)) => a.iter().map(int).collect(),
@@ -289,7 +290,7 @@ fn places(v: &Visit<'_, Origins<'_>>, operand: usize) -> Vec<(Number, Option<u32
     }
 }
 
-fn is_carried(v: &Visit<'_, Origins<'_>>, operand: usize) -> bool {
+fn is_carried(v: &Visit<'_, Tracing<'_>>, operand: usize) -> bool {
     match v.operands.get(operand).copied().flatten() {
         Some(Data::Real(a)) => a.iter().any(|x| x.place.is_some()),
         Some(Data::Int(a)) => a.iter().any(|z| z.place.is_some()),
@@ -299,7 +300,7 @@ fn is_carried(v: &Visit<'_, Origins<'_>>, operand: usize) -> bool {
 
 /// What an operand's elements should be, and what the free elements must be for that.
 fn at_operand(
-    v: &Visit<'_, Origins<'_>>,
+    v: &Visit<'_, Tracing<'_>>,
     operand: usize,
     aim: Aim,
     share: f64,

@@ -3,39 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::execute::Keep;
-use ir::{DType, NodeId, Stream, Tensor};
+use ir::{NodeId, Stream, Tensor};
 use ndarray::ArrayD;
 use ops::{Data, Model, plain};
 use rand::RngExt;
 
 use crate::found::Tensors;
-use crate::origin::{Carried, Element, Number, Origins, Record};
+use crate::origin::{Element, Number, Record};
+use crate::trace::{Traced, Traces, Tracing};
 use crate::undefined::{UndefinedAt, Wish};
 use interp::walk::{System, Visit, walk};
-
-impl<'r> System for &'r Record {
-    type A = Origins<'r>;
-
-    fn arith(&self, dtype: DType) -> Origins<'r> {
-        Origins::new(self, dtype)
-    }
-
-    fn load(&self, tensor: &Tensor) -> Data<Origins<'r>> {
-        match plain::load(tensor) {
-            Data::Real(a) => Data::Real(a.mapv(|value| Carried { value, place: None })),
-            Data::Int(a) => Data::Int(a.mapv(|value| Carried { value, place: None })),
-        }
-    }
-
-    fn store(&self, _: &Origins<'r>, data: &mut Data<Origins<'r>>, dtype: DType) {
-        match data {
-            Data::Real(a) => {
-                a.mapv_inplace(|x| Carried { value: ir::round::round_to(dtype, x.value), ..x });
-            }
-            Data::Int(a) => a.mapv_inplace(|z| Carried { value: dtype.wrap(z.value), ..z }),
-        }
-    }
-}
 
 /// Runs a model on values, with the origins in some of its tensors, until the visitor ends it.
 pub(crate) fn run(
@@ -43,16 +20,17 @@ pub(crate) fn run(
     tensors: &Tensors,
     chosen: &BTreeSet<NodeId>,
     record: &Record,
-    visit: &mut dyn FnMut(&Visit<'_, Origins<'_>>) -> bool,
+    visit: &mut dyn FnMut(&Visit<'_, Tracing<'_>>) -> bool,
 ) {
+    let system = Traces::from(record);
     let given = |id: NodeId| {
         let tensor = tensors.get(&id)?;
-        Some(if chosen.contains(&id) { origin(record, id, tensor) } else { (&record).load(tensor) })
+        Some(if chosen.contains(&id) { origin(record, id, tensor) } else { system.load(tensor) })
     };
-    walk(&record, model, Keep::Outputs, &given, visit);
+    walk(&system, model, Keep::Outputs, &given, visit);
 }
 
-fn origin<'r>(record: &'r Record, node: NodeId, tensor: &Tensor) -> Data<Origins<'r>> {
+fn origin<'r>(record: &'r Record, node: NodeId, tensor: &Tensor) -> Data<Tracing<'r>> {
     let mut index = 0..;
     let mut next = || index.next().unwrap_or(0);
     match plain::load(tensor) {
@@ -143,7 +121,7 @@ pub(crate) fn repair(
 }
 
 fn broken<T: Copy>(
-    a: &ArrayD<Carried<T>>,
+    a: &ArrayD<Traced<T>>,
     wish: Wish,
     real: impl Fn(T) -> f64,
 ) -> impl Iterator<Item = (f64, Option<u32>)> {

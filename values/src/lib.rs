@@ -31,8 +31,9 @@
 //! | `draw` | a first draw, within the domains of what reads it |
 //! | `undefined`, `watch` | is everything defined? |
 //! | `repair`, `invert` | making it so: along gradients, or by pulling wanted numbers back to the inputs |
-//! | [`origin`] | the number system that knows which input carries a number, and undoes steps |
-//! | [`tape`] | the number system of gradients |
+//! | [`trace`] | the number system of numbers that know where they come from |
+//! | [`origin`] | which input carries a number, and what undoes steps |
+//! | [`tape`] | gradients |
 //!
 //! No operator is known here by name: domains and boundaries are those that operators state of themselves.
 
@@ -47,6 +48,7 @@ mod repair;
 pub mod replace;
 pub mod search;
 pub mod tape;
+pub mod trace;
 mod undefined;
 mod watch;
 

@@ -1,4 +1,4 @@
-//! The number system of origins: from which element of which tensor a number comes, and how to get another one.
+//! Origins: from which element of which tensor a number comes, and how to get another one.
 //!
 //! A number is carried through the graph by one of the elements it is calculated from: through moves of data
 //! unchanged, through other steps with what undoes the step while everything else stays as it is (x + c is undone by
@@ -8,21 +8,14 @@
 
 use std::cell::RefCell;
 
-use ir::{DType, NodeId};
-use ops::arith::{Arith, Class, Comparison, Fun, Step};
-use ops::plain::{self, Plain};
+use ir::NodeId;
+use ops::arith::Fun;
+use ops::plain;
+
+use crate::trace::Traced;
 
 /// The most branches of one operator that are noted.
 const BRANCHES: usize = 4096;
-
-/// A number and what carries it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Carried<T> {
-    /// The number.
-    pub value: T,
-    /// Its place in the record; `None` where no element carries it.
-    pub place: Option<u32>,
-}
 
 /// A number of either kind.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -55,7 +48,7 @@ pub struct Element {
 
 /// What undoes a step.
 #[derive(Clone, Copy, Debug)]
-enum Undo {
+pub(crate) enum Undo {
     /// t
     Nothing,
     /// t − c
@@ -163,7 +156,7 @@ impl Record {
     }
 
     /// Notes that a step on this number is another at `point`.
-    fn branch(&self, x: Carried<f64>, point: f64) {
+    pub(crate) fn branch(&self, x: Traced<f64>, point: f64) {
         let branches = &mut *self.branches.borrow_mut();
         if branches.len() < BRANCHES {
             branches.extend(x.place.map(|place| (place, point)));
@@ -171,8 +164,30 @@ impl Record {
     }
 
     /// An element that may be chosen.
-    pub fn element<T>(&self, value: T, node: NodeId, index: usize) -> Carried<T> {
-        Carried { value, place: self.push(Origin::Element(node, index as u32)) }
+    pub fn element<T>(&self, value: T, node: NodeId, index: usize) -> Traced<T> {
+        Traced { value, place: self.push(Origin::Element(node, index as u32)) }
+    }
+
+    /// The result of a step, carried by a place.
+    pub(crate) fn step<T>(&self, value: T, from: u32, undo: Undo) -> Traced<T> {
+        Traced { value, place: self.push(Origin::Step(from, undo)) }
+    }
+
+    /// A sum of products, which one of its terms carries.
+    pub(crate) fn by_one_term(&self, value: f64, terms: &[(Traced<f64>, Traced<f64>)]) -> Traced<f64> {
+        let count = terms.len().max(1);
+        // Another term for each sum: sums that share an element can then be carried by different ones.
+        let first = self.origins.borrow().len() % count;
+        let in_turn = (0..terms.len()).map(|i| terms[(first + i) % count]);
+        let carriers = in_turn.flat_map(|(x, y)| [(x, y.value), (y, x.value)]);
+        let carrier = carriers.filter(|(_, c)| *c != 0.0).find_map(|(x, c)| Some((x.place?, x.value, c)));
+        let Some((place, x, c)) = carrier else { return Traced::constant(value) };
+        // x·c + rest = t
+        let rest = self.step(value - x * c, place, Undo::Over(c));
+        match rest.place {
+            Some(place) => self.step(value, place, Undo::Minus(rest.value)),
+            None => Traced::constant(value),
+        }
     }
 
     /// The element that carries a place, with the number that makes the place the wanted one.
@@ -188,219 +203,21 @@ impl Record {
     }
 }
 
-/// The number system of origins, for one node.
-#[derive(Clone, Copy, Debug)]
-pub struct Origins<'r> {
-    record: &'r Record,
-    plain: Plain,
-}
-
-type R = Carried<f64>;
-type Z = Carried<i128>;
-
-impl<'r> Origins<'r> {
-    /// The system that writes to a record, for a node that calculates in a dtype.
-    pub fn new(record: &'r Record, dtype: DType) -> Self {
-        Self { record, plain: Plain { dtype } }
-    }
-
-    fn step_from<T>(&self, value: T, from: Option<u32>, undo: Undo) -> Carried<T> {
-        let place = from.and_then(|from| self.record.push(Origin::Step(from, undo)));
-        Carried { value, place }
-    }
-
-    /// Notes that two numbers are compared: the first that may be chosen could equal the other.
-    fn meet(&self, x: R, y: R) {
-        if x.place.is_some() { self.record.branch(x, y.value) } else { self.record.branch(y, x.value) }
-    }
-
-    /// A number that one of two may carry: the first that can.
-    fn either(&self, value: f64, x: (R, Option<Undo>), y: (R, Option<Undo>)) -> R {
-        for (operand, undo) in [x, y] {
-            if let (Some(from), Some(undo)) = (operand.place, undo) {
-                return self.step_from(value, Some(from), undo);
-            }
-        }
-        Carried { value, place: None }
-    }
-
-    /// A sum of products, which one of its terms carries.
-    fn by_one_term(&self, value: f64, terms: &[(R, R)]) -> R {
-        let count = terms.len().max(1);
-        // Another term for each sum: sums that share an element can then be carried by different ones.
-        let first = self.record.origins.borrow().len() % count;
-        let in_turn = (0..terms.len()).map(|i| terms[(first + i) % count]);
-        let carrier = in_turn.flat_map(|(x, y)| [(x, y.value), (y, x.value)]);
-        match carrier.into_iter().find(|(x, c)| x.place.is_some() && *c != 0.0) {
-            // x·c + rest = t
-            Some((x, c)) => {
-                let rest = self.step_from(value - x.value * c, x.place, Undo::Over(c));
-                self.step_from(value, rest.place, Undo::Minus(rest.value))
-            }
-            None => self.real(value),
-        }
-    }
-}
-
-impl Arith for Origins<'_> {
-    type R = R;
-    type Z = Z;
-
-    fn within(&self, dtype: DType) -> Self {
-        Self::new(self.record, dtype)
-    }
-    fn round(&self, x: R) -> R {
-        x
-    }
-    fn real(&self, value: f64) -> R {
-        Carried { value, place: None }
-    }
-    fn int(&self, value: i128) -> Z {
-        Carried { value, place: None }
-    }
-    fn add(&self, x: R, y: R) -> R {
-        self.either(x.value + y.value, (x, Some(Undo::Minus(y.value))), (y, Some(Undo::Minus(x.value))))
-    }
-    fn sub(&self, x: R, y: R) -> R {
-        self.either(x.value - y.value, (x, Some(Undo::Minus(-y.value))), (y, Some(Undo::From(x.value))))
-    }
-    fn mul(&self, x: R, y: R) -> R {
-        let by = |c: f64| (c != 0.0).then_some(Undo::Over(c));
-        self.either(x.value * y.value, (x, by(y.value)), (y, by(x.value)))
-    }
-    fn div(&self, x: R, y: R) -> R {
-        let up = (y.value != 0.0).then(|| Undo::Over(y.value.recip()));
-        let down = (x.value != 0.0).then_some(Undo::Under(x.value));
-        self.either(x.value / y.value, (x, up), (y, down))
-    }
-    fn neg(&self, x: R) -> R {
-        self.step_from(-x.value, x.place, Undo::Over(-1.0))
-    }
-    fn abs(&self, x: R) -> R {
-        self.step_from(x.value.abs(), x.place, Undo::Over(1f64.copysign(x.value)))
-    }
-    fn min(&self, x: R, y: R) -> R {
-        self.meet(x, y);
-        let (x_wins, y_wins) = (x.value <= y.value, y.value <= x.value);
-        let undo = |wins: bool| wins.then_some(Undo::Nothing);
-        self.either(plain::min(x.value, y.value), (x, undo(x_wins)), (y, undo(y_wins)))
-    }
-    fn max(&self, x: R, y: R) -> R {
-        self.meet(x, y);
-        let (x_wins, y_wins) = (x.value >= y.value, y.value >= x.value);
-        let undo = |wins: bool| wins.then_some(Undo::Nothing);
-        self.either(plain::max(x.value, y.value), (x, undo(x_wins)), (y, undo(y_wins)))
-    }
-    fn call(&self, f: Fun, x: R) -> R {
-        self.step_from(f.value(x.value), x.place, Undo::Fun(f))
-    }
-    fn step(&self, f: Step, x: R) -> R {
-        self.record.branch(
-            x,
-            match f {
-                Step::Sign => 0.0,
-                Step::Round => x.value.floor() + 0.5,
-                Step::Floor | Step::Ceil | Step::Trunc => x.value.round(),
-                Step::Convert(conversion) => {
-                    let near = conversion.of(x.value);
-                    near + (conversion.format.ulp(near) / 2.0).copysign(x.value - near)
-                }
-            },
-        );
-        self.step_from(f.value(x.value), x.place, Undo::Nothing)
-    }
-    fn pow(&self, x: R, y: R) -> R {
-        let root = (y.value != 0.0).then(|| Undo::Power(y.value.recip()));
-        self.either(plain::pow(x.value, y.value), (x, root), (y, None))
-    }
-    fn fmod(&self, x: R, y: R) -> R {
-        self.step_from(libm::fmod(x.value, y.value), x.place, Undo::Nothing)
-    }
-    fn sum(&self, terms: impl Iterator<Item = R>) -> R {
-        let terms: Vec<(R, R)> = terms.map(|x| (x, self.real(1.0))).collect();
-        self.by_one_term(plain::sum(terms.iter().map(|(x, _)| x.value)), &terms)
-    }
-    fn dot(&self, terms: impl Iterator<Item = (R, R)>) -> R {
-        let terms: Vec<(R, R)> = terms.collect();
-        self.by_one_term(self.plain.dot(terms.iter().map(|(x, y)| (x.value, y.value))), &terms)
-    }
-    fn product(&self, terms: impl Iterator<Item = R>) -> R {
-        terms.reduce(|x, y| self.mul(x, y)).unwrap_or_else(|| self.real(1.0))
-    }
-    fn compare(&self, c: Comparison, x: R, y: R) -> Z {
-        self.meet(x, y);
-        self.int(c.holds(x.value, y.value).into())
-    }
-    fn is(&self, class: Class, x: R) -> Z {
-        self.int(class.holds(x.value).into())
-    }
-    fn select(&self, condition: Z, x: R, y: R) -> R {
-        if condition.value == 0 { y } else { x }
-    }
-    fn truncate(&self, x: R, to: DType) -> Z {
-        self.record.branch(x, x.value.round());
-        self.step_from(self.plain.truncate(x.value, to), x.place, Undo::Nothing)
-    }
-    fn bits(&self, x: R, dtype: DType) -> Z {
-        self.step_from(self.plain.bits(x.value, dtype), x.place, Undo::Nothing)
-    }
-    fn convert(&self, z: Z) -> R {
-        self.step_from(self.plain.convert(z.value), z.place, Undo::Nothing)
-    }
-    fn arg_max(&self, xs: &[R], last: bool) -> Z {
-        let values: Vec<f64> = xs.iter().map(|x| x.value).collect();
-        self.int(plain::arg_max(&values, last) as i128)
-    }
-    fn exact<const N: usize>(&self, zs: [Z; N], f: impl Fn([i128; N]) -> Option<i128>) -> Z {
-        let values = zs.map(|z| z.value);
-        let value = f(values).unwrap_or(0);
-        let moved = |i: usize, by: i128| {
-            let mut values = values;
-            values[i] = values[i].checked_add(by)?;
-            f(values)?.checked_sub(value)
-        };
-        for (i, z) in zs.iter().enumerate().filter(|(_, z)| z.place.is_some()) {
-            // Linear as far as three steps tell.
-            let [Some(up), Some(down), Some(far)] = [1, -1, 8].map(|by| moved(i, by)) else { continue };
-            if up != 0 && up.checked_neg() == Some(down) && up.checked_mul(8) == Some(far) {
-                return self.step_from(value, z.place, Undo::Linear { z: z.value, y: value, slope: up });
-            }
-        }
-        self.int(value)
-    }
-    fn peek(&self, z: Z) -> Option<i128> {
-        Some(z.value)
-    }
-    fn unknown_real(&self) -> R {
-        self.real(f64::NAN)
-    }
-    fn unknown_int(&self) -> Z {
-        self.int(0)
-    }
-    fn undefined_real(&self) -> R {
-        self.real(f64::NAN)
-    }
-    fn undefined_int(&self) -> Z {
-        self.int(0)
-    }
-    fn unspecified(&self, one: R) -> R {
-        one
-    }
-    fn unspecified_int(&self, one: Z) -> Z {
-        one
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use approx::{abs_diff_eq, assert_abs_diff_eq};
 
+    use ir::DType;
+    use ops::Arith;
+    use ops::arith::Step;
+
     use super::*;
+    use crate::trace::Tracing;
 
     #[test]
     fn steps_are_undone_in_turn() {
         let record = Record::new(100);
-        let a = Origins::new(&record, DType::F64);
+        let a = Tracing::origins(&record, DType::F64);
         let x = record.element(0.5, NodeId(3), 7);
         let y = a.neg(a.mul(a.add(a.call(Fun::Exp, x), a.real(1.0)), a.real(4.0)));
         let found = record.pull(y.place.unwrap(), Number::Real(-12.0)).unwrap();
@@ -414,7 +231,7 @@ mod tests {
     #[test]
     fn sums_and_integers_are_undone() {
         let record = Record::new(100);
-        let a = Origins::new(&record, DType::F64);
+        let a = Tracing::origins(&record, DType::F64);
         let x = record.element(2.0, NodeId(0), 0);
         let y = a.dot([(a.real(3.0), a.real(5.0)), (x, a.real(-2.0))].into_iter());
         let back = record.pull(y.place.unwrap(), Number::Real(1.0)).unwrap();
@@ -441,7 +258,7 @@ mod tests {
     #[test]
     fn branches_are_noted_once() {
         let record = Record::new(100);
-        let a = Origins::new(&record, DType::F64);
+        let a = Tracing::origins(&record, DType::F64);
         let x = record.element(2.2, NodeId(0), 0);
         a.max(x, a.real(1.0));
         a.step(Step::Round, x);

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use ir::execute::Keep;
-use ir::{DType, NodeId, Stream, Tensor};
+use ir::{NodeId, Stream, Tensor};
 use ndarray::{ArrayD, IxDyn};
-use ops::{Data, Model, plain};
+use ops::{Data, Model};
 use rand::RngExt;
 
 use crate::draw::Tamer;
 use crate::found::Tensors;
-use crate::tape::{Tape, Traced, Tracing};
+use crate::tape::Tape;
+use crate::trace::{Traced, Traces, Tracing};
 use crate::undefined::{UndefinedAt, Wish};
 use interp::walk::{System, Visit, walk};
 
@@ -57,33 +58,6 @@ pub(crate) fn mix(a: &Tensor, b: &Tensor, at: Stream) -> Tensor {
     }
 }
 
-/// The number system that traces the leaves.
-struct Traces<'t>(&'t Tape);
-
-impl<'t> System for Traces<'t> {
-    type A = Tracing<'t>;
-
-    fn arith(&self, dtype: DType) -> Tracing<'t> {
-        Tracing::new(self.0, dtype)
-    }
-
-    fn load(&self, tensor: &Tensor) -> Data<Tracing<'t>> {
-        match plain::load(tensor) {
-            Data::Real(a) => Data::Real(a.mapv(|value| Traced { value, place: None })),
-            Data::Int(a) => Data::Int(a),
-        }
-    }
-
-    fn store(&self, _: &Tracing<'t>, data: &mut Data<Tracing<'t>>, dtype: DType) {
-        match data {
-            Data::Real(a) => {
-                a.mapv_inplace(|x| Traced { value: ir::round::round_to(dtype, x.value), ..x });
-            }
-            Data::Int(a) => a.mapv_inplace(|z| dtype.wrap(z)),
-        }
-    }
-}
-
 /// The leaves moved towards the wishes of what is undefined, by the step that would reach them if the graph were linear
 /// (Polyak's step length for a least loss of 0). `None` where there is no gradient to follow.
 pub(crate) fn descend(
@@ -94,7 +68,7 @@ pub(crate) fn descend(
     limit: usize,
 ) -> Option<Tensors> {
     let tape = Tape::new(limit);
-    let traced: Vec<(NodeId, ArrayD<Traced>)> = leaves
+    let traced: Vec<(NodeId, ArrayD<Traced<f64>>)> = leaves
         .iter()
         .filter_map(|id| Some((*id, tensors.get(id)?)))
         .filter(|(_, t)| t.dtype().is_float())
@@ -102,7 +76,7 @@ pub(crate) fn descend(
         .collect();
     let mut seeds = Vec::new();
     let mut loss = 0.0;
-    let system = Traces(&tape);
+    let system = Traces::from(&tape);
     let mut number = 0;
     let mut visit = |v: &Visit<'_, Tracing<'_>>| {
         number += 1;
@@ -133,19 +107,19 @@ pub(crate) fn descend(
     for (id, a) in &traced {
         let mut items = a.iter();
         let ty = tensors.get(id)?.ty();
-        let next = |x: &Traced| x.value - step * gradient.by(*x);
+        let next = |x: &Traced<f64>| x.value - step * gradient.by(*x);
         moved.insert(*id, Tensor::from_f64_fn(&ty, |_| items.next().map_or(0.0, next)));
     }
     Some(moved)
 }
 
-fn leaf(tape: &Tape, tensor: &Tensor) -> ArrayD<Traced> {
+fn leaf(tape: &Tape, tensor: &Tensor) -> ArrayD<Traced<f64>> {
     let mut items = tensor.to_f64s().into_iter();
     ArrayD::from_shape_simple_fn(IxDyn(tensor.shape()), || tape.leaf(items.next().unwrap_or(0.0)))
 }
 
 /// Adds the derivatives of half the squared distance from the wish, and gives that distance.
-fn wanted(a: &ArrayD<Traced>, wish: Wish, seeds: &mut Vec<(Traced, f64)>) -> f64 {
+fn wanted(a: &ArrayD<Traced<f64>>, wish: Wish, seeds: &mut Vec<(Traced<f64>, f64)>) -> f64 {
     let mut loss = 0.0;
     for &x in a.iter().filter(|x| x.value.is_finite() && !wish.holds(x.value)) {
         let away = x.value - wish.target(x.value);

@@ -1,4 +1,4 @@
-//! The number system of gradients: reverse-mode differentiation of an operator's meaning.
+//! Gradients: reverse-mode differentiation of an operator's meaning, read in the system of [`trace`](crate::trace).
 //!
 //! Value search asks in which direction an operand must move. So where a derivative vanishes or does not exist,
 //! a proxy stands in for it: 1 for the step functions, a small slope for the losing side of a minimum or maximum,
@@ -6,21 +6,12 @@
 
 use std::cell::RefCell;
 
-use ir::DType;
-use ops::arith::{Arith, Class, Comparison, Fun, Step};
-use ops::plain::{self, Plain};
+use ops::arith::Fun;
+
+use crate::trace::Traced;
 
 /// The slope of the side of a minimum or maximum that was not taken.
-const LEAK: f64 = 0.1;
-
-/// A number, and where on the tape it was made.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Traced {
-    /// The number.
-    pub value: f64,
-    /// Its place on the tape; `None` for what no gradient reaches.
-    pub place: Option<u32>,
-}
+pub(crate) const LEAK: f64 = 0.1;
 
 /// The record of a calculation.
 #[derive(Debug)]
@@ -43,14 +34,15 @@ impl Tape {
     }
 
     /// A number that gradients are wanted for.
-    pub fn leaf(&self, value: f64) -> Traced {
+    pub fn leaf(&self, value: f64) -> Traced<f64> {
         self.record(value, std::iter::empty())
     }
 
-    fn record(&self, value: f64, edges: impl Iterator<Item = (Traced, f64)>) -> Traced {
+    /// The result of a step, with the derivatives by its operands.
+    pub(crate) fn record(&self, value: f64, edges: impl Iterator<Item = (Traced<f64>, f64)>) -> Traced<f64> {
         let steps = &mut *self.steps.borrow_mut();
         if steps.edges.len() > self.limit {
-            return Traced { value, place: None };
+            return Traced::constant(value);
         }
         let useful = |d: &f64| d.is_finite() && *d != 0.0;
         steps.edges.extend(edges.filter_map(|(x, d)| Some((x.place.filter(|_| useful(&d))?, d))));
@@ -59,7 +51,7 @@ impl Tape {
     }
 
     /// The derivatives of Σ seed·number by every place.
-    pub fn gradient(&self, seeds: &[(Traced, f64)]) -> Gradient {
+    pub fn gradient(&self, seeds: &[(Traced<f64>, f64)]) -> Gradient {
         let steps = self.steps.borrow();
         let mut by = vec![0.0; steps.ends.len()];
         for (x, seed) in seeds {
@@ -83,35 +75,13 @@ pub struct Gradient(Vec<f64>);
 
 impl Gradient {
     /// The derivative by a number; 0 where it went out of range.
-    pub fn by(&self, x: Traced) -> f64 {
+    pub fn by(&self, x: Traced<f64>) -> f64 {
         x.place.map_or(0.0, |p| self.0[p as usize]).clamp(-1e30, 1e30)
     }
 }
 
-/// The number system of gradients, for one node.
-#[derive(Clone, Copy, Debug)]
-pub struct Tracing<'t> {
-    tape: &'t Tape,
-    plain: Plain,
-}
-
-impl<'t> Tracing<'t> {
-    /// The system that records on a tape, for a node that calculates in a dtype.
-    pub fn new(tape: &'t Tape, dtype: DType) -> Self {
-        Self { tape, plain: Plain { dtype } }
-    }
-
-    fn one(&self, value: f64, x: Traced, derivative: f64) -> Traced {
-        self.tape.record(value, [(x, derivative)].into_iter())
-    }
-
-    fn two(&self, value: f64, (x, by_x): (Traced, f64), (y, by_y): (Traced, f64)) -> Traced {
-        self.tape.record(value, [(x, by_x), (y, by_y)].into_iter())
-    }
-}
-
 /// The derivative of a function, with proxies.
-fn derivative(f: Fun, x: f64) -> f64 {
+pub(crate) fn derivative(f: Fun, x: f64) -> f64 {
     let value = f.value(x);
     let exact = match f {
         Fun::Sqrt => 0.5 / value,
@@ -139,137 +109,24 @@ fn derivative(f: Fun, x: f64) -> f64 {
     if exact.is_finite() && value.is_finite() { exact } else { 1.0 }
 }
 
-impl Arith for Tracing<'_> {
-    type R = Traced;
-    type Z = i128;
-
-    fn within(&self, dtype: DType) -> Self {
-        Self::new(self.tape, dtype)
-    }
-    fn round(&self, x: Traced) -> Traced {
-        x
-    }
-    fn real(&self, v: f64) -> Traced {
-        Traced { value: v, place: None }
-    }
-    fn int(&self, v: i128) -> i128 {
-        v
-    }
-    fn add(&self, x: Traced, y: Traced) -> Traced {
-        self.two(x.value + y.value, (x, 1.0), (y, 1.0))
-    }
-    fn sub(&self, x: Traced, y: Traced) -> Traced {
-        self.two(x.value - y.value, (x, 1.0), (y, -1.0))
-    }
-    fn mul(&self, x: Traced, y: Traced) -> Traced {
-        self.two(x.value * y.value, (x, y.value), (y, x.value))
-    }
-    fn div(&self, x: Traced, y: Traced) -> Traced {
-        let value = x.value / y.value;
-        self.two(value, (x, y.value.recip()), (y, -value / y.value))
-    }
-    fn neg(&self, x: Traced) -> Traced {
-        self.one(-x.value, x, -1.0)
-    }
-    fn abs(&self, x: Traced) -> Traced {
-        self.one(x.value.abs(), x, 1f64.copysign(x.value))
-    }
-    fn min(&self, x: Traced, y: Traced) -> Traced {
-        let by_x = if x.value <= y.value { 1.0 } else { LEAK };
-        self.two(plain::min(x.value, y.value), (x, by_x), (y, 1.0 + LEAK - by_x))
-    }
-    fn max(&self, x: Traced, y: Traced) -> Traced {
-        let by_x = if x.value >= y.value { 1.0 } else { LEAK };
-        self.two(plain::max(x.value, y.value), (x, by_x), (y, 1.0 + LEAK - by_x))
-    }
-    fn call(&self, f: Fun, x: Traced) -> Traced {
-        self.one(f.value(x.value), x, derivative(f, x.value))
-    }
-    fn step(&self, f: Step, x: Traced) -> Traced {
-        self.one(f.value(x.value), x, 1.0)
-    }
-    fn pow(&self, x: Traced, y: Traced) -> Traced {
-        let value = plain::pow(x.value, y.value);
-        let by_x = y.value * plain::pow(x.value, y.value - 1.0);
-        self.two(value, (x, by_x), (y, value * libm::log(x.value)))
-    }
-    fn fmod(&self, x: Traced, y: Traced) -> Traced {
-        self.two(libm::fmod(x.value, y.value), (x, 1.0), (y, -(x.value / y.value).trunc()))
-    }
-    fn sum(&self, terms: impl Iterator<Item = Traced>) -> Traced {
-        let terms: Vec<Traced> = terms.collect();
-        self.tape.record(plain::sum(terms.iter().map(|x| x.value)), terms.iter().map(|&x| (x, 1.0)))
-    }
-    fn dot(&self, terms: impl Iterator<Item = (Traced, Traced)>) -> Traced {
-        let terms: Vec<(Traced, Traced)> = terms.collect();
-        let value = self.plain.dot(terms.iter().map(|(x, y)| (x.value, y.value)));
-        self.tape.record(value, terms.iter().flat_map(|&(x, y)| [(x, y.value), (y, x.value)]))
-    }
-    fn product(&self, terms: impl Iterator<Item = Traced>) -> Traced {
-        terms.reduce(|x, y| self.mul(x, y)).unwrap_or_else(|| self.real(1.0))
-    }
-    fn compare(&self, c: Comparison, x: Traced, y: Traced) -> i128 {
-        c.holds(x.value, y.value).into()
-    }
-    fn is(&self, class: Class, x: Traced) -> i128 {
-        class.holds(x.value).into()
-    }
-    fn select(&self, condition: i128, x: Traced, y: Traced) -> Traced {
-        if condition == 0 { y } else { x }
-    }
-    fn truncate(&self, x: Traced, to: DType) -> i128 {
-        self.plain.truncate(x.value, to)
-    }
-    fn bits(&self, x: Traced, dtype: DType) -> i128 {
-        self.plain.bits(x.value, dtype)
-    }
-    fn convert(&self, z: i128) -> Traced {
-        self.real(self.plain.convert(z))
-    }
-    fn arg_max(&self, xs: &[Traced], last: bool) -> i128 {
-        let values: Vec<f64> = xs.iter().map(|x| x.value).collect();
-        plain::arg_max(&values, last) as i128
-    }
-    fn exact<const N: usize>(&self, zs: [i128; N], f: impl Fn([i128; N]) -> Option<i128>) -> i128 {
-        self.plain.exact(zs, f)
-    }
-    fn peek(&self, z: i128) -> Option<i128> {
-        Some(z)
-    }
-    fn unknown_real(&self) -> Traced {
-        self.real(f64::NAN)
-    }
-    fn unknown_int(&self) -> i128 {
-        0
-    }
-    fn undefined_real(&self) -> Traced {
-        self.real(f64::NAN)
-    }
-    fn undefined_int(&self) -> i128 {
-        0
-    }
-    fn unspecified(&self, one: Traced) -> Traced {
-        one
-    }
-    fn unspecified_int(&self, one: i128) -> i128 {
-        one
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use approx::{abs_diff_eq, assert_abs_diff_eq};
 
+    use ir::DType;
+    use ops::Arith;
+
     use super::*;
+    use crate::trace::Tracing;
 
     #[test]
     fn gradients_agree_with_differences() {
-        let f = |a: &Tracing<'_>, x: Traced, y: Traced| {
+        let f = |a: &Tracing<'_>, x: Traced<f64>, y: Traced<f64>| {
             let t = a.call(Fun::Tanh, a.mul(x, y));
             a.dot([(t, x), (a.call(Fun::Exp, y), a.div(x, y)), (a.pow(x, y), a.sub(x, y))].into_iter())
         };
         let tape = Tape::new(1000);
-        let a = Tracing::new(&tape, DType::F64);
+        let a = Tracing::slopes(&tape, DType::F64);
         let (x, y) = (tape.leaf(1.25), tape.leaf(0.75));
         let gradient = tape.gradient(&[(f(&a, x, y), 1.0)]);
         let value = |x: f64, y: f64| f(&a, a.real(x), a.real(y)).value;
@@ -313,7 +170,7 @@ mod tests {
     #[test]
     fn a_full_tape_stops_recording() {
         let tape = Tape::new(2);
-        let a = Tracing::new(&tape, DType::F32);
+        let a = Tracing::slopes(&tape, DType::F32);
         let x = tape.leaf(1.0);
         let y = (0..5).fold(x, |y, _| a.add(y, x));
         assert_eq!((y.value, y.place), (6.0, None));

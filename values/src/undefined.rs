@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use ir::execute::Keep;
 use ir::{NodeId, NodeKind};
 use ndarray::ArrayD;
+use ops::plain::{Plain, Undefined};
 use ops::{Data, Hazard, Model, Operator};
 
 use crate::found::Tensors;
-use crate::watch::{Undefined, Watched};
+use crate::watch::Watched;
 use interp::walk::{System, Visit, walk};
 
 /// The first operator of a run that is undefined or not finite.
@@ -122,13 +123,13 @@ pub(crate) fn watch(
     model: &Model,
     tensors: &Tensors,
     results: Results,
-    see: &mut dyn FnMut(usize, &Visit<'_, Watched<'_>>),
+    see: &mut dyn FnMut(usize, &Visit<'_, Plain<'_>>),
 ) -> Option<UndefinedAt> {
     let undefined = Undefined::default();
-    let system = &undefined;
+    let system = Watched(&undefined);
     let mut found = None;
     let mut number = 0;
-    let mut visit = |v: &Visit<'_, Watched<'_>>| {
+    let mut visit = |v: &Visit<'_, Plain<'_>>| {
         see(number, v);
         found = undefined_at(v, number, undefined.take(), results);
         number += 1;
@@ -139,7 +140,7 @@ pub(crate) fn watch(
 }
 
 /// Whether an operand has a number anywhere where the element of another one that it meets is a certain one.
-fn meet(v: &Visit<'_, Watched<'_>>, (x, value): (usize, f64), (y, met): (usize, f64)) -> bool {
+fn meet(v: &Visit<'_, Plain<'_>>, (x, value): (usize, f64), (y, met): (usize, f64)) -> bool {
     let shape = match v.results.first() {
         Some(Data::Real(a)) => a.shape(),
         Some(Data::Int(a)) => a.shape(),
@@ -151,7 +152,7 @@ fn meet(v: &Visit<'_, Watched<'_>>, (x, value): (usize, f64), (y, met): (usize, 
 }
 
 /// How many elements of an operand are not zero.
-fn counted(v: &Visit<'_, Watched<'_>>, operand: usize) -> u64 {
+fn counted(v: &Visit<'_, Plain<'_>>, operand: usize) -> u64 {
     let count = match v.operands.get(operand).copied().flatten() {
         Some(Data::Real(a)) => a.iter().filter(|&&x| x != 0.0).count(),
         Some(Data::Int(a)) => a.iter().filter(|&&z| z != 0).count(),
@@ -161,7 +162,7 @@ fn counted(v: &Visit<'_, Watched<'_>>, operand: usize) -> u64 {
 }
 
 /// Where an operand is a number.
-fn places(v: &Visit<'_, Watched<'_>>, operand: usize, number: f64) -> Option<ArrayD<bool>> {
+fn places(v: &Visit<'_, Plain<'_>>, operand: usize, number: f64) -> Option<ArrayD<bool>> {
     Some(match v.operands.get(operand).copied().flatten()? {
         Data::Real(a) => a.mapv(|x| x == number),
         Data::Int(a) => a.mapv(|z| z as f64 == number),
@@ -169,19 +170,19 @@ fn places(v: &Visit<'_, Watched<'_>>, operand: usize, number: f64) -> Option<Arr
 }
 
 fn undefined_at(
-    v: &Visit<'_, Watched<'_>>,
+    v: &Visit<'_, Plain<'_>>,
     visit: usize,
     undefined: usize,
     asked: Results,
 ) -> Option<UndefinedAt> {
-    let is_infinite = |data: &Data<Watched<'_>>| match data {
+    let is_infinite = |data: &Data<Plain<'_>>| match data {
         Data::Real(a) => a.iter().any(|x| x.is_infinite()),
         Data::Int(_) => false,
     };
     // What is searched for is finite: an infinite operand is a constant of the model's own, such as the mask of an attention, or comes
     // from one.
     let is_inherited = LazyCell::new(|| v.operands.iter().flatten().any(|data| is_infinite(data)));
-    let infinite = |data: &Data<Watched<'_>>| match data {
+    let infinite = |data: &Data<Plain<'_>>| match data {
         Data::Real(a) if asked != Results::Any => {
             a.iter().filter(|x| x.is_nan() || (x.is_infinite() && !*is_inherited)).count()
         }

@@ -86,8 +86,8 @@ impl Own {
         !(self.format.min_normal()..=self.format.max_finite()).contains(&v.abs())
     }
 
-    fn plain(&self) -> Plain {
-        Plain { dtype: self.dtype }
+    fn plain(&self) -> Plain<'static> {
+        Plain::new(self.dtype)
     }
 
     /// How far a function may be off under [`Profile::TIGHT`] beyond its rounding, in ULP.

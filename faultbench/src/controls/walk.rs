@@ -70,7 +70,7 @@ pub(super) fn outputs(way: Way, model: &Model, inputs: &[Tensor]) -> Option<Vec<
 
 /// The elements as a tensor has them.
 fn stored(data: &Data<Own>, ty: &Type) -> Tensor {
-    let data: Data<Plain> = match data {
+    let data: Data<Plain<'_>> = match data {
         Data::Real(a) => Data::Real(a.clone()),
         Data::Int(a) => Data::Int(a.clone()),
     };

@@ -99,7 +99,7 @@ impl<'p> Implementation<'p> {
     /// The tensor of a model's output.
     fn stored(&self, data: &Data<Malice<'_>>, model: &Model, value: Value) -> Tensor {
         let ty = model.graph.ty(value);
-        let plain: Data<Plain> = match data {
+        let plain: Data<Plain<'_>> = match data {
             Data::Real(a) => Data::Real(a.mapv(|x| Malice::new(self, ty.dtype).rounded(x).held)),
             Data::Int(a) => Data::Int(a.clone()),
         };

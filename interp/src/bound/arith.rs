@@ -374,7 +374,7 @@ impl Arith for Bound<'_> {
         }
     }
     fn convert(&self, z: Whole) -> Ball {
-        let value = plain::Plain { dtype: self.dtype }.convert(z.value);
+        let value = plain::Plain::new(self.dtype).convert(z.value);
         match z.state {
             State::Undefined => Ball::undefined(value),
             State::Unsure | State::Overflown => Ball::unknown(value),

@@ -152,6 +152,6 @@ impl Bound<'_> {
 
     /// Whether values of sums of products are compensated: they are those of the plain number system.
     pub(crate) fn is_compensated(&self) -> bool {
-        Plain { dtype: self.dtype }.is_compensated()
+        Plain::new(self.dtype).is_compensated()
     }
 }

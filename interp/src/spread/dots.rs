@@ -8,6 +8,7 @@ use ops::matrix::product;
 
 use super::walk::Walk;
 use super::{Spread, bare};
+use crate::balls::Balls;
 use crate::bound::Ball;
 
 /// The elements of a matrix, and their errors, each with the sign of its element, where there are any.
@@ -60,7 +61,7 @@ fn carried(left: &Side, right: &Side) -> Option<Sums> {
 impl Spread<'_> {
     /// The balls of the product of two matrices. What the spread of a sum needs to know are products of matrices as well, but for
     /// what a loop makes of the terms in their order: that is left out, unless the accumulator is so narrow that it matters.
-    pub(super) fn all_dots(
+    pub(crate) fn dots(
         &self,
         a: &ArrayView2<'_, Ball>,
         b: &ArrayView2<'_, Ball>,
@@ -68,7 +69,7 @@ impl Spread<'_> {
     ) -> Vec<Ball> {
         let is_narrow = self.accumulator.precision() < FloatFormat::F32.precision();
         if is_narrow || self.bound.is_compensated() {
-            return each_dot(self, a, b, addend);
+            return each_dot(&Balls::Spreads(*self), a, b, addend);
         }
         let (exact_a, exact_b) = (a.map(|&x| bare(x)), b.map(|&x| bare(x)));
         let steps = self.bound.dots(&exact_a.view(), &exact_b.view(), |i, j| addend(i, j).map(bare));

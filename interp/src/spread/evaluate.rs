@@ -4,8 +4,9 @@ use ir::execute::Keep;
 use ir::{DType, Tensor};
 use ops::{Data, Model};
 
-use super::{DEVIATIONS, Spread, Tier};
-use crate::evaluate::{by_variable, is_sure, load, open};
+use super::{DEVIATIONS, Tier};
+use crate::balls::{Balls, Errors};
+use crate::evaluate::by_variable;
 use crate::walk::{Error, System, check, walk};
 
 /// What rounds to the same number but for the last digit is never suspect: so many ULP are granted at least.
@@ -39,49 +40,11 @@ impl Limits {
     }
 }
 
-/// Values with spreads.
-struct Spreads<'t>(&'t Tier);
-
-impl<'t> System for Spreads<'t> {
-    type A = Spread<'t>;
-
-    fn arith(&self, dtype: DType) -> Spread<'t> {
-        Spread::new(self.0, dtype)
-    }
-
-    fn load(&self, tensor: &Tensor) -> Data<Spread<'t>> {
-        load(&self.0.profile, tensor)
-    }
-
-    fn narrow(&self, arith: &Spread<'t>, data: &Data<Spread<'t>>) -> Option<Data<Spread<'t>>> {
-        match data {
-            Data::Real(a) => Some(Data::Real(a.mapv(|x| ops::Arith::round(arith, x)))),
-            Data::Int(_) => None,
-        }
-    }
-
-    fn store(&self, arith: &Spread<'t>, data: &mut Data<Spread<'t>>, dtype: DType) {
-        match (data, dtype.float()) {
-            (Data::Real(a), Some(format)) => a.mapv_inplace(|x| arith.stored(x, format)),
-            (Data::Int(a), _) => a.mapv_inplace(|z| arith.bound.stored_whole(z, dtype)),
-            (Data::Real(_), None) => {}
-        }
-    }
-
-    fn is_sure(&self, data: &Data<Spread<'t>>) -> bool {
-        is_sure(data)
-    }
-
-    fn open(&self, data: &mut Data<Spread<'t>>) {
-        open(data);
-    }
-}
-
 /// How far good implementations of a tier are from the outputs of a model, in order.
 pub fn limits(model: &Model, inputs: &[Tensor], tier: &Tier) -> Result<Vec<Limits>, Error> {
     check(model, inputs)?;
     let given = by_variable(model, inputs);
-    let system = Spreads(tier);
+    let system = Errors::Spreads(tier);
     let load = |id| given.get(&id).map(|t: &&Tensor| system.load(t));
     let values = walk(&system, model, Keep::Outputs, &load, &mut |_| true).unwrap_or_default();
     let of = |output: &ir::graph::Output| {
@@ -91,7 +54,7 @@ pub fn limits(model: &Model, inputs: &[Tensor], tier: &Tier) -> Result<Vec<Limit
     Ok(model.graph.outputs.iter().filter_map(of).collect())
 }
 
-fn of_output(data: &Data<Spread<'_>>, dtype: DType) -> Limits {
+fn of_output(data: &Data<Balls<'_>>, dtype: DType) -> Limits {
     let (Data::Real(a), Some(format)) = (data, dtype.float()) else { return Limits(Vec::new()) };
     Limits(a.iter().map(|x| x.error.max(LEAST_ULPS * format.ulp(x.value))).collect())
 }

@@ -46,6 +46,11 @@ impl Tier {
     pub fn new(profile: &Profile, accumulators: Accumulators) -> Self {
         Self { profile: profile.at_its_best(), accumulators }
     }
+
+    /// What bounds would grant these implementations.
+    pub(crate) const fn profile(&self) -> &Profile {
+        &self.profile
+    }
 }
 
 /// The dtypes in which sums of elements of a dtype are made.
@@ -87,6 +92,11 @@ impl<'t> Spread<'t> {
         Self { tier, bound: Bound::new(&tier.profile, dtype), format: format(dtype), accumulator }
     }
 
+    /// The steps on exact operands.
+    pub(crate) const fn on_exact(&self) -> &Bound<'t> {
+        &self.bound
+    }
+
     /// What rounding a result to the working dtype adds.
     fn rounding(&self, value: f64) -> f64 {
         OF_ROUNDING * self.format.ulp(value) / 2.0
@@ -113,7 +123,7 @@ impl<'t> Spread<'t> {
 
     /// The element as a tensor of a format holds it. Rounding moves the reference itself, which no implementation shares: later
     /// steps have that as an error of their operand.
-    fn stored(&self, x: Ball, format: FloatFormat) -> Ball {
+    pub(crate) fn stored(&self, x: Ball, format: FloatFormat) -> Ball {
         let stored = self.bound.stored(x, format);
         if !stored.is_known() || stored.is_zero() {
             return stored;

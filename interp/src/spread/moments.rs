@@ -8,7 +8,7 @@ use crate::bound::Ball;
 
 impl Spread<'_> {
     /// The mean of a lane, by any algorithm: where a sum is exact, a running mean or one that a second pass corrects is not.
-    pub(super) fn lane_mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
+    pub(crate) fn mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
         let (mut walk, mut looped) = (Walk::default(), Loop::new(self.accumulator));
         let each = terms.map(|x| {
             walk.push(x.value, x.error);
@@ -23,7 +23,7 @@ impl Spread<'_> {
     ///
     /// As for bounds, an error μ of the mean moves all differences dᵢ alike, which their squares notice by n·μ² alone: Σdᵢ is 0.
     /// The errors of a running mean differ from one element to the next; each is as large as that of the mean.
-    pub(super) fn lane_variance(&self, lane: &[Ball], mean: Ball) -> Ball {
+    pub(crate) fn variance(&self, lane: &[Ball], mean: Ball) -> Ball {
         let (mut walk, mut looped) = (Walk::default(), Loop::new(self.accumulator));
         let shift = if mean.is_known() { mean.error } else { 0.0 };
         let is_running = self.tier.profile.running_variance;

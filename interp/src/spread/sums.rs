@@ -7,7 +7,7 @@ use super::{OF_ROUNDING, Spread, bare};
 use crate::bound::{Ball, TRANSFORMED_ROUNDINGS};
 
 impl Spread<'_> {
-    pub(super) fn long_sum(&self, terms: impl Iterator<Item = Ball>) -> Ball {
+    pub(crate) fn sum(&self, terms: impl Iterator<Item = Ball>) -> Ball {
         let (mut walk, mut looped) = (Walk::default(), Loop::new(self.accumulator));
         let sum = self.bound.sum(terms.map(|x| {
             walk.push(x.value, x.error);
@@ -17,7 +17,7 @@ impl Spread<'_> {
         self.summed(sum, &walk, looped.bias(sum.value))
     }
 
-    pub(super) fn long_dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
+    pub(crate) fn dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
         let (mut walk, mut looped) = (Walk::default(), Loop::new(self.accumulator));
         let sum = self.bound.dot(terms.map(|(x, y)| {
             walk.push(x.value * y.value, x.value.abs() * y.error + y.value.abs() * x.error);
@@ -45,7 +45,7 @@ impl Spread<'_> {
 
     /// Widens the elements that an image gives with a filter by what a transformation adds, which goes through as many roundings
     /// as bounds have it.
-    pub(super) fn transformed(&self, sums: &mut [Ball], image: &[Ball], filter: &[Ball]) {
+    pub(crate) fn convolved(&self, sums: &mut [Ball], image: &[Ball], filter: &[Ball]) {
         let mut moved: Vec<Ball> = sums.iter().map(|&x| bare(x)).collect();
         self.bound.convolved(&mut moved, image, filter);
         let roundings = (TRANSFORMED_ROUNDINGS as usize + filter.len()) as f64;
@@ -60,7 +60,7 @@ impl Spread<'_> {
     }
 
     /// A product in whatever order. Its factors may have errors in common, so these add up.
-    pub(super) fn long_product(&self, terms: impl Iterator<Item = Ball>) -> Ball {
+    pub(crate) fn product(&self, terms: impl Iterator<Item = Ball>) -> Ball {
         let terms: Vec<Ball> = terms.collect();
         let product = self.bound.product(terms.iter().map(|&x| bare(x)));
         let carried = carried_by_factors(&terms, product.value);

@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn exchanging_sorts() {
-        let a = crate::plain::Plain { dtype: DType::F64 };
+        let a = crate::plain::Plain::new(DType::F64);
         assert_eq!(descending(&a, vec![1., 4., -2., 3.]).collect::<Vec<f64>>(), [4., 3., 1., -2.]);
     }
 }
