@@ -73,3 +73,69 @@ fn what_is_not_of_the_model_is_told_with_what_is() {
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("Reshape"), "{text}");
 }
+
+fn said(model: &str) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("m.onnxtxt"), model).expect("a model");
+    run(folder.path(), &[])
+}
+
+#[test]
+fn a_model_that_declares_a_shape_it_does_not_have_is_run_without() {
+    let (code, text) = said(
+        r#"<ir_version: 10, opset_import: ["" : 21]>
+        m (float[batch, 3] x) => (float[1, length] y)
+        {
+            s = Constant<value_ints = [1, 1, -1]>()
+            y = Reshape(x, s)
+        }
+        "#,
+    );
+    assert!(code == Some(0) && text.contains("1 pass"), "{text}");
+    let told = text.lines().find(|line| line.contains("run without the shapes that it declares"));
+    assert!(told.is_some_and(|told| told.contains("`y`") && told.contains("[1, length]")), "{text}");
+}
+
+#[test]
+fn a_size_that_only_one_number_fits_is_found() {
+    let (code, text) = said(
+        r#"<ir_version: 10, opset_import: ["" : 21]>
+        m (float[batch, height] x) => (float[batch, 2] y)
+        {
+            s = Constant<value_ints = [48, 2]>()
+            w = ConstantOfShape(s)
+            y = MatMul(x, w)
+        }
+        "#,
+    );
+    assert!(code == Some(0) && text.contains("height=48"), "{text}");
+}
+
+/// Layers after which a vector is about as long as before, and its bound wider: than the values after ten, than all numbers after a hundred.
+fn layers(count: usize) -> String {
+    let mut state = 12345u64;
+    let mut weight = || {
+        state = (state * 1_103_515_245 + 12345) % (1 << 31);
+        format!("{:.4}", (state as f64 / f64::from(1u32 << 31) - 0.5) * 0.866)
+    };
+    let weights: Vec<String> = (0..256).map(|_| weight()).collect();
+    let more: String = (1..count).map(|i| format!("    a{i} = MatMul(a{}, w)\n", i - 1)).collect();
+    format!(
+        "<ir_version: 10, opset_import: [\"\" : 21]>\nm (float[1, 16] x) => (float[1, 16] y)\n\
+         <float[16, 16] w = {{{}}}>\n{{\n    a0 = MatMul(x, w)\n{more}    y = Identity(a{})\n}}\n",
+        weights.join(", "),
+        count - 1
+    )
+}
+
+#[test]
+fn what_is_as_near_as_good_implementations_are_is_plausible_where_bounds_say_nothing() {
+    for (count, outcome, why) in [
+        (2, "1 pass", ""),
+        (60, "1 plausible", "bounds are wider than the values; of 16, 16 are"),
+        (100, "1 plausible", "every element is undecidable; of 16, 16 are"),
+    ] {
+        let (code, text) = said(&layers(count));
+        assert!(code == Some(0) && text.contains(outcome) && text.contains(why), "{count}: {text}");
+    }
+}

@@ -70,7 +70,7 @@ impl Assessment {
     }
 }
 
-/// What can be said of an answer of which no element is decidable: bounds of a deep network are wider than all numbers.
+/// What can be said of an answer whose bounds say nothing: those of a deep network are wider than its values, or than all numbers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Afar {
     /// The outputs with elements that are further off than good implementations are.
@@ -99,6 +99,14 @@ impl Afar {
         }
         afar
     }
+
+    /// How many elements are near, in words.
+    pub fn near(&self) -> String {
+        let Self { told, elements, .. } = self;
+        format!(
+            "of {elements}, {told} are within the limits of good implementations, which are below their values"
+        )
+    }
 }
 
 /// Of the elements that are finite numbers; NaN where there are none.
@@ -114,15 +122,11 @@ pub fn root_mean_square(tensor: &Tensor) -> f64 {
 
 impl std::fmt::Display for Afar {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { doubts, told, elements } = self;
+        let Self { doubts, told, .. } = self;
         match doubts.first() {
             Some(doubt) => write!(f, "{doubt}"),
             None if *told == 0 => f.write_str("every element is undecidable"),
-            None => write!(
-                f,
-                "every element is undecidable; of {elements}, {told} are within the limits of good implementations, which are below \
-                 their values"
-            ),
+            None => write!(f, "every element is undecidable; {}", self.near()),
         }
     }
 }

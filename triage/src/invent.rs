@@ -3,6 +3,9 @@
 //! Sizes that the model leaves open are given by the user or drawn: small ones, a few times over, until the model can be read.
 //! What it computes may hang on the values of inputs (a branch, a shape); those are drawn first and stay. The values of the
 //! others are searched, so that the model is defined on them.
+//!
+//! Some models of the world say of an output, or of a value between, that it has another shape than it has. Runtimes warn and go on. So
+//! where a model can be read with no sizes as it is, but without what it says of such shapes, it is run without.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,12 +31,14 @@ pub struct Given {
 }
 
 /// Inputs that were made up.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct Invented {
     /// The inputs.
     pub set: DataSet,
     /// The sizes that the model leaves open and nobody gave, by name.
     pub drawn: BTreeMap<String, i64>,
+    /// What is wrong with the shapes that the model declares, where they were left out of it.
+    pub misdeclared: Option<String>,
 }
 
 /// Why there are no inputs for a model that comes without.
@@ -62,21 +67,21 @@ pub enum NoInputs {
 }
 
 /// What a size may be besides 2, 3 or 4, one attempt after the other. Small sizes are cheap, and tell axes apart; but windows, strides
-/// and reshapes may need more, or one.
-const OTHERS: [i64; 10] = [4, 1, 2, 8, 16, 32, 64, 128, 256, 576];
+/// and reshapes may need more, or one; and some networks take pictures of one height alone.
+const OTHERS: [i64; 18] = [4, 1, 2, 8, 16, 32, 48, 64, 128, 256, 576, 24, 80, 96, 112, 160, 224, 320];
 
 /// How often sizes are drawn with each of these.
 const DRAWS: u64 = 4;
 
 /// Inputs for a model that comes without. For one that is too large for a search they are as they are drawn: whether the model is defined
-/// on them, the reference says that evaluates it.
-pub fn invent(folder: &CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
+/// on them, the reference says that evaluates it. Shapes that the model declares and does not have are left out of it.
+pub fn invent(folder: &mut CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
     invented(folder, given, seed, Dear::Refuse)
 }
 
 /// Inputs for a model that comes without, which may be too large for the reference too: then nobody knows whether the model is defined on
 /// them.
-pub fn invent_any(folder: &CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
+pub fn invent_any(folder: &mut CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
     invented(folder, given, seed, Dear::Draw)
 }
 
@@ -89,20 +94,35 @@ enum Dear {
     Draw,
 }
 
-fn invented(folder: &CaseFolder, given: &Given, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
-    let stream = Stream::new(seed).child("run");
+fn invented(folder: &mut CaseFolder, given: &Given, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
     let program = folder.decode().and_then(Program::read)?;
-    let inputs = import::inputs(&program)?;
+    let why = match of_program(&program, given, seed, dear) {
+        Err(why @ (NoInputs::Model(onnx::Error::Invalid { .. }) | NoInputs::Sizes { .. })) => why,
+        settled => return settled,
+    };
+    let undeclared = program.without_declared_shapes();
+    match of_program(&undeclared, given, seed, dear) {
+        Ok(invented) => {
+            folder.model = onnx::export::encode(&undeclared.write()).into();
+            Ok(Invented { misdeclared: Some(why.to_string()), ..invented })
+        }
+        Err(_) => Err(why),
+    }
+}
+
+fn of_program(program: &Program, given: &Given, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
+    let stream = Stream::new(seed).child("run");
+    let inputs = import::inputs(program)?;
     let open: BTreeSet<String> = inputs
         .iter()
         .filter(|input| !given.inputs.contains_key(&input.name))
         .flat_map(InputType::open)
         .collect();
     of_model(given, &inputs, &open)?;
-    let undrawn = if open.is_empty() { case::trace(&program, &given.inputs).ok() } else { None };
+    let undrawn = if open.is_empty() { case::trace(program, &given.inputs).ok() } else { None };
     let (imported, known, drawn) = match undrawn {
         Some(imported) => (imported, given.inputs.clone(), BTreeMap::new()),
-        None => draw(&program, &inputs, &open, given, stream)?,
+        None => draw(program, &inputs, &open, given, stream)?,
     };
     let model = &imported.model;
     let set = match reference::affordable(model) {
@@ -117,7 +137,7 @@ fn invented(folder: &CaseFolder, given: &Given, seed: u64, dear: Dear) -> Result
             as_drawn(&imported, &known, stream)
         }
     };
-    Ok(Invented { set, drawn })
+    Ok(Invented { set, drawn, misdeclared: None })
 }
 
 /// Requires that what is given is about the model.
@@ -156,12 +176,15 @@ fn draw(
             sizes.insert(name.clone(), size);
         }
         let mut known = given.inputs.clone();
-        let mut room = Room::new();
+        let (mut room, mut is_whole) = (Room::new(), true);
         for input in inputs.iter().filter(|input| !given.inputs.contains_key(&input.name)) {
             // What is no tensor, or of which the rank is not said, is missed by whoever reads the model; so is what has
             // more elements with the others than the reference takes: the model is refused then, if not for its size.
-            if let Some(ty) = input.with(&sizes).filter(|ty| room.has(ty)) {
+            let Some(ty) = input.with(&sizes) else { continue };
+            if room.has(&ty) {
                 known.insert(input.name.clone(), plain(&ty, stream.child(&input.name)).into());
+            } else {
+                is_whole = false;
             }
         }
         match case::trace(program, &known) {
@@ -172,7 +195,8 @@ fn draw(
             // With other sizes it may be valid; but what we lack we lack with any.
             Err(source) => {
                 let is_lack = |e: &onnx::Error| matches!(e, onnx::Error::Unsupported { .. });
-                if told.as_ref().is_none_or(|(before, _)| !is_lack(before) && is_lack(&source)) {
+                let says_more = |before| !is_lack(before) && is_lack(&source) && is_whole;
+                if told.as_ref().is_none_or(|(before, _)| says_more(before)) {
                     told = Some((source, sizes));
                 }
             }

@@ -51,6 +51,8 @@ pub struct Subject {
     composites: OnceCell<Vec<Composite>>,
     /// The sizes that the model leaves open and that were drawn.
     pub drawn: BTreeMap<String, i64>,
+    /// What is wrong with the shapes that the model declares, where they were left out of it.
+    pub misdeclared: Option<String>,
 }
 
 /// Why a model cannot be judged.
@@ -79,10 +81,10 @@ impl From<onnx::Error> for LocalError {
 impl Subject {
     /// The model of a saved case with its first data set, or a lone model with inputs that are given or found.
     pub fn read(path: &Path, given: &Given, seed: u64) -> Result<Self, LocalError> {
-        let folder = stored::read(path)?;
-        let Invented { set, drawn } = match folder.sets.first() {
-            Some(set) => Invented { set: set.clone(), drawn: BTreeMap::new() },
-            None => invent_any(&folder, given, seed)?,
+        let mut folder = stored::read(path)?;
+        let Invented { set, drawn, misdeclared } = match folder.sets.first() {
+            Some(set) => Invented { set: set.clone(), ..Invented::default() },
+            None => invent_any(&mut folder, given, seed)?,
         };
         let known = set.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
         let program = folder.decode().and_then(Program::read)?;
@@ -90,7 +92,18 @@ impl Subject {
         let inputs = reference::bind(&imported.model, &known).map_err(LocalError::Bind)?;
         let Imported { model, interface, origins, .. } = imported;
         let (written, composites) = (folder.model, OnceCell::new());
-        Ok(Self { model, inputs, written, interface, program, known, origins, composites, drawn })
+        Ok(Self {
+            model,
+            inputs,
+            written,
+            interface,
+            program,
+            known,
+            origins,
+            composites,
+            drawn,
+            misdeclared,
+        })
     }
 
     /// What a target makes of each operator.

@@ -80,7 +80,8 @@ pub struct Reach {
 }
 
 impl Reach {
-    fn of(name: &str, expected: &Bounded) -> Self {
+    /// That of the bounds of an output.
+    pub fn of(name: &str, expected: &Bounded) -> Self {
         let elements = expected.tensor.len();
         let undecided = expected.undecidable() + expected.undefined.len();
         let mut bounds: Vec<f64> = (0..elements).map(|i| expected.error_at(i)).collect();

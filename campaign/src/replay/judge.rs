@@ -24,6 +24,7 @@ use triage::allowance::Exam;
 use triage::blame::Suspect;
 use triage::oracle::AskError;
 use triage::peel::Peeled;
+use triage::whole::Reach;
 
 /// A model with inputs, as the reference reads it.
 pub(super) struct Question {
@@ -121,8 +122,28 @@ impl Reference {
             return verdict(&Verdict::Incomparable(Why::Undecidable));
         };
         let afar = Afar::of(outputs, expected, &self.suspect(target).limits(target));
-        let result = if afar.doubts.is_empty() { Result::Undecidable } else { Result::Suspect };
+        let result = match afar {
+            Afar { ref doubts, .. } if !doubts.is_empty() => Result::Suspect,
+            Afar { told: 0, .. } => Result::Undecidable,
+            Afar { .. } => Result::Plausible,
+        };
         Judgement::new(result, afar.to_string())
+    }
+
+    /// The judgement of an answer that is right and not suspect. Where its bounds are wider than the values, nearly any answer is.
+    fn proved(&self, target: &Target, outcome: &Outcome, expected: &Expected<'_>) -> Judgement {
+        let pass = verdict(&Verdict::Pass);
+        let Outcome::Outputs(outputs) = outcome else { return pass };
+        let mut reaches = expected.names.iter().zip(expected.outputs).map(|(name, of)| Reach::of(name, of));
+        if reaches.any(|reach| reach.says_something()) {
+            return pass;
+        }
+        let afar = Afar::of(outputs, expected, &self.suspect(target).limits(target));
+        // Nothing is below values that are 0.
+        if afar.told == 0 {
+            return pass;
+        }
+        Judgement::new(Result::Plausible, format!("bounds are wider than the values; {}", afar.near()))
     }
 
     /// The judgement of an answer that is right, and may be suspect.
@@ -135,7 +156,7 @@ impl Reference {
         let suspect = self.suspect(target);
         let assessment = assess(&target.backend, &target.level, outcome, expected);
         let Some(mut doubted) = suspect.doubted(target, &assessment, outcome, expected) else {
-            return Ok(verdict(&Verdict::Pass));
+            return Ok(self.proved(target, outcome, expected));
         };
         suspect.take_apart(target, &mut doubted)?;
         Ok(Judgement::new(Result::Suspect, doubted.to_string()))

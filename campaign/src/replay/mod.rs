@@ -17,14 +17,14 @@ use worker::{Outcome, Run};
 
 use judge::References;
 use result::Judgement;
-pub use result::{Counts, Drawn, NotPassing, Replayed, Result};
+pub use result::{Counts, Drawn, Misdeclared, NotPassing, Replayed, Result};
 
 use harness::invalid::answer;
 use harness::target::Target;
 use harness::validity::Relaxed;
 use triage::folder::{About, DERIVED};
 pub use triage::invent::Given;
-use triage::invent::{Invented, NoInputs};
+use triage::invent::NoInputs;
 use triage::{invent, oracle};
 
 /// How saved cases are run.
@@ -66,12 +66,15 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
     let versions = how.targets.iter().map(version).collect();
     let mut all = Replayed { cases: cases.len() as u64, versions, ..Replayed::default() };
     let done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    for (index, Ran { judged, drawn }) in done {
+    for (index, Ran { judged, drawn, misdeclared }) in done {
         for (target, judgement) in how.targets.iter().zip(judged) {
             all.add(cases[index].clone(), target.name(), judgement);
         }
         if !drawn.is_empty() {
             all.drawn.push(Drawn { case: cases[index].clone(), sizes: drawn });
+        }
+        if let Some(why) = misdeclared {
+            all.misdeclared.push(Misdeclared { case: cases[index].clone(), why });
         }
     }
     all
@@ -83,11 +86,13 @@ struct Ran {
     judged: Vec<Judgement>,
     /// The sizes that the model leaves open and that were drawn.
     drawn: BTreeMap<String, i64>,
+    /// What is wrong with the shapes that the model declares, where it was run without.
+    misdeclared: Option<String>,
 }
 
 impl Ran {
     fn of(judged: Vec<Judgement>) -> Self {
-        Self { judged, drawn: BTreeMap::new() }
+        Self { judged, drawn: BTreeMap::new(), misdeclared: None }
     }
 }
 
@@ -114,7 +119,7 @@ fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
 /// Runs one case.
 fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
     let everywhere = |judgement: Judgement| Ran::of(vec![judgement; how.targets.len()]);
-    let folder = match triage::stored::read(path) {
+    let mut folder = match triage::stored::read(path) {
         Ok(folder) => folder,
         Err(e) => return everywhere(unusable(&e)),
     };
@@ -128,12 +133,12 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
         return Ran::of(how.targets.iter().map(|target| ask(&folder, relaxed, target)).collect());
     }
     let mut sets = folder.sets.clone();
-    let mut sizes = BTreeMap::new();
+    let (mut drawn, mut misdeclared) = (BTreeMap::new(), None);
     if sets.is_empty() {
-        match invent(&folder, &how.given, how.seed) {
-            Ok(Invented { set, drawn }) => {
-                sets.push(set);
-                sizes = drawn;
+        match invent(&mut folder, &how.given, how.seed) {
+            Ok(invented) => {
+                sets.push(invented.set);
+                (drawn, misdeclared) = (invented.drawn, invented.misdeclared);
             }
             Err(why) => return everywhere(without_inputs(&why)),
         }
@@ -159,7 +164,7 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
         let all = judged.into_iter().chain(asked).max_by_key(|judgement| judgement.result);
         all.unwrap_or_else(|| Judgement::new(Result::Pass, ""))
     };
-    Ran { judged: how.targets.iter().zip(judged).map(worst).collect(), drawn: sizes }
+    Ran { judged: how.targets.iter().zip(judged).map(worst).collect(), drawn, misdeclared }
 }
 
 /// The question that a case was saved for, once more.

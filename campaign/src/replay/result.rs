@@ -13,6 +13,9 @@ use crate::junit::{TestCase, TestResult};
 pub enum Result {
     /// There are outputs, and nobody can say what is right: every element is undecidable or undefined.
     Undecidable,
+    /// Bounds say nothing, as they are wider than the values or infinite, and the elements that can be looked at are no further from the
+    /// reference than good implementations are: a deep network's answer.
+    Plausible,
     /// The outputs are right.
     Pass,
     /// The outputs are right, and elements of them are suspect: further from the reference than good implementations are.
@@ -42,6 +45,7 @@ impl Result {
     pub fn name(self) -> &'static str {
         match self {
             Self::Undecidable => "undecidable",
+            Self::Plausible => "plausible",
             Self::Pass => "pass",
             Self::Suspect => "suspect",
             Self::NoReference => "no reference",
@@ -65,6 +69,7 @@ impl Result {
                 true
             }
             Self::Undecidable
+            | Self::Plausible
             | Self::Pass
             | Self::Suspect
             | Self::NoReference
@@ -95,6 +100,7 @@ impl Judgement {
 #[allow(missing_docs, reason = "one counter per Result")]
 pub struct Counts {
     pub pass: u64,
+    pub plausible: u64,
     pub suspect: u64,
     pub mismatch: u64,
     pub accepted: u64,
@@ -112,6 +118,7 @@ impl Counts {
     fn add(&mut self, result: Result) {
         *match result {
             Result::Pass => &mut self.pass,
+            Result::Plausible => &mut self.plausible,
             Result::Suspect => &mut self.suspect,
             Result::Mismatch => &mut self.mismatch,
             Result::Accepted => &mut self.accepted,
@@ -133,7 +140,7 @@ impl Counts {
 
     /// Whether there is an answer that was compared with something.
     pub fn has_compared(&self) -> bool {
-        self.pass + self.suspect > 0 || self.failed()
+        self.pass + self.plausible + self.suspect > 0 || self.failed()
     }
 }
 
@@ -161,6 +168,15 @@ pub struct Drawn {
     pub sizes: BTreeMap<String, i64>,
 }
 
+/// A model that says of some of its values that they have another shape than they have.
+#[derive(Clone, Debug, Serialize)]
+pub struct Misdeclared {
+    /// The case.
+    pub case: PathBuf,
+    /// What is wrong.
+    pub why: String,
+}
+
 /// What came of all cases.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Replayed {
@@ -174,6 +190,8 @@ pub struct Replayed {
     pub not_passing: Vec<NotPassing>,
     /// The sizes that models leave open and nobody gave.
     pub drawn: Vec<Drawn>,
+    /// The models that were run without the shapes that they declare of outputs and values between, for these are wrong.
+    pub misdeclared: Vec<Misdeclared>,
     /// Every result, for reports.
     #[serde(skip)]
     pub results: Vec<TestCase>,
@@ -184,7 +202,7 @@ impl Replayed {
         let Judgement { result, why, signatures } = judgement;
         self.backends.entry(backend.clone()).or_default().add(result);
         let told = match result {
-            Result::Pass | Result::Suspect => TestResult::Passed,
+            Result::Pass | Result::Plausible | Result::Suspect => TestResult::Passed,
             Result::Undecidable | Result::NoReference | Result::Unsupported => {
                 TestResult::Skipped(why.clone())
             }

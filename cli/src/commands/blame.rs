@@ -28,7 +28,8 @@ pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
     if common.json {
         let (whole, targets): (Vec<_>, Vec<_>) = all.iter().map(|(whole, local)| (whole, local)).unzip();
         let targets: Vec<&Local> = targets.into_iter().flatten().collect();
-        screen::json(&json!({ "targets": targets, "whole": whole, "drawn": subject.drawn }))?;
+        screen::json(&json!({ "targets": targets, "whole": whole, "drawn": subject.drawn,
+            "misdeclared": subject.misdeclared }))?;
     } else {
         screen::text(&text(&subject, &all, args.all))?;
     }
@@ -52,6 +53,9 @@ fn text(subject: &Subject, all: &[(Whole, Option<Local>)], shows_all: bool) -> S
     if !subject.drawn.is_empty() {
         let sizes: Vec<String> = subject.drawn.iter().map(|(name, size)| format!("{name}={size}")).collect();
         let _ = writeln!(out, "sizes drawn: {}", sizes.join(", "));
+    }
+    if let Some(why) = &subject.misdeclared {
+        let _ = writeln!(out, "run without the shapes that the model declares: {why}");
     }
     out
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use campaign::junit;
-use campaign::replay::{Drawn, NotPassing, Replay, Replayed, replay};
+use campaign::replay::{Drawn, Misdeclared, NotPassing, Replay, Replayed, replay};
 use oracles::Tolerance;
 use serde_json::json;
 use worker::Limits;
@@ -97,9 +97,10 @@ fn summary(replayed: &Replayed) -> String {
     let mut out = format!("{} cases\n", replayed.cases);
     for (backend, c) in &replayed.backends {
         out += &format!(
-            "{backend}: {} pass, {} suspect, {} mismatch, {} accepted, {} unsupported, {} rejected, {} crash, {} timeout, \
+            "{backend}: {} pass, {} plausible, {} suspect, {} mismatch, {} accepted, {} unsupported, {} rejected, {} crash, {} timeout, \
              {} slow, {} undecidable, {} no reference, {} broken\n",
             c.pass,
+            c.plausible,
             c.suspect,
             c.mismatch,
             c.accepted,
@@ -121,6 +122,9 @@ fn summary(replayed: &Replayed) -> String {
     for Drawn { case, sizes } in &replayed.drawn {
         let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
         out += &format!("{}: sizes drawn: {}\n", case.display(), sizes.join(", "));
+    }
+    for Misdeclared { case, why } in &replayed.misdeclared {
+        out += &format!("{}: run without the shapes that it declares: {why}\n", case.display());
     }
     out
 }

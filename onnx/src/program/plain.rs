@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use ir::{Tensor, Type};
 
-use super::{Declaration, Initializer, Program, ValueId};
+use super::{Body, Declaration, Initializer, Program, ValueId};
 use crate::export::value_info;
 use crate::import::domain;
 use crate::names::static_slots;
 use crate::program::Node;
 use crate::proto::attribute_proto::AttributeType;
-use crate::proto::{TensorProto, ValueInfoProto};
+use crate::proto::{TensorProto, ValueInfoProto, type_proto};
 
 impl Program {
     /// The program with initializers in place of the main graph's Constant nodes that hold tensors; `None` where there are none.
@@ -81,6 +81,23 @@ impl Program {
             said.chain(body.outputs.iter().map(|port| port.value)).collect();
         let given = body.nodes.iter().flat_map(|node| node.outputs.iter().flatten());
         given.copied().filter(|value| !said.contains(value)).collect()
+    }
+
+    /// The program without the shapes that are said of outputs of the main graph and of values in it. Their element types stay.
+    #[must_use]
+    pub fn without_declared_shapes(&self) -> Self {
+        let mut program = self.clone();
+        let Body { outputs, declared, .. } = &mut program.main.body;
+        let outputs = outputs.iter_mut().map(|port| &mut port.declared);
+        let between = declared.iter_mut().map(|said| &mut said.declared);
+        for said in outputs.chain(between) {
+            if let Some(type_proto::Value::TensorType(tensor)) =
+                said.r#type.as_mut().and_then(|ty| ty.value.as_mut())
+            {
+                tensor.shape = None;
+            }
+        }
+        program
     }
 
     /// The program with types that are said of values of the main graph.

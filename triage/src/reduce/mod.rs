@@ -245,9 +245,10 @@ fn refuse_any_graph(target: &Target, interest: &Interest<'_>) -> Result<(), Redu
 
 /// The model with the inputs of each data set, or with some that are found where there is none.
 fn problems(folder: &CaseFolder, seed: u64) -> Result<Vec<Problem>, ReduceError> {
+    let mut folder = folder.clone();
     let mut sets = folder.sets.clone();
     if sets.is_empty() {
-        let invented = invent(folder, &Given::default(), seed);
+        let invented = invent(&mut folder, &Given::default(), seed);
         sets.push(invented.map_err(|e| ReduceError::Unusable(e.to_string()))?.set);
     }
     let problem = |set: &onnx::case::DataSet| {
