@@ -90,7 +90,7 @@ impl Walk {
         }
         let mut y = zeros(T::from_i128(0), x.len());
         let (along, inside) = (self.last_of_operand(), x.len() / first.size);
-        each_part(threads, &mut y, inside, inside, |number, part| {
+        each_part(threads, &mut y, inside, inside, &|number, part| {
             // A part of the result is as if the first axis were shorter.
             let mut axes = axes.clone();
             axes[0].size = part.len() / inside;
