@@ -6,6 +6,7 @@
 //! | [`model`] | running whole models, whatever runs the nodes |
 //! | [`engine`] | a node runner behind the worker protocol |
 //! | `element` | the numbers kernels calculate with |
+//! | `cells` | elements as what they take in memory, for what only moves them |
 //! | `call`, `strided`, `lanes`, `gemm` | what kernels share: typed operands, walks, reductions, matrix products |
 //! | the families | a plain kernel at the same path as its operator in `ops` |
 //! | `vector` | kernels that keep the vector units busy, for what models spend their time in |
@@ -15,6 +16,7 @@
 //! node no kernel panics.
 
 mod call;
+mod cells;
 mod element;
 mod elementwise;
 pub mod engine;
