@@ -40,5 +40,5 @@ fn gemm<T: Numeric>(op: Gemm, c: &Call<'_>) -> Outputs {
             }
         }
     }
-    c.only(y.into_iter().map(T::store).collect())
+    c.only_numbers::<T>(y)
 }

@@ -12,6 +12,6 @@ pub(crate) fn run(op: GlobalLpPool, c: &Call<'_>) -> Outputs {
     let shape = c.shape(0)?;
     let lanes = Lanes::new(shape, &(2..shape.len()).collect::<Vec<_>>());
     dispatch_float!(c.dtype(0)?, T => {
-        c.only(lanes.reduce(&c.elements::<T>(0)?, |xs| T::store(root(op.p, sum_of(xs, |x| power(op.p, x))))))
+        c.only(lanes.reduce(&c.elements::<T>(0)?, &|xs| T::store(root(op.p, sum_of(xs, |x| power(op.p, x))))))
     })
 }

@@ -12,7 +12,7 @@ pub(crate) fn run(op: GlobalPool, c: &Call<'_>) -> Outputs {
     let lanes = Lanes::new(shape, &(2..shape.len()).collect::<Vec<_>>());
     dispatch_float!(c.dtype(0)?, T => {
         let x = c.elements::<T>(0)?;
-        c.only(lanes.reduce(&x, |xs| T::store(match op.0 {
+        c.only(lanes.reduce(&x, &|xs| T::store(match op.0 {
             GlobalPoolFn::Average => sum_of(xs, |x| x).div(Number::from_count(xs.len())),
             GlobalPoolFn::Max => largest(xs).unwrap_or(Number::ZERO),
         })))

@@ -11,7 +11,7 @@ use crate::cpu::strided::axis_index;
 pub(crate) fn run(op: LpNorm, c: &Call<'_>) -> Outputs {
     let shape = c.shape(0)?;
     let lanes = Lanes::new(shape, &[axis_index(op.axis, shape.len())?]);
-    dispatch_float!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, |lane| normalize(op, lane))))
+    dispatch_float!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, &|lane| normalize(op, lane))))
 }
 
 fn normalize<R: Real>(op: LpNorm, lane: &mut [R]) {

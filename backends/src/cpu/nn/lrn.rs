@@ -13,7 +13,7 @@ pub(crate) fn run(op: Lrn, c: &Call<'_>) -> Outputs {
         return Err(CpuError::Invalid("it has no channels"));
     }
     let lanes = Lanes::new(shape, &[1]);
-    dispatch_float!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, |lane| normalize(op, lane))))
+    dispatch_float!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, &|lane| normalize(op, lane))))
 }
 
 fn normalize<R: Real>(op: Lrn, lane: &mut [R]) {

@@ -19,7 +19,7 @@ pub(crate) fn run(op: &MeanVariance, c: &Call<'_>) -> Outputs {
         axes => axes.iter().map(|&a| axis_index(a, shape.len())).collect::<Result<Vec<_>, _>>()?,
     };
     let lanes = Lanes::new(shape, &axes);
-    dispatch_float!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, standardize)))
+    dispatch_float!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, &standardize)))
 }
 
 fn standardize<R: Real>(lane: &mut [R]) {

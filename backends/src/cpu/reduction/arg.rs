@@ -14,7 +14,7 @@ pub(crate) fn run(op: Arg, c: &Call<'_>) -> Outputs {
     let lanes = Lanes::new(shape, &[axis_index(op.axis, shape.len())?]);
     let largest = matches!(op.function, ArgFn::Max);
     dispatch_number!(c.dtype(0)?, T => {
-        c.only(lanes.reduce(&c.elements::<T>(0)?, |lane| first_of(lane, largest, op.select_last_index)))
+        c.only(lanes.reduce(&c.elements::<T>(0)?, &|lane| first_of(lane, largest, op.select_last_index)))
     })
 }
 

@@ -4,7 +4,7 @@ use ir::DType;
 use ops::reduction::{Reduce, ReduceFn};
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Int, Number, Numeric, Real, dispatch_float, dispatch_int, dispatch_number};
+use crate::cpu::element::{Int, Number, Numeric, Real, dispatch_int, dispatch_float, dispatch_number};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::lanes::{Lanes, largest, smallest, sum_of};
 use crate::cpu::strided::axis_index;
@@ -60,8 +60,8 @@ fn sum_of_squares<W: Number>(xs: &[W]) -> W {
     sum_of(xs, |x| x.mul(x))
 }
 
-fn reduce<T: Numeric>(c: &Call<'_>, lanes: &Lanes, f: impl Fn(&[T::Work]) -> T::Work) -> Outputs {
-    c.only(lanes.reduce(&c.elements::<T>(0)?, |lane| T::store(f(lane))))
+fn reduce<T: Numeric>(c: &Call<'_>, lanes: &Lanes, f: fn(&[T::Work]) -> T::Work) -> Outputs {
+    c.only(lanes.reduce(&c.elements::<T>(0)?, &|lane| T::store(f(lane))))
 }
 
 /// The axes that are combined.
