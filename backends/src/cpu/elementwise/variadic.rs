@@ -3,12 +3,12 @@
 use ops::elementwise::VariadicFn;
 
 use crate::cpu::call::{Call, Join};
-use crate::cpu::element::{Number, Numeric, dispatch_number};
+use crate::cpu::element::{Number, Numeric, dispatch_work};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::strided::{Rows, broadcast};
 
 pub(crate) fn run(function: VariadicFn, c: &Call<'_>) -> Outputs {
-    dispatch_number!(c.dtype(0)?, T => {
+    dispatch_work!(c.dtype(0)?, T => {
         let mut y = match function {
             VariadicFn::Min => combined::<T>(c, &|y, x| join(y, x, Number::smaller)),
             VariadicFn::Max => combined::<T>(c, &|y, x| join(y, x, Number::larger)),

@@ -6,12 +6,12 @@ use ops::linear::Einsum;
 use ops::linear::equation::Label;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, dispatch_number};
+use crate::cpu::element::{Number, Numeric, dispatch_work};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::strided::{Rows, dense};
 
 pub(crate) fn run(op: &Einsum, c: &Call<'_>) -> Outputs {
-    dispatch_number!(c.dtype(0)?, T => einsum::<T>(op, c))
+    dispatch_work!(c.dtype(0)?, T => einsum::<T>(op, c))
 }
 
 /// What stands for an axis: the letter, or for one of those without, how far it is from the last one of them.

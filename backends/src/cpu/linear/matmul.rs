@@ -1,13 +1,13 @@
 //! MatMul: a matrix product at each place of the leading axes, along which operands may stand still.
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, dispatch_number};
+use crate::cpu::element::{Number, Numeric, dispatch_work};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::gemm::{Matrix, multiply_add};
 use crate::cpu::strided::{Rows, broadcast};
 
 pub(crate) fn run(c: &Call<'_>) -> Outputs {
-    dispatch_number!(c.dtype(0)?, T => matmul::<T>(c))
+    dispatch_work!(c.dtype(0)?, T => matmul::<T>(c))
 }
 
 fn matmul<T: Numeric>(c: &Call<'_>) -> Outputs {

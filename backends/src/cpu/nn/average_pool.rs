@@ -4,11 +4,11 @@ use ops::nn::AveragePool;
 
 use super::window::Images;
 use crate::cpu::call::Call;
-use crate::cpu::element::{Float, Number, Numeric, dispatch_float};
+use crate::cpu::element::{Float, Number, Numeric, dispatch_real};
 use crate::cpu::error::Outputs;
 
 pub(crate) fn run(op: &AveragePool, c: &Call<'_>) -> Outputs {
-    dispatch_float!(c.dtype(0)?, T => average_pool::<T>(op, c))
+    dispatch_real!(c.dtype(0)?, T => average_pool::<T>(op, c))
 }
 
 fn average_pool<T: Float>(op: &AveragePool, c: &Call<'_>) -> Outputs {

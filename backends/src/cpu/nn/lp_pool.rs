@@ -4,11 +4,11 @@ use ops::nn::LpPool;
 
 use super::window::Images;
 use crate::cpu::call::Call;
-use crate::cpu::element::{Float, Number, Numeric, Real, dispatch_float};
+use crate::cpu::element::{Float, Number, Numeric, Real, dispatch_real};
 use crate::cpu::error::Outputs;
 
 pub(crate) fn run(op: &LpPool, c: &Call<'_>) -> Outputs {
-    dispatch_float!(c.dtype(0)?, T => lp_pool::<T>(op, c))
+    dispatch_real!(c.dtype(0)?, T => lp_pool::<T>(op, c))
 }
 
 fn lp_pool<T: Float>(op: &LpPool, c: &Call<'_>) -> Outputs {

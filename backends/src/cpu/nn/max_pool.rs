@@ -4,11 +4,11 @@ use ops::nn::MaxPool;
 
 use super::window::Images;
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, dispatch_number};
+use crate::cpu::element::{Number, Numeric, dispatch_work};
 use crate::cpu::error::Outputs;
 
 pub(crate) fn run(op: &MaxPool, c: &Call<'_>) -> Outputs {
-    dispatch_number!(c.dtype(0)?, T => max_pool::<T>(op, c))
+    dispatch_work!(c.dtype(0)?, T => max_pool::<T>(op, c))
 }
 
 /// The best element of a window so far.
