@@ -68,6 +68,10 @@ pub trait Element: Copy + PartialEq + Send + Sync + std::fmt::Debug + 'static {
     fn wrap(array: ArrayD<Self>) -> Tensor;
     /// The array inside, if the tensor has this element type.
     fn of(tensor: &Tensor) -> Option<&ArrayD<Self>>;
+    /// The elements of an array in row-major order. A method, so that it is compiled here and not by each crate that asks.
+    fn row_major(array: &ArrayD<Self>) -> Cow<'_, [Self]>;
+    /// A tensor of as many elements as the shape has, in row-major order. A method for the same reason.
+    fn shaped(shape: &[usize], elements: Vec<Self>) -> Option<Tensor>;
     /// The little-endian bytes of elements; one of less than a byte takes a whole one.
     fn bytes_of(elements: &[Self]) -> Vec<u8>;
     /// The elements that each `DTYPE.whole_bytes()` little-endian bytes hold.
@@ -94,6 +98,15 @@ macro_rules! elements {
                     Tensor::$variant(a) => Some(a),
                     _ => None,
                 }
+            }
+            fn row_major(array: &ArrayD<Self>) -> Cow<'_, [Self]> {
+                match array.as_slice() {
+                    Some(elements) => Cow::Borrowed(elements),
+                    None => Cow::Owned(array.iter().copied().collect()),
+                }
+            }
+            fn shaped(shape: &[usize], elements: Vec<Self>) -> Option<Tensor> {
+                ArrayD::from_shape_vec(IxDyn(shape), elements).ok().map(Tensor::$variant)
             }
             // Plain loops over arrays of a known size, which become copies.
             fn bytes_of(elements: &[Self]) -> Vec<u8> {
@@ -234,16 +247,14 @@ impl Tensor {
         if shape.iter().any(|&d| d < 0) || usize::try_from(ty.count()) != Ok(given) {
             return Err(WrongCount { ty, given });
         }
-        ArrayD::from_shape_vec(IxDyn(&ty.extents()), elements)
-            .map(T::wrap)
-            .map_err(|_| WrongCount { ty, given })
+        T::shaped(&ty.extents(), elements).ok_or(WrongCount { ty, given })
     }
 
     /// A tensor from row-major little-endian bytes, as ONNX's `raw_data` holds them. What the last byte holds more than
     /// elements is passed over.
     pub fn from_bytes(ty: &Type, bytes: &[u8]) -> Result<Self, WrongSize> {
         fn build<T: Element>(ty: &Type, bytes: &[u8]) -> Option<Tensor> {
-            ArrayD::from_shape_vec(IxDyn(&ty.extents()), T::from_bytes(bytes)).ok().map(T::wrap)
+            T::shaped(&ty.extents(), T::from_bytes(bytes))
         }
         let wrong = || WrongSize { ty: ty.clone(), needed: ty.bytes(), given: bytes.len() as u64 };
         if ty.shape.iter().any(|&d| d < 0) || ty.bytes() != bytes.len() as u64 {
@@ -256,11 +267,7 @@ impl Tensor {
     /// The elements in row-major order as little-endian bytes. Unused bits of the last byte are 0.
     pub fn to_bytes(&self) -> Vec<u8> {
         fn bytes<T: Element>(array: &ArrayD<T>) -> Vec<u8> {
-            let bytes = match array.as_slice() {
-                Some(elements) => T::bytes_of(elements),
-                None => T::bytes_of(&array.iter().copied().collect::<Vec<_>>()),
-            };
-            together(T::DTYPE.bits(), bytes)
+            together(T::DTYPE.bits(), T::bytes_of(&T::row_major(array)))
         }
         each_tensor!(self, a => bytes(a))
     }
@@ -268,7 +275,7 @@ impl Tensor {
     /// The elements in row-major order as `f64`; 64-bit integers round.
     pub fn to_f64s(&self) -> Vec<f64> {
         fn values<T: Element>(array: &ArrayD<T>) -> Vec<f64> {
-            array.iter().map(|v| v.to_f64()).collect()
+            T::row_major(array).iter().map(|v| v.to_f64()).collect()
         }
         each_tensor!(self, a => values(a))
     }
@@ -276,7 +283,7 @@ impl Tensor {
     /// The elements in row-major order as integers; floats truncate.
     pub fn to_i128s(&self) -> Vec<i128> {
         fn values<T: Element>(array: &ArrayD<T>) -> Vec<i128> {
-            array.iter().map(|v| v.to_i128()).collect()
+            T::row_major(array).iter().map(|v| v.to_i128()).collect()
         }
         each_tensor!(self, a => values(a))
     }
@@ -286,9 +293,7 @@ impl Tensor {
 fn filled<T: Element>(ty: &Type, f: impl FnMut(usize) -> T) -> Tensor {
     let extents = ty.extents();
     let elements = (0..extents.iter().product()).map(f).collect();
-    T::wrap(
-        ArrayD::from_shape_vec(IxDyn(&extents), elements).expect("as many elements as the shape has places"),
-    )
+    T::shaped(&extents, elements).expect("as many elements as the shape has places")
 }
 
 /// Elements of less than a byte, taken out of the bytes that several of them share. Others are left as they are.

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use ir::tensor::Element;
 use ir::{DType, Tensor, Type};
-use ndarray::{ArrayD, IxDyn};
 
 use super::Kernels;
 use super::element::Numeric;
@@ -53,15 +52,17 @@ impl<'a> Call<'a> {
     pub(crate) fn elements<T: Element>(&self, i: usize) -> Result<Cow<'a, [T]>, CpuError> {
         let tensor = self.tensor(i)?;
         let array = T::of(tensor).ok_or(CpuError::DType { operand: i, found: tensor.dtype() })?;
-        Ok(match array.as_slice() {
-            Some(elements) => Cow::Borrowed(elements),
-            None => Cow::Owned(array.iter().copied().collect()),
-        })
+        Ok(T::row_major(array))
     }
 
     /// The elements of an operand in row-major order, in the type kernels calculate in.
     pub(crate) fn loaded<T: Numeric>(&self, i: usize) -> Result<Vec<T::Work>, CpuError> {
         Ok(self.elements::<T>(i)?.iter().map(|&x| x.load()).collect())
+    }
+
+    /// The only output, with these numbers.
+    pub(crate) fn only_numbers<T: Numeric>(&self, numbers: Vec<T::Work>) -> Outputs {
+        self.only(numbers.into_iter().map(T::store).collect())
     }
 
     /// The type of an output.
@@ -71,8 +72,8 @@ impl<'a> Call<'a> {
 
     /// An output with these elements.
     pub(crate) fn store<T: Element>(&self, i: usize, elements: Vec<T>) -> Result<Tensor, CpuError> {
-        let array = ArrayD::from_shape_vec(IxDyn(&self.output(i)?.extents()), elements);
-        array.map(T::wrap).map_err(|_| CpuError::Invalid("its operands do not fill its output"))
+        let tensor = T::shaped(&self.output(i)?.extents(), elements);
+        tensor.ok_or(CpuError::Invalid("its operands do not fill its output"))
     }
 
     /// The only output, with these elements.
@@ -82,14 +83,20 @@ impl<'a> Call<'a> {
 
     /// The only output: a function of each element of the first operand.
     ///
-    /// Compiled for every function and dtype, as `zip` is: plain loops over what is there cost a compiler a fraction of
-    /// what chains of iterators do.
+    /// Of this, as of `zip`, the loop alone is compiled for every function.
     pub(crate) fn map<T: Element, U: Element>(&self, f: impl Fn(T) -> U) -> Outputs {
+        self.in_one_run(&|x: &[T], out: &mut [U]| {
+            for (y, &x) in out.iter_mut().zip(x) {
+                *y = f(x);
+            }
+        })
+    }
+
+    /// The only output, which a loop over the elements of the first operand writes.
+    fn in_one_run<T: Element, U: Element>(&self, run: &dyn Fn(&[T], &mut [U])) -> Outputs {
         let x = self.elements::<T>(0)?;
         let mut out = blank(x.len());
-        for (y, &x) in out.iter_mut().zip(x.iter()) {
-            *y = f(x);
-        }
+        run(&x, &mut out);
         self.only(out)
     }
 
@@ -100,7 +107,7 @@ impl<'a> Call<'a> {
 
     /// The only output: a function of two elements, of operands that broadcast.
     pub(crate) fn zip<T: Element, U: Element, V: Element>(&self, f: impl Fn(T, U) -> V) -> Outputs {
-        self.zip_slices(&self.elements::<T>(0)?, &self.elements::<U>(1)?, f)
+        self.in_rows_of(&row(f))
     }
 
     /// As `zip`, of the operands' elements as something else.
@@ -110,31 +117,20 @@ impl<'a> Call<'a> {
         y: &[Y],
         f: impl Fn(X, Y) -> V,
     ) -> Outputs {
+        self.in_rows(x, y, &row(f))
+    }
+
+    /// The only output, whose rows a loop writes over those of the first two operands.
+    fn in_rows_of<T: Element, U: Element, V: Element>(&self, run: &Row<'_, T, U, V>) -> Outputs {
+        self.in_rows(&self.elements::<T>(0)?, &self.elements::<U>(1)?, run)
+    }
+
+    /// The same over slices.
+    fn in_rows<X, Y, V: Element>(&self, x: &[X], y: &[Y], run: &Row<'_, X, Y, V>) -> Outputs {
         let (rows, count) = self.pairs()?;
         let mut out = blank(count);
         for (row, [i, j]) in out.chunks_mut(rows.len.max(1)).zip(rows.starts()) {
-            match rows.step {
-                [1, 1] => {
-                    for ((z, &x), &y) in row.iter_mut().zip(&x[i..]).zip(&y[j..]) {
-                        *z = f(x, y);
-                    }
-                }
-                [1, 0] => {
-                    for (z, &x) in row.iter_mut().zip(&x[i..]) {
-                        *z = f(x, y[j]);
-                    }
-                }
-                [0, 1] => {
-                    for (z, &y) in row.iter_mut().zip(&y[j..]) {
-                        *z = f(x[i], y);
-                    }
-                }
-                _ => {
-                    for (k, z) in row.iter_mut().enumerate() {
-                        *z = f(x[rows.nth(0, i, k)], y[rows.nth(1, j, k)]);
-                    }
-                }
-            }
+            run(&x[rows.part(0, i)], &y[rows.part(1, j)], row);
         }
         self.only(out)
     }
@@ -143,12 +139,43 @@ impl<'a> Call<'a> {
     fn pairs(&self) -> Result<(Rows<2>, usize), CpuError> {
         let shape = self.output(0)?.extents();
         let strides = [broadcast(self.shape(0)?, &shape)?, broadcast(self.shape(1)?, &shape)?];
-        Ok((Rows::new(&shape, &strides), shape.iter().product()))
+        let rows = Rows::new(&shape, &strides);
+        if rows.step == [0, 0] {
+            return Err(CpuError::Invalid("its output is larger than both of its operands"));
+        }
+        Ok((rows, shape.iter().product()))
     }
 
     /// The only output: a function of two numbers, of operands that broadcast.
     pub(crate) fn zip_numbers<T: Numeric>(&self, f: impl Fn(T::Work, T::Work) -> T::Work) -> Outputs {
         self.zip::<T, T, T>(|x, y| T::store(f(x.load(), y.load())))
+    }
+}
+
+/// A loop over a row of two operands and of the result.
+type Row<'f, X, Y, V> = dyn Fn(&[X], &[Y], &mut [V]) + 'f;
+
+/// A loop that combines the numbers of a result with elements of an operand.
+pub(crate) type Join<'f, W, T> = dyn Fn(&mut [W], &[T]) + 'f;
+
+/// A loop over a row: a function of two elements each. One that stands alone stands for as many as there are of the others.
+fn row<X: Copy, Y: Copy, V>(f: impl Fn(X, Y) -> V) -> impl Fn(&[X], &[Y], &mut [V]) {
+    move |x, y, row| match (x, y) {
+        (&[x], y) => {
+            for (z, &y) in row.iter_mut().zip(y) {
+                *z = f(x, y);
+            }
+        }
+        (x, &[y]) => {
+            for (z, &x) in row.iter_mut().zip(x) {
+                *z = f(x, y);
+            }
+        }
+        (x, y) => {
+            for ((z, &x), &y) in row.iter_mut().zip(x).zip(y) {
+                *z = f(x, y);
+            }
+        }
     }
 }
 

@@ -90,7 +90,6 @@ pub(crate) trait Int: Numeric<Work = Self> + Number + Ord {
     fn to_f64(self) -> f64;
     /// Truncated and saturated.
     fn from_f64(v: f64) -> Self;
-    fn to_i128(self) -> i128;
 }
 
 /// An element with a working type.
@@ -233,7 +232,6 @@ macro_rules! integers {
             }
             fn to_f64(self) -> f64 { self as f64 }
             fn from_f64(v: f64) -> Self { v as $t }
-            fn to_i128(self) -> i128 { i128::from(self) }
         }
     )*};
 }
@@ -268,6 +266,22 @@ macro_rules! dispatch_float {
 }
 pub(crate) use dispatch_float;
 
+/// [`dispatch_float`] for those that kernels calculate in. 16-bit floats are `f32` by then: see `halves`.
+macro_rules! dispatch_real {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::cpu::element::dispatch_real!($dtype, $T => $body,
+            found => Err($crate::cpu::CpuError::DType { operand: 0, found }))
+    };
+    ($dtype:expr, $T:ident => $body:expr, $other:pat_param => $otherwise:expr) => {
+        match $dtype {
+            ir::DType::F32 => { type $T = f32; $body }
+            ir::DType::F64 => { type $T = f64; $body }
+            $other => $otherwise,
+        }
+    };
+}
+pub(crate) use dispatch_real;
+
 /// [`dispatch_float`] for integers.
 macro_rules! dispatch_int {
     ($dtype:expr, $T:ident => $body:expr) => {
@@ -298,6 +312,15 @@ macro_rules! dispatch_number {
     };
 }
 pub(crate) use dispatch_number;
+
+/// [`dispatch_real`] for integers and floats.
+macro_rules! dispatch_work {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::cpu::element::dispatch_real!($dtype, $T => $body,
+            other => $crate::cpu::element::dispatch_int!(other, $T => $body))
+    };
+}
+pub(crate) use dispatch_work;
 
 #[cfg(test)]
 mod tests {

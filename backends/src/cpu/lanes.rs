@@ -35,7 +35,7 @@ impl Lanes {
     }
 
     /// One number from each lane.
-    pub(crate) fn reduce<T: Numeric, U>(&self, x: &[T], mut f: impl FnMut(&[T::Work]) -> U) -> Vec<U> {
+    pub(crate) fn reduce<T: Numeric, U>(&self, x: &[T], f: &dyn Fn(&[T::Work]) -> U) -> Vec<U> {
         let mut lane = Vec::with_capacity(self.within.len());
         let one = |&start: &usize| {
             self.load(x, start, &mut lane);
@@ -45,7 +45,7 @@ impl Lanes {
     }
 
     /// Each lane changed as a whole.
-    pub(crate) fn map<T: Numeric>(&self, x: &[T], mut f: impl FnMut(&mut [T::Work])) -> Vec<T> {
+    pub(crate) fn map<T: Numeric>(&self, x: &[T], f: &dyn Fn(&mut [T::Work])) -> Vec<T> {
         let mut out = x.to_vec();
         let mut lane = Vec::with_capacity(self.within.len());
         for &start in &self.starts {
@@ -94,11 +94,11 @@ mod tests {
     #[test]
     fn lanes_along_outer_and_several_axes() {
         let x: Vec<i32> = (0..12).collect();
-        let sums = |axes: &[usize]| Lanes::new(&[2, 3, 2], axes).reduce(&x, <[i32]>::to_vec);
+        let sums = |axes: &[usize]| Lanes::new(&[2, 3, 2], axes).reduce(&x, &<[i32]>::to_vec);
         assert_eq!(sums(&[1])[1], [1, 3, 5]);
         assert_eq!(sums(&[0, 2])[1], [2, 3, 8, 9]);
         assert_eq!(sums(&[]).len(), 12);
-        assert_eq!(Lanes::new(&[2, 0], &[1]).reduce(&[0i32; 0], <[i32]>::len), [0, 0]);
+        assert_eq!(Lanes::new(&[2, 0], &[1]).reduce(&[0i32; 0], &<[i32]>::len), [0, 0]);
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! | [`model`] | running whole models, whatever runs the nodes |
 //! | [`engine`] | a node runner behind the worker protocol |
 //! | `element` | the numbers kernels calculate with |
+//! | `halves` | kernels of 16-bit floats, which are those of `f32` |
+//! | `cells` | elements as what they take in memory, for what only moves them |
 //! | `call`, `strided`, `lanes`, `gemm` | what kernels share: typed operands, walks, reductions, matrix products |
 //! | the families | a plain kernel at the same path as its operator in `ops` |
 //! | `vector` | kernels that keep the vector units busy, for what models spend their time in |
@@ -15,11 +17,13 @@
 //! node no kernel panics.
 
 mod call;
+mod cells;
 mod element;
 mod elementwise;
 pub mod engine;
 pub mod error;
 mod gemm;
+mod halves;
 mod lanes;
 mod linear;
 pub mod model;
@@ -87,6 +91,9 @@ impl Kernels {
             return Ok(nothing);
         }
         let c = &Call { inputs, outputs, kernels: self };
+        if let Some(outputs) = halves::in_f32(op, c) {
+            return outputs;
+        }
         match self {
             Self::Vector { .. } => vector::run(op, c).unwrap_or_else(|| plain(op, c)),
             Self::Plain => plain(op, c),

@@ -4,6 +4,8 @@
 //! repeats, negative where it runs backward. [`Rows`] walks several arrays in step over one shape; it merges axes
 //! first, so that the innermost loop, which is the kernel's own, is as long as possible.
 
+use std::ops::Range;
+
 use super::error::CpuError;
 
 /// The strides of a dense row-major array.
@@ -71,6 +73,11 @@ impl<const N: usize> Rows<N> {
             index: vec![0; self.outer.len()],
             next: (!self.empty).then(|| std::array::from_fn(|n| start[n] as isize)),
         }
+    }
+
+    /// What a row that starts at `start` takes of array `n`, which broadcasts: elements side by side, or one for all of the row.
+    pub(crate) fn part(&self, n: usize, start: usize) -> Range<usize> {
+        start..start + if self.step[n] == 0 { 1 } else { self.len }
     }
 
     /// The position in array `n` of element `k` of the row that starts at `start`.

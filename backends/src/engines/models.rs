@@ -64,24 +64,35 @@ impl<R: Runner> Engine for OnModels<R> {
         self.runner.take_level(case.level);
         let known: BTreeMap<&str, Datum<&Tensor>> = case.inputs.iter().cloned().collect();
         let model = read(case.model, &known, &mut self.runner)?;
-        let mut named: BTreeMap<String, &Tensor> =
-            known.into_iter().flat_map(|(name, value)| value.into_named(name)).collect();
-        let mut input = |name: &str| {
-            let given = named.remove(name);
-            given.ok_or_else(|| EngineError::Run(format!("there is no tensor for input `{name}`")))
-        };
-        let inputs: Vec<&Tensor> =
-            model.graph.variables().map(|(_, name, _)| input(name)).collect::<Result<_, _>>()?;
-        let outputs = self.runner.run_on(&model, &inputs)?;
-        let mut by_name: BTreeMap<String, Tensor> =
-            model.graph.outputs.iter().map(|o| o.name.clone()).zip(outputs).collect();
-        let wanted = case.outputs.iter().map(|Wanted { name, kind, .. }| {
-            let output = kind.gather(name, &mut by_name);
-            let lacks = |part| EngineError::Run(format!("the model has no output `{part}`"));
-            Ok((name.clone(), output.map_err(lacks)?))
-        });
-        wanted.collect()
+        let outputs = self.runner.run_on(&model, &inputs(&model, known)?)?;
+        wanted(case, &model, outputs)
     }
+}
+
+/// The tensor for each variable of a model.
+fn inputs<'t>(
+    model: &Model,
+    known: BTreeMap<&str, Datum<&'t Tensor>>,
+) -> Result<Vec<&'t Tensor>, EngineError> {
+    let mut named: BTreeMap<String, &Tensor> =
+        known.into_iter().flat_map(|(name, value)| value.into_named(name)).collect();
+    let mut input = |name: &str| {
+        let given = named.remove(name);
+        given.ok_or_else(|| EngineError::Run(format!("there is no tensor for input `{name}`")))
+    };
+    model.graph.variables().map(|(_, name, _)| input(name)).collect()
+}
+
+/// The outputs that a case asks for, of those of a model.
+fn wanted(case: &Case, model: &Model, outputs: Vec<Tensor>) -> Result<Vec<(String, Datum)>, EngineError> {
+    let mut by_name: BTreeMap<String, Tensor> =
+        model.graph.outputs.iter().map(|o| o.name.clone()).zip(outputs).collect();
+    let wanted = case.outputs.iter().map(|Wanted { name, kind, .. }| {
+        let output = kind.gather(name, &mut by_name);
+        let lacks = |part| EngineError::Run(format!("the model has no output `{part}`"));
+        Ok((name.clone(), output.map_err(lacks)?))
+    });
+    wanted.collect()
 }
 
 /// The runner as what computes the values that shapes, branches and loops are read from: it goes where its own values

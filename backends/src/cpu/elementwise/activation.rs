@@ -4,13 +4,13 @@ use ops::elementwise::{Activation, ActivationFn};
 
 use super::unary::sigmoid;
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Real, dispatch_float};
+use crate::cpu::element::{Number, Real, dispatch_real};
 use crate::cpu::error::{CpuError, Outputs};
 
 /// A kernel for every float dtype.
 macro_rules! floats {
     ($c:expr, $x:ident => $body:expr) => {
-        dispatch_float!($c.dtype(0)?, T => $c.map_numbers::<T>(|$x| $body))
+        dispatch_real!($c.dtype(0)?, T => $c.map_numbers::<T>(|$x| $body))
     };
 }
 

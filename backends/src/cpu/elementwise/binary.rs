@@ -3,13 +3,13 @@
 use ops::elementwise::BinaryFn;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Int, Number, dispatch_int, dispatch_number};
+use crate::cpu::element::{Int, Number, dispatch_int, dispatch_work};
 use crate::cpu::error::Outputs;
 
 /// A kernel for every integer and float dtype.
 macro_rules! numbers {
     ($c:expr, $f:expr) => {
-        dispatch_number!($c.dtype(0)?, T => $c.zip_numbers::<T>($f))
+        dispatch_work!($c.dtype(0)?, T => $c.zip_numbers::<T>($f))
     };
 }
 

@@ -37,11 +37,15 @@ enum Wide {
 
 fn wide<T: Widen>(c: &Call<'_>) -> Result<Wide, CpuError> {
     let x = c.elements::<T>(0)?;
-    Ok(T::Wide::all(x.iter().map(|&x| x.widen()).collect()))
+    let mut wide = Vec::with_capacity(x.len());
+    wide.extend(x.iter().map(|&x| x.widen()));
+    Ok(T::Wide::all(wide))
 }
 
 fn narrow<W: Copy, U: Narrow<W>>(wide: &[W], rounding: Rounding) -> Vec<U> {
-    wide.iter().map(|&v| U::narrow(v, rounding)).collect()
+    let mut out = Vec::with_capacity(wide.len());
+    out.extend(wide.iter().map(|&v| U::narrow(v, rounding)));
+    out
 }
 
 /// The types of [`Wide`].

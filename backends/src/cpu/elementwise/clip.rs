@@ -1,11 +1,11 @@
 //! Clip: the lower bound first, then the upper one; NaN stays.
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, dispatch_number};
+use crate::cpu::element::{Number, Numeric, dispatch_work};
 use crate::cpu::error::{CpuError, Outputs};
 
 pub(crate) fn run(c: &Call<'_>) -> Outputs {
-    dispatch_number!(c.dtype(0)?, T => {
+    dispatch_work!(c.dtype(0)?, T => {
         let (low, high) = (bound::<T>(c, 1)?, bound::<T>(c, 2)?);
         c.map_numbers::<T>(|x| {
             let x = low.map_or(x, |low| x.larger(low));

@@ -5,13 +5,13 @@ use ir::tensor::Element;
 use ops::arith::Comparison;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::dispatch_number;
+use crate::cpu::element::dispatch_work;
 use crate::cpu::error::Outputs;
 
 pub(crate) fn run(comparison: Comparison, c: &Call<'_>) -> Outputs {
     match c.dtype(0)? {
         DType::Bool => compare::<bool>(comparison, c),
-        number => dispatch_number!(number, T => compare::<T>(comparison, c)),
+        number => dispatch_work!(number, T => compare::<T>(comparison, c)),
     }
 }
 

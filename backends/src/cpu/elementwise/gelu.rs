@@ -5,11 +5,11 @@ use ops::elementwise::Gelu;
 
 use super::unary::sigmoid;
 use crate::cpu::call::Call;
-use crate::cpu::element::{Real, dispatch_float};
+use crate::cpu::element::{Real, dispatch_real};
 use crate::cpu::error::Outputs;
 
 pub(crate) fn run(op: Gelu, c: &Call<'_>) -> Outputs {
-    dispatch_float!(c.dtype(0)?, T => c.map_numbers::<T>(|x| if op.tanh { by_tanh(x) } else { by_erf(x) }))
+    dispatch_real!(c.dtype(0)?, T => c.map_numbers::<T>(|x| if op.tanh { by_tanh(x) } else { by_erf(x) }))
 }
 
 /// ½x·(1 + erf(x / √2)) = ½x·erfc(-x / √2)

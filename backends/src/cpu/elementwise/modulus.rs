@@ -3,11 +3,11 @@
 use ops::elementwise::Mod;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, dispatch_number};
+use crate::cpu::element::{Number, dispatch_work};
 use crate::cpu::error::Outputs;
 
 pub(crate) fn run(op: Mod, c: &Call<'_>) -> Outputs {
-    dispatch_number!(c.dtype(0)?, T => if op.fmod {
+    dispatch_work!(c.dtype(0)?, T => if op.fmod {
         c.zip_numbers::<T>(Number::rem)
     } else {
         c.zip_numbers::<T>(floored)

@@ -1,41 +1,24 @@
 //! Pow.
 
-use ir::DType;
-use ir::tensor::Element;
-
 use crate::cpu::call::Call;
-use crate::cpu::element::{Int, Numeric, Real, dispatch_float, dispatch_int};
-use crate::cpu::error::{CpuError, Outputs};
+use crate::cpu::element::{Int, Real, dispatch_int, dispatch_real};
+use crate::cpu::error::Outputs;
 
 pub(crate) fn run(c: &Call<'_>) -> Outputs {
-    let (base, exponent) = (c.dtype(0)?, c.dtype(1)?);
-    if !base.is_float() && !exponent.is_float() {
-        let y = dispatch_int!(exponent, U => widest::<U, _>(c, Int::to_i128), found => untaken(found))?;
+    // The exponents without loss, so that a kernel is compiled for each dtype of the base and not for each pair.
+    let (base, exponent) = (c.dtype(0)?, c.tensor(1)?);
+    if !base.is_float() && !exponent.dtype().is_float() {
+        let y = exponent.to_i128s();
         return dispatch_int!(base, T => c.zip_slices(&c.elements::<T>(0)?, &y, integer));
     }
-    let y = if exponent.is_float() {
-        dispatch_float!(exponent, U => widest::<U, _>(c, |y| Real::to_f64(y.load())))?
-    } else {
-        dispatch_int!(exponent, U => widest::<U, _>(c, Int::to_f64), found => untaken(found))?
-    };
-    if base.is_float() {
-        dispatch_float!(base, T => {
-            c.zip_slices(&c.elements::<T>(0)?, &y, |x, y| T::store(Real::pow(x.load(), Real::from_f64(y))))
-        })
-    } else {
-        dispatch_int!(base, T => {
+    let y = exponent.to_f64s();
+    dispatch_real!(
+        base,
+        T => c.zip_slices(&c.elements::<T>(0)?, &y, |x, y| Real::pow(x, Real::from_f64(y))),
+        other => dispatch_int!(other, T => {
             c.zip_slices(&c.elements::<T>(0)?, &y, |x, y| <T as Int>::from_f64(Int::to_f64(x).powf(y)))
         })
-    }
-}
-
-/// The exponents without loss, so that a kernel is compiled for each dtype of the base and not for each pair.
-fn widest<U: Element, W>(c: &Call<'_>, f: impl Fn(U) -> W) -> Result<Vec<W>, CpuError> {
-    Ok(c.elements::<U>(1)?.iter().map(|&y| f(y)).collect())
-}
-
-fn untaken<W>(found: DType) -> Result<W, CpuError> {
-    Err(CpuError::DType { operand: 1, found })
+    )
 }
 
 /// base^exponent, wrapped. A negative exponent gives what truncating the quotient gives, and 0 for the base 0.

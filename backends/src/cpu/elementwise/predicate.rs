@@ -3,11 +3,11 @@
 use ops::elementwise::Predicate;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, Real, dispatch_float};
+use crate::cpu::element::{Number, Numeric, Real, dispatch_real};
 use crate::cpu::error::Outputs;
 
 pub(crate) fn run(op: Predicate, c: &Call<'_>) -> Outputs {
-    dispatch_float!(c.dtype(0)?, T => match op {
+    dispatch_real!(c.dtype(0)?, T => match op {
         Predicate::IsNaN => c.map::<T, bool>(|x| x.load().is_nan()),
         Predicate::IsInf { detect_negative, detect_positive } => {
             let infinity = <<T as Numeric>::Work as Real>::INFINITY;

@@ -1,18 +1,17 @@
 //! Where.
 
-use ir::tensor::Element;
-
 use crate::cpu::call::Call;
+use crate::cpu::cells::{Cell, dispatch_cell};
 use crate::cpu::error::Outputs;
 use crate::cpu::strided::{Rows, broadcast};
 
 pub(crate) fn run(c: &Call<'_>) -> Outputs {
-    ir::dispatch!(c.dtype(1)?, T => select::<T>(c))
+    dispatch_cell!(c.dtype(1)?, C => select::<C>(c))
 }
 
-fn select<T: Element>(c: &Call<'_>) -> Outputs {
+fn select<C: Cell>(c: &Call<'_>) -> Outputs {
     let shape = c.output(0)?.extents();
-    let (condition, x, y) = (c.elements::<bool>(0)?, c.elements::<T>(1)?, c.elements::<T>(2)?);
+    let (condition, x, y) = (c.elements::<bool>(0)?, c.cells::<C>(1)?, c.cells::<C>(2)?);
     let strides = |i| broadcast(c.shape(i)?, &shape);
     let rows = Rows::new(&shape, &[strides(0)?, strides(1)?, strides(2)?]);
     let mut out = Vec::with_capacity(shape.iter().product());
@@ -22,5 +21,5 @@ fn select<T: Element>(c: &Call<'_>) -> Outputs {
             out.push(if holds { x[rows.nth(1, i, k)] } else { y[rows.nth(2, j, k)] });
         }
     }
-    c.only(out)
+    c.only_cells(out)
 }

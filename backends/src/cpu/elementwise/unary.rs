@@ -3,20 +3,20 @@
 use ops::elementwise::UnaryFn;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Int, Number, Real, dispatch_float, dispatch_int, dispatch_number};
+use crate::cpu::element::{Int, Number, Real, dispatch_int, dispatch_real, dispatch_work};
 use crate::cpu::error::Outputs;
 
 /// A kernel for every float dtype.
 macro_rules! floats {
     ($c:expr, $f:expr) => {
-        dispatch_float!($c.dtype(0)?, T => $c.map_numbers::<T>($f))
+        dispatch_real!($c.dtype(0)?, T => $c.map_numbers::<T>($f))
     };
 }
 
 /// A kernel for every integer and float dtype.
 macro_rules! numbers {
     ($c:expr, $f:expr) => {
-        dispatch_number!($c.dtype(0)?, T => $c.map_numbers::<T>($f))
+        dispatch_work!($c.dtype(0)?, T => $c.map_numbers::<T>($f))
     };
 }
 

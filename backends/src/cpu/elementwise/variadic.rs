@@ -2,48 +2,52 @@
 
 use ops::elementwise::VariadicFn;
 
-use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, dispatch_number};
+use crate::cpu::call::{Call, Join};
+use crate::cpu::element::{Number, Numeric, dispatch_work};
 use crate::cpu::error::{CpuError, Outputs};
-use crate::cpu::strided::{Rows, broadcast, dense};
+use crate::cpu::strided::{Rows, broadcast};
 
 pub(crate) fn run(function: VariadicFn, c: &Call<'_>) -> Outputs {
-    dispatch_number!(c.dtype(0)?, T => match function {
-        VariadicFn::Min => fold::<T>(c, Number::smaller),
-        VariadicFn::Max => fold::<T>(c, Number::larger),
-        VariadicFn::Sum => fold::<T>(c, Number::add),
-        VariadicFn::Mean => {
+    dispatch_work!(c.dtype(0)?, T => {
+        let mut y = match function {
+            VariadicFn::Min => combined::<T>(c, &|y, x| join(y, x, Number::smaller)),
+            VariadicFn::Max => combined::<T>(c, &|y, x| join(y, x, Number::larger)),
+            VariadicFn::Sum | VariadicFn::Mean => combined::<T>(c, &|y, x| join(y, x, Number::add)),
+        }?;
+        if function == VariadicFn::Mean {
             let count = Number::from_count(c.inputs.len());
-            let sum = combine::<T>(c, Number::add)?;
-            c.only(sum.into_iter().map(|x| T::store(x.div(count))).collect())
+            for y in &mut y {
+                *y = y.div(count);
+            }
         }
+        c.only_numbers::<T>(y)
     })
 }
 
-fn fold<T: Numeric>(c: &Call<'_>, f: impl Fn(T::Work, T::Work) -> T::Work) -> Outputs {
-    c.only(combine::<T>(c, f)?.into_iter().map(T::store).collect())
-}
-
-fn combine<T: Numeric>(
-    c: &Call<'_>,
-    f: impl Fn(T::Work, T::Work) -> T::Work,
-) -> Result<Vec<T::Work>, CpuError> {
+/// What the operands come to, the first of which is taken as it is. `join` gets some of the result so far and of an operand.
+fn combined<T: Numeric>(c: &Call<'_>, join: &Join<'_, T::Work, T>) -> Result<Vec<T::Work>, CpuError> {
     let shape = c.output(0)?.extents();
-    let mut out: Vec<T::Work> = Vec::new();
+    let mut out = vec![<T::Work as Number>::ZERO; shape.iter().product()];
     for i in 0..c.inputs.len() {
         let x = c.elements::<T>(i)?;
-        let rows = Rows::new(&shape, &[broadcast(c.shape(i)?, &shape)?, dense(&shape)]);
-        if i == 0 {
-            for [from, _] in rows.starts() {
-                out.extend((0..rows.len).map(|k| x[rows.nth(0, from, k)].load()));
-            }
-        } else {
-            for [from, to] in rows.starts() {
-                for (k, y) in out[to..to + rows.len].iter_mut().enumerate() {
-                    *y = f(*y, x[rows.nth(0, from, k)].load());
-                }
-            }
+        let rows = Rows::new(&shape, &[broadcast(c.shape(i)?, &shape)?]);
+        for (y, [start]) in out.chunks_mut(rows.len.max(1)).zip(rows.starts()) {
+            let x = &x[rows.part(0, start)];
+            if i == 0 { self::join(y, x, |_, x| x) } else { join(y, x) }
         }
     }
     Ok(out)
+}
+
+/// Combines numbers with as many elements, or with one element.
+fn join<T: Numeric>(y: &mut [T::Work], x: &[T], f: impl Fn(T::Work, T::Work) -> T::Work) {
+    if let &[x] = x {
+        for y in y {
+            *y = f(*y, x.load());
+        }
+    } else {
+        for (y, &x) in y.iter_mut().zip(x) {
+            *y = f(*y, x.load());
+        }
+    }
 }

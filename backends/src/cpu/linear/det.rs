@@ -1,7 +1,7 @@
 //! Det: elimination with partial pivoting, 16-bit floats in `f32`.
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, dispatch_float};
+use crate::cpu::element::{Number, Numeric, dispatch_real};
 use crate::cpu::error::{CpuError, Outputs};
 
 pub(crate) fn run(c: &Call<'_>) -> Outputs {
@@ -11,7 +11,7 @@ pub(crate) fn run(c: &Call<'_>) -> Outputs {
         return Err(CpuError::Invalid("its matrices are not square"));
     }
     let count = shape[..shape.len() - 2].iter().product();
-    dispatch_float!(c.dtype(0)?, T => {
+    dispatch_real!(c.dtype(0)?, T => {
         let mut x = c.loaded::<T>(0)?;
         let matrix = |i: usize| i * rows * rows..(i + 1) * rows * rows;
         c.only((0..count).map(|i| T::store(determinant(&mut x[matrix(i)], rows))).collect())

@@ -6,12 +6,12 @@ use ops::linear::Einsum;
 use ops::linear::equation::Label;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, dispatch_number};
+use crate::cpu::element::{Number, Numeric, dispatch_work};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::strided::{Rows, dense};
 
 pub(crate) fn run(op: &Einsum, c: &Call<'_>) -> Outputs {
-    dispatch_number!(c.dtype(0)?, T => einsum::<T>(op, c))
+    dispatch_work!(c.dtype(0)?, T => einsum::<T>(op, c))
 }
 
 /// What stands for an axis: the letter, or for one of those without, how far it is from the last one of them.
@@ -31,7 +31,34 @@ fn names(labels: &[Label], rank: usize) -> Result<Vec<Name>, CpuError> {
     if names.len() == rank { Ok(names) } else { Err(CpuError::Invalid("it does not name every axis")) }
 }
 
+/// Where each operand's elements lie.
+struct Offsets {
+    /// The first one for each element of the result.
+    outer: Vec<Vec<usize>>,
+    /// How far from there that of each term is.
+    inner: Vec<Vec<usize>>,
+    /// How many elements the result has, and of how many terms each is the sum.
+    count: usize,
+    terms: usize,
+}
+
 fn einsum<T: Numeric>(op: &Einsum, c: &Call<'_>) -> Outputs {
+    let Offsets { outer, inner, count, terms } = offsets(op, c)?;
+    let mut operands = Vec::with_capacity(outer.len());
+    for i in 0..outer.len() {
+        operands.push(c.loaded::<T>(i)?);
+    }
+    let mut y = vec![<T::Work as Number>::ZERO; count];
+    for (at, y) in y.iter_mut().enumerate() {
+        for k in 0..terms {
+            let factors = operands.iter().enumerate().map(|(i, x)| x[outer[i][at] + inner[i][k]]);
+            *y = y.add(factors.reduce(Number::mul).unwrap_or(Number::ONE));
+        }
+    }
+    c.only_numbers::<T>(y)
+}
+
+fn offsets(op: &Einsum, c: &Call<'_>) -> Result<Offsets, CpuError> {
     let count = c.inputs.len();
     if op.equation.operands.len() != count {
         return Err(CpuError::Invalid("it has not as many operands as its equation"));
@@ -70,16 +97,8 @@ fn einsum<T: Numeric>(op: &Einsum, c: &Call<'_>) -> Outputs {
             .flat_map(|[start]| (0..rows.len).map(|k| rows.nth(0, start, k)).collect::<Vec<_>>())
             .collect()
     };
-    let operands = (0..count).map(|i| c.loaded::<T>(i)).collect::<Result<Vec<_>, _>>()?;
     let outer: Vec<Vec<usize>> = (0..count).map(|i| offsets(i, &output, &kept)).collect();
     let inner: Vec<Vec<usize>> = (0..count).map(|i| offsets(i, &inner, &summed)).collect();
     let terms = inner.first().map_or(0, Vec::len);
-    let element = |at: usize| {
-        let term = |k: usize| {
-            let factors = operands.iter().enumerate().map(|(i, x)| x[outer[i][at] + inner[i][k]]);
-            factors.reduce(Number::mul).unwrap_or(Number::ONE)
-        };
-        T::store((0..terms).map(term).fold(Number::ZERO, Number::add))
-    };
-    c.only((0..output.iter().product()).map(element).collect())
+    Ok(Offsets { outer, inner, count: output.iter().product(), terms })
 }

@@ -3,13 +3,13 @@
 use ops::linear::Gemm;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, dispatch_number};
+use crate::cpu::element::{Number, Numeric, dispatch_work};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::gemm::{Matrix, multiply_add};
 use crate::cpu::strided::{Rows, broadcast, dense};
 
 pub(crate) fn run(op: Gemm, c: &Call<'_>) -> Outputs {
-    dispatch_number!(c.dtype(0)?, T => gemm::<T>(op, c))
+    dispatch_work!(c.dtype(0)?, T => gemm::<T>(op, c))
 }
 
 fn gemm<T: Numeric>(op: Gemm, c: &Call<'_>) -> Outputs {
@@ -40,5 +40,5 @@ fn gemm<T: Numeric>(op: Gemm, c: &Call<'_>) -> Outputs {
             }
         }
     }
-    c.only(y.into_iter().map(T::store).collect())
+    c.only_numbers::<T>(y)
 }

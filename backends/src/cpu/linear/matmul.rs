@@ -1,16 +1,33 @@
 //! MatMul: a matrix product at each place of the leading axes, along which operands may stand still.
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, dispatch_number};
+use crate::cpu::element::{Number, Numeric, dispatch_work};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::gemm::{Matrix, multiply_add};
 use crate::cpu::strided::{Rows, broadcast};
 
 pub(crate) fn run(c: &Call<'_>) -> Outputs {
-    dispatch_number!(c.dtype(0)?, T => matmul::<T>(c))
+    dispatch_work!(c.dtype(0)?, T => matmul::<T>(c))
 }
 
 fn matmul<T: Numeric>(c: &Call<'_>) -> Outputs {
+    let Products { sizes: [m, k, n], starts } = products(c)?;
+    let (x, w) = (c.loaded::<T>(0)?, c.loaded::<T>(1)?);
+    let mut out = vec![<T::Work as Number>::ZERO; starts.len() * m * n];
+    for (product, [i, j]) in out.chunks_exact_mut((m * n).max(1)).zip(starts) {
+        multiply_add([m, k, n], Matrix::dense(&x[i..], k), Matrix::dense(&w[j..], n), product);
+    }
+    c.only_numbers::<T>(out)
+}
+
+/// What is multiplied: matrices of `m` × `k` and of `k` × `n`.
+struct Products {
+    sizes: [usize; 3],
+    /// Where those of each product start.
+    starts: Vec<[usize; 2]>,
+}
+
+fn products(c: &Call<'_>) -> Result<Products, CpuError> {
     let (a, b, y) = (c.shape(0)?, c.shape(1)?, c.output(0)?.extents());
     let invalid = || CpuError::Invalid("its operands are no matrices that can be multiplied");
     let (left, m, k) = match a {
@@ -29,17 +46,14 @@ fn matmul<T: Numeric>(c: &Call<'_>) -> Outputs {
     let strides = |from: &[usize], size: usize| -> Result<Vec<isize>, CpuError> {
         Ok(broadcast(from, batch)?.into_iter().map(|s| s * size as isize).collect())
     };
-    let (x, w) = (c.loaded::<T>(0)?, c.loaded::<T>(1)?);
-    let mut out: Vec<T::Work> = vec![Number::ZERO; y.iter().product()];
-    if !out.is_empty() {
-        let rows = Rows::new(batch, &[strides(left, m * k)?, strides(right, l * n)?]);
-        let mut products = out.chunks_exact_mut(m * n);
-        for [i, j] in rows.starts() {
-            for (place, product) in products.by_ref().take(rows.len).enumerate() {
-                let (i, j) = (rows.nth(0, i, place), rows.nth(1, j, place));
-                multiply_add([m, k, n], Matrix::dense(&x[i..], k), Matrix::dense(&w[j..], n), product);
-            }
-        }
+    // Of empty matrices there may be billions.
+    if m * n == 0 {
+        return Ok(Products { sizes: [m, k, n], starts: Vec::new() });
     }
-    c.only(out.into_iter().map(T::store).collect())
+    let rows = Rows::new(batch, &[strides(left, m * k)?, strides(right, l * n)?]);
+    let mut starts = Vec::with_capacity(batch.iter().product());
+    for [i, j] in rows.starts() {
+        starts.extend((0..rows.len).map(|place| [rows.nth(0, i, place), rows.nth(1, j, place)]));
+    }
+    Ok(Products { sizes: [m, k, n], starts })
 }

@@ -1,18 +1,18 @@
 //! Compress: the runs of elements that stay, for each place around the axis.
 
-use ir::tensor::Element;
 use ops::movement::Compress;
 
 use crate::cpu::call::Call;
+use crate::cpu::cells::{Cell, dispatch_cell};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::strided::{axis_index, split_at};
 
 pub(crate) fn run(op: Compress, c: &Call<'_>) -> Outputs {
-    ir::dispatch!(c.dtype(0)?, T => compress::<T>(op, c))
+    dispatch_cell!(c.dtype(0)?, C => compress::<C>(op, c))
 }
 
-fn compress<T: Element>(op: Compress, c: &Call<'_>) -> Outputs {
-    let (x, shape) = (c.elements::<T>(0)?, c.shape(0)?);
+fn compress<C: Cell>(op: Compress, c: &Call<'_>) -> Outputs {
+    let (x, shape) = (c.cells::<C>(0)?, c.shape(0)?);
     let condition = c.elements::<bool>(1)?;
     let (around, size, inside) = match op.axis {
         Some(axis) => split_at(shape, axis_index(axis, shape.len())?),
@@ -29,5 +29,5 @@ fn compress<T: Element>(op: Compress, c: &Call<'_>) -> Outputs {
         }
     }
     // Another number of what is true gives another number of elements, which is refused here.
-    c.only(y)
+    c.only_cells(y)
 }

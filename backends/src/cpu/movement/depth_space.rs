@@ -1,11 +1,10 @@
 //! DepthToSpace and SpaceToDepth: walks in which the place in a block has two axes of its own.
 
-use ir::tensor::Element;
 use ops::movement::{DepthToSpace, SpaceToDepth};
 
 use crate::cpu::call::Call;
 use crate::cpu::error::{CpuError, Outputs};
-use crate::cpu::strided::{Rows, copy};
+use crate::cpu::strided::Rows;
 
 pub(crate) fn to_space(op: DepthToSpace, c: &Call<'_>) -> Outputs {
     let [n, channels, h, w] = images(c)?;
@@ -43,11 +42,6 @@ fn block(side: i64) -> Result<usize, CpuError> {
 
 /// The output's elements: a walk over axes, each a size and a stride in the operand.
 fn walk(c: &Call<'_>, axes: &[(usize, usize)]) -> Outputs {
-    fn moved<T: Element>(c: &Call<'_>, rows: &Rows<1>) -> Outputs {
-        let x = c.elements::<T>(0)?;
-        c.only(copy(&x, 0, rows, x.len()))
-    }
     let (sizes, strides): (Vec<usize>, Vec<isize>) = axes.iter().map(|&(n, s)| (n, s as isize)).unzip();
-    let rows = Rows::new(&sizes, &[strides]);
-    ir::dispatch!(c.dtype(0)?, T => moved::<T>(c, &rows))
+    c.walk(0, &Rows::new(&sizes, &[strides]))
 }

@@ -1,19 +1,19 @@
 //! Gather: for each place around the axis and each index, a run of elements.
 
 use ir::Tensor;
-use ir::tensor::Element;
 use ops::movement::Gather;
 
 use crate::cpu::call::Call;
+use crate::cpu::cells::{Cell, dispatch_cell};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::strided::{axis_index, split_at};
 
 pub(crate) fn run(op: Gather, c: &Call<'_>) -> Outputs {
-    ir::dispatch!(c.dtype(0)?, T => gather::<T>(op, c))
+    dispatch_cell!(c.dtype(0)?, C => gather::<C>(op, c))
 }
 
-fn gather<T: Element>(op: Gather, c: &Call<'_>) -> Outputs {
-    let (x, shape) = (c.elements::<T>(0)?, c.shape(0)?);
+fn gather<C: Cell>(op: Gather, c: &Call<'_>) -> Outputs {
+    let (x, shape) = (c.cells::<C>(0)?, c.shape(0)?);
     let (around, size, inside) = split_at(shape, axis_index(op.axis, shape.len())?);
     let indices = positions(c, 1, size)?;
     let mut out = Vec::with_capacity(around * indices.len() * inside);
@@ -23,7 +23,7 @@ fn gather<T: Element>(op: Gather, c: &Call<'_>) -> Outputs {
             out.extend_from_slice(&x[start..start + inside]);
         }
     }
-    c.only(out)
+    c.only_cells(out)
 }
 
 /// The indices that operand `i` holds into an axis of `size`, counted from its start.

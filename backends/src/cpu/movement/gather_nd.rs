@@ -1,18 +1,18 @@
 //! GatherND: for each list of indices, a run of elements.
 
-use ir::tensor::Element;
 use ops::movement::GatherNd;
 
 use super::gather::{indices, position};
 use crate::cpu::call::Call;
+use crate::cpu::cells::{Cell, dispatch_cell};
 use crate::cpu::error::{CpuError, Outputs};
 
 pub(crate) fn run(op: GatherNd, c: &Call<'_>) -> Outputs {
-    ir::dispatch!(c.dtype(0)?, T => gather::<T>(op, c))
+    dispatch_cell!(c.dtype(0)?, C => gather::<C>(op, c))
 }
 
-fn gather<T: Element>(op: GatherNd, c: &Call<'_>) -> Outputs {
-    let (x, shape) = (c.elements::<T>(0)?, c.shape(0)?);
+fn gather<C: Cell>(op: GatherNd, c: &Call<'_>) -> Outputs {
+    let (x, shape) = (c.cells::<C>(0)?, c.shape(0)?);
     let batch = usize::try_from(op.batch_dims).ok().filter(|&b| b <= shape.len());
     let batch = batch.ok_or(CpuError::Invalid("its batch has more axes than its operand"))?;
     let (around, inside) = shape.split_at(batch);
@@ -25,7 +25,7 @@ fn gather<T: Element>(op: GatherNd, c: &Call<'_>) -> Outputs {
         let start = i / lists * size + start;
         y.extend_from_slice(&x[start..start + slices.len]);
     }
-    c.only(y)
+    c.only_cells(y)
 }
 
 /// Runs of elements that lists of indices, operand 1, lead to.

@@ -1,33 +1,28 @@
 //! OneHot: a field of "off" values, into which "on" values are written.
 
-use ir::tensor::Element;
 use ops::movement::OneHot;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Int, Real, dispatch_float, dispatch_int};
+use crate::cpu::cells::{Cell, dispatch_cell};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::strided::axis_index;
 
 pub(crate) fn run(op: OneHot, c: &Call<'_>) -> Outputs {
     let indices = indices(c)?;
-    ir::dispatch!(c.dtype(1)?, T => one_hot::<T>(op, &indices, c))
+    dispatch_cell!(c.dtype(1)?, C => one_hot::<C>(op, &indices, c))
 }
 
 /// The indices; floats truncate. What no `i64` holds is no index anyway.
 fn indices(c: &Call<'_>) -> Result<Vec<i64>, CpuError> {
-    dispatch_float!(
-        c.dtype(0)?,
-        T => Ok(c.loaded::<T>(0)?.into_iter().map(|x| Real::to_f64(x) as i64).collect()),
-        other => dispatch_int!(other, T => Ok(c.loaded::<T>(0)?.into_iter().map(index).collect()))
-    )
+    let x = c.tensor(0)?;
+    if x.dtype().is_float() {
+        return Ok(x.to_f64s().into_iter().map(|v| v as i64).collect());
+    }
+    Ok(x.to_i128s().into_iter().map(|v| i64::try_from(v).unwrap_or(i64::MAX)).collect())
 }
 
-fn index<I: Int>(v: I) -> i64 {
-    i64::try_from(Int::to_i128(v)).unwrap_or(i64::MAX)
-}
-
-fn one_hot<T: Element>(op: OneHot, indices: &[i64], c: &Call<'_>) -> Outputs {
-    let &[off, on] = &*c.elements::<T>(1)? else {
+fn one_hot<C: Cell>(op: OneHot, indices: &[i64], c: &Call<'_>) -> Outputs {
+    let &[off, on] = &*c.cells::<C>(1)? else {
         return Err(CpuError::Invalid("it has not two values"));
     };
     let shape = c.shape(0)?;
@@ -41,5 +36,5 @@ fn one_hot<T: Element>(op: OneHot, indices: &[i64], c: &Call<'_>) -> Outputs {
             y[(i / inside * depth + place) * inside + i % inside] = on;
         }
     }
-    c.only(y)
+    c.only_cells(y)
 }

@@ -1,23 +1,26 @@
 //! Pad: for each axis a table says which element of the operand stands at each place of the output.
 
-use ir::tensor::Element;
 use ops::movement::{Pad, PadMode};
 
 use crate::cpu::call::Call;
+use crate::cpu::cells::{Cell, dispatch_cell, zero};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::strided::{axis_index, dense};
 
 pub(crate) fn run(op: &Pad, c: &Call<'_>) -> Outputs {
-    ir::dispatch!(c.dtype(0)?, T => pad::<T>(op, c))
+    dispatch_cell!(c.dtype(0)?, C => pad::<C>(op, c))
 }
 
-fn pad<T: Element>(op: &Pad, c: &Call<'_>) -> Outputs {
-    let (x, shape) = (c.elements::<T>(0)?, c.shape(0)?);
-    let fill = match c.opt(1) {
-        Some(_) => c.elements::<T>(1)?.first().copied(),
-        None => None,
-    };
-    let fill = fill.unwrap_or_else(|| T::from_i128(0));
+fn pad<C: Cell>(op: &Pad, c: &Call<'_>) -> Outputs {
+    let x = c.cells::<C>(0)?;
+    let given = c.opt(1).map(|_| c.cells::<C>(1)).transpose()?;
+    let fill = given.and_then(|fill| fill.first().copied()).unwrap_or(zero(c.dtype(0)?));
+    let places = places(op, c.shape(0)?)?;
+    c.only_cells(places.into_iter().map(|place| place.map_or(fill, |i| x[i])).collect())
+}
+
+/// The operand's element at each place of the output; `None` where the fill stands.
+fn places(op: &Pad, shape: &[usize]) -> Result<Vec<Option<usize>>, CpuError> {
     let strides = dense(shape);
     let tables: Vec<Vec<Option<usize>>> = amounts(op, shape.len())?
         .into_iter()
@@ -30,14 +33,14 @@ fn pad<T: Element>(op: &Pad, c: &Call<'_>) -> Outputs {
         .collect();
     // Of nothing there may be billions of runs.
     if tables.iter().any(Vec::is_empty) {
-        return c.only(Vec::<T>::new());
+        return Ok(Vec::new());
     }
     // From the first axis to the last, the starts of ever shorter runs.
     let mut starts = vec![Some(0)];
     for table in &tables {
         starts = starts.iter().flat_map(|&start| table.iter().map(move |&e| Some(start? + e?))).collect();
     }
-    c.only(starts.into_iter().map(|start| start.map_or(fill, |i| x[i])).collect())
+    Ok(starts)
 }
 
 /// How much each axis grows at its beginning and at its end.

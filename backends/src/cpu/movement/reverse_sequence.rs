@@ -1,18 +1,18 @@
 //! ReverseSequence: for each sequence and time, a run of elements from another time.
 
-use ir::tensor::Element;
 use ops::movement::ReverseSequence;
 
 use super::gather::indices;
 use crate::cpu::call::Call;
+use crate::cpu::cells::{Cell, dispatch_cell};
 use crate::cpu::error::{CpuError, Outputs};
 
 pub(crate) fn run(op: ReverseSequence, c: &Call<'_>) -> Outputs {
-    ir::dispatch!(c.dtype(0)?, T => reverse::<T>(op, c))
+    dispatch_cell!(c.dtype(0)?, C => reverse::<C>(op, c))
 }
 
-fn reverse<T: Element>(op: ReverseSequence, c: &Call<'_>) -> Outputs {
-    let (x, lengths) = (c.elements::<T>(0)?, lengths(op, c)?);
+fn reverse<C: Cell>(op: ReverseSequence, c: &Call<'_>) -> Outputs {
+    let (x, lengths) = (c.cells::<C>(0)?, lengths(op, c)?);
     let &[first, second, ref rest @ ..] = c.shape(0)? else {
         return Err(CpuError::Invalid("it has no sequences"));
     };
@@ -28,7 +28,7 @@ fn reverse<T: Element>(op: ReverseSequence, c: &Call<'_>) -> Outputs {
             y.extend_from_slice(&x[start..start + inside]);
         }
     }
-    c.only(y)
+    c.only_cells(y)
 }
 
 /// How much of each sequence is turned round.

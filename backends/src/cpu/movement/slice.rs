@@ -1,11 +1,10 @@
 //! Slice: a walk that starts within the operand and takes longer, perhaps backward, steps.
 
-use ir::tensor::Element;
 use ops::movement::Slice;
 
 use crate::cpu::call::Call;
 use crate::cpu::error::{CpuError, Outputs};
-use crate::cpu::strided::{Rows, axis_index, copy, dense};
+use crate::cpu::strided::{Rows, axis_index, dense};
 
 pub(crate) fn run(op: &Slice, c: &Call<'_>) -> Outputs {
     let shape = c.shape(0)?;
@@ -21,13 +20,7 @@ pub(crate) fn run(op: &Slice, c: &Call<'_>) -> Outputs {
         start += first(from, step, shape[axis]) * strides[axis] as usize;
         strides[axis] *= step as isize;
     }
-    let extents = c.output(0)?.extents();
-    let rows = Rows::new(&extents, &[strides]);
-    ir::dispatch!(c.dtype(0)?, T => sliced::<T>(c, start, &rows, extents.iter().product()))
-}
-
-fn sliced<T: Element>(c: &Call<'_>, start: usize, rows: &Rows<1>, count: usize) -> Outputs {
-    c.only(copy(&c.elements::<T>(0)?, start, rows, count))
+    c.walk(start, &Rows::new(&c.output(0)?.extents(), &[strides]))
 }
 
 /// The first element taken from an axis; of no importance where none is.

@@ -1,18 +1,18 @@
 //! Split: for each place around the axis, a run of elements to each output.
 
-use ir::tensor::Element;
 use ops::movement::Split;
 
 use crate::cpu::call::Call;
+use crate::cpu::cells::{Cell, dispatch_cell};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::strided::{axis_index, sizes, split_at};
 
 pub(crate) fn run(op: &Split, c: &Call<'_>) -> Outputs {
-    ir::dispatch!(c.dtype(0)?, T => split::<T>(op, c))
+    dispatch_cell!(c.dtype(0)?, C => split::<C>(op, c))
 }
 
-fn split<T: Element>(op: &Split, c: &Call<'_>) -> Outputs {
-    let (x, shape) = (c.elements::<T>(0)?, c.shape(0)?);
+fn split<C: Cell>(op: &Split, c: &Call<'_>) -> Outputs {
+    let (x, shape) = (c.cells::<C>(0)?, c.shape(0)?);
     let axis = axis_index(op.axis, shape.len())?;
     let (_, size, inside) = split_at(shape, axis);
     let parts = sizes(&op.split);
@@ -25,7 +25,11 @@ fn split<T: Element>(op: &Split, c: &Call<'_>) -> Outputs {
         let run = first * inside..(first + size_here) * inside;
         // Chunks need a length even where there is nothing to cut.
         let places = x.chunks_exact((size * inside).max(1));
-        outputs.push(c.store(i, places.flat_map(|place| &place[run.clone()]).copied().collect())?);
+        let mut part = Vec::with_capacity(places.len() * run.len());
+        for place in places {
+            part.extend_from_slice(&place[run.clone()]);
+        }
+        outputs.push(c.store_cells(i, part)?);
         first += size_here;
     }
     Ok(outputs)

@@ -1,11 +1,10 @@
 //! Transpose: a walk whose strides are permuted.
 
-use ir::tensor::Element;
 use ops::movement::Transpose;
 
 use crate::cpu::call::Call;
 use crate::cpu::error::{CpuError, Outputs};
-use crate::cpu::strided::{Rows, copy, dense};
+use crate::cpu::strided::{Rows, dense};
 
 pub(crate) fn run(op: &Transpose, c: &Call<'_>) -> Outputs {
     let shape = c.shape(0)?;
@@ -17,11 +16,5 @@ pub(crate) fn run(op: &Transpose, c: &Call<'_>) -> Outputs {
     let strides: Option<Vec<isize>> = order.iter().map(|&a| from.get(a).copied()).collect();
     let strides = strides.filter(|s| s.len() == shape.len());
     let strides = strides.ok_or(CpuError::Invalid("perm does not name every axis"))?;
-    let rows = Rows::new(&c.output(0)?.extents(), &[strides]);
-    ir::dispatch!(c.dtype(0)?, T => moved::<T>(c, &rows))
-}
-
-fn moved<T: Element>(c: &Call<'_>, rows: &Rows<1>) -> Outputs {
-    let x = c.elements::<T>(0)?;
-    c.only(copy(&x, 0, rows, x.len()))
+    c.walk(0, &Rows::new(&c.output(0)?.extents(), &[strides]))
 }

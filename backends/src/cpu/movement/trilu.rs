@@ -1,18 +1,18 @@
 //! Trilu: of each row a part is set to zero.
 
-use ir::tensor::Element;
 use ops::movement::Trilu;
 
 use crate::cpu::call::Call;
+use crate::cpu::cells::{Cell, dispatch_cell, zero};
 use crate::cpu::error::{CpuError, Outputs};
 
 pub(crate) fn run(op: Trilu, c: &Call<'_>) -> Outputs {
-    ir::dispatch!(c.dtype(0)?, T => trilu::<T>(op, c))
+    dispatch_cell!(c.dtype(0)?, C => trilu::<C>(op, c))
 }
 
-fn trilu<T: Element>(op: Trilu, c: &Call<'_>) -> Outputs {
+fn trilu<C: Cell>(op: Trilu, c: &Call<'_>) -> Outputs {
     let &[.., rows, columns] = c.shape(0)? else { return Err(CpuError::Invalid("it has no matrices")) };
-    let (mut y, zero) = (c.elements::<T>(0)?.into_owned(), T::from_i128(0));
+    let (mut y, zero) = (c.cells::<C>(0)?.into_owned(), zero(c.dtype(0)?));
     for (i, row) in y.chunks_exact_mut(columns.max(1)).enumerate() {
         let diagonal = ((i % rows) as i64).saturating_add(op.k);
         if op.upper {
@@ -21,5 +21,5 @@ fn trilu<T: Element>(op: Trilu, c: &Call<'_>) -> Outputs {
             row[diagonal.saturating_add(1).clamp(0, columns as i64) as usize..].fill(zero);
         }
     }
-    c.only(y)
+    c.only_cells(y)
 }

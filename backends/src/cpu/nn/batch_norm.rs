@@ -1,15 +1,19 @@
 //! BatchNormalization: the mean subtracted, then one multiplication and one addition.
 
-use ir::tensor::Element;
+use ir::Tensor;
 use ops::nn::BatchNorm;
 
 use super::normalize::{Moments, parameter};
 use crate::cpu::call::Call;
-use crate::cpu::element::{Float, Number, Real, dispatch_float};
+use crate::cpu::element::{Float, Number, Real, dispatch_float, dispatch_real};
 use crate::cpu::error::{CpuError, Outputs};
 
 pub(crate) fn run(op: BatchNorm, c: &Call<'_>) -> Outputs {
-    dispatch_float!(c.dtype(0)?, T => if op.training_mode { trained::<T>(op, c) } else { batch_norm::<T>(op, c) })
+    if op.training_mode {
+        dispatch_float!(c.dtype(0)?, T => trained::<T>(op, c))
+    } else {
+        dispatch_real!(c.dtype(0)?, T => batch_norm::<T>(op, c))
+    }
 }
 
 fn batch_norm<T: Float>(op: BatchNorm, c: &Call<'_>) -> Outputs {
@@ -61,6 +65,6 @@ fn trained<T: Float>(op: BatchNorm, c: &Call<'_>) -> Outputs {
         T::store(moments[channel].standardize(x.load()).mul(scale[channel]).add(bias[channel]))
     };
     let y = c.store(0, x.iter().enumerate().map(one).collect())?;
-    let kept = |i: usize, numbers: Vec<f64>| dispatch_float!(c.output(i)?.dtype, U => c.store(i, numbers.into_iter().map(<U as Element>::from_f64).collect()));
-    Ok(vec![y, kept(1, mean)?, kept(2, variance)?])
+    let kept = |i: usize, numbers: &[f64]| Ok(Tensor::from_f64_fn(c.output(i)?, |channel| numbers[channel]));
+    Ok(vec![y, kept(1, &mean)?, kept(2, &variance)?])
 }

@@ -4,17 +4,17 @@ use ops::nn::{GroupNorm, InstanceNorm};
 
 use super::normalize::{Moments, parameter};
 use crate::cpu::call::Call;
-use crate::cpu::element::{Float, Number, dispatch_float};
+use crate::cpu::element::{Float, Number, dispatch_real};
 use crate::cpu::error::{CpuError, Outputs};
 
 pub(crate) fn instance(op: InstanceNorm, c: &Call<'_>) -> Outputs {
     let channels = channels(c)?;
-    dispatch_float!(c.dtype(0)?, T => grouped::<T>(c, channels, op.epsilon))
+    dispatch_real!(c.dtype(0)?, T => grouped::<T>(c, channels, op.epsilon))
 }
 
 pub(crate) fn group(op: GroupNorm, c: &Call<'_>) -> Outputs {
     let groups = usize::try_from(op.num_groups).unwrap_or(0);
-    dispatch_float!(c.dtype(0)?, T => grouped::<T>(c, groups, op.epsilon))
+    dispatch_real!(c.dtype(0)?, T => grouped::<T>(c, groups, op.epsilon))
 }
 
 fn channels(c: &Call<'_>) -> Result<usize, CpuError> {

@@ -5,12 +5,12 @@ use ops::nn::Conv;
 
 use super::window::{Meeting, Sliding};
 use crate::cpu::call::Call;
-use crate::cpu::element::{Float, Number, Numeric, dispatch_float};
+use crate::cpu::element::{Float, Number, dispatch_real};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::gemm::{Matrix, multiply_add};
 
 pub(crate) fn run(op: &Conv, c: &Call<'_>) -> Outputs {
-    dispatch_float!(c.dtype(0)?, T => conv::<T>(op, c))
+    dispatch_real!(c.dtype(0)?, T => conv::<T>(op, c))
 }
 
 fn conv<T: Float>(op: &Conv, c: &Call<'_>) -> Outputs {
@@ -45,7 +45,7 @@ fn conv<T: Float>(op: &Conv, c: &Call<'_>) -> Outputs {
             );
         }
     }
-    c.only(y.into_iter().map(<T as Numeric>::store).collect())
+    c.only_numbers::<T>(y)
 }
 
 /// Fills in a row for each channel and cell: what the cell meets at each output position. Padding is left as it is,

@@ -4,11 +4,11 @@ use ops::nn::ConvTranspose;
 use ops::nn::window::AutoPad;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Float, Number, Numeric, dispatch_float};
+use crate::cpu::element::{Float, Number, dispatch_real};
 use crate::cpu::error::{CpuError, Outputs};
 
 pub(crate) fn run(op: &ConvTranspose, c: &Call<'_>) -> Outputs {
-    dispatch_float!(c.dtype(0)?, T => spread::<T>(op, c))
+    dispatch_real!(c.dtype(0)?, T => spread::<T>(op, c))
 }
 
 /// One spatial axis of the results: where a cell puts an element.
@@ -111,5 +111,5 @@ fn spread<T: Float>(op: &ConvTranspose, c: &Call<'_>) -> Outputs {
             }
         }
     }
-    c.only(y.into_iter().map(<T as Numeric>::store).collect())
+    c.only_numbers::<T>(y)
 }

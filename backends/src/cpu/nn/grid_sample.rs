@@ -1,16 +1,16 @@
 //! GridSample: positions in f64, and elements added up one axis after the other.
 
-use ir::tensor::Element;
 use ops::nn::GridSample;
 use ops::nn::grid_sample::{Mode, Padding};
 
 use crate::cpu::call::Call;
+use crate::cpu::cells::{Cell, dispatch_cell, zero};
 use crate::cpu::element::{Float, Real, dispatch_float};
 use crate::cpu::error::{CpuError, Outputs};
 
 pub(crate) fn run(op: GridSample, c: &Call<'_>) -> Outputs {
     match op.mode {
-        Mode::Nearest => ir::dispatch!(c.dtype(0)?, T => nearest::<T>(op, c)),
+        Mode::Nearest => dispatch_cell!(c.dtype(0)?, C => nearest::<C>(op, c)),
         Mode::Linear | Mode::Cubic => dispatch_float!(c.dtype(0)?, T => between::<T>(op, c)),
     }
 }
@@ -82,26 +82,33 @@ fn moved(op: GridSample, index: f64, size: usize) -> f64 {
     }
 }
 
-fn nearest<T: Element>(op: GridSample, c: &Call<'_>) -> Outputs {
-    let (x, grid, sizes) = (c.elements::<T>(0)?, c.tensor(1)?.to_f64s(), Sizes::of(c)?);
-    let axes = sizes.space.len();
-    let mut y = Vec::with_capacity(sizes.images * sizes.channels * sizes.positions);
+fn nearest<C: Cell>(op: GridSample, c: &Call<'_>) -> Outputs {
+    let (x, sizes) = (c.cells::<C>(0)?, Sizes::of(c)?);
+    let (places, zero) = (places(op, c, &sizes)?, zero(c.dtype(0)?));
+    let mut y = Vec::with_capacity(places.len() * sizes.channels);
     for image in 0..sizes.images {
+        let places = &places[image * sizes.positions..][..sizes.positions];
         for channel in 0..sizes.channels {
             let x = &x[(image * sizes.channels + channel) * sizes.area..][..sizes.area];
-            for position in 0..sizes.positions {
-                let grid = &grid[(image * sizes.positions + position) * axes..][..axes];
-                let mut place = Some(0);
-                for (axis, &size) in sizes.space.iter().enumerate() {
-                    let at = index(op, grid[axes - 1 - axis], size).round_ties_even();
-                    let at = element(op, moved(op, at, size), size);
-                    place = place.zip(at).map(|(place, at)| place * size + at);
-                }
-                y.push(place.map_or_else(|| T::from_i128(0), |place| x[place]));
-            }
+            y.extend(places.iter().map(|place| place.map_or(zero, |place| x[place])));
         }
     }
-    c.only(y)
+    c.only_cells(y)
+}
+
+/// The element of a channel that is nearest to each position of each image; `None` for a zero.
+fn places(op: GridSample, c: &Call<'_>, sizes: &Sizes<'_>) -> Result<Vec<Option<usize>>, CpuError> {
+    let (grid, axes) = (c.tensor(1)?.to_f64s(), sizes.space.len());
+    let nearest = |grid: &[f64]| {
+        let mut place = Some(0);
+        for (axis, &size) in sizes.space.iter().enumerate() {
+            let at = index(op, grid[axes - 1 - axis], size).round_ties_even();
+            let at = element(op, moved(op, at, size), size);
+            place = place.zip(at).map(|(place, at)| place * size + at);
+        }
+        place
+    };
+    Ok(grid.chunks_exact(axes).map(nearest).collect())
 }
 
 /// The weights of the elements around an index, the first of which is returned too.

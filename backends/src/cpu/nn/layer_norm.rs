@@ -6,12 +6,12 @@ use ops::nn::LayerNorm;
 
 use super::normalize::{Moments, parameter};
 use crate::cpu::call::Call;
-use crate::cpu::element::{Float, Number, Numeric, Real, dispatch_float};
+use crate::cpu::element::{Float, Number, Numeric, Real, dispatch_real};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::strided::{Rows, axis_index, broadcast, dense};
 
 pub(crate) fn run(op: LayerNorm, c: &Call<'_>) -> Outputs {
-    dispatch_float!(c.dtype(0)?, T => layer_norm::<T>(op, c))
+    dispatch_real!(c.dtype(0)?, T => layer_norm::<T>(op, c))
 }
 
 fn layer_norm<T: Float>(op: LayerNorm, c: &Call<'_>) -> Outputs {

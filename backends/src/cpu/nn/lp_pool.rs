@@ -2,28 +2,21 @@
 
 use ops::nn::LpPool;
 
-use super::window::Sliding;
+use super::window::Images;
 use crate::cpu::call::Call;
-use crate::cpu::element::{Float, Number, Numeric, Real, dispatch_float};
-use crate::cpu::error::{CpuError, Outputs};
-use crate::cpu::strided::sizes;
+use crate::cpu::element::{Float, Number, Numeric, Real, dispatch_real};
+use crate::cpu::error::Outputs;
 
 pub(crate) fn run(op: &LpPool, c: &Call<'_>) -> Outputs {
-    dispatch_float!(c.dtype(0)?, T => lp_pool::<T>(op, c))
+    dispatch_real!(c.dtype(0)?, T => lp_pool::<T>(op, c))
 }
 
 fn lp_pool<T: Float>(op: &LpPool, c: &Call<'_>) -> Outputs {
-    let (x, shape, output) = (c.elements::<T>(0)?, c.shape(0)?, c.output(0)?.extents());
-    if shape.len() < 2 || output.len() != shape.len() {
-        return Err(CpuError::Invalid("it has no images"));
-    }
-    let sliding = Sliding::new(&op.pool.window, &shape[2..], &sizes(&op.pool.kernel_shape), &output[2..])?;
-    let cells = sliding.meetings();
-    let (area, positions): (usize, usize) = (shape[2..].iter().product(), output[2..].iter().product());
-    let mut y = Vec::with_capacity(output.iter().product());
-    for image in x.chunks_exact(area.max(1)) {
-        let mut sums = vec![<T as Numeric>::Work::ZERO; positions];
-        for m in cells.iter().flatten() {
+    let (x, images) = (c.elements::<T>(0)?, Images::of(c, &op.pool)?);
+    let mut y = Vec::with_capacity(x.len() / images.area.max(1) * images.positions);
+    for image in x.chunks_exact(images.area.max(1)) {
+        let mut sums = vec![<T as Numeric>::Work::ZERO; images.positions];
+        for m in images.cells.iter().flatten() {
             sums[m.position] = sums[m.position].add(power(op.p, image[m.element].load()));
         }
         y.extend(sums.into_iter().map(|sum| T::store(root(op.p, sum))));

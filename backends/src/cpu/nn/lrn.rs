@@ -3,7 +3,7 @@
 use ops::nn::Lrn;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Real, dispatch_float};
+use crate::cpu::element::{Real, dispatch_real};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::lanes::{Lanes, sum_of};
 
@@ -13,7 +13,7 @@ pub(crate) fn run(op: Lrn, c: &Call<'_>) -> Outputs {
         return Err(CpuError::Invalid("it has no channels"));
     }
     let lanes = Lanes::new(shape, &[1]);
-    dispatch_float!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, |lane| normalize(op, lane))))
+    dispatch_real!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, &|lane| normalize(op, lane))))
 }
 
 fn normalize<R: Real>(op: Lrn, lane: &mut [R]) {

@@ -2,14 +2,13 @@
 
 use ops::nn::MaxPool;
 
-use super::window::Sliding;
+use super::window::Images;
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, Numeric, dispatch_number};
-use crate::cpu::error::{CpuError, Outputs};
-use crate::cpu::strided::sizes;
+use crate::cpu::element::{Number, Numeric, dispatch_work};
+use crate::cpu::error::Outputs;
 
 pub(crate) fn run(op: &MaxPool, c: &Call<'_>) -> Outputs {
-    dispatch_number!(c.dtype(0)?, T => max_pool::<T>(op, c))
+    dispatch_work!(c.dtype(0)?, T => max_pool::<T>(op, c))
 }
 
 /// The best element of a window so far.
@@ -22,17 +21,11 @@ struct Best<W> {
 }
 
 fn max_pool<T: Numeric>(op: &MaxPool, c: &Call<'_>) -> Outputs {
-    let (x, shape, output) = (c.elements::<T>(0)?, c.shape(0)?, c.output(0)?.extents());
-    if shape.len() < 2 || output.len() != shape.len() {
-        return Err(CpuError::Invalid("it has no images"));
-    }
-    let spatial = &shape[2..];
-    let cells =
-        Sliding::new(&op.pool.window, spatial, &sizes(&op.pool.kernel_shape), &output[2..])?.meetings();
-    let (area, positions): (usize, usize) = (spatial.iter().product(), output[2..].iter().product());
-    let (mut values, mut indices) = (Vec::new(), Vec::new());
-    for (i, image) in x.chunks_exact(area.max(1)).enumerate() {
-        let mut best: Vec<Option<Best<T::Work>>> = vec![None; positions];
+    let (x, images) = (c.elements::<T>(0)?, Images::of(c, &op.pool)?);
+    let (mut values, mut met) = (Vec::new(), Vec::new());
+    let Images { cells, area, positions, .. } = &images;
+    for image in x.chunks_exact((*area).max(1)) {
+        let mut best: Vec<Option<Best<T::Work>>> = vec![None; *positions];
         for meeting in cells.iter().flatten() {
             let (value, element) = (image[meeting.element].load(), meeting.element);
             let best = &mut best[meeting.position];
@@ -46,14 +39,24 @@ fn max_pool<T: Numeric>(op: &MaxPool, c: &Call<'_>) -> Outputs {
         }
         // A window that meets nothing is undefined.
         values.extend(best.iter().map(|b| T::store(b.map_or(Number::ZERO, |b| b.value))));
-        let number = |element| if op.column_major { column_major(element, spatial) } else { element };
-        indices.extend(best.iter().map(|b| b.map_or(0, |b| (i * area + number(b.element)) as i64)));
+        if c.outputs.len() > 1 {
+            met.extend(best.iter().map(|b| b.map(|b| b.element)));
+        }
     }
     let mut outputs = vec![c.store(0, values)?];
     if c.outputs.len() > 1 {
-        outputs.push(c.store::<i64>(1, indices)?);
+        outputs.push(c.store(1, indices(op, &c.shape(0)?[2..], &images, &met))?);
     }
     Ok(outputs)
+}
+
+/// The number of the element that is met at each position of each image, among all elements.
+fn indices(op: &MaxPool, spatial: &[usize], images: &Images, met: &[Option<usize>]) -> Vec<i64> {
+    let number = |element| if op.column_major { column_major(element, spatial) } else { element };
+    let index = |(i, met): (usize, &Option<usize>)| {
+        met.map_or(0, |element| (i / images.positions * images.area + number(element)) as i64)
+    };
+    met.iter().enumerate().map(index).collect()
 }
 
 /// The number of an element of an image when the first spatial axis runs fastest.

@@ -3,7 +3,7 @@
 use ops::nn::MeanVariance;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Real, dispatch_float};
+use crate::cpu::element::{Real, dispatch_real};
 use crate::cpu::error::Outputs;
 use crate::cpu::lanes::{Lanes, sum_of};
 use crate::cpu::strided::axis_index;
@@ -19,7 +19,7 @@ pub(crate) fn run(op: &MeanVariance, c: &Call<'_>) -> Outputs {
         axes => axes.iter().map(|&a| axis_index(a, shape.len())).collect::<Result<Vec<_>, _>>()?,
     };
     let lanes = Lanes::new(shape, &axes);
-    dispatch_float!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, standardize)))
+    dispatch_real!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, &standardize)))
 }
 
 fn standardize<R: Real>(lane: &mut [R]) {

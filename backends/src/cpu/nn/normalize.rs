@@ -1,7 +1,9 @@
 //! What the normalisations share: a lane brought to mean 0 and variance 1, parameters of other dtypes.
 
+use ir::DType;
+
 use crate::cpu::call::Call;
-use crate::cpu::element::{Numeric, Real, dispatch_float};
+use crate::cpu::element::Real;
 use crate::cpu::error::CpuError;
 use crate::cpu::lanes::sum_of;
 
@@ -38,9 +40,11 @@ impl<R: Real> Moments<R> {
 
 /// The elements of a parameter, whatever float it is.
 pub(super) fn parameter<R: Real>(c: &Call<'_>, i: usize) -> Result<Vec<R>, CpuError> {
-    dispatch_float!(
-        c.dtype(i)?,
-        T => Ok(c.elements::<T>(i)?.iter().map(|x| R::from_f64(x.load().to_f64())).collect()),
-        found => Err(CpuError::DType { operand: i, found })
-    )
+    let x = c.tensor(i)?;
+    match x.dtype() {
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
+            Ok(x.to_f64s().into_iter().map(R::from_f64).collect())
+        }
+        found => Err(CpuError::DType { operand: i, found }),
+    }
 }

@@ -4,13 +4,13 @@ use ops::nn::RmsNorm;
 
 use super::layer_norm::combine;
 use crate::cpu::call::Call;
-use crate::cpu::element::{Float, Number, Numeric, Real, dispatch_float};
+use crate::cpu::element::{Float, Number, Numeric, Real, dispatch_float, dispatch_real};
 use crate::cpu::error::Outputs;
 use crate::cpu::lanes::sum_of;
 use crate::cpu::strided::axis_index;
 
 pub(crate) fn run(op: RmsNorm, c: &Call<'_>) -> Outputs {
-    dispatch_float!(c.dtype(0)?, T => rms_norm::<T>(op, c))
+    dispatch_real!(c.dtype(0)?, T => rms_norm::<T>(op, c))
 }
 
 fn rms_norm<T: Float>(op: RmsNorm, c: &Call<'_>) -> Outputs {

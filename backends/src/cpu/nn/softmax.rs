@@ -3,7 +3,7 @@
 use ops::nn::{Softmax, SoftmaxFn};
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Real, dispatch_float};
+use crate::cpu::element::{Real, dispatch_real};
 use crate::cpu::error::Outputs;
 use crate::cpu::lanes::{Lanes, largest, sum_of};
 use crate::cpu::strided::axis_index;
@@ -11,7 +11,7 @@ use crate::cpu::strided::axis_index;
 pub(crate) fn run(op: Softmax, c: &Call<'_>) -> Outputs {
     let shape = c.shape(0)?;
     let lanes = Lanes::new(shape, &[axis_index(op.axis, shape.len())?]);
-    dispatch_float!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, |lane| match op.function {
+    dispatch_real!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, &|lane| match op.function {
         SoftmaxFn::Softmax => softmax(lane),
         SoftmaxFn::LogSoftmax => log_softmax(lane),
         SoftmaxFn::Hardmax => hardmax(lane),

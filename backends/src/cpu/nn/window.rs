@@ -1,8 +1,11 @@
 //! The sliding window of convolution and pooling, as lists of what meets what.
 
+use ops::nn::pooling::Pooling;
 use ops::nn::window::{AutoPad, Window};
 
+use crate::cpu::call::Call;
 use crate::cpu::error::CpuError;
+use crate::cpu::strided::sizes;
 
 /// One spatial axis.
 struct Axis {
@@ -36,6 +39,31 @@ impl Axis {
 /// A window over the spatial axes of an input of known size.
 pub(crate) struct Sliding {
     axes: Vec<Axis>,
+}
+
+/// The images that a pool goes over.
+pub(crate) struct Images {
+    /// The window over each.
+    pub(crate) sliding: Sliding,
+    /// For each cell of the kernel where it meets an element: [`Sliding::meetings`].
+    pub(crate) cells: Vec<Vec<Meeting>>,
+    /// The elements of one, and the positions on it.
+    pub(crate) area: usize,
+    pub(crate) positions: usize,
+}
+
+impl Images {
+    /// Those of the first operand.
+    pub(crate) fn of(c: &Call<'_>, pool: &Pooling) -> Result<Self, CpuError> {
+        let (shape, output) = (c.shape(0)?, c.output(0)?.extents());
+        if shape.len() < 2 || output.len() != shape.len() {
+            return Err(CpuError::Invalid("it has no images"));
+        }
+        let (space, positions) = (&shape[2..], &output[2..]);
+        let sliding = Sliding::new(&pool.window, space, &sizes(&pool.kernel_shape), positions)?;
+        let cells = sliding.meetings();
+        Ok(Self { sliding, cells, area: space.iter().product(), positions: positions.iter().product() })
+    }
 }
 
 /// An output position and the element of the input that a cell of the kernel meets there.

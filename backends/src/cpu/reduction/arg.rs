@@ -4,7 +4,7 @@ use ops::reduction::Arg;
 use ops::reduction::arg::ArgFn;
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, dispatch_number};
+use crate::cpu::element::{Number, dispatch_work};
 use crate::cpu::error::Outputs;
 use crate::cpu::lanes::Lanes;
 use crate::cpu::strided::axis_index;
@@ -13,8 +13,8 @@ pub(crate) fn run(op: Arg, c: &Call<'_>) -> Outputs {
     let shape = c.shape(0)?;
     let lanes = Lanes::new(shape, &[axis_index(op.axis, shape.len())?]);
     let largest = matches!(op.function, ArgFn::Max);
-    dispatch_number!(c.dtype(0)?, T => {
-        c.only(lanes.reduce(&c.elements::<T>(0)?, |lane| first_of(lane, largest, op.select_last_index)))
+    dispatch_work!(c.dtype(0)?, T => {
+        c.only(lanes.reduce(&c.elements::<T>(0)?, &|lane| first_of(lane, largest, op.select_last_index)))
     })
 }
 

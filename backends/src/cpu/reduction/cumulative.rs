@@ -3,7 +3,7 @@
 use ops::reduction::{Cumulative, CumulativeFn};
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Number, dispatch_number};
+use crate::cpu::element::{Number, dispatch_work};
 use crate::cpu::error::Outputs;
 use crate::cpu::lanes::Lanes;
 use crate::cpu::strided::axis_index;
@@ -11,7 +11,7 @@ use crate::cpu::strided::axis_index;
 pub(crate) fn run(op: Cumulative, c: &Call<'_>) -> Outputs {
     let shape = c.shape(0)?;
     let lanes = Lanes::new(shape, &[axis_index(op.axis, shape.len())?]);
-    dispatch_number!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, |lane| accumulate(op, lane))))
+    dispatch_work!(c.dtype(0)?, T => c.only(lanes.map(&c.elements::<T>(0)?, &|lane| accumulate(op, lane))))
 }
 
 fn accumulate<W: Number>(op: Cumulative, lane: &mut [W]) {

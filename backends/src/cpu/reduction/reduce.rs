@@ -4,7 +4,7 @@ use ir::DType;
 use ops::reduction::{Reduce, ReduceFn};
 
 use crate::cpu::call::Call;
-use crate::cpu::element::{Int, Number, Numeric, Real, dispatch_float, dispatch_int, dispatch_number};
+use crate::cpu::element::{Int, Number, Numeric, Real, dispatch_int, dispatch_real, dispatch_work};
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::lanes::{Lanes, largest, smallest, sum_of};
 use crate::cpu::strided::axis_index;
@@ -12,14 +12,14 @@ use crate::cpu::strided::axis_index;
 /// A kernel for every integer and float dtype.
 macro_rules! numbers {
     ($c:expr, $lanes:expr, $f:expr) => {
-        dispatch_number!($c.dtype(0)?, T => reduce::<T>($c, $lanes, $f))
+        dispatch_work!($c.dtype(0)?, T => reduce::<T>($c, $lanes, $f))
     };
 }
 
 /// A kernel for every float dtype, and another one for every integer dtype.
 macro_rules! floats_or_integers {
     ($c:expr, $lanes:expr, $real:expr, $int:expr) => {
-        dispatch_float!($c.dtype(0)?, T => reduce::<T>($c, $lanes, $real),
+        dispatch_real!($c.dtype(0)?, T => reduce::<T>($c, $lanes, $real),
             other => dispatch_int!(other, T => reduce::<T>($c, $lanes, $int)))
     };
 }
@@ -60,8 +60,8 @@ fn sum_of_squares<W: Number>(xs: &[W]) -> W {
     sum_of(xs, |x| x.mul(x))
 }
 
-fn reduce<T: Numeric>(c: &Call<'_>, lanes: &Lanes, f: impl Fn(&[T::Work]) -> T::Work) -> Outputs {
-    c.only(lanes.reduce(&c.elements::<T>(0)?, |lane| T::store(f(lane))))
+fn reduce<T: Numeric>(c: &Call<'_>, lanes: &Lanes, f: fn(&[T::Work]) -> T::Work) -> Outputs {
+    c.only(lanes.reduce(&c.elements::<T>(0)?, &|lane| T::store(f(lane))))
 }
 
 /// The axes that are combined.

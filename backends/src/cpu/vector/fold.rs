@@ -65,7 +65,7 @@ where
     pub(super) fn lanes(self, threads: usize, x: &[W], [outer, n, inner]: [usize; 3]) -> Vec<W> {
         let mut out = zeros(self.neutral, outer * inner);
         if inner == 1 {
-            each_part(threads, &mut out, 1, n, |first, part| {
+            each_part(threads, &mut out, 1, n, &|first, part| {
                 wide!({
                     for (i, y) in (first..).zip(part.iter_mut()) {
                         *y = self.lane(&x[i * n..(i + 1) * n]);
@@ -74,7 +74,7 @@ where
             });
             return out;
         }
-        each_part(threads, &mut out, inner, n * inner, |first, part| {
+        each_part(threads, &mut out, inner, n * inner, &|first, part| {
             wide!({
                 for (i, row) in (first..).zip(part.chunks_exact_mut(inner.max(1))) {
                     self.columns(&x[i * n * inner..(i + 1) * n * inner], inner, row);

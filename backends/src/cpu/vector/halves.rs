@@ -1,7 +1,4 @@
-//! 16-bit floats: converted many at once, and computed as `f32`.
-//!
-//! Each kernel of 16-bit floats widens what it reads, computes in `f32` and rounds once what it stores. So it is the kernel of
-//! `f32` between two conversions. These are by the bits, without a branch, so that they vectorise.
+//! 16-bit floats, converted many at once: by the bits, without a branch, so that it vectorises.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the vectors")]
 #![allow(
@@ -11,70 +8,13 @@
 
 use half::{bf16, f16};
 use ir::{DType, Tensor, Type};
-use ops::Op;
 
 use super::room::map;
 use crate::cpu::call::Call;
-use crate::cpu::error::{CpuError, Outputs};
-
-/// The outputs of an operator whose first operand is of 16-bit floats, by the kernel of `f32`; `None` for others, and for operators
-/// that only move elements or say how they are converted.
-pub(super) fn in_f32(op: &Op, c: &Call<'_>) -> Option<Outputs> {
-    let is_half = |dtype: DType| matches!(dtype, DType::F16 | DType::BF16);
-    if !computes(op) || !is_half(c.opt(0)?.dtype()) {
-        return None;
-    }
-    let wide = |ty: &Type| if is_half(ty.dtype) { ty.with_dtype(DType::F32) } else { ty.clone() };
-    let operands: Vec<Option<Tensor>> = c.inputs.iter().map(|x| x.and_then(|x| widened(c, x))).collect();
-    let inputs: Vec<Option<&Tensor>> =
-        operands.iter().zip(c.inputs).map(|(wide, own)| wide.as_ref().or(*own)).collect();
-    let outputs: Vec<Type> = c.outputs.iter().map(wide).collect();
-    let found = c.kernels.run(op, &inputs, &outputs);
-    Some(found.and_then(|all| all.into_iter().zip(c.outputs).map(|(y, ty)| narrowed(c, y, ty)).collect()))
-}
-
-/// Whether an operator calculates with the elements of its first operand.
-fn computes(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Unary(_)
-            | Op::Binary(_)
-            | Op::Mod(_)
-            | Op::Pow(_)
-            | Op::PRelu(_)
-            | Op::Variadic(_)
-            | Op::Clip(_)
-            | Op::Activation(_)
-            | Op::Gelu(_)
-            | Op::Shrink(_)
-            | Op::MatMul(_)
-            | Op::Gemm(_)
-            | Op::Det(_)
-            | Op::Einsum(_)
-            | Op::Reduce(_)
-            | Op::Arg(_)
-            | Op::Cumulative(_)
-            | Op::Conv(_)
-            | Op::ConvTranspose(_)
-            | Op::MaxPool(_)
-            | Op::AveragePool(_)
-            | Op::LpPool(_)
-            | Op::GlobalPool(_)
-            | Op::GlobalLpPool(_)
-            | Op::BatchNorm(_)
-            | Op::LayerNorm(_)
-            | Op::InstanceNorm(_)
-            | Op::GroupNorm(_)
-            | Op::RmsNorm(_)
-            | Op::LpNorm(_)
-            | Op::MeanVariance(_)
-            | Op::Lrn(_)
-            | Op::Softmax(_)
-    )
-}
+use crate::cpu::error::CpuError;
 
 /// 16-bit floats as `f32`; `None` for others.
-fn widened(c: &Call<'_>, x: &Tensor) -> Option<Tensor> {
+pub(in crate::cpu) fn widened(c: &Call<'_>, x: &Tensor) -> Option<Tensor> {
     let elements = match x {
         Tensor::F16(x) => map(
             c.threads(),
@@ -94,7 +34,7 @@ fn widened(c: &Call<'_>, x: &Tensor) -> Option<Tensor> {
 }
 
 /// `f32` as what the output is declared to be.
-fn narrowed(c: &Call<'_>, y: Tensor, ty: &Type) -> Result<Tensor, CpuError> {
+pub(in crate::cpu) fn narrowed(c: &Call<'_>, y: Tensor, ty: &Type) -> Result<Tensor, CpuError> {
     let (Tensor::F32(wide), DType::F16 | DType::BF16) = (&y, ty.dtype) else { return Ok(y) };
     let wide = wide.as_slice().ok_or(CpuError::Invalid("its result is not dense"))?;
     let narrow = match ty.dtype {

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `wide` | loops that are compiled for each kind of vector and chosen when they run |
 //! | `functions` | exponentials and others of `f32`, without a branch |
-//! | `halves` | 16-bit floats, many at once, and kernels of `f32` for them |
+//! | `halves` | 16-bit floats, converted many at once |
 //! | `room` | memory for results, and what several threads write into it |
 //! | `fold` | combining along axes: sums, extremes |
 //! | `product` | matrix products |
@@ -17,7 +17,7 @@
 mod elementwise;
 mod fold;
 mod functions;
-mod halves;
+pub(super) mod halves;
 mod linear;
 mod movement;
 mod nn;
@@ -33,9 +33,6 @@ use super::error::Outputs;
 
 /// The outputs of an operator, if there is a kernel here for this use of it. What is not listed has none.
 pub(super) fn run(op: &Op, c: &Call<'_>) -> Option<Outputs> {
-    if let Some(outputs) = halves::in_f32(op, c) {
-        return Some(outputs);
-    }
     match op {
         Op::Unary(op) => elementwise::unary::run(op.0, c),
         Op::Binary(op) => elementwise::binary::run(op.0, c),

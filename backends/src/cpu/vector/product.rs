@@ -65,7 +65,7 @@ pub(super) fn multiply<W: Product>(
     let threads = threads.min(m * k * n / GRAIN).max(1);
     let c = &mut c[..m * n];
     if threads > 1 && m >= threads * ROWS {
-        return each_part(threads, c, n, usize::MAX, |row, part| {
+        return each_part(threads, c, n, usize::MAX, &|row, part| {
             multiply(1, [part.len() / n, k, n], a.below(row), b, part, adds);
         });
     }

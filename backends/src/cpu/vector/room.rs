@@ -49,18 +49,15 @@ fn advise<T>(room: &Vec<T>) {
 #[cfg(not(target_os = "linux"))]
 fn advise<T>(_: &Vec<T>) {}
 
-/// As many elements as there are in `inputs`, which `fill` writes: it gets parts of the inputs with room for as many results, and
-/// gives back what it has written.
+/// As many elements as `count`, which `fill` writes: it gets the number of the first element of a part, and room for the part.
 #[allow(unsafe_code, reason = "room that nobody has cleared must be declared to be written")]
-fn filled<I: Split, U: Copy + Send>(
+fn filled<U: Send>(
     threads: usize,
-    inputs: I,
-    fill: impl Fn(I, &mut [MaybeUninit<U>]) + Sync,
+    count: usize,
+    fill: &(dyn Fn(usize, &mut [MaybeUninit<U>]) + Sync),
 ) -> Vec<U> {
-    let count = inputs.count();
     let mut out: Vec<U> = room(count);
-    let space = &mut out.spare_capacity_mut()[..count];
-    in_parts(threads, inputs, space, &fill);
+    each_part(threads, &mut out.spare_capacity_mut()[..count], 1, 1, fill);
     // SAFETY: `fill` is one of the two functions below, which write every element of the room that they get, and together the
     // parts are all of it.
     unsafe { out.set_len(count) };
@@ -73,7 +70,8 @@ pub(super) fn map<T: Copy + Sync, U: Copy + Send>(
     x: &[T],
     f: impl Fn(T) -> U + Sync,
 ) -> Vec<U> {
-    filled(threads, x, |x, out| {
+    filled(threads, x.len(), &|first, out| {
+        let x = &x[first..][..out.len()];
         wide!({
             for (y, &x) in out.iter_mut().zip(x) {
                 y.write(f(x));
@@ -93,60 +91,14 @@ pub(super) fn zip<T: Copy + Sync, U: Copy + Send>(
     f: impl Fn(T, T) -> U + Sync,
 ) -> Vec<U> {
     assert_eq!(x.len(), y.len(), "each element has a partner");
-    filled(threads, (x, y), |(x, y), out| {
+    filled(threads, x.len(), &|first, out| {
+        let (x, y) = (&x[first..][..out.len()], &y[first..][..out.len()]);
         wide!({
             for ((z, &x), &y) in out.iter_mut().zip(x).zip(y) {
                 z.write(f(x, y));
             }
         });
     })
-}
-
-/// What can be cut into parts for several threads.
-trait Split: Sized + Send {
-    fn count(&self) -> usize;
-    fn split(self, at: usize) -> (Self, Self);
-}
-
-impl<T: Sync> Split for &[T] {
-    fn count(&self) -> usize {
-        self.len()
-    }
-    fn split(self, at: usize) -> (Self, Self) {
-        self.split_at(at)
-    }
-}
-
-impl<T: Sync> Split for (&[T], &[T]) {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-    fn split(self, at: usize) -> (Self, Self) {
-        let ((a, b), (c, d)) = (self.0.split_at(at), self.1.split_at(at));
-        ((a, c), (b, d))
-    }
-}
-
-/// Runs `fill` on parts of inputs and outputs that belong together, each on a thread.
-fn in_parts<I: Split, O: Send>(
-    threads: usize,
-    inputs: I,
-    out: &mut [O],
-    fill: &(impl Fn(I, &mut [O]) + Sync),
-) {
-    let count = inputs.count();
-    let parts = threads.min(count / GRAIN).max(1);
-    std::thread::scope(|scope| {
-        let (mut rest, mut space) = (inputs, out);
-        for left in (2..=parts).rev() {
-            let at = space.len() / left;
-            let (inputs, further) = rest.split(at);
-            let (room, after) = space.split_at_mut(at);
-            (rest, space) = (further, after);
-            scope.spawn(move || fill(inputs, room));
-        }
-        fill(rest, space);
-    });
 }
 
 /// Runs `work` on each part of a list of results, together with the number of the first element of that part divided by `unit`:
@@ -156,21 +108,35 @@ pub(super) fn each_part<T: Send>(
     out: &mut [T],
     unit: usize,
     cost: usize,
-    work: impl Fn(usize, &mut [T]) + Sync,
+    work: &(dyn Fn(usize, &mut [T]) + Sync),
 ) {
     let units = out.len() / unit.max(1);
     let parts = threads.min(units.saturating_mul(cost) / GRAIN).min(units).max(1);
-    let work = &work;
+    let mut jobs: Vec<Job<'_>> = Vec::with_capacity(parts);
+    let (mut first, mut space) = (0, out);
+    for left in (1..=parts).rev() {
+        let here = (units - first) / left;
+        let (room, after) = space.split_at_mut(here * unit);
+        jobs.push(Box::new(move || work(first, room)));
+        (first, space) = (first + here, after);
+    }
+    at_once(jobs);
+}
+
+/// What a thread does.
+type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Does all of it, the last on this thread. It knows nothing of what that is, so that threads are compiled once and not with
+/// each kernel.
+fn at_once(mut jobs: Vec<Job<'_>>) {
+    let last = jobs.pop();
     std::thread::scope(|scope| {
-        let (mut first, mut space) = (0, out);
-        for left in (2..=parts).rev() {
-            let here = (units - first) / left;
-            let (room, after) = space.split_at_mut(here * unit);
-            space = after;
-            scope.spawn(move || work(first, room));
-            first += here;
+        for job in jobs {
+            scope.spawn(job);
         }
-        work(first, space);
+        if let Some(job) = last {
+            job();
+        }
     });
 }
 
@@ -193,7 +159,7 @@ mod tests {
     fn every_unit_is_worked_on_once() {
         for (threads, units, unit) in [(1, 5, 3), (2, 5, 3), (3, 2, 7), (4, 0, 3), (2, 3, 0)] {
             let mut out = vec![0usize; units * unit];
-            each_part(threads, &mut out, unit, GRAIN, |first, part| {
+            each_part(threads, &mut out, unit, GRAIN, &|first, part| {
                 for (i, unit) in part.chunks_mut(unit.max(1)).enumerate() {
                     for y in unit {
                         *y += first + i + 1;

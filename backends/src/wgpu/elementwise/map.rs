@@ -77,15 +77,27 @@ impl<P: Param> Map<P> {
 impl Gpu {
     /// Applies a function to operands broadcast against each other.
     pub(crate) fn map<P: Param>(&self, map: Map<P>, operands: &[&GpuTensor]) -> Result<GpuTensor, GpuError> {
-        let shapes: Vec<_> = operands.iter().map(|t| t.shape()).collect();
-        let shape = broadcast_shape(map.name, &shapes)?;
-        let views: Result<Vec<_>, _> =
-            operands.iter().map(|t| View::broadcast(map.name, t, &shape)).collect();
-        let dtypes: Vec<_> = operands.iter().map(|t| t.dtype()).collect();
+        let Broadcast { shape, views, dtypes } = Broadcast::of(map.name, operands)?;
         let shader = map.shader(&dtypes);
         let output = self.alloc(map.gives, &shape)?;
-        let views = view_params(&shape, &views?);
         self.launch(&Launch { views, ..Launch::new(&shader, operands, map.params, &output) })?;
         Ok(output)
+    }
+}
+
+/// Operands that are broadcast against each other: what the kernels of all functions are told.
+struct Broadcast {
+    shape: Vec<usize>,
+    views: Vec<u32>,
+    dtypes: Vec<DType>,
+}
+
+impl Broadcast {
+    fn of(name: &'static str, operands: &[&GpuTensor]) -> Result<Self, GpuError> {
+        let shapes: Vec<_> = operands.iter().map(|t| t.shape()).collect();
+        let shape = broadcast_shape(name, &shapes)?;
+        let views: Result<Vec<_>, _> = operands.iter().map(|t| View::broadcast(name, t, &shape)).collect();
+        let views = view_params(&shape, &views?);
+        Ok(Self { shape, views, dtypes: operands.iter().map(|t| t.dtype()).collect() })
     }
 }

@@ -4,10 +4,11 @@
 //! line of the cache. So squares of [`SIDE`] elements are read line by line and written line by line. Axes that stay side by side
 //! are one axis.
 
-use ir::tensor::Element;
 use ops::movement::Transpose;
 
 use crate::cpu::call::Call;
+use crate::cpu::cells::dispatch_cell;
+use crate::cpu::element::Number;
 use crate::cpu::error::{CpuError, Outputs};
 use crate::cpu::vector::room::{each_part, room, zeros};
 
@@ -16,9 +17,9 @@ const SIDE: usize = 16;
 
 pub(crate) fn run(op: &Transpose, c: &Call<'_>) -> Option<Outputs> {
     let walk = Walk::new(c.shape(0).ok()?, op.perm.as_deref()).ok()?;
-    ir::dispatch!(c.dtype(0).ok()?, T => {
-        let y = walk.moved::<T>(&c.elements(0).ok()?, c.threads());
-        Some(c.only(y))
+    dispatch_cell!(c.dtype(0).ok()?, C => {
+        let y = walk.moved::<C>(&c.cells(0).ok()?, c.threads());
+        Some(c.only_cells(y))
     })
 }
 
@@ -68,7 +69,7 @@ impl Walk {
 }
 
 /// The elements of an array with its axes in another order.
-pub(in crate::cpu::vector) fn moved<T: Element>(
+pub(in crate::cpu::vector) fn moved<T: Number>(
     x: &[T],
     shape: &[usize],
     order: &[i64],
@@ -78,19 +79,21 @@ pub(in crate::cpu::vector) fn moved<T: Element>(
 }
 
 impl Walk {
-    fn moved<T: Element>(&self, x: &[T], threads: usize) -> Vec<T> {
+    fn moved<T: Number>(&self, x: &[T], threads: usize) -> Vec<T> {
         let axes = &self.0;
         let (Some(first), [outer @ .., last], false) = (axes.first(), &axes[..], x.is_empty()) else {
             return x.to_vec();
         };
         if last.step == 1 {
             let mut y = room(x.len());
-            each_start(outer, |start| y.extend_from_slice(&x[start..start + last.size]));
+            for start in Starts::of(outer) {
+                y.extend_from_slice(&x[start..start + last.size]);
+            }
             return y;
         }
-        let mut y = zeros(T::from_i128(0), x.len());
+        let mut y = zeros(T::ZERO, x.len());
         let (along, inside) = (self.last_of_operand(), x.len() / first.size);
-        each_part(threads, &mut y, inside, inside, |number, part| {
+        each_part(threads, &mut y, inside, inside, &|number, part| {
             // A part of the result is as if the first axis were shorter.
             let mut axes = axes.clone();
             axes[0].size = part.len() / inside;
@@ -100,33 +103,57 @@ impl Walk {
     }
 }
 
-/// The starts in the operand of what lies inside of some axes of the result, in order.
-fn each_start(axes: &[Axis], mut run: impl FnMut(usize)) {
-    let mut index = vec![0; axes.len()];
-    let mut start = 0;
-    loop {
-        run(start);
-        let mut at = axes.len();
-        loop {
-            let Some(outer) = at.checked_sub(1) else { return };
-            at = outer;
-            index[at] += 1;
-            start += axes[at].step;
-            if index[at] < axes[at].size {
-                break;
+/// The starts of what lies inside of some axes, in order.
+struct Starts<'a> {
+    axes: &'a [Axis],
+    index: Vec<usize>,
+    next: Option<usize>,
+}
+
+impl<'a> Starts<'a> {
+    fn of(axes: &'a [Axis]) -> Self {
+        Self { axes, index: vec![0; axes.len()], next: Some(0) }
+    }
+
+    /// One step on the innermost axis that does not end with it; those inside go back to their beginning.
+    fn after(&mut self, mut start: usize) -> Option<usize> {
+        for (index, axis) in self.index.iter_mut().zip(self.axes).rev() {
+            *index += 1;
+            start += axis.step;
+            if *index < axis.size {
+                return Some(start);
             }
-            start -= axes[at].step * axes[at].size;
-            index[at] = 0;
+            start -= axis.step * axis.size;
+            *index = 0;
         }
+        None
+    }
+}
+
+impl Iterator for Starts<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let start = self.next?;
+        self.next = self.after(start);
+        Some(start)
     }
 }
 
 /// Writes the result of these axes, of which the one at `along` is the operand's last: for all places on the other axes, the
 /// plane of it and the result's last axis.
 fn squares<T: Copy>(x: &[T], axes: &[Axis], along: usize, y: &mut [T]) {
-    let last = axes.len() - 1;
+    let (columns, rows) = (axes[along].size, axes[axes.len() - 1]);
     // How far apart in the result the elements of the axis are that lie side by side in the operand.
     let far: usize = axes[along + 1..].iter().map(|axis| axis.size).product();
+    for [from, to] in planes(axes, along) {
+        plane(&x[from..], columns, rows, &mut y[to..], far);
+    }
+}
+
+/// Where each plane begins, in the operand and in the result.
+fn planes(axes: &[Axis], along: usize) -> Vec<[usize; 2]> {
+    let last = axes.len() - 1;
     // The other axes, with their distances in the result.
     let mut distances: Vec<usize> = axes.iter().map(|axis| axis.size).collect();
     let mut distance = 1;
@@ -137,14 +164,7 @@ fn squares<T: Copy>(x: &[T], axes: &[Axis], along: usize, y: &mut [T]) {
         (0..last).filter(|&axis| axis != along).map(|axis| (axes[axis], distances[axis])).collect();
     let (from, to): (Vec<Axis>, Vec<Axis>) =
         others.iter().map(|&(axis, step)| (axis, Axis { size: axis.size, step })).unzip();
-    let mut starts = Vec::new();
-    each_start(&to, |start| starts.push(start));
-    let mut starts = starts.into_iter();
-    let (columns, rows) = (axes[along].size, axes[last]);
-    each_start(&from, |start| {
-        let to = starts.next().unwrap_or(0);
-        plane(&x[start..], columns, rows, &mut y[to..], far);
-    });
+    Starts::of(&from).zip(Starts::of(&to)).map(|(from, to)| [from, to]).collect()
 }
 
 /// A matrix in the operand, whose rows are `rows.step` apart, becomes columns of the result, whose rows are `far` apart.

@@ -75,7 +75,7 @@ impl<'a> Problem<'a> {
         }
         if self.channels == 1 {
             let cost = self.positions * self.cells;
-            each_part(threads, &mut y, self.positions, cost, |first, part| {
+            each_part(threads, &mut y, self.positions, cost, &|first, part| {
                 wide!({
                     for (map, y) in (first..).zip(part.chunks_exact_mut(self.positions)) {
                         self.alone(map, y);
@@ -152,7 +152,7 @@ impl<'a> Problem<'a> {
         let weights = Matrix::dense(&self.w[group * self.maps * height..], height);
         let mut y = ArrayViewMut2::from_shape((self.maps, self.positions), y).expect("all maps");
         let mut blocks: Vec<_> = y.axis_chunks_iter_mut(Axis(1), at_a_time * width).collect();
-        each_part(threads, &mut blocks, 1, height * self.maps * at_a_time * width, |first, part| {
+        each_part(threads, &mut blocks, 1, height * self.maps * at_a_time * width, &|first, part| {
             let mut matrix = vec![0f32; height * at_a_time * width];
             for (block, y) in (first..).zip(part) {
                 let here = block * at_a_time..rows.min((block + 1) * at_a_time);

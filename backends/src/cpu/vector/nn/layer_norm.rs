@@ -47,7 +47,7 @@ fn layer_norm(op: LayerNorm, c: &Call<'_>, size: usize) -> Outputs {
     let bias = c.opt(2).map(|_| c.elements::<f32>(2)).transpose()?;
     let lanes = |first: usize| x[first * size..].chunks_exact(size);
     let mut y = zeros(0f32, x.len());
-    each_part(c.threads(), &mut y, size, 4 * size, |first, part| {
+    each_part(c.threads(), &mut y, size, 4 * size, &|first, part| {
         wide!({
             for (y, x) in part.chunks_exact_mut(size).zip(lanes(first)) {
                 let Moments { mean, lacks, inverse } = Moments::of(x, op.epsilon);

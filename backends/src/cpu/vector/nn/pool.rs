@@ -102,7 +102,7 @@ fn pooled(
     let mut y = zeros(0f32, c.output(0)?.extents().iter().product());
     let rows = slide.rows.len();
     let cost = slide.runs.len() * slide.rows.first().map_or(1, Vec::len) * width;
-    each_part(c.threads(), &mut y, width, cost, |first, part| {
+    each_part(c.threads(), &mut y, width, cost, &|first, part| {
         let mut column = vec![neutral; width_in];
         wide!({
             for (number, y) in (first..).zip(part.chunks_exact_mut(width.max(1))) {

@@ -57,7 +57,7 @@ fn along<T: Element + Exponential>(op: Softmax, c: &Call<'_>) -> Outputs {
     if unit == 0 {
         return c.only(y);
     }
-    each_part(c.threads(), &mut y, unit, 8 * unit, |first, part| {
+    each_part(c.threads(), &mut y, unit, 8 * unit, &|first, part| {
         let x = &x[first * unit..];
         if inner == 1 {
             wide!({

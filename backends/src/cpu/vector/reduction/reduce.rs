@@ -32,7 +32,7 @@ struct Lanes<'a, T: Clone> {
     threads: usize,
 }
 
-impl<'a, T: Element> Lanes<'a, T> {
+impl<'a, T: Element + Number> Lanes<'a, T> {
     fn new(op: &Reduce, c: &Call<'a>) -> Result<Self, CpuError> {
         let (shape, elements, threads) = (c.shape(0)?, c.elements::<T>(0)?, c.threads());
         let axes = axes(op, shape.len())?;
@@ -48,10 +48,7 @@ impl<'a, T: Element> Lanes<'a, T> {
         Ok(Self { elements, sizes, threads })
     }
 
-    fn fold(&self, fold: Fold<T, impl Fn(T) -> T + Copy + Sync, impl Fn(T, T) -> T + Copy + Sync>) -> Vec<T>
-    where
-        T: Number,
-    {
+    fn fold(&self, fold: Fold<T, impl Fn(T) -> T + Copy + Sync, impl Fn(T, T) -> T + Copy + Sync>) -> Vec<T> {
         fold.lanes(self.threads, &self.elements, self.sizes)
     }
 }
