@@ -119,11 +119,12 @@ fn layers(count: usize) -> String {
         format!("{:.4}", (state as f64 / f64::from(1u32 << 31) - 0.5) * 0.866)
     };
     let weights: Vec<String> = (0..256).map(|_| weight()).collect();
-    let more: String = (1..count).map(|i| format!("    a{i} = MatMul(a{}, w)\n", i - 1)).collect();
+    let more: Vec<String> = (1..count).map(|i| format!("    a{i} = MatMul(a{}, w)\n", i - 1)).collect();
     format!(
         "<ir_version: 10, opset_import: [\"\" : 21]>\nm (float[1, 16] x) => (float[1, 16] y)\n\
-         <float[16, 16] w = {{{}}}>\n{{\n    a0 = MatMul(x, w)\n{more}    y = Identity(a{})\n}}\n",
+         <float[16, 16] w = {{{}}}>\n{{\n    a0 = MatMul(x, w)\n{}    y = Identity(a{})\n}}\n",
         weights.join(", "),
+        more.concat(),
         count - 1
     )
 }
