@@ -148,16 +148,18 @@ impl Operator for BatchNorm {
         let root = |&v: &A::R| a.call(Fun::Sqrt, a.add(v, a.real(self.epsilon.into())));
         let roots: Vec<A::R> = variance.iter().map(root).collect();
         let slopes: Vec<A::R> = scale.iter().zip(&roots).map(|(&scale, &root)| a.div(scale, root)).collect();
+        let inverses: Vec<A::R> = roots.iter().map(|&root| a.div(a.real(1.0), root)).collect();
+        let against: Vec<A::R> = mean.iter().map(|&mean| a.neg(mean)).collect();
         // Three products, so that the bound covers the folded form, one multiplication and one addition per element.
         // The other reading subtracts the mean first and has three factors in whatever order.
         vec![Data::Real(lanes::build(x.shape(), |at| {
-            let channel = [at.get(1).copied().unwrap_or(0)];
-            let slope = slopes[channel[0]];
-            let terms = [(x[at], slope), (a.neg(mean[channel]), slope), (bias[channel], a.real(1.0))];
+            let (x, channel) = (x[at], at.get(1).copied().unwrap_or(0));
+            let (slope, bias) = (slopes[channel], bias[[channel].as_slice()]);
+            let terms = [(x, slope), (against[channel], slope), (bias, a.real(1.0))];
             a.either(a.dot(terms.into_iter()), || {
-                let factors =
-                    [a.sub(x[at], mean[channel]), scale[channel], a.div(a.real(1.0), roots[channel[0]])];
-                a.add(a.product(factors.into_iter()), bias[channel])
+                let centred = a.sub(x, mean[[channel].as_slice()]);
+                let factors = [centred, scale[[channel].as_slice()], inverses[channel]];
+                a.add(a.product(factors.into_iter()), bias)
             })
         }))]
     }
