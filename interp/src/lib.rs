@@ -21,6 +21,7 @@
 //! | [`profile`] | what implementations promise of each step, as data |
 //! | [`bound`] | the number system of values with error bounds |
 //! | [`spread`] | the number system of what good implementations have, which is narrower |
+//! | `balls` | both as one, for operators to be read in |
 //! | [`evaluate`](mod@evaluate) | value, bound and decidability of every element of a model's outputs |
 //! | [`compare`](mod@compare) | comparing a tensor with the reference |
 //! | [`margin`] | how much wider bounds are than errors |
