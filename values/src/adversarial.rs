@@ -328,6 +328,11 @@ fn at_operand(
     (wanted, elements)
 }
 
+/// Whether two numbers are the same, the sign of a zero included. A NaN is any other: its bits are up to the compiler.
+fn is_same(x: f64, y: f64) -> bool {
+    x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan())
+}
+
 /// The values with some of a plan's elements, and how many are where they were planned; `None` where none is, or something is
 /// undefined then.
 fn reach(
@@ -346,11 +351,10 @@ fn reach(
         if let Some((operand, wanted)) = plan.wanted.as_ref().filter(|_| number == plan.visit) {
             reached = match v.operands[*operand] {
                 Some(Data::Real(a)) => {
-                    let bits: Vec<u64> = a.iter().map(|x| x.to_bits()).collect();
-                    wanted
-                        .iter()
-                        .filter(|(i, w)| matches!(w, Number::Real(w) if w.to_bits() == bits[*i]))
-                        .count()
+                    let values: Vec<f64> = a.iter().copied().collect();
+                    let is_there =
+                        |&(i, w): &(usize, Number)| matches!(w, Number::Real(w) if is_same(w, values[i]));
+                    wanted.iter().copied().filter(is_there).count()
                 }
                 Some(Data::Int(a)) => {
                     let values: Vec<i128> = a.iter().copied().collect();

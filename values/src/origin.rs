@@ -82,7 +82,9 @@ impl Undo {
             Self::Power(c) => plain::pow(t.real(), c),
             Self::Fun(f) => inverse(f, t.real()),
         };
-        // A wanted NaN stays one; another that arises says that there is no such number.
+        // A wanted NaN stays one, and the same one: what bits a calculation leaves is up to the compiler. Another that arises says
+        // that there is no such number.
+        let real = if real.is_nan() { f64::NAN } else { real };
         (real.is_finite() || !t.real().is_finite()).then_some(Number::Real(real))
     }
 }
@@ -226,6 +228,20 @@ mod tests {
         assert_abs_diff_eq!(value, libm::log(2.0), epsilon = 1e-15);
         // No x makes it positive.
         assert_eq!(record.pull(y.place.unwrap(), Number::Real(12.0)), None);
+    }
+
+    #[test]
+    fn a_nan_is_the_same_wherever_it_is_wanted() {
+        let record = Record::new(100);
+        let a = Tracing::origins(&record, DType::F64);
+        let x = record.element(0.5, NodeId(0), 0);
+        let y = a.neg(a.sub(a.real(1.0), a.call(Fun::Exp, x)));
+        for wanted in [f64::NAN, -f64::NAN] {
+            let Number::Real(x) = record.pull(y.place.unwrap(), Number::Real(wanted)).unwrap().value else {
+                panic!("a real number")
+            };
+            assert_eq!(x.to_bits(), f64::NAN.to_bits());
+        }
     }
 
     #[test]
