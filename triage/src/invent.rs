@@ -73,6 +73,10 @@ const OTHERS: [i64; 18] = [4, 1, 2, 8, 16, 32, 48, 64, 128, 256, 576, 24, 80, 96
 /// How often sizes are drawn with each of these.
 const DRAWS: u64 = 4;
 
+/// With how many sizes we may lack something before none is tried any more: finding out what a loop has too many trips of takes a
+/// second.
+const LACKS: usize = 8;
+
 /// Inputs for a model that comes without. For one that is too large for a search they are as they are drawn: whether the model is defined
 /// on them, the reference says that evaluates it. Shapes that the model declares and does not have are left out of it.
 pub fn invent(folder: &mut CaseFolder, given: &Given, seed: u64) -> Result<Invented, NoInputs> {
@@ -97,7 +101,10 @@ enum Dear {
 fn invented(folder: &mut CaseFolder, given: &Given, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
     let program = folder.decode().and_then(Program::read)?;
     let why = match of_program(&program, given, seed, dear) {
-        Err(why @ (NoInputs::Model(onnx::Error::Invalid { .. }) | NoInputs::Sizes { .. })) => why,
+        Err(
+            why @ (NoInputs::Model(onnx::Error::Invalid { .. })
+            | NoInputs::Sizes { source: onnx::Error::Invalid { .. }, .. }),
+        ) => why,
         settled => return settled,
     };
     let undeclared = program.without_declared_shapes();
@@ -166,6 +173,7 @@ fn draw(
     stream: Stream,
 ) -> Result<Drawn, NoInputs> {
     let mut told: Option<(onnx::Error, BTreeMap<String, i64>)> = None;
+    let mut lacks = 0;
     let attempts = OTHERS.into_iter().flat_map(|other| (0..DRAWS).map(move |_| other));
     for (attempt, other) in attempts.enumerate() {
         let stream = stream.child("sizes").at(attempt as u64);
@@ -196,13 +204,14 @@ fn draw(
             Err(source) => {
                 let is_lack = |e: &onnx::Error| matches!(e, onnx::Error::Unsupported { .. });
                 let says_more = |before| !is_lack(before) && is_lack(&source) && is_whole;
+                lacks += usize::from(is_lack(&source) && is_whole);
                 if told.as_ref().is_none_or(|(before, _)| says_more(before)) {
                     told = Some((source, sizes));
                 }
             }
         }
         // Other values would not help what hangs on sizes alone, nor other sizes what has none.
-        if open.len() == given.sizes.len() && attempt >= 3 {
+        if (open.len() == given.sizes.len() && attempt >= 3) || lacks == LACKS {
             break;
         }
     }
