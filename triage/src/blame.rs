@@ -77,7 +77,7 @@ pub(crate) struct Memory(RefCell<BTreeMap<(String, NodeId), Told>>);
 type Told = Option<Rc<(Finding, Outcome)>>;
 
 /// How far good implementations of a tier are from the outputs.
-type Reached = (Arc<Tier>, Rc<[Limits]>);
+pub type Reached = (Arc<Tier>, Rc<[Limits]>);
 
 /// A model that targets may have got wrong.
 pub struct Suspect<'a> {
@@ -94,7 +94,7 @@ pub struct Suspect<'a> {
     /// What targets show on that.
     shown_flat: RefCell<BTreeMap<String, Option<Symptom>>>,
     /// What good implementations reach, once that was needed.
-    limits: RefCell<Option<Reached>>,
+    limits: Rc<RefCell<Option<Reached>>>,
     /// How targets are asked further about it: what of it is known to hang, and how long it takes.
     pub hurry: Arc<Hurry>,
 }
@@ -111,9 +111,15 @@ impl<'a> Suspect<'a> {
             memory: Memory::default(),
             trial: OnceCell::new(),
             shown_flat: RefCell::default(),
-            limits: RefCell::default(),
+            limits: Rc::default(),
             hurry: Arc::default(),
         }
+    }
+
+    /// This suspect, which knows what good implementations reach where another one of the same model has found out.
+    #[must_use]
+    pub fn sharing(self, limits: &Rc<RefCell<Option<Reached>>>) -> Self {
+        Self { limits: Rc::clone(limits), ..self }
     }
 
     /// This suspect, where targets get the program that leads to it.

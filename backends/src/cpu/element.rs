@@ -247,26 +247,8 @@ integers! {
     u64: 0, std::convert::identity;
 }
 
-/// Runs the same expression with `$T` standing for the element type, if that is a float; else it is an error
-/// about operand 0.
-macro_rules! dispatch_float {
-    ($dtype:expr, $T:ident => $body:expr) => {
-        $crate::cpu::element::dispatch_float!($dtype, $T => $body,
-            found => Err($crate::cpu::CpuError::DType { operand: 0, found }))
-    };
-    ($dtype:expr, $T:ident => $body:expr, $other:pat_param => $otherwise:expr) => {
-        match $dtype {
-            ir::DType::F16 => { type $T = half::f16; $body }
-            ir::DType::BF16 => { type $T = half::bf16; $body }
-            ir::DType::F32 => { type $T = f32; $body }
-            ir::DType::F64 => { type $T = f64; $body }
-            $other => $otherwise,
-        }
-    };
-}
-pub(crate) use dispatch_float;
-
-/// [`dispatch_float`] for those that kernels calculate in. 16-bit floats are `f32` by then: see `halves`.
+/// Runs the same expression with `$T` standing for the element type, if that is a float that kernels calculate in; else it is an
+/// error about operand 0. 16-bit floats are `f32` by then: see `halves`.
 macro_rules! dispatch_real {
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::cpu::element::dispatch_real!($dtype, $T => $body,
@@ -282,7 +264,23 @@ macro_rules! dispatch_real {
 }
 pub(crate) use dispatch_real;
 
-/// [`dispatch_float`] for integers.
+/// [`dispatch_real`] for 16-bit floats too.
+macro_rules! dispatch_float {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::cpu::element::dispatch_float!($dtype, $T => $body,
+            found => Err($crate::cpu::CpuError::DType { operand: 0, found }))
+    };
+    ($dtype:expr, $T:ident => $body:expr, $other:pat_param => $otherwise:expr) => {
+        match $dtype {
+            ir::DType::F16 => { type $T = half::f16; $body }
+            ir::DType::BF16 => { type $T = half::bf16; $body }
+            wide => $crate::cpu::element::dispatch_real!(wide, $T => $body, $other => $otherwise),
+        }
+    };
+}
+pub(crate) use dispatch_float;
+
+/// [`dispatch_real`] for integers.
 macro_rules! dispatch_int {
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::cpu::element::dispatch_int!($dtype, $T => $body,

@@ -21,7 +21,7 @@ use harness::target::Target;
 use harness::{case, reference};
 use triage::Written;
 use triage::allowance::Exam;
-use triage::blame::Suspect;
+use triage::blame::{Reached, Suspect};
 use triage::oracle::AskError;
 use triage::peel::Peeled;
 use triage::whole::Reach;
@@ -36,6 +36,8 @@ pub(super) struct Question {
     written: Written,
     /// Whether that says more than the model.
     says_more: bool,
+    /// How far good implementations are from the outputs, once that was needed: levels of one engine share it.
+    limits: Rc<RefCell<Option<Reached>>>,
 }
 
 /// A model with inputs, and what is right under a profile.
@@ -88,7 +90,7 @@ impl Question {
         let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Result::Broken, why))?;
         let written = Written { program, interface };
         let says_more = Written::says_more(&written.program, is_specialised);
-        Ok(Self { model, unseen, inputs, written, says_more })
+        Ok(Self { model, unseen, inputs, written, says_more, limits: Rc::default() })
     }
 }
 
@@ -208,9 +210,9 @@ impl Reference {
     }
 
     fn suspect(&self, target: &Target) -> Suspect<'_> {
-        let Question { model, inputs, written, says_more, .. } = &*self.question;
+        let Question { model, inputs, written, says_more, limits, .. } = &*self.question;
         let program = says_more.then_some(written);
-        Suspect::new(model, inputs, target.profile).written(program)
+        Suspect::new(model, inputs, target.profile).written(program).sharing(limits)
     }
 
     /// What a campaign calls all that is wrong.
