@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use backends::engines::models::OnModels;
 use harness::Target;
 use harness::reference::Reference;
-use onnxsmith_campaign::replay::{Given, Replay, replay};
+use onnxsmith_campaign::replay::{Replay, replay};
 use oracles::Tolerance;
 
 fn cases() -> Vec<PathBuf> {
@@ -24,7 +24,7 @@ fn all_pass(tolerance: Option<Tolerance>) {
     assert!(!cases.is_empty());
     let mut targets = Target::here(Box::new(OnModels::new(Reference)));
     targets.extend(Target::here(Box::new(backends::cpu::CpuEngine::default())));
-    let how = Replay { targets: &targets, jobs: 1, out: None, tolerance, seed: 0, given: Given::default() };
+    let how = Replay { tolerance, ..Replay::on(&targets) };
     let replayed = replay(&cases, &how, &|| {});
     assert!(replayed.not_passing.is_empty(), "{:#?}", replayed.not_passing);
 }

@@ -13,7 +13,7 @@ use interp::{Profile, Taps};
 use ir::inline::inline;
 use ir::{DType, DTypes, NodeKind, Tensor, Value};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::replay::{Given, Replay, Result as Replayed, replay};
+use onnxsmith_campaign::replay::{Replay, Result as Replayed, replay};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
 use onnxsmith_campaign::{Shard, Store};
@@ -236,8 +236,7 @@ fn a_fusion_within_the_bounds_is_seen_by_the_one_relation_that_it_does_not_see_t
     assert!(saved.join("rewritten/model.onnx").is_file());
     let mut targets = contracting();
     targets.extend(Target::here(Box::new(CpuEngine::default())));
-    let how =
-        Replay { targets: &targets, jobs: 1, out: None, tolerance: None, seed: 0, given: Given::default() };
+    let how = Replay::on(&targets);
     let again = replay(std::slice::from_ref(&saved), &how, &|| {});
     let [only] = again.not_passing.as_slice() else { panic!("{:?}", again.not_passing) };
     assert_eq!((only.backend.as_str(), only.outcome), ("contracting:default", Replayed::Mismatch));

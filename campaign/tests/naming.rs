@@ -12,7 +12,7 @@ use harness::reference::Reference;
 use harness::{Maker, Target, Values};
 use ir::{Attribute, Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::replay::{Given, Replay, replay};
+use onnxsmith_campaign::replay::{Replay, replay};
 use onnxsmith_campaign::store::Identity;
 use onnxsmith_campaign::{Shard, Store};
 use ops::{Graph, Model, Op};
@@ -200,14 +200,7 @@ fn a_saved_case_and_what_it_was_reduced_to_have_the_name_of_their_campaign() {
         let forms: Vec<PathBuf> =
             [&cluster.smallest, &cluster.reduced].into_iter().flatten().cloned().collect();
         assert_eq!(forms.len(), 2, "{cluster:?}");
-        let how = Replay {
-            targets: &plan.targets,
-            jobs: 1,
-            out: None,
-            tolerance: None,
-            seed: 0,
-            given: Given::default(),
-        };
+        let how = Replay::on(&plan.targets);
         let replayed = replay(&forms, &how, &|| {});
         assert_eq!(replayed.not_passing.len(), 2, "{:?}", replayed.not_passing);
         for case in &replayed.not_passing {

@@ -14,7 +14,7 @@ use harness::reference::Reference;
 use harness::{Maker, Target, Values, case};
 use interp::Profile;
 use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
-use onnxsmith_campaign::replay::{Given, Replay, Result as Outcome, replay};
+use onnxsmith_campaign::replay::{Replay, Result as Outcome, replay};
 use ops::{Graph, Model, Op};
 use triage::reduce::{Budget, ReduceError, Reduced, Reduction, reduce};
 use worker::{Description, EngineError};
@@ -100,7 +100,7 @@ const AMPLE: Budget = Budget { time: Duration::from_hours(1), tries: 20_000, job
 
 /// What `run` makes of the reduced case.
 fn replayed(path: &Path, targets: &[Target]) -> Outcome {
-    let how = Replay { targets, jobs: 1, out: None, tolerance: None, seed: 0, given: Given::default() };
+    let how = Replay::on(targets);
     let all = replay(&[path.with_extension("reduced")], &how, &|| {});
     all.not_passing.first().map_or(Outcome::Pass, |case| case.outcome)
 }

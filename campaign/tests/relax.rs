@@ -12,7 +12,7 @@ use harness::validity::Validity;
 use harness::{Maker, Target, Values};
 use ir::{DType, Datum, Tensor, Type};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::replay::{Given, Replay, replay};
+use onnxsmith_campaign::replay::{Replay, replay};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
 use onnxsmith_campaign::{Shard, Store};
@@ -84,13 +84,7 @@ fn silent_acceptance_is_found_by_rule_and_can_be_replayed() {
         report.clusters.iter().filter(|c| c.signature.contains("accepted an invalid model: ")).collect();
     assert!(accepted.len() > 10, "{:?}", report.levels.rules);
     let cases: Vec<_> = accepted.iter().map(|c| c.smallest.clone().expect("a saved case")).collect();
-    let replayed = |targets: &[Target]| {
-        replay(
-            &cases,
-            &Replay { targets, jobs: 1, out: None, tolerance: None, seed: 0, given: Given::default() },
-            &|| {},
-        )
-    };
+    let replayed = |targets: &[Target]| replay(&cases, &Replay::on(targets), &|| {});
     let counts = |targets: &[Target]| replayed(targets).backends.into_values().next().expect("a backend");
     assert_eq!(counts(&careless()).accepted, cases.len() as u64);
     let refusing = counts(&Target::here(Box::new(CpuEngine::default())));

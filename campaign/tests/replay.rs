@@ -8,7 +8,7 @@ use backends::engines::models::{OnModels, Runner};
 use harness::Target;
 use interp::Profile;
 use ir::{DType, Tensor, Type};
-use onnxsmith_campaign::replay::{Given, Replay, Replayed, Result as Outcome, replay};
+use onnxsmith_campaign::replay::{Replay, Replayed, Result as Outcome, replay};
 use ops::Model;
 use worker::{Description, EngineError};
 
@@ -52,8 +52,7 @@ impl Runner for Stands {
 
 fn on(cases: &[PathBuf], engine: Stands) -> Replayed {
     let targets = Target::here(Box::new(OnModels::new(engine)));
-    let how =
-        Replay { targets: &targets, jobs: 1, out: None, tolerance: None, seed: 0, given: Given::default() };
+    let how = Replay::on(&targets);
     replay(cases, &how, &|| {})
 }
 

@@ -18,7 +18,7 @@ use ir::format::FloatFormat;
 use ir::round::round_to_format;
 use ir::{Attributes, DType, Interface, Operation, Tensor, Type, Value};
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
-use onnxsmith_campaign::replay::{self, Given, Replay};
+use onnxsmith_campaign::replay::{self, Replay};
 use onnxsmith_campaign::report::Suspects;
 use onnxsmith_campaign::store::{self, Identity};
 use onnxsmith_campaign::{Shard, Store};
@@ -181,8 +181,8 @@ fn suspects_are_counted_alike_by_threads_and_shards_and_each_first_case_is_saved
     assert_eq!(seen(&at("merged")), whole);
 
     let saved = kind.saved.as_ref().expect("it is saved");
-    let how =
-        Replay { targets: &loose(), jobs: 1, out: None, tolerance: None, seed: 0, given: Given::default() };
+    let targets = loose();
+    let how = Replay::on(&targets);
     let replayed = replay::replay(&[at("whole").join(&saved.folder)], &how, &|| ());
     let counts = replayed.backends["loose:reference"];
     assert_eq!((counts.suspect, counts.pass, counts.failed()), (1, 0, false), "{:?}", replayed.not_passing);

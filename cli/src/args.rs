@@ -226,6 +226,13 @@ pub(crate) struct Run {
     pub junit: Option<PathBuf>,
     #[command(flatten)]
     pub given: Inputs,
+    /// Who judges, as for `fuzz`: differential (the reference, or the case's stored outputs), metamorphic, optimiser, determinism,
+    /// roundtrip, performance. All questions that apply to a case are asked; see docs/oracles.md.
+    #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "differential", value_name = "NAMES")]
+    pub oracles: Vec<String>,
+    /// With the oracle metamorphic: only these relations (names as in docs/metamorphic.md, separated by commas).
+    #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
+    pub relations: Vec<String>,
     /// Compare with this relative tolerance instead of the case's own or the derived bounds.
     #[arg(long, value_name = "X", value_parser = tolerance)]
     pub rtol: Option<f64>,

@@ -140,3 +140,44 @@ fn what_is_as_near_as_good_implementations_are_is_plausible_where_bounds_say_not
         assert!(code == Some(0) && text.contains(outcome) && text.contains(why), "{count}: {text}");
     }
 }
+
+#[test]
+fn a_tolerance_on_the_command_line_overrules_the_bounds_of_a_model_without_outputs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let model =
+        "<ir_version: 10, opset_import: [\"\" : 21]>\nm (float[8] x) => (float[8] y)\n{\n    y = Exp(x)\n}\n";
+    fs::write(at.join("m.onnxtxt"), model).expect("a model");
+    let (code, text) = run(at, &["--rtol", "0", "--atol", "0"]);
+    assert!(code == Some(1) && text.contains("1 mismatch"), "f32 is not f64: {text}");
+    let (code, text) = run(at, &["--rtol", "1e-5"]);
+    assert!(code == Some(0) && text.contains("1 pass"), "{text}");
+}
+
+#[test]
+fn other_oracles_ask_all_their_questions_about_a_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    fs::write(at.join("m.onnxtxt"), MODEL).expect("a model");
+    fs::write(at.join("shape.npy"), shape()).expect("a shape");
+    let given = ["--input", "shape=shape.npy", "--dim", "batch=2", "--dim", "z[0]=1"];
+    let oracles = ["--oracles", "differential,metamorphic,determinism,optimiser,roundtrip"];
+
+    let (code, text) = run(at, &[&given[..], &oracles].concat());
+    assert!(code == Some(0) && text.contains("1 pass"), "{text}");
+    assert!(text.contains("m.onnxtxt on cpu:default: determinism: 3 pass\n"), "{text}");
+    assert!(text.contains("m.onnxtxt on cpu:default: roundtrip: 2 pass\n"), "{text}");
+
+    let (_, text) = run(at, &[&given[..], &oracles, &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&text).expect("one JSON object");
+    let asked = json["asked"].as_array().expect("what was asked");
+    let of = |oracle: &str, outcome: &str| {
+        let wanted = |each: &&serde_json::Value| each["oracle"] == oracle && each["outcome"] == outcome;
+        asked.iter().filter(wanted).count()
+    };
+    assert!(of("metamorphic", "pass") > 3 && of("metamorphic", "mismatch") == 0, "{text}");
+    assert_eq!(of("determinism", "pass"), 3, "{text}");
+
+    let (code, text) = run(at, &[&given[..], &["--oracles", "metamorphism"]].concat());
+    assert!(code == Some(2) && text.contains("there is no oracle `metamorphism`"), "{text}");
+}

@@ -68,7 +68,7 @@ pub struct Case {
 
 impl Case {
     /// A valid model that has neither inputs nor bytes yet.
-    pub(crate) fn bare(model: Model) -> Self {
+    pub fn bare(model: Model) -> Self {
         Self {
             index: 0,
             model,
@@ -272,18 +272,18 @@ impl Maker<'_> {
     }
 
     /// The same before it is written as a program.
-    fn flat(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
+    fn flat(&self, index: u64, asked: &Settings, stream: Stream) -> Result<Case, CaseError> {
         // The first that has values on which everything is defined, else the first.
         let mut spare: Option<Case> = None;
         let (mut rejected, mut refused, mut passed_over) = (0, 0, 0);
         for draw in 0..MOST_DRAWS {
-            let settings = self.settings_of(settings, stream, draw);
+            let settings = self.settings_of(asked, stream, draw);
             let stream = stream.at(draw);
             let case = self.draw(index, &settings, stream)?;
             rejected += case.rejected;
             refused += case.refused;
             let is_empty = operators(&case.model).next().is_none();
-            let fits = !is_empty && !self.settings.budget.is_exceeded_by(&case.footprint);
+            let fits = !is_empty && !asked.budget.is_exceeded_by(&case.footprint);
             if fits && case.all_defined && case.open <= MUCH {
                 return Ok(Case { rejected, passed_over, refused, ..case });
             }
@@ -295,7 +295,7 @@ impl Maker<'_> {
                 break;
             }
         }
-        let is_withheld = !settings.refused.is_empty();
+        let is_withheld = !asked.refused.is_empty();
         let nothing = CaseError::Nothing { index, draws: MOST_DRAWS, is_withheld };
         let case = spare.ok_or(nothing)?;
         let passed_over = passed_over - u64::from(case.all_defined);

@@ -12,7 +12,7 @@ use ir::rewrite::Rewrite;
 use ir::{Interface, NodeId, NodeKind, Tensor, Value};
 use onnx::Bytes;
 use ops::Model;
-use oracles::{Afar, Assessment, Doubt, Expected, Finding, Symptom, Verdict, allowance, assess};
+use oracles::{Assessment, Doubt, Expected, Finding, Symptom, Verdict, allowance, assess};
 use worker::{Outcome, Run, WorkerError};
 
 use crate::case;
@@ -149,12 +149,8 @@ impl Trial {
         assessment.doubts(outcome, &self.expected(), || self.limits(target).into())
     }
 
-    /// What can be said of an answer of which no element is decidable.
-    pub fn afar(&self, target: &Target, outputs: &[(String, Tensor)]) -> Afar {
-        Afar::of(outputs, &self.expected(), &self.limits(target))
-    }
-
-    fn limits(&self, target: &Target) -> Vec<Limits> {
+    /// How far good implementations of a target's kind are from the outputs; none where the reference cannot evaluate it.
+    pub fn limits(&self, target: &Target) -> Vec<Limits> {
         interp::limits(&self.model, &case::tensors(&self.inputs), &target.tier).unwrap_or_default()
     }
 
@@ -167,7 +163,8 @@ impl Trial {
         )
     }
 
-    fn expected(&self) -> Expected<'_> {
+    /// What is expected of a target.
+    pub fn expected(&self) -> Expected<'_> {
         Expected { names: &self.names, outputs: &self.expected, profile: self.profile }
     }
 

@@ -100,6 +100,15 @@ impl Afar {
         afar
     }
 
+    /// How the answer stands.
+    pub fn nearness(&self) -> Nearness {
+        match self {
+            Self { doubts, .. } if !doubts.is_empty() => Nearness::Far,
+            Self { told: 0, .. } => Nearness::Untold,
+            Self { .. } => Nearness::Near,
+        }
+    }
+
     /// How many elements are near, in words.
     pub fn near(&self) -> String {
         let Self { told, elements, .. } = self;
@@ -107,6 +116,17 @@ impl Afar {
             "of {elements}, {told} are within the limits of good implementations, which are below their values"
         )
     }
+}
+
+/// How an answer stands of which bounds say nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Nearness {
+    /// Good implementations have no limit that is narrower than the values either.
+    Untold,
+    /// All elements that were looked at are as near as good implementations have them.
+    Near,
+    /// Some are further off.
+    Far,
 }
 
 /// Of the elements that are finite numbers; NaN where there are none.

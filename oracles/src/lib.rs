@@ -49,7 +49,7 @@ pub mod verdict;
 
 pub use allowance::Allowance;
 pub use differential::{Assessment, Expected, assess, judge, judge_but};
-pub use doubt::{Afar, Doubt};
+pub use doubt::{Afar, Doubt, Nearness};
 pub use refusal::{judge_refusal, judge_survival};
 pub use signature::{Core, Culprit, ErrorShape, Signature, Symptom};
 pub use tolerance::Tolerance;

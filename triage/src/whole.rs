@@ -3,11 +3,12 @@
 //! Worst-case bounds that are carried through a deep network get wider than its values. An answer within such a bound is right, and so
 //! would be nearly any other: that says nothing. So beside the verdict there is for each output how wide the bound is, as a part of the value.
 
+use std::rc::Rc;
 use std::time::Instant;
 
-use interp::{Bounded, Taps};
+use interp::{Bounded, Limits, Taps};
 use oracles::doubt::root_mean_square;
-use oracles::{Assessment, Verdict, Why};
+use oracles::{Afar, Assessment, Expected, Nearness, Verdict, Why};
 use serde::Serialize;
 use worker::{Outcome, WorkerError};
 
@@ -39,6 +40,9 @@ pub struct Whole {
 pub enum Answer {
     /// It is within its bounds, and as near as good implementations are.
     Right,
+    /// Bounds say nothing, as they are wider than the values or infinite, and the elements that can be looked at are as near as
+    /// good implementations have them.
+    Plausible,
     /// It is within its bounds, which may be infinite, and further off than good implementations are.
     Suspect,
     /// It is wrong.
@@ -56,6 +60,7 @@ impl Answer {
     pub fn name(self) -> &'static str {
         match self {
             Self::Right => "right",
+            Self::Plausible => "plausible",
             Self::Suspect => "suspect",
             Self::Wrong => "wrong",
             Self::Open => "open",
@@ -157,15 +162,39 @@ fn answer(trial: &Trial, target: &Target, outcome: &Outcome, assessment: &Assess
             let Outcome::Outputs(outputs) = outcome else {
                 return (Answer::Open, Why::Undecidable.to_string());
             };
-            let afar = trial.afar(target, outputs);
-            (if afar.doubts.is_empty() { Answer::Open } else { Answer::Suspect }, afar.to_string())
+            let afar = Afar::of(outputs, &trial.expected(), &trial.limits(target));
+            let answer = match afar.nearness() {
+                Nearness::Untold => Answer::Open,
+                Nearness::Near => Answer::Plausible,
+                Nearness::Far => Answer::Suspect,
+            };
+            (answer, afar.to_string())
         }
         Verdict::Incomparable(why) => (Answer::Open, why.to_string()),
         Verdict::Pass => match trial.doubts(target, outcome, assessment).first() {
             Some(doubt) => (Answer::Suspect, doubt.to_string()),
-            None => (Answer::Right, String::new()),
+            None => match unproved(outcome, &trial.expected(), || trial.limits(target).into()) {
+                Some(why) => (Answer::Plausible, why),
+                None => (Answer::Right, String::new()),
+            },
         },
     }
+}
+
+/// Why an answer that is within its bounds, and not suspect, is no more than plausible: the bounds are wider than the values, so that
+/// nearly any answer is within them. `None` where they say something, or where good implementations have no narrower limits either.
+pub fn unproved(
+    outcome: &Outcome,
+    expected: &Expected<'_>,
+    limits: impl FnOnce() -> Rc<[Limits]>,
+) -> Option<String> {
+    let Outcome::Outputs(outputs) = outcome else { return None };
+    let mut reaches = expected.names.iter().zip(expected.outputs).map(|(name, of)| Reach::of(name, of));
+    if reaches.any(|reach| reach.says_something()) {
+        return None;
+    }
+    let afar = Afar::of(outputs, expected, &limits());
+    (afar.nearness() == Nearness::Near).then(|| format!("bounds are wider than the values; {}", afar.near()))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use harness::validity::{Relaxed, Validity};
 use triage::Written;
 use triage::blame::Suspect;
 use triage::judged::{Judged, Told};
-use triage::oracle::{AskError, Question};
+use triage::oracle::{AskError, Extent, Question};
 use triage::reduce::Stop;
 
 /// What one case gave.
@@ -123,6 +123,7 @@ impl Ran {
                 targets: &plan.targets,
                 case,
                 inputs,
+                interface: &interface,
                 expected,
                 suspect: &suspect,
                 outcome: &ran.outcome,
@@ -130,6 +131,7 @@ impl Ran {
                 seconds: ran.engine_seconds,
                 stop,
                 stream: plan.maker.stream(case.index),
+                extent: Extent::One,
             };
             self.verdicts.push((number, Judged::of(&plan.oracles, &question)?));
         }

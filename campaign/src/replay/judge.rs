@@ -5,26 +5,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use interp::{Evaluation, Profile, Taps};
-use ir::{Datum, Interface, NodeId, Tensor, Wanted};
+use ir::{Datum, Interface, NodeId, Stream, Tensor, Wanted};
 use onnx::Bytes;
 use onnx::case::NamedDatum;
 use onnx::import::{Imported, Options, specialise};
 use onnx::program::Program;
 use onnx::proto::decode_shared;
 use ops::Model;
-use oracles::{Afar, Expected, Symptom, Verdict, Why, assess, judge};
+use oracles::{Afar, Expected, Nearness, Symptom, Verdict, Why, assess, judge};
 use worker::{Outcome, Run, WorkerError};
 
 use super::result::{Judgement, Result};
-use super::{named, unusable, verdict};
+use super::{Replay, named, unusable, verdict};
+use harness::case::Case;
 use harness::target::Target;
 use harness::{case, reference};
 use triage::Written;
 use triage::allowance::Exam;
 use triage::blame::{Reached, Suspect};
-use triage::oracle::AskError;
+use triage::oracle::{self, Answer, AskError, Extent};
 use triage::peel::Peeled;
-use triage::whole::Reach;
+use triage::whole::unproved;
 
 /// A model with inputs, as the reference reads it.
 pub(super) struct Question {
@@ -32,12 +33,16 @@ pub(super) struct Question {
     /// The nodes of it that the target does not see.
     unseen: BTreeSet<NodeId>,
     inputs: Vec<Tensor>,
-    /// The program that the target got.
+    /// What the target got.
+    onnx: Bytes,
+    /// The program that this is.
     written: Written,
     /// Whether that says more than the model.
     says_more: bool,
     /// How far good implementations are from the outputs, once that was needed: levels of one engine share it.
     limits: Rc<RefCell<Option<Reached>>>,
+    /// The same as a case of a campaign, once an oracle needed that.
+    case: OnceCell<Case>,
 }
 
 /// A model with inputs, and what is right under a profile.
@@ -78,10 +83,11 @@ impl<'s> References<'s> {
 }
 
 impl Question {
-    fn read(model: &Bytes, inputs: &[NamedDatum]) -> std::result::Result<Self, Judgement> {
+    fn read(model_bytes: &Bytes, inputs: &[NamedDatum]) -> std::result::Result<Self, Judgement> {
         let known: BTreeMap<String, Datum> =
             named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
-        let program = decode_shared("model", model).and_then(Program::read).map_err(|e| unusable(&e))?;
+        let program =
+            decode_shared("model", model_bytes).and_then(Program::read).map_err(|e| unusable(&e))?;
         let options = Options { known_inputs: &known, ..Options::default() };
         let imported = specialise(&program, &options).map_err(|e| unusable(&e))?;
         let unseen = imported.unseen();
@@ -90,7 +96,31 @@ impl Question {
         let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Result::Broken, why))?;
         let written = Written { program, interface };
         let says_more = Written::says_more(&written.program, is_specialised);
-        Ok(Self { model, unseen, inputs, written, says_more, limits: Rc::default() })
+        let onnx = model_bytes.clone();
+        Ok(Self {
+            model,
+            unseen,
+            inputs,
+            onnx,
+            written,
+            says_more,
+            limits: Rc::default(),
+            case: OnceCell::new(),
+        })
+    }
+}
+
+impl Question {
+    /// The same as a case of a campaign.
+    fn case(&self, all_defined: bool) -> &Case {
+        self.case.get_or_init(|| Case {
+            onnx: self.onnx.to_vec(),
+            program: self.says_more.then(|| self.written.program.clone()),
+            unseen: self.unseen.clone(),
+            inputs: case::named(&self.model, self.inputs.clone()),
+            all_defined,
+            ..Case::bare(self.model.clone())
+        })
     }
 }
 
@@ -104,6 +134,12 @@ impl Reference {
     /// What the reference says of the outputs' types.
     pub(super) fn wanted(&self) -> &[Wanted] {
         &self.question.written.interface.outputs
+    }
+
+    /// The outputs that the reference computes, whatever the bounds.
+    pub(super) fn outputs(&self) -> Vec<NamedDatum> {
+        let outputs = self.names().into_iter().zip(&self.evaluation.outputs);
+        outputs.map(|(name, output)| NamedDatum::new(name, output.tensor.clone())).collect()
     }
 
     /// The judgement of a target's answer, by what the target says that it computes in.
@@ -124,28 +160,12 @@ impl Reference {
             return verdict(&Verdict::Incomparable(Why::Undecidable));
         };
         let afar = Afar::of(outputs, expected, &self.suspect(target).limits(target));
-        let result = match afar {
-            Afar { ref doubts, .. } if !doubts.is_empty() => Result::Suspect,
-            Afar { told: 0, .. } => Result::Undecidable,
-            Afar { .. } => Result::Plausible,
+        let result = match afar.nearness() {
+            Nearness::Untold => Result::Undecidable,
+            Nearness::Near => Result::Plausible,
+            Nearness::Far => Result::Suspect,
         };
         Judgement::new(result, afar.to_string())
-    }
-
-    /// The judgement of an answer that is right and not suspect. Where its bounds are wider than the values, nearly any answer is.
-    fn proved(&self, target: &Target, outcome: &Outcome, expected: &Expected<'_>) -> Judgement {
-        let pass = verdict(&Verdict::Pass);
-        let Outcome::Outputs(outputs) = outcome else { return pass };
-        let mut reaches = expected.names.iter().zip(expected.outputs).map(|(name, of)| Reach::of(name, of));
-        if reaches.any(|reach| reach.says_something()) {
-            return pass;
-        }
-        let afar = Afar::of(outputs, expected, &self.suspect(target).limits(target));
-        // Nothing is below values that are 0.
-        if afar.told == 0 {
-            return pass;
-        }
-        Judgement::new(Result::Plausible, format!("bounds are wider than the values; {}", afar.near()))
     }
 
     /// The judgement of an answer that is right, and may be suspect.
@@ -158,7 +178,10 @@ impl Reference {
         let suspect = self.suspect(target);
         let assessment = assess(&target.backend, &target.level, outcome, expected);
         let Some(mut doubted) = suspect.doubted(target, &assessment, outcome, expected) else {
-            return Ok(self.proved(target, outcome, expected));
+            return Ok(match unproved(outcome, expected, || suspect.limits(target)) {
+                Some(why) => Judgement::new(Result::Plausible, why),
+                None => verdict(&Verdict::Pass),
+            });
         };
         suspect.take_apart(target, &mut doubted)?;
         Ok(Judgement::new(Result::Suspect, doubted.to_string()))
@@ -199,6 +222,32 @@ impl Reference {
             suspect.hurry.took(ran.engine_seconds);
         }
         suspect.peel(target, self.evaluation.is_defined(), judged, &exam, &|| false)
+    }
+
+    /// What the oracles besides the reference say of a target's answer.
+    pub(super) fn ask(
+        &self,
+        how: &Replay<'_>,
+        target: &Target,
+        ran: &Run,
+        stream: Stream,
+    ) -> std::result::Result<Vec<Answer>, AskError> {
+        let names = self.names();
+        how.oracles.ask(&oracle::Question {
+            target,
+            targets: how.targets,
+            case: self.question.case(self.evaluation.is_defined()),
+            inputs: &self.question.inputs,
+            interface: &self.question.written.interface,
+            expected: &self.expected(target, &names),
+            suspect: &self.suspect(target),
+            outcome: &ran.outcome,
+            stderr: &ran.stderr,
+            seconds: ran.engine_seconds,
+            stop: &|| false,
+            stream,
+            extent: Extent::Every,
+        })
     }
 
     fn names(&self) -> Vec<String> {

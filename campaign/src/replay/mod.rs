@@ -1,5 +1,6 @@
 //! Running saved cases: `onnxsmith run`.
 
+mod asked;
 pub(crate) mod judge;
 mod result;
 
@@ -8,13 +9,15 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ir::{Datum, Interface, Kind, Tensor, Wanted};
+use ir::{Datum, Interface, Kind, Stream, Tensor, Wanted};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedDatum};
 use onnx::import::{declared_dtype, declared_kind};
 use oracles::{Check, Expected, Symptom, Tolerance, Verdict, Why, judge};
 use worker::{Outcome, Run};
 
+pub use asked::Asked;
+use asked::Told;
 use judge::References;
 use result::Judgement;
 pub use result::{Counts, Drawn, Misdeclared, NotPassing, Replayed, Result};
@@ -25,6 +28,7 @@ use harness::validity::Relaxed;
 use triage::folder::{About, DERIVED};
 pub use triage::invent::Given;
 use triage::invent::NoInputs;
+use triage::oracle::Oracles;
 use triage::{invent, oracle};
 
 /// How saved cases are run.
@@ -42,6 +46,23 @@ pub struct Replay<'a> {
     pub seed: u64,
     /// What is given of these inputs.
     pub given: Given,
+    /// Who judges. Oracles besides the reference ask all their questions that apply.
+    pub oracles: Oracles,
+}
+
+impl<'a> Replay<'a> {
+    /// One case after the other on these targets, judged by the reference.
+    pub fn on(targets: &'a [Target]) -> Self {
+        Self {
+            targets,
+            jobs: 1,
+            out: None,
+            tolerance: None,
+            seed: 0,
+            given: Given::default(),
+            oracles: Oracles::default(),
+        }
+    }
 }
 
 /// Runs each case on each target. The order of the result is that of the cases, whatever the number of jobs.
@@ -66,9 +87,12 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
     let versions = how.targets.iter().map(version).collect();
     let mut all = Replayed { cases: cases.len() as u64, versions, ..Replayed::default() };
     let done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    for (index, Ran { judged, drawn, misdeclared }) in done {
+    for (index, Ran { judged, asked, drawn, misdeclared }) in done {
         for (target, judgement) in how.targets.iter().zip(judged) {
             all.add(cases[index].clone(), target.name(), judgement);
+        }
+        for (target, told) in how.targets.iter().zip(asked) {
+            all.asked.extend(told.into_iter().map(|told| told.about(cases[index].clone(), target.name())));
         }
         if !drawn.is_empty() {
             all.drawn.push(Drawn { case: cases[index].clone(), sizes: drawn });
@@ -84,6 +108,8 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
 struct Ran {
     /// The results, by target.
     judged: Vec<Judgement>,
+    /// What other oracles say, by target.
+    asked: Vec<Vec<Told>>,
     /// The sizes that the model leaves open and that were drawn.
     drawn: BTreeMap<String, i64>,
     /// What is wrong with the shapes that the model declares, where it was run without.
@@ -92,7 +118,7 @@ struct Ran {
 
 impl Ran {
     fn of(judged: Vec<Judgement>) -> Self {
-        Self { judged, drawn: BTreeMap::new(), misdeclared: None }
+        Self { judged, asked: Vec::new(), drawn: BTreeMap::new(), misdeclared: None }
     }
 }
 
@@ -144,6 +170,7 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
         }
     }
     let mut judged = vec![Vec::new(); how.targets.len()];
+    let mut asked = vec![Vec::new(); how.targets.len()];
     for (number, set) in sets.iter().enumerate() {
         let exercise = Exercise {
             name,
@@ -154,17 +181,20 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
             references: References::of(&folder.model, &set.inputs),
             how,
         };
-        for (target, judged) in how.targets.iter().zip(&mut judged) {
-            judged.push(exercise.on(target));
+        for (target, (judged, asked)) in how.targets.iter().zip(judged.iter_mut().zip(&mut asked)) {
+            let (judgements, told) = exercise.on(target).unwrap_or_else(|e| (vec![e], Vec::new()));
+            judged.extend(judgements);
+            judged.extend(told.iter().filter_map(Told::weight));
+            asked.extend(told);
         }
     }
     let worst = |(target, judged): (&Target, Vec<Judgement>)| {
         let asked = about.check.as_ref().map(|check| again(&folder, check, target));
         // The worst of a case's data sets and of what else is asked stands for the case.
         let all = judged.into_iter().chain(asked).max_by_key(|judgement| judgement.result);
-        all.unwrap_or_else(|| Judgement::new(Result::Pass, ""))
+        all.unwrap_or_else(|| Judgement::new(Result::Undecidable, "no question that was asked has an answer"))
     };
-    Ran { judged: how.targets.iter().zip(judged).map(worst).collect(), drawn, misdeclared }
+    Ran { judged: how.targets.iter().zip(judged).map(worst).collect(), asked, drawn, misdeclared }
 }
 
 /// The question that a case was saved for, once more.
@@ -222,36 +252,42 @@ struct Exercise<'a> {
 }
 
 impl Exercise<'_> {
-    /// What a target makes of it.
-    fn on(&self, target: &Target) -> Judgement {
+    /// What a target makes of it, and what other oracles say. What keeps it from being judged is the error.
+    fn on(&self, target: &Target) -> std::result::Result<(Vec<Judgement>, Vec<Told>), Judgement> {
         let Self { name, folder, about, number, set, ref references, how } = *self;
         let derived = how.tolerance.is_none() && about.tolerance.as_deref() == Some(DERIVED);
-        let needs_reference = derived || set.outputs.is_empty();
-        let reference = match needs_reference.then(|| references.under(target.profile)).transpose() {
-            Ok(reference) => reference,
-            Err(judgement) => return judgement,
-        };
+        let needs_reference = derived || set.outputs.is_empty() || !how.oracles.others.is_empty();
+        let reference = needs_reference.then(|| references.under(target.profile)).transpose()?;
         let wanted: Vec<Wanted> = match &reference {
             Some(reference) => reference.wanted().to_vec(),
             None => stored(folder, set),
         };
         let (interface, inputs) = Interface::taking(named(&set.inputs), wanted);
-        let ran = match target.run(&folder.model, &inputs, &interface) {
-            Ok(ran) => ran,
-            Err(e) => return Judgement::new(Result::Crash, e.to_string()),
-        };
-        if let Some(out) = how.out
-            && let Err(e) = write(out, name, target, number, &interface.outputs, &ran)
-        {
-            return Judgement::new(Result::Crash, format!("the outputs cannot be written: {e}"));
+        let crash = |why: String| Judgement::new(Result::Crash, why);
+        let ran = target.run(&folder.model, &inputs, &interface).map_err(|e| crash(e.to_string()))?;
+        if let Some(out) = how.out {
+            write(out, name, target, number, &interface.outputs, &ran)
+                .map_err(|e| crash(format!("the outputs cannot be written: {e}")))?;
         }
         let stored = about.rtol.zip(about.atol).map(|(relative, absolute)| Tolerance { relative, absolute });
         let tolerance = how.tolerance.or(stored);
-        match reference {
+        let judged = || match &reference {
             Some(reference) if derived => reference.judge_and_name(target, &ran),
-            Some(reference) => reference.judge(target, &ran.outcome),
-            None => fixed(target, &ran.outcome, set, tolerance),
-        }
+            Some(reference) if set.outputs.is_empty() && how.tolerance.is_none() => {
+                reference.judge(target, &ran.outcome)
+            }
+            Some(reference) if set.outputs.is_empty() => {
+                fixed(target, &ran.outcome, &set.inputs, &reference.outputs(), tolerance)
+            }
+            _ => fixed(target, &ran.outcome, &set.inputs, &set.outputs, tolerance),
+        };
+        let judged = how.oracles.differential.then(judged).into_iter().collect();
+        let Some(reference) = reference.as_ref().filter(|_| !how.oracles.others.is_empty()) else {
+            return Ok((judged, Vec::new()));
+        };
+        let stream = Stream::new(how.seed).child("case").at(number as u64);
+        let answers = reference.ask(how, target, &ran, stream).map_err(|e| crash(e.to_string()))?;
+        Ok((judged, answers.into_iter().map(Told::of).collect()))
     }
 }
 
@@ -298,14 +334,20 @@ fn verdict(verdict: &Verdict) -> Judgement {
     }
 }
 
-/// The judgement by stored outputs and a fixed tolerance.
-fn fixed(target: &Target, outcome: &Outcome, set: &DataSet, tolerance: Option<Tolerance>) -> Judgement {
+/// The judgement by outputs that are wanted and a fixed tolerance.
+fn fixed(
+    target: &Target,
+    outcome: &Outcome,
+    inputs: &[NamedDatum],
+    wanted: &[NamedDatum],
+    tolerance: Option<Tolerance>,
+) -> Judgement {
     let Outcome::Outputs(outputs) = outcome else {
         let none = Expected { names: &[], outputs: &[], profile: target.profile };
         return verdict(&judge(&target.backend, &target.level, outcome, &none));
     };
-    let Err(why) = close(outputs, &set.outputs, tolerance) else { return Judgement::new(Result::Pass, "") };
-    let tensors = set.inputs.iter().chain(&set.outputs).flat_map(|value| value.datum.tensors());
+    let Err(why) = close(outputs, wanted, tolerance) else { return Judgement::new(Result::Pass, "") };
+    let tensors = inputs.iter().chain(wanted).flat_map(|value| value.datum.tensors());
     let mut dtypes = tensors.map(Tensor::dtype);
     match dtypes.find(|&dtype| !target.support.dtypes.contains(dtype)) {
         Some(dtype) => {

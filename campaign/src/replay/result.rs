@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::Asked;
 use crate::junit::{TestCase, TestResult};
 
 /// What came of one case on one backend. Of several that belong to one case, the last in this order stands for it.
@@ -190,6 +191,8 @@ pub struct Replayed {
     pub not_passing: Vec<NotPassing>,
     /// The sizes that models leave open and nobody gave.
     pub drawn: Vec<Drawn>,
+    /// What oracles besides the reference were asked.
+    pub asked: Vec<Asked>,
     /// The models that were run without the shapes that they declare of outputs and values between, for these are wrong.
     pub misdeclared: Vec<Misdeclared>,
     /// Every result, for reports.

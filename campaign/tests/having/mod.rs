@@ -10,7 +10,7 @@ use onnx::case::{DataSet, NamedDatum};
 use onnx::program::Program;
 use onnx::proto::{ModelProto, decode};
 use onnx::{CaseFolder, encode, text};
-use onnxsmith_campaign::replay::{Given, NotPassing, Replay, replay};
+use onnxsmith_campaign::replay::{NotPassing, Replay, replay};
 use worker::{Case, Description, Engine, EngineError};
 
 /// An engine that has its own way with some programs, and is right about all others.
@@ -41,7 +41,6 @@ pub(crate) fn case(path: &Path, program: &str, inputs: &[(&str, Datum)]) {
 /// What an engine does not pass of a case.
 pub(crate) fn not_passing(path: &Path, wrong: fn(&Program) -> Option<Program>) -> Vec<NotPassing> {
     let targets = Target::here(Box::new(Having(wrong)));
-    let given = Given::default();
-    let how = Replay { targets: &targets, jobs: 1, out: None, tolerance: None, seed: 1, given };
+    let how = Replay { seed: 1, ..Replay::on(&targets) };
     replay(&[path.to_owned()], &how, &|| {}).not_passing
 }

@@ -1,10 +1,13 @@
 //! `onnxsmith run`
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, bail};
 use campaign::junit;
-use campaign::replay::{Drawn, Misdeclared, NotPassing, Replay, Replayed, replay};
+use campaign::replay::{Asked, Drawn, Misdeclared, NotPassing, Replay, Replayed, Result as Judged, replay};
 use oracles::Tolerance;
 use serde_json::json;
+use triage::oracle::Oracles;
 use worker::Limits;
 
 use super::{given, jobs, targets, writable};
@@ -28,6 +31,7 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         tolerance: tolerance(args),
         seed: common.seed,
         given: given(&args.given)?,
+        oracles: Oracles::named(&args.oracles, &args.relations)?,
     };
     let bar = screen::progress(common, Some(cases.len() as u64), "running");
     let replayed = replay(&cases, &how, &|| bar.inc(1));
@@ -119,12 +123,38 @@ fn summary(replayed: &Replayed) -> String {
         out += &format!("{} on {backend}: {}: {why}\n", case.display(), outcome.name());
         out.extend(signatures.iter().map(|signature| format!("    {signature}\n")));
     }
+    for about in replayed.asked.chunk_by(is_same_oracle) {
+        out += &asked(about);
+    }
     for Drawn { case, sizes } in &replayed.drawn {
         let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
         out += &format!("{}: sizes drawn: {}\n", case.display(), sizes.join(", "));
     }
     for Misdeclared { case, why } in &replayed.misdeclared {
         out += &format!("{}: run without the shapes that it declares: {why}\n", case.display());
+    }
+    out
+}
+
+fn is_same_oracle(one: &Asked, other: &Asked) -> bool {
+    (&one.case, &one.backend, &one.oracle) == (&other.case, &other.backend, &other.oracle)
+}
+
+/// What one oracle says of a case on a backend: how many of its questions came out how, and those that did not pass.
+fn asked(about: &[Asked]) -> String {
+    let Some(Asked { case, backend, oracle, .. }) = about.first() else { return String::new() };
+    let mut counts: BTreeMap<Option<Judged>, usize> = BTreeMap::new();
+    about.iter().for_each(|asked| *counts.entry(asked.outcome).or_default() += 1);
+    let counted = |(outcome, count): (Option<Judged>, usize)| {
+        format!("{count} {}", outcome.map_or("not applicable", Judged::name))
+    };
+    let counts: Vec<String> = counts.into_iter().rev().map(counted).collect();
+    let mut out = format!("{} on {backend}: {oracle}: {}\n", case.display(), counts.join(", "));
+    for Asked { question, outcome, why, signatures, .. } in about {
+        if let Some(outcome) = outcome.filter(|outcome| *outcome != Judged::Pass) {
+            out += &format!("    {question}: {}: {why}\n", outcome.name());
+            out.extend(signatures.iter().map(|signature| format!("        {signature}\n")));
+        }
     }
     out
 }

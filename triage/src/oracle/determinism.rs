@@ -1,6 +1,6 @@
 //! The determinism oracle: does a target give the same answer to the same case once more?
 //!
-//! Three questions, of which each case gets one, drawn by its number: `again` on a worker of the campaign, which has
+//! Three questions, of which each case of a campaign gets one, drawn by its number: `again` on a worker of the campaign, which has
 //! run other cases; `fresh` in a new process; `threads` in a new process with two threads. (Engines that have no such
 //! knob have one thread then as well.) [`oracles::repeat`] states what must be the same.
 
@@ -12,7 +12,7 @@ use rand::RngExt;
 use worker::{Outcome, Run, WorkerError};
 
 use super::saved::Saved;
-use super::{Answer, AskError, Oracle, Question};
+use super::{Answer, AskError, Extent, Oracle, Question};
 use harness::target::Target;
 
 /// Does a case give the same once more?
@@ -74,22 +74,31 @@ impl Oracle for Determinism {
     }
 
     fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
-        let (name, place) = ALL[question.stream.child("where").rng().random_range(0..ALL.len())];
-        let Question { target, case, .. } = *question;
-        let check = Check { oracle: Self::NAME.to_owned(), name: name.to_owned() };
-        let ran = place.run(target, &case.onnx, &case.inputs, &Interface::of(&case.model))?;
-        let verdict = place.judge(target, question.outcome, &ran.outcome, question.expected);
-        // The answer without outputs is the one to explain.
-        let stderr = match &ran.outcome {
-            Outcome::Outputs(_) => question.stderr,
-            Outcome::Rejected { .. } | Outcome::Unsupported { .. } | Outcome::Fault(_) => &ran.stderr,
+        let drawn = || question.stream.child("where").rng().random_range(0..ALL.len());
+        let asked = match question.extent {
+            Extent::One => std::slice::from_ref(&ALL[drawn()]),
+            Extent::Every => &ALL,
         };
-        let mut verdict = verdict.with_stderr(stderr);
-        if let Verdict::Bug(finding) = &mut verdict {
-            finding.check = Some(check.clone());
-        }
-        Ok(vec![Answer { verdict: Some(verdict), ..Answer::inapplicable(check) }])
+        asked.iter().map(|&(name, place)| answer(question, name, place)).collect()
     }
+}
+
+/// Whether the case gives the same once more in some place.
+fn answer(question: &Question<'_>, name: &str, place: Where) -> Result<Answer, AskError> {
+    let Question { target, case, interface, .. } = *question;
+    let check = Check { oracle: Determinism::NAME.to_owned(), name: name.to_owned() };
+    let ran = place.run(target, &case.onnx, &case.inputs, interface)?;
+    let verdict = place.judge(target, question.outcome, &ran.outcome, question.expected);
+    // The answer without outputs is the one to explain.
+    let stderr = match &ran.outcome {
+        Outcome::Outputs(_) => question.stderr,
+        Outcome::Rejected { .. } | Outcome::Unsupported { .. } | Outcome::Fault(_) => &ran.stderr,
+    };
+    let mut verdict = verdict.with_stderr(stderr);
+    if let Verdict::Bug(finding) = &mut verdict {
+        finding.check = Some(check.clone());
+    }
+    Ok(Answer { verdict: Some(verdict), ..Answer::inapplicable(check) })
 }
 
 /// Asks the same of a saved case.

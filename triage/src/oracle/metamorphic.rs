@@ -1,4 +1,4 @@
-//! The metamorphic oracle as a campaign asks it: one relation per case, drawn from those that were chosen.
+//! The metamorphic oracle. A campaign asks about one relation per case, drawn from those that were chosen.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use oracles::{Check, Expected, Verdict, Why};
 use rand::seq::SliceRandom;
 use worker::Outcome;
 
-use super::{Answer, AskError, Oracle, Question, Rewritten, relation};
+use super::{Answer, AskError, Extent, Oracle, Question, Rewritten, relation};
 use crate::allowance::Exam;
 use crate::blame::Suspect;
 use harness::target::Target;
@@ -47,8 +47,8 @@ impl Oracle for Metamorphic {
         self.relations.iter().map(|relation| relation.name.to_owned()).collect()
     }
 
-    /// Tries the relations in random order, and asks about the first that applies. The choice depends on the case
-    /// alone, so every target is asked the same.
+    /// Tries the relations in random order, and asks about the first that applies, or about every one that does. The choice depends on
+    /// the case alone, so every target is asked the same.
     fn ask(&self, question: &Question<'_>) -> Result<Vec<Answer>, AskError> {
         let Outcome::Outputs(original) = question.outcome else { return Ok(Vec::new()) };
         let subject = Subject { model: question.case.model.clone(), inputs: question.inputs.to_vec() };
@@ -61,7 +61,9 @@ impl Oracle for Metamorphic {
                 continue;
             };
             answers.push(answer(question, relation, &form, original)?);
-            break;
+            if question.extent == Extent::One {
+                break;
+            }
         }
         Ok(answers)
     }

@@ -24,7 +24,7 @@ pub mod tally;
 
 use std::collections::BTreeMap;
 
-use ir::{Stream, Tensor};
+use ir::{Interface, Stream, Tensor};
 use onnx::CaseFolder;
 use onnx::case::NamedDatum;
 use oracles::metamorphic::Relation;
@@ -57,6 +57,8 @@ pub struct Question<'a> {
     pub case: &'a Case,
     /// Its inputs, in order.
     pub inputs: &'a [Tensor],
+    /// How the inputs and outputs of what the target got are made of the model's.
+    pub interface: &'a Interface,
     /// What the reference expects.
     pub expected: &'a Expected<'a>,
     /// The case as one that the levels of the target's engine may have got wrong.
@@ -71,6 +73,17 @@ pub struct Question<'a> {
     pub stop: Stop<'a>,
     /// The random stream of the case; each oracle takes the child of its name.
     pub stream: Stream,
+    /// How much is asked.
+    pub extent: Extent,
+}
+
+/// How many of its questions an oracle asks about a case where they are of one kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// One, which the case's random stream chooses: a campaign has many cases.
+    One,
+    /// All that apply.
+    Every,
 }
 
 /// What an oracle says to one of its questions.

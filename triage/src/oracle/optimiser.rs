@@ -8,7 +8,6 @@
 //!
 //! Two answers within the bounds agree, however their bits differ: a fusion may round elsewhere.
 
-use ir::Interface;
 use onnx::CaseFolder;
 use oracles::{Check, Expected, Verdict, Why, judge};
 use worker::Outcome;
@@ -55,11 +54,7 @@ impl Oracle for Optimiser {
         }
         let mut culprit = (target.clone(), own, question.outcome.clone(), question.stderr.to_owned());
         for (number, lower) in below.iter().enumerate() {
-            let ran = lower.run(
-                &question.case.onnx,
-                &question.case.inputs,
-                &Interface::of(&question.case.model),
-            )?;
+            let ran = lower.run(&question.case.onnx, &question.case.inputs, question.interface)?;
             let verdict = verdict(lower, &ran.outcome, expected).with_stderr(&ran.stderr);
             if is_same(&verdict, &culprit.1) {
                 if number == 0 {

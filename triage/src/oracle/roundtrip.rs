@@ -7,7 +7,6 @@
 //!
 //! The first two are asked once for a case, of ourselves; the last of each target that can.
 
-use ir::Interface;
 use ops::Model;
 use oracles::{Check, Symptom, Verdict, Why, judge};
 
@@ -96,13 +95,13 @@ fn ours(name: &str, kept: Result<(), String>) -> Answer {
 }
 
 fn by_runtime(question: &Question<'_>, written: &Target) -> Result<Answer, AskError> {
-    let Question { target, case, expected, .. } = *question;
+    let Question { target, case, interface, expected, .. } = *question;
     let check = check("written");
     if let Verdict::Bug(_) = judge(&target.backend, &target.level, question.outcome, expected) {
         let verdict = Verdict::Incomparable(Why::Undecided("it is wrong without the detour".to_owned()));
         return Ok(Answer { verdict: Some(verdict), ..Answer::inapplicable(check) });
     }
-    let ran = written.run(&case.onnx, &case.inputs, &Interface::of(&case.model))?;
+    let ran = written.run(&case.onnx, &case.inputs, interface)?;
     let verdict = judge(&written.backend, &written.level, &ran.outcome, expected).with_stderr(&ran.stderr);
     let exam = Exam::new(written, &ran.outcome, &ran.stderr, expected);
     let (mut verdict, alone) = question.suspect.conclude(written, case.all_defined, verdict, &exam)?;

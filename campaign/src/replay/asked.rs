@@ -1,0 +1,70 @@
+//! What the oracles besides the reference say of a saved case or a model of a user.
+
+use std::path::PathBuf;
+
+use oracles::{Check, Verdict};
+use serde::Serialize;
+use triage::oracle::Answer;
+
+use super::result::{Judgement, Result};
+use super::verdict;
+
+/// What came of one question of an oracle about a case on a backend.
+#[derive(Clone, Debug, Serialize)]
+pub struct Asked {
+    /// The case.
+    pub case: PathBuf,
+    /// The backend.
+    pub backend: String,
+    /// Who asked.
+    pub oracle: String,
+    /// What: a relation, a level, a place.
+    pub question: String,
+    /// What came of it; `None` where the question does not apply to the case.
+    pub outcome: Option<Result>,
+    /// Why, where it did not pass.
+    pub why: String,
+    /// What a campaign calls that which is found.
+    pub signatures: Vec<String>,
+}
+
+/// What came of one question.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    check: Check,
+    judgement: Option<Judgement>,
+}
+
+impl Told {
+    pub(super) fn of(answer: Answer) -> Self {
+        let judgement = answer.verdict.map(|judged| Judgement {
+            signatures: match &judged {
+                Verdict::Bug(finding) => vec![finding.signature().to_string()],
+                Verdict::Pass | Verdict::Incomparable(_) => Vec::new(),
+            },
+            ..verdict(&judged)
+        });
+        Self { check: answer.check, judgement }
+    }
+
+    /// What it means for the whole case: nothing where the question does not apply, or has no answer on the other form of the model.
+    pub(super) fn weight(&self) -> Option<Judgement> {
+        let judgement = self.judgement.clone()?;
+        if judgement.result != Result::Pass && !judgement.result.is_wrong() {
+            return None;
+        }
+        let why = if judgement.why.is_empty() {
+            String::new()
+        } else {
+            format!("{}: {}", self.check, judgement.why)
+        };
+        Some(Judgement { why, ..judgement })
+    }
+
+    pub(super) fn about(self, case: PathBuf, backend: String) -> Asked {
+        let Self { check: Check { oracle, name: question }, judgement } = self;
+        let outcome = judgement.as_ref().map(|judgement| judgement.result);
+        let (why, signatures) = judgement.map(|j| (j.why, j.signatures)).unwrap_or_default();
+        Asked { case, backend, oracle, question, outcome, why, signatures }
+    }
+}
