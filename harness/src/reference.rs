@@ -9,7 +9,7 @@ use ir::dataflow::most_in_use;
 use ir::inline::inline;
 use ir::{DType, Datum, NodeKind, Tensor};
 use ops::operator::elements;
-use ops::{Graph, Model, Operator};
+use ops::{Effort, Graph, Model, Operator};
 use values::Budget;
 use worker::{Description, EngineError};
 
@@ -60,8 +60,8 @@ const ELEMENTS_BY_CONSTANT: u64 = 4;
 /// time and memory, and a model of a few bytes can ask for any amount of both.
 pub fn affordable(model: &Model) -> Result<Spent, String> {
     let all = Spent::on(model);
-    within("scalar operations", all.flops, MAX_FLOPS)?;
-    within("tensor elements", all.elements, MAX_ELEMENTS)?;
+    within("scalar operations", all.operations, MAX_FLOPS)?;
+    within("tensor elements", all.elements.saturating_add(all.scratch), MAX_ELEMENTS)?;
     Ok(all)
 }
 
@@ -97,7 +97,7 @@ impl Means {
     /// Whether they are enough for a model.
     pub fn bear(self, model: &Model, taps: Taps) -> Result<(), String> {
         let spent = Spent::on(model);
-        within("scalar operations", spent.flops, self.flops)?;
+        within("scalar operations", spent.operations, self.flops)?;
         let most = match taps {
             Taps::All => spent.elements,
             Taps::Outputs => {
@@ -106,7 +106,7 @@ impl Means {
                 most_in_use(&graph, &elements)
             }
         };
-        within("tensor elements at one time", most, self.elements)
+        within("tensor elements at one time", most.saturating_add(spent.scratch), self.elements)
     }
 }
 
@@ -125,13 +125,15 @@ fn within(what: &str, takes: u64, most: u64) -> Result<(), String> {
     Err(format!("the model is too large for the reference: {takes} {what} of at most {most}"))
 }
 
-/// What evaluating a model costs.
+/// What evaluating a model costs the reference.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Spent {
     /// Scalar operations.
-    pub flops: u64,
+    pub operations: u64,
     /// The elements of all values.
     pub elements: u64,
+    /// The most elements that an operator holds besides its operands and results.
+    pub scratch: u64,
 }
 
 impl Spent {
@@ -145,7 +147,7 @@ impl Spent {
 
     /// How many evaluations may be made together.
     pub fn runs(self) -> u64 {
-        (MAX_FLOPS / self.flops.max(1)).min(MAX_ELEMENTS / self.elements.max(1))
+        (MAX_FLOPS / self.operations.max(1)).min(MAX_ELEMENTS / self.elements.max(1))
     }
 
     /// What a search for the model's values may do: what one run costs decides how many there may be.
@@ -156,8 +158,9 @@ impl Spent {
 
     fn and(self, other: Self) -> Self {
         Self {
-            flops: self.flops.saturating_add(other.flops),
+            operations: self.operations.saturating_add(other.operations),
             elements: self.elements.saturating_add(other.elements),
+            scratch: self.scratch.max(other.scratch),
         }
     }
 }
@@ -167,14 +170,15 @@ fn spent(graph: &Graph, functions: &[Spent]) -> Spent {
         let types = graph.types(&node.inputs);
         let inside = match &node.kind {
             NodeKind::Operator(op) => {
-                Spent { flops: op.facts(&types).cost.flops(&types, &node.outputs), elements: 0 }
+                let Effort { operations, scratch } = op.effort(&types, &node.outputs);
+                Spent { operations, elements: 0, scratch }
             }
             // Calls in a valid model go to earlier functions.
             NodeKind::Call(function) => functions.get(function.0 as usize).copied().unwrap_or_default(),
             _ => Spent::default(),
         };
         let elements = node.outputs.iter().map(elements).fold(0, u64::saturating_add);
-        all.and(inside).and(Spent { flops: 0, elements })
+        all.and(inside).and(Spent { elements, ..Spent::default() })
     })
 }
 
@@ -229,5 +233,29 @@ mod tests {
         let why = bear(Taps::Outputs, two - 1).unwrap_err();
         assert!(why.contains("8388608 tensor elements at one time of at most 8388607"), "{why}");
         assert!(bear(Taps::All, u64::MAX).is_err(), "all of them at one time");
+    }
+
+    #[test]
+    fn what_the_reference_holds_and_does_besides_counts() {
+        let asks = |operands: &[&str], result: &str, call: &str| {
+            let each = operands.iter().enumerate();
+            let mut text = "onnxsmith 1 opset 21\ngraph {\n".to_owned();
+            text += &each.map(|(i, ty)| format!("  %{i}: {ty} = variable \"x{i}\"\n")).collect::<String>();
+            let n = operands.len();
+            text += &format!("  %{n}: {result} = {call}\n  return \"y\" = %{n}\n}}\n");
+            let model: Model = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
+            affordable(&model).map(|spent| spent.operations)
+        };
+        let scan = "CumSum(%0) {axis = 0, exclusive = 0, reverse = 0}";
+        assert!(asks(&["f32[8388608]"], "f32[8388608]", scan).is_err(), "each sum is formed anew");
+        assert_eq!(asks(&["i32[8388608]"], "i32[8388608]", scan), Ok(8_388_608));
+        let einsum =
+            |equation: &str, operands: &str| format!("Einsum({operands}) {{equation = \"{equation}\"}}");
+        let long = "f32[4194304]";
+        assert!(asks(&[long; 3], "f32[]", &einsum("i,j,k->", "%0, %1, %2")).is_err(), "2⁶⁶ terms");
+        assert!(asks(&["f32[32768]"; 2], "f32[]", &einsum("i,j->", "%0, %1")).is_err(), "2³⁰ offsets");
+        let pool = "AveragePool(%0) {auto_pad = \"NOTSET\", ceil_mode = 0, count_include_pad = 0, dilations = [1], \
+                    kernel_shape = [32767], pads = [0, 0], strides = [1]}";
+        assert!(asks(&["f32[1, 1, 65536]"], "f32[1, 1, 32770]", pool).is_err(), "2³⁰ cells");
     }
 }

@@ -27,7 +27,7 @@ use crate::nn::{
     AveragePool, BatchNorm, Conv, ConvTranspose, Dropout, GlobalLpPool, GlobalPool, GridSample, GroupNorm,
     InstanceNorm, LayerNorm, LpNorm, LpPool, Lrn, MaxPool, MeanVariance, RmsNorm, Softmax,
 };
-use crate::operator::{self, Facts, Hazard, Operator, TypeRule};
+use crate::operator::{self, Effort, Facts, Hazard, Operator, TypeRule};
 use crate::quantized::{DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear};
 use crate::reduction::{Arg, Cumulative, Reduce, TopK};
 use crate::rule::{Args, Reject, Rule};
@@ -79,6 +79,11 @@ macro_rules! operators {
             fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
                 match self {
                     $(Self::$name(o) => o.hazards(x),)*
+                }
+            }
+            fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
+                match self {
+                    $(Self::$name(o) => o.effort(x, y),)*
                 }
             }
             fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

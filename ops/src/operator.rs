@@ -26,8 +26,28 @@ pub trait Operator: TypeRule<i64> + Clone + PartialEq + std::fmt::Debug {
     /// may be in a model from outside, this takes as long as running it.
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard>;
 
+    /// What evaluating the reference semantics takes, for valid operands and outputs of these types: by default as many operations as an
+    /// implementation, and no memory.
+    fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
+        Effort { operations: self.facts(x).cost.flops(x, y), scratch: 0 }
+    }
+
     /// The reference semantics: what the outputs are, in any number system.
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>>;
+}
+
+/// What evaluating the reference semantics of one use of an operator takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// Scalar operations.
+    pub operations: u64,
+    /// What is held besides operands and results, in elements.
+    pub scratch: u64,
+}
+
+impl Effort {
+    /// Nothing.
+    pub const NONE: Self = Self { operations: 0, scratch: 0 };
 }
 
 /// What holds of one use of an operator, a column each. They are cheap, whatever the sizes.

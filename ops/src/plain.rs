@@ -268,11 +268,10 @@ impl Arith for Plain<'_> {
         if condition == 0 { y } else { x }
     }
     fn truncate(&self, x: f64, to: DType) -> i128 {
-        let z = match to.int_range() {
-            Some((low, high)) => (x as i128).clamp(low, high),
-            None => x as i128,
-        };
-        if x.trunc() != z as f64 {
+        let whole = x as i128;
+        let z = to.int_range().map_or(whole, |(low, high)| whole.clamp(low, high));
+        // The largest integer of 64 bits is 2^63 - 1, which as a float is 2^63 again: the clamp must be seen on integers.
+        if z != whole || x.trunc() != whole as f64 {
             self.count();
         }
         z
@@ -281,11 +280,8 @@ impl Arith for Plain<'_> {
         coded(dtype, x)
     }
     fn convert(&self, z: i128) -> f64 {
-        // Through `f64` first would round twice for wide integers.
-        match self.dtype {
-            DType::F32 => z as f32 as f64,
-            _ => z as f64,
-        }
+        // What is stored is rounded to the dtype, which rounds a wide integer the second time.
+        if self.dtype == DType::F64 { z as f64 } else { to_odd(z) }
     }
     fn arg_max(&self, xs: &[f64], last: bool) -> i128 {
         arg_max(xs, last) as i128
@@ -318,6 +314,18 @@ impl Arith for Plain<'_> {
     fn unspecified_int(&self, one: i128) -> i128 {
         one
     }
+}
+
+/// An integer as a number of f64 that rounds to each narrower format as the integer does: where it is between two numbers, that of these
+/// which is odd (S. Boldo and G. Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+fn to_odd(z: i128) -> f64 {
+    let nearest = z as f64;
+    if nearest as i128 == z {
+        return nearest;
+    }
+    let is_away_from_zero = (nearest as i128).unsigned_abs() > z.unsigned_abs();
+    let towards_zero = nearest.to_bits() - u64::from(is_away_from_zero);
+    f64::from_bits(towards_zero | 1)
 }
 
 /// The bits of a number of a float dtype, as an integer from 0 on.
@@ -450,6 +458,39 @@ mod tests {
                 let is_next = [right.next_up(), right.next_down()].contains(&ours);
                 assert!(is_same || is_next, "{x} to the power of {y}: {ours}, {right}");
             }
+        }
+    }
+
+    #[test]
+    fn wide_integers_are_rounded_once() {
+        // Just beyond halfway between two numbers of bf16, and of f32.
+        for (dtype, z, right) in [
+            (DType::BF16, (1 << 60) + (1 << 52) + 1, (1 << 60) + (1 << 53)),
+            (DType::BF16, -((1 << 60) + (1 << 52) + 1), -((1 << 60) + (1 << 53))),
+            (DType::BF16, (1 << 60) + (1 << 52), 1 << 60),
+            (DType::F32, (1 << 62) + (1 << 38) + 1, (1 << 62) + (1 << 39)),
+            (DType::F64, (1 << 62) + (1 << 9) + 1, (1 << 62) + (1 << 10)),
+        ] {
+            let converted = Plain::new(dtype).convert(z);
+            assert_eq!(ir::round::round_to(dtype, converted) as i128, right, "{dtype} {z}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_an_integer_does_not_hold_are_counted() {
+        let rows = [
+            (DType::I64, 9_223_372_036_854_775_808.0, i128::from(i64::MAX), 1),
+            (DType::U64, 18_446_744_073_709_551_616.0, i128::from(u64::MAX), 1),
+            (DType::I64, -9_223_372_036_854_775_808.0, i128::from(i64::MIN), 0),
+            (DType::I32, 2_147_483_647.5, i128::from(i32::MAX), 0),
+            (DType::U8, -0.5, 0, 0),
+            (DType::U8, f64::NAN, 0, 1),
+            (DType::I8, f64::INFINITY, 127, 1),
+        ];
+        for (dtype, x, z, times) in rows {
+            let undefined = Undefined::default();
+            let given = Plain::counting(DType::F64, &undefined).truncate(x, dtype);
+            assert_eq!((given, undefined.take()), (z, times), "{x} to {dtype}");
         }
     }
 

@@ -70,7 +70,7 @@ pub(super) fn make(index: u64, settings: &Settings, stream: Stream) -> Result<Ca
 
 /// Whether values can be searched for in no time.
 fn is_small(model: &Model) -> bool {
-    reference::affordable(model).is_ok_and(|spent| spent.flops <= 1 << 22 && spent.elements <= 1 << 18)
+    reference::affordable(model).is_ok_and(|spent| spent.operations <= 1 << 22 && spent.elements <= 1 << 18)
 }
 
 /// A model without the types of its outputs.

@@ -151,7 +151,7 @@ impl<'p> Loops<'p> {
             let of = self.most.map_or(String::new(), |m| format!(" of at most {}", m.is));
             format!("loop `{}` after {iterations} iterations{of}", self.node.rest.name())
         };
-        if iterations >= MOST_ITERATIONS {
+        if iterations > MOST_ITERATIONS {
             return Err(Error::unsupported(
                 what(),
                 format!("more than {MOST_ITERATIONS} are not written out"),

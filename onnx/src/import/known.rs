@@ -189,7 +189,7 @@ fn spend(context: &mut Context<'_>, op: &Op, types: &[Option<&Type>], outputs: &
         let why = format!("something is read from a value of {moved} elements, of at most {MAX_ELEMENTS}");
         return Err(Error::unsupported(format!("operator {}", ir::Operation::name(op)), why));
     }
-    let cost = op.facts(types).cost.flops(types, outputs).max(moved);
+    let cost = op.effort(types, outputs).operations.max(moved);
     context.operations = context.operations.checked_sub(cost).ok_or_else(|| {
         let why = format!("reading shapes, branches and loops takes more than {MAX_OPERATIONS} operations");
         Error::unsupported("model", why)

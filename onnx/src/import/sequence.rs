@@ -6,7 +6,7 @@ use ir::{Attributes, DType, Value};
 use super::forms::{Form, Read, Written, apply, bind, body, given_value, need, number, stack, tensor, whole};
 use super::frame::{Bound, Sequence};
 use super::origin::Inside;
-use super::walk::Walk;
+use super::walk::{MOST_NODES, Walk};
 use crate::Error;
 use crate::program::{Node, ValueId};
 use crate::tensor::dtype_of;
@@ -205,7 +205,7 @@ fn split<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p
     let extent = ty.shape[axis];
     let sizes = node.inputs.get(1).copied().flatten();
     let (sizes, from) = match sizes {
-        None => (vec![1; extent.max(0) as usize], None),
+        None => (equal_parts(extent, 1)?, None),
         Some(id) => {
             let (tensor, from) = walk.read(id)?;
             let list: Vec<i64> = tensor.to_i128s().into_iter().map(|v| v as i64).collect();
@@ -232,6 +232,10 @@ fn split<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p
 fn equal_parts(extent: i64, size: i64) -> Result<Vec<i64>, Error> {
     if size < 1 {
         return Err(Error::invalid("operand 1", format!("parts of {size} elements")));
+    }
+    if extent / size > MOST_NODES as i64 {
+        let why = format!("{extent} elements in parts of {size} are more than {MOST_NODES} tensors");
+        return Err(Error::unsupported("operator SplitToSequence", why));
     }
     let (whole, rest) = (extent / size, extent % size);
     Ok((0..whole).map(|_| size).chain((rest > 0).then_some(rest)).collect())

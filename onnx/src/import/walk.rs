@@ -18,7 +18,7 @@ use crate::program::{self, ValueId};
 use crate::tensor;
 
 /// How many nodes a graph may have, once loops and calls are written out.
-const MOST_NODES: usize = 100_000;
+pub(super) const MOST_NODES: usize = 100_000;
 
 /// What adds a node of the program: it is told apart by operator, and some of them hold bodies to walk over.
 pub(super) type Step = for<'p, 'c> fn(&mut Walk<'p, 'c>, &'p program::Node) -> Result<(), Error>;

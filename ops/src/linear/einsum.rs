@@ -13,7 +13,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::plain;
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
@@ -112,6 +112,13 @@ struct Walk {
     axes: Vec<(Axis, usize)>,
     /// How many of them the result has, the first ones.
     kept: usize,
+}
+
+impl Walk {
+    /// How many products each element of the result is the sum of.
+    fn terms(&self) -> u64 {
+        self.axes[self.kept..].iter().fold(1, |terms, &(_, size)| terms.saturating_mul(size as u64))
+    }
 }
 
 impl Single for Einsum {
@@ -250,11 +257,10 @@ impl Operator for Einsum {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
         let types: Vec<&Type> = x.iter().flatten().copied().collect();
         let walk = self.walked(&types);
-        let terms: usize = walk.axes[walk.kept..].iter().map(|&(_, size)| size).product();
         Facts {
             since: 13,
             reads: Reads::Elements,
-            cost: Cost::PerOutput((terms as u64).saturating_mul(types.len() as u64)),
+            cost: Cost::PerOutput(walk.terms().saturating_mul(types.len() as u64)),
             batch: Batch::Together,
             linear: Some(0),
             edges: vec![(0, Edge::Stall)],
@@ -263,6 +269,14 @@ impl Operator for Einsum {
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
         Vec::new()
+    }
+
+    /// Where each term has its factors is laid out, and the factors of a sum are.
+    fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
+        let operations = self.facts(x).cost.flops(x, y);
+        let types: Vec<&Type> = x.iter().flatten().copied().collect();
+        let terms = self.walked(&types).terms();
+        Effort { operations, scratch: terms.saturating_mul(2 * types.len() as u64) }
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -8,7 +8,8 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::nn::pooling::{Pooling, undefined_if};
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::nn::window;
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -63,6 +64,10 @@ impl Operator for AveragePool {
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         let misses = |x: &Type| !self.count_include_pad && self.pool.misses(x);
         undefined_if(x, |x| misses(x) || self.pool.is_open(x))
+    }
+
+    fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
+        window::effort(self.facts(x).cost.flops(x, y), &self.pool.kernel_shape, &y[0].shape[2..])
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -9,8 +9,8 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::nn::window::{Tap, Window, taps};
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::nn::window::{self, Tap, Window, taps};
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
 
@@ -93,6 +93,11 @@ impl Operator for Conv {
         let [Some(Some(x)), Some(Some(w))] = [x.first(), x.get(1)] else { return Vec::new() };
         let is_open = self.window.is_open(&x.shape[2..], &w.shape[2..]);
         is_open.then_some(Hazard::Always).into_iter().collect()
+    }
+
+    fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
+        let Some(Some(w)) = x.get(1) else { return Effort::NONE };
+        window::effort(self.facts(x).cost.flops(x, y), &w.shape[2..], &y[0].shape[2..])
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

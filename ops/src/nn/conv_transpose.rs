@@ -11,8 +11,8 @@ use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
 use crate::nn::conv::{correlated, nothing};
-use crate::nn::window::{AutoPad, Axis, Tap, Window, length, taps};
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::nn::window::{self, AutoPad, Axis, Tap, Window, length, taps};
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype, same_shape};
 use crate::spec::Row;
 
@@ -228,6 +228,12 @@ impl Operator for ConvTranspose {
         let sizes = self.sizes(&mut crate::rule::Check, input, kernel);
         let is_open = sizes.is_ok_and(|sizes| self.is_open(input, kernel, &sizes));
         is_open.then_some(Hazard::Always).into_iter().collect()
+    }
+
+    fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
+        let [Some(Some(a)), Some(Some(w))] = [x.first(), x.get(1)] else { return Effort::NONE };
+        let walked = a;
+        window::effort(self.facts(x).cost.flops(x, y), &w.shape[2..], &walked.shape[2..])
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

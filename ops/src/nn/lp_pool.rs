@@ -8,8 +8,8 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::nn::pooling::{Pooling, View, undefined_if};
-use crate::nn::window::AutoPad;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::nn::window::{self, AutoPad};
+use crate::operator::{Batch, Cost, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -105,6 +105,10 @@ impl Operator for LpPool {
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         undefined_if(x, |x| self.is_open(x))
+    }
+
+    fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
+        window::effort(self.facts(x).cost.flops(x, y), &self.pool.kernel_shape, &y[0].shape[2..])
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

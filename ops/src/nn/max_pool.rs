@@ -8,8 +8,8 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::nn::pooling::{Pooling, View, undefined_if};
-use crate::nn::window::Tap;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule, rank};
+use crate::nn::window::{self, Tap};
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::{Row, outputs};
 
@@ -98,6 +98,10 @@ impl Operator for MaxPool {
 
     fn hazards(&self, x: &[Option<&Type>]) -> Vec<Hazard> {
         undefined_if(x, |x| self.pool.misses(x) || self.pool.is_open(x))
+    }
+
+    fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
+        window::effort(self.facts(x).cost.flops(x, y), &self.pool.kernel_shape, &y[0].shape[2..])
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -5,6 +5,7 @@ use ndarray::Dimension;
 
 use crate::attributes::{self, Part};
 use crate::draw::Draw;
+use crate::operator::Effort;
 use crate::rule::{Check, Reject, Rule};
 
 /// How padding is chosen.
@@ -282,6 +283,18 @@ pub struct Tap {
     pub input: usize,
     /// The cell in the kernel.
     pub cell: usize,
+}
+
+/// What walking over [`taps`] takes where the steps on them are so many operations: laying them out is as many, for each position and
+/// cell, whatever the number of images. A tap is a quarter of an element.
+pub fn effort(operations: u64, kernel: &[i64], output: &[i64]) -> Effort {
+    let product =
+        |sizes: &[i64]| sizes.iter().fold(1, |all: u64, size| all.saturating_mul(size.unsigned_abs()));
+    let (cells, positions) = (product(kernel), product(output));
+    Effort {
+        operations: operations.max(cells.saturating_mul(positions)),
+        scratch: positions.saturating_mul(cells.div_ceil(4).saturating_add(1)),
+    }
 }
 
 /// For each output position, in row-major order, the cells that do not fall on padding.

@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Family;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Effort, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::plain;
 use crate::rule::{Args, Reject, Rule, axis};
 use crate::spec::{Row, scalar};
@@ -64,23 +64,47 @@ impl CumulativeFn {
         }
     }
 
+    /// What nothing gives.
+    fn neutral(self) -> i128 {
+        match self {
+            Self::Sum => 0,
+            Self::Prod => 1,
+        }
+    }
+
     /// Of integers, wrapped to the dtype by the caller.
-    fn int<A: Arith>(self, a: &A, zs: &[A::Z]) -> A::Z {
-        let (neutral, combine): (i128, fn(i128, i128) -> i128) = match self {
-            Self::Sum => (0, plain::plus),
-            Self::Prod => (1, plain::times),
+    fn int<A: Arith>(self, a: &A, so_far: A::Z, z: A::Z) -> A::Z {
+        let combine = match self {
+            Self::Sum => plain::plus,
+            Self::Prod => plain::times,
         };
-        zs.iter().fold(a.int(neutral), |so_far, &z| a.exact([so_far, z], |[x, y]| Some(combine(x, y))))
+        a.exact([so_far, z], |[x, y]| Some(combine(x, y)))
     }
 }
 
 impl Cumulative {
     /// The lane with every place replaced by what the elements that belong to it give. Each is formed anew: implementations
     /// scan in whatever order, so a chain would bound the wrong one.
-    fn each<T>(self, lane: &[T], combined: impl Fn(&[T]) -> T) -> Vec<T> {
+    fn each<A: Arith>(self, a: &A, lane: &[A::R]) -> Vec<A::R> {
         let own = usize::from(!self.exclusive);
         let part = |i| if self.reverse { &lane[i + 1 - own..] } else { &lane[..i + own] };
-        (0..lane.len()).map(|i| combined(part(i))).collect()
+        (0..lane.len()).map(|i| self.function.real(a, part(i))).collect()
+    }
+
+    /// The same of integers, whose order does not matter.
+    fn scanned<A: Arith>(self, a: &A, lane: &[A::Z]) -> Vec<A::Z> {
+        let mut so_far = a.int(self.function.neutral());
+        let mut step = |&z: &A::Z| {
+            let before = so_far;
+            so_far = self.function.int(a, before, z);
+            if self.exclusive { before } else { so_far }
+        };
+        if !self.reverse {
+            return lane.iter().map(step).collect();
+        }
+        let mut from_the_end: Vec<A::Z> = lane.iter().rev().map(&mut step).collect();
+        from_the_end.reverse();
+        from_the_end
     }
 }
 
@@ -108,12 +132,20 @@ impl Operator for Cumulative {
         Vec::new()
     }
 
+    /// Integers are scanned, and each sum or product of reals is formed anew.
+    fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
+        let Some(Some(ty)) = x.first() else { return Effort::NONE };
+        let extent = axis(self.axis, ty.rank()).map_or(0, |axis| ty.shape[axis].unsigned_abs());
+        let each = if ty.dtype.is_float() { extent.div_ceil(2).max(1) } else { 1 };
+        Effort { operations: Cost::PerOutput(each).flops(x, y), scratch: 0 }
+    }
+
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        let (a, f) = (c.arith, self.function);
+        let a = c.arith;
         let axis = axis(self.axis, c.data(0).shape().len()).unwrap_or(0);
         vec![match c.data(0) {
-            Data::Real(x) => Data::Real(lanes::map(x, &[axis], |lane| self.each(lane, |xs| f.real(a, xs)))),
-            Data::Int(x) => Data::Int(lanes::map(x, &[axis], |lane| self.each(lane, |zs| f.int(a, zs)))),
+            Data::Real(x) => Data::Real(lanes::map(x, &[axis], |lane| self.each(a, lane))),
+            Data::Int(x) => Data::Int(lanes::map(x, &[axis], |lane| self.scanned(a, lane))),
         }]
     }
 }

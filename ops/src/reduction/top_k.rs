@@ -68,13 +68,13 @@ impl TopK {
         while out.len() < self.k as usize {
             let Some(next) = a.peek(a.arg_max(&rest, false)) else {
                 // Which element comes next is open, but how large it is need not be.
-                out.extend(descending(a, rest).map(|x| (flip(x), a.unknown_int())));
+                let wanted = self.k as usize - out.len();
+                out.extend(descending(a, rest, wanted).map(|x| (flip(x), a.unknown_int())));
                 break;
             };
             let place = a.int(places.remove(next as usize) as i128);
             out.push((flip(rest.remove(next as usize)), place));
         }
-        out.truncate(self.k as usize);
         out
     }
 
@@ -110,14 +110,14 @@ impl TopK {
 /// Two tensors of one shape.
 type Pair<U, V> = (ndarray::ArrayD<U>, ndarray::ArrayD<V>);
 
-/// The numbers in descending order, by comparing and exchanging: continuous in every one of them.
-fn descending<A: Arith>(a: &A, mut xs: Vec<A::R>) -> impl Iterator<Item = A::R> {
-    for from in 0..xs.len() {
+/// The largest numbers in descending order, by comparing and exchanging: continuous in every one of them.
+fn descending<A: Arith>(a: &A, mut xs: Vec<A::R>, wanted: usize) -> impl Iterator<Item = A::R> {
+    for from in 0..wanted {
         for i in from + 1..xs.len() {
             (xs[from], xs[i]) = (a.max(xs[from], xs[i]), a.min(xs[from], xs[i]));
         }
     }
-    xs.into_iter()
+    xs.into_iter().take(wanted)
 }
 
 impl Operator for TopK {
@@ -183,6 +183,6 @@ mod tests {
     #[test]
     fn exchanging_sorts() {
         let a = crate::plain::Plain::new(DType::F64);
-        assert_eq!(descending(&a, vec![1., 4., -2., 3.]).collect::<Vec<f64>>(), [4., 3., 1., -2.]);
+        assert_eq!(descending(&a, vec![1., 4., -2., 3.], 4).collect::<Vec<f64>>(), [4., 3., 1., -2.]);
     }
 }
