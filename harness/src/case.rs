@@ -9,8 +9,7 @@ use graphgen::{Forms, Policy, Settings, Weights};
 use interp::Evaluation;
 use ir::{DType, Datum, NodeId, Stream, Tensor};
 use onnx::CaseFolder;
-use onnx::external::External;
-use onnx::import::{Imported, Options, specialise};
+use onnx::import::{Imported, Options, Unknown, specialise};
 use onnx::program::Program;
 use onnx::violate::NotRefused;
 use ops::{Footprint, Model};
@@ -41,6 +40,8 @@ pub struct Case {
     pub composites: Vec<forms::Placed>,
     /// The nodes of the model that the program does not have: its operators are written out in them.
     pub unseen: BTreeSet<NodeId>,
+    /// The operators that nobody here knows: in the model, numbers stand for what they give. No case that is drawn has any.
+    pub unknown: BTreeSet<String>,
     /// The inputs, by name.
     pub inputs: Vec<(String, Tensor)>,
     /// Whether value search found values on which everything is defined.
@@ -77,6 +78,7 @@ impl Case {
             forms: Vec::new(),
             composites: Vec::new(),
             unseen: BTreeSet::new(),
+            unknown: BTreeSet::new(),
             inputs: Vec::new(),
             all_defined: true,
             open: 0.0,
@@ -449,9 +451,9 @@ pub fn program(bytes: &[u8]) -> Result<Program, onnx::Error> {
     onnx::proto::decode("model", bytes).and_then(Program::read)
 }
 
-/// What a program computes for known inputs.
+/// What a program computes for known inputs. Of what follows from an operator that nobody here knows, the reference will say nothing.
 pub fn trace(program: &Program, known: &BTreeMap<String, Datum>) -> Result<Imported, onnx::Error> {
-    specialise(program, &Options { known_inputs: known, external: External::Refuse, ..Options::default() })
+    specialise(program, &Options { known_inputs: known, unknown: Unknown::StandIn, ..Options::default() })
 }
 
 /// The inputs of a case folder's first data set, by name.

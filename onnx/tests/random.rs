@@ -30,6 +30,8 @@ fn numbers_are_within_their_range_and_open() {
     assert_eq!(y.ty(), Type::new(DType::F64, [2, 3]));
     assert!(y.to_f64s().iter().all(|y| (2.0..=3.0).contains(y)), "{:?}", y.to_f64s());
     assert_eq!(is_defined, [false; 6]);
+    let (y, is_defined) = result("", "y = RandomUniform<shape = [1]>()", &[]);
+    assert_eq!((y.ty(), is_defined), (Type::new(DType::F32, [1]), vec![false]), "a single one is open too");
     let (y, is_defined) = result("float[4] x", "y = RandomNormalLike<dtype = 16, mean = 4.0>(x)", &[0.0; 4]);
     assert_eq!((y.ty(), is_defined), (Type::new(DType::BF16, [4]), vec![false; 4]));
 }

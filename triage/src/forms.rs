@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harness::reference;
+use harness::{case, reference};
 use interp::{Profile, Taps};
 use ir::{Datum, Interface, Tensor, Type};
 use onnx::export::value_info;
-use onnx::import::{Imported, Inside, Options, Origin, specialise};
+use onnx::import::{Imported, Inside, Origin};
 use onnx::program::edit::Way;
 use onnx::program::{Program, ValueId};
 use ops::Model;
@@ -68,7 +68,8 @@ pub struct Written {
 }
 
 impl Written {
-    /// Whether a program says more than the model that it leads to: that was read from values, or forms are left out of it.
+    /// Whether a program says more than the model that it leads to: the model holds for these values alone,
+    /// or lacks forms of the program.
     pub fn says_more(program: &Program, is_specialised: bool) -> bool {
         is_specialised || count(program) > 0
     }
@@ -88,10 +89,9 @@ pub(crate) struct Led {
     pub(crate) origins: Vec<Origin>,
 }
 
-/// What a program leads to for inputs of these names. Those that it has not are left out.
+/// What a program leads to for inputs of these names. Names that are no input of the program are passed over.
 pub(crate) fn lead(program: &Program, inputs: &BTreeMap<String, Datum>) -> Result<Led, onnx::Error> {
-    let options = Options { known_inputs: inputs, ..Options::default() };
-    let Imported { model, interface, is_specialised, origins, .. } = specialise(program, &options)?;
+    let Imported { model, interface, is_specialised, origins, .. } = case::trace(program, inputs)?;
     let inputs = reference::bind(&model, inputs).map_err(|why| onnx::Error::invalid("inputs", why))?;
     Ok(Led { model, interface, inputs, is_specialised, origins })
 }
@@ -100,15 +100,14 @@ pub(crate) fn lead(program: &Program, inputs: &BTreeMap<String, Datum>) -> Resul
 pub(crate) struct Forms<'p> {
     program: &'p Program,
     inputs: &'p BTreeMap<String, Datum>,
-    /// Where the nodes of the model come from that the program leads to; none, if it leads to no model.
+    /// The origins of the nodes of the model that the program leads to; empty if it leads to no model.
     origins: Vec<Origin>,
 }
 
 impl<'p> Forms<'p> {
     /// The forms of a program for inputs of these names.
     pub(crate) fn of(program: &'p Program, inputs: &'p BTreeMap<String, Datum>) -> Self {
-        let options = Options { known_inputs: inputs, ..Options::default() };
-        let origins = specialise(program, &options).map(|imported| imported.origins).unwrap_or_default();
+        let origins = case::trace(program, inputs).map(|imported| imported.origins).unwrap_or_default();
         Self { program, inputs, origins }
     }
 
@@ -168,8 +167,9 @@ impl<'p> Forms<'p> {
         all
     }
 
-    /// The side that an If takes. A condition that changes has no one side. One whose nodes are none of the model, as those of
-    /// sequences, is met by nobody: then the condition is asked, if it is outside of all bodies.
+    /// The side that an If takes; `None` where it takes both, as its condition changes. A side that leaves no
+    /// nodes in the model, such as one that makes sequences, is not met there: then the condition decides, if
+    /// the If is outside of all bodies.
     fn side(&self, held: &Held) -> Option<bool> {
         let sides: BTreeSet<bool> = self.met(held).filter_map(Inside::side).collect();
         match sides.len() {

@@ -48,10 +48,10 @@ pub enum NoInputs {
     #[error(transparent)]
     Model(#[from] onnx::Error),
     /// It cannot be read with any of the sizes that were tried.
-    #[error("{source} (with the sizes {sizes}; --dim NAME=N says what they are)")]
+    #[error("{why} (with the sizes {sizes}; --dim NAME=N says what they are)")]
     Sizes {
         /// Why not.
-        source: onnx::Error,
+        why: onnx::Error,
         /// Such sizes, of those that were tried.
         sizes: String,
     },
@@ -73,8 +73,8 @@ const OTHERS: [i64; 18] = [4, 1, 2, 8, 16, 32, 48, 64, 128, 256, 576, 24, 80, 96
 /// How often sizes are drawn with each of these.
 const DRAWS: u64 = 4;
 
-/// With how many sizes we may lack something before none is tried any more: finding out what a loop has too many trips of takes a
-/// second.
+/// No further sizes are tried once we have lacked something with so many: to find out that a loop has too
+/// many trips takes a second.
 const LACKS: usize = 8;
 
 /// Inputs for a model that comes without. For one that is too large for a search they are as they are drawn: whether the model is defined
@@ -103,7 +103,7 @@ fn invented(folder: &mut CaseFolder, given: &Given, seed: u64, dear: Dear) -> Re
     let why = match of_program(&program, given, seed, dear) {
         Err(
             why @ (NoInputs::Model(onnx::Error::Invalid { .. })
-            | NoInputs::Sizes { source: onnx::Error::Invalid { .. }, .. }),
+            | NoInputs::Sizes { why: onnx::Error::Invalid { .. }, .. }),
         ) => why,
         settled => return settled,
     };
@@ -215,12 +215,12 @@ fn draw(
             break;
         }
     }
-    let (source, sizes) = told.expect("there are attempts");
+    let (why, sizes) = told.expect("there are attempts");
     if sizes.is_empty() {
-        return Err(NoInputs::Model(source));
+        return Err(NoInputs::Model(why));
     }
     let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
-    Err(NoInputs::Sizes { source, sizes: sizes.join(", ") })
+    Err(NoInputs::Sizes { why, sizes: sizes.join(", ") })
 }
 
 /// How many elements inputs may have that are made up: they are held several times over.

@@ -8,7 +8,7 @@
 //! outputs are other ones than without taps.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use ir::inline::inline;
@@ -47,8 +47,11 @@ pub struct Subject {
     known: BTreeMap<String, Datum>,
     /// Where each node of the model comes from, where it has no functions.
     origins: Vec<Origin>,
-    /// The operators of the program that are written out in others, each alone, once that was needed.
+    /// The program's composite operators, each alone, once they were needed.
     composites: OnceCell<Vec<Composite>>,
+    /// The operators that nobody here knows. Nothing is said of them, and end to end nothing of what follows from them; what reads their
+    /// results is judged on numbers that stand for these.
+    pub unknown: BTreeSet<String>,
     /// The sizes that the model leaves open and that were drawn.
     pub drawn: BTreeMap<String, i64>,
     /// What is wrong with the shapes that the model declares, where they were left out of it.
@@ -78,6 +81,9 @@ impl From<onnx::Error> for LocalError {
     }
 }
 
+/// The node that gives what stands for the result of an operator that nobody here knows.
+const STANDS_IN: &str = "Identity";
+
 impl Subject {
     /// The model of a saved case with its first data set, or a lone model with inputs that are given or found.
     pub fn read(path: &Path, given: &Given, seed: u64) -> Result<Self, LocalError> {
@@ -90,7 +96,7 @@ impl Subject {
         let program = folder.decode().and_then(Program::read)?;
         let imported = case::trace(&program, &known)?;
         let inputs = reference::bind(&imported.model, &known).map_err(LocalError::Bind)?;
-        let Imported { model, interface, origins, .. } = imported;
+        let Imported { model, interface, origins, unknown, .. } = imported;
         let (written, composites) = (folder.model, OnceCell::new());
         Ok(Self {
             model,
@@ -101,6 +107,7 @@ impl Subject {
             known,
             origins,
             composites,
+            unknown,
             drawn,
             misdeclared,
         })
@@ -120,6 +127,7 @@ impl Subject {
                 judged.name = self.name(self.origins[judged.node as usize].outermost());
             }
         }
+        self.name_unknown(&mut local.operators);
         if is_bearable {
             self.ask_untold(target, &mut local.operators)?;
         }
@@ -130,7 +138,23 @@ impl Subject {
         Ok(local)
     }
 
-    /// The operators of the program that the model has only what they are written out in of.
+    /// Says of what stands for an operator that nobody here knows that it is that. Of several nodes the last gives its result.
+    fn name_unknown(&self, operators: &mut Vec<Judged>) {
+        let unknown = |judged: &Judged| {
+            let origin = &self.origins[judged.node as usize];
+            let node = self.program.main.body.nodes.get(origin.outermost()).filter(|_| origin.is_inner)?;
+            self.unknown.get(&node.operator()).cloned()
+        };
+        operators.retain(|judged| judged.op == STANDS_IN || unknown(judged).is_none());
+        for judged in operators {
+            if let Some(op) = unknown(judged) {
+                let why = "nobody here knows it: numbers stand for its result".to_owned();
+                (judged.op, judged.standing, judged.why, judged.used) = (op, Standing::Open, why, 0.0);
+            }
+        }
+    }
+
+    /// The program's composite operators, Constant nodes aside: the model contains only their expansions.
     fn composites(&self) -> &[Composite] {
         self.composites.get_or_init(|| {
             let mut all = composites(&self.program, &self.known);
@@ -139,7 +163,7 @@ impl Subject {
         })
     }
 
-    /// Asks about each operator alone that the target tells nothing of within the graph, on the operands that the reference has for it.
+    /// Runs each `Untold` operator by itself, on the reference's operands.
     fn ask_untold(&self, target: &Target, operators: &mut [Judged]) -> Result<(), LocalError> {
         if operators.iter().all(|judged| judged.standing != Standing::Untold) {
             return Ok(());
@@ -163,7 +187,7 @@ impl Subject {
         self.program.main.body.nodes.get(node).map_or_else(String::new, |node| node.rest.name().to_owned())
     }
 
-    /// What a target makes of an operator that is written out in others: alone, on the operands that the reference has for it.
+    /// What a target makes of a composite operator alone, on the reference's operands.
     fn alone(&self, target: &Target, composite: &Composite) -> Result<Judged, LocalError> {
         let Composite { nodes, name, problem, .. } = composite;
         let first =
@@ -188,10 +212,10 @@ impl Subject {
 pub struct Local {
     /// The target.
     pub target: String,
-    /// The operators, in SSA order, functions inlined. One that is written out in others where it is read is at the first of these, and stands
-    /// for them.
+    /// The operators, in SSA order, functions inlined. A composite operator has the place of the first node
+    /// of its expansion, and stands for all of it.
     pub operators: Vec<Judged>,
-    /// Whether outputs differ from those that it gives where it need not tell what is within.
+    /// Whether the target's outputs differ from those of a run without taps.
     pub changed_by_taps: bool,
 }
 
@@ -214,11 +238,12 @@ pub struct Judged {
     pub used: f64,
     /// How many elements the reference was asked about.
     pub elements: usize,
-    /// How many of them nothing is said of: implementations may disagree about them, or the standard leaves them undefined.
+    /// For how many of these elements the reference says nothing: implementations may disagree about them, or
+    /// the standard leaves them undefined.
     pub undecided: usize,
 }
 
-/// How an operator was asked that is told nothing of within the graph.
+/// Says in `why` that the operator was run alone, because the target did not expose its values.
 const ALONE: &str = "alone, on the operands that it should have";
 
 /// How a result stands beside the operands.

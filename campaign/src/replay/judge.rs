@@ -8,7 +8,7 @@ use interp::{Evaluation, Profile, Taps};
 use ir::{Datum, Interface, NodeId, Stream, Tensor, Wanted};
 use onnx::Bytes;
 use onnx::case::NamedDatum;
-use onnx::import::{Imported, Options, specialise};
+use onnx::import::Imported;
 use onnx::program::Program;
 use onnx::proto::decode_shared;
 use ops::Model;
@@ -33,6 +33,8 @@ pub(super) struct Question {
     /// The nodes of it that the target does not see.
     unseen: BTreeSet<NodeId>,
     inputs: Vec<Tensor>,
+    /// Its operators that nobody here knows.
+    unknown: BTreeSet<String>,
     /// What the target got.
     onnx: Bytes,
     /// The program that this is.
@@ -70,6 +72,12 @@ pub(super) struct References<'s> {
 }
 
 impl<'s> References<'s> {
+    /// The operators that nobody here knows, where the model was read.
+    pub(super) fn unknown(&self) -> BTreeSet<String> {
+        let question = self.question.get().and_then(|question| question.as_ref().ok());
+        question.map(|question| question.unknown.clone()).unwrap_or_default()
+    }
+
     pub(super) fn of(model: &'s Bytes, inputs: &'s [NamedDatum]) -> Self {
         Self { model, inputs, question: OnceCell::new(), by_profile: RefCell::default() }
     }
@@ -88,10 +96,9 @@ impl Question {
             named(inputs).map(|(name, datum)| (name.to_owned(), datum.clone())).collect();
         let program =
             decode_shared("model", model_bytes).and_then(Program::read).map_err(|e| unusable(&e))?;
-        let options = Options { known_inputs: &known, ..Options::default() };
-        let imported = specialise(&program, &options).map_err(|e| unusable(&e))?;
+        let imported = case::trace(&program, &known).map_err(|e| unusable(&e))?;
         let unseen = imported.unseen();
-        let Imported { model, interface, is_specialised, .. } = imported;
+        let Imported { model, interface, unknown, is_specialised, .. } = imported;
         reference::bearable(&model, Taps::Outputs).map_err(|why| Judgement::new(Result::NoReference, why))?;
         let inputs = reference::bind(&model, &known).map_err(|why| Judgement::new(Result::Broken, why))?;
         let written = Written { program, interface };
@@ -101,6 +108,7 @@ impl Question {
             model,
             unseen,
             inputs,
+            unknown,
             onnx,
             written,
             says_more,
@@ -117,6 +125,7 @@ impl Question {
             onnx: self.onnx.to_vec(),
             program: self.says_more.then(|| self.written.program.clone()),
             unseen: self.unseen.clone(),
+            unknown: self.unknown.clone(),
             inputs: case::named(&self.model, self.inputs.clone()),
             all_defined,
             ..Case::bare(self.model.clone())

@@ -20,7 +20,7 @@ pub use asked::Asked;
 use asked::Told;
 use judge::References;
 use result::Judgement;
-pub use result::{Counts, Drawn, Misdeclared, NotPassing, Replayed, Result};
+pub use result::{Counts, Drawn, Misdeclared, NotPassing, Replayed, Result, Unjudged};
 
 use harness::invalid::answer;
 use harness::target::Target;
@@ -87,7 +87,7 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
     let versions = how.targets.iter().map(version).collect();
     let mut all = Replayed { cases: cases.len() as u64, versions, ..Replayed::default() };
     let done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    for (index, Ran { judged, asked, drawn, misdeclared }) in done {
+    for (index, Ran { judged, asked, unknown, drawn, misdeclared }) in done {
         for (target, judgement) in how.targets.iter().zip(judged) {
             all.add(cases[index].clone(), target.name(), judgement);
         }
@@ -96,6 +96,9 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
         }
         if !drawn.is_empty() {
             all.drawn.push(Drawn { case: cases[index].clone(), sizes: drawn });
+        }
+        if !unknown.is_empty() {
+            all.unjudged.push(Unjudged { case: cases[index].clone(), operators: unknown });
         }
         if let Some(why) = misdeclared {
             all.misdeclared.push(Misdeclared { case: cases[index].clone(), why });
@@ -110,6 +113,8 @@ struct Ran {
     judged: Vec<Judgement>,
     /// What other oracles say, by target.
     asked: Vec<Vec<Told>>,
+    /// The operators that nobody here knows.
+    unknown: BTreeSet<String>,
     /// The sizes that the model leaves open and that were drawn.
     drawn: BTreeMap<String, i64>,
     /// What is wrong with the shapes that the model declares, where it was run without.
@@ -118,7 +123,7 @@ struct Ran {
 
 impl Ran {
     fn of(judged: Vec<Judgement>) -> Self {
-        Self { judged, asked: Vec::new(), drawn: BTreeMap::new(), misdeclared: None }
+        Self { judged, asked: Vec::new(), unknown: BTreeSet::new(), drawn: BTreeMap::new(), misdeclared: None }
     }
 }
 
@@ -171,6 +176,7 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
     }
     let mut judged = vec![Vec::new(); how.targets.len()];
     let mut asked = vec![Vec::new(); how.targets.len()];
+    let mut unknown = BTreeSet::new();
     for (number, set) in sets.iter().enumerate() {
         let exercise = Exercise {
             name,
@@ -187,6 +193,7 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
             judged.extend(told.iter().filter_map(Told::weight));
             asked.extend(told);
         }
+        unknown.append(&mut exercise.references.unknown());
     }
     let worst = |(target, judged): (&Target, Vec<Judgement>)| {
         let asked = about.check.as_ref().map(|check| again(&folder, check, target));
@@ -194,7 +201,7 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
         let all = judged.into_iter().chain(asked).max_by_key(|judgement| judgement.result);
         all.unwrap_or_else(|| Judgement::new(Result::Undecidable, "no question that was asked has an answer"))
     };
-    Ran { judged: how.targets.iter().zip(judged).map(worst).collect(), asked, drawn, misdeclared }
+    Ran { judged: how.targets.iter().zip(judged).map(worst).collect(), asked, unknown, drawn, misdeclared }
 }
 
 /// The question that a case was saved for, once more.
@@ -221,7 +228,7 @@ fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
 fn without_inputs(why: &NoInputs) -> Judgement {
     match why {
         NoInputs::Model(e) => unusable(e),
-        NoInputs::Sizes { source: onnx::Error::Unsupported { .. }, .. } => {
+        NoInputs::Sizes { why: onnx::Error::Unsupported { .. }, .. } => {
             Judgement::new(Result::NoReference, format!("onnxsmith lacks it: {why}"))
         }
         NoInputs::Sizes { .. } | NoInputs::NotOfModel(_) => Judgement::new(Result::Broken, why.to_string()),

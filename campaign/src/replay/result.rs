@@ -1,6 +1,6 @@
 //! What running saved cases gives, and how it is counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -169,6 +169,15 @@ pub struct Drawn {
     pub sizes: BTreeMap<String, i64>,
 }
 
+/// A model with operators that nobody here knows.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unjudged {
+    /// The case.
+    pub case: PathBuf,
+    /// The operators, with their domains. Nothing is said of what follows from them.
+    pub operators: BTreeSet<String>,
+}
+
 /// A model that says of some of its values that they have another shape than they have.
 #[derive(Clone, Debug, Serialize)]
 pub struct Misdeclared {
@@ -193,6 +202,8 @@ pub struct Replayed {
     pub drawn: Vec<Drawn>,
     /// What oracles besides the reference were asked.
     pub asked: Vec<Asked>,
+    /// The models with operators that nobody here knows.
+    pub unjudged: Vec<Unjudged>,
     /// The models that were run without the shapes that they declare of outputs and values between, for these are wrong.
     pub misdeclared: Vec<Misdeclared>,
     /// Every result, for reports.

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::validity::Validity;
 use harness::{Case, case};
 use interp::{Profile, Taps};
 use ir::Tensor;
@@ -16,22 +15,9 @@ pub(crate) fn save(at: &Path, model: Model, inputs: Vec<Tensor>, profile: &Profi
     let case = Case {
         index: 7,
         onnx: case::export(&model).expect("a model"),
-        program: None,
-        forms: Vec::new(),
-        composites: Vec::new(),
-        unseen: std::collections::BTreeSet::new(),
         inputs: case::named(&model, inputs),
-        model,
-        all_defined: true,
-        open: 0.0,
-        adversarial: false,
-        edges: Vec::new(),
-        rejected: 0,
-        passed_over: 0,
-        refused: 0,
         footprint,
-        level: Validity::Valid,
-        relaxed: None,
+        ..Case::bare(model)
     };
     let path = at.join("case-7");
     folder::save(&path, 3, &case, profile, &evaluation.outputs, &[], None).expect("a case");

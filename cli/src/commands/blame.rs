@@ -29,7 +29,7 @@ pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
         let (whole, targets): (Vec<_>, Vec<_>) = all.iter().map(|(whole, local)| (whole, local)).unzip();
         let targets: Vec<&Local> = targets.into_iter().flatten().collect();
         screen::json(&json!({ "targets": targets, "whole": whole, "drawn": subject.drawn,
-            "misdeclared": subject.misdeclared }))?;
+            "unknown": subject.unknown, "misdeclared": subject.misdeclared }))?;
     } else {
         screen::text(&text(&subject, &all, args.all))?;
     }
@@ -53,6 +53,10 @@ fn text(subject: &Subject, all: &[(Whole, Option<Local>)], shows_all: bool) -> S
     if !subject.drawn.is_empty() {
         let sizes: Vec<String> = subject.drawn.iter().map(|(name, size)| format!("{name}={size}")).collect();
         let _ = writeln!(out, "sizes drawn: {}", sizes.join(", "));
+    }
+    if !subject.unknown.is_empty() {
+        let unknown: Vec<&str> = subject.unknown.iter().map(String::as_str).collect();
+        let _ = writeln!(out, "numbers stand for what is not known here: {}", unknown.join(", "));
     }
     if let Some(why) = &subject.misdeclared {
         let _ = writeln!(out, "run without the shapes that the model declares: {why}");

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
 use campaign::junit;
-use campaign::replay::{Asked, Drawn, Misdeclared, NotPassing, Replay, Replayed, Result as Judged, replay};
+use campaign::replay::{
+    Asked, Drawn, Misdeclared, NotPassing, Replay, Replayed, Result as Judged, Unjudged, replay,
+};
 use oracles::Tolerance;
 use serde_json::json;
 use triage::oracle::Oracles;
@@ -129,6 +131,11 @@ fn summary(replayed: &Replayed) -> String {
     for Drawn { case, sizes } in &replayed.drawn {
         let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
         out += &format!("{}: sizes drawn: {}\n", case.display(), sizes.join(", "));
+    }
+    for Unjudged { case, operators } in &replayed.unjudged {
+        let operators: Vec<&str> = operators.iter().map(String::as_str).collect();
+        out +=
+            &format!("{}: nothing is said of what follows from {}\n", case.display(), operators.join(", "));
     }
     for Misdeclared { case, why } in &replayed.misdeclared {
         out += &format!("{}: run without the shapes that it declares: {why}\n", case.display());

@@ -1,6 +1,6 @@
 //! What all parts of a model have in common while it is read.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ir::{Tensor, Type};
 use ops::{Graph, Op};
@@ -27,6 +27,10 @@ pub(super) struct Context<'p> {
     pub(super) functions: Functions<'p>,
     /// The inputs that something was read from.
     pub(super) specialised: Vec<String>,
+    /// The operators that nobody here knows, and for whose outputs numbers stand.
+    pub(super) unknown: BTreeSet<String>,
+    /// What sizes that have a name in the model are, as far as values have shown.
+    pub(super) sizes: BTreeMap<String, i64>,
     /// Whether a branch, a loop, a sequence or a function was written out, something was read from what a node computes, or the size of an
     /// input was not said.
     pub(super) is_written_out: bool,

@@ -1,5 +1,6 @@
 //! What a model says about the types of its values, which may be less than everything.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use ir::{DType, Datum, Held, Kind, Strings, Type};
@@ -154,6 +155,29 @@ impl Declared {
     pub(super) fn complete(&self) -> Option<Type> {
         let shape: Option<Vec<i64>> = self.shape.as_ref()?.iter().map(Size::said).collect();
         (self.is == Is::Kind(Kind::Tensor)).then_some(Type::new(self.dtype?, shape?))
+    }
+
+    /// The type, if it is a tensor of which nothing is unknown once names have these sizes.
+    pub(super) fn with(&self, sizes: &BTreeMap<String, i64>) -> Option<Type> {
+        let size = |size: &Size| match size {
+            Size::Said(size) => Some(*size),
+            Size::Named(name) => sizes.get(name).copied(),
+            Size::Unsaid => None,
+        };
+        let shape: Option<Vec<i64>> = self.shape.as_ref()?.iter().map(size).collect();
+        (self.is == Is::Kind(Kind::Tensor)).then_some(Type::new(self.dtype?, shape?))
+    }
+
+    /// Notes what the sizes that have a name are in a value that this stands for.
+    pub(super) fn tell(&self, is: &Datum<Type>, sizes: &mut BTreeMap<String, i64>) {
+        let (Some(shape), Datum::Tensor(ty)) = (&self.shape, is) else { return };
+        for (size, is) in shape.iter().zip(&ty.shape) {
+            if let Size::Named(name) = size
+                && !sizes.contains_key(name)
+            {
+                sizes.insert(name.clone(), *is);
+            }
+        }
     }
 
     /// The sizes of its tensors; `None` if not even the rank is said.

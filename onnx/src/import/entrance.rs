@@ -34,6 +34,7 @@ pub(super) fn inputs(walk: &mut Walk<'_, '_>, body: &Body, interface: &mut Inter
         let bound = match &known {
             Some(known) => {
                 check(&name, kind, &declared, known)?;
+                declared.tell(&known.clone().map(Tensor::ty), &mut walk.context.sizes);
                 known_input(walk, &name, known)?
             }
             None => Bound::Tensor(unknown_input(walk, &name, &declared)?),

@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{Function, FunctionId, NodeKind, Type};
-use ops::{Graph, Model, Op};
+use ops::{Graph, Model, Op, schema};
 use prost::Message;
 
-use super::context::{Context, Functions, Instance, Use, check_domains, cost, opsets};
+use super::context::{Context, Functions, Instance, Use, check_domains, cost, domain, opsets};
 use super::declared::Declared;
 use super::entrance;
 use super::forms::bind;
@@ -189,11 +189,8 @@ fn enter<'p>(
         return Err(Error::unsupported(what(), "functions call each other too deeply"));
     }
     let imports = opsets(&proto.opset_import).map_err(|e| e.inside(what()))?;
-    if let Some(&version) = imports.get("").filter(|&&v| v != i64::from(context.declared)) {
-        return Err(Error::unsupported(
-            what(),
-            format!("its opset is {version}, but the model's is {}", context.declared),
-        ));
+    if let Some(&version) = imports.get("") {
+        check_versions(function, version, context).map_err(|e| e.inside(what()))?;
     }
     let body = &function.scope.body;
     check_domains(&body.nodes, &imports).map_err(|e| e.inside(what()))?;
@@ -204,6 +201,28 @@ fn enter<'p>(
     let attributes = attributes(proto, given).map_err(|e| e.inside(what()))?;
     Frame::new(&function.scope, Some(attributes), &context.functions, context.spelled)
         .map_err(|e| e.inside(what()))
+}
+
+/// A function may import another version of the default domain than the model where that is the same for the operators that it
+/// has: "the operator schema returned for op_type, domain, version combination for both the versions should be same" (onnx.proto,
+/// `FunctionProto.opset_import`).
+fn check_versions(function: &program::Function, version: i64, context: &Context<'_>) -> Result<(), Error> {
+    if version == i64::from(context.declared) {
+        return Ok(());
+    }
+    let own = u32::try_from(version).unwrap_or(0);
+    let mut other = None;
+    function.scope.body.each_node(&mut |node| {
+        let is_operator = domain(node.rest.domain()).is_empty() && context.functions.find(node).is_none();
+        let since = |version| schema::in_force(node.rest.op_type(), version).map(|schema| schema.since);
+        if is_operator && since(own) != since(context.declared) {
+            other = Some(node.rest.op_type());
+        }
+    });
+    other.map_or(Ok(()), |name| {
+        let why = format!("{name} is another one there than in the model's opset {}", context.declared);
+        Err(Error::invalid(format!("opset {version}"), why))
+    })
 }
 
 /// The value of each attribute of the function: what the call gives, or else the default.

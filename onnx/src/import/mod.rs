@@ -71,6 +71,7 @@ mod learning;
 mod losses;
 mod nodes;
 mod old;
+mod opaque;
 mod operator;
 mod order;
 mod origin;
@@ -100,7 +101,9 @@ pub(crate) use context::domain;
 pub use context::{Evaluator, Reference};
 pub use declared::Size;
 pub use inputs::{InputType, inputs};
+pub use opaque::Unknown;
 pub use origin::{Inside, Origin, Path, Within};
+pub use random::{draws, draws_anew};
 
 use crate::Error;
 use crate::external::External;
@@ -136,12 +139,19 @@ pub struct Options<'a> {
     pub external: External<'a>,
     /// What computes the values that something is read from.
     pub evaluator: &'a dyn Evaluator,
+    /// What is done about operators that nobody here knows.
+    pub unknown: Unknown,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
         static NONE: BTreeMap<String, Datum> = BTreeMap::new();
-        Self { known_inputs: &NONE, external: External::Refuse, evaluator: &Reference }
+        Self {
+            known_inputs: &NONE,
+            external: External::Refuse,
+            evaluator: &Reference,
+            unknown: Unknown::Refuse,
+        }
     }
 }
 
@@ -183,6 +193,8 @@ pub struct Imported {
     pub specialised: Vec<String>,
     /// For each node of the main graph, where it comes from.
     pub origins: Vec<Origin>,
+    /// The operators that nobody here knows: numbers stand for what they give, and nothing is said of what follows from it.
+    pub unknown: BTreeSet<String>,
     /// Whether something was written out or read from values, or a size was not said: then the program says more than the
     /// model.
     pub is_specialised: bool,
@@ -234,6 +246,8 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
         options,
         functions: context::Functions::new(program, nodes::is_form)?,
         specialised: Vec::new(),
+        unknown: BTreeSet::new(),
+        sizes: BTreeMap::new(),
         is_written_out: false,
         operations: known::MAX_OPERATIONS,
     };
@@ -256,8 +270,8 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
     let model = function::finish(&mut context.functions, opset, graph);
     model.validate().map_err(|e| invalid(&model, &origins, program, &e))?;
     let is_specialised = context.is_written_out || !context.specialised.is_empty();
-    let specialised = context.specialised;
-    Ok(Imported { model, interface, opset: context.declared, specialised, origins, is_specialised })
+    let context::Context { specialised, unknown, declared: opset, .. } = context;
+    Ok(Imported { model, interface, opset, specialised, origins, unknown, is_specialised })
 }
 
 /// Why a model that was read is not valid; the node at fault by the name that the program has for it.

@@ -9,13 +9,16 @@ use super::frame::Bound;
 use super::walk::Walk;
 use super::{
     attention, attribute, control, decoding, filled, function, grams, grid, integral, learning, losses, old,
-    operator, placed, random, recurrent, resize, sampled, sequence, signal, strings, suppressed, training,
-    unique,
+    opaque, operator, placed, random, recurrent, resize, sampled, sequence, signal, strings, suppressed,
+    training, unique,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
 use crate::program::Node;
 use crate::proto::AttributeProto;
+
+/// Why an operator of a domain is not known.
+const FOREIGN: &str = "only ONNX's default domain, some of its others and functions of the model are known";
 
 /// Adds a node.
 pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Error> {
@@ -46,20 +49,19 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
             }
             None => operator::read(walk, node, &attributes),
         },
-        (domain, op_type, _) => match other(domain) {
-            Some(form) => {
-                let form = form(op_type).ok_or_else(|| {
-                    let what = format!("operator {domain}.{op_type}");
-                    Error::unsupported(what, "this program does not have it")
-                })?;
-                walk.context.is_written_out = true;
-                walk.written_out(|walk| form(walk, &Written { node, attributes: &attributes }))
+        (domain, op_type, _) => {
+            let written = Written { node, attributes: &attributes };
+            match other(domain).map(|form| form(op_type)) {
+                Some(Some(form)) => {
+                    walk.context.is_written_out = true;
+                    walk.written_out(|walk| form(walk, &written))
+                }
+                Some(None) => {
+                    walk.written_out(|walk| opaque::stand_in(walk, &written, "this program does not have it"))
+                }
+                None => walk.written_out(|walk| opaque::stand_in(walk, &written, FOREIGN)),
             }
-            None => Err(Error::unsupported(
-                format!("operator {domain}.{op_type}"),
-                "only ONNX's default domain, some of its others and functions of the model are known",
-            )),
-        },
+        }
     }
 }
 

@@ -11,11 +11,13 @@
 use ir::{Attributes, DType, Type, Value};
 use ops::schema;
 
+use super::context::domain;
 use super::forms::{Form, Written, apply, bind};
 use super::frame::Bound;
 use super::given::Given;
 use super::terms::{misshapen, operands, there};
 use super::walk::Walk;
+use crate::program::{Node, Program};
 use crate::{Error, tensor};
 
 /// What adds an operator of that name, if its elements are drawn at random.
@@ -29,6 +31,35 @@ pub(super) fn form(op_type: &str) -> Option<Form> {
         "Multinomial" => Some(multinomial),
         _ => None,
     }
+}
+
+/// Whether some node of a program draws numbers: those of a model that it leads to stand for these.
+pub fn draws(program: &Program) -> bool {
+    any_node(program, draws_numbers)
+}
+
+/// Whether some node of a program draws numbers and does not say from which seed: then each run may give others.
+pub fn draws_anew(program: &Program) -> bool {
+    let is_seeded = |node: &Node| node.attributes.iter().any(|attribute| attribute.rest.name() == "seed");
+    any_node(program, |node| draws_numbers(node) && !is_seeded(node))
+}
+
+fn draws_numbers(node: &Node) -> bool {
+    let draws = match node.rest.op_type() {
+        // It draws where an operand says that a network is trained.
+        "Dropout" => node.inputs.get(2).is_some_and(Option::is_some),
+        op_type => form(op_type).is_some(),
+    };
+    draws && domain(node.rest.domain()).is_empty()
+}
+
+fn any_node(program: &Program, holds: impl Fn(&Node) -> bool) -> bool {
+    let mut found = false;
+    let bodies = program.functions.iter().map(|function| &function.scope.body);
+    for body in std::iter::once(&program.main.body).chain(bodies) {
+        body.each_node(&mut |node| found |= holds(node));
+    }
+    found
 }
 
 /// The golden ratio's fraction: its multiples are spread evenly between whole numbers.
@@ -195,9 +226,14 @@ fn open(walk: &mut Walk<'_, '_>, ty: &Type, drawn: impl Fn(usize) -> f64) -> Res
     if count == 0 {
         return walk.reals(ty.dtype, &ty.shape, drawn);
     }
-    let numbers = walk.reals(DType::F32, &[count], drawn)?;
-    let any_order = Attributes::new().int("axis", 0).int("k", count).int("sorted", 0);
-    let numbers = apply(walk, "TopK", &any_order, &[numbers], &[])?[0];
+    // A single one would be the first of all.
+    let all = count.max(2);
+    let numbers = walk.reals(DType::F32, &[all], drawn)?;
+    let any_order = Attributes::new().int("axis", 0).int("k", all).int("sorted", 0);
+    let mut numbers = apply(walk, "TopK", &any_order, &[numbers], &[])?[0];
+    if count < all {
+        numbers = walk.slice(numbers, 0, 0, count)?;
+    }
     let numbers = walk.cast(numbers, ty.dtype)?;
     walk.reshaped(numbers, &ty.shape)
 }

@@ -250,10 +250,23 @@ impl<'p, 'c> Walk<'p, 'c> {
     }
 
     /// Requires that a value is what an input or output says it is.
-    pub(super) fn check(&self, port: &program::Port, bound: &Bound) -> Result<(), Error> {
+    pub(super) fn check(&mut self, port: &program::Port, bound: &Bound) -> Result<(), Error> {
         let name = self.frame.scope.name(port.value);
         let declared = Declared::read(name, &port.declared)?;
-        self.types_in(bound).map_or(Ok(()), |is| declared.check(name, &is))
+        let Some(is) = self.types_in(bound) else { return Ok(()) };
+        declared.check(name, &is)?;
+        declared.tell(&is, &mut self.context.sizes);
+        Ok(())
+    }
+
+    /// The type that the model declares of a value, if that is a tensor and each size is a number or a name of which other values have shown
+    /// what it is.
+    pub(super) fn declared_type(&self, id: ValueId) -> Option<Type> {
+        let scope = self.frame.scope;
+        let port = scope.body.outputs.iter().find(|port| port.value == id);
+        let port = port.and_then(|port| Declared::read(scope.name(id), &port.declared).ok());
+        let said = [self.frame.declared(id).cloned(), port];
+        said.into_iter().flatten().find_map(|declared| declared.with(&self.context.sizes))
     }
 
     /// Requires that no more nodes were made than can be handled. `what` says what was written out.
@@ -312,6 +325,7 @@ impl<'p, 'c> Walk<'p, 'c> {
             && let Some(is) = self.types_in(&bound)
         {
             declared.check(self.frame.scope.name(id), &is)?;
+            declared.tell(&is, &mut self.context.sizes);
         }
         self.frame.set(id, bound);
         Ok(())

@@ -254,11 +254,7 @@ impl Node {
 impl Scope {
     /// A new value, of this name or, where it is in use, one made from it.
     pub fn fresh(&mut self, name: &str) -> ValueId {
-        let taken: BTreeSet<&str> = self.names.iter().map(String::as_str).collect();
-        let mut name = name.to_owned();
-        while taken.contains(name.as_str()) {
-            name.push('_');
-        }
+        let name = self.taken.fresh(&self.names, name);
         self.names.push(name);
         ValueId(self.names.len() as u32 - 1)
     }

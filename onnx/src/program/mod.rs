@@ -46,6 +46,7 @@ pub mod edit;
 mod plain;
 mod read;
 mod slices;
+mod taken;
 mod write;
 
 use crate::Error;
@@ -53,6 +54,7 @@ use crate::proto::{
     AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto,
 };
 use crate::text::{self, Text};
+use taken::Taken;
 
 /// A model with its names resolved.
 #[derive(Clone, PartialEq, Debug)]
@@ -79,6 +81,7 @@ pub struct Function {
 pub struct Scope {
     /// The name of each value.
     names: Vec<String>,
+    taken: Taken,
     /// The outermost body.
     pub body: Body,
 }
@@ -190,6 +193,14 @@ impl Scope {
 }
 
 impl Node {
+    /// The operator's name, with its domain where that is not ONNX's default one.
+    pub fn operator(&self) -> String {
+        match self.rest.domain() {
+            "" | "ai.onnx" => self.rest.op_type().to_owned(),
+            domain => format!("{domain}.{}", self.rest.op_type()),
+        }
+    }
+
     /// What tells this node from others, for messages: its name or position, and its operator.
     pub fn label(&self, position: usize) -> String {
         match self.rest.name() {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
+use super::taken::Taken;
 use super::{Attribute, Body, Declaration, Function, Initializer, Node, Port, Program, Scope, ValueId};
 use crate::Error;
 use crate::proto::{
@@ -29,7 +30,8 @@ impl Program {
         let functions = functions.into_iter().map(function).collect::<Result<_, _>>()?;
         let mut reader = Reader::default();
         let body = reader.graph(graph)?;
-        Ok(Self { main: Scope { names: reader.names, body }, functions, rest: model })
+        let main = Scope { names: reader.names, taken: Taken::default(), body };
+        Ok(Self { main, functions, rest: model })
     }
 }
 
@@ -76,7 +78,8 @@ fn function(mut proto: FunctionProto) -> Result<Function, Error> {
     let mut reader = Reader::default();
     let body = reader.body(parts, GraphProto::default());
     let body = body.map_err(|e| e.inside(format!("function `{}`", proto.name())))?;
-    Ok(Function { scope: Scope { names: reader.names, body }, rest: proto })
+    let scope = Scope { names: reader.names, taken: Taken::default(), body };
+    Ok(Function { scope, rest: proto })
 }
 
 fn named(name: String) -> ValueInfoProto {

@@ -6,6 +6,7 @@
 
 use ir::{Interface, Tensor};
 use onnx::CaseFolder;
+use onnx::import::draws_anew;
 use oracles::repeat::Twice;
 use oracles::{Check, Expected, Verdict};
 use rand::RngExt;
@@ -87,6 +88,9 @@ impl Oracle for Determinism {
 fn answer(question: &Question<'_>, name: &str, place: Where) -> Result<Answer, AskError> {
     let Question { target, case, interface, .. } = *question;
     let check = Check { oracle: Determinism::NAME.to_owned(), name: name.to_owned() };
+    if case.program.as_ref().is_some_and(draws_anew) {
+        return Ok(Answer::inapplicable(check));
+    }
     let ran = place.run(target, &case.onnx, &case.inputs, interface)?;
     let verdict = place.judge(target, question.outcome, &ran.outcome, question.expected);
     // The answer without outputs is the one to explain.

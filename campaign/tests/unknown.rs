@@ -1,0 +1,86 @@
+//! Models with operators that nobody here knows: what does not follow from these is judged.
+
+use std::path::PathBuf;
+
+use harness::Target;
+use ir::{DType, Tensor, Type};
+use onnx::program::Program;
+use onnxsmith_campaign::replay::{Replay, Replayed, Result as Outcome, replay};
+use tempfile::TempDir;
+use triage::oracle::Oracles;
+
+mod having;
+
+use having::{Having, case, not_passing};
+
+const MODEL: &str = r#"<ir_version: 10, opset_import: ["" : 21, "org.example" : 1]>
+m (float[n] x) => (float[n] y, float[n] z) <float[n] a>
+{
+    a = org.example.Mystery(x)
+    y = Exp(a)
+    z = Neg(x)
+}
+"#;
+
+/// An engine to which the operator is another one, and of which it asks no operator of that name.
+fn knowing(program: &Program, others: &[(&str, &str)]) -> Option<Program> {
+    let mut program = program.clone();
+    for node in &mut program.main.body.nodes {
+        if node.rest.op_type() == "Mystery" {
+            (node.rest.op_type, node.rest.domain) = (Some("Relu".to_owned()), None);
+        }
+        if let Some((_, other)) = others.iter().find(|(name, _)| *name == node.rest.op_type()) {
+            node.rest.op_type = Some((*other).to_owned());
+        }
+    }
+    Some(program)
+}
+
+fn right(program: &Program) -> Option<Program> {
+    knowing(program, &[])
+}
+
+fn wrong_beside(program: &Program) -> Option<Program> {
+    knowing(program, &[("Neg", "Abs")])
+}
+
+fn wrong_behind(program: &Program) -> Option<Program> {
+    knowing(program, &[("Exp", "Abs")])
+}
+
+/// The model, saved with an input.
+fn saved() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("case");
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |i| i as f64 + 1.0);
+    case(&path, MODEL, &[("x", x.into())]);
+    (folder, path)
+}
+
+/// What is said of an engine that is right.
+fn of_the_right_one() -> Replayed {
+    let (_folder, path) = saved();
+    let targets = Target::here(Box::new(Having(right)));
+    let names = ["differential", "determinism", "metamorphic"].map(str::to_owned);
+    let oracles = Oracles::named(&names, &[]).expect("they are there");
+    replay(&[path], &Replay { oracles, ..Replay::on(&targets) }, &|| {})
+}
+
+#[test]
+fn what_does_not_follow_from_them_is_judged() {
+    let replayed = of_the_right_one();
+    assert!(replayed.not_passing.is_empty(), "{:?}", replayed.not_passing);
+    assert_eq!(replayed.unjudged[0].operators, ["org.example.Mystery".to_owned()].into());
+    let (_folder, path) = saved();
+    let [wrong] = &not_passing(&path, wrong_beside)[..] else { panic!("Neg is wrong") };
+    assert!(wrong.outcome == Outcome::Mismatch && wrong.why.contains("output `z`"), "{wrong:?}");
+    assert!(not_passing(&path, wrong_behind).is_empty(), "nobody knows what is right");
+}
+
+#[test]
+fn a_target_is_asked_whether_it_gives_the_same_again_and_not_about_another_model() {
+    let replayed = of_the_right_one();
+    let of = |oracle: &'static str| replayed.asked.iter().filter(move |asked| asked.oracle == oracle);
+    assert!(of("determinism").count() == 3 && of("determinism").all(|a| a.outcome == Some(Outcome::Pass)));
+    assert!(of("metamorphic").all(|asked| asked.outcome.is_none()), "its model has other numbers");
+}

@@ -1,0 +1,62 @@
+//! Operators that nobody here knows, as runtimes have them in domains of their own: numbers stand for what they give.
+//!
+//! The model must declare the types of their outputs; sizes that are names have what other values show them to be. The numbers are
+//! small and stand behind an open value, as if they were read from it: whatever follows from them is not judged, and all else of the model
+//! is.
+
+use ir::{Attributes, DType, Type, Value};
+
+use super::forms::{Written, apply, bind};
+use super::frame::Bound;
+use super::walk::Walk;
+use crate::Error;
+
+/// What is done about operators that nobody here knows.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Unknown {
+    /// The model is not read: whoever runs it needs them.
+    #[default]
+    Refuse,
+    /// Numbers stand for what they give: whoever judges it says nothing of what follows from them.
+    StandIn,
+}
+
+/// Adds what stands for the outputs of a node, or says why nothing does: `why` nobody here knows it.
+pub(super) fn stand_in<'p>(
+    walk: &mut Walk<'p, '_>,
+    written: &Written<'p, '_>,
+    why: &str,
+) -> Result<(), Error> {
+    let name = written.node.operator();
+    let lack = |more: &str| Error::unsupported(format!("operator {name}"), format!("{why}{more}"));
+    if walk.context.options.unknown == Unknown::Refuse {
+        return Err(lack(""));
+    }
+    let mut results = Vec::with_capacity(written.node.outputs.len());
+    for output in &written.node.outputs {
+        let Some(output) = *output else {
+            results.push(Bound::Absent);
+            continue;
+        };
+        let ty = walk.declared_type(output).ok_or_else(|| {
+            let of = walk.frame.scope.name(output);
+            lack(&format!(", and the model does not declare what type its output `{of}` has"))
+        })?;
+        results.push(Bound::Tensor(open(walk, &ty)?));
+    }
+    walk.context.unknown.insert(name);
+    walk.context.is_written_out = true;
+    bind(walk, written.node, results)
+}
+
+/// Small numbers of a type, of which none is certain.
+fn open(walk: &mut Walk<'_, '_>, ty: &Type) -> Result<Value, Error> {
+    // Which of two numbers is the first is not specified where no order is asked for.
+    let two = walk.reals(DType::F32, &[2], |i| i as f64)?;
+    let any_order = Attributes::new().int("axis", 0).int("k", 2).int("sorted", 0);
+    let either = apply(walk, "TopK", &any_order, &[two], &[])?[0];
+    let numbers = walk.reals(ty.dtype, &ty.shape, |i| {
+        if ty.dtype.is_float() { (i % 7) as f64 / 8.0 } else { (i % 2) as f64 }
+    })?;
+    Ok(apply(walk, "Identity", &Attributes::new(), &[numbers], &[either])?[0])
+}
