@@ -96,7 +96,11 @@ impl Process {
             Greeting::Hello(Hello { protocol, .. }) if protocol != VERSION => Err(FrameError::Malformed(
                 format!("it speaks protocol version {protocol}, this program {VERSION}"),
             )),
-            greeting => Ok(greeting),
+            Greeting::Hello(hello) => match hello.description.useless() {
+                Some(why) => Err(FrameError::Malformed(why)),
+                None => Ok(Greeting::Hello(hello)),
+            },
+            unavailable @ Greeting::Unavailable { .. } => Ok(unavailable),
         }
     }
 

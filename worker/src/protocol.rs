@@ -229,6 +229,21 @@ const FIRST: DTypes = DTypes::IR4;
 pub const WRITTEN: &str = "+written";
 
 impl Description {
+    /// Why nothing can be asked of such an engine. Single names that this program does not know are those of a later one; but without
+    /// a dtype and a level there is no case.
+    pub fn useless(&self) -> Option<String> {
+        if self.all_levels().next().is_none() {
+            return Some("its hello names no level in `levels`".to_owned());
+        }
+        if DType::ALL.iter().any(|&dtype| self.computes_in(dtype).is_some()) {
+            return None;
+        }
+        let pairs: Vec<String> = self.dtypes.iter().map(|(of, by)| format!("{of}: {by}")).collect();
+        let named = if pairs.is_empty() { "none".to_owned() } else { pairs.join(", ") };
+        let known = DType::ALL.map(DType::name).join(", ");
+        Some(format!("its hello names no dtype in `dtypes` that there is, but {named}; there are {known}"))
+    }
+
     /// All levels that a request may name.
     pub fn all_levels(&self) -> impl Iterator<Item = &str> {
         self.levels.iter().chain(&self.on_request).map(String::as_str)

@@ -229,6 +229,8 @@ fn a_program_that_is_no_worker_is_an_error_not_a_finding() {
     let start = |spec| Worker::start(spec, limits()).err().expect("it is no worker");
     assert!(matches!(start(spec("chatty")), WorkerError::Handshake { fault: Fault::Garbage { .. }, .. }));
     assert!(start(spec("future")).to_string().contains("protocol version 99"));
+    assert!(start(spec("level-less")).to_string().contains("no level in `levels`"));
+    assert!(start(spec("dtype-less")).to_string().contains("float32: float32; there are bool,"));
     assert!(matches!(
         start(Spec::parse("cmd:/nonexistent/runner --flag", &["cpu"]).unwrap()),
         WorkerError::Start { .. }

@@ -61,6 +61,8 @@ fn break_protocol(how: &str) {
     let hello = br#"{"type":"hello","protocol":1,"engine":"raw","version":"1","dtypes":{"f32":"f32"},"levels":["none"]}"#;
     lines.read_line(&mut line).expect("hello comes");
     match how {
+        "level-less" => out.write_all(b"{\"type\":\"hello\",\"protocol\":1,\"engine\":\"\",\"version\":\"\",\"dtypes\":{\"f32\":\"f32\"},\"levels\":[]}\n"),
+        "dtype-less" => out.write_all(b"{\"type\":\"hello\",\"protocol\":1,\"engine\":\"\",\"version\":\"\",\"dtypes\":{\"float32\":\"float32\"},\"levels\":[\"all\"]}\n"),
         "future" => out.write_all(b"{\"type\":\"hello\",\"protocol\":99,\"engine\":\"\",\"version\":\"\",\"dtypes\":{},\"levels\":[]}\n"),
         "chatty" => out.write_all(b"Loading plugins...\n"),
         _ => out.write_all(hello).and_then(|()| out.write_all(b"\n")),
