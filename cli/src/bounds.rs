@@ -120,11 +120,11 @@ impl Bounds {
 
     /// The settings for what is asked for: those of a taste, without operators of ours where none of those that are named is one.
     pub(crate) fn settings(&self, taste: &Taste) -> anyhow::Result<Settings> {
-        let mut settings = taste.settings()?;
+        let base = Settings { composites: self.written_out(taste), ..Settings::default() };
+        let mut settings = taste.settings_over(base)?;
         if !self.ops.is_empty() && self.ops.iter().all(|named| named.of_ours().is_none()) {
             settings.operators.clear();
         }
-        settings.composites = self.written_out(taste);
         Ok(settings)
     }
 
@@ -146,7 +146,6 @@ impl Bounds {
                 composites.each.remove(composite.name);
             }
         }
-        composites.share = taste.shares.get("composites").copied().unwrap_or(composites.share);
         composites
     }
 }

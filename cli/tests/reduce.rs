@@ -121,3 +121,26 @@ fn killed_it_leaves_a_whole_case() {
     let output = onnxsmith(folder.path(), &["run", "softplus-large-reduced", "--on", "rten:all", "--json"]);
     assert_eq!(json(&output)["backends"]["rten:all"]["mismatch"], 1);
 }
+
+#[cfg(unix)]
+#[test]
+fn interrupted_it_says_what_it_has() {
+    let (folder, case) = finding("softplus-large");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_onnxsmith"))
+        .args(["reduce", "softplus-large", "--on", "rten", "--jobs", "1", "--json", "--quiet"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let out = case.with_file_name("softplus-large-reduced");
+    while !out.exists() && child.try_wait().expect("a child").is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.expect("kill is there").success());
+    let output = child.wait_with_output().expect("a child");
+    let report = json(&output);
+    let wanted = if report["minimal"] == true { 0 } else { 130 };
+    assert_eq!(output.status.code(), Some(wanted), "{report}");
+}

@@ -7,7 +7,7 @@ use ir::execute::{Keep, Values};
 use ir::{DType, NodeId, Operation, Tensor, Type, Value};
 use ndarray::ArrayD;
 use ops::plain::{self, Plain};
-use ops::{Call, Data, Model, Op};
+use ops::{Arith, Call, Data, Model, Op};
 
 use crate::balls::{Balls, Errors};
 use crate::bound::{Ball, Bound, State, Whole};
@@ -126,6 +126,9 @@ pub fn evaluate(
 }
 
 /// The evaluation of a valid model, with tensors for its variables, and for constants where they replace the model's.
+///
+/// # Panics
+/// If the model is not valid, or a variable has no tensor.
 pub fn evaluate_values<'t>(
     model: &Model,
     given: &dyn Fn(NodeId) -> Option<&'t Tensor>,
@@ -144,16 +147,16 @@ pub fn evaluate_values<'t>(
         }
         true
     });
-    let bounded = |v: Value| Some(bounded(profile, values.get(v)?.as_ref()?, model.graph.ty(v)));
-    let outputs = model.graph.outputs.iter().filter_map(|o| bounded(o.value)).collect();
-    let mut kept = BTreeMap::new();
+    let bounded = |v: Value| bounded(profile, kept(&values, v), model.graph.ty(v));
+    let outputs = model.graph.outputs.iter().map(|o| bounded(o.value)).collect();
+    let mut tapped = BTreeMap::new();
     if taps == Taps::All {
         for (id, node) in model.graph.iter() {
             let values = (0..node.outputs.len()).map(|port| Value::new(id, port));
-            kept.extend(values.filter_map(|v| Some((v, bounded(v)?))));
+            tapped.extend(values.map(|v| (v, bounded(v))));
         }
     }
-    Evaluation { outputs, taps: kept, operators }
+    Evaluation { outputs, taps: tapped, operators }
 }
 
 /// The outputs of a model, values alone.
@@ -161,8 +164,8 @@ pub fn evaluate_plain(model: &Model, inputs: &[Tensor]) -> Result<Vec<Tensor>, E
     check(model, inputs)?;
     let given = by_variable(model, inputs);
     let values = run(&Values64, model, &|id| given.get(&id).copied(), Keep::Outputs, &mut |_| true);
-    let tensor = |v: Value| Some(plain::store(values.get(v)?.as_ref()?.data(&Values64), model.graph.ty(v)));
-    Ok(model.graph.outputs.iter().filter_map(|o| tensor(o.value)).collect())
+    let tensor = |v: Value| plain::store(kept(&values, v).data(&Values64), model.graph.ty(v));
+    Ok(model.graph.outputs.iter().map(|o| tensor(o.value)).collect())
 }
 
 /// How many elements there are.
@@ -188,6 +191,8 @@ pub(crate) fn by_variable<'t>(model: &Model, inputs: &'t [Tensor]) -> BTreeMap<N
     model.graph.variables().map(|(id, ..)| id).zip(inputs).collect()
 }
 
+/// The values of a valid model. A run that fails must not pass for one without outputs: then nothing would be
+/// compared.
 fn run<'t, S: System>(
     system: &S,
     model: &Model,
@@ -195,7 +200,14 @@ fn run<'t, S: System>(
     keep: Keep,
     visit: &mut dyn FnMut(&Visit<'_, S::A>) -> bool,
 ) -> Values<Held<S::A>> {
-    walk(system, model, keep, &|id| given(id).map(|t| system.load(t)), visit).unwrap_or_default()
+    let values = walk(system, model, keep, &|id| given(id).map(|t| system.load(t)), visit);
+    values.expect("a valid model with tensors for all its variables runs to its end")
+}
+
+/// A value that a run was to keep.
+pub(crate) fn kept<A: Arith>(values: &Values<Held<A>>, value: Value) -> &Held<A> {
+    let held = values.get(value).and_then(Option::as_ref);
+    held.expect("every operator gives as many results as the type rules of a valid model say")
 }
 
 fn bounded<'p>(profile: &'p Profile, held: &Held<Balls<'p>>, ty: &Type) -> Bounded {

@@ -176,6 +176,29 @@ fn discontinuities_are_undecidable_where_they_are_straddled() {
 }
 
 #[test]
+fn a_remainder_jumps_just_below_a_multiple_that_the_quotient_is_rounded_to() {
+    let a = Bound::new(&Profile::TIGHT, DType::F64);
+    let mut jumps = 0;
+    for (tenths, n) in (1..40).flat_map(|tenths| (2..60).map(move |n| (tenths, n))) {
+        let (y, n) = (f64::from(tenths) / 10.0, f64::from(n));
+        let mut low = n * y;
+        // To where the remainder is that of the quotient below.
+        while libm::fmod(low, y) < y / 2.0 {
+            low = low.next_down();
+        }
+        let x = Ball::within(low.next_up(), low.next_up() - low);
+        if libm::fmod(x.value, y) > y / 2.0 || x.low() != low {
+            continue;
+        }
+        jumps += usize::from((low / y).trunc() == n);
+        assert!(!a.fmod(x, Ball::exact(y)).is_known(), "{low} by {y}");
+        let above = Ball::within(x.value, 0.0);
+        assert!(a.fmod(above, Ball::exact(y)).is_known());
+    }
+    assert!(jumps > 10, "the division is rounded up to a whole number {jumps} times");
+}
+
+#[test]
 fn undefined_is_not_undecidable() {
     let a = tight();
     let zero_division = a.exact([a.int(1), a.int(0)], |[p, q]| p.checked_div(q));

@@ -63,8 +63,8 @@ pub struct Facts {
     pub cost: Cost,
     /// What slices along the first axis have to do with each other.
     pub batch: Batch,
-    /// An operand of which 2ᵏ times the elements give 2ᵏ times those of the result, exactly and in whatever order is
-    /// added, while nothing overflows or becomes denormal. `None` promises nothing.
+    /// An operand in which the operator is homogeneous: scaling it by 2ᵏ scales the result by exactly 2ᵏ, in
+    /// any order of addition, barring overflow and denormals. `None` promises nothing.
     pub linear: Option<usize>,
     /// Values of operands on which implementations differ although the operator is defined, besides what follows
     /// from the [`hazards`](Operator::hazards), from the branches that the meaning takes and from the operands' dtypes:
@@ -165,8 +165,8 @@ pub enum Hazard {
         /// The greatest safe value.
         high: f64,
     },
-    /// All is defined, but where elements that stand in simple ratios to each other are divided there are ties, and which way an
-    /// implementation rounds those nobody can say: numbers of this operand whose ratios are not simple say more.
+    /// Defined, but operands in simple ratios divide to ties, whose rounding no profile fixes; prefer values
+    /// whose ratios are not simple.
     Ties {
         /// The operand.
         operand: usize,

@@ -74,8 +74,8 @@ struct Found {
 }
 
 impl Output<'_> {
-    /// How an element stands, by what the specification and good implementations have for it. Where the one leaves it open, there stands
-    /// what is no number of the others.
+    /// How an element stands: beyond the specification's bound; else beyond the tight one, also where the
+    /// specification leaves the element open; else within both.
     fn found(&self, index: usize, (specified, expected): (Element, Element), actual: Element) -> Found {
         let spec = self.allows(self.specified, index, specified, actual);
         let tight = self.allows(self.tight, index, expected, actual);

@@ -55,7 +55,7 @@ pub struct Blamed {
 
 /// A finding with someone to blame.
 pub(crate) struct Accused {
-    /// The verdict, after the allowances of which that decides.
+    /// The verdict, after the allowances that depend on who is to blame.
     pub(crate) verdict: Verdict,
     /// The culprit alone, where it fails alone.
     pub(crate) alone: Option<Alone>,
@@ -154,7 +154,7 @@ impl<'a> Suspect<'a> {
         }
     }
 
-    /// The verdict on a finding with someone to blame, or after the allowances of which that decides.
+    /// The verdict on a finding: with someone to blame, and after the allowances that depend on who that is.
     pub(crate) fn accuse(
         &self,
         target: &Target,

@@ -1,8 +1,8 @@
 //! The operators of a program that are written out in others where they are read: each alone.
 //!
-//! Of Resize or LSTM the model that a program leads to has only what it is written out in. So a target that is wrong about such an
-//! operator is right about that model; and the node alone, on the values that the reference has for its operands, is a program
-//! that leads to its part of the model.
+//! The model that a program leads to contains only the expansion of a composite operator, such as Resize or
+//! LSTM. So a target that is wrong about the operator is right about that model. The node alone, on the
+//! reference's values for its operands, is a program that leads to the node's part of the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,8 @@ pub(crate) struct Composite {
     pub(crate) problem: Problem,
 }
 
-/// Forms of a program, whose bodies are looked into: they are not to blame for what is in these.
+/// Forms with bodies: they are not to blame for the operators in their bodies, which are looked at by
+/// themselves.
 const CONTROL_FLOW: [&str; 3] = ["If", "Loop", "Scan"];
 
 /// Whether a node is an operator that is written out: one that is read, and of which there is none of ours.
@@ -42,8 +43,9 @@ fn is_tensor(node: &Node, port: usize) -> bool {
     ops::schema::gives_tensor(node.rest.op_type(), port)
 }
 
-/// Such operators of a body, each with the nodes that make what it reads and read what it makes where that is no tensor: nodes that
-/// together have tensors as operands and results. By the places of nodes, in the order of the body.
+/// The composite operators of a body, each grouped with the nodes it is joined to by values that are not
+/// tensors (sequences, optionals), so that a group reads and yields only tensors. Nodes are told by their
+/// positions, in the order of the body.
 fn groups(body: &Body) -> Vec<Vec<usize>> {
     let mut group: Vec<usize> = (0..body.nodes.len()).collect();
     let mut makers: BTreeMap<ValueId, usize> = BTreeMap::new();
@@ -64,8 +66,8 @@ fn groups(body: &Body) -> Vec<Vec<usize>> {
     all.into_values().filter(|group| group.iter().any(|&at| is_composite(&body.nodes[at]))).collect()
 }
 
-/// Each such operator of the main graph alone, in the order of the graph, with those that it cannot be without. What has operands or
-/// results that are no tensors all the same is left out.
+/// Each group of the main graph alone, in the order of the graph. A group is left out if none of its results
+/// is a tensor, or if the reference has no tensor for one of its operands.
 pub(crate) fn composites(program: &Program, inputs: &BTreeMap<String, Datum>) -> Vec<Composite> {
     let groups = groups(&program.main.body);
     // One run of the reference has them all, unless one of them cannot be had.
@@ -86,7 +88,7 @@ fn is_constant(body: &Body, value: ValueId) -> bool {
     body.initializers.iter().any(|i| i.value == value) && body.inputs.iter().all(|port| port.value != value)
 }
 
-/// What some nodes of a body read that is neither made by them nor a constant.
+/// The values that some nodes of a body read and do not make themselves, constants aside.
 fn open(body: &Body, group: &[usize]) -> Vec<ValueId> {
     let nodes = || group.iter().map(|&at| &body.nodes[at]);
     let made: BTreeSet<ValueId> = nodes().flat_map(|node| node.outputs.iter().flatten().copied()).collect();
@@ -116,7 +118,7 @@ fn alone(program: &Program, group: Vec<usize>, open: &[ValueId], values: &[Tenso
         tensors.filter_map(|(_, value)| *value)
     });
     main.outputs = results.map(|value| port(value, ValueInfoProto::default())).collect();
-    // What is read in a body, and no tensor, is not seen alone.
+    // Without a tensor among its results, nothing of the group can be seen.
     if main.outputs.is_empty() {
         return None;
     }
@@ -158,8 +160,8 @@ pub(crate) fn values(
     of.iter().map(|value| given(value).or_else(|| tensors.get(value).cloned())).collect()
 }
 
-/// What the nodes of a program of one such operator, and of those that it cannot be without, are called: the operator with the words
-/// among its attributes, and the names of the others.
+/// What the nodes of a program are called that is one group: each by its operator and the names of its
+/// attributes, with the values of those that are words. `None` for any other program.
 pub(crate) fn names(program: &Program) -> Option<Vec<String>> {
     let body = &program.main.body;
     let is_all = |group: &Vec<usize>| group.len() == body.nodes.len();

@@ -1,7 +1,8 @@
 //! The sides of an If that the values do not lead to.
 //!
-//! What an edit makes of one nobody runs here, and the reference does not see it; but every runtime loads it, and refuses a model in which
-//! it is not valid. So a program that is made smaller has constants there, unless what is there still fits.
+//! An edit changes such a side too. Nobody runs it here, and the reference does not see it; but every runtime
+//! loads it, and refuses the model if the side is not valid. So a program that is made smaller has constants
+//! in place of the side, unless the side still fits.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +57,8 @@ impl Given {
         Some(Self { outputs: led.interface.outputs, types })
     }
 
-    /// Whether it may stand beside what the other side gives, of which all sizes that are said here are true.
+    /// Whether a side that gives this may stand beside the side that is taken: both give the same kinds,
+    /// dtypes and ranks, and what this side declares of its tensors is true.
     fn fits(&self, taken: &Self, declared: &[Port]) -> bool {
         let kinds = |given: &Self| given.outputs.iter().map(|o| (o.dtype, o.kind)).collect::<Vec<_>>();
         let ranks = |given: &Self| given.types.iter().map(|ty| (ty.dtype, ty.rank())).collect::<Vec<_>>();

@@ -59,7 +59,7 @@ use harness::validity::Validity;
 /// The name of the database in a campaign's folder.
 pub const FILE: &str = "campaign.db";
 
-/// What the case beside a saved one is, which that was reduced to; the name of its folder says it.
+/// What a saved case was reduced to. The smaller case lies beside the saved one, in a folder of this name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Beside {
     /// The operator at fault alone.

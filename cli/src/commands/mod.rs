@@ -124,13 +124,18 @@ fn rules(names: &[String], are_broken: bool) -> anyhow::Result<Vec<&'static Rule
 /// What Ctrl-C and SIGTERM set, so that a command ends with what it has. The second time they end it at once; what is
 /// stored is safe then too.
 fn interrupts() -> anyhow::Result<Arc<AtomicBool>> {
+    interrupts_with("the cases under way are finished and stored")
+}
+
+/// The same, where the user is told that something else is kept.
+fn interrupts_with(kept: &'static str) -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&stop);
     ctrlc::set_handler(move || {
         if seen.swap(true, Ordering::Relaxed) {
             std::process::exit(Exit::Interrupted.code().into());
         }
-        screen::say("stopping: the cases under way are finished and stored; once more stops at once");
+        screen::say(&format!("stopping: {kept}; once more stops at once"));
     })
     .context("signals cannot be handled")?;
     Ok(stop)

@@ -1,7 +1,7 @@
 //! `onnxsmith reduce`
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 use anyhow::bail;
 use present::shell;
@@ -9,7 +9,7 @@ use serde_json::json;
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
 use worker::Limits;
 
-use super::{jobs, targets, writable};
+use super::{interrupts_with, jobs, targets, writable};
 use crate::args::{Common, Reduce};
 use crate::screen;
 use campaign::Exit;
@@ -28,7 +28,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     let targets = targets(&args.on, &limits)?;
     let tries = args.tries.unwrap_or(u64::MAX);
     let budget = Budget { time: args.budget, tries, jobs: jobs(args.jobs) };
-    let stop = AtomicBool::new(false);
+    let stop = interrupts_with("the smallest case so far is stored")?;
     let reduction = Reduction { targets: &targets, seed: common.seed, budget, stop: &stop };
     let bar = screen::progress(common, None, "reducing");
     let reduced = reduce(&args.case, &out, &reduction, &mut |size| {
@@ -37,14 +37,15 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     });
     bar.finish_and_clear();
     let reduced = reduced?;
+    let was_interrupted = stop.load(Ordering::Relaxed) && !reduced.minimal;
     if common.json {
         let mut all = serde_json::to_value(&reduced)?;
         all["out"] = json!(out);
         screen::json(&all)?;
     } else {
-        screen::text(&summary(&reduced, &out))?;
+        screen::text(&summary(&reduced, was_interrupted, &out))?;
     }
-    Ok(Exit::Clean)
+    Ok(Exit::of(false, was_interrupted))
 }
 
 /// `case-7-reduced` for `case-7`, and for `case-7.onnx`.
@@ -54,8 +55,12 @@ fn beside(case: &Path) -> PathBuf {
     case.with_file_name(format!("{name}-reduced"))
 }
 
-fn summary(reduced: &Reduced, out: &Path) -> String {
-    let end = if reduced.minimal { "nothing makes it smaller" } else { "the budget is used up" };
+fn summary(reduced: &Reduced, was_interrupted: bool, out: &Path) -> String {
+    let end = match (reduced.minimal, was_interrupted) {
+        (true, _) => "nothing makes it smaller",
+        (false, true) => "a signal ended it",
+        (false, false) => "the budget is used up",
+    };
     let steady = if reduced.steady {
         ""
     } else {

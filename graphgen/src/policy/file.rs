@@ -93,6 +93,9 @@ pub enum TasteError {
         /// What is wrong.
         why: String,
     },
+    /// Two keys say the same in two ways.
+    #[error("`{}` and `{}` bound the same; leave one of them out", .0[0], .0[1])]
+    Twice([&'static str; 2]),
     /// Nothing is left to draw.
     #[error("no operator is left: --ops, --exclude, --dtypes and --opset exclude each other (opset {opset})")]
     Nothing {
@@ -138,6 +141,9 @@ const KEYS: &[(&str, Set)] = &[
     ("templates", |t, v| patterns(t, v, Pattern::chain)),
     ("patterns", |t, v| patterns(t, v, Pattern::graph)),
 ];
+
+/// Keys of which a file has one at most: they set the same.
+const EITHER: &[[&str; 2]] = &[["flops", "max-flops"], ["memory", "max-memory"]];
 
 /// A number or a text, as text.
 fn text(value: &Value) -> Result<String, String> {
@@ -246,7 +252,10 @@ impl Taste {
             };
             set(&mut taste, value).map_err(|why| TasteError::Value { key: key.clone(), why })?;
         }
-        Ok(taste)
+        match EITHER.iter().find(|keys| keys.iter().all(|key| table.contains_key(*key))) {
+            Some(keys) => Err(TasteError::Twice(*keys)),
+            None => Ok(taste),
+        }
     }
 
     /// This taste, with what `other` asks for where nothing is asked for here.
@@ -273,7 +282,11 @@ impl Taste {
 
     /// The settings of a generator.
     pub fn settings(&self) -> Result<Settings, TasteError> {
-        let mut settings = Settings::default();
+        self.settings_over(Settings::default())
+    }
+
+    /// The same, with other settings where nothing is asked for.
+    pub fn settings_over(&self, mut settings: Settings) -> Result<Settings, TasteError> {
         if let Some(nodes) = &self.nodes {
             settings.nodes = *nodes.end();
         }
@@ -316,6 +329,7 @@ impl Taste {
         settings.pattern = share("pattern-share", settings.pattern);
         settings.related = share("related-share", settings.related);
         settings.forms.share = share("forms", settings.forms.share);
+        settings.composites.share = share("composites", settings.composites.share);
         let opset = settings.opset;
         if settings.opsets().is_empty() { Err(TasteError::Nothing { opset }) } else { Ok(settings) }
     }
@@ -364,6 +378,7 @@ mod tests {
             max-memory = 2_000
             max-dim = "2K"
             functions = 1.0
+            composites = 0.75
             templates = [["Conv", "Relu"]]
             patterns = [["y = Conv", "Mul(y, y)"]]
             [weights]
@@ -374,6 +389,7 @@ mod tests {
         let taste = Taste::parse(text).expect("a policy");
         let settings = taste.settings().expect("settings");
         assert_eq!((taste.nodes.clone(), settings.max_dim, settings.function), (Some(5..=30), 2000, 1.0));
+        assert!((settings.composites.share - 0.75).abs() < f64::EPSILON);
         assert_eq!(settings.operators, ["Conv", "TopK"].into());
         assert_eq!(settings.wanted_on["Conv"], DTypes::of(&[DType::F16, DType::F32]));
         assert_eq!(settings.wanted_on["TopK"], DTypes::of(&[DType::I8]));
@@ -399,6 +415,9 @@ mod tests {
         assert!(error("flops = 5").starts_with("`flops`: `5` is no range"));
         assert!(error("[weights]\nConvv = 1").contains("did you mean `Conv`"));
         assert!(error("[weights]\nConv = -1").contains("whole number"));
+        let twice = "`memory` and `max-memory` bound the same; leave one of them out";
+        assert_eq!(error("max-memory = 5\nmemory = \"1..5\""), twice);
+        assert!(error("flops = \"1..5\"\nmax-flops = 5").starts_with("`flops` and `max-flops`"));
         assert!(error("functions = 2").contains("no number from 0 to 1"));
         assert!(error("ops = [\"Conv:f33\"]").contains("no dtype `f33`"));
         let none = Taste::parse("ops = [\"Not\"]\ndtypes = [\"f32\"]").expect("a policy");

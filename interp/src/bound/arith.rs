@@ -12,6 +12,16 @@ use super::{Bound, sums};
 /// continuous there, so an undecidable condition costs precision and not decidability.
 const MEETING: f64 = 16.0;
 
+/// The quotient without its fraction; `None` where it may be one of several that f64 does not tell apart.
+fn whole_quotient(x: f64, y: f64) -> Option<f64> {
+    let q = (x / y).trunc();
+    // The division may have rounded up to a whole number that is not reached: then the remainder has the
+    // other sign.
+    let rest = (-q).mul_add(y, x);
+    let is_reached = rest == 0.0 || rest.is_sign_negative() == x.is_sign_negative();
+    (q.abs() < f64::EPSILON.recip()).then(|| if is_reached { q } else { q - q.signum() })
+}
+
 impl Bound<'_> {
     /// A step on two numbers as [`Bound::operand`] sees them: `f` its value, `exact` whether that has no rounding
     /// error in f64 for exact operands, `carried` what the operands' errors become.
@@ -239,12 +249,13 @@ impl Arith for Bound<'_> {
             return Ball::unknown(value);
         }
         // All of the interval has one quotient; the remainder is then x - q·y.
-        let corners = [x.low() / y.low(), x.low() / y.high(), x.high() / y.low(), x.high() / y.high()];
-        let q = corners[0].trunc();
-        if corners.iter().all(|c| c.trunc() == q) {
-            self.widened(value, x.error + q.abs() * y.error, 0.0)
-        } else {
-            Ball::unknown(value)
+        let corners = [(x.low(), y.low()), (x.low(), y.high()), (x.high(), y.low()), (x.high(), y.high())];
+        let quotients = corners.map(|(x, y)| whole_quotient(x, y));
+        match quotients[0] {
+            Some(q) if quotients.iter().all(|other| *other == Some(q)) => {
+                self.widened(value, x.error + q.abs() * y.error, 0.0)
+            }
+            _ => Ball::unknown(value),
         }
     }
     fn sum(&self, terms: impl Iterator<Item = Ball>) -> Ball {

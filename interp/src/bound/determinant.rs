@@ -296,8 +296,8 @@ impl Factors {
         grown
     }
 
-    /// What the elements of L are multiplied by on the way to each element of the matrix, in magnitudes: an error of one that is
-    /// not relative to it, as of a denormal quotient, is.
+    /// For each matrix element, Σ|u| of its column down to the diagonal. An absolute error in an element of L
+    /// (a denormal quotient) is magnified by at most this.
     fn multiplied(&self) -> Vec<f64> {
         let (rows, m) = (self.rows, &self.m);
         let column = |c: usize| (0..=c).map(|k| m[k * rows + c].abs()).sum::<f64>();
@@ -305,8 +305,9 @@ impl Factors {
         columns.iter().copied().cycle().take(m.len()).collect()
     }
 
-    /// The cofactors, but for their signs, of the matrix that has these factors with `f` of their elements; where `f` is the
-    /// magnitude, what the terms of each cofactor add up to without their signs.
+    /// The unsigned cofactors of L·U. `f` is applied to each element of L and U as the recurrence takes it,
+    /// the negative ones off the diagonal: the identity gives the cofactors, |x| the sum of the magnitudes of
+    /// each one's terms.
     fn cofactors(&self, f: impl Fn(f64) -> f64) -> Vec<f64> {
         let rows = self.rows;
         // What is not on the diagonal comes with a minus.

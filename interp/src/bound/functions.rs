@@ -42,6 +42,36 @@ fn domain(f: Fun) -> (f64, f64) {
     }
 }
 
+/// Below π by so much that the tangents at the ends of a shorter interval over a pole are apart by far more
+/// than their errors.
+const LESS_THAN_PI: f64 = 3.0;
+
+/// How many ULP the value of a function is off by at most in f64.
+///
+/// Those of `libm` 0.2.16 were compared with 160 bits at 30,000 arguments each, and what was found is rounded
+/// up: 0.87 for those of one ULP, 1.7 for sinh, 2.1 for tanh, 2.8 for erfc. Those of sigmoid and softplus
+/// follow from their formulas in [`Fun::value`]: an exponential, an addition and a division; an exponential,
+/// a logarithm that carries its error, and an addition.
+fn own_ulps(f: Fun) -> f64 {
+    match f {
+        Fun::Sqrt
+        | Fun::Exp
+        | Fun::Log
+        | Fun::Expm1
+        | Fun::Log1p
+        | Fun::Sin
+        | Fun::Cos
+        | Fun::Tan
+        | Fun::Asin
+        | Fun::Acos
+        | Fun::Atan
+        | Fun::Erf => 1.0,
+        Fun::Sinh | Fun::Cosh | Fun::Asinh | Fun::Acosh | Fun::Atanh | Fun::Sigmoid => 2.0,
+        Fun::Tanh | Fun::Softplus => 3.0,
+        Fun::Erfc => 4.0,
+    }
+}
+
 /// What `f` makes of an inexact ball.
 pub(crate) fn image(f: Fun, x: Ball) -> Image {
     let value = f.value(x.value);
@@ -58,8 +88,10 @@ pub(crate) fn image(f: Fun, x: Ball) -> Image {
         // Lipschitz with constant 1, and between -1 and 1.
         Fun::Sin | Fun::Cos => x.error.min(2.0),
         Fun::Tan => {
-            let branch = |x: f64| (x / std::f64::consts::PI + 0.5).floor();
-            if branch(low) != branch(high) {
+            // It rises between two poles, which are π apart, and falls over one. A quotient by π does not
+            // tell the branch: at 1e15 it is off by a twentieth of one. The tangents of the ends do, as
+            // `libm` reduces arguments of any size exactly.
+            if high - low >= LESS_THAN_PI || f.value(low) > f.value(high) {
                 return Image::Unbounded;
             }
             ends(low, high)
@@ -110,7 +142,9 @@ impl Bound<'_> {
                 Image::Unbounded => return Ball::unknown(value),
             }
         };
-        self.approximate(f, x, value, carried)
+        // One ULP is part of every error.
+        let own = (own_ulps(f) - 1.0) * value.abs() * f64::EPSILON;
+        self.approximate(f, x, value, carried + own)
     }
 
     /// The ball of `f(x)` with the local error that the profile grants.
@@ -306,4 +340,28 @@ pub(crate) fn power_range(x: Ball, y: Ball, value: f64) -> Option<(f64, f64)> {
     let all = || corners.iter().map(|&(x, y)| plain::pow(x, y)).chain([value, at_zero]);
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
     (low.is_finite() && high.is_finite()).then_some((low, high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pole_of_the_tangent_is_seen_at_any_distance() {
+        for from in [1e3, 1e9, 1e15] {
+            let near = (0..5000).map(|n| from + f64::from(n)).filter(|x| libm::tan(*x).abs() > 100.0);
+            let mut poles = 0;
+            for x in near {
+                poles += 1;
+                let is_bounded =
+                    |error: f64| matches!(image(Fun::Tan, Ball::within(x, error)), Image::Within(..));
+                // The pole is closer than a hundredth.
+                assert!(!is_bounded(0.02) && !is_bounded(2.0), "{x}");
+                // Numbers are an eighth apart at 1e15: there no interval around one keeps clear of the pole.
+                let apart = libm::tan(x).abs().recip();
+                assert!(from == 1e15 || is_bounded(apart / 4.0), "{x}");
+            }
+            assert!(poles > 10, "{poles}");
+        }
+    }
 }

@@ -66,7 +66,8 @@ impl<'p> Bound<'p> {
     /// The ball of a result with the carried errors of its operands and a local one. What overflow gives is undecidable for
     /// what uses it: a wider intermediate format would not have it.
     pub(crate) fn widened(&self, value: f64, carried: f64, local: f64) -> Ball {
-        // The reference is itself off by up to one ULP of f64.
+        // The reference is itself off by up to one ULP of f64. Where a function is off by more,
+        // `Bound::function` adds that.
         let own = value.abs() * f64::EPSILON + f64::from_bits(1);
         let error = self.flushed(value, (carried + local + own) * OWN_ROUNDING);
         // The comparison is false for NaN.

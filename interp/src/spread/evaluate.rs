@@ -6,7 +6,7 @@ use ops::{Data, Model};
 
 use super::{DEVIATIONS, Tier};
 use crate::balls::{Balls, Errors};
-use crate::evaluate::by_variable;
+use crate::evaluate::{by_variable, kept};
 use crate::walk::{Error, System, check, walk};
 
 /// What rounds to the same number but for the last digit is never suspect: so many ULP are granted at least.
@@ -46,12 +46,12 @@ pub fn limits(model: &Model, inputs: &[Tensor], tier: &Tier) -> Result<Vec<Limit
     let given = by_variable(model, inputs);
     let system = Errors::Spreads(tier);
     let load = |id| given.get(&id).map(|t: &&Tensor| system.load(t));
-    let values = walk(&system, model, Keep::Outputs, &load, &mut |_| true).unwrap_or_default();
+    let values = walk(&system, model, Keep::Outputs, &load, &mut |_| true)
+        .expect("a checked model with tensors for all its variables runs to its end");
     let of = |output: &ir::graph::Output| {
-        let held = values.get(output.value)?.as_ref()?;
-        Some(of_output(held.data(&system), model.graph.ty(output.value).dtype))
+        of_output(kept(&values, output.value).data(&system), model.graph.ty(output.value).dtype)
     };
-    Ok(model.graph.outputs.iter().filter_map(of).collect())
+    Ok(model.graph.outputs.iter().map(of).collect())
 }
 
 fn of_output(data: &Data<Balls<'_>>, dtype: DType) -> Limits {

@@ -133,8 +133,8 @@ impl<'t> Spread<'t> {
     }
 }
 
-/// A number as a step on exact operands has it. Sums that have an error of their own are no longer remembered: later factors fold
-/// into them for what they allow already ([`walk`]).
+/// A number as an exact operand. An inexact sum drops its `Terms`: its error already covers what folding in a
+/// later factor can add ([`walk`]).
 fn bare(x: Ball) -> Ball {
     if x.is_known() && !x.is_zero() && !x.is_exact() { Ball::exact(x.value) } else { x }
 }

@@ -52,8 +52,8 @@ impl Walk {
         OF_ROUNDING * (unit * (partial_sums + 3.0 * self.squares).sqrt()).hypot(terms.sqrt() * least)
     }
 
-    /// A sum whose additions are exact in any case, as one that a factor or an addend may be folded into: what the bounds' steps
-    /// then take from [`Terms`] is what the roundings would have been.
+    /// An exact sum, with [`Terms`] set so that a factor or addend folded in later is charged the random-walk
+    /// rounding.
     pub(super) fn remembered(&self, sum: Ball) -> Ball {
         if !sum.terms.is_sum() {
             return sum;

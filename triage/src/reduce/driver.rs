@@ -10,15 +10,17 @@
 //! run together.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use super::ReduceError;
 use super::interest::{Interesting, Shown};
+use super::key::{Key, key};
 use super::passes::Pass;
-use super::problem::{Problem, Size};
+use super::problem::Problem;
+use super::size::{Order, Size};
 
 /// How much may be tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,8 +48,8 @@ pub(super) struct Descent {
     /// The passes for a problem, what saves most first. A tier is repeated until it brings nothing before the next one is
     /// tried.
     pub(super) tiers: fn(&Problem) -> &'static [&'static [Pass]],
-    /// Whether a problem of the first size is further down than one of the second.
-    pub(super) is_smaller: fn(Size, Size) -> bool,
+    /// What is smaller.
+    pub(super) order: &'static Order,
 }
 
 /// Takes the best so far, whenever there is a better one.
@@ -57,7 +59,7 @@ pub type OnBest<'a> = &'a mut dyn FnMut(&Shown, Size) -> Result<(), onnx::Error>
 pub(super) struct Driver<'a> {
     pub(super) descent: Descent,
     pub(super) interest: &'a dyn Interesting,
-    pub(super) best: Shown,
+    pub(super) best: Arc<Shown>,
     pub(super) size: Size,
     pub(super) budget: Budget,
     pub(super) stop: Stop<'a>,
@@ -65,9 +67,9 @@ pub(super) struct Driver<'a> {
     /// How many candidates were run.
     pub(super) tries: u64,
     started: Instant,
-    tried: HashSet<u64>,
+    tried: HashSet<Key>,
     /// What candidates showed that ran in advance.
-    ahead: HashMap<u64, Option<Shown>>,
+    ahead: HashMap<Key, Option<Shown>>,
 }
 
 /// A candidate whose turn it is, or comes soon.
@@ -75,8 +77,7 @@ struct Candidate {
     /// Its number in the round.
     at: usize,
     problem: Problem,
-    size: Size,
-    key: u64,
+    key: Key,
 }
 
 impl<'a> Driver<'a> {
@@ -89,7 +90,8 @@ impl<'a> Driver<'a> {
         on_best: OnBest<'a>,
     ) -> Self {
         let size = best.problem.size();
-        let (started, tried, ahead) = (Instant::now(), HashSet::new(), HashMap::new());
+        let (best, started) = (Arc::new(best), Instant::now());
+        let (tried, ahead) = (HashSet::new(), HashMap::new());
         Self { descent, interest, best, size, budget, stop, on_best, tries: 0, started, tried, ahead }
     }
 
@@ -105,7 +107,7 @@ impl<'a> Driver<'a> {
                 }
             }
             // A smaller graph may be cut where the larger one could not.
-            tier = if (self.descent.is_smaller)(self.size, before) { 0 } else { tier + 1 };
+            tier = if self.size.is_below(&before, self.descent.order) { 0 } else { tier + 1 };
         }
         Ok(true)
     }
@@ -114,7 +116,8 @@ impl<'a> Driver<'a> {
     fn pass(&mut self, pass: Pass) -> Result<ControlFlow<()>, ReduceError> {
         let mut from = 0;
         loop {
-            let base = self.best.clone();
+            let base = Arc::clone(&self.best);
+            // The place in a pass counts the candidates that could be made, so those before it are made once more.
             let mut candidates = pass(&base).enumerate().skip(from);
             let better = loop {
                 let batch = self.batch(&mut candidates);
@@ -128,8 +131,8 @@ impl<'a> Driver<'a> {
                     ControlFlow::Break(()) => return Ok(ControlFlow::Break(())),
                 }
             };
-            let Some((at, shown, size)) = better else { return Ok(ControlFlow::Continue(())) };
-            (self.best, self.size, from) = (shown, size, at);
+            let Some((at, shown)) = better else { return Ok(ControlFlow::Continue(())) };
+            (self.size, self.best, from) = (shown.problem.size(), Arc::new(shown), at);
             (self.on_best)(&self.best, self.size).map_err(ReduceError::Save)?;
         }
     }
@@ -138,15 +141,14 @@ impl<'a> Driver<'a> {
     fn batch(&self, candidates: &mut dyn Iterator<Item = (usize, Problem)>) -> Vec<Candidate> {
         let mut batch: Vec<Candidate> = Vec::new();
         for (at, problem) in candidates {
-            let size = problem.size();
-            if size.nodes == 0 || !(self.descent.is_smaller)(size, self.size) {
+            if problem.nodes() == 0 || !problem.is_below(&self.size, self.descent.order) {
                 continue;
             }
             let key = key(&problem);
             if self.tried.contains(&key) || batch.iter().any(|c| c.key == key) {
                 continue;
             }
-            batch.push(Candidate { at, problem, size, key });
+            batch.push(Candidate { at, problem, key });
             if batch.len() >= self.budget.jobs.max(1) {
                 break;
             }
@@ -174,8 +176,8 @@ impl<'a> Driver<'a> {
     }
 
     /// The first candidate of a batch that shows the finding, with its number; breaks where the budget ends.
-    fn first_that_shows(&mut self, batch: Vec<Candidate>) -> ControlFlow<(), Option<(usize, Shown, Size)>> {
-        for Candidate { at, size, key, .. } in batch {
+    fn first_that_shows(&mut self, batch: Vec<Candidate>) -> ControlFlow<(), Option<(usize, Shown)>> {
+        for Candidate { at, key, .. } in batch {
             if self.is_over() {
                 return ControlFlow::Break(());
             }
@@ -183,7 +185,7 @@ impl<'a> Driver<'a> {
             self.tried.insert(key);
             self.tries += 1;
             if let Some(shown) = showed {
-                return ControlFlow::Continue(Some((at, shown, size)));
+                return ControlFlow::Continue(Some((at, shown)));
             }
         }
         ControlFlow::Continue(None)
@@ -192,15 +194,4 @@ impl<'a> Driver<'a> {
     fn is_over(&self) -> bool {
         (self.stop)() || self.tries >= self.budget.tries || self.started.elapsed() >= self.budget.time
     }
-}
-
-/// What tells a problem from others: its content.
-pub(super) fn key(problem: &Problem) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    problem.model.to_string().hash(&mut hasher);
-    problem.program.as_ref().map(|written| onnx::encode(&written.program.write())).hash(&mut hasher);
-    for tensor in &problem.inputs {
-        tensor.to_bytes().hash(&mut hasher);
-    }
-    hasher.finish()
 }

@@ -131,8 +131,9 @@ impl Interesting for Interest<'_> {
     }
 }
 
-/// Whether a target says that it computes in all dtypes of a problem, functions included. Of what an operator is written out in it sees
-/// nothing, and that there may be.
+/// Whether a target says that it computes in all dtypes of a problem, functions included. A problem with a
+/// program passes: the expansions of its composite operators are in the model but invisible to the target, so
+/// their dtypes do not count.
 fn is_taken(target: &Target, problem: &Problem) -> bool {
     let dtypes = case::dtypes(&problem.model, &BTreeSet::new());
     problem.program.is_some() || dtypes.iter().all(|dtype| target.support.dtypes.contains(dtype))

@@ -2,7 +2,9 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `problem` | a model with inputs, and the order of sizes |
+//! | `problem` | a model with inputs |
+//! | `size` | how large it is, and the order of sizes |
+//! | `key` | its content in short |
 //! | `interest` | whether a problem still shows the finding |
 //! | `rewrite` | changing a problem: types follow, what is unused goes |
 //! | `passes` | smaller candidates, a file per way to make them |
@@ -18,11 +20,13 @@
 mod core;
 mod driver;
 mod interest;
+mod key;
 mod name;
 mod passes;
 mod problem;
 mod rewrite;
 mod scalar;
+mod size;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,8 +47,9 @@ pub use interest::Shown;
 pub(crate) use interest::{Inquiry, Ran, Tame, run};
 pub(crate) use name::{Named, Start, name};
 pub(crate) use passes::neighbours;
-pub use problem::{Problem, Size};
+pub use problem::Problem;
 pub(crate) use rewrite::cut_out;
+pub use size::Size;
 
 use crate::folder::{self, About};
 use crate::invent::{Given, invent};
@@ -54,6 +59,7 @@ use driver::{Descent, Driver};
 use harness::hurry::Hurry;
 use harness::target::Target;
 use interest::{Interest, Interesting};
+use size::Measure;
 
 /// What a reduction did.
 #[derive(Clone, Debug, Serialize)]
@@ -76,8 +82,8 @@ pub struct Reduced {
     pub detail: String,
     /// Whether nothing the passes know makes it smaller; otherwise the budget ended first.
     pub minimal: bool,
-    /// Whether a process that has run nothing else shows it. Else the whole case shows it no more often than what is left: it takes what
-    /// earlier cases leave behind.
+    /// Whether a process that has run nothing else shows the result. If not, such a process does not show the
+    /// whole case either: the finding takes what earlier cases leave behind in a process.
     pub steady: bool,
     /// How many candidates were run.
     pub tries: u64,
@@ -208,7 +214,7 @@ pub fn reduce_problems(
 }
 
 /// Down to the smallest case, in the order of sizes.
-const DOWN: Descent = Descent { tiers: passes::tiers, is_smaller: |one, other| one < other };
+const DOWN: Descent = Descent { tiers: passes::tiers, order: Measure::ALL };
 
 /// The first problem and target with a finding.
 fn find<'t>(

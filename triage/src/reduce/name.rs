@@ -10,7 +10,7 @@
 //! graph leaves the operands of the rest as they are.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ir::NodeId;
@@ -18,10 +18,12 @@ use oracles::{Core, Finding, Symptom, Verdict, Why};
 use worker::WorkerError;
 
 use super::core::core;
-use super::driver::{Budget, Descent, Driver, Stop, key};
+use super::driver::{Budget, Descent, Driver, Stop};
 use super::interest::{Inquiry, Interesting, Ran, Shown, Tame, run};
+use super::key::{Key, key};
 use super::passes::{COMPOSITE_TIERS, GRAPH_TIERS, OPERATOR_TIERS};
-use super::problem::{Problem, Size};
+use super::problem::Problem;
+use super::size::{Measure, Order, Size};
 use crate::blame::{Accused, Alone, Blamed, Suspect, Whole};
 use crate::oracle::AskError;
 use crate::symptom_match::same_kind;
@@ -44,7 +46,7 @@ const OPERATOR_TRIES: u64 = 16;
 /// How many for a graph.
 const GRAPH_TRIES: u64 = 200;
 
-/// How many where each may take as long, or as much, as is allowed.
+/// How many candidates are run where each may take all the time, or all the memory, that is allowed.
 const COSTLY_TRIES: u64 = 8;
 
 impl Start {
@@ -64,19 +66,25 @@ impl Start {
                     Some(_) => COMPOSITE_TIERS,
                     None => OPERATOR_TIERS,
                 };
-                Descent { tiers, is_smaller: is_plainer }
+                Descent { tiers, order: PLAINER }
             }
-            Self::Graph => Descent { tiers: |_| GRAPH_TIERS, is_smaller: is_plainer },
+            Self::Graph => Descent { tiers: |_| GRAPH_TIERS, order: PLAINER },
         }
     }
 }
 
-/// Whether a problem is plainer: what a name tells comes before the number of elements, which may grow when an attribute
+/// What is plainer: what a name tells comes before the number of elements, which may grow when an attribute
 /// is dropped.
-fn is_plainer(one: Size, other: Size) -> bool {
-    let told = |size: Size| (size.nodes, size.attributes, size);
-    told(one) < told(other)
-}
+const PLAINER: &Order = &[
+    Measure::Nodes,
+    Measure::Attributes,
+    Measure::Elements,
+    Measure::Forms,
+    Measure::Outputs,
+    Measure::Distinct,
+    Measure::Bits,
+    Measure::Bytes,
+];
 
 /// What a finding is called, and the case that shows it.
 pub(crate) struct Named {
@@ -112,7 +120,7 @@ pub(crate) fn name(
     if stop() {
         return Err(AskError::Stopped);
     }
-    let (shown, tries) = (driver.best, driver.tries);
+    let (shown, tries) = (Arc::unwrap_or_clone(driver.best), driver.tries);
     if is_hang {
         let afresh = Kin { target: &target.afresh(&hurry), start, wanted, memory: Mutex::default() };
         if afresh.of(&shown.problem)?.is_none() {
@@ -130,7 +138,7 @@ struct Kin<'t> {
     /// The symptom, and how tame the case was that showed it; `None` for that case itself.
     wanted: Option<(Symptom, Tame)>,
     /// What operators show alone, by content.
-    memory: Mutex<HashMap<u64, Option<Symptom>>>,
+    memory: Mutex<HashMap<Key, Option<Symptom>>>,
 }
 
 impl Interesting for Kin<'_> {

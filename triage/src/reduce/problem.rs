@@ -1,22 +1,14 @@
-//! A problem, and how large it is.
-//!
-//! Sizes are ordered, and a reduction only ever goes down in that order: so it ends, and the same case on the same
-//! target reduces to the same minimum. What a person has to read comes first: nodes, then elements.
+//! A problem: what is reduced.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interp::Profile;
-use ir::inline::inline;
-use ir::{Attribute, Datum, Interface, NodeId, NodeKind, Operation, Tensor};
+use ir::{Datum, Interface, NodeId, NodeKind, Operation, Tensor};
 use onnx::program::Program;
-use ops::operator::elements;
-use ops::{Graph, Model, Op};
-use serde::Serialize;
+use ops::{Model, Op};
 
-use super::scalar::{Scalar, scalars};
-use crate::composite;
-use crate::forms::{Led, Written, count, lead};
+use crate::forms::{Led, Written, lead};
 use crate::sides;
 use harness::case;
 use harness::isolate::Trial;
@@ -30,27 +22,6 @@ pub struct Problem {
     pub inputs: Vec<Tensor>,
     /// The program that leads to the model for these inputs, where targets get that: it says more than the model.
     pub program: Option<Arc<Written>>,
-}
-
-/// How large a problem is. Earlier fields weigh more than all later ones together.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-pub struct Size {
-    /// Operators and calls, those in functions included. The body of a loop counts once.
-    pub nodes: usize,
-    /// The elements of all values: inputs, constants and what operators give.
-    pub elements: u64,
-    /// The forms of a program.
-    pub forms: usize,
-    /// The outputs of a program. A value that is one keeps its name, and that may keep a node.
-    pub outputs: usize,
-    /// Attributes that are not at their default.
-    pub attributes: usize,
-    /// How many different numbers the inputs and constants hold.
-    pub distinct: usize,
-    /// How many bits it takes to write these numbers, and those in attributes.
-    pub bits: u64,
-    /// The bytes of inputs and constants.
-    pub bytes: u64,
 }
 
 impl Problem {
@@ -109,68 +80,6 @@ impl Problem {
     pub fn named(&self) -> Vec<(String, Tensor)> {
         case::named(&self.model, self.inputs.clone())
     }
-
-    /// How large it is.
-    pub fn size(&self) -> Size {
-        let graphs = || self.model.functions.iter().map(|f| &f.body).chain([&self.model.graph]);
-        let does_something = |kind: &NodeKind<Op>| matches!(kind, NodeKind::Operator(_) | NodeKind::Call(_));
-        let numbers: Vec<Scalar> = self.leaves().flat_map(|(_, tensor)| scalars(tensor)).collect();
-        let different: BTreeSet<(bool, u128)> = numbers.iter().map(|n| n.key()).collect();
-        Size {
-            nodes: match &self.program {
-                Some(written) => written.program.nodes(),
-                None => graphs().flat_map(|g| &g.nodes).filter(|n| does_something(&n.kind)).count(),
-            },
-            elements: inline(&self.model).as_ref().map_or(u64::MAX, all_elements),
-            forms: self.program.as_ref().map_or(0, |written| count(&written.program)),
-            outputs: self.program.as_ref().map_or(0, |written| written.interface.outputs.len()),
-            attributes: match &self.program {
-                Some(written) if composite::attributes(&written.program) > 0 => {
-                    composite::attributes(&written.program)
-                }
-                _ => graphs().map(attributes).sum(),
-            },
-            distinct: different.len(),
-            bits: numbers
-                .into_iter()
-                .chain(graphs().flat_map(in_attributes))
-                .map(|n| u64::from(n.bits()))
-                .sum(),
-            bytes: self.leaves().map(|(_, tensor)| tensor.ty().bytes()).sum(),
-        }
-    }
-}
-
-fn all_elements(graph: &Graph) -> u64 {
-    graph.nodes.iter().flat_map(|n| &n.outputs).map(elements).fold(0, u64::saturating_add)
-}
-
-fn operators(graph: &Graph) -> impl Iterator<Item = &Op> {
-    graph.nodes.iter().filter_map(|n| match &n.kind {
-        NodeKind::Operator(op) => Some(op),
-        _ => None,
-    })
-}
-
-/// How many attributes of a graph's operators are not at their default.
-fn attributes(graph: &Graph) -> usize {
-    operators(graph).map(|op| stated(op).count()).sum()
-}
-
-/// The numbers in the attributes of a graph's operators.
-fn in_attributes(graph: &Graph) -> impl Iterator<Item = Scalar> {
-    let numbers = |value: &Attribute| match value {
-        Attribute::Int(v) => vec![Scalar::Int((*v).into())],
-        Attribute::Ints(list) => list.iter().map(|&v| Scalar::Int(v.into())).collect(),
-        Attribute::Float(v) => vec![Scalar::Real((*v).into())],
-        Attribute::Floats(list) => list.iter().map(|&v| Scalar::Real(v.into())).collect(),
-        Attribute::Tensor(tensor) => scalars(tensor),
-        Attribute::Name(_) | Attribute::Strings(_) | Attribute::DType(_) => Vec::new(),
-    };
-    operators(graph).flat_map(move |op| {
-        let all = Operation::attributes(op);
-        all.iter().flat_map(|(_, value)| numbers(value)).collect::<Vec<_>>()
-    })
 }
 
 /// The attributes without which an operator would be another one, or none.

@@ -2,6 +2,7 @@
 //! depends on any more is gone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use ir::rewrite::Rewrite;
 use ir::{Function, FunctionId, Node, NodeId, NodeKind, Output, Tensor, Type, Value};
@@ -10,27 +11,28 @@ use ops::{Graph, Model, Op};
 use super::problem::Problem;
 
 /// What stands for a value whose node is not needed any more.
-#[derive(Clone, Debug)]
-pub(super) enum Leaf {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Leaf<'v> {
     /// A new input.
-    Input(Tensor),
+    Input(&'v Tensor),
     /// A new constant.
-    Constant(Tensor),
+    Constant(&'v Tensor),
 }
 
-/// A problem without some nodes, whose values the reference's take the place of. `None` where nothing is left that says
-/// something: an output of which only a value is left does not.
-pub(super) fn without(
+/// A problem in which the reference's values take the place of some nodes. Outputs that these nodes gave are
+/// left out, as they would only repeat the reference; `None` where no output is left.
+pub(super) fn without<'v>(
     problem: &Problem,
     nodes: &[NodeId],
-    values: &BTreeMap<Value, Tensor>,
-    leaf: fn(Tensor) -> Leaf,
+    values: &'v BTreeMap<Value, Tensor>,
+    leaf: fn(&'v Tensor) -> Leaf<'v>,
 ) -> Option<Problem> {
     Edit::cutting(problem, nodes, values, leaf)?.apply(problem)
 }
 
-/// The same with inputs in place of the nodes. What only these nodes used becomes an output, or nobody would see it; what others
-/// use too does not, as an engine may treat it in another way then.
+/// The same with inputs in place of the nodes. A computed value that only these nodes used becomes an output,
+/// or nobody would see it. A value that other nodes use too does not: an engine may treat it in another way
+/// once it is an output.
 pub(crate) fn cut_out(
     problem: &Problem,
     nodes: &[NodeId],
@@ -61,11 +63,11 @@ pub(crate) fn cut_out(
 
 /// What is to be changed. Values and nodes are those of the problem as it is.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Edit {
+pub(super) struct Edit<'v> {
     /// Other tensors for variables and constants.
     pub(super) tensors: BTreeMap<NodeId, Tensor>,
     /// Values that become inputs or constants.
-    pub(super) cuts: BTreeMap<Value, Leaf>,
+    pub(super) cuts: BTreeMap<Value, Leaf<'v>>,
     /// Values that earlier ones stand for.
     pub(super) forwards: BTreeMap<Value, Value>,
     /// Other operators, or other operands.
@@ -74,20 +76,20 @@ pub(super) struct Edit {
     pub(super) outputs: Option<Vec<Output>>,
 }
 
-impl Edit {
+impl<'v> Edit<'v> {
     /// The edit that puts the reference's values in place of nodes, and leaves out the outputs that are among these.
     fn cutting(
         problem: &Problem,
         nodes: &[NodeId],
-        values: &BTreeMap<Value, Tensor>,
-        leaf: fn(Tensor) -> Leaf,
+        values: &'v BTreeMap<Value, Tensor>,
+        leaf: fn(&'v Tensor) -> Leaf<'v>,
     ) -> Option<Self> {
         let graph = &problem.model.graph;
         let mut edit = Self::default();
         for &id in nodes {
             for port in 0..graph.node(id).outputs.len() {
                 let value = Value::new(id, port);
-                edit.cuts.insert(value, leaf(values.get(&value)?.clone()));
+                edit.cuts.insert(value, leaf(values.get(&value)?));
             }
         }
         let outputs = graph.outputs.iter().filter(|o| !edit.cuts.contains_key(&o.value));
@@ -120,12 +122,13 @@ impl Edit {
             .map(|o| Output { name: o.name.clone(), value: self.resolve(o.value) })
             .collect();
         let used = self.used(graph, &outputs);
-        let tensors: BTreeMap<NodeId, &Tensor> = problem.leaves().collect();
+        let mut inputs = problem.inputs.iter();
         let mut build = Build::new(graph);
         for (id, node) in graph.iter() {
+            let input = if let NodeKind::Variable { .. } = node.kind { inputs.next() } else { None };
             for port in 0..node.outputs.len() {
                 let value = Value::new(id, port);
-                if let Some(leaf) = self.cuts.get(&value).filter(|_| used.contains(&value)) {
+                if let Some(&leaf) = self.cuts.get(&value).filter(|_| used.contains(&value)) {
                     build.leaf(value, leaf);
                 }
             }
@@ -136,10 +139,10 @@ impl Edit {
             if !(0..node.outputs.len()).any(is_needed) {
                 continue;
             }
-            let tensor = self.tensors.get(&id).or(tensors.get(&id).copied());
+            let other = self.tensors.get(&id);
             match &node.kind {
-                NodeKind::Variable { name } => build.variable(id, name, tensor?),
-                NodeKind::Constant(_) => build.constant(id, tensor?),
+                NodeKind::Variable { name } => build.variable(id, name, other.or(input)?),
+                NodeKind::Constant(tensor) => build.constant(id, other, tensor),
                 NodeKind::Operator(op) => {
                     let op = self.operators.get(&id).map_or(op, |(op, _)| op);
                     build.operator(id, op, &self.operands(id, node))?;
@@ -188,7 +191,7 @@ impl<'g> Build<'g> {
         Self { rewrite: Rewrite::of(old), inputs: Vec::new(), names }
     }
 
-    fn leaf(&mut self, value: Value, leaf: &Leaf) {
+    fn leaf(&mut self, value: Value, leaf: Leaf<'_>) {
         let copy = match leaf {
             Leaf::Constant(tensor) => self.rewrite.graph.constant(tensor.clone()),
             Leaf::Input(tensor) => {
@@ -208,9 +211,13 @@ impl<'g> Build<'g> {
         self.rewrite.replace(Value::new(id, 0), copy);
     }
 
-    fn constant(&mut self, id: NodeId, tensor: &Tensor) {
-        let copy = self.rewrite.graph.constant(tensor.clone());
-        self.rewrite.replace(Value::new(id, 0), copy);
+    /// A constant with another tensor, if there is one. Its own is shared: weights are most of what a model
+    /// takes in memory.
+    fn constant(&mut self, id: NodeId, other: Option<&Tensor>, own: &Arc<Tensor>) {
+        let tensor = other.map_or_else(|| Arc::clone(own), |other| Arc::new(other.clone()));
+        let ty = tensor.ty();
+        let copy = self.rewrite.graph.push(NodeKind::Constant(tensor), vec![], vec![ty]);
+        self.rewrite.replace(Value::new(id, 0), Value::new(copy, 0));
     }
 
     fn operator(&mut self, id: NodeId, op: &Op, operands: &[Option<Value>]) -> Option<()> {

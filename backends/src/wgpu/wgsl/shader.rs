@@ -254,8 +254,8 @@ impl Parts {
         for (name, value) in &self.constants {
             let _ = match value {
                 Constant::Bool(value) => writeln!(text, "const {name} = {value};"),
-                Constant::Real("f64", value) => writeln!(text, "const {name} = {value:.1}lf;"),
-                Constant::Real(_, value) => writeln!(text, "const {name} = {value:.1}f;"),
+                Constant::Real("f64", value) => writeln!(text, "const {name} = {}lf;", exactly(*value)),
+                Constant::Real(_, value) => writeln!(text, "const {name} = {}f;", exactly(*value)),
             };
         }
         text
@@ -360,6 +360,11 @@ fn places(views: usize) -> String {
     )
 }
 
+/// A number with a point and all digits that tell it from others.
+fn exactly(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.1}") } else { value.to_string() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -368,6 +373,21 @@ mod tests {
 
     const COPY: Body<()> =
         Body::new("copy", &["// As it is.\nfn element(i: u32) {\n    store_out(i, load_x(i));\n}"]);
+
+    #[test]
+    fn constants_are_written_exactly() {
+        for (value, text) in [
+            (0.25, "0.25f;"),
+            (-1.5, "-1.5f;"),
+            (3.0, "3.0f;"),
+            (18_446_744_073_709_551_616.0, "18446744073709551616.0f;"),
+        ] {
+            let shader =
+                Shader::mover("Copy", COPY, DType::F32).constant("SCALE", Constant::Real("f32", value));
+            let source = shader.parts().source(Functions::Own);
+            assert!(source.contains(&format!("const SCALE = {text}")), "{source}");
+        }
+    }
 
     #[test]
     fn shaders_with_equal_keys_have_equal_sources() {

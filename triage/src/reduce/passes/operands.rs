@@ -18,7 +18,7 @@ fn places(shown: &Shown) -> impl Iterator<Item = (NodeId, usize)> {
 }
 
 /// The edit that gives a node other operands.
-fn with(shown: &Shown, id: NodeId, change: impl FnOnce(&mut Vec<Option<Value>>)) -> Edit {
+fn with(shown: &Shown, id: NodeId, change: impl FnOnce(&mut Vec<Option<Value>>)) -> Edit<'static> {
     let node = shown.problem.model.graph.node(id);
     let mut edit = Edit::default();
     if let NodeKind::Operator(op) = &node.kind {
@@ -29,11 +29,11 @@ fn with(shown: &Shown, id: NodeId, change: impl FnOnce(&mut Vec<Option<Value>>))
     edit
 }
 
-fn left_out(shown: &Shown) -> impl Iterator<Item = Edit> {
+fn left_out(shown: &Shown) -> impl Iterator<Item = Edit<'static>> {
     places(shown).map(|(id, i)| with(shown, id, |operands| operands[i] = None))
 }
 
-fn taken_away(shown: &Shown) -> impl Iterator<Item = Edit> {
+fn taken_away(shown: &Shown) -> impl Iterator<Item = Edit<'static>> {
     places(shown).map(|(id, i)| {
         with(shown, id, |operands| {
             operands.remove(i);
@@ -41,7 +41,7 @@ fn taken_away(shown: &Shown) -> impl Iterator<Item = Edit> {
     })
 }
 
-fn merged(shown: &Shown) -> impl Iterator<Item = Edit> {
+fn merged(shown: &Shown) -> impl Iterator<Item = Edit<'static>> {
     let graph = &shown.problem.model.graph;
     let leaves: Vec<Value> = shown.problem.leaves().map(|(id, _)| Value::new(id, 0)).collect();
     let pairs = (0..leaves.len()).flat_map(move |i| {

@@ -87,7 +87,9 @@ struct Sizes {
 impl Sizes {
     fn apply(&self, problem: &Problem, part: Part) -> Option<Problem> {
         let graph = &problem.model.graph;
-        let leaves = problem.leaves().filter_map(|(id, t)| Some((id, slice(t, self.leaves.get(&id)?, part))));
+        let sizes = problem.leaves().filter_map(|(id, t)| Some((id, t, self.leaves.get(&id)?)));
+        let cut = sizes.filter(|(_, t, shape)| t.ty().shape != **shape);
+        let leaves = cut.map(|(id, t, shape)| (id, slice(t, shape, part)));
         let operators = self.operators.iter();
         let operators = operators.map(|(id, op)| (*id, (op.clone(), graph.node(*id).inputs.clone())));
         let edit = Edit { tensors: leaves.collect(), operators: operators.collect(), ..Edit::default() };

@@ -1,6 +1,8 @@
 //! Simpler numbers in inputs and constants: zeros, ones, equal ones, whole ones, shorter ones; for all tensors
 //! together, for each, for parts of each.
 
+use std::rc::Rc;
+
 use ir::{NodeId, Tensor};
 
 use super::{Candidates, chunks};
@@ -41,7 +43,11 @@ pub(super) fn simpler(t: Tensor) -> impl Iterator<Item = Tensor> {
     let count = t.len();
     let parts = chunks(count).filter(move |part| part.len() * PARTS >= count);
     let parts = std::iter::once(0..count).chain(parts);
-    parts.flat_map(move |part| WAYS.iter().map(|way| changed(&t, part.clone(), *way)).collect::<Vec<_>>())
+    let t = Rc::new(t);
+    parts.flat_map(move |part| {
+        let t = Rc::clone(&t);
+        WAYS.iter().map(move |way| changed(&t, part.clone(), *way))
+    })
 }
 
 fn changed(t: &Tensor, part: std::ops::Range<usize>, way: Simpler) -> Tensor {
