@@ -2,10 +2,34 @@
 //!
 //! An entry covers one signature, exactly, of the version of the engine that ran: what is accepted is what was found, and
 //! nothing that is like it.
+//!
+//! Some signatures say next to nothing: of a fault that nobody could be blamed for, `whole graph | mismatch gross`. Such an entry
+//! would cover whatever else nobody can be blamed for. So it is written only where a user asks for that very signature.
+
+use oracles::{Finding, Symptom, message};
+use serde::Serialize;
 
 use crate::report::{Cluster, Report};
 use crate::store::Identity;
 use triage::known::{Date, Entry, Pattern};
+
+/// What is accepted.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Accepted {
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// What is not accepted, although it was asked for.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A signature that is no entry, as it would cover too much.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Skipped {
+    /// The signature.
+    pub signature: String,
+    /// Why it would.
+    pub why: &'static str,
+}
 
 /// What is to be accepted was not found.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -15,14 +39,14 @@ pub struct NotFound {
     pub pattern: Pattern,
 }
 
-/// An entry for each signature that no list covers yet: all, or those that one of the patterns in `only` matches. Which are
-/// covered the report says ([`Report::mark_known`]).
+/// An entry for each signature that no list covers yet: all, or those that one of the patterns in `only` matches; but for those that
+/// say too little and are in `only` not word for word. Which are covered the report says ([`Report::mark_known`]).
 pub fn entries(
     report: &Report,
     identity: &Identity,
     only: &[Pattern],
     expires: Date,
-) -> Result<Vec<Entry>, NotFound> {
+) -> Result<Accepted, NotFound> {
     let fresh: Vec<&Cluster> = report.clusters.iter().filter(|cluster| cluster.known.is_none()).collect();
     let is_unmet = |pattern: &&Pattern| !fresh.iter().any(|cluster| pattern.matches(&cluster.signature));
     if let Some(pattern) = only.iter().find(is_unmet) {
@@ -34,11 +58,80 @@ pub fn entries(
         let version = identity.version(&cluster.example.backend);
         Entry::exactly(cluster.signature.clone(), &version, place(cluster), expires)
     };
-    Ok(fresh.iter().filter(is_wanted).map(entry).collect())
+    let is_named = |signature: &str| only.iter().any(|pattern| pattern.to_string() == signature);
+    let mut accepted = Accepted { entries: Vec::new(), skipped: Vec::new() };
+    for cluster in fresh.iter().filter(is_wanted) {
+        match says_too_little(&cluster.signature, &cluster.example).filter(|_| !is_named(&cluster.signature))
+        {
+            Some(why) => accepted.skipped.push(Skipped { signature: cluster.signature.clone(), why }),
+            None => accepted.entries.push(entry(cluster)),
+        }
+    }
+    Ok(accepted)
+}
+
+/// With fewer words, a message does not tell one fault from another: `SIGSEGV`.
+const TELLING: usize = 3;
+
+/// Why a signature says too little to be accepted: it has neither an operator nor a message.
+fn says_too_little(signature: &str, finding: &Finding) -> Option<&'static str> {
+    let symptom = finding.core.as_ref().map_or(&finding.symptom, |core| &core.symptom);
+    let message = match symptom {
+        Symptom::Fault { place: message, .. } | Symptom::Rejected { message, .. } => message,
+        _ => "",
+    };
+    if message::words(message).len() >= TELLING {
+        return None;
+    }
+    let subject = signature.split(" | ").nth(1).unwrap_or_default();
+    if subject.starts_with("whole graph") || subject.starts_with("graph of ") {
+        return Some("it names no operator: whatever is wrong with any graph would be known");
+    }
+    let is_form = subject.starts_with("form ") && !subject.contains(" of ");
+    is_form.then_some(
+        "it names a form of programs and no operator: whatever is wrong with such programs would be known",
+    )
 }
 
 /// Where to look at it until it is written up.
 fn place(cluster: &Cluster) -> String {
     let saved = cluster.reduced.as_ref().or(cluster.smallest.as_ref());
     saved.map_or_else(|| format!("case {} of its campaign", cluster.first), |path| path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use oracles::{ErrorShape, Verdict};
+
+    use super::*;
+
+    /// Whether a signature with this symptom may be accepted without being named.
+    fn is_accepted(subject: &str, symptom: Symptom) -> bool {
+        let Verdict::Bug(finding) = Verdict::bug("e", "all", symptom, String::new()) else {
+            panic!("it is a bug");
+        };
+        says_too_little(&format!("e | {subject} | and so on"), &finding).is_none()
+    }
+
+    #[test]
+    fn what_names_neither_an_operator_nor_a_message_says_too_little() {
+        let off = || Symptom::Mismatch(ErrorShape::Gross);
+        let crash = || Symptom::Fault { kind: "signal".to_owned(), place: "SIGSEGV".to_owned() };
+        let refused =
+            |message: &str| Symptom::Rejected { stage: "load".to_owned(), message: message.to_owned() };
+        for subject in [
+            "whole graph",
+            "whole graph, hidden by taps",
+            "graph of 8 f32 dense",
+            "form If f32 dense in context",
+        ] {
+            assert!(!is_accepted(subject, off()) && !is_accepted(subject, crash()), "{subject}");
+            assert!(is_accepted(subject, refused("Broadcasting: shapes do not match")), "{subject}");
+        }
+        for subject in
+            ["Conv f32 dense", "Add + Exp f32 dense", "form parameter of Slice i64 dense in context"]
+        {
+            assert!(is_accepted(subject, off()) && is_accepted(subject, crash()), "{subject}");
+        }
+    }
 }

@@ -154,7 +154,7 @@ pub fn cases(
     let mut total = Generated::default();
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
-        for _ in 0..jobs.max(1) {
+        for _ in 0..jobs.clamp(1, count.clamp(1, u64::from(u16::MAX)) as usize) {
             let (sender, next) = (sender.clone(), &next);
             scope.spawn(move || {
                 loop {

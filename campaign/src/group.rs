@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use oracles::{Finding, Symptom, Tally, cause};
+use oracles::{Finding, Symptom, cause};
 use serde::Serialize;
 
-use crate::report::{Cluster, Report};
+use crate::report::others::{Others, is_odd_one_out};
+use crate::report::{Cluster, Report, element_types};
 
 /// The findings of one cause.
 #[derive(Clone, Debug, Serialize)]
@@ -32,8 +33,8 @@ pub struct Group {
     pub example: Finding,
     /// Where the findings are written up, if all of them are known.
     pub known: Option<String>,
-    /// The verdicts of the other targets on the same cases.
-    pub others: BTreeMap<String, Tally>,
+    /// What the targets made of the whole cases that have the example's signature.
+    pub others: BTreeMap<String, Others>,
     /// The signatures, most frequent first.
     pub signatures: Vec<Member>,
 }
@@ -74,10 +75,6 @@ impl Group {
         clusters.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signature.cmp(&b.signature)));
         let size = |c: &&&Cluster| (c.smallest.is_none(), c.nodes, c.signature.clone());
         let smallest = clusters.iter().min_by_key(size)?;
-        let mut others: BTreeMap<String, Tally> = BTreeMap::new();
-        for (target, tally) in clusters.iter().flat_map(|c| &c.others) {
-            others.entry(target.clone()).or_default().merge(*tally);
-        }
         let all_known = clusters.iter().all(|c| c.known.is_some());
         let member = |c: &&Cluster| Member {
             signature: c.signature.clone(),
@@ -95,7 +92,7 @@ impl Group {
             steady: smallest.steady,
             example: smallest.example.clone(),
             known: clusters[0].known.clone().filter(|_| all_known),
-            others,
+            others: smallest.others.clone(),
             signatures: clusters.iter().map(member).collect(),
         })
     }
@@ -107,7 +104,7 @@ impl Group {
 
     /// Whether two or more other targets agreed with the reference, and none disagreed.
     pub fn is_odd_one_out(&self) -> bool {
-        is_odd_one_out(&self.others)
+        is_odd_one_out(&self.backend, &self.others)
     }
 
     /// What is to be known before the finding is reported, if anything.
@@ -115,11 +112,6 @@ impl Group {
         let is_unsteady = self.steady == Some(false);
         is_unsteady.then_some("models that ran before may have a part in it: what it was reduced to is right in a fresh process")
     }
-}
-
-/// Whether two or more targets agree with the reference, and none disagrees.
-pub(crate) fn is_odd_one_out(others: &BTreeMap<String, Tally>) -> bool {
-    others.values().all(|t| t.bug == 0) && others.values().filter(|t| t.pass > 0).count() >= 2
 }
 
 /// The finding that names a group of signatures, most frequent first: the first that blames an operator.
@@ -135,11 +127,11 @@ fn place(clusters: &[&Cluster]) -> String {
     }
     match &finding.culprit {
         Some(culprit) if clusters.iter().all(|c| is_in_context(&c.example)) => {
-            format!("{} within a graph", culprit.operator)
+            format!("{} in context", culprit.operator)
         }
         Some(culprit) => culprit.operator.clone(),
-        None if finding.hidden_by_taps => "a graph, unless every value is an output".to_owned(),
-        None => "a graph".to_owned(),
+        None if finding.hidden_by_taps => "whole graph, hidden by taps".to_owned(),
+        None => "whole graph".to_owned(),
     }
 }
 
@@ -153,11 +145,12 @@ fn does(finding: &Finding) -> String {
     if finding.is_consequence() {
         return format!("wrong type or shape, on which later operators fail{under}");
     }
-    symptom(&finding.symptom) + &under
+    symptom(finding) + &under
 }
 
-fn symptom(symptom: &Symptom) -> String {
-    match symptom {
+fn symptom(finding: &Finding) -> String {
+    let headline = |masked: &str| headline(&element_types::restored(masked, &finding.detail));
+    match &finding.symptom {
         Symptom::Fault { kind, place } if place.is_empty() => kind.clone(),
         Symptom::Fault { kind, place } => format!("{kind}: {}", headline(place)),
         Symptom::Rejected { message, .. } => format!("refuses a valid model: {}", headline(message)),

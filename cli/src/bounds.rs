@@ -3,11 +3,12 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args as ClapArgs;
 use forms::Composite;
 use graphgen::policy::{self, Asked, Taste};
 use graphgen::{Composites, Settings, Span, amount};
+use harness::memory;
 use ir::{DType, DTypes};
 
 use crate::value::{dtype, operator};
@@ -81,6 +82,9 @@ pub(crate) struct Bounds {
     pub policy: Option<PathBuf>,
 }
 
+/// How many times its own memory a model takes here: with values, their copies as ONNX, and what a worker has of it.
+const HELD: u64 = 8;
+
 impl Bounds {
     /// What is asked for, by flags and by the policy file.
     pub(crate) fn taste(&self) -> anyhow::Result<Taste> {
@@ -124,6 +128,13 @@ impl Bounds {
         let mut settings = taste.settings_over(base)?;
         if !self.ops.is_empty() && self.ops.iter().all(|named| named.of_ours().is_none()) {
             settings.operators.clear();
+        }
+        let (least, free) = (settings.budget.peak.least, memory::available());
+        if least.saturating_mul(HELD) > free {
+            bail!(
+                "models of {least} bytes are too large for this machine: of its memory {free} bytes are free, and a model takes some \
+                 {HELD} times what it has in memory at one time while it is made and judged"
+            );
         }
         Ok(settings)
     }

@@ -41,12 +41,28 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// Prints text as the command's result.
 pub(crate) fn text(text: &str) -> anyhow::Result<()> {
-    print(text)
+    print(&harmless(text))
 }
 
 /// Says something to a person. Where nobody can hear it, nothing is lost.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", harmless(text));
+}
+
+/// The most characters of a line: engines say what they like, and some say megabytes.
+const LONGEST: usize = 2000;
+
+/// Text as it may go to a terminal: what engines and models say in it moves no cursor, and no line goes on for pages.
+fn harmless(text: &str) -> String {
+    let each = text.split('\n').map(|line| {
+        let plain = line.chars().filter(|c| !c.is_control() || *c == '\t');
+        let shown: String = plain.clone().take(LONGEST).collect();
+        match plain.count().saturating_sub(LONGEST) {
+            0 => shown,
+            more => format!("{shown} … and {more} characters more"),
+        }
+    });
+    each.collect::<Vec<_>>().join("\n")
 }
 
 /// A reader that has closed the pipe (`| head`) has had enough: that is no error, and the exit code is what it would be.
@@ -56,5 +72,17 @@ fn print(text: &str) -> anyhow::Result<()> {
     match write!(out, "{text}{end}").and_then(|()| out.flush()) {
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
         done => Ok(done?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_engines_say_moves_no_cursor_and_does_not_go_on_for_pages() {
+        assert_eq!(harmless("a\u{1b}[2Jb\r\tc\nd\n"), "a[2Jb\tc\nd\n");
+        let long = harmless(&"é".repeat(LONGEST + 7));
+        assert!(long.ends_with("é … and 7 characters more") && long.chars().count() < LONGEST + 30);
     }
 }

@@ -54,6 +54,9 @@ fn a_folder_has_the_page_goes_on_and_is_compared_with() {
     assert_eq!(other.status.code(), Some(2), "it is another sweep");
     let compared = json(at, &[SMALL, &["--against", "sweep"]].concat());
     assert_eq!(compared["worse"], serde_json::json!([]));
+    assert_eq!(compared["not_comparable"], serde_json::json!({ "settings": [], "rows": [] }));
+    let other = json(at, &[SMALL, &["--samples", "1024", "--against", "sweep"]].concat());
+    assert_eq!(other["not_comparable"]["settings"][0]["flag"], "--samples");
     let csv = sweep(at, &[SMALL, &["--csv"]].concat());
     let csv = String::from_utf8(csv.stdout).expect("text");
     assert!(

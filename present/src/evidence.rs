@@ -31,6 +31,8 @@ pub struct Evidence {
     /// Its model, or the part of it that the wrong output depends on; `None` if it is not valid, or more than this
     /// program knows.
     pub model: Option<Model>,
+    /// The program that leads to the model, in ONNX's own syntax, where it says more: where it has a Loop, say. It is whole.
+    pub program: Option<String>,
     /// The finding: that of the folder if it has one of the group's, else the group's example.
     pub finding: Finding,
 }
@@ -72,7 +74,7 @@ impl Evidence {
     }
 
     fn new(folder: PathBuf, case: CaseFolder, group: &Group, identity: &Identity) -> Self {
-        let model = case::import(&case.model, &case::known_inputs(&case)).ok().map(|imported| imported.model);
+        let (model, program) = read(&case).map_or((None, None), |(model, program)| (Some(model), program));
         let about = About::read(&case).unwrap_or_default();
         let is_here = |f: &Finding| {
             let signature = f.signature().to_string();
@@ -83,14 +85,16 @@ impl Evidence {
         let on = format!("{}:{}", identity.engine(&group.backend), finding.level);
         let part = model.as_ref().zip(finding.worst.as_ref()).and_then(|(m, w)| cone::only(m, &w.output));
         let model = part.or(model);
-        Self { folder, target, on, case, model, finding }
+        Self { folder, target, on, case, model, program, finding }
     }
 
-    /// The inputs that the wrong output depends on, by name.
+    /// The inputs that the wrong output depends on, by name; of a program all.
     pub fn telling_inputs(&self) -> impl Iterator<Item = (&str, &Tensor)> {
         let is_telling = |name: &str| match &self.model {
-            Some(model) => model.graph.variables().any(|(_, variable, _)| variable == name),
-            None => true,
+            Some(model) if self.program.is_none() => {
+                model.graph.variables().any(|(_, variable, _)| variable == name)
+            }
+            Some(_) | None => true,
         };
         self.inputs().filter(move |(name, _)| is_telling(name))
     }
@@ -120,6 +124,13 @@ impl Evidence {
     pub fn reduce_command(&self) -> String {
         shell::reduce(&self.folder, &self.on)
     }
+}
+
+/// The model that a case leads to, and the text of its program where that says more.
+fn read(case: &CaseFolder) -> Result<(Model, Option<String>), onnx::Error> {
+    let program = case::program(&case.model)?;
+    let trace = case::trace(&program, &case::known_inputs(case))?;
+    Ok((trace.model, trace.is_specialised.then(|| program.to_text().to_string())))
 }
 
 /// Where a saved case is, of a campaign's folder that may have been moved since.

@@ -15,6 +15,7 @@
 //! | [`sweep`] | a sweep as one HTML page |
 //! | [`issue`] | a group of findings as Markdown, with programs that show the fault |
 //! | [`evidence`] | the saved case that shows a group of findings best |
+//! | [`others`] | what other targets made of the cases of a group |
 //! | [`table`] | operators × dtypes × backends |
 //! | [`written_out`] | the operators that are read by writing them out in others |
 //! | [`shell`] | commands for a person to paste |
@@ -22,6 +23,7 @@
 
 pub mod evidence;
 pub mod issue;
+pub mod others;
 pub mod page;
 pub mod shell;
 pub mod stderr;

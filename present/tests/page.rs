@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use campaign::Shard;
 use campaign::group::{Group, Member};
-use campaign::report::{OperatorNumbers, Report};
+use campaign::report::{OperatorNumbers, Others, Report};
 use campaign::store::identity::Tested;
 use campaign::store::{Identity, Stored};
 use harness::case;
 use harness::invalid::schedule::Choice;
 use ir::{DType, Tensor, Type};
+use onnx::program::Program;
 use onnxsmith_present::evidence::Evidence;
 use onnxsmith_present::issue::Issue;
 use onnxsmith_present::page::{Page, html};
@@ -84,7 +85,7 @@ fn evil(folder: &Path) -> Group {
         steady: None,
         example: finding,
         known: None,
-        others: BTreeMap::from([(name.to_owned(), Tally { pass: 1, bug: 0, incomparable: 0 })]),
+        others: BTreeMap::from([(name.to_owned(), Others { right: 1, ..Others::default() })]),
         signatures: vec![member],
     }
 }
@@ -124,6 +125,7 @@ fn report() -> Report {
     report.by_target.insert(NAME.to_owned(), Tally { pass: 1, bug: 1, incomparable: 1 });
     report.incomparable.insert(NAME.to_owned(), 1);
     report.by_operator.insert(NAME.to_owned(), OperatorNumbers::default());
+    report.known_unseen.push(NAME.to_owned());
     report.coverage.operators.insert("Sign".to_owned(), 1);
     report
 }
@@ -143,8 +145,9 @@ fn names_are_text_and_nothing_is_loaded() {
         html(&Page { report: &report, groups: &groups, campaign, identity: &identity, blocks: &blocks });
     assert!(!text.contains("<script"), "a name is markup: {text}");
     assert!(text.matches("&lt;script&gt;").count() > 15, "names are missing: {text}");
-    assert!(text.contains("Standard error (3 lines)") && text.contains("␛[31m"), "{text}");
+    assert!(text.contains("Standard error (3 lines)") && !text.contains("[31m"), "{text}");
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "a control character is shown: {text}");
+    assert!(text.contains("and not met (1)"), "{text}");
     assert!(text.contains("class=\"op culprit\"") && text.contains("element 1 of "), "{text}");
     for reference in ["http:", "https:", "src=", "@import", "url(", "<link", "<iframe", "javascript:"] {
         assert!(!text.contains(reference), "the page has {reference}");
@@ -166,13 +169,74 @@ fn an_issue_is_complete_and_names_are_no_markup_there() {
     let (told, said) = text.split_once("## Standard error").expect("what the engine said");
     // The fence is longer than what is in it.
     let inside = said.strip_prefix("\n\n````text\n").and_then(|said| said.strip_suffix("\n````\n"));
-    assert!(inside.is_some_and(|inside| inside.contains("␛[31m") && !inside.contains("````")), "{said}");
+    assert!(inside.is_some_and(|inside| !inside.contains("[31m") && !inside.contains("````")), "{said}");
     let outside_code: String = told.split("```").step_by(2).collect::<Vec<_>>().join("");
     let outside_code: String = outside_code.replace("\\`", "").split('`').step_by(2).collect();
     assert!(!outside_code.contains("<script"), "a name is markup: {outside_code}");
     assert!(text.contains("ORT_ENABLE_ALL") && text.contains("element 1:"), "{text}");
     let python = std::fs::read_to_string(written.join("reproduce.py")).expect("a program");
     assert!(python.contains("np.array([0.0, 1.0], dtype=np.float32).reshape([2])"), "{python}");
+}
+
+/// A program whose branch the model that it leads to has not.
+const PROGRAM: &str = r#"<ir_version: 8, opset_import: ["" : 17]>
+branching (float[2] x, bool c) => (y) {
+    y = If(c) <
+        then_branch = taken () => (float[2] side) { side = Sign(x) },
+        else_branch = other () => (float[2] otherwise) { otherwise = Neg(x) }
+    >
+}"#;
+
+/// The group of a finding that such a program shows, saved in a folder.
+fn of_program(folder: &Path) -> Group {
+    let program = Program::from_text(PROGRAM).expect("a program");
+    let onnx = onnx::encode(&program.write());
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| i as f64);
+    let c = Tensor::from_f64_fn(&Type::new(DType::Bool, []), |_| 1.0);
+    let inputs = [("x".to_owned(), x.clone()), ("c".to_owned(), c.clone())];
+    let known = inputs.iter().map(|(name, tensor)| (name.clone(), tensor.clone().into())).collect();
+    let model = case::import(&onnx, &known).expect("it leads to a model").model;
+    let values: Vec<Tensor> =
+        model.graph.variables().map(|(_, name, _)| if name == "x" { x.clone() } else { c.clone() }).collect();
+    let evaluation = interp::evaluate(&model, &values, &interp::Profile::TIGHT, interp::Taps::Outputs)
+        .expect("a reference");
+    let mut group = evil(folder);
+    let place = PathBuf::from("findings/1/case-8");
+    let findings =
+        [Finding { worst: None, stderr: "\u{1b}[0;93mno\u{1b}[m".to_owned(), ..group.example.clone() }];
+    let saved = Saved {
+        seed: None,
+        index: Some(8),
+        footprint: None,
+        onnx: &onnx,
+        inputs: &inputs,
+        interface: ir::Interface::of(&model),
+        names: vec!["y".to_owned()],
+        profile: &interp::Profile::TIGHT,
+        outputs: &evaluation.outputs,
+        findings: &findings,
+        relaxed: None,
+        rewritten: None,
+    };
+    saved.write(&folder.join(&place)).expect("it is written");
+    group.smallest = Some(place);
+    group
+}
+
+#[test]
+fn of_a_case_that_has_a_branch_the_program_is_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let group = of_program(folder.path());
+    let evidence = Evidence::of(&group, folder.path(), &identity()).expect("the case is there");
+    let text = Issue::new(&group, &evidence, "1.0").markdown;
+    assert!(text.contains("else_branch = other ()"), "{text}");
+    assert!(text.contains("- `c` (bool[]): true"), "the branch is chosen by an input: {text}");
+    assert!(text.contains("## Standard error\n\n```text\nno\n```"), "{text}");
+    let (report, identity) = (report(), identity());
+    let groups = [group];
+    let page =
+        Page { report: &report, groups: &groups, campaign: folder.path(), identity: &identity, blocks: &[] };
+    assert!(html(&page).contains("else_branch"), "the page has no program");
 }
 
 #[test]

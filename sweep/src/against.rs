@@ -1,10 +1,58 @@
 //! Two sweeps compared: what got worse.
+//!
+//! A larger sample has a larger greatest error, and another seed another share of what is off. So rows are compared that have
+//! the same sample: what decides it is the same in both sweeps, and so is the number of elements.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::plan::Scope;
 use crate::rows::{Counts, Row, Rows};
+
+/// What comes of comparing a sweep with an earlier one.
+#[derive(Clone, PartialEq, Default, Debug, Serialize)]
+pub struct Compared {
+    /// The rows that are worse than they were.
+    pub worse: Vec<Worse>,
+    /// What cannot be compared.
+    pub not_comparable: NotComparable,
+}
+
+/// Why rows of two sweeps cannot be compared.
+#[derive(Clone, PartialEq, Default, Debug, Serialize)]
+pub struct NotComparable {
+    /// The settings that differ and decide the samples: where there is one, no row is compared.
+    pub settings: Vec<Setting>,
+    /// The rows with other numbers of elements, although the settings are the same.
+    pub rows: Vec<Sample>,
+}
+
+/// A setting that two sweeps differ in.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Setting {
+    /// The flag.
+    pub flag: &'static str,
+    /// What it was.
+    pub before: String,
+    /// What it is.
+    pub now: String,
+}
+
+/// A row with how many elements it has in two sweeps.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Sample {
+    /// The operator.
+    pub op: String,
+    /// The dtype.
+    pub dtype: String,
+    /// The backend.
+    pub backend: String,
+    /// How many elements it had.
+    pub before: u64,
+    /// How many it has.
+    pub now: u64,
+}
 
 /// A row that is worse than it was.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -33,7 +81,7 @@ pub struct Change {
 /// A number of a row.
 type Measure = fn(&Counts) -> f64;
 
-/// What counts as worse when it grows. Shares, as sweeps may differ in how many elements they have.
+/// What counts as worse when it grows.
 const MEASURES: [(&str, Measure); 5] = [
     ("max_ulp", |c| c.max_ulp),
     ("p99_ulp", |c| c.p99_ulp),
@@ -46,17 +94,54 @@ fn share(part: u64, of: &Counts) -> f64 {
     if of.elements == 0 { 0.0 } else { part as f64 / of.elements as f64 }
 }
 
-/// The rows that are worse than those of an earlier sweep, as far as both have them: errors that grew, answers that fail now.
-pub fn worse(before: &Rows, now: &Rows) -> Vec<Worse> {
+/// The rows that are worse than those of an earlier sweep, as far as both have them on the same sample: errors that grew, answers
+/// that fail now.
+pub fn compare(before: (&Scope, &Rows), now: (&Scope, &Rows)) -> Compared {
+    let settings = settings(before.0, now.0);
+    if !settings.is_empty() {
+        return Compared {
+            not_comparable: NotComparable { settings, rows: Vec::new() },
+            ..Compared::default()
+        };
+    }
     let key = |row: &Row| (row.op.clone(), row.dtype.clone(), row.backend.clone());
-    let known: BTreeMap<_, &Row> = before.rows.iter().map(|row| (key(row), row)).collect();
-    let compared = now.rows.iter().filter_map(|row| Some((*known.get(&key(row))?, row)));
-    let worse = compared.filter_map(|(before, now)| {
-        let what = changes(before, now);
+    let known: BTreeMap<_, &Row> = before.1.rows.iter().map(|row| (key(row), row)).collect();
+    let mut compared = Compared::default();
+    for (before, now) in now.1.rows.iter().filter_map(|row| Some((*known.get(&key(row))?, row))) {
         let (op, dtype, backend) = key(now);
-        (!what.is_empty()).then_some(Worse { op, dtype, backend, what })
-    });
-    worse.collect()
+        let what = changes(before, now);
+        if !what.is_empty() {
+            compared.worse.push(Worse { op, dtype, backend, what });
+        } else if before.has_answers() && now.has_answers() && !is_same_sample(before, now) {
+            let (before, now) = (before.total.elements, now.total.elements);
+            compared.not_comparable.rows.push(Sample { op, dtype, backend, before, now });
+        }
+    }
+    compared
+}
+
+/// The settings that decide what a row's elements are, as far as they differ.
+fn settings(before: &Scope, now: &Scope) -> Vec<Setting> {
+    let forms = |scope: &Scope| scope.forms.iter().map(|form| form.name()).collect::<Vec<_>>().join(",");
+    let of = |scope: &Scope| {
+        [
+            ("--seed", scope.seed.to_string()),
+            ("--opset", scope.opset.to_string()),
+            ("--forms", forms(scope)),
+            ("--samples", scope.samples.to_string()),
+            ("--cases", scope.cases.to_string()),
+        ]
+    };
+    let both = of(before).into_iter().zip(of(now));
+    let setting = |((flag, before), (_, now))| Setting { flag, before, now };
+    both.map(setting).filter(|setting| setting.before != setting.now).collect()
+}
+
+/// Whether two rows have as many elements in each form.
+fn is_same_sample(before: &Row, now: &Row) -> bool {
+    let elements =
+        |row: &Row| row.forms.iter().map(|(form, tally)| (*form, tally.elements)).collect::<Vec<_>>();
+    elements(before) == elements(now)
 }
 
 fn changes(before: &Row, now: &Row) -> Vec<Change> {
@@ -66,7 +151,7 @@ fn changes(before: &Row, now: &Row) -> Vec<Change> {
         Change { of: "failed", before: failures(before), now: failures(now) },
         Change { of: "lacking", before: lacks(before), now: lacks(now) },
     ];
-    if before.has_answers() && now.has_answers() {
+    if before.has_answers() && now.has_answers() && is_same_sample(before, now) {
         let (before, now) = (Counts::from(&before.total), Counts::from(&now.total));
         all.extend(MEASURES.map(|(of, measure)| Change { of, before: measure(&before), now: measure(&now) }));
     }
@@ -74,14 +159,134 @@ fn changes(before: &Row, now: &Row) -> Vec<Change> {
     all
 }
 
-/// What got worse, for people.
-pub fn text(worse: &[Worse]) -> String {
+/// So many rows that cannot be compared are named.
+const NAMED: usize = 5;
+
+/// What got worse, for people, and what cannot be compared.
+pub fn text(compared: &Compared) -> String {
+    let Compared { worse, not_comparable: NotComparable { settings, rows } } = compared;
+    if !settings.is_empty() {
+        return differ(settings);
+    }
     let line = |one: &Worse| {
         let what = one.what.iter().map(|change| format!("{} {} → {}", change.of, change.before, change.now));
         format!("{} {} on {}: {}\n", one.op, one.dtype, one.backend, what.collect::<Vec<_>>().join(", "))
     };
-    match worse {
+    let worse = match &worse[..] {
         [] => "nothing is worse than before\n".to_owned(),
         all => format!("worse than before:\n{}", all.iter().map(line).collect::<String>()),
+    };
+    worse + &others(rows)
+}
+
+/// What to do about settings that differ.
+fn differ(settings: &[Setting]) -> String {
+    let differ: Vec<String> = settings
+        .iter()
+        .map(|Setting { flag, before, now }| format!("{flag} was {before} and is {now}"))
+        .collect();
+    let again: Vec<String> =
+        settings.iter().map(|Setting { flag, before, .. }| format!("{flag} {before}")).collect();
+    format!(
+        "not comparable with the earlier sweep, which has other samples: {}; sweep again with {}\n",
+        differ.join(", "),
+        again.join(" ")
+    )
+}
+
+/// What to do about rows with other elements.
+fn others(rows: &[Sample]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let named = rows.iter().take(NAMED).map(|row| {
+        let Sample { op, dtype, backend, before, now } = row;
+        format!("{op} {dtype} on {backend} ({before} and {now})")
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = if rows.len() > NAMED { ", …" } else { "" };
+    format!(
+        "{} rows are not comparable, as they have other numbers of elements: {named}{more}; sweep both times to the end with the same \
+         version of onnxsmith\n",
+        rows.len()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::Form;
+    use crate::tally::Tally;
+
+    fn scope(samples: u64) -> Scope {
+        Scope {
+            seed: 0,
+            opset: 20,
+            operators: ["Exp".to_owned()].into(),
+            dtypes: ["f32".to_owned()].into(),
+            forms: [Form::Unary].into(),
+            samples,
+            cases: 1,
+        }
+    }
+
+    /// A row of so many elements, of which so many are beyond the tight tier.
+    fn rows(elements: u64, beyond_tight: u64) -> Rows {
+        let total = Tally { elements, beyond_tight, ..Tally::default() };
+        let row = Row {
+            op: "Exp".to_owned(),
+            dtype: "f32".to_owned(),
+            backend: "cpu".to_owned(),
+            forms: BTreeMap::from([(Form::Unary, total.clone())]),
+            total,
+            lengths: BTreeMap::new(),
+            lacks: None,
+            failed: BTreeMap::new(),
+        };
+        Rows { rows: vec![row], pairs: Vec::new() }
+    }
+
+    #[test]
+    fn on_the_same_sample_more_that_is_off_is_worse() {
+        let (before, now) = (rows(100, 1), rows(100, 2));
+        let compared = compare((&scope(100), &before), (&scope(100), &now));
+        assert_eq!(compared.not_comparable, NotComparable::default());
+        assert!(text(&compared).contains("Exp f32 on cpu: beyond_tight_share 0.01 → 0.02"));
+        assert_eq!(compare((&scope(100), &now), (&scope(100), &before)).worse, []);
+    }
+
+    #[test]
+    fn another_sample_is_not_worse_but_not_comparable() {
+        let (before, now) = (rows(100, 1), rows(1000, 90));
+        let compared = compare((&scope(100), &before), (&scope(1000), &now));
+        assert!(compared.worse.is_empty());
+        let said = text(&compared);
+        assert!(said.contains("--samples was 100 and is 1000; sweep again with --samples 100"), "{said}");
+        assert!(!said.contains("worse"), "{said}");
+        let seeds = compare((&scope(100), &before), (&Scope { seed: 1, ..scope(100) }, &before));
+        assert_eq!(seeds.not_comparable.settings[0].flag, "--seed");
+    }
+
+    #[test]
+    fn a_row_with_other_elements_is_named_and_not_compared() {
+        let (before, now) = (rows(100, 1), rows(90, 50));
+        let compared = compare((&scope(100), &before), (&scope(100), &now));
+        assert!(compared.worse.is_empty());
+        assert!(text(&compared).contains("1 rows are not comparable"), "{}", text(&compared));
+    }
+
+    #[test]
+    fn what_fails_now_is_worse_whatever_is_left() {
+        let (before, mut now) = (rows(100, 1), rows(90, 1));
+        let first = crate::plan::Name {
+            op: "Exp".to_owned(),
+            dtype: "f32".to_owned(),
+            form: Form::Unary,
+            number: 0,
+            length: None,
+        };
+        now.rows[0].failed.insert("timeout".to_owned(), crate::rows::Failed { parts: 1, first });
+        let compared = compare((&scope(100), &before), (&scope(100), &now));
+        assert_eq!(compared.worse[0].what, [Change { of: "failed", before: 0.0, now: 1.0 }]);
     }
 }

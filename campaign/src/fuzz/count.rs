@@ -6,7 +6,7 @@ use oracles::{Finding, Verdict, allowance};
 
 use super::Plan;
 use super::run::Ran;
-use crate::report::{Cluster, Report};
+use crate::report::{Cluster, Others, Report, element_types};
 use harness::case::{self, Case};
 use harness::target::Target;
 use triage::doubted::Doubted;
@@ -52,9 +52,10 @@ impl Counted {
         let index = ran.index;
         if let Some(case) = &ran.case {
             count(&mut report, plan, &ran, case);
-            for (target, told) in ran.findings() {
-                count_finding(&mut report, plan, &ran, case, target, told.finding);
+            for (_, told) in ran.findings() {
+                count_finding(&mut report, case, told.finding);
             }
+            count_others(&mut report, plan, &ran);
         }
         let trouble = ran.trouble.clone();
         let is_kept = report.findings > 0 || !report.suspects.kinds.is_empty();
@@ -114,7 +115,7 @@ fn count(report: &mut Report, plan: &Plan<'_>, ran: &Ran, case: &Case) {
             report.verdicts.add(verdict);
             by_target.add(verdict);
             if let Verdict::Incomparable(why) = verdict {
-                let why = oracles::message::normalise(&why.to_string());
+                let why = element_types::normalise(&why.to_string());
                 *report.incomparable.entry(why).or_default() += 1;
             }
         }
@@ -132,14 +133,7 @@ fn count_doubted(report: &mut Report, target: &Target, case: u64, doubted: &Doub
     report.suspects.add(target, case, doubted);
 }
 
-fn count_finding(
-    report: &mut Report,
-    plan: &Plan<'_>,
-    ran: &Ran,
-    case: &Case,
-    target: usize,
-    finding: &Finding,
-) {
+fn count_finding(report: &mut Report, case: &Case, finding: &Finding) {
     let signature = finding.signature().to_string();
     let cluster = report.cluster_mut(&signature, || Cluster {
         signature: signature.clone(),
@@ -158,9 +152,18 @@ fn count_finding(
     });
     cluster.count += 1;
     *cluster.formerly.entry(finding.former_signature().to_string()).or_default() += 1;
-    for (other, judged) in ran.verdicts.iter().filter(|(other, _)| *other != target) {
-        if let Some(verdict) = judged.verdict_on(finding) {
-            cluster.other(&plan.targets[*other].name(), verdict);
+}
+
+/// Counts what each target made of the case, for each signature in it.
+fn count_others(report: &mut Report, plan: &Plan<'_>, ran: &Ran) {
+    let found: Vec<(usize, &Finding)> = ran.findings().map(|(target, told)| (target, told.finding)).collect();
+    for (target, judged) in &ran.verdicts {
+        let has: Vec<&Finding> =
+            found.iter().filter(|(of, _)| of == target).map(|(_, finding)| *finding).collect();
+        for cluster in &mut report.clusters {
+            if let Some(made) = Others::of(&cluster.example, judged, &has) {
+                cluster.others.insert(plan.targets[*target].name(), made);
+            }
         }
     }
 }

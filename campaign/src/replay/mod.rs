@@ -71,7 +71,7 @@ pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) 
     let names = names(cases);
     let done: Mutex<BTreeMap<usize, Ran>> = Mutex::default();
     std::thread::scope(|scope| {
-        for _ in 0..how.jobs.max(1) {
+        for _ in 0..how.jobs.clamp(1, cases.len().max(1)) {
             scope.spawn(|| {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
@@ -123,7 +123,13 @@ struct Ran {
 
 impl Ran {
     fn of(judged: Vec<Judgement>) -> Self {
-        Self { judged, asked: Vec::new(), unknown: BTreeSet::new(), drawn: BTreeMap::new(), misdeclared: None }
+        Self {
+            judged,
+            asked: Vec::new(),
+            unknown: BTreeSet::new(),
+            drawn: BTreeMap::new(),
+            misdeclared: None,
+        }
     }
 }
 
@@ -380,6 +386,13 @@ pub(crate) fn close(
     Ok(())
 }
 
+/// What a target is called as a folder: a runner may call its levels what it likes.
+fn file_name(target: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || ['-', '_', '+', '@', '.'].contains(&c);
+    let name: String = target.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+    if name.starts_with('.') { name.replacen('.', "-", 1) } else { name }
+}
+
 /// Writes the outputs that there are, under the numbers that they have in the model.
 fn write(
     out: &Path,
@@ -390,7 +403,7 @@ fn write(
     ran: &Run,
 ) -> std::io::Result<()> {
     let Outcome::Outputs(outputs) = &ran.outcome else { return Ok(()) };
-    let mut folder = out.join(name).join(target.name().replace(':', "-"));
+    let mut folder = out.join(name).join(file_name(&target.name()));
     if set > 0 {
         folder.push(format!("set_{set}"));
     }
@@ -407,6 +420,14 @@ fn write(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_a_target_leads_nowhere() {
+        assert_eq!(file_name("rten:all"), "rten-all");
+        assert_eq!(file_name("wgpu@llvmpipe:default+written"), "wgpu@llvmpipe-default+written");
+        assert_eq!(file_name("x:../../tmp"), "x-..-..-tmp");
+        assert_eq!(file_name(".."), "-.");
+    }
 
     #[test]
     fn a_case_is_called_by_what_tells_it_from_the_others() {

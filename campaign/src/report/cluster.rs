@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use oracles::{Finding, Tally, Verdict};
+use oracles::Finding;
 use serde::{Deserialize, Serialize};
 
-use super::add_tallies;
+use super::others::{Others, is_odd_one_out};
 use harness::counts;
 use harness::validity::Validity;
 use triage::known::Known;
@@ -43,20 +43,15 @@ pub struct Cluster {
     /// still name these.
     #[serde(default)]
     pub formerly: BTreeMap<String, u64>,
-    /// The verdicts of the other targets on the same cases. Where all of them pass, the engine is the odd one out;
-    /// where they are bugs too, the reference may be.
-    pub others: BTreeMap<String, Tally>,
+    /// What the targets made of the whole cases, those of the engine included. Where all other engines are right, this one is the
+    /// odd one out; where they have the same finding, the reference may be.
+    pub others: BTreeMap<String, Others>,
 }
 
 impl Cluster {
     /// Whether two or more other targets compared with the reference on the same cases, and agreed with it.
     pub fn is_odd_one_out(&self) -> bool {
-        crate::group::is_odd_one_out(&self.others)
-    }
-
-    /// Counts the verdict of another target on one of the cluster's cases.
-    pub(crate) fn other(&mut self, target: &str, verdict: &Verdict) {
-        self.others.entry(target.to_owned()).or_default().add(verdict);
+        is_odd_one_out(&self.example.backend, &self.others)
     }
 
     /// Adds the findings of other cases with the same signature. Which case is the smallest depends on which are saved.
@@ -84,7 +79,9 @@ impl Cluster {
             (self.first, self.level, self.example, self.steady) = (first, level, example, steady);
         }
         counts::add(&mut self.formerly, formerly);
-        add_tallies(&mut self.others, others);
+        for (target, made) in others {
+            self.others.entry(target).or_default().merge(made);
+        }
     }
 
     /// Says where it is written up in a list, if all its findings are, and how many are. `met` takes the numbers of the
@@ -116,7 +113,7 @@ impl Cluster {
 mod tests {
     use std::path::Path;
 
-    use oracles::Symptom;
+    use oracles::{Symptom, Verdict};
 
     use super::*;
 

@@ -5,6 +5,8 @@
 //! One case gives a report, a campaign's is the sum over its cases, and that of a split campaign the sum over its parts.
 
 mod cluster;
+pub(crate) mod element_types;
+pub(crate) mod others;
 mod suspects;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +17,7 @@ use oracles::Tally;
 use serde::{Deserialize, Serialize};
 
 pub use cluster::Cluster;
+pub use others::Others;
 pub use suspects::{SavedSuspect, SuspectKind, Suspects};
 
 use crate::coverage::Coverage;

@@ -22,7 +22,8 @@ pub(crate) struct Accept {
     /// The campaign's folder.
     #[arg(value_name = "DIR")]
     pub campaign: PathBuf,
-    /// Only these signatures; `*` is any text. May be repeated.
+    /// Only these signatures; `*` is any text. May be repeated. What names neither an operator nor a message is only taken where it is
+    /// named here in full.
     #[arg(long, value_name = "SIGNATURE")]
     pub only: Vec<String>,
     /// The list (TOML), which is made where there is none.

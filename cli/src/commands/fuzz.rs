@@ -1,5 +1,7 @@
 //! `onnxsmith fuzz`
 
+mod summary;
+
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -12,9 +14,7 @@ use campaign::store::Identity;
 use campaign::{Event, Store};
 use graphgen::Settings;
 use harness::invalid::schedule::{Choice, Levels};
-use harness::invalid::tally::LevelTally;
 use harness::target;
-use harness::validity::Validity;
 use harness::{Maker, Target};
 use oracles::Tally;
 use present::shell;
@@ -69,6 +69,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
         max_disk: args.max_disk,
         known,
     };
+    let session = if store.is_some() { Session::Later } else { Session::Only };
     let mut store = match store.take() {
         Some(store) => store,
         None => campaign_folder::begin(args.out.as_deref(), &Identity::of(&plan))?,
@@ -89,9 +90,8 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     // Workers count into this process's figures once they have ended.
     drop(plan);
     let cpu_seconds = backends::usage::cpu_seconds() - before;
-    // A campaign without limits ends by a signal.
-    let was_interrupted = stop.load(Ordering::Relaxed) && (extent.cases.is_some() || extent.time.is_some());
-    let results = Results { report: &report, store: &store, was_interrupted, cpu_seconds };
+    let was_interrupted = stop.load(Ordering::Relaxed);
+    let results = Results { report: &report, store: &store, was_interrupted, cpu_seconds, session };
     results.show(common, args.junit.as_deref())
 }
 
@@ -124,6 +124,17 @@ pub(super) struct Results<'a> {
     pub(super) was_interrupted: bool,
     /// Processor time of this command.
     pub(super) cpu_seconds: f64,
+    /// Whether that is all of the campaign's.
+    pub(super) session: Session,
+}
+
+/// Whether a command ran all of a campaign. The processor time of others is not known: their workers count once they have ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Session {
+    /// It did.
+    Only,
+    /// Others ran before.
+    Later,
 }
 
 impl Results<'_> {
@@ -140,7 +151,7 @@ impl Results<'_> {
             all["out"] = json!(self.store.folder());
             screen::json(&all)?;
         } else {
-            screen::text(&summary(report, self.cpu_seconds))?;
+            screen::text(&summary::text(report, self.cpu_seconds, self.session))?;
         }
         if report.cases == 0 && !report.trouble.is_empty() {
             bail!("no case could be run: {}", report.trouble[0]);
@@ -254,109 +265,6 @@ impl Lines {
 /// Where a case was saved, in words.
 pub(super) fn place(saved: Option<&Path>) -> String {
     saved.map_or_else(|| "not saved: --max-disk is used up".to_owned(), |path| path.display().to_string())
-}
-
-fn summary(report: &Report, cpu_seconds: f64) -> String {
-    let mut out = format!(
-        "{} cases in {:.1} s ({cpu_seconds:.1} s of CPU, {:.1} s inside the engines)\n\
-         verdicts: {} pass, {} bug, {} incomparable\n\
-         findings: {}, of which {} are known\n\
-         undefined elements {:.3} %, cases with something undefined {:.2} %\n",
-        report.cases,
-        report.wall_seconds,
-        report.backend_seconds,
-        report.verdicts.pass,
-        report.verdicts.bug,
-        report.verdicts.incomparable,
-        report.findings,
-        report.known,
-        100.0 * report.undefined_values_share,
-        100.0 * report.undefined_cases_share,
-    );
-    if report.elements_by_target.is_empty() {
-        // Stored before they were counted by target.
-        out += &format!("undecidable elements {:.2} %\n", 100.0 * report.undecidable_elements_share);
-    }
-    let (kept, planned) = (report.adversarial.kept, report.adversarial.planned);
-    out += &format!("adversarial values in {kept} cases of {planned} that were to have them\n");
-    for (name, amounts) in report.footprints.each() {
-        out += &format!("{}\n", amounts.text(name));
-    }
-    let sources = report.undecidable_sources();
-    if !sources.is_empty() {
-        let named = sources.iter().take(6).map(|(name, share)| format!("{name} {:.0} %", 100.0 * share));
-        out += &format!("undecidable because of {}\n", named.collect::<Vec<_>>().join(", "));
-    }
-    out += &levels_text(&report.levels);
-    for (oracle, by_name) in &report.oracles.0 {
-        for (name, a) in by_name {
-            out += &format!(
-                "{oracle} {name}: {} asked, {} pass, {} bug, {} incomparable; {} cases to which it does not apply\n",
-                a.asked, a.pass, a.bug, a.incomparable, a.inapplicable
-            );
-        }
-    }
-    for (target, t) in &report.by_target {
-        let share = report.elements_by_target.get(target).map_or_else(String::new, |elements| {
-            format!(
-                "; {:.2} % of {} elements undecidable",
-                100.0 * elements.undecidable_share,
-                elements.outputs
-            )
-        });
-        out += &format!("{target}: {} pass, {} bug, {} incomparable{share}\n", t.pass, t.bug, t.incomparable);
-    }
-    for (target, by_name) in &report.allowances {
-        let named: Vec<String> = by_name.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        out += &format!("{target}: answers that rest on an allowance: {}\n", named.join(", "));
-    }
-    out += &super::report::suspects(report);
-    for (engine, faults) in &report.late_faults {
-        let kinds: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
-        out += &format!("{engine}: {} that no case has in a fresh process\n", kinds.join(", "));
-    }
-    out += &super::report::causes(&report.groups(oracles::cause::ALIKE));
-    if report.not_saved > 0 {
-        out += &format!("{} cases with findings are not saved: --max-disk is used up\n", report.not_saved);
-    }
-    for (what, signatures) in [("not met", &report.known_unseen), ("expired", &report.known_expired)] {
-        for signature in signatures {
-            out += &format!("known, but {what}: {signature}\n");
-        }
-    }
-    if report.known_elsewhere > 0 {
-        out += &format!(
-            "{} known findings are those of engines or versions that did not run\n",
-            report.known_elsewhere
-        );
-    }
-    out
-}
-
-/// The levels, where there is more than one.
-fn levels_text(levels: &LevelTally) -> String {
-    let mut out = String::new();
-    if levels.cases.keys().any(|level| *level != Validity::Valid) {
-        let count = |level| levels.cases.get(&level).copied().unwrap_or(0);
-        let [valid, violate, random] = [Validity::Valid, Validity::Violate, Validity::Random].map(count);
-        out += &format!(
-            "cases: {valid} valid, {violate} that break a rule, {random} random ({} of them valid)\n",
-            levels.random_valid
-        );
-    }
-    if let Some(path) = &levels.p {
-        let ends = [path.points.first(), path.points.last()].map(|point| point.map_or(0.0, |p| p.1));
-        out += &format!("p went from {:.2} to {:.2}\n", ends[0], ends[1]);
-    }
-    for (rule, by_target) in &levels.rules {
-        for (target, a) in by_target {
-            out += &format!(
-                "{rule} on {target}: {} refused, {} accepted, {} faulted, {} incomparable\n",
-                a.refused, a.accepted, a.faulted, a.incomparable
-            );
-        }
-    }
-    out
 }
 
 /// How to run a saved case again.

@@ -1,6 +1,6 @@
 //! `onnxsmith merge`
 
-use super::fuzz::{Results, known};
+use super::fuzz::{Results, Session, known};
 use super::writable;
 use crate::args::{Common, Merge};
 use campaign::Exit;
@@ -15,6 +15,7 @@ pub(crate) fn run(common: Common, args: &Merge) -> anyhow::Result<Exit> {
     report.mark_known(&known, store.identity());
     let cpu_seconds = backends::usage::cpu_seconds() - before;
     let was_interrupted = false;
-    Results { report: &report, store: &store, was_interrupted, cpu_seconds }
+    let session = Session::Later;
+    Results { report: &report, store: &store, was_interrupted, cpu_seconds, session }
         .show(common, args.junit.as_deref())
 }

@@ -79,9 +79,9 @@ fn text(report: &Report, groups: &[Group]) -> String {
         report.clusters.len(),
         groups.len()
     );
-    out += &causes(groups);
+    out += &known_causes(groups);
     out += &suspects(report);
-    out
+    out + &new_causes(groups)
 }
 
 /// What is right and suspect: by target, and a line for each kind of operator with the first case.
@@ -105,16 +105,41 @@ pub(super) fn suspects(report: &Report) -> String {
     out
 }
 
-/// Each cause with its smallest case, reduced.
-pub(super) fn causes(groups: &[Group]) -> String {
-    let mut out = String::new();
-    for group in groups {
-        let known = group.known.as_ref().map_or_else(String::new, |at| format!("known: {at}\n         "));
-        let alone = if group.is_odd_one_out() { " (the others agree with the reference)" } else { "" };
-        let smallest = super::fuzz::place(group.reduced.as_deref().or(group.smallest.as_deref()));
-        let caution = group.caution().map_or_else(String::new, |words| format!("{words}\n         "));
-        out +=
-            &format!("{:>6} × {}{alone}\n         {known}{caution}{smallest}\n", group.count, group.title());
+/// Each cause that is written up, with where that is and its smallest case.
+pub(super) fn known_causes(groups: &[Group]) -> String {
+    groups.iter().filter(|group| group.known.is_some()).map(cause).collect()
+}
+
+/// Each cause that is new, with its signature, as lists of known findings have it, and its smallest case. Nothing is said where
+/// nothing was found.
+pub(super) fn new_causes(groups: &[Group]) -> String {
+    let new: Vec<&Group> = groups.iter().filter(|group| group.known.is_none()).collect();
+    match (groups.len(), new.len()) {
+        (0, _) => String::new(),
+        (_, 0) => "new causes: none\n".to_owned(),
+        (_, count) => format!("new causes: {count}\n") + &new.into_iter().map(cause).collect::<String>(),
     }
-    out
+}
+
+/// A cause with its smallest case, reduced.
+fn cause(group: &Group) -> String {
+    let alone = if group.is_odd_one_out() { " (the others agree with the reference)" } else { "" };
+    let told = match &group.known {
+        Some(at) => format!("known: {at}"),
+        None => signatures(group),
+    };
+    let caution = group.caution().map(str::to_owned);
+    let smallest = super::fuzz::place(group.reduced.as_deref().or(group.smallest.as_deref()));
+    let lines: Vec<String> = [Some(told), caution, Some(smallest)].into_iter().flatten().collect();
+    format!("{:>6} × {}{alone}\n         {}\n", group.count, group.title(), lines.join("\n         "))
+}
+
+/// The signature that most of a cause's findings have, and how many others there are.
+fn signatures(group: &Group) -> String {
+    let Some(first) = group.signatures.first() else { return String::new() };
+    match group.signatures.len() - 1 {
+        0 => first.signature.clone(),
+        1 => format!("{} (and one more signature)", first.signature),
+        more => format!("{} (and {more} more signatures)", first.signature),
+    }
 }

@@ -9,7 +9,7 @@ use campaign::Exit;
 use harness::Target;
 use indicatif::ProgressBar;
 use serde_json::json;
-use sweep::against::{self, Worse};
+use sweep::against::{self, Compared};
 use sweep::cases;
 use sweep::rows::{Between, Line};
 use sweep::store::{self, Earlier};
@@ -42,10 +42,11 @@ pub(crate) fn run(common: Common, args: &Sweep) -> anyhow::Result<Exit> {
     let started = Instant::now();
     let all = swept(common, args, &identity, &parts, &targets)?;
     let rows = Rows::of(&identity, &all);
-    let worse = before.map(|(_, before)| against::worse(&before, &rows));
+    let compared =
+        before.map(|(earlier, before)| against::compare((&earlier.scope, &before), (&identity.scope, &rows)));
     let found = Found {
         rows: &rows,
-        worse: worse.as_deref(),
+        compared: compared.as_ref(),
         was_interrupted: all.len() < parts.len(),
         seconds: started.elapsed().as_secs_f64(),
     };
@@ -136,7 +137,7 @@ fn show(bar: &ProgressBar, ran: &Ran) {
 /// What a sweep ends with.
 struct Found<'a> {
     rows: &'a Rows,
-    worse: Option<&'a [Worse]>,
+    compared: Option<&'a Compared>,
     /// Whether a signal came before all parts had run.
     was_interrupted: bool,
     seconds: f64,
@@ -146,7 +147,15 @@ impl Found<'_> {
     fn json(&self) -> serde_json::Value {
         let rows: Vec<Line> = self.rows.rows.iter().map(Line::from).collect();
         let pairs: Vec<Between> = self.rows.pairs.iter().map(Between::from).collect();
-        json!({ "rows": rows, "pairs": pairs, "worse": self.worse, "seconds": self.seconds })
+        let worse = self.compared.map(|compared| &compared.worse);
+        let not_comparable = self.compared.map(|compared| &compared.not_comparable);
+        json!({
+            "rows": rows,
+            "pairs": pairs,
+            "worse": worse,
+            "not_comparable": not_comparable,
+            "seconds": self.seconds,
+        })
     }
 
     /// Writes what others read: the rows as JSON and CSV, and the page.
@@ -169,7 +178,7 @@ impl Found<'_> {
         } else if args.csv {
             screen::text(&table::csv(self.rows))?;
         } else {
-            let worse = self.worse.map(against::text).unwrap_or_default();
+            let worse = self.compared.map(against::text).unwrap_or_default();
             screen::text(&format!("{}{worse}", table::text(self.rows)))?;
         }
         screen::tell(common, &format!("{} rows in {:.1} s", self.rows.rows.len(), self.seconds));

@@ -12,7 +12,8 @@ use std::path::Path;
 use oracles::Finding;
 
 use crate::evidence::{Evidence, elements};
-use crate::stderr::readable;
+use crate::others::{self, Line};
+use crate::stderr::{readable, without_escapes};
 use campaign::group::Group;
 
 /// An issue with its attachments.
@@ -84,13 +85,8 @@ fn markdown(group: &Group, evidence: &Evidence, version: &str, python: &str, rus
     if let Some(caution) = group.caution() {
         text += &format!("- {caution}\n");
     }
-    for (target, tally) in group.others.iter().filter(|(_, t)| t.pass + t.bug > 0) {
-        text +=
-            &format!("- {} on the same cases: {} right, {} wrong\n", inline(target), tally.pass, tally.bug);
-    }
-    if let Some(model) = &evidence.model {
-        text += &format!("\n## Model\n\n{}", fenced("", &model.to_string()));
-    }
+    text += &others(group);
+    text += &model(evidence);
     text += "\n## Inputs\n\n";
     for (name, tensor) in evidence.telling_inputs() {
         let values = match tensor.len() {
@@ -113,10 +109,34 @@ fn markdown(group: &Group, evidence: &Evidence, version: &str, python: &str, rus
     text
 }
 
+/// What the targets made of the same cases.
+fn others(group: &Group) -> String {
+    let lines = others::lines(group);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        "- cases with this finding, each as a whole, of which the model below may be a part:\n".to_owned();
+    for Line { targets, counts, instead, .. } in lines {
+        let instead: Vec<String> =
+            instead.iter().map(|(signature, count)| format!("{count} × {}", code(signature))).collect();
+        let instead = if instead.is_empty() { String::new() } else { format!(" ({})", instead.join(", ")) };
+        text += &format!("  - {}: {}{instead}\n", inline(&targets), counts.join(", "));
+    }
+    text
+}
+
+/// The program, or else the model that is left of it.
+fn model(evidence: &Evidence) -> String {
+    let model = || evidence.model.as_ref().map(ToString::to_string);
+    let text = evidence.program.clone().or_else(model);
+    text.map_or_else(String::new, |text| format!("\n## Model\n\n{}", fenced("", &text)))
+}
+
 /// Text on one line of Markdown: what would be markup is not.
 fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in without_escapes(text).chars() {
         match c {
             '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' => {
                 out.push('\\');
@@ -136,7 +156,8 @@ fn inline(text: &str) -> String {
 
 /// What was found, as a comment of one line.
 fn headline(finding: &Finding) -> String {
-    let line = finding.detail.lines().next().unwrap_or_default();
+    let detail = without_escapes(&finding.detail);
+    let line = detail.lines().next().unwrap_or_default();
     format!("{}: {}", finding.backend, line.replace(char::is_control, " "))
 }
 
@@ -165,7 +186,7 @@ mod tests {
 
     #[test]
     fn names_are_neither_markup_nor_the_end_of_code() {
-        assert_eq!(inline("<b>*x*\n@you"), "&lt;b&gt;\\*x\\* @\u{200b}you");
+        assert_eq!(inline("<b>*x*\n\u{1b}[1m@you"), "&lt;b&gt;\\*x\\* @\u{200b}you");
         assert_eq!((code("a`b"), code("`")), ("``a`b``".to_owned(), "`` ` ``".to_owned()));
         assert_eq!(fenced("py", "x\n```\n"), "````py\nx\n```\n````\n");
         assert_eq!(fenced("", "x"), "```\nx\n```\n");

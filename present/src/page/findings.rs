@@ -2,10 +2,10 @@
 
 use ir::Tensor;
 use maud::{Markup, html};
-use oracles::Tally;
 
-use super::{Page, counted, graph, grouped, scrolling};
+use super::{Page, counted, graph, grouped, known, scrolling};
 use crate::evidence::{Evidence, elements};
+use crate::others::{self, Line};
 use crate::stderr::readable;
 use campaign::group::Group;
 
@@ -25,6 +25,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 (index(page.groups))
                 @for (k, group) in page.groups.iter().enumerate() { (card(page, k, group)) }
             }
+            (known::lists(page.report))
         }
     }
 }
@@ -67,7 +68,7 @@ fn card(page: &Page<'_>, k: usize, group: &Group) -> Markup {
                 @match Evidence::of(group, page.campaign, page.identity) {
                     Ok(evidence) => (shown(group, &evidence)),
                     Err(why) => {
-                        p { (group.example.detail) }
+                        p { (readable(&group.example.detail)) }
                         (stderr(&group.example.stderr))
                         p.muted { "No case to show: " (why) }
                     },
@@ -82,7 +83,9 @@ fn shown(group: &Group, evidence: &Evidence) -> Markup {
     let culprit = evidence.finding.culprit.as_ref().map(|c| c.operator.as_str());
     html! {
         div.evidence {
-            @if let Some(model) = &evidence.model { (scrolling(&graph::draw(model, culprit))) }
+            @if let Some(model) = &evidence.model {
+                div.drawing { (scrolling(&graph::draw(model, culprit))) (program(evidence)) }
+            }
             div {
                 (verdict(evidence))
                 @if !evidence.finding.after.is_empty() {
@@ -101,10 +104,22 @@ fn shown(group: &Group, evidence: &Evidence) -> Markup {
     }
 }
 
+/// The program, where the graph that is drawn is what it leads to.
+fn program(evidence: &Evidence) -> Markup {
+    html! {
+        @if let Some(text) = &evidence.program {
+            details {
+                summary { "The program; the graph is what it leads to for these inputs" }
+                (scrolling(&html! { pre { (text) } }))
+            }
+        }
+    }
+}
+
 /// What was expected and what came, at the worst element, or else the finding in words.
 fn verdict(evidence: &Evidence) -> Markup {
     let finding = &evidence.finding;
-    let Some(worst) = &finding.worst else { return html! { p.detail { (finding.detail) } } };
+    let Some(worst) = &finding.worst else { return html! { p.detail { (readable(&finding.detail)) } } };
     html! {
         dl.facts.worst {
             dt { "got" }
@@ -161,16 +176,18 @@ fn stderr(text: &str) -> Markup {
 
 /// What the other targets made of the same cases.
 fn others(group: &Group) -> Markup {
-    let judged = |t: &Tally| t.pass + t.bug > 0;
-    let judged: Vec<_> = group.others.iter().filter(|(_, t)| judged(t)).collect();
-    if judged.is_empty() {
+    let lines = others::lines(group);
+    if lines.is_empty() {
         return html! {};
     }
     html! {
-        h4 { "Others on the same cases" }
-        p.others {
-            @for (target, tally) in judged {
-                span { code { (target) } " " @if tally.bug > 0 { span.bug { (grouped(tally.bug)) " wrong" } " " } (grouped(tally.pass)) " right" }
+        h4 { "The same cases, each as a whole" }
+        ul.others {
+            @for Line { targets, counts, is_wrong, instead } in lines {
+                li {
+                    code { (targets) } " " span.bug[is_wrong] { (counts.join(", ")) }
+                    @for (signature, count) in instead { " · " (grouped(count)) " × " code { (signature) } }
+                }
             }
         }
     }

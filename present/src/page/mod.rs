@@ -5,6 +5,7 @@
 //! | `findings` | the groups of findings, each with its smallest case |
 //! | `footprints` | what the models take |
 //! | `graph`, `layout` | a case's graph, drawn |
+//! | `known` | which known findings were not met |
 //! | `chart` | verdicts over time and by target |
 //! | `heat` | which operators met |
 //! | `operators` | operators in numbers |
@@ -17,6 +18,7 @@ mod findings;
 mod footprints;
 mod graph;
 mod heat;
+mod known;
 mod layout;
 mod operators;
 mod ran;

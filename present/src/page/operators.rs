@@ -39,12 +39,21 @@ pub(super) fn table(report: &Report) -> Markup {
                             td.number { (some(numbers.undecidable, numbers.elements)) }
                             td.number { (some(numbers.undecidable, undecidable)) }
                             td { (level("bug", numbers.undecidable, undecidable)) }
-                            td.number { @if let Some(margin) = numbers.median_margin { (format!("{margin:.1}")) } }
+                            td.number { @if let Some(margin) = numbers.median_margin { (quotient(margin)) } }
                         }
                     }
                 }
             }
         }))
+    }
+}
+
+/// A quotient in two digits or more, however large.
+fn quotient(quotient: f64) -> String {
+    match quotient {
+        large if large.is_infinite() => "∞".to_owned(),
+        large if large >= 1e4 => format!("{large:.1e}"),
+        usual => format!("{usual:.1}"),
     }
 }
 
@@ -56,4 +65,15 @@ fn some(part: u64, of: u64) -> String {
 fn level(class: &str, part: u64, of: u64) -> Markup {
     let share = if of == 0 { 0.0 } else { 100.0 * part as f64 / of as f64 };
     html! { span.level { i class=(class) style=(format!("width:{share:.1}%")) {} } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_quotients_are_short() {
+        let all = [1.25, 9999.0, 12_345.0, 2.011_631_705_487_728_2e19, f64::INFINITY];
+        assert_eq!(all.map(quotient), ["1.2", "9999.0", "1.2e4", "2.0e19", "∞"]);
+    }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{Page, scrolling};
 use campaign::shard::Shard;
 use campaign::store::Identity;
+use campaign::store::identity::Tested;
 
 /// Longer lists of settings are counted.
 const LIST: usize = 14;
@@ -14,10 +15,10 @@ const LIST: usize = 14;
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let engines = html! {
         table {
-            thead { tr { th { "engine" } th { "version" } th { "held to" } th.number { "lacks" } } }
+            thead { tr { th { "engine" } th { "version" } th { "held to" } th.number { "lacks forms" } th.number { "lacks dtypes" } } }
             tbody {
                 @for tested in &page.identity.targets {
-                    @let lacks: usize = tested.refused.values().map(std::collections::BTreeSet::len).sum();
+                    @let [forms, dtypes] = lacks(tested);
                     tr {
                         td {
                             code { (tested.name) }
@@ -25,12 +26,14 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                         }
                         td { (tested.version) }
                         td { (tested.accuracy) }
-                        td.number { (lacks) }
+                        td.number { (forms) }
+                        td.number { (dtypes) }
                     }
                 }
             }
         }
-        p.muted { "“lacks” counts the forms of operators (of a dtype, with an attribute, of a rank) that the engine was found to lack." }
+        p.muted { "“lacks forms” counts the forms of operators (of a dtype, with an attribute, of a rank) that the engine was found to lack, as the campaign said \
+            when it began; “lacks dtypes” the dtypes on which it lacks operators that are written out in others where they are read, one by one." }
     };
     html! {
         section id="ran" {
@@ -41,6 +44,16 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             }
         }
     }
+}
+
+/// How many forms of operators an engine lacks, and how many dtypes of those that are written out in others.
+fn lacks(tested: &Tested) -> [usize; 2] {
+    let is_written_out = |name: &str| forms::composite::find(name).is_some();
+    let count = |written_out: bool| {
+        let of_kind = tested.refused.iter().filter(|(name, _)| is_written_out(name) == written_out);
+        of_kind.map(|(_, lacking)| lacking.len()).sum()
+    };
+    [count(false), count(true)]
 }
 
 /// Names and values.
@@ -83,4 +96,30 @@ fn text(value: &Value) -> Option<String> {
 fn listed(parts: impl Iterator<Item = String>) -> Option<String> {
     let all = parts.collect::<Vec<_>>().join(", ");
     (!all.is_empty()).then_some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn forms_of_operators_and_dtypes_of_written_out_ones_are_counted_apart() {
+        let lacking = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let refused = BTreeMap::from([
+            ("Add".to_owned(), lacking(&["dtype of A is bf16", "opset <= 13"])),
+            ("LSTM".to_owned(), lacking(&["f16", "f32", "f64"])),
+        ]);
+        let tested = Tested {
+            name: "e:all".to_owned(),
+            engine: None,
+            version: String::new(),
+            accuracy: String::new(),
+            functions: true,
+            newest_opset: None,
+            refused,
+        };
+        assert_eq!(lacks(&tested), [2, 3]);
+    }
 }

@@ -5,7 +5,8 @@ mod migrate;
 use std::fs;
 
 use anyhow::Context;
-use campaign::{Exit, Store, accept};
+use campaign::accept::{self, Accepted};
+use campaign::{Exit, Store};
 use serde_json::json;
 use triage::known::{Date, Known, Pattern};
 
@@ -33,16 +34,19 @@ fn accept(common: Common, args: &Accept) -> anyhow::Result<Exit> {
     let mut report = store.report()?;
     report.mark_known(&known, store.identity());
     let only: Vec<Pattern> = args.only.iter().cloned().map(Pattern::from).collect();
-    let entries = accept::entries(&report, store.identity(), &only, today.next_year())?;
+    let Accepted { entries, skipped } = accept::entries(&report, store.identity(), &only, today.next_year())?;
     let all = std::iter::once(before).chain(entries.iter().map(ToString::to_string));
     fs::write(&args.list, all.collect::<Vec<_>>().join("\n").trim_start())
         .with_context(|| format!("cannot write {}", args.list.display()))?;
     let signatures: Vec<String> = entries.iter().map(|entry| entry.signature.to_string()).collect();
     if common.json {
-        screen::json(&json!({ "list": args.list, "accepted": signatures }))?;
+        screen::json(&json!({ "list": args.list, "accepted": signatures, "skipped": skipped }))?;
     } else {
         let added = format!("{} entries added to {}", entries.len(), args.list.display());
-        screen::text(&[vec![added], signatures].concat().join("\n"))?;
+        let skipped = skipped.iter().map(|skipped| {
+            format!("not added, unless --only names it in full: {}\n    {}", skipped.signature, skipped.why)
+        });
+        screen::text(&[vec![added], signatures, skipped.collect()].concat().join("\n"))?;
     }
     Ok(Exit::Clean)
 }

@@ -1,0 +1,129 @@
+//! What a campaign's command says at its end.
+
+use campaign::report::Report;
+use harness::invalid::tally::LevelTally;
+use harness::validity::Validity;
+
+use super::Session;
+use crate::commands::report::{known_causes, new_causes, suspects};
+
+/// The numbers, what is known of the findings, and last what is new.
+pub(super) fn text(report: &Report, cpu_seconds: f64, session: Session) -> String {
+    let of = match session {
+        Session::Only => "",
+        Session::Later => " by this command alone",
+    };
+    let mut out = format!(
+        "{} cases in {:.1} s ({cpu_seconds:.1} s of CPU{of}, {:.1} s inside the engines)\n\
+         verdicts: {} pass, {} bug, {} incomparable\n\
+         findings: {}, of which {} are known\n\
+         undefined elements {:.3} %, cases with something undefined {:.2} %\n",
+        report.cases,
+        report.wall_seconds,
+        report.backend_seconds,
+        report.verdicts.pass,
+        report.verdicts.bug,
+        report.verdicts.incomparable,
+        report.findings,
+        report.known,
+        100.0 * report.undefined_values_share,
+        100.0 * report.undefined_cases_share,
+    );
+    if report.elements_by_target.is_empty() {
+        // Stored before they were counted by target.
+        out += &format!("undecidable elements {:.2} %\n", 100.0 * report.undecidable_elements_share);
+    }
+    let (kept, planned) = (report.adversarial.kept, report.adversarial.planned);
+    out += &format!("adversarial values in {kept} cases of {planned} that were to have them\n");
+    for (name, amounts) in report.footprints.each() {
+        out += &format!("{}\n", amounts.text(name));
+    }
+    let sources = report.undecidable_sources();
+    if !sources.is_empty() {
+        let named = sources.iter().take(6).map(|(name, share)| format!("{name} {:.0} %", 100.0 * share));
+        out += &format!("undecidable because of {}\n", named.collect::<Vec<_>>().join(", "));
+    }
+    out += &levels_text(&report.levels);
+    for (oracle, by_name) in &report.oracles.0 {
+        for (name, a) in by_name {
+            out += &format!(
+                "{oracle} {name}: {} asked, {} pass, {} bug, {} incomparable; {} cases to which it does not apply\n",
+                a.asked, a.pass, a.bug, a.incomparable, a.inapplicable
+            );
+        }
+    }
+    for (target, t) in &report.by_target {
+        let share = report.elements_by_target.get(target).map_or_else(String::new, |elements| {
+            format!(
+                "; {:.2} % of {} elements undecidable",
+                100.0 * elements.undecidable_share,
+                elements.outputs
+            )
+        });
+        out += &format!("{target}: {} pass, {} bug, {} incomparable{share}\n", t.pass, t.bug, t.incomparable);
+    }
+    for (target, by_name) in &report.allowances {
+        let named: Vec<String> = by_name.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        out += &format!("{target}: answers that rest on an allowance: {}\n", named.join(", "));
+    }
+    out += &suspects(report);
+    for (engine, faults) in &report.late_faults {
+        let kinds: Vec<String> = faults.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
+        out += &format!("{engine}: {} that no case has in a fresh process\n", kinds.join(", "));
+    }
+    let groups = report.groups(oracles::cause::ALIKE);
+    out += &known_causes(&groups);
+    if report.not_saved > 0 {
+        out += &format!("{} cases with findings are not saved: --max-disk is used up\n", report.not_saved);
+    }
+    if report.known_elsewhere > 0 {
+        out += &format!(
+            "{} known findings are those of engines or versions that did not run\n",
+            report.known_elsewhere
+        );
+    }
+    out += &unmet(report);
+    // What is new comes last, where it is seen.
+    out + &new_causes(&groups)
+}
+
+/// How many entries of the list say nothing of this campaign, and how to list them.
+fn unmet(report: &Report) -> String {
+    let counts = [(report.known_unseen.len(), "not met"), (report.known_expired.len(), "expired")];
+    let counts =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} are {what}"));
+    let counts: Vec<String> = counts.collect();
+    if counts.is_empty() {
+        return String::new();
+    }
+    format!(
+        "of the known findings of what ran, {}: `report --known FILE` lists them with --json or --html PAGE\n",
+        counts.join(", ")
+    )
+}
+
+/// The levels, where there is more than one.
+fn levels_text(levels: &LevelTally) -> String {
+    let mut out = String::new();
+    if levels.cases.keys().any(|level| *level != Validity::Valid) {
+        let count = |level| levels.cases.get(&level).copied().unwrap_or(0);
+        let [valid, violate, random] = [Validity::Valid, Validity::Violate, Validity::Random].map(count);
+        out += &format!(
+            "cases: {valid} valid, {violate} that break a rule, {random} random ({} of them valid)\n",
+            levels.random_valid
+        );
+    }
+    if let Some(path) = &levels.p {
+        let ends = [path.points.first(), path.points.last()].map(|point| point.map_or(0.0, |p| p.1));
+        out += &format!("p went from {:.2} to {:.2}\n", ends[0], ends[1]);
+    }
+    for (rule, by_target) in &levels.rules {
+        for (target, a) in by_target {
+            out += &format!(
+                "{rule} on {target}: {} refused, {} accepted, {} faulted, {} incomparable\n",
+                a.refused, a.accepted, a.faulted, a.incomparable
+            );
+        }
+    }
+    out
+}
