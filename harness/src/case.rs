@@ -223,6 +223,9 @@ const DRAWS: u64 = 4;
 /// The share of elements of which nothing can be said that is a reason to draw another model.
 const MUCH: f64 = 0.1;
 
+/// The most operations of a model whose values are moved to edges: each is recorded, in some 24 bytes.
+const TRACED: u64 = 1 << 24;
+
 /// How many models are drawn until one has a node and keeps to the budget with the inputs that value search adds.
 const MOST_DRAWS: u64 = 24;
 
@@ -361,7 +364,8 @@ impl Maker<'_> {
             values::find_or_replace(case.model, constants, stream, budget)
                 .map_err(|cause| CaseError::Values { index, cause })?;
         let mut edges = Vec::new();
-        if case.adversarial && found.all_defined {
+        let is_traced = reference::affordable(&model).is_ok_and(|spent| spent.operations <= TRACED);
+        if case.adversarial && found.all_defined && is_traced {
             (found, edges) = values::move_to_edges(&model, &constants, &found, stream.child("edge"));
         }
         let inputs = named(&model, found.inputs(&model));

@@ -246,9 +246,10 @@ mod tests {
             let model: Model = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
             affordable(&model).map(|spent| spent.operations)
         };
-        let scan = "CumSum(%0) {axis = 0, exclusive = 0, reverse = 0}";
-        assert!(asks(&["f32[8388608]"], "f32[8388608]", scan).is_err(), "each sum is formed anew");
-        assert_eq!(asks(&["i32[8388608]"], "i32[8388608]", scan), Ok(8_388_608));
+        let scan = |name: &str| format!("{name}(%0) {{axis = 0, exclusive = 0, reverse = 0}}");
+        let long = "f32[8388608]";
+        assert!(asks(&[long], long, &scan("CumProd")).is_err(), "each product is formed anew");
+        assert_eq!(asks(&[long], long, &scan("CumSum")), Ok(8_388_608));
         let einsum =
             |equation: &str, operands: &str| format!("Einsum({operands}) {{equation = \"{equation}\"}}");
         let long = "f32[4194304]";

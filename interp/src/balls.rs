@@ -110,6 +110,9 @@ impl Arith for Balls<'_> {
         let terms: &mut dyn Iterator<Item = Ball> = &mut terms;
         either!(self, a => a.sum(terms))
     }
+    fn running_sums(&self, terms: &[Ball]) -> Vec<Ball> {
+        either!(self, a => a.running_sums(terms))
+    }
     fn dot(&self, mut terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
         let terms: &mut dyn Iterator<Item = (Ball, Ball)> = &mut terms;
         either!(self, a => a.dot(terms))

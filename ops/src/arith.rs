@@ -222,6 +222,11 @@ pub trait Arith {
     fn fmod(&self, x: Self::R, y: Self::R) -> Self::R;
     /// The sum, in whatever order.
     fn sum(&self, terms: impl Iterator<Item = Self::R>) -> Self::R;
+    /// The sums of no terms, of the first, of the first two …, each in whatever order. Number systems that do this faster give what
+    /// each alone gives.
+    fn running_sums(&self, terms: &[Self::R]) -> Vec<Self::R> {
+        (0..=terms.len()).map(|count| self.sum(terms[..count].iter().copied())).collect()
+    }
     /// The sum of products, in whatever order, fused or not.
     fn dot(&self, terms: impl Iterator<Item = (Self::R, Self::R)>) -> Self::R;
     /// The product of two matrices, in row-major order: the [`dot`](Self::dot) of each row with each column. An accumulator

@@ -231,6 +231,14 @@ impl Arith for Plain<'_> {
     fn sum(&self, terms: impl Iterator<Item = f64>) -> f64 {
         sum(terms)
     }
+    fn running_sums(&self, terms: &[f64]) -> Vec<f64> {
+        let mut total = Total::default();
+        let next = terms.iter().map(|&x| {
+            total.add(x, 0.0);
+            total.compensated()
+        });
+        std::iter::once(sum(std::iter::empty())).chain(next).collect()
+    }
     fn dot(&self, terms: impl Iterator<Item = (f64, f64)>) -> f64 {
         let mut total = Total::default();
         terms.for_each(|(x, y)| total.add_product(x, y));

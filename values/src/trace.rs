@@ -220,6 +220,17 @@ impl Arith for Tracing<'_> {
         let terms: Vec<(R, R)> = terms.map(|x| (x, self.real(1.0))).collect();
         self.sum_of(plain::sum(terms.iter().map(|(x, _)| x.value)), &terms)
     }
+    /// Each is made of the one before, so that as much is recorded as there are terms.
+    fn running_sums(&self, terms: &[R]) -> Vec<R> {
+        let one = self.real(1.0);
+        let values: Vec<f64> = terms.iter().map(|x| x.value).collect();
+        let mut sums = vec![self.sum(std::iter::empty())];
+        for (&x, value) in terms.iter().zip(self.plain.running_sums(&values).into_iter().skip(1)) {
+            let before = sums[sums.len() - 1];
+            sums.push(self.sum_of(value, &[(before, one), (x, one)]));
+        }
+        sums
+    }
     fn dot(&self, terms: impl Iterator<Item = (R, R)>) -> R {
         let terms: Vec<(R, R)> = terms.collect();
         self.sum_of(self.plain.dot(terms.iter().map(|(x, y)| (x.value, y.value))), &terms)

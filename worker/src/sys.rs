@@ -26,10 +26,17 @@ pub(super) fn confine(child: &Child, memory: Option<u64>) -> io::Result<()> {
     for (resource, bytes) in
         memory.map(|bytes| (libc::RLIMIT_AS, bytes)).into_iter().chain([(libc::RLIMIT_CORE, 0)])
     {
-        let limit = libc::rlimit { rlim_cur: bytes as libc::rlim_t, rlim_max: bytes as libc::rlim_t };
-        let none = std::ptr::null_mut();
+        let id = child.id() as libc::pid_t;
+        let mut there = libc::rlimit { rlim_cur: 0, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: `there` outlives the call, and a null pointer for a new limit is allowed.
+        if unsafe { libc::prlimit(id, resource, std::ptr::null(), &raw mut there) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // Where this process may have less than a worker, so may that: no limit can be raised.
+        let bytes = (bytes as libc::rlim_t).min(there.rlim_max);
+        let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
         // SAFETY: `limit` outlives the call, and a null pointer for the old limit is allowed.
-        if unsafe { libc::prlimit(child.id() as libc::pid_t, resource, &raw const limit, none) } != 0 {
+        if unsafe { libc::prlimit(id, resource, &raw const limit, std::ptr::null_mut()) } != 0 {
             return Err(io::Error::last_os_error());
         }
     }

@@ -261,6 +261,9 @@ impl Arith for Bound<'_> {
     fn sum(&self, terms: impl Iterator<Item = Ball>) -> Ball {
         self.long_sum(terms)
     }
+    fn running_sums(&self, terms: &[Ball]) -> Vec<Ball> {
+        self.long_sums(terms)
+    }
     fn dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
         self.long_dot(terms)
     }

@@ -65,6 +65,13 @@ impl Sum {
         }
     }
 
+    /// Takes a term as an operand has it.
+    fn take(&mut self, x: Ball) {
+        self.nan |= x.is_nan();
+        self.undefined |= x.is_undefined();
+        self.push(x.value, 0.0, x.error, low_bit(x.value));
+    }
+
     pub(super) fn push(&mut self, term: f64, rest: f64, error: f64, grain: i32) {
         self.total.add(term, rest);
         self.terms += 1;
@@ -85,17 +92,28 @@ impl Sum {
 impl Bound<'_> {
     pub(super) fn long_sum(&self, terms: impl Iterator<Item = Ball>) -> Ball {
         let mut sum = Sum::new();
-        let mut only = None;
-        for x in terms.map(|x| self.operand(x)) {
-            only = Some(x);
-            sum.nan |= x.is_nan();
-            sum.undefined |= x.is_undefined();
-            sum.push(x.value, 0.0, x.error, low_bit(x.value));
-        }
-        match only {
+        let last = terms.map(|x| self.operand(x)).inspect(|&x| sum.take(x)).last();
+        self.so_far(&sum, last)
+    }
+
+    /// The sums of no terms, of the first, of the first two …
+    pub(super) fn long_sums(&self, terms: &[Ball]) -> Vec<Ball> {
+        let mut sum = Sum::new();
+        let none = self.so_far(&sum, None);
+        let each = terms.iter().map(|&x| {
+            let x = self.operand(x);
+            sum.take(x);
+            self.so_far(&sum, Some(x))
+        });
+        std::iter::once(none).chain(each).collect()
+    }
+
+    /// The ball of a sum of which this is the last term.
+    fn so_far(&self, sum: &Sum, last: Option<Ball>) -> Ball {
+        match last {
             // Nothing is added, but the accumulator may have started from +0, which a denormal may not survive.
             Some(x) if sum.terms == 1 && x.value != 0.0 => x,
-            _ => self.finish(&sum, sum.terms.saturating_sub(1)),
+            _ => self.finish(sum, sum.terms.saturating_sub(1)),
         }
     }
 
@@ -227,5 +245,34 @@ impl Bound<'_> {
             least += low.min(0);
         }
         digits < 2f64.powi(self.format.precision()) && least >= self.format.min_exponent()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+    use ops::Arith;
+
+    use super::*;
+    use crate::profile::Profile;
+
+    #[test]
+    fn running_sums_are_what_each_sum_alone_is() {
+        let tiny = f64::from(f32::MIN_POSITIVE) / 4.0;
+        let values =
+            [0.0, -0.0, 1.5, tiny, -1.5, 1e30, 3e38, f64::INFINITY, 2.0, f64::NEG_INFINITY, f64::NAN, 1.0];
+        for profile in Profile::ALL {
+            for dtype in [DType::F16, DType::F32, DType::F64] {
+                let bound = Bound::new(profile, dtype);
+                let balls = values.map(|x| bound.real(ir::round::round_to(dtype, x)));
+                let inexact = balls.map(|x| bound.mul(x, bound.real(ir::round::round_to(dtype, 1.1))));
+                for terms in [balls, inexact] {
+                    let alone = (0..=terms.len()).map(|n| bound.sum(terms[..n].iter().copied()));
+                    let alone: Vec<String> = alone.map(|x| format!("{x:?}")).collect();
+                    let running = bound.running_sums(&terms).into_iter().map(|x| format!("{x:?}"));
+                    assert_eq!(running.collect::<Vec<_>>(), alone, "{} {dtype}", profile.name);
+                }
+            }
+        }
     }
 }

@@ -17,6 +17,18 @@ impl Spread<'_> {
         self.summed(sum, &walk, looped.bias(sum.value))
     }
 
+    pub(crate) fn running_sums(&self, terms: &[Ball]) -> Vec<Ball> {
+        let (mut walk, mut looped) = (Walk::default(), Loop::new(self.accumulator));
+        let exact: Vec<Ball> = terms.iter().map(|&x| bare(x)).collect();
+        let sums = self.bound.running_sums(&exact);
+        let each = terms.iter().zip(&sums[1..]).map(|(x, &sum)| {
+            walk.push(x.value, x.error);
+            looped.push(x.value);
+            self.summed(sum, &walk, looped.bias(sum.value))
+        });
+        std::iter::once(self.sum(std::iter::empty())).chain(each).collect()
+    }
+
     pub(crate) fn dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
         let (mut walk, mut looped) = (Walk::default(), Loop::new(self.accumulator));
         let sum = self.bound.dot(terms.map(|(x, y)| {

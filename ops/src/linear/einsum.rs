@@ -126,6 +126,9 @@ impl Single for Einsum {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let most = d.limits.max_rank.min(3);
+        if most == 0 {
+            return None;
+        }
         let has_rest = most > 1 && d.chance(0.2);
         let alphabet = if has_rest { &['i', 'j'][..] } else { &['i', 'j', 'k'] };
         let mut sizes: Vec<(char, Sym<'a>)> = Vec::new();

@@ -54,10 +54,11 @@ impl Single for GatherNd {
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let most = d.limits.max_rank;
+        let last = most.checked_sub(1)?;
         // The output has the axes of the batch, those of the indices and those that no index points into.
         let rank = d.rank(0..=most.min(usize::from(u8::MAX)))?;
-        let batch = if d.chance(0.6) { 0 } else { d.int(0, rank.min(most.checked_sub(1)?) as i64) as usize };
-        let rest = d.int(0, rank.min(most - 1).saturating_sub(batch) as i64) as usize;
+        let batch = if d.chance(0.6) { 0 } else { d.int(0, rank.min(last) as i64) as usize };
+        let rest = d.int(0, rank.min(last).saturating_sub(batch) as i64) as usize;
         let pointed = d.int(1, (most - batch - rest) as i64) as usize;
         let x = d.any(batch + pointed + rest..=batch + pointed + rest)?;
         let lists = (0..rank - rest).map(|a| if a < batch { x.shape[a] } else { d.dim() });

@@ -57,13 +57,6 @@ impl Family for Cumulative {
 
 impl CumulativeFn {
     /// Of real numbers.
-    fn real<A: Arith>(self, a: &A, xs: &[A::R]) -> A::R {
-        match self {
-            Self::Sum => a.sum(xs.iter().copied()),
-            Self::Prod => a.product(xs.iter().copied()),
-        }
-    }
-
     /// What nothing gives.
     fn neutral(self) -> i128 {
         match self {
@@ -87,8 +80,18 @@ impl Cumulative {
     /// scan in whatever order, so a chain would bound the wrong one.
     fn each<A: Arith>(self, a: &A, lane: &[A::R]) -> Vec<A::R> {
         let own = usize::from(!self.exclusive);
-        let part = |i| if self.reverse { &lane[i + 1 - own..] } else { &lane[..i + own] };
-        (0..lane.len()).map(|i| self.function.real(a, part(i))).collect()
+        let in_order = |lane: &[A::R]| match self.function {
+            CumulativeFn::Sum => a.running_sums(lane)[own..][..lane.len()].to_vec(),
+            CumulativeFn::Prod => {
+                (0..lane.len()).map(|i| a.product(lane[..i + own].iter().copied())).collect()
+            }
+        };
+        if !self.reverse {
+            return in_order(lane);
+        }
+        let mut results = in_order(&lane.iter().rev().copied().collect::<Vec<_>>());
+        results.reverse();
+        results
     }
 
     /// The same of integers, whose order does not matter.
@@ -132,11 +135,12 @@ impl Operator for Cumulative {
         Vec::new()
     }
 
-    /// Integers are scanned, and each sum or product of reals is formed anew.
+    /// Integers and sums are scanned, and each product of reals is formed anew.
     fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
         let Some(Some(ty)) = x.first() else { return Effort::NONE };
         let extent = axis(self.axis, ty.rank()).map_or(0, |axis| ty.shape[axis].unsigned_abs());
-        let each = if ty.dtype.is_float() { extent.div_ceil(2).max(1) } else { 1 };
+        let is_scanned = self.function == CumulativeFn::Sum || !ty.dtype.is_float();
+        let each = if is_scanned { 1 } else { extent.div_ceil(2).max(1) };
         Effort { operations: Cost::PerOutput(each).flops(x, y), scratch: 0 }
     }
 
