@@ -23,7 +23,7 @@ m (float[n] x) => (float[n] y, float[n] z) <float[n] a>
 "#;
 
 /// An engine to which the operator is another one, and of which it asks no operator of that name.
-fn knowing(program: &Program, others: &[(&str, &str)]) -> Option<Program> {
+fn knowing(program: &Program, others: &[(&str, &str)]) -> Program {
     let mut program = program.clone();
     for node in &mut program.main.body.nodes {
         if node.rest.op_type() == "Mystery" {
@@ -33,20 +33,17 @@ fn knowing(program: &Program, others: &[(&str, &str)]) -> Option<Program> {
             node.rest.op_type = Some((*other).to_owned());
         }
     }
-    Some(program)
+    program
 }
 
-fn right(program: &Program) -> Option<Program> {
-    knowing(program, &[])
-}
+/// An engine that is right about the operators that ONNX has.
+const RIGHT: fn(&Program) -> Option<Program> = |program| Some(knowing(program, &[]));
 
-fn wrong_beside(program: &Program) -> Option<Program> {
-    knowing(program, &[("Neg", "Abs")])
-}
+/// One that is wrong about an operator beside the unknown one.
+const WRONG_BESIDE: fn(&Program) -> Option<Program> = |program| Some(knowing(program, &[("Neg", "Abs")]));
 
-fn wrong_behind(program: &Program) -> Option<Program> {
-    knowing(program, &[("Exp", "Abs")])
-}
+/// One that is wrong about what reads the unknown one's result.
+const WRONG_BEHIND: fn(&Program) -> Option<Program> = |program| Some(knowing(program, &[("Exp", "Abs")]));
 
 /// The model, saved with an input.
 fn saved() -> (TempDir, PathBuf) {
@@ -60,7 +57,7 @@ fn saved() -> (TempDir, PathBuf) {
 /// What is said of an engine that is right.
 fn of_the_right_one() -> Replayed {
     let (_folder, path) = saved();
-    let targets = Target::here(Box::new(Having(right)));
+    let targets = Target::here(Box::new(Having(RIGHT)));
     let names = ["differential", "determinism", "metamorphic"].map(str::to_owned);
     let oracles = Oracles::named(&names, &[]).expect("they are there");
     replay(&[path], &Replay { oracles, ..Replay::on(&targets) }, &|| {})
@@ -72,9 +69,9 @@ fn what_does_not_follow_from_them_is_judged() {
     assert!(replayed.not_passing.is_empty(), "{:?}", replayed.not_passing);
     assert_eq!(replayed.unjudged[0].operators, ["org.example.Mystery".to_owned()].into());
     let (_folder, path) = saved();
-    let [wrong] = &not_passing(&path, wrong_beside)[..] else { panic!("Neg is wrong") };
+    let [wrong] = &not_passing(&path, WRONG_BESIDE)[..] else { panic!("Neg is wrong") };
     assert!(wrong.outcome == Outcome::Mismatch && wrong.why.contains("output `z`"), "{wrong:?}");
-    assert!(not_passing(&path, wrong_behind).is_empty(), "nobody knows what is right");
+    assert!(not_passing(&path, WRONG_BEHIND).is_empty(), "nobody knows what is right");
 }
 
 #[test]

@@ -238,9 +238,10 @@ mod tests {
     #[test]
     fn what_the_reference_holds_and_does_besides_counts() {
         let asks = |operands: &[&str], result: &str, call: &str| {
-            let each = operands.iter().enumerate();
             let mut text = "onnxsmith 1 opset 21\ngraph {\n".to_owned();
-            text += &each.map(|(i, ty)| format!("  %{i}: {ty} = variable \"x{i}\"\n")).collect::<String>();
+            for (i, ty) in operands.iter().enumerate() {
+                text += &format!("  %{i}: {ty} = variable \"x{i}\"\n");
+            }
             let n = operands.len();
             text += &format!("  %{n}: {result} = {call}\n  return \"y\" = %{n}\n}}\n");
             let model: Model = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));

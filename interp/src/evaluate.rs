@@ -193,7 +193,7 @@ pub(crate) fn by_variable<'t>(model: &Model, inputs: &'t [Tensor]) -> BTreeMap<N
 
 /// The values of a valid model. A run that fails must not pass for one without outputs: then nothing would be
 /// compared.
-fn run<'t, S: System>(
+pub(crate) fn run<'t, S: System>(
     system: &S,
     model: &Model,
     given: &dyn Fn(NodeId) -> Option<&'t Tensor>,

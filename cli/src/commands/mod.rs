@@ -20,7 +20,7 @@ mod worker;
 
 use std::fs;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,7 +30,7 @@ use harness::{Target, target};
 use ir::Kind;
 use onnx::case::read_value;
 use onnx::violate::{self, Rule};
-use triage::invent::Given;
+use triage::invent::{Given, Ways};
 
 use crate::args::{Args, Command, Inputs};
 use crate::screen;
@@ -104,9 +104,24 @@ fn targets(names: &[String], limits: &Limits) -> anyhow::Result<Vec<Target>> {
 
 /// What is given of the inputs of models that come without data.
 fn given(inputs: &Inputs) -> anyhow::Result<Given> {
-    let read = |(name, file): &(String, PathBuf)| Ok((name.clone(), read_value(file, Kind::Tensor)?));
-    let values = inputs.input.iter().map(read).collect::<anyhow::Result<_>>()?;
-    Ok(Given { sizes: inputs.dim.iter().cloned().collect(), inputs: values })
+    let mut given = Given { sizes: inputs.dim.iter().cloned().collect(), ..Given::default() };
+    for (name, file) in &inputs.input {
+        match read_value(file, Kind::Tensor) {
+            Ok(tensor) => _ = given.inputs.insert(name.clone(), tensor),
+            Err(why) => _ = given.files.insert(name.clone(), ways(file, why)?),
+        }
+    }
+    Ok(given)
+}
+
+/// What a file may hold that is no tensor of numbers: its bytes do not tell which message they are, and the model is not read yet.
+fn ways(file: &Path, no_tensor: onnx::Error) -> anyhow::Result<Ways> {
+    let kinds = [Kind::Strings, Kind::Sequence, Kind::Optional, Kind::OptionalSequence];
+    let values: Vec<_> = kinds.into_iter().filter_map(|kind| read_value(file, kind).ok()).collect();
+    if values.is_empty() {
+        return Err(no_tensor.into());
+    }
+    Ok(Ways { values, no_tensor: no_tensor.to_string() })
 }
 
 /// The rules of these names; they mean nothing where no rule is broken.

@@ -151,7 +151,9 @@ fn is_same_oracle(one: &Asked, other: &Asked) -> bool {
 fn asked(about: &[Asked]) -> String {
     let Some(Asked { case, backend, oracle, .. }) = about.first() else { return String::new() };
     let mut counts: BTreeMap<Option<Judged>, usize> = BTreeMap::new();
-    about.iter().for_each(|asked| *counts.entry(asked.outcome).or_default() += 1);
+    for asked in about {
+        *counts.entry(asked.outcome).or_default() += 1;
+    }
     let counted = |(outcome, count): (Option<Judged>, usize)| {
         format!("{count} {}", outcome.map_or("not applicable", Judged::name))
     };

@@ -6,8 +6,8 @@ use ops::{Data, Model};
 
 use super::{DEVIATIONS, Tier};
 use crate::balls::{Balls, Errors};
-use crate::evaluate::{by_variable, kept};
-use crate::walk::{Error, System, check, walk};
+use crate::evaluate::{by_variable, kept, run};
+use crate::walk::{Error, check};
 
 /// What rounds to the same number but for the last digit is never suspect: so many ULP are granted at least.
 const LEAST_ULPS: f64 = 2.0;
@@ -45,9 +45,7 @@ pub fn limits(model: &Model, inputs: &[Tensor], tier: &Tier) -> Result<Vec<Limit
     check(model, inputs)?;
     let given = by_variable(model, inputs);
     let system = Errors::Spreads(tier);
-    let load = |id| given.get(&id).map(|t: &&Tensor| system.load(t));
-    let values = walk(&system, model, Keep::Outputs, &load, &mut |_| true)
-        .expect("a checked model with tensors for all its variables runs to its end");
+    let values = run(&system, model, &|id| given.get(&id).copied(), Keep::Outputs, &mut |_| true);
     let of = |output: &ir::graph::Output| {
         of_output(kept(&values, output.value).data(&system), model.graph.ty(output.value).dtype)
     };

@@ -2,7 +2,7 @@
 
 use ir::{DType, Dim, Sym, Type};
 
-use crate::arith::Arith;
+use crate::arith::{Arith, Class};
 use crate::attributes::attributes;
 use crate::data::{Call, Data};
 use crate::draw::Draw;
@@ -110,11 +110,21 @@ impl TopK {
 /// Two tensors of one shape.
 type Pair<U, V> = (ndarray::ArrayD<U>, ndarray::ArrayD<V>);
 
+/// Two numbers, the larger one first. A NaN is larger than all, as it is to [`Arith::arg_max`]; only what may be one makes both unknown.
+fn exchanged<A: Arith>(a: &A, x: A::R, y: A::R) -> (A::R, A::R) {
+    let is_nan = |x| a.peek(a.is(Class::NaN, x)).map(|truth| truth != 0);
+    match (is_nan(x), is_nan(y)) {
+        (Some(true), _) => (x, y),
+        (_, Some(true)) => (y, x),
+        _ => (a.max(x, y), a.min(x, y)),
+    }
+}
+
 /// The largest numbers in descending order, by comparing and exchanging: continuous in every one of them.
 fn descending<A: Arith>(a: &A, mut xs: Vec<A::R>, wanted: usize) -> impl Iterator<Item = A::R> {
     for from in 0..wanted {
         for i in from + 1..xs.len() {
-            (xs[from], xs[i]) = (a.max(xs[from], xs[i]), a.min(xs[from], xs[i]));
+            (xs[from], xs[i]) = exchanged(a, xs[from], xs[i]);
         }
     }
     xs.into_iter().take(wanted)
@@ -183,6 +193,8 @@ mod tests {
     #[test]
     fn exchanging_sorts() {
         let a = crate::plain::Plain::new(DType::F64);
+        let nans: Vec<f64> = descending(&a, vec![1., f64::NAN, f64::NEG_INFINITY], 3).collect();
+        assert!(nans[0].is_nan() && nans[1..] == [1., f64::NEG_INFINITY], "{nans:?}");
         assert_eq!(descending(&a, vec![1., 4., -2., 3.], 4).collect::<Vec<f64>>(), [4., 3., 1., -2.]);
     }
 }
