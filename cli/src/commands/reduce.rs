@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use anyhow::bail;
+use campaign::replay::{Replay, replay};
 use present::shell;
 use serde_json::json;
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
@@ -38,14 +39,24 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     bar.finish_and_clear();
     let reduced = reduced?;
     let was_interrupted = stop.load(Ordering::Relaxed) && !reduced.minimal;
+    let names = names(&reduced, &out, &limits)?;
     if common.json {
         let mut all = serde_json::to_value(&reduced)?;
-        all["out"] = json!(out);
+        (all["out"], all["signatures"]) = (json!(out), json!(names));
         screen::json(&all)?;
     } else {
-        screen::text(&summary(&reduced, was_interrupted, &out))?;
+        screen::text(&summary(&reduced, &names, was_interrupted, &out))?;
     }
     Ok(Exit::of(false, was_interrupted))
+}
+
+/// What a campaign, and `run`, calls what the result shows: with the attributes without which it is gone. Where they call it
+/// nothing, as a case that shows only after others, the signature that was kept.
+fn names(reduced: &Reduced, out: &Path, limits: &Limits) -> anyhow::Result<Vec<String>> {
+    let targets = targets(std::slice::from_ref(&reduced.on), limits)?;
+    let shown = replay(&[out.to_owned()], &Replay::on(&targets), &|| {}).not_passing;
+    let names: Vec<String> = shown.into_iter().flat_map(|case| case.signatures).collect();
+    Ok(if names.is_empty() { vec![reduced.signature.clone()] } else { names })
 }
 
 /// `case-7-reduced` for `case-7`, and for `case-7.onnx`.
@@ -55,7 +66,7 @@ fn beside(case: &Path) -> PathBuf {
     case.with_file_name(format!("{name}-reduced"))
 }
 
-fn summary(reduced: &Reduced, was_interrupted: bool, out: &Path) -> String {
+fn summary(reduced: &Reduced, names: &[String], was_interrupted: bool, out: &Path) -> String {
     let end = match (reduced.minimal, was_interrupted) {
         (true, _) => "nothing makes it smaller",
         (false, true) => "a signal ended it",
@@ -68,7 +79,7 @@ fn summary(reduced: &Reduced, was_interrupted: bool, out: &Path) -> String {
     };
     format!(
         "{}\n    {}\n{} nodes → {}, {} elements → {}; {} tries in {:.1} s, {end}\n{steady}{}\n",
-        reduced.signature,
+        names.join("\n"),
         reduced.detail,
         reduced.nodes_before,
         reduced.nodes_after,
