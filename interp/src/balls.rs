@@ -189,6 +189,12 @@ impl Arith for Balls<'_> {
     fn undefined_int(&self) -> Whole {
         self.bound().undefined_int()
     }
+    fn unspecified(&self, one: Ball) -> Ball {
+        self.bound().unspecified(one)
+    }
+    fn unspecified_int(&self, one: Whole) -> Whole {
+        self.bound().unspecified_int(one)
+    }
 }
 
 /// Which errors the numbers of a run have.

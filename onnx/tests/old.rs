@@ -51,7 +51,11 @@ fn what_is_an_operand_now_was_an_attribute() {
 #[test]
 fn dropout_does_nothing_and_has_no_mask() {
     assert_eq!(values(9, &[2], "y, mask = Dropout<ratio = 0.9>(x)"), [1.0, 2.0]);
-    assert!(read(9, "float[2]", "z, y = Dropout(x)").is_err());
+    for nodes in ["z, y = Dropout(x)", "z, mask = Dropout(x) y = Not(mask)"] {
+        let error = read(10, "float[2]", nodes).expect_err("ONNX does not say what the mask is");
+        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        assert!(error.to_string().contains("Dropout's mask"), "{error}");
+    }
 }
 
 #[test]

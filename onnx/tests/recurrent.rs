@@ -210,6 +210,25 @@ fn what_is_not_written_out_is_told() {
     );
 }
 
+/// ONNX: initial_h and initial_c are [num_directions, batch_size, hidden_size]; with `layout` 1, [batch_size, num_directions, hidden_size].
+#[test]
+fn an_initial_state_has_one_shape() {
+    let read = |layout: i64, h: &str, c: &str| {
+        let x = if layout == 0 { "float[4, 2, 2]" } else { "float[2, 4, 2]" };
+        let inputs = format!("{x} x, float[1, 12, 2] w, float[1, 12, 3] r, float[{h}] h, float[{c}] c");
+        let node = format!("y = LSTM<hidden_size = 3, layout = {layout}>(x, w, r, , , h, c)");
+        let text = format!("<ir_version: 10, opset_import: [\"\" : 21]>\nm ({inputs}) => (y) {{ {node} }}\n");
+        specialise(&Program::from_text(&text).expect("a program"), &Options::default())
+    };
+    assert!(read(0, "1, 2, 3", "1, 2, 3").is_ok() && read(1, "2, 1, 3", "2, 1, 3").is_ok());
+    let wrong = [(0, "1, 2, 3", "1, 3", 6), (0, "1, 1, 3", "1, 2, 3", 5), (1, "1, 2, 3", "2, 1, 3", 5)];
+    for (layout, h, c, operand) in wrong {
+        let error = read(layout, h, c).expect_err("a state has another shape");
+        assert!(matches!(error, Error::Invalid { .. }), "{error}");
+        assert!(error.to_string().contains(&format!("operand {operand}")), "{error}");
+    }
+}
+
 #[test]
 fn functions_and_clips_are_those_that_are_told() {
     let net = Net { gates: 1, directions: 1 };

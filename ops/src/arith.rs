@@ -311,14 +311,10 @@ pub trait Arith {
     fn undefined_real(&self) -> Self::R;
     /// An integer that the specification leaves undefined.
     fn undefined_int(&self) -> Self::Z;
-    /// One of several real numbers, where the specification does not say which; any of them lets a graph go on.
-    fn unspecified(&self, _one: Self::R) -> Self::R {
-        self.undefined_real()
-    }
+    /// One of several real numbers, where the specification does not say which. Unlike what is undefined, that may not be refused.
+    fn unspecified(&self, one: Self::R) -> Self::R;
     /// One of several integers, likewise.
-    fn unspecified_int(&self, _one: Self::Z) -> Self::Z {
-        self.undefined_int()
-    }
+    fn unspecified_int(&self, one: Self::Z) -> Self::Z;
 }
 
 /// The dot of each row with each column, one by one: what [`Arith::dots`] means.

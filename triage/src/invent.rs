@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use interp::Taps;
-use ir::{DType, Datum, NodeKind, Stream, Tensor, Type};
+use ir::{DType, Datum, Kind, NodeKind, Stream, Tensor, Type};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedDatum};
 use onnx::import::{self, Imported, InputType};
@@ -28,6 +28,35 @@ pub struct Given {
     pub sizes: BTreeMap<String, i64>,
     /// Values of inputs.
     pub inputs: BTreeMap<String, Datum>,
+    /// Values of inputs from files that hold no tensor of numbers.
+    pub files: BTreeMap<String, Ways>,
+}
+
+/// The ways in which the bytes of a file can be read: they do not tell which message they are, and the model does.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ways {
+    /// What they may be: strings, a sequence, an optional.
+    pub values: Vec<Datum>,
+    /// Why they are no tensor of numbers.
+    pub no_tensor: String,
+}
+
+impl Given {
+    /// The same, with the values in files as the inputs of the model are declared. What is about no input stays as it is.
+    fn settled(&self, inputs: &[InputType]) -> Result<Self, NoInputs> {
+        let mut settled = Self { files: BTreeMap::new(), ..self.clone() };
+        for (name, Ways { values, no_tensor }) in &self.files {
+            let kind = inputs.iter().find(|input| input.name == *name).and_then(|input| input.kind);
+            let kind = kind.unwrap_or(Kind::Tensor);
+            let value = values.iter().find(|value| kind.admits(value)).ok_or_else(|| {
+                let why = if kind == Kind::Tensor { format!(": {no_tensor}") } else { String::new() };
+                let why = format!("the input `{name}` is declared as {kind}, and its file holds none{why}");
+                NoInputs::NotOfModel(why)
+            })?;
+            settled.inputs.insert(name.clone(), value.clone());
+        }
+        Ok(settled)
+    }
 }
 
 /// Inputs that were made up.
@@ -120,12 +149,14 @@ fn invented(folder: &mut CaseFolder, given: &Given, seed: u64, dear: Dear) -> Re
 fn of_program(program: &Program, given: &Given, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
     let stream = Stream::new(seed).child("run");
     let inputs = import::inputs(program)?;
+    let given = &given.settled(&inputs)?;
     let open: BTreeSet<String> = inputs
         .iter()
         .filter(|input| !given.inputs.contains_key(&input.name))
         .flat_map(InputType::open)
         .collect();
-    of_model(given, &inputs, &open)?;
+    of_model(program, given, &inputs, &open)?;
+    only_tensors(&inputs, given)?;
     let undrawn = if open.is_empty() { case::trace(program, &given.inputs).ok() } else { None };
     let (imported, known, drawn) = match undrawn {
         Some(imported) => (imported, given.inputs.clone(), BTreeMap::new()),
@@ -148,7 +179,12 @@ fn of_program(program: &Program, given: &Given, seed: u64, dear: Dear) -> Result
 }
 
 /// Requires that what is given is about the model.
-fn of_model(given: &Given, inputs: &[InputType], open: &BTreeSet<String>) -> Result<(), NoInputs> {
+fn of_model(
+    program: &Program,
+    given: &Given,
+    inputs: &[InputType],
+    open: &BTreeSet<String>,
+) -> Result<(), NoInputs> {
     let listed = |names: Vec<&str>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     if let Some(name) = given.sizes.keys().find(|name| !open.contains(*name)) {
         let there = listed(open.iter().map(String::as_str).collect());
@@ -156,10 +192,30 @@ fn of_model(given: &Given, inputs: &[InputType], open: &BTreeSet<String>) -> Res
     }
     let is_input = |name: &String| inputs.iter().any(|input| input.name == *name);
     if let Some(name) = given.inputs.keys().find(|name| !is_input(name)) {
+        if program.main.body.inputs.iter().any(|port| program.main.name(port.value) == name) {
+            let why =
+                "is an initializer as well, its default value: the model is read with that as a constant";
+            return Err(NoInputs::NotOfModel(format!("the input `{name}` {why}, and takes no other")));
+        }
         let there = listed(inputs.iter().map(|input| input.name.as_str()).collect());
         return Err(NoInputs::NotOfModel(format!("the model has no input `{name}`; it has: {there}")));
     }
     Ok(())
+}
+
+/// Requires that what is no tensor is given: only tensors are made up.
+fn only_tensors(inputs: &[InputType], given: &Given) -> Result<(), NoInputs> {
+    let is_other = |input: &&InputType| input.kind.is_some_and(|kind| kind != Kind::Tensor);
+    match inputs.iter().filter(is_other).find(|input| !given.inputs.contains_key(&input.name)) {
+        Some(InputType { name, kind, .. }) => {
+            let is = kind.map_or("", Kind::name);
+            let why = format!(
+                "it is declared as {is}, and only tensors are made up; --input {name}=FILE.pb gives it"
+            );
+            Err(onnx::Error::unsupported(format!("input `{name}`"), why).into())
+        }
+        None => Ok(()),
+    }
 }
 
 type Drawn = (Imported, BTreeMap<String, Datum>, BTreeMap<String, i64>);
@@ -323,6 +379,46 @@ fn with_constants(mut model: Model, values: &BTreeMap<String, Tensor>) -> Model 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn invented(model: &str, given: &Given) -> Result<Invented, NoInputs> {
+        let text = format!("<ir_version: 10, opset_import: [\"\" : 21]>\nm {model}\n");
+        let program = Program::from_text(&text).expect("a text");
+        of_program(&program, given, 1, Dear::Refuse)
+    }
+
+    fn tensor() -> Tensor {
+        Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| i as f64)
+    }
+
+    #[test]
+    fn a_default_is_told_from_what_is_no_input() {
+        let model = "(float[2] x, float[2] w) => (y) <float[2] w = {1.0, 2.0}> { y = Add(x, w) }";
+        let given =
+            |name: &str| Given { inputs: [(name.to_owned(), tensor().into())].into(), ..Given::default() };
+        let why = |name| invented(model, &given(name)).expect_err("it cannot be given").to_string();
+        assert!(why("w").contains("an initializer as well, its default value"), "{}", why("w"));
+        assert!(why("v").contains("no input `v`; it has: x"), "{}", why("v"));
+        assert!(invented(model, &given("x")).is_ok());
+    }
+
+    #[test]
+    fn a_file_is_read_as_its_input_is_declared() {
+        let model = "(seq(float[2]) s) => (y) { y = SequenceLength(s) }";
+        let why = invented(model, &Given::default()).expect_err("nothing is given").to_string();
+        assert!(why.contains("declared as sequence") && why.contains("--input s=FILE.pb"), "{why}");
+        let of = |values: Vec<Datum>| {
+            let ways = Ways { values, no_tensor: "it has segments".to_owned() };
+            Given { files: [("s".to_owned(), ways)].into(), ..Given::default() }
+        };
+        let sequence = Datum::Sequence(vec![tensor(), tensor()]);
+        let made = invented(model, &of(vec![Datum::Optional(None), sequence.clone()])).expect("inputs");
+        assert_eq!(made.set.inputs, [NamedDatum::new("s", sequence)]);
+        let why = invented(model, &of(vec![Datum::Optional(None)])).expect_err("no sequence").to_string();
+        assert!(why.contains("declared as sequence, and its file holds none"), "{why}");
+        let why = invented("(float[2] s) => (y) { y = Neg(s) }", &of(vec![Datum::Optional(None)]));
+        let why = why.expect_err("no tensor").to_string();
+        assert!(why.contains("declared as tensor") && why.contains("it has segments"), "{why}");
+    }
 
     /// Each may be there alone, and not both; what cannot be counted has no room at all, and takes none.
     #[test]

@@ -445,4 +445,10 @@ impl Arith for Bound<'_> {
     fn undefined_int(&self) -> Whole {
         Whole::undefined(0)
     }
+    fn unspecified(&self, one: Ball) -> Ball {
+        if one.is_undefined() { one } else { Ball::unknown(one.value) }
+    }
+    fn unspecified_int(&self, one: Whole) -> Whole {
+        if one.state == State::Undefined { one } else { Whole::unsure(one.value) }
+    }
 }

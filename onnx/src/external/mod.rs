@@ -43,10 +43,7 @@ pub(crate) fn read(
     let Some(length) = length.filter(|_| end.is_some_and(|end| end <= available)) else {
         return Err(Error::invalid(
             "external data",
-            format!(
-                "offset {} and length {:?} leave `{}`, which has {available} bytes",
-                slice.offset, slice.length, slice.location
-            ),
+            format!("{} leaves `{}`, which has {available} bytes", slice.extent(), slice.location),
         ));
     };
     if length != ty.bytes() {
@@ -71,6 +68,12 @@ struct Slice {
 }
 
 impl Slice {
+    /// Where it lies in its file.
+    fn extent(&self) -> String {
+        let offset = self.offset;
+        self.length.map_or_else(|| format!("offset {offset}"), |n| format!("length {n} at offset {offset}"))
+    }
+
     fn parse(entries: &[StringStringEntryProto]) -> Result<Self, Error> {
         let mut slice = Self::default();
         for (i, entry) in entries.iter().enumerate() {

@@ -72,6 +72,11 @@ fn bad_slices_are_invalid() {
         let error = read_from(&model, entries).unwrap_err();
         assert!(matches!(error, Error::Invalid { .. }), "{entries:?}: {error}");
     }
+    let says = |entries| read_from(&model, entries).expect_err("it is too short").to_string();
+    let long = says(&[("location", "w.bin"), ("offset", "14"), ("length", "4")]);
+    assert!(long.contains("length 4 at offset 14 leaves `w.bin`"), "{long}");
+    let behind = says(&[("location", "w.bin"), ("offset", "17")]);
+    assert!(behind.contains("offset 17 leaves `w.bin`"), "{behind}");
     let unknown = read_from(&model, &[("location", "w.bin"), ("prepacked_0", "x")]);
     assert!(matches!(unknown, Err(Error::Unsupported { .. })));
 }

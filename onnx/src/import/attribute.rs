@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ir::{Attribute, DType, Tensor, Type};
 
 use crate::external::External;
+use crate::program::sparse;
 use crate::proto::AttributeProto;
 use crate::proto::attribute_proto::AttributeType;
 use crate::{Error, tensor};
@@ -69,10 +70,15 @@ pub(super) fn constant(attributes: &[&AttributeProto], external: External<'_>) -
         ("value_floats", AttributeType::Floats, _) => {
             floats(&list(DType::F32, proto.floats.len()), &proto.floats)
         }
-        ("value_string" | "value_strings" | "sparse_value", ..) => {
-            return Err(Error::unsupported(what(proto), "constants are dense tensors of numbers or bool"));
+        ("sparse_value", AttributeType::SparseTensor, _) => {
+            let held =
+                proto.sparse_tensor.as_ref().ok_or_else(|| Error::invalid(what(proto), "it has no value"))?;
+            sparse::dense(held).map_err(|e| e.inside(what(proto)))?
         }
-        ("value" | "value_int" | "value_ints" | "value_float" | "value_floats", ..) => {
+        ("value_string" | "value_strings", ..) => {
+            return Err(Error::unsupported(what(proto), "constants are tensors of numbers or bool"));
+        }
+        ("sparse_value" | "value" | "value_int" | "value_ints" | "value_float" | "value_floats", ..) => {
             return Err(Error::invalid(what(proto), format!("its type is {}", kind.as_str_name())));
         }
         _ => return Err(Error::invalid(what(proto), "Constant has no such attribute")),

@@ -96,9 +96,13 @@ fn known_variable<'p>(
 
 /// An input of which the type alone is known.
 fn unknown_input(walk: &mut Walk<'_, '_>, name: &str, declared: &Declared) -> Result<Value, Error> {
+    let what = || format!("input `{name}`");
+    if declared.kind(what())?.is_some_and(|kind| kind != Kind::Tensor) {
+        let why = format!("it is of type {declared}: its value must be given, and none is");
+        return Err(Error::unsupported(what(), why));
+    }
     let ty = declared.complete().ok_or_else(|| {
-        let why = format!("its type {declared} has sizes that only a value would tell");
-        Error::unsupported(format!("input `{name}`"), why)
+        Error::unsupported(what(), format!("its type {declared} has sizes that only a value would tell"))
     })?;
     variable(walk, name, &ty)
 }
@@ -133,6 +137,10 @@ pub(super) fn output(walk: &mut Walk<'_, '_>, port: &Port) -> Result<Wanted, Err
     let bound = walk.frame.get(port.value)?.clone();
     walk.check(port, &bound)?;
     let declared = Declared::read(&name, &port.declared)?;
+    // onnx.proto, TypeProto.Tensor: "This field MUST NOT have the value of UNDEFINED" and "MUST be present".
+    if declared.kind(what())? == Some(Kind::Tensor) && declared.dtype().is_none() {
+        return Err(Error::invalid(what(), "it is declared a tensor and has no element type"));
+    }
     let kind = declared.kind(what())?.or(match bound {
         Bound::Tensor(_) | Bound::Static(_) => Some(Kind::Tensor),
         Bound::Sequence(_) => Some(Kind::Sequence),

@@ -4,11 +4,10 @@
 
 use ir::{Attributes, DType, NodeKind, Operation, Tensor, Type, Value};
 use ops::Op;
-use ops::schema::Absence;
 
 use super::frame::Bound;
+use super::operator;
 use super::walk::{Walk, too_many_outputs};
-use super::{operator, standard};
 use crate::Error;
 use crate::program::{Body, Node, ValueId};
 use crate::proto::AttributeProto;
@@ -21,28 +20,6 @@ pub(super) struct Written<'p, 'a> {
 
 /// What adds a node that holds bodies or handles sequences.
 pub(super) type Form = for<'p, 'c, 'a> fn(&mut Walk<'p, 'c>, &Written<'p, 'a>) -> Result<(), Error>;
-
-/// Requires that ONNX has the operator in the model's opset, with attributes of these names.
-pub(super) fn check(walk: &mut Walk<'_, '_>, form: &Written<'_, '_>) -> Result<(), Error> {
-    walk.context.is_written_out = true;
-    let (name, declared) = (form.node.rest.op_type(), walk.context.declared);
-    let schema = standard::definition(name, declared)?;
-    for attribute in form.attributes {
-        let kind = schema.attributes.iter().find(|a| a.name == attribute.name()).map(|a| a.kind);
-        if let Some(kind) = kind.filter(|kind| !kind.eq_ignore_ascii_case(attribute.r#type().as_str_name())) {
-            let why = format!("its type is {}, and must be {kind}", attribute.r#type().as_str_name());
-            return Err(Error::invalid(format!("attribute `{}`", attribute.name()), why));
-        }
-        if let Some(why) = standard::lacks_attribute(name, attribute.name(), declared) {
-            return Err(Error::invalid(format!("attribute `{}`", attribute.name()), why));
-        }
-    }
-    let is_there = |name: &str| form.attributes.iter().any(|attribute| attribute.name() == name);
-    match schema.attributes.iter().find(|a| a.absence == Absence::Forbidden && !is_there(a.name)) {
-        Some(lacking) => Err(Error::invalid(format!("attribute `{}`", lacking.name), "it must be there")),
-        None => Ok(()),
-    }
-}
 
 /// The body that an attribute holds.
 pub(super) fn body<'p>(node: &'p Node, name: &str) -> Result<&'p Body, Error> {

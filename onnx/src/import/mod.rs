@@ -9,6 +9,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `standard` | what ONNX has, so that what is broken is told from what is not supported |
+//! | `signature` | what nodes look like, wherever they are |
 //! | `context` | what all parts of a model have in common while it is read |
 //! | `frame` | what the values of a scope stand for |
 //! | `walk` | walking over a program, and the graph that is made |
@@ -83,6 +84,7 @@ mod resize;
 mod sampled;
 mod sequence;
 mod signal;
+mod signature;
 mod standard;
 mod strings;
 mod suppressed;
@@ -264,6 +266,8 @@ pub fn specialise(program: &Program, options: &Options<'_>) -> Result<Imported, 
         interface.outputs.push(made);
     }
     let walk::Made { graph, origins } = walk.finish();
+    signature::check(body, &context.functions, context.declared)?;
+    signature::check_functions(&context.functions, context.declared)?;
     if context.ours {
         function::uncalled(&mut context, nodes::step)?;
     }

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::context::domain;
-use super::forms::{self, Form, Written};
+use super::forms::{Form, Written};
 use super::frame::Bound;
 use super::walk::Walk;
 use super::{
     attention, attribute, control, decoding, filled, function, grams, grid, integral, learning, losses, old,
-    opaque, operator, placed, random, recurrent, resize, sampled, sequence, signal, strings, suppressed,
-    training, unique,
+    opaque, operator, placed, random, recurrent, resize, sampled, sequence, signal, signature, strings,
+    suppressed, training, unique,
 };
 use crate::Error;
 use crate::names::{self, ALIAS};
@@ -27,22 +27,22 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
     if let Some(function) = walk.context.functions.find(node) {
         return function::call(walk, node, function, &attributes);
     }
+    // What this program lacks, it lacks however it is written.
+    if walk.context.declared == 0 || knows(domain(node.rest.domain()), node.rest.op_type()) {
+        signature::check_node(node, &walk.context.functions, walk.context.declared)?;
+    }
     match (domain(node.rest.domain()), node.rest.op_type(), walk.context.declared) {
-        ("", op_type, 0) => Err(Error::invalid(
-            format!("operator {op_type}"),
-            "the model imports no opset of the default domain",
-        )),
         ("", "Constant", _) => constant(walk, node, &attributes),
         ("", "Identity", _) if is_alias(walk, node) => alias(walk, node),
         ("", op_type, _) if strings::takes(walk, node, op_type) => {
             let written = Written { node, attributes: &attributes };
-            forms::check(walk, &written)?;
+            walk.context.is_written_out = true;
             walk.written_out(|walk| strings::apply(walk, &written))
         }
         ("", op_type, declared) => match old::form(op_type, declared).or_else(|| form(op_type)) {
             Some(form) => {
                 let written = Written { node, attributes: &attributes };
-                forms::check(walk, &written)?;
+                walk.context.is_written_out = true;
                 // What is an operator of ours in another opset, or runs bodies, has the same nodes in the program.
                 let is_inner = ops::find(op_type).is_none() && node.bodies().next().is_none();
                 if is_inner { walk.written_out(|walk| form(walk, &written)) } else { form(walk, &written) }

@@ -175,8 +175,13 @@ fn pad<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Err
     bind(walk, written.node, vec![Bound::Tensor(y)])
 }
 
-/// Dropout was for inference alone, where it does nothing. What its mask holds then is not said, so it has none.
+/// Dropout was for inference alone, where it does nothing. What its mask holds then is not said, so it must not be read.
 fn dropout<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let mask = written.node.outputs.get(1).copied().flatten();
+    if mask.is_some_and(|mask| walk.frame.is_used(mask)) {
+        let why = "before opset 12 ONNX does not say what Dropout's mask holds, and it is used";
+        return Err(Error::unsupported("output 1 (`mask`)", why));
+    }
     let x = tensor(walk, written.node, 0)?;
     let y = one(walk, "Identity", &Attributes::new(), &[x])?;
     bind(walk, written.node, vec![Bound::Tensor(y), Bound::Absent])

@@ -60,7 +60,8 @@ pub(super) fn add<'p>(
     let op = Op::from_attributes(spec, &attributes).map_err(|e| bad_attribute(&e))?;
     check_understood(&op, &written, walk.context.declared)?;
     check_dtypes(opset, spec, &types)?;
-    let outputs = Operation::infer(&op, &types).map_err(|e| reject(&e, &types))?;
+    let outputs =
+        Operation::infer(&op, &types).map_err(|e| with_attributes(reject(&e, &types), &e, &written))?;
     if !is_renamed(&op, &written, opset, &types)? {
         check_meaning(opset, &op, &types)?;
     }
@@ -84,7 +85,7 @@ fn check_name(spec: &Spec, name: &str, context: &Context<'_>) -> Result<(), Erro
 }
 
 /// More operands than this opset has may be those of a later one, which has an attribute as an operand.
-fn check_form(spec: &Spec, given: usize, opset: u32) -> Result<(), Error> {
+pub(super) fn check_form(spec: &Spec, given: usize, opset: u32) -> Result<(), Error> {
     let is_open = spec.inputs.last().is_some_and(|port| port.arity == Arity::Variadic);
     let most = spec.inputs.len() + static_slots(spec, opset).len();
     if is_open || given <= most {
@@ -114,7 +115,6 @@ fn operands<'p>(
     attributes: &mut Attributes,
 ) -> Result<Operands, Error> {
     let opset = walk.context.spelled;
-    check_form(spec, node.inputs.len(), opset)?;
     let slots = static_slots(spec, opset);
     let (mut inputs, mut given) = (Vec::with_capacity(node.inputs.len()), Vec::new());
     for (i, &id) in node.inputs.iter().enumerate() {
@@ -333,6 +333,17 @@ pub(super) fn reject(error: &Reject, types: &[Option<&Type>]) -> Error {
         | Reject::Axis { .. }
         | Reject::RepeatedAxis(_)
         | Reject::Length { .. } => Error::invalid("operator", why()),
+    }
+}
+
+/// The same, with the attributes that the node has: one of them may be at fault, and type rules tell sizes apart by nothing but numbers.
+fn with_attributes(error: Error, reject: &Reject, written: &Attributes) -> Error {
+    let all: Vec<String> = written.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    match error {
+        Error::Invalid { what, why } if matches!(reject, Reject::Exceeds(..)) && !all.is_empty() => {
+            Error::Invalid { what, why: format!("{why} and the attributes {}", all.join(", ")) }
+        }
+        other => other,
     }
 }
 

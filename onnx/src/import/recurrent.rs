@@ -138,6 +138,7 @@ fn write<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>, cell: Cell) -> 
             return Ok(None);
         }
         let value = tensor(walk, node, i)?;
+        check_initial(walk.graph.ty(value), i, sizes, settings.batch_first)?;
         in_steps(walk, value).map(Some)
     };
     let (hidden, held) = (initial(walk, 5)?, if cell == Cell::Lstm { initial(walk, 6)? } else { None });
@@ -221,6 +222,18 @@ fn steps(walk: &mut Walk<'_, '_>, x: Value, sizes: Sizes) -> Result<Vec<Value>, 
         .into_iter()
         .map(|part| one(walk, "Squeeze", &Attributes::new().ints("axes", &[0]), &[part]))
         .collect()
+}
+
+/// Requires of an initial state the shape that it has in all of them: [num_directions, batch_size, hidden_size], and with `layout` 1 the
+/// first two exchanged.
+fn check_initial(ty: &Type, operand: usize, sizes: Sizes, batch_first: bool) -> Result<(), Error> {
+    let Sizes { batch, hidden, directions, .. } = sizes;
+    let wanted = if batch_first { [batch, directions, hidden] } else { [directions, batch, hidden] };
+    if ty.shape[..] == wanted {
+        return Ok(());
+    }
+    let wanted = Type::new(ty.dtype, wanted);
+    Err(Error::invalid(format!("operand {operand}"), format!("it must be {wanted}, but is {ty}")))
 }
 
 /// The state that a direction begins with: a matrix of batch by hidden, of zeros if none is given.

@@ -33,6 +33,11 @@ pub(super) fn spelled_as(opset: u32, declared: i64) -> u32 {
     if old::OPSETS.contains(&u32::try_from(declared).unwrap_or(opset)) { declared as u32 } else { opset }
 }
 
+/// The opset whose spelling a model has that declares this one.
+pub(super) fn spelled(declared: u32) -> u32 {
+    spelled_as(declared.clamp(*OPSETS.start(), *OPSETS.end()), declared.into())
+}
+
 /// What ONNX says of the operator called `name` in an opset of its default domain.
 pub(super) fn definition(name: &str, declared: u32) -> Result<&'static Schema, Error> {
     let what = || format!("operator {name}");

@@ -81,18 +81,26 @@ impl<'p, 'c> Walk<'p, 'c> {
 
     /// The initializers and nodes of a body whose inputs are there.
     pub(super) fn content(&mut self, body: &'p program::Body) -> Result<(), Error> {
-        if !body.rest.sparse_initializer.is_empty() {
-            return Err(Error::unsupported("sparse_initializer", "constants are dense tensors"));
-        }
         for initializer in &body.initializers {
             self.initializer(initializer)?;
         }
+        self.defaults(body)?;
         let before = self.at;
         for (index, node) in body.nodes.iter().enumerate() {
             self.at = index;
             (self.step)(self, node).map_err(|e| e.inside(node.label(index)))?;
         }
         self.at = before;
+        Ok(())
+    }
+
+    /// Requires that the default of an input is what the input says that it is.
+    fn defaults(&mut self, body: &program::Body) -> Result<(), Error> {
+        for port in &body.inputs {
+            if let Some(default) = self.frame.constants.get(&port.value).cloned() {
+                self.check(port, &default)?;
+            }
+        }
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 //! | [`edit`] | programs that may do the same with less |
 //! | `plain` | programs that do the same in plainer words |
 //! | `slices` | a Scan, written out |
+//! | `sparse` | initializers in sparse form |
 //! | `read` | `ModelProto` → [`Program`] |
 //! | `write` | [`Program`] → `ModelProto` |
 //!
@@ -46,12 +47,16 @@ pub mod edit;
 mod plain;
 mod read;
 mod slices;
+pub(crate) mod sparse;
 mod taken;
 mod write;
 
+use std::collections::BTreeMap;
+
 use crate::Error;
 use crate::proto::{
-    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto,
+    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, TensorProto,
+    ValueInfoProto,
 };
 use crate::text::{self, Text};
 use taken::Taken;
@@ -81,6 +86,8 @@ pub struct Function {
 pub struct Scope {
     /// The name of each value.
     names: Vec<String>,
+    /// The initializers that are sparse in the model, as they are there.
+    sparse: BTreeMap<ValueId, SparseTensorProto>,
     taken: Taken,
     /// The outermost body.
     pub body: Body,

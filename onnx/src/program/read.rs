@@ -6,10 +6,13 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::taken::Taken;
-use super::{Attribute, Body, Declaration, Function, Initializer, Node, Port, Program, Scope, ValueId};
+use super::{
+    Attribute, Body, Declaration, Function, Initializer, Node, Port, Program, Scope, ValueId, sparse,
+};
 use crate::Error;
 use crate::proto::{
-    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto,
+    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, TensorProto,
+    ValueInfoProto,
 };
 
 /// How many names of a cycle are told.
@@ -30,7 +33,7 @@ impl Program {
         let functions = functions.into_iter().map(function).collect::<Result<_, _>>()?;
         let mut reader = Reader::default();
         let body = reader.graph(graph)?;
-        let main = Scope { names: reader.names, taken: Taken::default(), body };
+        let main = reader.scope(body);
         Ok(Self { main, functions, rest: model })
     }
 }
@@ -40,9 +43,10 @@ impl Scope {
     /// themselves. Their values get other names where theirs are in use.
     pub fn attribute(&mut self, proto: AttributeProto) -> Result<Attribute, Error> {
         let there = self.names.len();
-        let mut reader = Reader { names: std::mem::take(&mut self.names), open: Vec::new() };
+        let (names, sparse) = (std::mem::take(&mut self.names), std::mem::take(&mut self.sparse));
+        let mut reader = Reader { names, sparse, ..Reader::default() };
         let attribute = reader.attribute(proto);
-        self.names = reader.names;
+        (self.names, self.sparse) = (reader.names, reader.sparse);
         for name in self.names.split_off(there) {
             self.fresh(&name);
         }
@@ -71,6 +75,7 @@ fn function(mut proto: FunctionProto) -> Result<Function, Error> {
     let parts = Parts {
         inputs: take(&mut proto.input),
         initializers: Vec::new(),
+        sparse: Vec::new(),
         nodes: std::mem::take(&mut proto.node),
         outputs: take(&mut proto.output),
         declared: std::mem::take(&mut proto.value_info),
@@ -78,8 +83,7 @@ fn function(mut proto: FunctionProto) -> Result<Function, Error> {
     let mut reader = Reader::default();
     let body = reader.body(parts, GraphProto::default());
     let body = body.map_err(|e| e.inside(format!("function `{}`", proto.name())))?;
-    let scope = Scope { names: reader.names, taken: Taken::default(), body };
-    Ok(Function { scope, rest: proto })
+    Ok(Function { scope: reader.scope(body), rest: proto })
 }
 
 fn named(name: String) -> ValueInfoProto {
@@ -90,6 +94,7 @@ fn named(name: String) -> ValueInfoProto {
 struct Parts {
     inputs: Vec<ValueInfoProto>,
     initializers: Vec<TensorProto>,
+    sparse: Vec<SparseTensorProto>,
     nodes: Vec<NodeProto>,
     outputs: Vec<ValueInfoProto>,
     declared: Vec<ValueInfoProto>,
@@ -99,15 +104,24 @@ struct Parts {
 #[derive(Default)]
 struct Reader {
     names: Vec<String>,
+    /// The initializers that are sparse in the model.
+    sparse: BTreeMap<ValueId, SparseTensorProto>,
+    /// How many bytes these have, written out.
+    filled: usize,
     /// What names mean now, in the bodies that are open, the innermost last.
     open: Vec<HashMap<String, ValueId>>,
 }
 
 impl Reader {
+    fn scope(self, body: Body) -> Scope {
+        Scope { names: self.names, sparse: self.sparse, taken: Taken::default(), body }
+    }
+
     fn graph(&mut self, mut proto: GraphProto) -> Result<Body, Error> {
         let parts = Parts {
             inputs: std::mem::take(&mut proto.input),
             initializers: std::mem::take(&mut proto.initializer),
+            sparse: std::mem::take(&mut proto.sparse_initializer),
             nodes: std::mem::take(&mut proto.node),
             outputs: std::mem::take(&mut proto.output),
             declared: std::mem::take(&mut proto.value_info),
@@ -127,7 +141,10 @@ impl Reader {
         let inputs = parts.inputs.into_iter().map(|i| self.input(i)).collect::<Result<Vec<_>, _>>()?;
         let mut defaults: BTreeSet<ValueId> = inputs.iter().map(|port| port.value).collect();
         let initializers = parts.initializers.into_iter().map(|i| self.initializer(i, &mut defaults));
-        let initializers = initializers.collect::<Result<_, _>>()?;
+        let mut initializers = initializers.collect::<Result<Vec<_>, _>>()?;
+        for sparse in parts.sparse {
+            initializers.push(self.sparse_initializer(sparse, &mut defaults)?);
+        }
         let nodes = self.nodes(&mut parts.nodes)?;
         let outputs = parts.outputs.into_iter().map(|output| self.output(output, &parts.nodes));
         let outputs = outputs.collect::<Result<_, _>>()?;
@@ -156,6 +173,23 @@ impl Reader {
             None => self.define(name)?,
         };
         Ok(Initializer { value, tensor })
+    }
+
+    /// A sparse initializer, as the dense one that it means.
+    fn sparse_initializer(
+        &mut self,
+        sparse: SparseTensorProto,
+        defaults: &mut BTreeSet<ValueId>,
+    ) -> Result<Initializer, Error> {
+        let dense = sparse::message(&sparse)?;
+        self.filled += dense.raw_data().len();
+        if self.filled > sparse::MOST_TOGETHER {
+            let why = format!("written out, they have more than {} bytes", sparse::MOST_TOGETHER);
+            return Err(Error::unsupported("sparse_initializer", why));
+        }
+        let initializer = self.initializer(dense, defaults)?;
+        self.sparse.insert(initializer.value, sparse);
+        Ok(initializer)
     }
 
     /// The nodes without what stays in their messages: that is needed for as long as names are looked for.
@@ -222,8 +256,19 @@ impl Reader {
     }
 
     /// A new value for an output; `None` for the empty name.
+    ///
+    /// IR.md, Nodes: "In the case of a nested subgraph, a node output name MUST be distinct from the names from the outer scopes that are
+    /// visible in the nested subgraph."
     fn given(&mut self, name: &str) -> Result<Option<ValueId>, Error> {
-        if name.is_empty() { Ok(None) } else { self.define(name.to_owned()).map(Some) }
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let outer = self.open.len().saturating_sub(1);
+        if self.open[..outer].iter().any(|names| names.contains_key(name)) {
+            let why = "a node gives it, and a graph around the node has one of that name";
+            return Err(Error::invalid(format!("value `{name}`"), why));
+        }
+        self.define(name.to_owned()).map(Some)
     }
 
     fn define(&mut self, name: String) -> Result<ValueId, Error> {

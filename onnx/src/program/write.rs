@@ -1,8 +1,11 @@
 //! [`Program`] → `ModelProto`.
 
-use super::{Attribute, Body, Declaration, Function, Initializer, Node, Port, Program, Scope, ValueId};
+use super::{
+    Attribute, Body, Declaration, Function, Initializer, Node, Port, Program, Scope, ValueId, sparse,
+};
 use crate::proto::{
-    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto,
+    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, TensorProto,
+    ValueInfoProto,
 };
 
 impl Program {
@@ -34,16 +37,35 @@ struct Writer<'p>(&'p Scope);
 impl Writer<'_> {
     fn graph(&self, body: &Body) -> GraphProto {
         let info = |port: &Port| self.info(port.value, &port.declared);
-        let initializer =
-            |i: &Initializer| TensorProto { name: Some(self.name(i.value)), ..i.tensor.clone() };
+        let (dense, sparse) = self.initializers(&body.initializers);
         GraphProto {
             input: body.inputs.iter().map(info).collect(),
-            initializer: body.initializers.iter().map(initializer).collect(),
+            initializer: dense,
+            sparse_initializer: sparse,
             node: self.nodes(body),
             output: body.outputs.iter().map(info).collect(),
             value_info: self.declared(body),
             ..body.rest.clone()
         }
+    }
+
+    /// The initializers, those apart that are sparse in the model and still mean the same.
+    fn initializers(&self, all: &[Initializer]) -> (Vec<TensorProto>, Vec<SparseTensorProto>) {
+        let (mut dense, mut kept) = (Vec::with_capacity(all.len()), Vec::new());
+        for Initializer { value, tensor } in all {
+            let name = Some(self.name(*value));
+            let is_meant = |held: &&SparseTensorProto| {
+                sparse::message(held).is_ok_and(|meant| TensorProto { name: None, ..meant } == *tensor)
+            };
+            match self.0.sparse.get(value).filter(is_meant).cloned() {
+                Some(SparseTensorProto { values: Some(values), indices, dims }) => {
+                    let values = Some(TensorProto { name, ..values });
+                    kept.push(SparseTensorProto { values, indices, dims });
+                }
+                _ => dense.push(TensorProto { name, ..tensor.clone() }),
+            }
+        }
+        (dense, kept)
     }
 
     fn nodes(&self, body: &Body) -> Vec<NodeProto> {

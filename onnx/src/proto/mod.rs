@@ -25,7 +25,31 @@ pub fn decode_shared<M: Message + Default>(what: &str, bytes: &Bytes) -> Result<
 }
 
 fn decode_from<M: Message + Default>(what: &str, bytes: impl Buf) -> Result<M, Error> {
-    M::decode(bytes).map_err(|e| Error::invalid(what, format!("not a protobuf message of that type: {e}")))
+    M::decode(bytes).map_err(|e| Error::invalid(what, not_a_message(&e.to_string())))
+}
+
+/// How many messages around a fault are told.
+const TOLD: usize = 8;
+
+/// Why bytes are no message of a type, and where. `prost` says why behind the names of all fields around the fault, the innermost first,
+/// each with its message (`GraphProto.node: ModelProto.graph: …`).
+fn not_a_message(error: &str) -> String {
+    let mut why = error.strip_prefix("failed to decode Protobuf message: ").unwrap_or(error);
+    let mut fields = Vec::new();
+    while let Some((field, rest)) = why.split_once(": ")
+        && field.contains('.')
+        && !field.contains(' ')
+    {
+        fields.push(field);
+        why = rest;
+    }
+    fields.reverse();
+    let place = match fields.len() {
+        0 => String::new(),
+        1..=TOLD => format!(" (in {})", fields.join(", ")),
+        n => format!(" (in {} and {} more in each other)", fields[..TOLD].join(", "), n - TOLD),
+    };
+    format!("{why}{place}: not a protobuf message of that type")
 }
 
 #[cfg(test)]
@@ -49,7 +73,9 @@ mod tests {
             let node = NodeProto { attribute: vec![attribute], ..Default::default() };
             graph = GraphProto { node: vec![node], ..Default::default() };
         }
-        assert!(decode::<GraphProto>("graph", &graph.encode_to_vec()).is_err());
+        let why = decode::<GraphProto>("graph", &graph.encode_to_vec()).expect_err("too deep").to_string();
+        assert!(why.starts_with("invalid graph: recursion limit reached (in GraphProto.node, "), "{why}");
+        assert!(why.len() < 300, "{why}");
     }
 
     proptest! {

@@ -84,18 +84,19 @@ pub fn encode(name: &str, tensor: &Tensor) -> Vec<u8> {
 
 /// The type a message declares, without a look at its data.
 pub fn type_of(proto: &TensorProto) -> Result<Type, Error> {
-    declared_type(proto).map_err(|e| e.inside(label(proto)))
+    declared_type(proto).map_err(|e| named(e, proto))
 }
 
 /// The tensor of a message. `external` says where data outside the message may lie.
 pub fn from_proto(proto: &TensorProto, external: External<'_>) -> Result<Tensor, Error> {
-    read(proto, external).map_err(|e| e.inside(label(proto)))
+    read(proto, external).map_err(|e| named(e, proto))
 }
 
-fn label(proto: &TensorProto) -> String {
+/// What is wrong, with the name of the tensor. One without a name is told by what holds it.
+fn named(error: Error, proto: &TensorProto) -> Error {
     match proto.name() {
-        "" => "an unnamed tensor".to_owned(),
-        name => format!("tensor `{name}`"),
+        "" => error,
+        name => error.inside(format!("tensor `{name}`")),
     }
 }
 

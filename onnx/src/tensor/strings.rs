@@ -2,7 +2,7 @@
 
 use ir::{Strings, Tensor};
 
-use super::label;
+use super::named;
 use crate::Error;
 use crate::external::External;
 use crate::proto::TensorProto;
@@ -29,7 +29,7 @@ pub fn to_proto(name: &str, strings: &Strings) -> TensorProto {
 
 /// The strings of a message, each of which must be UTF-8. None are read from elsewhere.
 pub fn from_proto(proto: &TensorProto, _: External<'_>) -> Result<Strings, Error> {
-    read(proto).map_err(|e| e.inside(label(proto)))
+    read(proto).map_err(|e| named(e, proto))
 }
 
 fn read(proto: &TensorProto) -> Result<Strings, Error> {

@@ -110,13 +110,14 @@ impl TopK {
 /// Two tensors of one shape.
 type Pair<U, V> = (ndarray::ArrayD<U>, ndarray::ArrayD<V>);
 
-/// Two numbers, the larger one first. A NaN is larger than all, as it is to [`Arith::arg_max`]; only what may be one makes both unknown.
+/// Two numbers, the larger one first. Where a NaN is larger than all, as [`Arith::arg_max`] has it, it does not spread to the other one.
 fn exchanged<A: Arith>(a: &A, x: A::R, y: A::R) -> (A::R, A::R) {
-    let is_nan = |x| a.peek(a.is(Class::NaN, x)).map(|truth| truth != 0);
-    match (is_nan(x), is_nan(y)) {
-        (Some(true), _) => (x, y),
-        (_, Some(true)) => (y, x),
-        _ => (a.max(x, y), a.min(x, y)),
+    let is_nan = |x| a.peek(a.is(Class::NaN, x)).is_some_and(|truth| truth != 0);
+    let is_first = |x| is_nan(x) && a.peek(a.arg_max(&[a.real(0.0), x], false)) == Some(1);
+    match (is_first(x), is_first(y)) {
+        (true, _) => (x, y),
+        (false, true) => (y, x),
+        (false, false) => (a.max(x, y), a.min(x, y)),
     }
 }
 
