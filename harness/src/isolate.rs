@@ -32,7 +32,7 @@ pub struct Isolated {
 }
 
 impl Isolated {
-    /// A valid model, and inputs for it. `None` where the functions call each other too often to be inlined.
+    /// A valid model, and inputs for it. `None` where it has too many nodes once its functions are inlined.
     pub fn of(model: &Model, inputs: &[Tensor], profile: &'static Profile) -> Option<Self> {
         let flat = Model::new(model.opset, inline(model)?);
         let evaluation = interp::evaluate(&flat, inputs, profile, Taps::All).ok()?;

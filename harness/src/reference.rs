@@ -102,7 +102,7 @@ impl Means {
             Taps::All => spent.elements,
             Taps::Outputs => {
                 let graph =
-                    inline(model).ok_or("its functions call each other too often to be written out")?;
+                    inline(model).ok_or("written out, with its functions, it has too many nodes")?;
                 most_in_use(&graph, &elements)
             }
         };

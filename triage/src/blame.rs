@@ -194,7 +194,7 @@ impl<'a> Suspect<'a> {
         Rc::clone(limits)
     }
 
-    /// The model taken apart; `None` where its functions call each other too often.
+    /// The model taken apart; `None` where it has too many nodes once its functions are inlined.
     pub fn isolated(&self) -> Option<&Isolated> {
         self.isolated.get_or_init(|| Isolated::of(self.model, self.inputs, self.profile)).as_ref()
     }
@@ -216,7 +216,7 @@ impl<'a> Suspect<'a> {
         }
     }
 
-    /// The model taken apart, for a target; `None` where its functions call each other too often.
+    /// The model taken apart, for a target; `None` where it has too many nodes once its functions are inlined.
     pub(crate) fn whole<'s>(&'s self, target: &'s Target) -> Option<Whole<'s>> {
         self.isolated().map(|isolated| Whole { target, isolated, memory: &self.memory })
     }

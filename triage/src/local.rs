@@ -68,7 +68,7 @@ pub enum LocalError {
     #[error("the inputs do not fit the model: {0}")]
     Bind(String),
     /// It cannot be written out.
-    #[error("its functions call each other too often to be written out")]
+    #[error("written out, with its functions, it has too many nodes")]
     Functions,
     /// A worker cannot be started.
     #[error(transparent)]
@@ -290,7 +290,7 @@ impl Local {
     }
 }
 
-/// Judges each operator of a valid model. `None` where its functions call each other too often to be inlined.
+/// Judges each operator of a valid model. `None` where it has too many nodes once its functions are inlined.
 pub fn local(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<Local>, WorkerError> {
     let Some(graph) = inline(model) else { return Ok(None) };
     let flat = Model::new(model.opset, graph);

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::bail;
 use campaign::replay::{Replay, replay};
+use harness::Target;
 use present::shell;
 use serde_json::json;
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
@@ -39,7 +40,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     bar.finish_and_clear();
     let reduced = reduced?;
     let was_interrupted = stop.load(Ordering::Relaxed) && !reduced.minimal;
-    let names = names(&reduced, &out, &limits)?;
+    let names = names(&reduced, &out, &targets);
     if common.json {
         let mut all = serde_json::to_value(&reduced)?;
         (all["out"], all["signatures"]) = (json!(out), json!(names));
@@ -52,11 +53,11 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
 
 /// What a campaign, and `run`, calls what the result shows: with the attributes without which it is gone. Where they call it
 /// nothing, as a case that shows only after others, the signature that was kept.
-fn names(reduced: &Reduced, out: &Path, limits: &Limits) -> anyhow::Result<Vec<String>> {
-    let targets = targets(std::slice::from_ref(&reduced.on), limits)?;
+fn names(reduced: &Reduced, out: &Path, targets: &[Target]) -> Vec<String> {
+    let targets: Vec<Target> = targets.iter().filter(|t| t.name() == reduced.target).cloned().collect();
     let shown = replay(&[out.to_owned()], &Replay::on(&targets), &|| {}).not_passing;
     let names: Vec<String> = shown.into_iter().flat_map(|case| case.signatures).collect();
-    Ok(if names.is_empty() { vec![reduced.signature.clone()] } else { names })
+    if names.is_empty() { vec![reduced.signature.clone()] } else { names }
 }
 
 /// `case-7-reduced` for `case-7`, and for `case-7.onnx`.

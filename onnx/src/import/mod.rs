@@ -18,6 +18,7 @@
 //! | `function` | functions, typed for each use or written out |
 //! | `old` | definitions of opsets before 13 |
 //! | `forms`, `control`, `sequence`, `filled`, `recurrent`, `resize` | branches, loops, sequences, optionals, filled tensors, recurrent networks and what resizes, written out |
+//! | `opaque` | operators that nobody here knows: numbers stand for what they give |
 //! | `attention` | queries, keys and values, written out |
 //! | `decoding` | what else language models decode with, written out |
 //! | `integral` | products of integers, written out |

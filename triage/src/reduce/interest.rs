@@ -212,7 +212,7 @@ pub(crate) fn run(target: &Target, problem: &Problem, inquiry: &Inquiry<'_>) -> 
         Verdict::Bug(finding) => finding,
     };
     let Some(isolated) = suspect.isolated() else {
-        return nothing(&"its functions call each other too often");
+        return nothing(&"with its functions written out it has too many nodes");
     };
     let tame = Tame::of(&isolated.evaluation);
     if !(inquiry.is_worth_it)(tame, &finding) {
