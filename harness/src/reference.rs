@@ -101,8 +101,7 @@ impl Means {
         let most = match taps {
             Taps::All => spent.elements,
             Taps::Outputs => {
-                let graph =
-                    inline(model).ok_or("written out, with its functions, it has too many nodes")?;
+                let graph = inline(model).ok_or("written out, with its functions, it has too many nodes")?;
                 most_in_use(&graph, &elements)
             }
         };
