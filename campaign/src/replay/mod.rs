@@ -331,7 +331,12 @@ fn verdict(verdict: &Verdict) -> Judgement {
                 Why::Unsupported(_) | Why::Widened(_) => Result::Unsupported,
                 Why::Undecidable | Why::Undefined | Why::Undecided(_) => Result::Undecidable,
             };
-            Judgement::new(result, why.to_string())
+            // The result is the word that the reason begins with.
+            let said = match why {
+                Why::Unsupported(said) => said.clone(),
+                _ => why.to_string(),
+            };
+            Judgement::new(result, said)
         }
         Verdict::Bug(finding) => {
             let result = match &finding.symptom {

@@ -134,6 +134,28 @@ impl Counts {
         } += 1;
     }
 
+    /// How often each occurred, by the word for it.
+    pub fn each(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let Self { pass, plausible, suspect, mismatch, accepted, unsupported, rejected, .. } = *self;
+        let Self { crash, timeout, slow, undecidable, no_reference, broken, .. } = *self;
+        let all = [
+            (Result::Pass, pass),
+            (Result::Plausible, plausible),
+            (Result::Suspect, suspect),
+            (Result::Mismatch, mismatch),
+            (Result::Accepted, accepted),
+            (Result::Rejected, rejected),
+            (Result::Crash, crash),
+            (Result::Timeout, timeout),
+            (Result::Slow, slow),
+            (Result::Unsupported, unsupported),
+            (Result::Undecidable, undecidable),
+            (Result::NoReference, no_reference),
+            (Result::Broken, broken),
+        ];
+        all.into_iter().map(|(result, count)| (result.name(), count))
+    }
+
     /// Whether the backend did something wrong.
     pub fn failed(&self) -> bool {
         self.mismatch + self.accepted + self.rejected + self.crash + self.timeout + self.slow > 0

@@ -100,25 +100,14 @@ fn tolerance(args: &Run) -> Option<Tolerance> {
 }
 
 fn summary(replayed: &Replayed) -> String {
-    let mut out = format!("{} cases\n", replayed.cases);
-    for (backend, c) in &replayed.backends {
-        out += &format!(
-            "{backend}: {} pass, {} plausible, {} suspect, {} mismatch, {} accepted, {} unsupported, {} rejected, {} crash, {} timeout, \
-             {} slow, {} undecidable, {} no reference, {} broken\n",
-            c.pass,
-            c.plausible,
-            c.suspect,
-            c.mismatch,
-            c.accepted,
-            c.unsupported,
-            c.rejected,
-            c.crash,
-            c.timeout,
-            c.slow,
-            c.undecidable,
-            c.no_reference,
-            c.broken
-        );
+    let mut out = format!("{} case{}\n", replayed.cases, if replayed.cases == 1 { "" } else { "s" });
+    for (backend, counts) in &replayed.backends {
+        let counts: Vec<String> = counts
+            .each()
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| format!("{count} {name}"))
+            .collect();
+        out += &format!("{backend}: {}\n", counts.join(", "));
     }
     for case in &replayed.not_passing {
         let NotPassing { case, backend, outcome, why, signatures } = case;
