@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use present::stderr::readable;
 use serde::Serialize;
 
 use crate::args::Common;
@@ -39,8 +40,13 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&serde_json::to_string_pretty(value)?)
 }
 
-/// Prints text as the command's result.
+/// Prints text as the command's result, as it is: a program may read it.
 pub(crate) fn text(text: &str) -> anyhow::Result<()> {
+    print(text)
+}
+
+/// Prints text as the command's result for a person: what engines say is in it.
+pub(crate) fn told(text: &str) -> anyhow::Result<()> {
     print(&harmless(text))
 }
 
@@ -54,13 +60,10 @@ const LONGEST: usize = 2000;
 
 /// Text as it may go to a terminal: what engines and models say in it moves no cursor, and no line goes on for pages.
 fn harmless(text: &str) -> String {
-    let each = text.split('\n').map(|line| {
-        let plain = line.chars().filter(|c| !c.is_control() || *c == '\t');
-        let shown: String = plain.clone().take(LONGEST).collect();
-        match plain.count().saturating_sub(LONGEST) {
-            0 => shown,
-            more => format!("{shown} … and {more} characters more"),
-        }
+    let text = readable(text);
+    let each = text.split('\n').map(|line| match line.char_indices().nth(LONGEST) {
+        None => line.to_owned(),
+        Some((end, _)) => format!("{} … and {} characters more", &line[..end], line[end..].chars().count()),
     });
     each.collect::<Vec<_>>().join("\n")
 }
@@ -81,7 +84,7 @@ mod tests {
 
     #[test]
     fn what_engines_say_moves_no_cursor_and_does_not_go_on_for_pages() {
-        assert_eq!(harmless("a\u{1b}[2Jb\r\tc\nd\n"), "a[2Jb\tc\nd\n");
+        assert_eq!(harmless("a\u{1b}[2Jb\r\tc\nd\n"), "ab␍\tc\nd");
         let long = harmless(&"é".repeat(LONGEST + 7));
         assert!(long.ends_with("é … and 7 characters more") && long.chars().count() < LONGEST + 30);
     }

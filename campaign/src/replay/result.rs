@@ -42,6 +42,23 @@ pub enum Result {
 }
 
 impl Result {
+    /// All of them, in the order in which they are told.
+    const ALL: [Self; 13] = [
+        Self::Pass,
+        Self::Plausible,
+        Self::Suspect,
+        Self::Mismatch,
+        Self::Accepted,
+        Self::Rejected,
+        Self::Crash,
+        Self::Timeout,
+        Self::Slow,
+        Self::Unsupported,
+        Self::Undecidable,
+        Self::NoReference,
+        Self::Broken,
+    ];
+
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
@@ -116,8 +133,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, result: Result) {
-        *match result {
+    fn of(&mut self, result: Result) -> &mut u64 {
+        match result {
             Result::Pass => &mut self.pass,
             Result::Plausible => &mut self.plausible,
             Result::Suspect => &mut self.suspect,
@@ -131,29 +148,12 @@ impl Counts {
             Result::Undecidable => &mut self.undecidable,
             Result::NoReference => &mut self.no_reference,
             Result::Broken => &mut self.broken,
-        } += 1;
+        }
     }
 
     /// How often each occurred, by the word for it.
-    pub fn each(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let Self { pass, plausible, suspect, mismatch, accepted, unsupported, rejected, .. } = *self;
-        let Self { crash, timeout, slow, undecidable, no_reference, broken, .. } = *self;
-        let all = [
-            (Result::Pass, pass),
-            (Result::Plausible, plausible),
-            (Result::Suspect, suspect),
-            (Result::Mismatch, mismatch),
-            (Result::Accepted, accepted),
-            (Result::Rejected, rejected),
-            (Result::Crash, crash),
-            (Result::Timeout, timeout),
-            (Result::Slow, slow),
-            (Result::Unsupported, unsupported),
-            (Result::Undecidable, undecidable),
-            (Result::NoReference, no_reference),
-            (Result::Broken, broken),
-        ];
-        all.into_iter().map(|(result, count)| (result.name(), count))
+    pub fn each(mut self) -> impl Iterator<Item = (&'static str, u64)> {
+        Result::ALL.into_iter().map(move |result| (result.name(), *self.of(result)))
     }
 
     /// Whether the backend did something wrong.
@@ -236,7 +236,7 @@ pub struct Replayed {
 impl Replayed {
     pub(super) fn add(&mut self, case: PathBuf, backend: String, judgement: Judgement) {
         let Judgement { result, why, signatures } = judgement;
-        self.backends.entry(backend.clone()).or_default().add(result);
+        *self.backends.entry(backend.clone()).or_default().of(result) += 1;
         let told = match result {
             Result::Pass | Result::Plausible | Result::Suspect => TestResult::Passed,
             Result::Undecidable | Result::NoReference | Result::Unsupported => {

@@ -31,7 +31,7 @@ pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
         screen::json(&json!({ "targets": targets, "whole": whole, "drawn": subject.drawn,
             "unknown": subject.unknown, "misdeclared": subject.misdeclared }))?;
     } else {
-        screen::text(&text(&subject, &all, args.all))?;
+        screen::told(&text(&subject, &all, args.all))?;
     }
     let is_wrong = |(whole, local): &(Whole, Option<Local>)| {
         whole.answer == Answer::Wrong || local.as_ref().is_some_and(|local| local.first_wrong().is_some())

@@ -32,7 +32,7 @@ pub(crate) fn run(common: Common, args: &Corpus) -> anyhow::Result<Exit> {
     if common.json {
         screen::json(&json!({ "findings": all, "not_opened": not_opened }))?;
     } else {
-        screen::text(&text(&all))?;
+        screen::told(&text(&all))?;
     }
     for (engine, why) in &not_opened {
         screen::say(&format!("onnxsmith: the findings of {engine} were not run: {why}"));

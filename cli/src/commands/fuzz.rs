@@ -151,7 +151,7 @@ impl Results<'_> {
             all["out"] = json!(self.store.folder());
             screen::json(&all)?;
         } else {
-            screen::text(&summary::text(report, self.cpu_seconds, self.session))?;
+            screen::told(&summary::text(report, self.cpu_seconds, self.session))?;
         }
         if report.cases == 0 && !report.trouble.is_empty() {
             bail!("no case could be run: {}", report.trouble[0]);

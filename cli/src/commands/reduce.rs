@@ -46,7 +46,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
         (all["out"], all["signatures"]) = (json!(out), json!(names));
         screen::json(&all)?;
     } else {
-        screen::text(&summary(&reduced, &names, was_interrupted, &out))?;
+        screen::told(&summary(&reduced, &names, was_interrupted, &out))?;
     }
     Ok(Exit::of(false, was_interrupted))
 }

@@ -45,7 +45,7 @@ pub(crate) fn run(common: Common, args: &args::Report) -> anyhow::Result<Exit> {
         all["identity"] = json!(store.identity());
         screen::json(&all)?;
     } else {
-        screen::text(&text(&report, &groups))?;
+        screen::told(&text(&report, &groups))?;
     }
     Ok(if report.findings > report.known { Exit::Findings } else { Exit::Clean })
 }

@@ -48,7 +48,7 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
         all["nothing_compared"] = json!(idle);
         screen::json(&all)?;
     } else {
-        screen::text(&summary(&replayed))?;
+        screen::told(&summary(&replayed))?;
     }
     usable(&replayed)?;
     if idle.len() == replayed.backends.len() {

@@ -26,6 +26,6 @@ pub(crate) fn run(common: Common, args: &Watch) -> anyhow::Result<Exit> {
         thread::sleep(args.every);
     }
     board.clear()?;
-    screen::text(&lines(&store, Extent::default(), &known)?.join("\n"))?;
+    screen::told(&lines(&store, Extent::default(), &known)?.join("\n"))?;
     Ok(Exit::Clean)
 }

@@ -8,6 +8,7 @@ use ir::{Attributes, DType, Type, Value};
 
 use super::forms::{Written, apply, bind};
 use super::frame::Bound;
+use super::random::in_any_order;
 use super::walk::Walk;
 use crate::Error;
 
@@ -51,10 +52,8 @@ pub(super) fn stand_in<'p>(
 
 /// Small numbers of a type, of which none is certain.
 fn open(walk: &mut Walk<'_, '_>, ty: &Type) -> Result<Value, Error> {
-    // Which of two numbers is the first is not specified where no order is asked for.
     let two = walk.reals(DType::F32, &[2], |i| i as f64)?;
-    let any_order = Attributes::new().int("axis", 0).int("k", 2).int("sorted", 0);
-    let either = apply(walk, "TopK", &any_order, &[two], &[])?[0];
+    let either = in_any_order(walk, two, 2)?;
     let numbers = walk.reals(ty.dtype, &ty.shape, |i| {
         if ty.dtype.is_float() { (i % 7) as f64 / 8.0 } else { (i % 2) as f64 }
     })?;

@@ -229,13 +229,18 @@ fn open(walk: &mut Walk<'_, '_>, ty: &Type, drawn: impl Fn(usize) -> f64) -> Res
     // A single one would be the first of all.
     let all = count.max(2);
     let numbers = walk.reals(DType::F32, &[all], drawn)?;
-    let any_order = Attributes::new().int("axis", 0).int("k", all).int("sorted", 0);
-    let mut numbers = apply(walk, "TopK", &any_order, &[numbers], &[])?[0];
+    let mut numbers = in_any_order(walk, numbers, all)?;
     if count < all {
         numbers = walk.slice(numbers, 0, 0, count)?;
     }
     let numbers = walk.cast(numbers, ty.dtype)?;
     walk.reshaped(numbers, &ty.shape)
+}
+
+/// So many numbers on one axis, at least two, of which it is not specified which is where.
+pub(super) fn in_any_order(walk: &mut Walk<'_, '_>, numbers: Value, count: i64) -> Result<Value, Error> {
+    let any_order = Attributes::new().int("axis", 0).int("k", count).int("sorted", 0);
+    Ok(apply(walk, "TopK", &any_order, &[numbers], &[])?[0])
 }
 
 /// This, whose shape comes from that of another value.
