@@ -140,11 +140,6 @@ impl Gpu {
         self.teamwork = teamwork;
     }
 
-    /// Whether a kernel in which a workgroup works together may be chosen where that pays.
-    pub(crate) fn may_team(&self) -> bool {
-        self.teamwork != Teamwork::Never
-    }
-
     /// The least size from which on a kernel is chosen in which a workgroup works together, where hardware gains from it from
     /// `pays` on.
     pub(crate) fn team_from(&self, pays: usize) -> usize {

@@ -2,7 +2,7 @@
 //! shares, so that each element is loaded once for 32 sums. Such a kernel takes the software drivers most machines test with a quarter of
 //! a second to compile.
 
-use crate::wgpu::device::Gpu;
+use crate::wgpu::device::{Gpu, Teamwork};
 
 /// The rows and columns of a square.
 const TILE: usize = 32;
@@ -10,14 +10,18 @@ const TILE: usize = 32;
 /// The fewest rows and columns that are worth a square, most of which would be beyond the matrix otherwise.
 const LEAST: usize = 12;
 
-/// The fewest products that are worth the time to compile: on lavapipe squares save about a tenth of a second of so many.
+/// The fewest products that are worth one. On lavapipe squares save about a tenth of a second of so many, and take longer than that to
+/// compile; on an H100 they take half as long for sixteen times as many, and longer for half as many (docs/gpu.md).
 const WORTH: usize = 1 << 26;
 
 /// Whether a matrix of sums of so many products each is computed in squares.
 pub(crate) fn is_tiled(gpu: &Gpu, rows: usize, columns: usize, each: usize) -> bool {
     let products = rows.saturating_mul(columns).saturating_mul(each);
-    let (least, saves) = (rows.min(columns), gpu.may_team() && products >= WORTH);
-    least >= gpu.team_from(LEAST) || saves && least >= LEAST
+    match gpu.teamwork() {
+        Teamwork::Always => true,
+        Teamwork::ByAdapter => rows.min(columns) >= LEAST && products >= WORTH,
+        Teamwork::Never => false,
+    }
 }
 
 /// How many squares it takes.
