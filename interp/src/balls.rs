@@ -236,10 +236,12 @@ impl<'t> System for Errors<'t> {
         }
     }
 
-    fn narrow(&self, arith: &Balls<'t>, data: &Data<Balls<'t>>) -> Option<Data<Balls<'t>>> {
-        match data {
-            Data::Real(a) => Some(Data::Real(a.mapv(|x| arith.round(x)))),
-            Data::Int(_) => None,
+    fn narrow(&self, arith: &Balls<'t>, data: &Data<Balls<'t>>, from: DType) -> Option<Data<Balls<'t>>> {
+        match (data, from.float()) {
+            (Data::Real(a), Some(from)) => {
+                Some(Data::Real(a.mapv(|x| arith.round(arith.bound().read(x, from)))))
+            }
+            _ => None,
         }
     }
 

@@ -19,8 +19,8 @@ pub trait System {
     fn arith(&self, dtype: DType) -> Self::A;
     /// A tensor's elements.
     fn load(&self, tensor: &Tensor) -> Data<Self::A>;
-    /// An operand whose dtype is not the one the node calculates in, if that changes it.
-    fn narrow(&self, _arith: &Self::A, _data: &Data<Self::A>) -> Option<Data<Self::A>> {
+    /// An operand whose dtype, `from`, is not the one the node calculates in, if that changes it.
+    fn narrow(&self, _arith: &Self::A, _data: &Data<Self::A>, _from: DType) -> Option<Data<Self::A>> {
         None
     }
     /// What an operator means.
@@ -181,7 +181,7 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
             .zip(&types)
             .map(|(held, ty)| match (held, ty) {
                 (Some(held), Some(ty)) if ty.dtype != dtype => {
-                    self.system.narrow(&arith, held.data(self.system))
+                    self.system.narrow(&arith, held.data(self.system), ty.dtype)
                 }
                 _ => None,
             })

@@ -1,7 +1,6 @@
 //! Means, variances and determinants, by the algorithms that implementations use.
 
 use ops::Arith;
-use ops::arith::Comparison;
 
 use super::{Malice, Number};
 
@@ -32,7 +31,10 @@ impl Malice<'_> {
         let squares = if self.profile().running_variance && self.by.does(self.by.habits.other_algorithm) {
             self.running(lane).1
         } else {
-            let centred: Vec<Number> = lane.iter().map(|&x| self.sub(x, mean)).collect();
+            // One number, however often it is read: else its errors would not cancel.
+            let mean = self.operand(mean);
+            let minus = Number { held: -mean.held, truth: -mean.truth };
+            let centred: Vec<Number> = lane.iter().map(|&x| self.plus(self.operand(x), minus)).collect();
             self.any_dot(centred.into_iter().map(|d| (d, d)), self.parts())
         };
         self.div(squares, count)
@@ -42,7 +44,9 @@ impl Malice<'_> {
     fn running(&self, lane: &[Number]) -> (Number, Number) {
         let zero = self.real(0.0);
         let Some((&first, rest)) = lane.split_first() else { return (zero, zero) };
-        rest.iter().zip(2u32..).fold((first, zero), |(mean, squares), (&x, counted)| {
+        // The first has no distance, unless it is infinite or NaN.
+        let none = Number { held: 0.0 * first.held, truth: 0.0 * first.truth };
+        rest.iter().zip(2u32..).fold((first, none), |(mean, squares), (&x, counted)| {
             let before = self.sub(x, mean);
             let mean = self.add(mean, self.div(before, self.real(counted.into())));
             let squares = self.add(squares, self.mul(before, self.sub(x, mean)));
@@ -70,11 +74,13 @@ impl Malice<'_> {
                 (0..rows).for_each(|c| m.swap(from * rows + c, k * rows + c));
                 is_negative = !is_negative;
             }
-            if self.compare(Comparison::Equal, m[k * rows + k], self.real(0.0)) == 1 {
+            // The same number where it is compared and where it divides.
+            let pivot = self.operand(m[k * rows + k]);
+            if pivot.held == 0.0 {
                 return self.real(0.0);
             }
             for r in k + 1..rows {
-                let factor = self.div(m[r * rows + k], m[k * rows + k]);
+                let factor = self.over(self.operand(m[r * rows + k]), pivot);
                 for c in k + 1..rows {
                     m[r * rows + c] = self.sub(m[r * rows + c], self.mul(factor, m[k * rows + c]));
                 }

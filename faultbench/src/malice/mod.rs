@@ -156,12 +156,16 @@ impl<'i> System for Conforming<'i> {
         }
     }
 
-    /// It may compute in a format that has all digits of the operand, too.
-    fn narrow(&self, arith: &Malice<'i>, data: &Data<Malice<'i>>) -> Option<Data<Malice<'i>>> {
-        match data {
-            Data::Real(a) if self.0.coin() => Some(Data::Real(a.mapv(|x| arith.rounded(x)))),
-            Data::Real(_) | Data::Int(_) => None,
-        }
+    /// It may compute in a format that has all digits of the operand, too, and flush the denormals of f32 when it reads them.
+    fn narrow(&self, arith: &Malice<'i>, data: &Data<Malice<'i>>, from: DType) -> Option<Data<Malice<'i>>> {
+        let Data::Real(a) = data else { return None };
+        let source = arith.within_dtype(from);
+        let read = |x: Number| {
+            let is_flushed = source.format.min_normal() == FloatFormat::F32.min_normal();
+            if is_flushed { Number { held: source.loose(x.held), ..x } } else { x }
+        };
+        let is_rounded = self.0.coin();
+        Some(Data::Real(a.mapv(|x| if is_rounded { arith.rounded(read(x)) } else { read(x) })))
     }
 
     fn store(&self, arith: &Malice<'i>, data: &mut Data<Malice<'i>>, dtype: DType) {

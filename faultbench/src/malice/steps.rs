@@ -1,5 +1,7 @@
 //! The number system: each step but the long ones.
 
+use std::collections::BTreeMap;
+
 use ir::DType;
 use ops::arith::{Arith, Class, Comparison, Fun, Step};
 use ops::plain;
@@ -56,8 +58,11 @@ impl Malice<'_> {
             // What IEEE 754 determines is no approximation.
             return Number { held: self.loose(self.nonfinite_or(high)), truth };
         }
+        // Nobody makes anything of nothing, whatever an ULP of 0 may be.
+        let ulps =
+            if x.held == 0.0 { self.profile().rounding } else { (self.profile().division)(self.dtype) };
         let exact = Exact::new(high, (-high).mul_add(y.held, x.held) / y.held);
-        self.off(exact, Grant::ulps((self.profile().division)(self.dtype)), truth)
+        self.off(exact, Grant::ulps(ulps), truth)
     }
 
     /// One of two numbers by the function that tells it on plain ones. NaN may lose, and equal zeros have no order; a
@@ -68,9 +73,7 @@ impl Malice<'_> {
         let held = match (seen_x.held.is_nan(), seen_y.held.is_nan()) {
             (true, false) if loses => y.held,
             (false, true) if loses => x.held,
-            // Implementations start from an infinity.
-            (true, true) if loses => self.by.one_of(&[f64::NEG_INFINITY, f64::INFINITY]),
-            (false, false) if seen_x.held == seen_y.held => self.by.one_of(&[x.held, y.held]),
+            (false, false) if seen_x.held == 0.0 && seen_y.held == 0.0 => self.by.one_of(&[x.held, y.held]),
             _ => self.nonfinite_or(f(seen_x.held, seen_y.held)),
         };
         Number { held: self.loose(held), truth: f(x.truth, y.truth) }
@@ -220,7 +223,10 @@ impl Arith for Malice<'_> {
         self.off(exact, self.one_rounding(), high)
     }
     fn arg_max(&self, xs: &[Number], last: bool) -> i128 {
-        let held: Vec<f64> = xs.iter().map(|&x| self.operand(x).held).collect();
+        // What is equal is read alike: what flushes a number in one comparison does so in the next.
+        let mut read = BTreeMap::new();
+        let mut once = |x: Number| *read.entry(x.held.to_bits()).or_insert_with(|| self.operand(x).held);
+        let held: Vec<f64> = xs.iter().map(|&x| once(x)).collect();
         let profile = self.profile();
         let is_open = profile.nan_may_lose || profile.nonfinite_is_indeterminate;
         if is_open && held.iter().any(|x| x.is_nan()) {

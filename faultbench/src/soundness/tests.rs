@@ -13,7 +13,7 @@ fn refuted(contract: Contract<'_>, operator: &str) -> u64 {
 
 #[test]
 fn every_operator_stays_inside_whatever_a_conforming_implementation_does() {
-    let results = run(Sample { seed: 0, cases: 4, implementations: 4 }, &Contract::ALL, &[]).unwrap();
+    let results = run(Sample { seed: 0, cases: 8, implementations: 6 }, &Contract::ALL, &[]).unwrap();
     assert_eq!(results.refuted(), 0, "{}", text(&results));
     let bounded: usize = results.rows.iter().map(|row| row.tally.bounded()).sum();
     assert!(bounded > 5000, "only {bounded} elements have a bound that could be refuted");

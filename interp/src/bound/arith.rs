@@ -168,7 +168,8 @@ impl Arith for Bound<'_> {
         }
         let ulps = (self.profile.division)(self.dtype);
         let faithful = ulps <= self.profile.rounding;
-        let exact = |q: f64| faithful && (a.value == 0.0 || sums::product_is_exact(b.value, q, a.value));
+        // Nobody makes anything of nothing, whatever an ULP of 0 may be.
+        let exact = |q: f64| a.value == 0.0 || faithful && sums::product_is_exact(b.value, q, a.value);
         let carried = |q: f64| (a.error + q.abs() * b.error) / (b.value.abs() - b.error);
         let quotient = self.binary(a, b, |x, y| x / y, ulps, exact, carried);
         self.divided(a, b, quotient)

@@ -5,6 +5,12 @@ use ops::plain::two_sum;
 /// The error of a zero whose sign is not known: small enough that only ±0 lie inside.
 const SIGN_ALONE: f64 = f64::from_bits(1);
 
+/// x + y, or the next number above where `f64` does not have that.
+fn plus(x: f64, y: f64) -> f64 {
+    let (sum, rest) = two_sum(x, y);
+    if rest > 0.0 { sum.next_up() } else { sum }
+}
+
 /// A real number with a bound: every conforming implementation has a number in `value ± error`.
 ///
 /// `error` 0 means that every one has exactly `value`, which may then be an infinity or NaN, sign of zero included.
@@ -93,9 +99,14 @@ impl Ball {
     /// A ball about the same number that holds another ball too.
     pub fn or(self, other: Self) -> Self {
         let same = self.value.to_bits() == other.value.to_bits() || (self.is_nan() && other.is_nan());
-        let apart = if same { 0.0 } else { (other.value - self.value).abs() };
+        let apart = match () {
+            () if same => 0.0,
+            () if self.value <= other.value => plus(other.value, -self.value),
+            // And of NaN.
+            () => plus(self.value, -other.value),
+        };
         let terms = if other.terms.size > self.terms.size { other.terms } else { self.terms };
-        let error = match apart + other.error {
+        let error = match plus(apart, other.error) {
             0.0 if same => self.error,
             0.0 => self.error.max(SIGN_ALONE),
             reach if reach.is_finite() && self.is_known() => self.error.max(reach),

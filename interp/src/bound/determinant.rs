@@ -18,6 +18,8 @@
 //! adjugate of a triangle follows from that of the triangle without its last row and column. Each element is a sum of products that
 //! have gone through M² roundings at most, which is enough for E as well.
 
+use ir::format::FloatFormat;
+
 use super::Bound;
 use super::ball::Ball;
 
@@ -58,10 +60,14 @@ impl Bound<'_> {
         // The reference eliminates in f64.
         let growth = OTHER_PIVOTS * (self.growth(roundings) + f64::from(roundings) * f64::EPSILON);
         let by_columns = Factors::of(transposed(&values, rows), rows);
-        if [factors, &by_columns]
-            .iter()
-            .any(|factors| factors.pivots().any(|pivot| self.is_no_divisor(pivot)))
-        {
+        let has_zeros_alone = has_zeros_alone(m, rows);
+        let is_no_divisor = |factors: &Factors| {
+            let most = factors.grown().into_iter().fold(0.0, f64::max);
+            // A row or column of zeros makes a pivot of 0 of which nothing is left.
+            let off = if has_zeros_alone { 0.0 } else { growth * most };
+            factors.pivots().any(|pivot| self.is_no_divisor(pivot, off))
+        };
+        if is_no_divisor(factors) || is_no_divisor(&by_columns) {
             return Ball::unknown(determinant);
         }
         let grown = larger(&factors.grown(), &transposed(&by_columns.grown(), rows));
@@ -77,9 +83,8 @@ impl Bound<'_> {
         if most.is_nan() || most > self.format.max_finite() {
             return Ball::unknown(determinant);
         }
-        // Only here: what overflows, or is divided by what nothing is promised for, need not be 0 times 0 either. Nor need 0 stay
-        // 0 where a quotient may be some ULP of it.
-        if division <= self.profile.rounding && has_zeros_alone(m, rows) {
+        // Only here: what overflows, or is divided by what nothing is promised for, need not be 0 times 0 either.
+        if has_zeros_alone {
             return Ball::either_zero();
         }
         let by_elimination = near.distance(&moved);
@@ -97,12 +102,15 @@ impl Bound<'_> {
 
 impl Bound<'_> {
     /// Whether a pivot may be 0 where it divides, although it is not where that is asked; or is so large that nothing is
-    /// promised of what it divides.
-    fn is_no_divisor(&self, pivot: f64) -> bool {
+    /// promised of what it divides. Halves are so coarse that what is left of a pivot of 0, which is `off` by so much, may be denormal.
+    fn is_no_divisor(&self, pivot: f64, off: f64) -> bool {
         let least = self.format.min_normal();
         let may_vanish = self.profile.flush_to_zero || self.profile.moderate_divisors;
         let is_too_large = self.profile.moderate_divisors && pivot.abs() > least.recip();
-        is_too_large || (may_vanish && pivot != 0.0 && pivot.abs() < least)
+        let is_half = self.format.precision() < FloatFormat::F32.precision();
+        let left = if is_half { off } else { 0.0 };
+        let is_tiny = pivot.abs() < least + left && (pivot != 0.0 || left > 0.0);
+        is_too_large || may_vanish && is_tiny
     }
 }
 

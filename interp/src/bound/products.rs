@@ -154,29 +154,30 @@ impl Bound<'_> {
     pub(super) fn long_dot(&self, terms: impl Iterator<Item = (Ball, Ball)>) -> Ball {
         let mut products = Products { left: Side::EMPTY, right: Side::EMPTY, sums: Sums::default() };
         let mut total = Total::default();
-        let (mut grain, mut finite) = (i32::MAX / 2, 0.0);
+        let (mut grain, mut finite, mut infinite) = (i32::MAX / 2, 0.0, 0.0);
         for (x, y) in terms {
             let (x, y) = (self.factor(x), self.factor(y));
             products.push(x, y);
             total.add_product(x.value, y.value);
             grain = grain.min(low_bit(x.value) + low_bit(y.value));
-            let size = (x.value * y.value).abs();
-            finite += if size.is_finite() { size } else { 0.0 };
+            let product = x.value * y.value;
+            // A product that overflows is none of them: fused, it is added before it is rounded.
+            if x.value.is_infinite() || y.value.is_infinite() {
+                infinite += product;
+            } else {
+                finite += product.abs();
+            }
         }
         if self.is_compensated() {
             products.sums.value = total.compensated();
         }
         if products.obstacle() == Obstacle::Infinite {
-            return self.infinite(&products.sums, finite);
+            let is_determined = products.sums.are_exact() && self.is_determined(infinite, finite);
+            let value = products.sums.value;
+            return if is_determined { self.nonfinite(infinite) } else { Ball::unknown(value) };
         }
         let grain = |size| Some(grain).filter(|&grain| self.is_grid(size, grain));
         self.sum_of_products(&products, grain, |roundings| self.growth(roundings))
-    }
-
-    /// The ball of a sum with an exact infinity, whose finite products have this size.
-    fn infinite(&self, sums: &Sums, finite: f64) -> Ball {
-        let is_determined = sums.are_exact() && self.is_determined(sums.value, sums.size, finite);
-        if is_determined { self.nonfinite(sums.value) } else { Ball::unknown(sums.value) }
     }
 
     /// The ball of a sum of products without exact infinities. Where its factors are exact, `grain` is asked for the lowest

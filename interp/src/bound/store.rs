@@ -27,6 +27,14 @@ fn above(format: FloatFormat, x: f64) -> f64 {
 }
 
 impl Bound<'_> {
+    /// An element of a format as processors read it that flush denormals: those of f32, and of bf16, which is its upper half.
+    /// Other formats are converted by integer arithmetic or by instructions that heed no such mode (x86's `VCVTPH2PS`), and
+    /// no device is known that flushes them there.
+    pub fn read(&self, x: Ball, from: FloatFormat) -> Ball {
+        let is_flushed = from.min_normal() == FloatFormat::F32.min_normal();
+        if is_flushed { Self { format: from, ..*self }.operand(x) } else { x }
+    }
+
     /// An element of another dtype as an operand of this node: narrowed to the working dtype, rounding there.
     pub fn narrowed(&self, x: Ball) -> Ball {
         if !x.is_known() || !x.value.is_finite() || (x.is_exact() && self.holds(x.value)) {

@@ -38,6 +38,8 @@ pub(super) struct Sum {
     pub(super) size: f64,
     /// That of the finite ones.
     finite: f64,
+    /// Σ of the infinite ones.
+    infinite: f64,
     /// Σ of the terms' errors.
     carried: f64,
     /// The exponent of the lowest bit of any term, while all are exact.
@@ -56,6 +58,7 @@ impl Sum {
             total: Total::default(),
             size: 0.0,
             finite: 0.0,
+            infinite: 0.0,
             carried: 0.0,
             grain: i32::MAX / 2,
             tiny: 0,
@@ -78,6 +81,7 @@ impl Sum {
         let reach = term.abs() + error;
         self.size += reach;
         self.finite += if reach.is_finite() { reach } else { 0.0 };
+        self.infinite += if term.is_infinite() { term } else { 0.0 };
         self.carried += error;
         self.grain = self.grain.min(grain);
         self.negative_zero |= term == 0.0 && term.is_sign_negative();
@@ -126,8 +130,8 @@ impl Bound<'_> {
         if sum.nan {
             return self.nonfinite(f64::NAN);
         }
-        if sum.is_exact() && self.is_determined(value, sum.size, sum.finite) {
-            return self.nonfinite(value);
+        if sum.is_exact() && self.is_determined(sum.infinite, sum.finite) {
+            return self.nonfinite(sum.infinite);
         }
         if sum.size.is_nan() || sum.size > self.format.max_finite() {
             let error = sum.carried + self.growth(roundings) * sum.size;
@@ -149,11 +153,10 @@ impl Bound<'_> {
         self.widened(value, sum.carried, local * TWICE_ROUNDED + f64::from(flushed) * self.least())
     }
 
-    /// Whether a sum of exact terms, some of them infinite, is what IEEE 754 determines: not where finite ones may make
-    /// another infinity of their own.
-    pub(super) fn is_determined(&self, value: f64, size: f64, finite: f64) -> bool {
-        let is_alone = value.is_nan() || finite <= self.format.max_finite();
-        !value.is_finite() && size.is_infinite() && is_alone
+    /// Whether the infinite ones of exact terms determine their sum: not where the finite ones, whose magnitudes come to `finite`, may
+    /// make another infinity of their own.
+    pub(super) fn is_determined(&self, infinite: f64, finite: f64) -> bool {
+        infinite.is_nan() || infinite.is_infinite() && finite <= self.format.max_finite()
     }
 
     /// The error of a number that is too small for the format's normal numbers.

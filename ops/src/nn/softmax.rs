@@ -45,8 +45,9 @@ impl SoftmaxFn {
         }
         // Subtracting the largest element changes nothing but keeps eˣ finite.
         let Some(top) = lane.iter().copied().reduce(|x, y| a.max(x, y)) else { return Vec::new() };
-        let is_infinite = a.peek(a.is(Class::PositiveInfinity, top)) == Some(1);
-        // The standard's formula subtracts nothing: there an infinity is NaN and leaves the others 0 (or −∞).
+        let is = |class: Class, x: A::R, wanted: i128| a.peek(a.is(class, x)) == Some(wanted);
+        // The standard's formula subtracts nothing: there an infinity is NaN and leaves the others 0 (or −∞), unless one is NaN.
+        let is_infinite = is(Class::PositiveInfinity, top, 1) && lane.iter().all(|&x| is(Class::NaN, x, 0));
         let or_by_formula = |y: A::R| if is_infinite { a.or_folded(y, || a.real(0.0)) } else { y };
         let shifted: Vec<A::R> = lane.iter().map(|&x| a.sub(x, top)).collect();
         let powers: Vec<A::R> = shifted.iter().map(|&x| a.call(Fun::Exp, x)).collect();

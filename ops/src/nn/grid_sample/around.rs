@@ -92,8 +92,10 @@ pub(super) enum Nearest {
 impl Nearest {
     pub(super) fn of<S: Arith>(op: GridSample, a: &S, position: S::R, size: usize) -> Self {
         let x = coordinate(a, position, size, op.align_corners);
-        if is_nowhere(a, x) {
-            return Self::Undefined;
+        match is_somewhere(a, x) {
+            Some(true) => {}
+            Some(false) => return Self::Undefined,
+            None => return Self::Unknown,
         }
         // Reflected before it is rounded, or after: that differs halfway between two elements.
         let turned = match op.padding {
@@ -113,12 +115,12 @@ impl Nearest {
     }
 }
 
-/// Whether a coordinate certainly has no elements around it: one that is no number, or infinite. No number of reflections brings that back,
-/// and a weight of what is outside may be NaN, which 0 times is not 0.
-fn is_nowhere<S: Arith>(a: &S, x: S::R) -> bool {
-    let is = |class: Class| a.peek(a.is(class, x)) == Some(1);
-    let is_far = || is(Class::PositiveInfinity) || is(Class::NegativeInfinity);
-    is(Class::NaN) || is_far()
+/// Whether a coordinate has elements around it: not one that is no number, or infinite. No number of reflections brings that back, and a
+/// weight of what is outside may be NaN, which 0 times is not 0. `None` where that is open, as of one that may overflow.
+fn is_somewhere<S: Arith>(a: &S, x: S::R) -> Option<bool> {
+    let classes = [Class::NaN, Class::PositiveInfinity, Class::NegativeInfinity];
+    let is = classes.map(|class| a.peek(a.is(class, x)));
+    if is.contains(&Some(1)) { Some(false) } else { (!is.contains(&None)).then_some(true) }
 }
 
 /// An element on an axis with its weight.
@@ -152,8 +154,13 @@ pub(super) struct Along<R> {
 impl<R: Copy> Along<R> {
     pub(super) fn of<S: Arith<R = R>>(op: GridSample, a: &S, position: R, size: usize) -> Self {
         let x = coordinate(a, position, size, op.align_corners);
-        if is_nowhere(a, x) {
-            return Self { taps: None, others: None, open: Some(a.undefined_real()) };
+        let open = match is_somewhere(a, x) {
+            Some(true) => None,
+            Some(false) => Some(a.undefined_real()),
+            None => Some(a.unknown_real()),
+        };
+        if open.is_some() {
+            return Self { taps: None, others: None, open };
         }
         let (last, reach) = (size as f64 - 1.0, size as f64 + 3.0);
         let borders = borders(size, op.align_corners);
@@ -186,7 +193,11 @@ fn taps<S: Arith>(op: GridSample, a: &S, x: S::R, size: usize) -> Taps<S::R> {
         Mode::Linear | Mode::Nearest => 1,
     };
     let indices = match a.peek(a.truncate(a.step(Step::Floor, x), DType::I64)) {
-        Some(below) => below as i64 + 1 - reach..=below as i64 + reach,
+        // Of a position that is far away, floats have no digits that could tell.
+        Some(below) => {
+            let below = below as i64;
+            below.saturating_add(1 - reach)..=below.saturating_add(reach)
+        }
         None => -2 * reach..=size as i64 - 1 + 2 * reach,
     };
     let weighed = indices.filter_map(|index| {
