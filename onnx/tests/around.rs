@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ir::{DType, Datum, Tensor, Type};
+use ir::{DType, Datum, NodeKind, Tensor, Type};
 use onnxsmith_onnx::import::{Options, specialise};
 use onnxsmith_onnx::program::Program;
 
@@ -43,4 +43,24 @@ fn an_element_type_may_not() {
 fn nor_may_a_tensor_become_a_sequence() {
     let why = looped("next = SequenceConstruct(state)").expect_err("a sequence");
     assert!(why.contains("a tensor of f32 and becomes a sequence"), "{why}");
+}
+
+#[test]
+fn what_comes_into_a_body_has_no_need_of_its_default() {
+    let text = "<ir_version: 8, opset_import: [\"\" : 17]>
+m (float[2] x) => (y) <int64 most = {2}> {
+  y = Loop(most, \"\", x) <
+    body = step (int64 i, bool on, float[2] state = {9.0, 9.0}) => (still, next) {
+      still = Identity(on)
+      next = Neg(state)
+    }
+  >
+}
+";
+    let program = Program::from_text(text).expect("a program");
+    let graph = specialise(&program, &Options::default()).expect("a model").model.graph;
+    let is_float = |node: &&ir::Node<_>| node.outputs[0].dtype == DType::F32;
+    let floats: Vec<_> = graph.nodes.iter().filter(is_float).map(|node| &node.kind).collect();
+    let constants = floats.iter().filter(|kind| matches!(kind, NodeKind::Constant(_))).count();
+    assert_eq!((constants, floats.len()), (0, 3), "`x` and two times Neg: {floats:?}");
 }

@@ -95,6 +95,11 @@ impl<'p> Frame<'p> {
         })
     }
 
+    /// Whether a value stands for something yet.
+    pub(super) fn has(&self, id: ValueId) -> bool {
+        self.bound[id.index()].is_some()
+    }
+
     /// Lets a value stand for something from here on.
     pub(super) fn set(&mut self, id: ValueId, bound: Bound) {
         self.bound[id.index()] = Some(bound);

@@ -79,10 +79,13 @@ impl<'p, 'c> Walk<'p, 'c> {
         self.step
     }
 
-    /// The initializers and nodes of a body whose inputs are there.
+    /// The initializers and nodes of a body whose inputs are there. What came in has no need of its default.
     pub(super) fn content(&mut self, body: &'p program::Body) -> Result<(), Error> {
+        let given = |frame: &Frame<'_>, id| body.inputs.iter().any(|port| port.value == id) && frame.has(id);
         for initializer in &body.initializers {
-            self.initializer(initializer)?;
+            if !given(&self.frame, initializer.value) {
+                self.initializer(initializer)?;
+            }
         }
         self.defaults(body)?;
         let before = self.at;
