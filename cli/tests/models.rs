@@ -52,6 +52,20 @@ fn open_sizes_are_given_by_name_or_drawn_and_told() {
 }
 
 #[test]
+fn a_value_that_is_given_takes_the_place_of_a_default() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let with_default = MODEL.replace("int64[2] shape", "int64[2] shape = {4, 4}");
+    fs::write(at.join("m.onnxtxt"), with_default).expect("a model");
+    fs::write(at.join("shape.npy"), shape()).expect("a shape");
+    let sizes = ["--dim", "batch=2", "--dim", "z[0]=1"];
+    let (code, text) = run(at, &sizes);
+    assert!(code != Some(0) && text.contains("9 must equal 16"), "nine elements are no sixteen: {text}");
+    let (code, text) = run(at, &[&sizes[..], &["--input", "shape=shape.npy"]].concat());
+    assert!(code == Some(0) && text.contains("1 pass"), "{text}");
+}
+
+#[test]
 fn what_is_not_of_the_model_is_told_with_what_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();

@@ -42,6 +42,11 @@ pub struct Ways {
 }
 
 impl Given {
+    /// Whether it has a value of an input.
+    fn is_about(&self, input: &str) -> bool {
+        self.inputs.contains_key(input) || self.files.contains_key(input)
+    }
+
     /// The same, with the values in files as the inputs of the model are declared. What is about no input stays as it is.
     fn settled(&self, inputs: &[InputType]) -> Result<Self, NoInputs> {
         let mut settled = Self { files: BTreeMap::new(), ..self.clone() };
@@ -128,7 +133,10 @@ enum Dear {
 }
 
 fn invented(folder: &mut CaseFolder, given: &Given, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
-    let program = folder.decode().and_then(Program::read)?;
+    let mut program = folder.decode().and_then(Program::read)?;
+    if program.drop_defaults(|name| given.is_about(name)) {
+        folder.model = onnx::export::encode(&program.write()).into();
+    }
     let why = match of_program(&program, given, seed, dear) {
         Err(
             why @ (NoInputs::Model(onnx::Error::Invalid { .. })
@@ -155,7 +163,7 @@ fn of_program(program: &Program, given: &Given, seed: u64, dear: Dear) -> Result
         .filter(|input| !given.inputs.contains_key(&input.name))
         .flat_map(InputType::open)
         .collect();
-    of_model(program, given, &inputs, &open)?;
+    of_model(given, &inputs, &open)?;
     only_tensors(&inputs, given)?;
     let undrawn = if open.is_empty() { case::trace(program, &given.inputs).ok() } else { None };
     let (imported, known, drawn) = match undrawn {
@@ -179,12 +187,7 @@ fn of_program(program: &Program, given: &Given, seed: u64, dear: Dear) -> Result
 }
 
 /// Requires that what is given is about the model.
-fn of_model(
-    program: &Program,
-    given: &Given,
-    inputs: &[InputType],
-    open: &BTreeSet<String>,
-) -> Result<(), NoInputs> {
+fn of_model(given: &Given, inputs: &[InputType], open: &BTreeSet<String>) -> Result<(), NoInputs> {
     let listed = |names: Vec<&str>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     if let Some(name) = given.sizes.keys().find(|name| !open.contains(*name)) {
         let there = listed(open.iter().map(String::as_str).collect());
@@ -192,11 +195,6 @@ fn of_model(
     }
     let is_input = |name: &String| inputs.iter().any(|input| input.name == *name);
     if let Some(name) = given.inputs.keys().find(|name| !is_input(name)) {
-        if program.main.body.inputs.iter().any(|port| program.main.name(port.value) == name) {
-            let why =
-                "is an initializer as well, its default value: the model is read with that as a constant";
-            return Err(NoInputs::NotOfModel(format!("the input `{name}` {why}, and takes no other")));
-        }
         let there = listed(inputs.iter().map(|input| input.name.as_str()).collect());
         return Err(NoInputs::NotOfModel(format!("the model has no input `{name}`; it has: {there}")));
     }

@@ -99,11 +99,13 @@ impl Ball {
     /// A ball about the same number that holds another ball too.
     pub fn or(self, other: Self) -> Self {
         let same = self.value.to_bits() == other.value.to_bits() || (self.is_nan() && other.is_nan());
-        let apart = match () {
-            () if same => 0.0,
-            () if self.value <= other.value => plus(other.value, -self.value),
-            // And of NaN.
-            () => plus(self.value, -other.value),
+        // The latter of NaN, too.
+        let apart = if same {
+            0.0
+        } else if self.value <= other.value {
+            plus(other.value, -self.value)
+        } else {
+            plus(self.value, -other.value)
         };
         let terms = if other.terms.size > self.terms.size { other.terms } else { self.terms };
         let error = match plus(apart, other.error) {

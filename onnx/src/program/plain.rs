@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ir::{Tensor, Type};
 
-use super::{Body, Declaration, Initializer, Program, ValueId};
+use super::{Body, Declaration, Initializer, Program, Scope, ValueId};
 use crate::export::value_info;
 use crate::import::domain;
 use crate::names::static_slots;
@@ -98,6 +98,16 @@ impl Program {
             }
         }
         program
+    }
+
+    /// Takes the defaults of inputs of the main graph away, which have other values: whether any has one.
+    pub fn drop_defaults(&mut self, is_given: impl Fn(&str) -> bool) -> bool {
+        let Scope { names, body, .. } = &mut self.main;
+        let before = body.initializers.len();
+        let inputs = &body.inputs;
+        let is_input = |value: ValueId| inputs.iter().any(|port| port.value == value);
+        body.initializers.retain(|i| !(is_input(i.value) && is_given(&names[i.value.index()])));
+        body.initializers.len() < before
     }
 
     /// The program with types that are said of values of the main graph.
