@@ -1,11 +1,19 @@
 //! Findings in what a program says beyond its model: reduction keeps the form, and the form is blamed.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use harness::Target;
+use graphgen::{Forms, Settings};
+use harness::invalid::schedule::Levels;
+use harness::{Maker, Target, Values};
 use ir::{DType, Datum, Held, Tensor, Type};
 use onnx::program::Program;
 use onnx::{CaseFolder, text};
+use onnxsmith_campaign::fuzz::{Plan, fuzz};
+use onnxsmith_campaign::store::Identity;
+use onnxsmith_campaign::{Shard, Store};
+use triage::known::Known;
+use triage::oracle::Oracles;
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
 
 mod having;
@@ -427,4 +435,39 @@ fn a_fault_in_a_scan_keeps_the_scan_and_is_blamed_on_it() {
         operators.contains(&"Scan".to_owned()) && !operators.contains(&"Abs".to_owned()),
         "{operators:?}"
     );
+}
+
+/// How many nodes the case in a folder has.
+fn nodes(folder: &Path) -> usize {
+    CaseFolder::read(folder).and_then(|case| case.decode()).and_then(Program::read).expect("a case").nodes()
+}
+
+#[test]
+fn a_campaign_saves_what_a_finding_in_a_form_is_reduced_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let forms = Forms { share: 1.0, each: [("If", 1.0)].into() };
+    let settings = Settings { nodes: 6, max_elements: 64, forms, ..Settings::default() };
+    let plan = Plan {
+        maker: Maker { values: Values::Plain, ..Maker::new(20, settings) },
+        levels: Levels::default(),
+        targets: Target::here(Box::new(Having(contrary))),
+        oracles: Oracles::default(),
+        jobs: 2,
+        cases: Some(20),
+        time: None,
+        shard: Shard::WHOLE,
+        saved_per_signature: 1,
+        max_disk: None,
+        known: Known::default(),
+    };
+    let mut store = Store::create(folder.path(), &Identity::of(&plan)).expect("a store");
+    let report = fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report");
+    let of_forms: Vec<_> = report.clusters.iter().filter(|c| c.signature.contains("| form If ")).collect();
+    assert!(of_forms.len() > 2, "{:?}", report.clusters);
+    for cluster in of_forms {
+        let saved = [&cluster.smallest, &cluster.reduced].map(|folder| folder.as_ref().expect("it is saved"));
+        let [whole, reduced] = saved.map(|folder| nodes(folder));
+        assert!(reduced < whole, "{}: {whole} nodes, {reduced} of them left", cluster.signature);
+        assert_eq!(cluster.steady, Some(true));
+    }
 }

@@ -6,7 +6,8 @@ use crate::allowance::Exam;
 use crate::doubted::{Doubted, is_taken_apart};
 use crate::oracle::optimiser::{self, Optimiser};
 use crate::oracle::{Answer, AskError, Oracles, Question, Rewritten};
-use crate::peel::{Found, Peeled, Smaller, named, optimising_level};
+use crate::peel::{Found, Peeled, named, optimising_level};
+use crate::smaller::Smaller;
 use crate::symptom_match::same_kind;
 use harness::target::Target;
 

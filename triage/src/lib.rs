@@ -36,6 +36,7 @@
 //! | [`oracle`] | the oracles that ask a target further questions about a case |
 //! | [`judged`] | what came of a case on a target, by all oracles |
 //! | [`mod@reduce`] | the smallest case with the same finding: `onnxsmith reduce` |
+//! | [`smaller`] | the smaller case that is saved beside a finding |
 //! | [`folder`] | a case as a folder, with what is known about it |
 //! | [`mod@invent`] | inputs for a model that comes without |
 //! | [`stored`] | saved cases of any kind, read and found |
@@ -57,6 +58,7 @@ pub mod peel;
 mod propagation;
 pub mod reduce;
 mod sides;
+pub mod smaller;
 pub mod stored;
 mod symptom_match;
 mod tapped;

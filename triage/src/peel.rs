@@ -9,7 +9,6 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use ir::{NodeId, NodeKind, Operation, Tensor, Value};
 use ops::Graph;
@@ -20,30 +19,13 @@ use crate::allowance::Exam;
 use crate::blame::{Accused, Alone, Blamed, Suspect, Whole};
 use crate::oracle::AskError;
 use crate::reduce::{Inquiry, Named, Problem, Ran, Start, Stop, Tame, cut_out, name, run};
+use crate::smaller::Smaller;
 use crate::symptom_match::same_kind;
 use harness::case::tensors;
 use harness::target::Target;
 
 /// How often what is left is judged again.
 const ROUNDS: usize = 3;
-
-/// A smaller case that shows a finding.
-#[derive(Clone, Debug)]
-pub struct Smaller {
-    /// The case.
-    pub problem: Problem,
-    /// What it shows, under the finding's name.
-    pub finding: Finding,
-}
-
-impl Smaller {
-    /// Whether a process that has run nothing else shows it, too. What earlier cases left behind in the process that it was found in may
-    /// have a part in what it showed there.
-    pub fn is_steady(&self, target: &Target) -> Result<bool, WorkerError> {
-        let shown = judged(&target.afresh(&Arc::default()), &self.problem)?;
-        Ok(shown.is_some_and(|shown| same_kind(&shown.finding.symptom, &self.finding.symptom)))
-    }
-}
 
 /// A finding with its name.
 #[derive(Clone, Debug)]
@@ -111,8 +93,8 @@ pub(crate) fn optimising_level(target: &Target, found: &Found) -> Result<Option<
 }
 
 /// What shows when others are cut out.
-struct Rest {
-    finding: Finding,
+pub(crate) struct Rest {
+    pub(crate) finding: Finding,
     problem: Problem,
     values: BTreeMap<Value, Tensor>,
     /// The first operator to diverge.
@@ -208,7 +190,7 @@ fn names(graph: &Graph, nodes: &[NodeId]) -> Vec<String> {
 }
 
 /// What a target does wrong on what is left, of which no operator fails alone.
-fn judged(target: &Target, problem: &Problem) -> Result<Option<Rest>, WorkerError> {
+pub(crate) fn judged(target: &Target, problem: &Problem) -> Result<Option<Rest>, WorkerError> {
     let node = Cell::new(None);
     let accuse = |suspect: &Suspect<'_>, tame: Tame, finding: Box<Finding>| {
         let blamed = match (suspect.whole(target), &finding.symptom) {

@@ -11,7 +11,7 @@ use harness::case::{self, Case};
 use harness::target::Target;
 use triage::doubted::Doubted;
 use triage::oracle::Rewritten;
-use triage::peel::Smaller;
+use triage::smaller::Smaller;
 
 /// A case that has run, counted.
 pub(super) struct Counted {

@@ -1,5 +1,8 @@
 //! Counting, saving and storing, in the order of cases.
 
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use interp::Taps;
@@ -12,14 +15,17 @@ use crate::report::{MAX_TROUBLE, Report, SavedSuspect, Suspects};
 use crate::store::{Added, Beside, Block, Entry, Selected, Shelf, Store, StoreError};
 use harness::case::{self, Case};
 use triage::folder::Saved;
-use triage::peel::Smaller;
+use triage::oracle::AskError;
 use triage::reduce::Problem;
+use triage::smaller::{Smaller, Tried};
 
 /// A campaign's results, as far as they are counted.
 pub(super) struct Ledger<'p> {
     plan: &'p Plan<'p>,
     store: &'p mut Store,
     on_event: &'p mut dyn FnMut(&Event),
+    /// Set to end early.
+    stop: &'p AtomicBool,
     shelf: Shelf,
     /// The sum over all cases so far.
     total: Report,
@@ -29,6 +35,29 @@ pub(super) struct Ledger<'p> {
     since: Instant,
     /// The seconds inside the engines in earlier sessions.
     earlier: f64,
+}
+
+/// Why a case is not saved, and so not counted: it will run again.
+enum Unsaved {
+    /// A stop came while it was reduced.
+    Stopped,
+    /// It cannot be written.
+    Store(StoreError),
+}
+
+impl From<StoreError> for Unsaved {
+    fn from(why: StoreError) -> Self {
+        Self::Store(why)
+    }
+}
+
+/// What a case was reduced to.
+#[derive(Default)]
+struct Reduced<'f> {
+    /// The number of the target that shows it, and the case; `None` where nothing is smaller.
+    case: Option<(usize, Cow<'f, Smaller>)>,
+    /// Whether a process that has run nothing else shows it; `None` where that was not asked.
+    steady: Option<bool>,
 }
 
 /// What was saved of a case, and what there is to say about it.
@@ -43,6 +72,7 @@ impl<'p> Ledger<'p> {
         plan: &'p Plan<'p>,
         store: &'p mut Store,
         on_event: &'p mut dyn FnMut(&Event),
+        stop: &'p AtomicBool,
     ) -> Result<Self, StoreError> {
         let (from, _) = store.progress()?;
         let (total, shelf) = (store.total()?, Shelf::of(store)?);
@@ -52,7 +82,7 @@ impl<'p> Ledger<'p> {
             on_event(&Event::Resumed { next: from, cases: total.cases, tally, findings });
         }
         let earlier = total.backend_seconds;
-        Ok(Self { plan, store, on_event, shelf, total, block, since: Instant::now(), earlier })
+        Ok(Self { plan, store, on_event, stop, shelf, total, block, since: Instant::now(), earlier })
     }
 
     /// The number of the case that has to come next.
@@ -65,15 +95,17 @@ impl<'p> Ledger<'p> {
         if self.block.first == self.block.past { Duration::ZERO } else { self.since.elapsed() }
     }
 
-    /// Counts the next case, and saves it where it is one to keep.
-    pub(super) fn take(&mut self, counted: Counted) -> Result<(), StoreError> {
+    /// Counts the next case, and saves it where it is one to keep. Breaks where a stop came before it could be saved.
+    pub(super) fn take(&mut self, counted: Counted) -> Result<ControlFlow<()>, StoreError> {
         let Counted { index, mut report, trouble, found } = counted;
         if self.waits() == Duration::ZERO {
             self.since = Instant::now();
         }
-        // First what may fail: a case that cannot be saved is not counted, so that it will run again.
-        let kept = match &found {
-            Some(found) => self.keep(found, &mut report)?,
+        // First what may fail.
+        let kept = match found.as_ref().map(|found| self.keep(found, &mut report)) {
+            Some(Err(Unsaved::Stopped)) => return Ok(ControlFlow::Break(())),
+            Some(Err(Unsaved::Store(why))) => return Err(why),
+            Some(Ok(kept)) => kept,
             None => Kept::default(),
         };
         let (has_run, verdicts) = (report.cases > 0, report.verdicts);
@@ -100,7 +132,7 @@ impl<'p> Ledger<'p> {
             let (tally, findings) = (self.total.verdicts, self.total.findings);
             (self.on_event)(&Event::Ran { index, verdicts, tally, findings });
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Stores what is counted.
@@ -117,7 +149,7 @@ impl<'p> Ledger<'p> {
     }
 
     /// Saves the case for each of its signatures that wants it.
-    fn keep(&mut self, found: &Found, report: &mut Report) -> Result<Kept, StoreError> {
+    fn keep(&mut self, found: &Found, report: &mut Report) -> Result<Kept, Unsaved> {
         let mut kept = Kept::default();
         for cluster in &mut report.clusters {
             let signature = &cluster.signature;
@@ -129,8 +161,9 @@ impl<'p> Ledger<'p> {
             let finds: Vec<&Find> = found.findings.iter().filter(|f| f.signature == *signature).collect();
             let mut saved = None;
             if wanted {
-                cluster.steady = self.is_steady(&finds);
-                saved = self.save(found, &finds, cluster.steady)?;
+                let reduced = self.reduced(found, &finds)?;
+                cluster.steady = reduced.steady;
+                saved = self.save(found, &finds, &reduced)?;
                 report.not_saved = report.not_saved.max(u64::from(saved.is_none()));
             }
             if let (true, Some(find)) = (is_new, finds.first()) {
@@ -167,12 +200,26 @@ impl<'p> Ledger<'p> {
         Ok(())
     }
 
-    /// Whether a process that has run nothing else shows what these findings are reduced to; `None` where they are not.
-    fn is_steady(&self, finds: &[&Find]) -> Option<bool> {
-        let (find, smaller) = reduced(finds)?;
+    /// What a case is reduced to for some of its findings: what naming has left of it, or, where the name was there without that, what is
+    /// left under this name.
+    fn reduced<'f>(&self, found: &Found, finds: &[&'f Find]) -> Result<Reduced<'f>, Unsaved> {
+        let named = finds.iter().find_map(|find| Some((find.target, find.smaller.as_ref()?, &find.finding)));
         // Other questions take several runs of one process.
-        let is_plain = find.finding.check.is_none();
-        is_plain.then(|| smaller.is_steady(&self.plan.targets[find.target]).ok()).flatten()
+        if let Some((target, smaller, finding)) = named {
+            let is_plain = finding.check.is_none();
+            let steady = is_plain.then(|| smaller.is_steady(&self.plan.targets[target]).ok()).flatten();
+            return Ok(Reduced { case: Some((target, Cow::Borrowed(smaller))), steady });
+        }
+        let plain = finds.iter().find(|find| find.finding.check.is_none() && found.case.relaxed.is_none());
+        let Some(Find { target, finding, .. }) = plain else { return Ok(Reduced::default()) };
+        let (on, problem) = (&self.plan.targets[*target], Problem::of_case(&found.case));
+        Ok(match Smaller::under_its_name(on, problem, finding, self.stop) {
+            Ok(Some(Tried { smaller, steady })) => {
+                Reduced { case: Some((*target, Cow::Owned(smaller))), steady: Some(steady) }
+            }
+            Err(AskError::Stopped) => return Err(Unsaved::Stopped),
+            Ok(None) | Err(_) => Reduced::default(),
+        })
     }
 
     /// Saves a case for one signature, and beside it the case that it was reduced to, unless that is nothing by itself. Nothing is saved
@@ -181,7 +228,7 @@ impl<'p> Ledger<'p> {
         &mut self,
         found: &Found,
         finds: &[&Find],
-        steady: Option<bool>,
+        reduced: &Reduced<'_>,
     ) -> Result<Option<Selected>, StoreError> {
         let Some(first) = finds.first() else { return Ok(None) };
         let name = first.finding.signature().file_name();
@@ -193,8 +240,7 @@ impl<'p> Ledger<'p> {
             return Ok(None);
         };
         let mut smaller_hash = None;
-        if steady != Some(false)
-            && let Some((beside, smaller)) = self.smaller(found, finds)?
+        if let Some((beside, smaller)) = self.smaller(found, reduced)?
             && let Some(more) = self.shelf.save(&beside.of(&folder), &smaller)?
         {
             added.bytes += more.bytes;
@@ -223,11 +269,18 @@ impl<'p> Ledger<'p> {
     }
 
     /// What the case was reduced to, as a case, and what the name of its folder says of it.
-    fn smaller(&self, found: &Found, finds: &[&Find]) -> Result<Option<(Beside, CaseFolder)>, StoreError> {
-        let Some((find, smaller)) = reduced(finds) else { return Ok(None) };
-        let Smaller { problem, finding } = smaller;
+    fn smaller(
+        &self,
+        found: &Found,
+        reduced: &Reduced<'_>,
+    ) -> Result<Option<(Beside, CaseFolder)>, StoreError> {
+        let Some((target, smaller)) = &reduced.case else { return Ok(None) };
+        if reduced.steady == Some(false) {
+            return Ok(None);
+        }
+        let Smaller { problem, finding } = &**smaller;
         let Problem { model, inputs, program } = problem;
-        let profile = self.plan.targets[find.target].profile;
+        let profile = self.plan.targets[*target].profile;
         let Ok(evaluation) = interp::evaluate(model, inputs, profile, Taps::Outputs) else { return Ok(None) };
         let smaller = Case {
             onnx: problem.onnx()?,
@@ -246,9 +299,4 @@ impl<'p> Ledger<'p> {
         let folder = Saved::of(&smaller, self.plan.maker.seed, profile, outputs, findings, None).folder();
         Ok(Some((Beside::of_finding(finding), folder)))
     }
-}
-
-/// The first of some findings that was reduced, and what to.
-fn reduced<'f>(finds: &[&'f Find]) -> Option<(&'f Find, &'f Smaller)> {
-    finds.iter().find_map(|&find| Some((find, find.smaller.as_ref()?)))
 }

@@ -91,7 +91,7 @@ pub fn fuzz(
     let schedule = Schedule::resume(plan.levels.choice, from, store.firsts()?);
     let queue = Queue::new(plan, stop, from, seconds);
     let narrowed = run::Narrowed::of(plan);
-    let mut ledger = Ledger::new(plan, store, on_event)?;
+    let mut ledger = Ledger::new(plan, store, on_event, stop)?;
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel(WAITING * plan.jobs.max(1));
         for _ in 0..plan.jobs.max(1) {
@@ -147,7 +147,9 @@ fn store_in_order(
             Err(RecvTimeoutError::Disconnected) => return ledger.commit(queue.seconds()),
         }
         while let Some(counted) = early.remove(&ledger.next()) {
-            ledger.take(counted)?;
+            if ledger.take(counted)?.is_break() {
+                return ledger.commit(queue.seconds());
+            }
             queue.done(ledger.next());
         }
         if ledger.waits() >= CHECKPOINT {

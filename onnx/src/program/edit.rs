@@ -197,7 +197,7 @@ impl Program {
         }
     }
 
-    /// The program without what no output depends on, inputs included.
+    /// The program without what no output depends on, inputs and functions included.
     pub fn pruned(&self) -> Self {
         let mut program = self.clone();
         let mut needed = vec![false; program.main.values()];
@@ -205,6 +205,7 @@ impl Program {
         body.prune(&mut needed);
         body.inputs.retain(|port| needed[port.value.index()]);
         body.initializers.retain(|initializer| needed[initializer.value.index()]);
+        program.drop_uncalled();
         program
     }
 
@@ -309,8 +310,18 @@ impl Scope {
 
     /// A body once more, with new values for all that it defines and does not find in `bound`.
     pub(super) fn copy(&mut self, body: &Body, bound: &mut HashMap<ValueId, ValueId>) -> Body {
+        self.copy_of(None, body, bound)
+    }
+
+    /// The same of a body of another scope, in which its values have their names.
+    pub(super) fn copy_of(
+        &mut self,
+        from: Option<&Self>,
+        body: &Body,
+        bound: &mut HashMap<ValueId, ValueId>,
+    ) -> Body {
         let define = |scope: &mut Self, value: ValueId, bound: &mut HashMap<ValueId, ValueId>| {
-            let name = scope.name(value).to_owned();
+            let name = from.unwrap_or(scope).name(value).to_owned();
             *bound.entry(value).or_insert_with(|| scope.fresh(&name))
         };
         let mut copy = body.clone();
@@ -325,7 +336,7 @@ impl Scope {
             operands.for_each(|operand| *operand = bound.get(operand).copied().unwrap_or(*operand));
             for attribute in &mut node.attributes {
                 let held = attribute.body.iter_mut().chain(&mut attribute.bodies);
-                held.for_each(|inner| *inner = self.copy(inner, bound));
+                held.for_each(|inner| *inner = self.copy_of(from, inner, bound));
             }
             for output in node.outputs.iter_mut().flatten() {
                 *output = define(self, *output, bound);
@@ -340,7 +351,7 @@ impl Scope {
 
 impl Body {
     /// Every place where a value is used, those of bodies inside included.
-    fn each_use(&mut self, visit: &mut dyn FnMut(&mut ValueId)) {
+    pub(super) fn each_use(&mut self, visit: &mut dyn FnMut(&mut ValueId)) {
         for node in &mut self.nodes {
             node.inputs.iter_mut().flatten().for_each(&mut *visit);
             let held = node.attributes.iter_mut().flat_map(|a| a.body.iter_mut().chain(&mut a.bodies));

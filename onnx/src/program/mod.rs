@@ -5,6 +5,8 @@
 //! | [`edit`] | programs that may do the same with less |
 //! | `plain` | programs that do the same in plainer words |
 //! | `slices` | a Scan, written out |
+//! | `calls` | a call of a function, written out |
+//! | `unread` | bodies without what nothing reads of them |
 //! | `sparse` | initializers in sparse form |
 //! | `read` | `ModelProto` → [`Program`] |
 //! | `write` | [`Program`] → `ModelProto` |
@@ -43,12 +45,14 @@
 //! # Ok::<(), onnxsmith_onnx::Error>(())
 //! ```
 
+mod calls;
 pub mod edit;
 mod plain;
 mod read;
 mod slices;
 pub(crate) mod sparse;
 mod taken;
+mod unread;
 mod write;
 
 use std::collections::BTreeMap;

@@ -50,7 +50,7 @@ const GRAPH_TRIES: u64 = 200;
 const COSTLY_TRIES: u64 = 8;
 
 impl Start {
-    fn tries(self, symptom: &Symptom) -> u64 {
+    pub(crate) fn tries(self, symptom: &Symptom) -> u64 {
         match (symptom, self) {
             (Symptom::Fault { kind, .. }, _) if kind == "memory" => COSTLY_TRIES,
             (symptom, _) if symptom.is_hang() => COSTLY_TRIES,

@@ -10,7 +10,7 @@ use ops::{Model, Op};
 
 use crate::forms::{Led, Written, lead};
 use crate::sides;
-use harness::case;
+use harness::case::{self, Case};
 use harness::isolate::Trial;
 
 /// A model with the values of its inputs.
@@ -28,6 +28,15 @@ impl Problem {
     /// A model as it is.
     pub fn flat(model: Model, inputs: Vec<Tensor>) -> Self {
         Self { model, inputs, program: None }
+    }
+
+    /// A generated case.
+    pub fn of_case(case: &Case) -> Self {
+        let inputs = case::tensors(&case.inputs);
+        let interface = Interface::of(&case.model);
+        let written = |program: &Program| Written { program: program.clone(), interface };
+        let program = case.program.as_ref().map(written).map(Arc::new);
+        Self { model: case.model.clone(), inputs, program }
     }
 
     /// A program with inputs of these names. One that says no more than the model that it leads to is left out.

@@ -1,4 +1,4 @@
-//! Less of a program: the model that it leads to, one of its forms written out, fewer iterations, fewer outputs, fewer nodes.
+//! Less of a program: the model that it leads to, one of its forms or calls written out, fewer iterations, fewer outputs, fewer nodes.
 
 use onnx::program::Program;
 
@@ -21,6 +21,8 @@ pub(super) fn candidates(shown: &Shown) -> Candidates<'_> {
         .chain(values_inside(program))
         .chain(undone)
         .chain(fewer)
+        .chain(program.with_a_call_written_out())
+        .chain(program.without_unread_outputs())
         .chain(composite::without_attributes(program))
         .chain(fewer_nodes(program))
         .map(|program| program.pruned());

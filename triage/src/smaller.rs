@@ -1,0 +1,76 @@
+//! A smaller case that shows a finding, to be saved beside the case that it was found in.
+//!
+//! Naming reduces a finding as far as its name needs ([`crate::peel`]). What has its name from blame alone, as the forms of programs have,
+//! is reduced only where its case is saved: under that name, as `reduce` does it, and within as many tries.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use oracles::Finding;
+use worker::WorkerError;
+
+use crate::oracle::AskError;
+use crate::peel::judged;
+use crate::reduce::{Budget, Problem, ReduceError, Reduction, Shown, Start, reduce_problems};
+use crate::symptom_match::same_kind;
+use harness::target::Target;
+
+/// A smaller case that shows a finding.
+#[derive(Clone, Debug)]
+pub struct Smaller {
+    /// The case.
+    pub problem: Problem,
+    /// What it shows, under the finding's name.
+    pub finding: Finding,
+}
+
+/// A smaller case, and whether a process that has run nothing else shows the finding on it.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// The case.
+    pub smaller: Smaller,
+    /// Whether such a process does.
+    pub steady: bool,
+}
+
+impl Smaller {
+    /// Whether a process that has run nothing else shows it, too. What earlier cases left behind in the process that it was found in may
+    /// have a part in what it showed there.
+    pub fn is_steady(&self, target: &Target) -> Result<bool, WorkerError> {
+        let shown = judged(&target.afresh(&Arc::default()), &self.problem)?;
+        Ok(shown.is_some_and(|shown| same_kind(&shown.finding.symptom, &self.finding.symptom)))
+    }
+
+    /// The smallest case that shows a target's finding under the name that it has. The budget is a count, so that it is the same on every
+    /// machine. `None` where the problem by itself shows the target to be right or something else to be wrong, and where nothing is
+    /// smaller.
+    pub fn under_its_name(
+        target: &Target,
+        problem: Problem,
+        finding: &Finding,
+        stop: &AtomicBool,
+    ) -> Result<Option<Tried>, AskError> {
+        let budget = Budget { time: Duration::MAX, tries: Start::Graph.tries(&finding.symptom), jobs: 1 };
+        let targets = std::slice::from_ref(target);
+        let reduction = Reduction { targets, seed: 0, budget, stop };
+        let (before, mut best) = (problem.size(), None);
+        let mut keep = |shown: &Shown, size| {
+            best = Some((shown.clone(), size));
+            Ok(())
+        };
+        let reduced = match reduce_problems(&[problem], &reduction, &mut keep) {
+            Err(ReduceError::NoFinding { .. } | ReduceError::AnyGraph { .. }) => return Ok(None),
+            reduced => reduced?,
+        };
+        if stop.load(Ordering::Relaxed) {
+            return Err(AskError::Stopped);
+        }
+        let is_it = |shown: &Shown| shown.finding.signature() == finding.signature();
+        let tried = best.filter(|(shown, size)| *size < before && is_it(shown));
+        Ok(tried.map(|(Shown { problem, finding, .. }, _)| Tried {
+            smaller: Self { problem, finding },
+            steady: reduced.steady,
+        }))
+    }
+}
