@@ -280,6 +280,9 @@ pub(crate) struct Fuzz {
     /// How many cases run at the same time; without it, one per processor.
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub jobs: Option<usize>,
+    /// What engines have, in files that `backends --probe ENGINE --out FILE` wrote: these are not tried before the campaign.
+    #[arg(long, value_delimiter = ',', value_name = "FILES")]
+    pub probed: Vec<PathBuf>,
     /// Which values inputs and constants have.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub values: Values,

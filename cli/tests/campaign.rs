@@ -185,3 +185,26 @@ fn when_no_more_can_be_written_what_was_stored_is_safe() {
     succeed(at, &["--out", "calm", "--cases", "800"]);
     assert_eq!(report(at, "out"), report(at, "calm"));
 }
+
+#[test]
+fn what_a_file_tells_of_an_engine_is_not_tried_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let there = include_str!("../../conformance/engines/rten.toml");
+    fs::write(folder.path().join("rten.toml"), there).expect("a file");
+    fs::write(folder.path().join("old.toml"), there.replace("version = \"0.27\"", "version = \"0.1\""))
+        .expect("a file");
+    let fuzz = |on: &str, file: &str| {
+        let args = ["fuzz", "--on", on, "--ops", "Sign", "--cases", "4", "--probed", file, "--out", on];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_onnxsmith"));
+        let output = command.args(args).current_dir(folder.path()).output().expect("the program starts");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let said = fuzz("rten,cpu", "rten.toml");
+    assert!(said.contains("trying each operator on cpu") && !said.contains("on rten"), "{said}");
+    assert!(fuzz("cpu", "rten.toml").contains("rten.toml tells of rten, and the campaign is on cpu"));
+    let said = fuzz("rten", "old.toml");
+    assert!(
+        said.contains("tells of rten 0.1, and this is 0.27; `onnxsmith backends --probe rten --out"),
+        "{said}"
+    );
+}

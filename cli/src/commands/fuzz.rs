@@ -44,7 +44,8 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let limits = Limits { timeout: args.timeout, ..Limits::default() };
     let mut targets = open(common, &args.on, &limits)?;
     let before = backends::usage::cpu_seconds();
-    learn(common, &mut targets, store.as_ref(), &settings, jobs(args.jobs))?;
+    let told = probe::read(&args.probed)?;
+    learn(common, &mut targets, store.as_ref(), &told, &settings, jobs(args.jobs))?;
     // What an engine has is found out by models without forms.
     settings.forms.each = forms::usual();
     let time = args.time.or_else(|| args.cases.is_none().then_some(DEFAULT_TIME));
@@ -95,19 +96,25 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     results.show(common, args.junit.as_deref())
 }
 
-/// Finds out what the targets lack: from the campaign's earlier sessions, from another level of the same engine, or by trying.
+/// Finds out what the targets lack: from the campaign's earlier sessions, from files, from another level of the same engine, or by
+/// trying.
 fn learn(
     common: Common,
     targets: &mut [Target],
     store: Option<&Store>,
+    told: &[probe::Told],
     settings: &Settings,
     jobs: usize,
 ) -> anyhow::Result<()> {
+    for told in told {
+        told.is_of_one_of(targets)?;
+    }
     for number in 0..targets.len() {
         let (known, rest) = targets.split_at_mut(number);
         let target = &mut rest[0];
         if store.is_some_and(|store| store.identity().recall(target))
             || known.iter().any(|other| target.recall(other))
+            || told.iter().any(|told| told.tell(target))
         {
             continue;
         }

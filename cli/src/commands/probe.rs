@@ -1,6 +1,8 @@
 //! Finding out what an engine has, for `fuzz`, `gen --for` and `backends --probe`.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -25,9 +27,51 @@ pub(super) fn find_out(
     Ok(probed)
 }
 
+/// What a file tells of an engine.
+pub(super) struct Told {
+    file: PathBuf,
+    support: Support,
+}
+
+/// Reads what files tell of engines.
+pub(super) fn read(files: &[PathBuf]) -> anyhow::Result<Vec<Told>> {
+    let told = |file: &PathBuf| Ok(Told { file: file.clone(), support: Support::read(file)? });
+    files.iter().map(told).collect()
+}
+
+impl Told {
+    /// Fails unless it is told of one of these targets, in its version.
+    pub(super) fn is_of_one_of(&self, targets: &[Target]) -> anyhow::Result<()> {
+        let Self { file, support: Support { engine, version, .. } } = self;
+        let file = file.display();
+        let Some(target) = targets.iter().find(|target| target.engine == *engine) else {
+            let there: BTreeSet<&str> = targets.iter().map(|target| target.engine.as_str()).collect();
+            let there = there.into_iter().collect::<Vec<_>>().join(", ");
+            bail!("{file} tells of {engine}, and the campaign is on {there}");
+        };
+        let now = &target.description().version;
+        if now != version {
+            bail!(
+                "{file} tells of {engine} {version}, and this is {now}; `onnxsmith backends --probe {engine} --out {file}` \
+                 writes it again"
+            );
+        }
+        Ok(())
+    }
+
+    /// Tells a target what it has, if it is of this engine.
+    pub(super) fn tell(&self, target: &mut Target) -> bool {
+        let is_it = target.engine == self.support.engine;
+        if is_it {
+            target.support = Arc::new(self.support.clone());
+        }
+        is_it
+    }
+}
+
 /// What came of a probe, in words.
 fn told(support: &Support, probed: &probe::Probed, seconds: f64) -> String {
-    let operators: std::collections::BTreeSet<&str> = support.lacking().iter().map(|l| l.operator).collect();
+    let operators: BTreeSet<&str> = support.lacking().iter().map(|l| l.operator).collect();
     let opset = support.opset.map_or_else(String::new, |opset| format!(", loads opsets up to {opset}"));
     let functions = if support.functions { "" } else { ", has no functions" };
     let probe::Probed { runs, graphs, refused } = probed;

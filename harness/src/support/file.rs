@@ -153,7 +153,7 @@ impl Support {
         let dtypes: Vec<&str> = self.dtypes.iter().map(DType::name).collect();
         let opset = self.opset.map(|opset| format!("opset = {opset}\n")).unwrap_or_default();
         let mut out = format!(
-            "# What {} {} has, as `onnxsmith backends --probe` found out. `onnxsmith gen --for` takes it.\n\
+            "# What {} {} has, as `onnxsmith backends --probe` found out. `onnxsmith gen --for` and `fuzz --probed` take it.\n\
              format = {FORMAT}\nengine = {}\nversion = {}\naccuracy = {}\n{opset}dtypes = [{}]\nfunctions = {}\n",
             self.engine,
             self.version,
