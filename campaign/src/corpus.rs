@@ -204,15 +204,13 @@ fn leeway(set: &DataSet) -> Tolerance {
     Tolerance { relative: if is_long { 1e-14 } else { 1e-6 }, absolute: 0.0 }
 }
 
-/// What is found is the finding if a signature of the finding covers it, in whichever form.
+/// What is found is the finding if that says so of its name, in whichever form.
 fn wrong(finding: &WriteUp, first: &Found, behind: &[Found]) -> (Standing, String) {
     let name = first.finding.signature().to_string();
     let names = std::iter::once(first).chain(behind).flat_map(|found| {
         [found.finding.signature().to_string(), found.finding.former_signature().to_string()]
     });
-    let is_covered = |name: String| finding.signatures.iter().any(|covered| covered.pattern.matches(&name));
-    let is_it = finding.signatures.is_empty() || names.into_iter().any(is_covered);
-    (if is_it { Standing::Shown } else { Standing::Changed }, name)
+    (if finding.is_shown_by(names) { Standing::Shown } else { Standing::Changed }, name)
 }
 
 /// What it means that there is no bug. That an engine lacks what the text allows is what a limitation says.

@@ -163,7 +163,7 @@ fn of_program(program: &Program, given: &Given, seed: u64, dear: Dear) -> Result
         .filter(|input| !given.inputs.contains_key(&input.name))
         .flat_map(InputType::open)
         .collect();
-    of_model(given, &inputs, &open)?;
+    of_model(given, program, &inputs, &open)?;
     only_tensors(&inputs, given)?;
     let undrawn = if open.is_empty() { case::trace(program, &given.inputs).ok() } else { None };
     let (imported, known, drawn) = match undrawn {
@@ -187,7 +187,12 @@ fn of_program(program: &Program, given: &Given, seed: u64, dear: Dear) -> Result
 }
 
 /// Requires that what is given is about the model.
-fn of_model(given: &Given, inputs: &[InputType], open: &BTreeSet<String>) -> Result<(), NoInputs> {
+fn of_model(
+    given: &Given,
+    program: &Program,
+    inputs: &[InputType],
+    open: &BTreeSet<String>,
+) -> Result<(), NoInputs> {
     let listed = |names: Vec<&str>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     if let Some(name) = given.sizes.keys().find(|name| !open.contains(*name)) {
         let there = listed(open.iter().map(String::as_str).collect());
@@ -196,7 +201,17 @@ fn of_model(given: &Given, inputs: &[InputType], open: &BTreeSet<String>) -> Res
     let is_input = |name: &String| inputs.iter().any(|input| input.name == *name);
     if let Some(name) = given.inputs.keys().find(|name| !is_input(name)) {
         let there = listed(inputs.iter().map(|input| input.name.as_str()).collect());
-        return Err(NoInputs::NotOfModel(format!("the model has no input `{name}`; it has: {there}")));
+        let ports = program.main.body.inputs.iter().map(|port| program.main.name(port.value));
+        let others: Vec<&str> = ports.filter(|port| inputs.iter().all(|input| input.name != *port)).collect();
+        let others = match others.len() {
+            0 => String::new(),
+            // Models of old list their weights.
+            9.. => format!(", and {} with defaults", others.len()),
+            _ => format!(", and with defaults: {}", listed(others)),
+        };
+        return Err(NoInputs::NotOfModel(format!(
+            "the model has no input `{name}`; it has: {there}{others}"
+        )));
     }
     Ok(())
 }
@@ -395,9 +410,22 @@ mod tests {
         let given =
             |name: &str| Given { inputs: [(name.to_owned(), tensor().into())].into(), ..Given::default() };
         let why = invented(model, &given("v")).expect_err("it cannot be given").to_string();
-        assert!(why.contains("no input `v`; it has: x"), "{why}");
+        assert!(why.contains("no input `v`; it has: x, and with defaults: w"), "{why}");
         let inputs = |name| invented(model, &given(name)).expect("inputs").set.inputs.len();
         assert_eq!(["x", "w"].map(inputs), [1, 2]);
+    }
+
+    #[test]
+    fn a_shape_that_a_branch_declares_and_does_not_have_is_passed_over() {
+        let model = "(float[2] x) => (float[2] y) <bool c = {1}> {
+            y = If(c) <then_branch = a () => (float[3] p) { p = Abs(x) }, else_branch = b () => (q) { q = Neg(x) }>
+        }";
+        let text = format!("<ir_version: 10, opset_import: [\"\" : 21]>\nm {model}\n");
+        let program = Program::from_text(&text).expect("a text");
+        let model = onnx::export::encode(&program.write()).into();
+        let mut folder = CaseFolder { model, ..CaseFolder::default() };
+        let invented = invent(&mut folder, &Given::default(), 1).expect("inputs");
+        assert!(invented.misdeclared.is_some_and(|why| why.contains("declared f32[3], but is f32[2]")));
     }
 
     #[test]

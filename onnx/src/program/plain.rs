@@ -83,18 +83,21 @@ impl Program {
         given.copied().filter(|value| !said.contains(value)).collect()
     }
 
-    /// The program without the shapes that are said of outputs of the main graph and of values in it. Their element types stay.
+    /// The program without the shapes that are said of outputs of the main graph and of values in it, and of what its bodies give and have
+    /// in them. Element types stay.
     #[must_use]
     pub fn without_declared_shapes(&self) -> Self {
         let mut program = self.clone();
-        let Body { outputs, declared, .. } = &mut program.main.body;
-        let outputs = outputs.iter_mut().map(|port| &mut port.declared);
-        let between = declared.iter_mut().map(|said| &mut said.declared);
-        for said in outputs.chain(between) {
-            if let Some(type_proto::Value::TensorType(tensor)) =
-                said.r#type.as_mut().and_then(|ty| ty.value.as_mut())
-            {
-                tensor.shape = None;
+        for way in program.ways() {
+            let Some(Body { outputs, declared, .. }) = program.body_mut(&way) else { continue };
+            let outputs = outputs.iter_mut().map(|port| &mut port.declared);
+            let between = declared.iter_mut().map(|said| &mut said.declared);
+            for said in outputs.chain(between) {
+                if let Some(type_proto::Value::TensorType(tensor)) =
+                    said.r#type.as_mut().and_then(|ty| ty.value.as_mut())
+                {
+                    tensor.shape = None;
+                }
             }
         }
         program

@@ -23,7 +23,7 @@ attributes! {
     ///
     /// `x…: as the equation says → y: as the equation says`
     ///
-    /// Axes of a letter have one size; axes behind `...` broadcast. What the result does not have is summed up: of products, says the
+    /// Axes of a letter have one size; `...` stands for as many axes of each operand, which broadcast. What the result does not have is summed up: of products, says the
     /// text, and implementations sum an axis that one operand alone has before they multiply. Either is right.
     ///
     /// ONNX: [Einsum](https://onnx.ai/onnx/operators/onnx__Einsum.html).
@@ -57,19 +57,25 @@ impl Einsum {
         if labels.len() != ranks.len() {
             return Err(Reject::Length { name: "equation", found: labels.len(), wanted: ranks.len() });
         }
-        let mut most = 0;
+        // However often `...` stands there, it stands for as many axes.
+        let mut rest = None;
         let mut operands = Vec::with_capacity(ranks.len());
         for (operand, (labels, &rank)) in labels.iter().zip(ranks).enumerate() {
             let letters = labels.iter().filter(|&&label| label != Label::Rest).count();
             let has_rest = labels.contains(&Label::Rest);
-            if rank < letters || (rank > letters && !has_rest) {
-                let more = if has_rest { " or more" } else { "" };
-                return Err(Reject::Rank { operand, found: rank, wanted: format!("rank {letters}{more}") });
+            let wrong = |wanted: String| Err(Reject::Rank { operand, found: rank, wanted });
+            let more = match (has_rest, rank.checked_sub(letters)) {
+                (true, Some(more)) => more,
+                (false, Some(0)) => 0,
+                (true, None) => return wrong(format!("rank {letters} or more")),
+                (false, _) => return wrong(format!("rank {letters}")),
+            };
+            if has_rest && more != *rest.get_or_insert(more) {
+                return wrong(format!("rank {}", letters + rest.unwrap_or_default()));
             }
-            most = most.max(rank - letters);
-            operands.push(spelled(labels, rank - letters));
+            operands.push(spelled(labels, more));
         }
-        Ok((operands, spelled(&self.equation.results(), most)))
+        Ok((operands, spelled(&self.equation.results(), rest.unwrap_or_default())))
     }
 
     /// The size of each axis that an operand has.
@@ -344,6 +350,10 @@ mod tests {
         let column = tensor(DType::I32, &[2, 1], &[10., 100.]);
         assert_eq!(einsum("...,...->...", &[&x, &column]), Ok((vec![2, 2], vec![10., 20., 300., 400.])));
         assert_eq!(einsum("...i,...i->...", &[&x, &x]), Ok((vec![2], vec![5., 25.])));
+        let row = tensor(DType::I32, &[2], &[10., 100.]);
+        let why = einsum("...,...->...", &[&x, &row]);
+        assert_eq!(why, Err(Reject::Rank { operand: 1, found: 1, wanted: "rank 2".to_owned() }));
+        assert_eq!(einsum("...j,j->...", &[&x, &row]), Ok((vec![2], vec![210., 430.])));
     }
 
     #[test]

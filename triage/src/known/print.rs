@@ -21,6 +21,7 @@ impl Display for WriteUp {
         pair(f, "versions", &range(&self.versions))?;
         pair(f, "expires", &self.expires.to_string())?;
         optional(f, "unmet", self.unmet.as_deref())?;
+        optional(f, "shows", self.shows.as_ref().map(ToString::to_string).as_deref())?;
         for covered in &self.signatures {
             f.write_str("\n[[signatures]]\n")?;
             pair(f, "pattern", &covered.pattern.to_string())?;

@@ -40,6 +40,8 @@ pub struct WriteUp {
     pub signatures: Vec<Covered>,
     /// Why no campaign reports it.
     pub unmet: Option<String>,
+    /// What the case is called, where none of these signatures is that: one so wide would hide too much in a list.
+    pub shows: Option<Pattern>,
     /// The case that shows it.
     pub case: Kept,
 }
@@ -93,6 +95,7 @@ struct Keys {
     #[serde(default)]
     signatures: Vec<Covered>,
     unmet: Option<String>,
+    shows: Option<Pattern>,
     case: toml::Spanned<CaseKeys>,
 }
 
@@ -107,7 +110,7 @@ impl WriteUp {
         let keys: Keys = read(text, file)?;
         let case = CaseKeys::keep(keys.case, text, file)?;
         let Keys { says, right, judgement, cause, remarks, upstream, .. } = keys;
-        let Keys { versions, expires, signatures, unmet, .. } = keys;
+        let Keys { versions, expires, signatures, unmet, shows, .. } = keys;
         Ok(Self {
             says,
             right,
@@ -119,6 +122,7 @@ impl WriteUp {
             expires,
             signatures,
             unmet,
+            shows,
             case,
         })
     }
@@ -126,6 +130,12 @@ impl WriteUp {
     /// Whether it is about this version of its engine.
     pub fn is_about(&self, version: &str) -> bool {
         parse_version(version).is_some_and(|version| self.versions.matches(&version))
+    }
+
+    /// Whether its case is wrong as it says, under a name of these.
+    pub fn is_shown_by(&self, names: impl IntoIterator<Item = String>) -> bool {
+        let patterns = || self.signatures.iter().map(|covered| &covered.pattern).chain(&self.shows);
+        patterns().next().is_none() || names.into_iter().any(|name| patterns().any(|it| it.matches(&name)))
     }
 
     /// Its entries in a list of known findings, where it is called by its folder.
@@ -225,6 +235,23 @@ outputs.y = 'f32[1] {0.0}'
     }
 
     #[test]
+    fn a_case_is_known_by_a_signature_or_by_what_it_shows() {
+        let of = |text: &str| {
+            let finding = parse(text).unwrap();
+            ["rten | Sign f32 dense | mismatch gross", "rten | whole graph | wrong type", "rten | Neg"]
+                .map(|name| finding.is_shown_by([name.to_owned()]))
+        };
+        let shows = "expires = '2027-06-30'\nshows = 'rten | whole graph | wrong type'";
+        let also = TEXT.replace("expires = '2027-06-30'", shows);
+        let (from, to) = (also.find("[[signatures]]").unwrap(), also.find("[case]").unwrap());
+        let only = [&also[..from], &also[to..]].concat();
+        assert_eq!(of(TEXT), [true, false, false]);
+        assert_eq!(of(&also), [true, true, false]);
+        assert_eq!(of(&only), [false, true, false]);
+        assert_eq!(of(&only.replace("shows = 'rten | whole graph | wrong type'\n", "")), [true; 3]);
+    }
+
+    #[test]
     fn what_is_printed_is_read_back() {
         let plain = parse(TEXT).unwrap();
         assert_eq!(plain.to_string(), TEXT);
@@ -232,6 +259,7 @@ outputs.y = 'f32[1] {0.0}'
             cause: Some("it's \"quoted\"\\ and `…`".to_owned()),
             remarks: Some("two\nlines".to_owned()),
             unmet: Some("'''".to_owned()),
+            shows: Some(Pattern::from("a | whole graph | *".to_owned())),
             signatures: vec![Covered {
                 pattern: Pattern::from("a | 'b'".to_owned()),
                 note: Some(String::new()),

@@ -51,6 +51,7 @@ pub(super) fn add(root: &Path, case: &Path, name: &str, today: Date) -> Result<(
         expires: today.next_year(),
         signatures: found.first().map(|f| covered(f.signature().to_string())).into_iter().collect(),
         unmet: None,
+        shows: None,
         case: kept,
     };
     if bytes {
