@@ -215,7 +215,7 @@ pub(crate) struct Run {
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
     /// The backends: interp, cpu, wgpu, rten, tract, ort, oxionnx, openvino, `cmd:./my-runner --flag`; each may name one level, as
-    /// rten:all, and wgpu an adapter, as wgpu@llvmpipe or wgpu@0.
+    /// rten:all or `cmd:./my-runner --flag :all`, and wgpu an adapter, as wgpu@llvmpipe or wgpu@0.
     #[arg(long, value_delimiter = ',', value_parser = word(), default_value = "interp", value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// Write each backend's outputs to `DIR/<case>/<backend>/output_N.pb`.

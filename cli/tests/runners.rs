@@ -98,8 +98,13 @@ fn a_program_is_called_as_it_says_and_replayed_as_it_was_started() {
 
     // What is pasted runs.
     let case = report["clusters"][0]["smallest"].as_str().expect("a saved case");
-    let ran = onnxsmith(at, &["run", case, "--on", &engine, "--json", "--quiet"]);
-    assert_eq!(json(&ran)["backends"]["chaos:default"]["crash"], 1);
+    for on in [engine.clone(), format!("{engine} :default")] {
+        let ran = onnxsmith(at, &["run", case, "--on", &on, "--json", "--quiet"]);
+        assert_eq!(json(&ran)["backends"]["chaos:default"]["crash"], 1);
+    }
+    let ran = onnxsmith(at, &["run", case, "--on", &format!("{engine} :fast")]);
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(said.contains("has no optimisation level `fast`; it has default"), "{said}");
 }
 
 #[test]

@@ -103,13 +103,10 @@ pub enum OpenError {
     },
 }
 
-/// The targets that a name stands for: `rten` is every level of rten, `rten:all` one of them, and `ort:all+written` the
-/// model that ONNX Runtime has written at that level, read again.
+/// The targets that a name stands for: `rten` is every level of rten, `rten:all` one of them, `cmd:./runner --flag :all` one of
+/// a runner's, and `ort:all+written` the model that ONNX Runtime has written at that level, read again.
 pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
-    let (backend, level) = match name.split_once(':') {
-        Some((backend, level)) if backend != "cmd" => (backend, Some(level)),
-        _ => (name, None),
-    };
+    let (backend, level) = with_level(name);
     let pool = Pool::new(spec(backend)?, limits.clone())?;
     let description = pool.description();
     let levels = description.levels.clone();
@@ -132,6 +129,19 @@ pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
     let host = Arc::new(Host::Workers(pool));
     Ok(chosen.into_iter().map(|level| Target::new(backend, level, profile, Arc::clone(&host))).collect())
 }
+
+/// An engine, and which of its levels is meant. A command line may have colons, so its level is a word of its own, the last one.
+fn with_level(name: &str) -> (&str, Option<&str>) {
+    let parts = if name.starts_with(COMMAND) { name.rsplit_once(" :") } else { name.split_once(':') };
+    let is_word = |level: &str| !level.contains([' ', '\'', '"']);
+    match parts {
+        Some((engine, level)) if is_word(level) => (engine, Some(level)),
+        _ => (name, None),
+    }
+}
+
+/// How the name of a runner of the user's begins.
+const COMMAND: &str = "cmd:";
 
 fn spec(backend: &str) -> Result<Spec, OpenError> {
     if backend != REFERENCE {
@@ -202,7 +212,8 @@ impl Target {
 
     /// The engine and the level as a command to be pasted names them.
     pub fn on(&self) -> String {
-        format!("{}:{}", self.engine, self.level)
+        let between = if self.engine.starts_with(COMMAND) { " " } else { "" };
+        format!("{}{between}:{}", self.engine, self.level)
     }
 
     /// What the engine says of itself.
@@ -422,4 +433,24 @@ fn run_here(here: &Mutex<Here>, case: &worker::Case<'_>) -> Run {
     let seconds = started.elapsed().as_secs_f64();
     here.seconds += seconds;
     Run { outcome, engine_seconds: seconds, wall_seconds: seconds, stderr: String::new(), late_fault: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_level;
+
+    #[test]
+    fn a_level_stands_behind_a_colon_and_that_of_a_command_line_in_a_word_of_its_own() {
+        for (name, engine, level) in [
+            ("rten", "rten", None),
+            ("rten:all", "rten", Some("all")),
+            ("wgpu@0:teams", "wgpu@0", Some("teams")),
+            ("cmd:./runner --at host:80", "cmd:./runner --at host:80", None),
+            ("cmd:./runner --at host:80 :all", "cmd:./runner --at host:80", Some("all")),
+            ("cmd:./runner ':80'", "cmd:./runner ':80'", None),
+            ("cmd:sh -c 'a :b c'", "cmd:sh -c 'a :b c'", None),
+        ] {
+            assert_eq!(with_level(name), (engine, level), "{name}");
+        }
+    }
 }
