@@ -7,7 +7,7 @@ import onnx
 from onnx.defs import onnx_opset_version
 from onnx.reference import ReferenceEvaluator
 
-LACKING = ["no implementation", "is not implemented", "not supported", "No registered implementation"]
+LACKING = ["no implementation", "No implementation", "is not implemented", "not supported", "No registered implementation"]
 
 
 def load(model, _level):

@@ -476,7 +476,7 @@ pub(crate) struct Show {
 /// The forms of a model as text.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
-    /// As it is computed for the inputs at hand: flat, every type concrete.
+    /// As it is computed for the inputs at hand, or for some that are drawn: flat, every type concrete.
     Model,
     /// As it is written, loops and branches included, in ONNX's own text syntax.
     Program,

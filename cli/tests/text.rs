@@ -61,6 +61,18 @@ fn a_flat_model_is_shown_flat_unless_the_program_is_asked_for() {
 }
 
 #[test]
+fn a_model_whose_sizes_nobody_said_is_shown_as_it_is_written_or_with_some_that_are_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let open =
+        "<ir_version: 10, opset_import: [\"\" : 21]>\nopen (float[N] x) => (float[N] y) {\n  y = Abs(x)\n}\n";
+    fs::write(folder.path().join("open.onnxtxt"), open).expect("a file");
+    assert_eq!(printed(folder.path(), &["show", "open.onnxtxt"]), open);
+    let output = onnxsmith(folder.path(), &["show", "open.onnxtxt", "--as", "model"]);
+    let [shown, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("a text"));
+    assert!(shown.contains("Abs(%0)") && said.contains("sizes drawn: N="), "{shown}{said}");
+}
+
+#[test]
 fn a_text_that_is_no_model_is_pointed_at() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("wrong.onnxtxt"), BRANCH.replace("Relu(x)", "Relu x")).expect("a file");

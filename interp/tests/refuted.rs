@@ -279,3 +279,37 @@ fn a_position_that_may_overflow_may_be_infinite() {
     // 65,505 / 2 · 3 is none of f16.
     assert!(sampled("f16", 65504.0) && !sampled("f32", 65504.0) && !sampled("f16", 1000.0));
 }
+
+#[test]
+fn a_factor_of_all_terms_may_be_moved_behind_their_sum() {
+    // (1.7·x)·w as 1.7·(x·w), which rten and ONNX Runtime make of it.
+    let scaled = |terms: usize, x: &[f64], w: &[f64], profile: &Profile| {
+        let text = format!(
+            "onnxsmith 1 opset 23 graph {{ %0: f32[1, {terms}] = variable \"x\" %1: f32[{terms}, 1] = variable \"w\" \
+             %2: f32[] = constant {{1.7}} %3: f32[1, {terms}] = Mul(%0, %2) %4: f32[1, 1] = MatMul(%3, %1) \
+             return \"y\" = %4 }}"
+        );
+        reference(&text, &[x, w], profile)
+    };
+    let mut state = 1_u32;
+    let mut draw = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state as f32 / u32::MAX as f32 + 0.5)
+    };
+    let mut apart = 0;
+    for terms in [1, 2, 3].repeat(200) {
+        let (x, w): (Vec<f64>, Vec<f64>) = (0..terms).map(|_| (draw(), draw())).unzip();
+        let products = |factor: f32| x.iter().zip(&w).map(move |(&x, &w)| factor * x as f32 * w as f32);
+        let (moved, as_written) = (1.7 * products(1.0).sum::<f32>(), products(1.7).sum::<f32>());
+        apart += usize::from(moved.to_bits() != as_written.to_bits());
+        let expected = scaled(terms, &x, &w, &Profile::DECLARED);
+        for answer in [moved, as_written] {
+            assert!(accepts(&expected, &[answer.into()], &Profile::DECLARED), "{x:?} {w:?}: {answer}");
+        }
+    }
+    assert!(apart > 100, "{apart}");
+    // Three units in the last place, and no more; and nothing where the product is exact whatever the order.
+    let unit = f64::from(f32::EPSILON);
+    let one = scaled(1, &[1.1], &[1.3], &Profile::DECLARED);
+    assert!(!accepts(&one, &[1.1 * 1.7 * 1.3 + 4.0 * 2.0 * unit], &Profile::DECLARED));
+}

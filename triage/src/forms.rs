@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use harness::{case, reference};
 use interp::{Profile, Taps};
-use ir::{Datum, Interface, Tensor, Type};
+use ir::{Datum, Interface, Kind, Tensor, Type, Wanted};
 use onnx::export::value_info;
 use onnx::import::{Imported, Inside, Origin};
 use onnx::program::edit::Way;
@@ -266,9 +266,14 @@ fn with_types(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Pro
     if open.is_empty() {
         return None;
     }
-    let graph = lead(&program.giving_all(&open), inputs).ok()?.model.graph;
-    let types = graph.outputs.iter().map(|output| graph.ty(output.value).clone());
-    Some(program.declaring(&open.into_iter().zip(types).collect()))
+    let Led { model, interface, .. } = lead(&program.giving_all(&open), inputs).ok()?;
+    // What is no tensor is several outputs of the model, or one of another type.
+    let ty = |wanted: &Wanted| {
+        let output = model.graph.outputs.iter().find(|output| output.name == wanted.name);
+        output.filter(|_| wanted.kind == Kind::Tensor).map(|output| model.graph.ty(output.value).clone())
+    };
+    let known = open.into_iter().zip(interface.outputs.iter().map(ty));
+    Some(program.declaring(&known.filter_map(|(value, ty)| Some((value, ty?))).collect()))
 }
 
 /// The program with constants for all operands that this program has as attributes.

@@ -6,6 +6,7 @@ use anyhow::Context;
 use harness::case;
 use onnx::program::Program;
 use onnx::{CaseFolder, Imported};
+use triage::invent::{Given, Invented, invent_any};
 
 use crate::args::{Common, Form, Show};
 use crate::screen;
@@ -18,8 +19,8 @@ pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
         folder.write(out)?;
         return said(common, args, out);
     }
-    let shown =
-        shown(args, &folder).with_context(|| format!("cannot read the model of {}", args.case.display()))?;
+    let shown = shown(common, args, &folder)
+        .with_context(|| format!("cannot read the model of {}", args.case.display()))?;
     if common.json {
         screen::json(&serde_json::json!({ "case": args.case, "text": shown }))?;
     } else {
@@ -28,23 +29,41 @@ pub(crate) fn run(common: Common, args: &Show) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-fn shown(args: &Show, folder: &CaseFolder) -> Result<String, onnx::Error> {
+fn shown(common: Common, args: &Show, folder: &CaseFolder) -> anyhow::Result<String> {
     let form = args.form.or(args.dot.then_some(Form::Dot));
     if form == Some(Form::Program) {
         // The message itself, so that a broken one is shown as well.
         return Ok(onnx::text::print(&folder.decode()?).to_string());
     }
     let program = folder.decode().and_then(Program::read)?;
-    let trace = case::trace(&program, &case::known_inputs(folder))?;
-    Ok(match form.unwrap_or_else(|| form_that_says_all(&trace)) {
-        Form::Model => trace.model.to_string(),
-        Form::Program => program.to_text().to_string(),
-        Form::Dot => ir::view::dot(&trace.model),
+    let trace = case::trace(&program, &case::known_inputs(folder));
+    Ok(match (form, trace) {
+        (None, Ok(trace)) if !trace.is_specialised => trace.model.to_string(),
+        (None, Err(why)) if !folder.sets.is_empty() => return Err(why.into()),
+        // What hangs on inputs that nobody has said is shown as it is written.
+        (None | Some(Form::Program), _) => program.to_text().to_string(),
+        (Some(Form::Model), trace) => at_some_inputs(common, folder, trace)?.model.to_string(),
+        (Some(Form::Dot), trace) => ir::view::dot(&at_some_inputs(common, folder, trace)?.model),
     })
 }
 
-fn form_that_says_all(trace: &Imported) -> Form {
-    if trace.is_specialised { Form::Program } else { Form::Model }
+/// What a program computes for the inputs at hand, or for some that are drawn where there are none.
+fn at_some_inputs(
+    common: Common,
+    folder: &CaseFolder,
+    trace: Result<Imported, onnx::Error>,
+) -> anyhow::Result<Imported> {
+    if trace.is_ok() || !folder.sets.is_empty() {
+        return Ok(trace?);
+    }
+    let mut folder = folder.clone();
+    let Invented { set, drawn, .. } = invent_any(&mut folder, &Given::default(), common.seed)?;
+    if !drawn.is_empty() {
+        let sizes: Vec<String> = drawn.iter().map(|(name, size)| format!("{name}={size}")).collect();
+        screen::tell(common, &format!("sizes drawn: {}", sizes.join(", ")));
+    }
+    let inputs = set.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
+    Ok(case::trace(&folder.decode().and_then(Program::read)?, &inputs)?)
 }
 
 /// Says where the case was written.

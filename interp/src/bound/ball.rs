@@ -48,11 +48,36 @@ pub struct Terms {
     pub roundings: u32,
     /// The exponent of the lowest bit of any term; `i16::MIN` where terms are not exact.
     pub grain: i16,
+    /// Whether a factor of all its terms may be moved behind a later sum.
+    pub scaled: Scaled,
+}
+
+/// Whether the last step on a sum multiplied it by a factor: then that may be moved behind a later sum of such products.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Scaled {
+    /// It did not.
+    No,
+    /// It did, and the dtype has the product.
+    Exactly,
+    /// It did, and the product may be rounded.
+    Rounded,
+}
+
+impl Scaled {
+    /// How many roundings it adds to a term of the later sum: that of the sum's product, and that of the product before which then
+    /// nobody makes.
+    pub(super) const fn roundings(self) -> u32 {
+        match self {
+            Self::No => 0,
+            Self::Exactly => 1,
+            Self::Rounded => 2,
+        }
+    }
 }
 
 impl Terms {
     /// No sum.
-    pub const NONE: Self = Self { size: 0.0, roundings: 0, grain: i16::MIN };
+    pub const NONE: Self = Self { size: 0.0, roundings: 0, grain: i16::MIN, scaled: Scaled::No };
 
     /// Whether there is a sum.
     pub fn is_sum(self) -> bool {

@@ -8,10 +8,13 @@
 //! A product alone is such a sum too: an FMA adds to it before it is rounded, and factors may be multiplied in another
 //! order.
 //!
+//! A factor that all terms of a later sum of products have, because one operand was multiplied by it before, may be moved the other
+//! way, behind that sum. So a product remembers that it is one, too ([`Scaled`]).
+//!
 //! For one factor that is two roundings of each term (the factor's own and the weight's); for an addend one more
 //! partial sum. Where the sum itself was exact the folded terms may make all of its additions round.
 
-use super::ball::{Ball, Terms};
+use super::ball::{Ball, Scaled, Terms};
 use super::{Bound, TWICE_ROUNDED, sums};
 
 /// The roundings that a folded factor costs each term: its own and that of the term.
@@ -30,7 +33,8 @@ impl Bound<'_> {
         } else {
             i16::MIN
         };
-        let terms = Terms { size, grain, roundings: sum.terms.roundings + BY_FACTOR };
+        let scaled = self.scaling(product, size, grain);
+        let terms = Terms { size, grain, roundings: sum.terms.roundings + BY_FACTOR, scaled };
         self.folded(sum, product, terms, BY_FACTOR, 0.0)
     }
 
@@ -42,8 +46,15 @@ impl Bound<'_> {
         let are_exact = x.is_exact() && y.is_exact();
         let grain =
             if are_exact { sums::grain(x.value).saturating_add(sums::grain(y.value)) } else { i16::MIN };
-        let terms = Terms { size: product.value.abs() + product.error, roundings: 1, grain };
+        let size = product.value.abs() + product.error;
+        let terms = Terms { size, roundings: 1, grain, scaled: self.scaling(product, size, grain) };
         Ball { terms, ..product }
+    }
+
+    /// What a product of this size and grain is for later sums.
+    fn scaling(&self, product: Ball, size: f64, grain: i16) -> Scaled {
+        let has = product.is_exact() && self.is_grid(size, grain.into());
+        if has { Scaled::Exactly } else { Scaled::Rounded }
     }
 
     /// The ball of x/y, with 1/y folded into the terms of x.
@@ -54,7 +65,8 @@ impl Bound<'_> {
         let size = x.terms.size / (y.value.abs() - y.error);
         // The reciprocal is one rounding more.
         let more = BY_FACTOR + 1;
-        let terms = Terms { size, grain: i16::MIN, roundings: x.terms.roundings + more };
+        let (grain, scaled) = (i16::MIN, Scaled::Rounded);
+        let terms = Terms { size, grain, roundings: x.terms.roundings + more, scaled };
         self.folded(x, quotient, terms, more, 0.0)
     }
 
@@ -66,7 +78,8 @@ impl Bound<'_> {
         let (sum, addend) = if x.terms.is_sum() { (x, y) } else { (y, x) };
         let more = addend.value.abs() + addend.error;
         let grain = if addend.is_exact() { sum.terms.grain.min(sums::grain(addend.value)) } else { i16::MIN };
-        let terms = Terms { size: sum.terms.size + more, grain, roundings: sum.terms.roundings + 1 };
+        let (size, roundings) = (sum.terms.size + more, sum.terms.roundings + 1);
+        let terms = Terms { size, grain, roundings, scaled: Scaled::No };
         self.folded(sum, total, terms, 1, more)
     }
 

@@ -7,7 +7,7 @@
 
 use ops::plain::Total;
 
-use super::ball::{Ball, Terms};
+use super::ball::{Ball, Scaled, Terms};
 use super::sums::low_bit;
 use super::{Bound, TWICE_ROUNDED};
 
@@ -48,12 +48,19 @@ pub(super) struct Side {
     least: f64,
     /// The exponent of the lowest bit of any factor.
     grain: i32,
+    /// Whether they have a factor in common that may be moved behind the sum.
+    scaled: Scaled,
 }
 
 impl Side {
     /// No factors.
-    pub(super) const EMPTY: Self =
-        Self { obstacle: Obstacle::None, factors: 0, least: f64::INFINITY, grain: i32::MAX / 4 };
+    pub(super) const EMPTY: Self = Self {
+        obstacle: Obstacle::None,
+        factors: 0,
+        least: f64::INFINITY,
+        grain: i32::MAX / 4,
+        scaled: Scaled::No,
+    };
 
     /// One more factor.
     pub(super) fn push(&mut self, x: Ball) {
@@ -62,6 +69,7 @@ impl Side {
             self.factors += 1;
             self.least = self.least.min(x.value.abs());
             self.grain = self.grain.min(low_bit(x.value));
+            self.scaled = self.scaled.max(x.terms.scaled);
         }
     }
 }
@@ -124,9 +132,20 @@ impl Products {
         self.left.obstacle.max(self.right.obstacle)
     }
 
-    /// How many products may be other than 0, as far as the sides tell. So many roundings a term goes through.
+    /// How many roundings a term goes through: as many as products may be other than 0, as far as the sides tell, and those of factors
+    /// that are moved behind the sum.
     fn roundings(&self) -> u32 {
-        self.left.factors.min(self.right.factors)
+        let products = self.left.factors.min(self.right.factors);
+        if products == 0 {
+            0
+        } else {
+            products + self.left.scaled.roundings() + self.right.scaled.roundings()
+        }
+    }
+
+    /// The greater of how the two sides are scaled.
+    fn scaled(&self) -> Scaled {
+        self.left.scaled.max(self.right.scaled)
     }
 
     /// Whether each product has a factor that is 0. (That of the least factors may be too small for f64.)
@@ -210,7 +229,10 @@ impl Bound<'_> {
             let ball = self.inexact(products, growth(roundings));
             return if ball.is_exact() { Ball::either_zero() } else { ball };
         }
-        let terms = |grain| if self.profile.folds { Terms { size, roundings, grain } } else { Terms::NONE };
+        let scaled = products.scaled();
+        let terms = |grain| {
+            if self.profile.folds { Terms { size, roundings, grain, scaled } } else { Terms::NONE }
+        };
         match self.exact_grain(products, grain) {
             Some(grain) => Ball { terms: terms(grain), ..Ball::exact(value) },
             None => Ball { terms: terms(i16::MIN), ..self.inexact(products, growth(roundings)) },
@@ -218,8 +240,13 @@ impl Bound<'_> {
     }
 
     /// The lowest bit of the products, if the working dtype has every partial sum in every order: all are multiples of it,
-    /// and none reaches 2^precision of it. Those of the two sides are a bound of it that often suffices.
+    /// and none reaches 2^precision of it. Those of the two sides are a bound of it that often suffices. (Without a factor that all
+    /// have, the dtype has the partial sums too, for their ratio to their lowest bit is no larger; unless the products with that were
+    /// rounded.)
     fn exact_grain(&self, products: &Products, grain: impl FnOnce(f64) -> Option<i32>) -> Option<i16> {
+        if products.scaled() == Scaled::Rounded {
+            return None;
+        }
         let Products { left, right, sums } = products;
         let of_sides = left.grain + right.grain;
         let common = match (sums.are_exact(), self.is_grid(sums.size, of_sides)) {

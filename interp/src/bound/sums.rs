@@ -233,7 +233,7 @@ impl Bound<'_> {
         let size = |x: &Ball| if x.terms.is_sum() { x.terms.size } else { x.value.abs() + x.error };
         let size = terms.iter().map(size).product();
         let more = 2 * (terms.len() as u32 - 1);
-        let folded = Terms { size, roundings: sum.terms.roundings + more, grain: i16::MIN };
+        let folded = Terms { size, roundings: sum.terms.roundings + more, ..Terms::NONE };
         self.folded(sum, product, folded, more, 0.0)
     }
 

@@ -6,7 +6,7 @@
 use ir::DType;
 use ops::arith::{Arith, Fun};
 
-use super::{Spread, bare};
+use super::{Spread, bare, together};
 use crate::bound::{Ball, Image, Whole, image, power_range};
 
 impl Spread<'_> {
@@ -23,7 +23,7 @@ impl Spread<'_> {
     pub(crate) fn add(&self, x: Ball, y: Ball) -> Ball {
         // Terms of one sign may have a relative error in common: that of a factor.
         let common = x.error.copysign(x.value) + y.error.copysign(y.value);
-        let carried = x.error.hypot(y.error).max(common.abs());
+        let carried = together([x.error, y.error]).max(common.abs());
         self.rounded(self.bound.add(bare(x), bare(y)), carried)
     }
     pub(crate) fn sub(&self, x: Ball, y: Ball) -> Ball {
@@ -39,7 +39,7 @@ impl Spread<'_> {
             return self.bound.div(x, y);
         }
         let quotient = self.bound.div(bare(x), bare(y));
-        self.rounded(quotient, x.error.hypot(quotient.value * y.error) / (y.value.abs() - y.error))
+        self.rounded(quotient, together([x.error, quotient.value * y.error]) / (y.value.abs() - y.error))
     }
     pub(crate) fn call(&self, f: Fun, x: Ball) -> Ball {
         let step = self.bound.call(f, bare(x));

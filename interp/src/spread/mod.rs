@@ -118,7 +118,7 @@ impl<'t> Spread<'t> {
         if !step.is_known() || !step.value.is_finite() || (carried == 0.0 && !has_own) {
             return step;
         }
-        self.bound.widened(step.value, if has_own { carried.hypot(own) } else { carried }, 0.0)
+        self.bound.widened(step.value, if has_own { together([carried, own]) } else { carried }, 0.0)
     }
 
     /// The element as a tensor of a format holds it. Rounding moves the reference itself, which no implementation shares: later
@@ -131,6 +131,13 @@ impl<'t> Spread<'t> {
         let moved = (stored.value - x.value).abs();
         Ball { error: stored.error.max(x.error + moved), ..stored }
     }
+}
+
+/// What independent errors come to together.
+fn together<const N: usize>(errors: [f64; N]) -> f64 {
+    let squares: f64 = errors.iter().map(|error| error * error).sum();
+    // Those of the least and the largest numbers are beyond what f64 has.
+    if squares.is_normal() { squares.sqrt() } else { errors.into_iter().fold(0.0, f64::hypot) }
 }
 
 /// A number as an exact operand. An inexact sum drops its `Terms`: its error already covers what folding in a

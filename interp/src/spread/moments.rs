@@ -3,7 +3,7 @@
 use ops::Arith;
 
 use super::walk::{Loop, Walk};
-use super::{OF_ROUNDING, Spread, bare};
+use super::{OF_ROUNDING, Spread, bare, together};
 use crate::bound::Ball;
 
 impl Spread<'_> {
@@ -31,7 +31,7 @@ impl Spread<'_> {
         for &x in lane {
             let difference = self.bound.sub(bare(x), bare(mean));
             let (size, own) = (difference.value.abs(), OF_ROUNDING * difference.error);
-            let error = x.error.hypot(own).hypot(running);
+            let error = together([x.error, own, running]);
             walk.push(size * size, 2.0 * size * error + error * error);
             looped.push(size * size);
         }
@@ -49,7 +49,7 @@ impl Spread<'_> {
         }
         let (count, total) = (count as f64, step.value * count as f64);
         let wandered = walk.wandered(self.accumulator, total, self.bound.least());
-        let of_sum = carried.hypot(wandered).hypot(looped.bias(total)) / count;
-        self.bound.widened(step.value, of_sum.hypot(self.rounding(step.value)), 0.0)
+        let of_sum = together([carried, wandered, looped.bias(total)]) / count;
+        self.bound.widened(step.value, together([of_sum, self.rounding(step.value)]), 0.0)
     }
 }

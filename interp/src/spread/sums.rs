@@ -3,7 +3,7 @@
 use ops::Arith;
 
 use super::walk::{Loop, Walk};
-use super::{OF_ROUNDING, Spread, bare};
+use super::{OF_ROUNDING, Spread, bare, together};
 use crate::bound::{Ball, TRANSFORMED_ROUNDINGS};
 
 impl Spread<'_> {
@@ -52,7 +52,7 @@ impl Spread<'_> {
         let wandered = walk.wandered(self.accumulator, sum.value, self.bound.least());
         let is_wider = self.accumulator.precision() > self.format.precision();
         let last = if is_wider && !sum.is_exact() { self.rounding(sum.value) } else { 0.0 };
-        self.bound.widened(sum.value, carried.hypot(wandered).hypot(bias).hypot(last), 0.0)
+        self.bound.widened(sum.value, together([carried, wandered, bias, last]), 0.0)
     }
 
     /// Widens the elements that an image gives with a filter by what a transformation adds, which goes through as many roundings
@@ -64,7 +64,7 @@ impl Spread<'_> {
         for (sum, moved) in sums.iter_mut().zip(moved) {
             *sum = if moved.is_known() && sum.is_known() {
                 let own = OF_ROUNDING * moved.error / roundings.sqrt();
-                Ball { error: sum.error.hypot(own), ..*sum }
+                Ball { error: together([sum.error, own]), ..*sum }
             } else {
                 moved
             };

@@ -13,7 +13,7 @@
 use ir::format::FloatFormat;
 use ir::round::round_to_format;
 
-use super::OF_ROUNDING;
+use super::{OF_ROUNDING, together};
 use crate::bound::{Ball, Terms};
 
 /// What the spread of a sum needs to know of its terms.
@@ -49,7 +49,7 @@ impl Walk {
         }
         let (terms, unit) = (f64::from(self.terms), format.epsilon() / 2.0);
         let partial_sums = terms * (value * value / 3.0 + self.squares / 6.0);
-        OF_ROUNDING * (unit * (partial_sums + 3.0 * self.squares).sqrt()).hypot(terms.sqrt() * least)
+        OF_ROUNDING * together([unit * (partial_sums + 3.0 * self.squares).sqrt(), terms.sqrt() * least])
     }
 
     /// An exact sum, with [`Terms`] set so that a factor or addend folded in later is charged the random-walk
@@ -60,7 +60,7 @@ impl Walk {
         }
         let size = self.squares.sqrt().max(sum.value.abs());
         let roundings = f64::from(self.terms).sqrt().ceil() as u32;
-        Ball { terms: Terms { size, roundings, grain: i16::MIN }, ..sum }
+        Ball { terms: Terms { size, roundings, ..Terms::NONE }, ..sum }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use ir::{Attribute, Attributes, BadAttribute, DType, NodeKind, Operation, Type, Value};
 use ops::spec::{ABOUT_NARROW, Arity, Place};
-use ops::{Op, Operator, Reject, Spec};
+use ops::{Op, Operator, Reject, Spec, schema};
 
 use super::attribute;
 use super::context::Context;
@@ -301,8 +301,17 @@ fn check_dtypes(opset: u32, spec: &Spec, types: &[Option<&Type>]) -> Result<(), 
     for (i, ty) in types.iter().enumerate().take(spec.most_inputs()) {
         let allowed = spec.input_types(i, opset);
         if let Some(ty) = ty.filter(|t| !allowed.contains(t.dtype)) {
-            let why = format!("it is {}, but in opset {opset} it must be one of {allowed}", ty.dtype);
-            return Err(Error::invalid(format!("operand {i}"), why));
+            let is_valid = schema::in_force(spec.name, opset)
+                .and_then(|schema| schema.inputs.get(i))
+                .is_some_and(|operand| operand.dtypes.contains(ty.dtype));
+            let what = format!("operand {i}");
+            return Err(if is_valid {
+                let why = format!("it is {}; taken in opset {opset} are {allowed} alone", ty.dtype);
+                Error::unsupported(what, why)
+            } else {
+                let why = format!("it is {}, but in opset {opset} it must be one of {allowed}", ty.dtype);
+                Error::invalid(what, why)
+            });
         }
     }
     Ok(())

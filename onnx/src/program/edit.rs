@@ -136,15 +136,16 @@ impl Program {
         self.main.body.outputs.iter().any(|port| port.value == value)
     }
 
-    /// Whether a body gives this value and cannot give the other one in its place: that is none of its own, nor of these nodes. ONNX
-    /// wants an Identity node there.
+    /// Whether a body gives this value and cannot give the other one in its place: that is none of its own, nor of these nodes, or it gives
+    /// that already. ONNX wants an Identity node there.
     fn needs_copy(&self, way: &Way, output: ValueId, other: ValueId, nodes: &[Node]) -> bool {
         let Some(body) = self.body(way).filter(|_| !way.is_empty()) else { return false };
         let makes = |node: &Node| node.outputs.contains(&Some(other));
         let is_own = body.inputs.iter().any(|port| port.value == other)
             || body.initializers.iter().any(|initializer| initializer.value == other)
             || body.nodes.iter().chain(nodes).any(makes);
-        body.outputs.iter().any(|port| port.value == output) && !is_own
+        let gives = |value: ValueId| body.outputs.iter().any(|port| port.value == value);
+        gives(output) && (!is_own || gives(other))
     }
 
     /// The program with a Loop that counts to a number.
@@ -332,6 +333,8 @@ impl Scope {
             initializer.value = define(self, initializer.value, bound);
         }
         for node in &mut copy.nodes {
+            // Of several copies none has it for itself, and some runtimes draw by it.
+            node.rest.name = None;
             let operands = node.inputs.iter_mut().flatten();
             operands.for_each(|operand| *operand = bound.get(operand).copied().unwrap_or(*operand));
             for attribute in &mut node.attributes {

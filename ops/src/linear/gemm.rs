@@ -26,8 +26,8 @@ attributes! {
     /// C may be absent. Where K is 0, the product is 0. What a factor of 0 stands before need not be read, be it NaN:
     /// so BLAS has it.
     ///
-    /// On integers, alpha and beta are first cast to the dtype; the standard does not say how a fractional factor would
-    /// round, so only whole ones are drawn there.
+    /// On integers, the standard does not say how what a fractional alpha or beta gives is rounded, nor whether the factor is: the
+    /// result is any number. Only whole ones are drawn there.
     ///
     /// ONNX: [Gemm](https://onnx.ai/onnx/operators/onnx__Gemm.html).
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -174,7 +174,12 @@ impl Operator for Gemm {
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
-        vec![if c.is_real() { Data::Real(self.real(c)) } else { Data::Int(self.int(c)) }]
+        if c.is_real() {
+            return vec![Data::Real(self.real(c))];
+        }
+        let y = Data::Int(self.int(c));
+        let is_whole = self.alpha.fract() == 0.0 && (self.beta.fract() == 0.0 || c.opt_int(2).is_none());
+        vec![if is_whole { y } else { y.unspecified(c.arith) }]
     }
 }
 

@@ -135,6 +135,21 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_said_where_several_windows_would_start_in_the_padding_at_the_end() {
+        let late = |size: i64, ceil_mode: i64| {
+            let wide =
+                Attributes::new().ints("kernel_shape", &[1]).ints("strides", &[3]).ints("pads", &[2, 2]);
+            let op: LpPool = LpPool::parse((), &wide.int("ceil_mode", ceil_mode)).unwrap();
+            let x = Type::new(DType::F32, [1, 1, size]);
+            (op.pool.window.late(&[size], &[1]), op.is_open(&x))
+        };
+        // Of four windows, at -2, 1, 4 and 7, one or two.
+        assert_eq!(late(4, 1), (2, true));
+        assert_eq!(late(5, 1), (1, false));
+        assert_eq!(late(4, 0), (0, false));
+    }
+
+    #[test]
     fn every_norm_ignores_signs() {
         let pairs = Attributes::new().ints("kernel_shape", &[2]);
         assert_eq!(pool(3, &pairs), [5f64.sqrt(), 13f64.sqrt()]);

@@ -198,16 +198,23 @@ impl Window {
     /// The first opset in which pooling X, the first operand, has as many positions as here. Until 22 the standard
     /// counts in `ceil_mode` also positions that start in the padding at the end, on which nothing is defined.
     pub fn since(&self, x: &[Option<&Type>], kernel: &[i64]) -> u32 {
-        let Some(Some(x)) = x.first().filter(|_| self.ceil_mode && self.auto_pad == AutoPad::NotSet) else {
-            return 13;
-        };
-        let input = x.shape.get(2..).unwrap_or_default();
-        let starts_late = |(i, axis): (usize, &Axis)| {
+        let x = x.first().copied().flatten();
+        let late = x.map_or(0, |x| self.late(x.shape.get(2..).unwrap_or_default(), kernel));
+        if late > 0 { 22 } else { 13 }
+    }
+
+    /// How many positions of a spatial axis are left out, as they would start in the padding at its end, in `ceil_mode`; the most of
+    /// all axes.
+    pub fn late(&self, input: &[i64], kernel: &[i64]) -> i64 {
+        if !self.ceil_mode || self.auto_pad != AutoPad::NotSet {
+            return 0;
+        }
+        let late = |(i, axis): (usize, &Axis)| {
             let room = axis.begin + input[i] + axis.end - ((kernel[i] - 1) * axis.dilation + 1);
-            let last = (room + axis.stride - 1) / axis.stride * axis.stride;
-            last >= axis.begin + input[i]
+            let last = (room + axis.stride - 1) / axis.stride;
+            last - (axis.begin + input[i] - 1) / axis.stride
         };
-        if self.axes(input, kernel).iter().enumerate().any(starts_late) { 22 } else { 13 }
+        self.axes(input, kernel).iter().enumerate().map(late).max().unwrap_or(0).max(0)
     }
 
     /// Whether some position has all its cells on padding, or beyond: a window may step over a small input. For a
@@ -224,10 +231,16 @@ impl Window {
 
     /// Whether the standard leaves open which cells the windows see: its formula for the padding of SAME_UPPER and
     /// SAME_LOWER may be negative, where strides reach beyond the kernel. Some implementations then crop the input at
-    /// both ends, others pad by 0. One cell too many lies behind the last window either way.
+    /// both ends, others pad by 0. One cell too many lies behind the last window either way, unless it is cropped at the beginning, as
+    /// an odd one is for SAME_LOWER. And in `ceil_mode` its text leaves out every
+    /// position that would start in the padding at the end, its shape inference one.
     pub fn is_open(&self, input: &[i64], kernel: &[i64]) -> bool {
-        let is_same = matches!(self.auto_pad, AutoPad::SameUpper | AutoPad::SameLower);
-        is_same && (0..input.len()).any(|i| self.same_padding(i, input[i], kernel[i]) < -1)
+        let least = match self.auto_pad {
+            AutoPad::SameUpper => -1,
+            AutoPad::SameLower => 0,
+            AutoPad::NotSet | AutoPad::Valid => return self.late(input, kernel) > 1,
+        };
+        (0..input.len()).any(|i| self.same_padding(i, input[i], kernel[i]) < least)
     }
 
     /// The cells that the standard's formula adds to a spatial axis for SAME_UPPER and SAME_LOWER, at both ends together.

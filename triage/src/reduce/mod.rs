@@ -156,6 +156,13 @@ pub fn reduce(
         return Err(ReduceError::Unusable(why.to_owned()));
     }
     let problems = problems(&folder, reduction.seed)?;
+    // Where it was found before, first.
+    let is_of = |target: &Target, finding: &Finding| {
+        (&finding.backend, &finding.level) == (&target.backend, &target.level)
+    };
+    let mut targets = reduction.targets.to_vec();
+    targets.sort_by_key(|target| !about.findings.iter().any(|finding| is_of(target, finding)));
+    let reduction = &Reduction { targets: &targets, ..*reduction };
     let mut keep = |shown: &Shown, size: Size| {
         on_best(size);
         save(out, &about, shown)
