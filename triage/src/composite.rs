@@ -39,7 +39,8 @@ pub(crate) fn is_composite(node: &Node) -> bool {
     is_read && ops::find(name).is_none() && !CONTROL_FLOW.contains(&name)
 }
 
-fn is_tensor(node: &Node, port: usize) -> bool {
+/// Whether what a node gives there is a tensor, by the standard.
+pub(crate) fn is_tensor(node: &Node, port: usize) -> bool {
     ops::schema::gives_tensor(node.rest.op_type(), port)
 }
 

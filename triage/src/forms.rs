@@ -267,13 +267,29 @@ fn with_types(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Pro
         return None;
     }
     let Led { model, interface, .. } = lead(&program.giving_all(&open), inputs).ok()?;
-    // What is no tensor is several outputs of the model, or one of another type.
+    // A sequence is several outputs of the model, or one of another type.
     let ty = |wanted: &Wanted| {
         let output = model.graph.outputs.iter().find(|output| output.name == wanted.name);
         output.filter(|_| wanted.kind == Kind::Tensor).map(|output| model.graph.ty(output.value).clone())
     };
+    // An optional that holds a tensor has the type of that there.
+    let others = no_tensors(program);
     let known = open.into_iter().zip(interface.outputs.iter().map(ty));
+    let known = known.filter(|(value, _)| !others.contains(value));
     Some(program.declaring(&known.filter_map(|(value, ty)| Some((value, ty?))).collect()))
+}
+
+/// The values of the main graph that are sequences or optionals, as far as their operators tell, and where there are any, those that may be.
+fn no_tensors(program: &Program) -> BTreeSet<ValueId> {
+    let mut others = BTreeSet::new();
+    for node in &program.main.body.nodes {
+        let passes_one = node.bodies().next().is_some() || node.rest.op_type() == "Identity";
+        let may_be = passes_one && !others.is_empty();
+        let ports =
+            node.outputs.iter().enumerate().filter(|(port, _)| may_be || !composite::is_tensor(node, *port));
+        others.extend(ports.filter_map(|(_, &value)| value));
+    }
+    others
 }
 
 /// The program with constants for all operands that this program has as attributes.
@@ -317,4 +333,29 @@ fn with_sizes(program: &Program, inputs: &BTreeMap<String, Datum>) -> Option<Pro
 
 fn unnamed(ty: &Type) -> onnx::proto::ValueInfoProto {
     onnx::proto::ValueInfoProto { name: None, ..value_info("", ty) }
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::DType;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_tensor_is_not_said_to_be_one() {
+        let text = "<ir_version: 10, opset_import: [\"\" : 21]>\n\
+                    g (float[2] x) => (y) {\n  a = Abs(x)\n  o = Optional(a)\n  s = SequenceConstruct(a, a)\n  \
+                    n = Neg(a)\n  e = OptionalGetElement(o)\n  l = SequenceLength(s)\n  y = Add(e, n)\n}\n";
+        let program = Program::from_text(text).expect("a text");
+        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| i as f64);
+        let typed = with_types(&program, &[("x".to_owned(), x.into())].into()).expect("types are not said");
+        let said: Vec<(&str, String)> = (typed.main.body.declared.iter())
+            .filter_map(|said| {
+                let ty = onnx::import::declared_type(&said.declared)?;
+                Some((typed.main.name(said.value?), ty.to_string()))
+            })
+            .collect();
+        let wanted = [("a", "f32[2]"), ("n", "f32[2]"), ("e", "f32[2]"), ("l", "i64[]")];
+        assert_eq!(said, wanted.map(|(name, ty)| (name, ty.to_owned())));
+    }
 }

@@ -45,7 +45,9 @@ fn gemm(sheet: &mut Sheet) {
             let attributes = none().flag("transA", trans_a).flag("transB", trans_b);
             let about = format!("{trans_a} {trans_b}");
             sheet.with("Gemm", &format!("transposed {about}"), &attributes, &[&a, &b]);
-            let scaled = attributes.float("alpha", 0.5).float("beta", 2.0);
+            // How a fractional factor rounds integers nobody says.
+            let alpha = if dtype.is_float() { 0.5 } else { 3.0 };
+            let scaled = attributes.float("alpha", alpha).float("beta", 2.0);
             let column = tensor(dtype, &[2, 1], &[1.0, 3.0]);
             sheet.with("Gemm", &format!("scaled {about}"), &scaled, &[&a, &b, &column]);
         }

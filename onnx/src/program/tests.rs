@@ -150,3 +150,14 @@ fn a_body_gives_no_value_of_what_is_around_it() {
     let shorter = program.without_node(&other, 1, 0).unwrap();
     assert_eq!(shorter.body(&other).unwrap().nodes.len(), 1);
 }
+
+#[test]
+fn a_body_does_not_give_one_value_twice_after_an_edit() {
+    let text = "<ir_version: 8, opset_import: [\"\" : 15]>\n\
+                g (bool[5] x, bool[5] s, int64[1] v) => (y, p) {\n  y, p = Scan(s, v) <\n    num_scan_inputs = 1,\n    \
+                body = b (bool[5] a, int64 l) => (bool[5] o2, o) {\n      o = And(a, x)\n      o2 = Not(o)\n    }\n  >\n}\n";
+    let program = Program::from_text(text).unwrap();
+    let [_, body] = &program.ways()[..] else { panic!("a body") };
+    assert_eq!(program.without_node(body, 1, 0), None);
+    assert!(program.without_node(body, 0, 0).is_some());
+}

@@ -65,7 +65,9 @@ impl Suspect<'_> {
         if seen.is_same {
             return Ok(seen.blamed);
         }
-        for Composite { name, types, problem, .. } in composites(program, &inputs) {
+        // What a Constant node gives is an operator's own, as an initializer is.
+        let plain = program.without_constant_nodes();
+        for Composite { name, types, problem, .. } in composites(plain.as_ref().unwrap_or(program), &inputs) {
             let trial = problem.trial(self.profile);
             if trial.as_ref().is_some_and(|trial| shown(target, finding, trial).is_ok_and(|s| s.is_some())) {
                 let types: Vec<Option<&Type>> = types.iter().map(Option::as_ref).collect();
