@@ -369,27 +369,27 @@ fn what_a_factor_of_zero_stands_before_may_not_be_read() {
 #[test]
 fn a_stride_beyond_the_kernel_leaves_automatic_padding_open() {
     let x = [tensor(DType::F32, &[1, 1, 4], &[1.0, 2.0, 3.0, 4.0])];
-    // Padding of (⌈4/s⌉ - 1)·s + (k - 1)·d + 1 - 4.
-    for (stride, dilation, kernel, wanted) in
-        [(3, 1, 1, 0), (2, 1, 1, 0), (4, 1, 1, 1), (4, 1, 2, 1), (4, 2, 2, 0)]
+    // Padding of (⌈4/s⌉ - 1)·s + (k - 1)·d + 1 - 4: of -1 one end is cropped, the one behind the last window or the beginning.
+    for (stride, dilation, kernel, padding) in
+        [(3, 1, 1, 0), (2, 1, 1, -1), (4, 1, 1, -3), (4, 1, 2, -2), (4, 2, 2, -1), (4, 3, 2, 0)]
     {
-        let window = Window {
-            auto_pad: AutoPad::SameLower,
-            strides: vec![stride],
-            dilations: vec![dilation],
-            ..PLAIN
-        };
-        let pool = Pooling { window: window.clone(), kernel_shape: vec![kernel] };
-        let max = MaxPool { pool: pool.clone(), column_major: false, outputs: 1 };
-        assert_eq!(open(max, &x).0, wanted, "{window:?} {kernel}");
-        let mean = AveragePool { pool: pool.clone(), count_include_pad: true };
-        assert_eq!(open(mean, &x).0, wanted, "{window:?} {kernel}");
-        let w = tensor(DType::F32, &[1, 1, kernel], &vec![1.0; kernel as usize]);
-        let conv = Conv { window: window.clone(), group: 1, kernel_shape: None };
-        assert_eq!(open(conv, &[x[0].clone(), w]).0, wanted, "{window:?} {kernel}");
-        // Its text has no dilations there.
-        let wanted = usize::from(wanted > 0 || dilation > 1);
-        assert_eq!(open(LpPool { pool, p: 2 }, &x).0, wanted, "{kernel}");
+        for (auto_pad, least) in [(AutoPad::SameUpper, -1), (AutoPad::SameLower, 0)] {
+            let window = Window { auto_pad, strides: vec![stride], dilations: vec![dilation], ..PLAIN };
+            let pool = Pooling { window: window.clone(), kernel_shape: vec![kernel] };
+            let positions = (4 + stride - 1) / stride;
+            let all_if = |is_open: bool| if is_open { positions } else { 0 };
+            let wanted = all_if(padding < least) as usize;
+            let max = MaxPool { pool: pool.clone(), column_major: false, outputs: 1 };
+            assert_eq!(open(max, &x).0, wanted, "{window:?} {kernel}");
+            let mean = AveragePool { pool: pool.clone(), count_include_pad: true };
+            assert_eq!(open(mean, &x).0, wanted, "{window:?} {kernel}");
+            let w = tensor(DType::F32, &[1, 1, kernel], &vec![1.0; kernel as usize]);
+            let conv = Conv { window: window.clone(), group: 1, kernel_shape: None };
+            assert_eq!(open(conv, &[x[0].clone(), w]).0, wanted, "{window:?} {kernel}");
+            // Its text has no dilations there.
+            let wanted = all_if(padding < least || dilation > 1) as usize;
+            assert_eq!(open(LpPool { pool, p: 2 }, &x).0, wanted, "{window:?} {kernel}");
+        }
     }
 }
 
