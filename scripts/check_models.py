@@ -160,12 +160,22 @@ def check_ort(path, model, counts, failures):
     return None
 
 
+def has_output_shape(function):
+    """Whether a ConvTranspose of a function has the attribute. Its sizes mislead inference further on, which then names other nodes."""
+    return any(
+        node.op_type == "ConvTranspose" and any(attribute.name == "output_shape" for attribute in node.attribute)
+        for node in function.node
+    )
+
+
 def check_whole(path, counts):
     """Checks a model, with shape inference where that is right. Returns whether it was."""
     try:
         onnx.checker.check_model(str(path), full_check=True)
     except onnx.shape_inference.InferenceError as error:
-        if not any(pattern.search(str(error)) for pattern in INFERENCE_LIMITS.values()):
+        functions = onnx.load(path, load_external_data=False).functions
+        is_known = any(pattern.search(str(error)) for pattern in INFERENCE_LIMITS.values())
+        if not is_known and not any(map(has_output_shape, functions)):
             raise
         onnx.checker.check_model(str(path))
         counts["inference_limits"] += 1
