@@ -3,6 +3,7 @@
 //! [`oracles::cause`] says what belongs together. Nothing is lost: a group keeps its signatures, each with its smallest
 //! case, so that a second fault behind the same operator can still be seen.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -35,7 +36,7 @@ pub struct Group {
     pub known: Option<String>,
     /// What the targets made of the whole cases that have the example's signature.
     pub others: BTreeMap<String, Others>,
-    /// The signatures, most frequent first.
+    /// The signatures: those that are not known before those that are, the most frequent first.
     pub signatures: Vec<Member>,
 }
 
@@ -72,8 +73,10 @@ impl Group {
     /// The group of these clusters; none of no clusters.
     fn of(clusters: &[&Cluster]) -> Option<Self> {
         let mut clusters = clusters.to_vec();
-        clusters.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signature.cmp(&b.signature)));
-        let size = |c: &&&Cluster| (c.smallest.is_none(), c.nodes, c.signature.clone());
+        // What is new of a cause is what it is shown by.
+        let order = |c: &Cluster| (c.known.is_some(), Reverse(c.count), c.signature.clone());
+        clusters.sort_by_cached_key(|c| order(c));
+        let size = |c: &&&Cluster| (c.known.is_some(), c.smallest.is_none(), c.nodes, c.signature.clone());
         let smallest = clusters.iter().min_by_key(size)?;
         let all_known = clusters.iter().all(|c| c.known.is_some());
         let member = |c: &&Cluster| Member {
@@ -114,7 +117,7 @@ impl Group {
     }
 }
 
-/// The finding that names a group of signatures, most frequent first: the first that blames an operator.
+/// The finding that names a group of signatures, in its order: the first that blames an operator.
 fn named<'a>(clusters: &[&'a Cluster]) -> &'a Finding {
     &clusters.iter().find(|c| c.example.culprit.is_some()).unwrap_or(&clusters[0]).example
 }
@@ -179,4 +182,44 @@ fn headline(message: &str) -> String {
     }
     let middle = [' ', '…', ' '];
     letters[..start].iter().chain(&middle).chain(&letters[letters.len() - end..]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use harness::validity::Validity;
+    use oracles::Verdict;
+
+    use super::*;
+
+    fn cluster(signature: &str, count: u64, known: Option<&str>) -> Cluster {
+        let Verdict::Bug(example) = Verdict::bug("engine", "all", Symptom::WrongType, String::new()) else {
+            panic!("it is a bug");
+        };
+        Cluster {
+            signature: signature.to_owned(),
+            count,
+            cases: count,
+            first: 0,
+            level: Validity::Valid,
+            example: Finding { detail: signature.to_owned(), ..*example },
+            smallest: Some(PathBuf::from(signature)),
+            reduced: None,
+            steady: None,
+            nodes: count as usize,
+            known: known.map(str::to_owned),
+            formerly: BTreeMap::new(),
+            others: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn a_group_is_shown_by_what_is_not_known_of_it() {
+        let all = [cluster("often", 1, Some("here")), cluster("seldom", 2, None), cluster("more", 9, None)];
+        let group = Group::of(&all.iter().collect::<Vec<_>>()).expect("a group");
+        let signatures: Vec<&str> = group.signatures.iter().map(|member| member.signature.as_str()).collect();
+        assert_eq!(signatures, ["more", "seldom", "often"]);
+        assert_eq!((group.example.detail.as_str(), group.known, group.count), ("seldom", None, 12));
+        let known = Group::of(&[&all[0]]).expect("a group");
+        assert_eq!(known.known.as_deref(), Some("here"));
+    }
 }
