@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::edit::Way;
 use super::{Body, Function, Node, Program, ValueId};
+use crate::import::domain;
 use crate::proto::{AttributeProto, OperatorSetIdProto};
 
 impl Program {
@@ -35,9 +36,9 @@ impl Program {
 
     /// Whether the model imports the domains of a function in the same versions.
     fn has_opsets_of(&self, function: &Function) -> bool {
-        let version = |domain: &str| {
+        let version = |wanted: &str| {
             let mut all = self.rest.opset_import.iter();
-            all.find(|import| plain(import.domain()) == plain(domain)).map(OperatorSetIdProto::version)
+            all.find(|import| domain(import.domain()) == domain(wanted)).map(OperatorSetIdProto::version)
         };
         let mut imports = function.rest.opset_import.iter();
         imports.all(|import| version(import.domain()) == Some(import.version()))
@@ -61,8 +62,8 @@ impl Program {
 
 impl Function {
     fn is_called_by(&self, node: &Node) -> bool {
-        (node.rest.op_type(), plain(node.rest.domain()), node.rest.overload())
-            == (self.rest.name(), plain(self.rest.domain()), self.rest.overload())
+        (node.rest.op_type(), domain(node.rest.domain()), node.rest.overload())
+            == (self.rest.name(), domain(self.rest.domain()), self.rest.overload())
     }
 
     /// The value of one of its attributes in a call; `None` where that leaves it out and there is no default.
@@ -89,11 +90,6 @@ impl Body {
             held.for_each(|inner| inner.resolve(value));
         }
     }
-}
-
-/// A domain; ONNX's own has two names.
-fn plain(domain: &str) -> &str {
-    if domain == "ai.onnx" { "" } else { domain }
 }
 
 #[cfg(test)]
