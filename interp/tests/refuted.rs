@@ -308,7 +308,7 @@ fn a_factor_of_all_terms_may_be_moved_behind_their_sum() {
         }
     }
     assert!(apart > 100, "{apart}");
-    // Three units in the last place, and no more; and nothing where the product is exact whatever the order.
+    // Four units in the last place are too many.
     let unit = f64::from(f32::EPSILON);
     let one = scaled(1, &[1.1], &[1.3], &Profile::DECLARED);
     assert!(!accepts(&one, &[1.1 * 1.7 * 1.3 + 4.0 * 2.0 * unit], &Profile::DECLARED));
