@@ -51,8 +51,7 @@ fn text(subject: &Subject, all: &[(Whole, Option<Local>)], shows_all: bool) -> S
         out += &end_to_end(whole);
     }
     if !subject.drawn.is_empty() {
-        let sizes: Vec<String> = subject.drawn.iter().map(|(name, size)| format!("{name}={size}")).collect();
-        let _ = writeln!(out, "sizes drawn: {}", sizes.join(", "));
+        let _ = writeln!(out, "{}", super::sizes_drawn(&subject.drawn));
     }
     if !subject.unknown.is_empty() {
         let unknown: Vec<&str> = subject.unknown.iter().map(String::as_str).collect();

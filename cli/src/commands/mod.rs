@@ -18,6 +18,7 @@ mod sweep;
 mod watch;
 mod worker;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
@@ -79,6 +80,12 @@ fn writable(out: Option<&Path>, junit: Option<&Path>) -> anyhow::Result<()> {
         })?;
     }
     Ok(())
+}
+
+/// The sizes that were drawn for those that a model leaves open, in words.
+fn sizes_drawn(sizes: &BTreeMap<String, i64>) -> String {
+    let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
+    format!("sizes drawn: {}", sizes.join(", "))
 }
 
 /// Whether files can be made in a folder: it may exist and be read-only.

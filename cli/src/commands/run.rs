@@ -118,8 +118,7 @@ fn summary(replayed: &Replayed) -> String {
         out += &asked(about);
     }
     for Drawn { case, sizes } in &replayed.drawn {
-        let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
-        out += &format!("{}: sizes drawn: {}\n", case.display(), sizes.join(", "));
+        out += &format!("{}: {}\n", case.display(), super::sizes_drawn(sizes));
     }
     for Unjudged { case, operators } in &replayed.unjudged {
         let operators: Vec<&str> = operators.iter().map(String::as_str).collect();

@@ -59,8 +59,7 @@ fn at_some_inputs(
     let mut folder = folder.clone();
     let Invented { set, drawn, .. } = invent_any(&mut folder, &Given::default(), common.seed)?;
     if !drawn.is_empty() {
-        let sizes: Vec<String> = drawn.iter().map(|(name, size)| format!("{name}={size}")).collect();
-        screen::tell(common, &format!("sizes drawn: {}", sizes.join(", ")));
+        screen::tell(common, &super::sizes_drawn(&drawn));
     }
     let inputs = set.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
     Ok(case::trace(&folder.decode().and_then(Program::read)?, &inputs)?)
