@@ -13,7 +13,14 @@ LEVELS = {
     "all": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
 }
 OPSET = 26
-LACKING = ["NOT_IMPLEMENTED", "NotImplemented", "is not a registered function/op", "official support for domain"]
+LACKING = [
+    "NOT_IMPLEMENTED",
+    "NotImplemented",
+    "is not a registered function/op",
+    "official support for domain",
+    # Its Python package takes and gives numpy's own dtypes only.
+    "No corresponding Numpy type",
+]
 
 
 def configure(level):

@@ -1,20 +1,7 @@
 #!/usr/bin/env node
-/**
- * ONNX Runtime Web as Node runs it: its CPU kernels, compiled to WebAssembly.
- *
- * As its own program it needs `node --disable-wasm-trap-handler`: V8 reserves 8 GiB of addresses for each memory otherwise, and those
- * of a worker are limited.
- */
+/** ONNX Runtime Web as Node runs it: its CPU kernels, compiled to WebAssembly. */
 
 import { serve, unavailable, Unsupported } from "./protocol.mjs";
-
-// For the same reason: the runtime reserves all that it may ever use, which is 4 GiB.
-const PAGES = 1 << 14;
-WebAssembly.Memory = class extends WebAssembly.Memory {
-  constructor({ maximum = PAGES, ...rest }) {
-    super({ ...rest, maximum: Math.min(maximum, PAGES) });
-  }
-};
 
 const LEVELS = { none: "disabled", basic: "basic", extended: "extended", all: "all" };
 // Its names of dtypes and the arrays it takes them as. Node 20 has no array of f16; the runtime takes their bits.

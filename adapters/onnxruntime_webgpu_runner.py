@@ -1,23 +1,17 @@
 #!/usr/bin/env python3
-"""ONNX Runtime's WebGPU provider, by Dawn and Tint, on the GPU that Dawn chooses.
+"""ONNX Runtime's WebGPU provider, by Dawn and Tint, on the GPU that Dawn chooses."""
 
-ONNX Runtime gives what a provider lacks to its CPU provider, and its Python package runs on that if the provider fails. Neither
-may happen here, or it would be the CPU that is tested: a model that does not run on the GPU as a whole is unsupported.
-"""
-
-from protocol import VALUES, Unavailable, serve  # isort: skip, it comes first
+from protocol import Unavailable, serve  # isort: skip, it comes first
 
 import os
 
 # Read when the provider is loaded. Software drivers count as no GPU without it.
 os.environ.setdefault("ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER", "1")
 
-import numpy as np
-import onnx
 import onnxruntime as ort
 import onnxruntime_ep_webgpu as webgpu
-from onnx import TensorProto, helper
-from onnxruntime_runner import LACKING, LEVELS, OPSET, configure
+from onnxruntime_provider import LACKS, open_session, runs, try_out
+from onnxruntime_runner import LEVELS, OPSET
 
 PROVIDER = webgpu.get_ep_name()
 # Read as its low 32 bits. Without the option it is the CPU's.
@@ -26,13 +20,6 @@ INT64 = {"enableInt64": "1"}
 DTYPES = {
     "f32": "f32", "f16": "f16", "i32": "i32", "u32": "u32", "i64": "i32", "bool": "bool", "i8": "i32", "u8": "u32",
 }  # fmt: skip
-LACKS = [
-    *LACKING,
-    "fallback to CPU EP has been explicitly disabled",
-    "but the device does not support it",
-    # Neither has the CPU a kernel.
-    "!node_provider_type.empty() was false",
-]
 
 
 def find_device():
@@ -44,42 +31,23 @@ def find_device():
     return device
 
 
-def open_session(model, level):
-    options = configure(level)
-    options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
-    options.add_provider_for_devices([DEVICE], INT64)
-    session = ort.InferenceSession(model, options, enable_fallback=0)
-    if PROVIDER not in session.get_providers():
-        raise RuntimeError(f"the session runs on {session.get_providers()}")
-    return session
+def opened(model, level):
+    return open_session(model, level, PROVIDER, lambda options: options.add_provider_for_devices([DEVICE], INT64))
 
 
-def load(model, level):
-    session = open_session(model, level)
-    names = [output.name for output in session.get_outputs()]
-    return lambda inputs: dict(zip(names, session.run(names, inputs), strict=True))
-
-
-def try_out():
-    """A session that has run one node. What stands in the way is then known before a case is sent."""
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])
-    graph = helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "one", [x], [y])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+def kept():
+    """A session that is never closed. The GPU is opened with the first and closed with the last, which is not once a case then."""
     try:
-        session = open_session(model.SerializeToString(), "none")
-        session.run(None, {"x": np.ones(1, np.float32)})
+        return try_out(opened)
     except Exception as error:
         why = str(error).split("was false.")[-1].strip()
         raise Unavailable(f"ONNX Runtime's WebGPU provider runs on no adapter here: {why} (docs/gpu.md)") from error
-    return session
 
 
 if __name__ == "__main__":
     ort.set_default_logger_severity(3)
     DEVICE = find_device()
-    # The GPU is opened with the first session and closed with the last. While this one is there, that is not once a case.
-    KEPT = try_out()
+    KEPT = kept()
     serve(
         {
             "engine": "onnxruntime_webgpu",
@@ -89,6 +57,6 @@ if __name__ == "__main__":
             "dtypes": DTYPES,
             "profile": "wgsl-runtime",
         },
-        load,
-        lambda message: any(phrase in message for phrase in LACKS),
+        lambda model, level: runs(opened(model, level)),
+        lambda message: any(phrase in message for phrase in [*LACKS, "but the device does not support it"]),
     )

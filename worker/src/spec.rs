@@ -28,8 +28,6 @@ struct Interpreter {
     /// What the names of its adapters end in.
     ending: &'static str,
     program: Program,
-    /// Its own arguments.
-    args: &'static [&'static str],
 }
 
 /// Where an interpreter is.
@@ -45,13 +43,8 @@ const PYTHON: &str = ".venv/bin/python";
 
 /// What adapters are written for.
 const INTERPRETERS: [Interpreter; 2] = [
-    Interpreter { ending: "_runner.py", program: Program::Below(PYTHON), args: &[] },
-    // With the handler, V8 reserves 8 GiB of addresses for each memory of a WebAssembly module, more than a worker may.
-    Interpreter {
-        ending: "_runner.mjs",
-        program: Program::Installed("node"),
-        args: &["--disable-wasm-trap-handler"],
-    },
+    Interpreter { ending: "_runner.py", program: Program::Below(PYTHON) },
+    Interpreter { ending: "_runner.mjs", program: Program::Installed("node") },
 ];
 
 impl Spec {
@@ -86,8 +79,7 @@ impl Spec {
             Program::Below(path) if folder.join(path).exists() => folder.join(path),
             Program::Below(_) => return Err(WorkerError::NoPython { name }),
         };
-        let args = interpreter.args.iter().map(OsString::from).chain([runner(interpreter).into()]);
-        Ok(Self { args: args.collect(), name, program })
+        Ok(Self { args: vec![runner(interpreter).into()], name, program })
     }
 
     /// The name, if this is an engine of this executable.
@@ -103,7 +95,7 @@ pub struct Limits {
     pub timeout: Duration,
     /// The time to start and answer the handshake.
     pub startup: Duration,
-    /// The address space in bytes; enforced on Linux only.
+    /// The private memory that it can write to, in bytes; enforced on Linux only.
     pub memory: Option<u64>,
     /// The bytes of all outputs of a case together.
     pub reply_bytes: u64,

@@ -19,12 +19,15 @@ pub(super) fn own_group(command: &mut Command) {
     let _ = command;
 }
 
-/// Limits the address space of a running process, and keeps it from dumping core, which takes seconds. Only Linux
-/// can do that from outside; elsewhere nothing happens.
+/// Limits the memory of a running process, and keeps it from dumping core, which takes seconds. Only Linux can do that from
+/// outside; elsewhere nothing happens.
+///
+/// What counts is what the process can write to and shares with nobody. Its address space may be larger by far: CUDA and
+/// WebAssembly reserve many times of what they ever use.
 pub(super) fn confine(child: &Child, memory: Option<u64>) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     for (resource, bytes) in
-        memory.map(|bytes| (libc::RLIMIT_AS, bytes)).into_iter().chain([(libc::RLIMIT_CORE, 0)])
+        memory.map(|bytes| (libc::RLIMIT_DATA, bytes)).into_iter().chain([(libc::RLIMIT_CORE, 0)])
     {
         let id = child.id() as libc::pid_t;
         let mut there = libc::rlimit { rlim_cur: 0, rlim_max: libc::RLIM_INFINITY };

@@ -146,7 +146,7 @@ fn recurse(n: u64) -> u64 {
     std::hint::black_box([n; 512])[0] + recurse(std::hint::black_box(n + 1))
 }
 
-/// Takes memory until the allocator gives up. It is not used: what is limited is address space, and using gigabytes
+/// Takes memory until the allocator gives up. It is not used: what is limited is what it could write to, and using gigabytes
 /// would take longer than a time-out.
 fn eat() {
     let mut hoard: Vec<Vec<u8>> = Vec::new();
