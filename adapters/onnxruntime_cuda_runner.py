@@ -4,8 +4,8 @@
 from protocol import DTYPES, Unavailable, serve  # isort: skip, it comes first
 
 import onnxruntime as ort
-from onnxruntime_provider import LACKS, open_session, runs, try_out
-from onnxruntime_runner import LEVELS, OPSET
+from onnxruntime_provider import LACKS, open_session, try_out
+from onnxruntime_runner import LEVELS, OPSET, runs
 
 PROVIDER = "CUDAExecutionProvider"
 OPTIONS = {

@@ -27,12 +27,6 @@ def open_session(model, level, name, add):
     return session
 
 
-def runs(session):
-    """What runs a session: a function from inputs by name to outputs by name."""
-    names = [output.name for output in session.get_outputs()]
-    return lambda inputs: dict(zip(names, session.run(names, inputs), strict=True))
-
-
 def try_out(opened):
     """A session that has run one node. What stands in the way is then known before a case is sent."""
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1])

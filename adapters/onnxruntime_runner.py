@@ -33,7 +33,11 @@ def configure(level):
 
 
 def load(model, level):
-    session = ort.InferenceSession(model, configure(level), providers=["CPUExecutionProvider"])
+    return runs(ort.InferenceSession(model, configure(level), providers=["CPUExecutionProvider"]))
+
+
+def runs(session):
+    """What runs a session: a function from inputs by name to outputs by name."""
     names = [output.name for output in session.get_outputs()]
 
     def execute(inputs):

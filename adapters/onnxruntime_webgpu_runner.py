@@ -10,8 +10,8 @@ os.environ.setdefault("ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER", "1")
 
 import onnxruntime as ort
 import onnxruntime_ep_webgpu as webgpu
-from onnxruntime_provider import LACKS, open_session, runs, try_out
-from onnxruntime_runner import LEVELS, OPSET
+from onnxruntime_provider import LACKS, open_session, try_out
+from onnxruntime_runner import LEVELS, OPSET, runs
 
 PROVIDER = webgpu.get_ep_name()
 # Read as its low 32 bits. Without the option it is the CPU's.

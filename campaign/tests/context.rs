@@ -4,7 +4,6 @@
 mod saved;
 mod verdict;
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use backends::cpu::{Cpu, NodeRunner};
@@ -142,9 +141,9 @@ fn the_words_of_the_later_operator_do_not_stop_a_reduction() {
     let (model, inputs) = chain(&["Floor", "Abs", "Neg", "Sin"], 4);
     let at = tempfile::tempdir().expect("a folder");
     let path = saved::save(at.path(), model, inputs, &Profile::DECLARED);
-    let (stop, targets) = (AtomicBool::new(false), [matrix()]);
+    let targets = [matrix()];
     let budget = Budget { time: Duration::from_hours(1), tries: 20_000, jobs: 2 };
-    let reduction = Reduction { targets: &targets, seed: 0, budget, stop: &stop };
+    let reduction = Reduction { targets: &targets, seed: 0, budget, stop: &|| false };
     let reduced = reduce(&path, &path.with_extension("reduced"), &reduction, &mut |_| {}).expect("a finding");
     assert_eq!((reduced.nodes_before, reduced.nodes_after), (4, 2), "{reduced:?}");
     // An element for each value: Neg has other words for that.

@@ -174,8 +174,7 @@ fn reduced(
     let (from, to) = (folder.path().join("case"), folder.path().join("reduced"));
     case(&from, program, inputs);
     let targets = Target::here(Box::new(Having(wrong)));
-    let stop = AtomicBool::new(false);
-    let plan = Reduction { targets: &targets, seed: 1, budget: Budget::default(), stop: &stop };
+    let plan = Reduction { targets: &targets, seed: 1, budget: Budget::default(), stop: &|| false };
     let reduced = reduce(&from, &to, &plan, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
     let case = CaseFolder::read(&to).unwrap();
     let program = case.decode().and_then(Program::read).unwrap();

@@ -4,7 +4,7 @@ mod saved;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
@@ -90,8 +90,7 @@ fn save(at: &Path, model: Model, inputs: Vec<Tensor>) -> PathBuf {
 }
 
 fn reduced(path: &Path, targets: &[Target], budget: Budget) -> Result<Reduced, ReduceError> {
-    let stop = AtomicBool::new(false);
-    let reduction = Reduction { targets, seed: 0, budget, stop: &stop };
+    let reduction = Reduction { targets, seed: 0, budget, stop: &|| false };
     reduce(path, &path.with_extension("reduced"), &reduction, &mut |_| {})
 }
 
@@ -291,7 +290,7 @@ fn whenever_it_ends_the_best_so_far_is_there() {
         before = reduced.nodes_after;
     }
     // A result is a case like any other, and goes on from there.
-    let (stop, out) = (AtomicBool::new(true), folder.path().join("stopped"));
+    let (stop, out) = (|| true, folder.path().join("stopped"));
     let reduction = Reduction { targets: &targets, seed: 0, budget: AMPLE, stop: &stop };
     let saved = AtomicUsize::new(0);
     let result = reduce(&path.with_extension("reduced"), &out, &reduction, &mut |_| {

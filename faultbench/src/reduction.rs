@@ -2,8 +2,6 @@
 //!
 //! The first case on which the bounds find a fault is reduced as `onnxsmith reduce` does it, with the faulty kernels.
 
-use std::sync::atomic::AtomicBool;
-
 use anyhow::{Context, Result};
 use harness::{Maker, Target, case};
 use serde::Serialize;
@@ -27,9 +25,8 @@ pub(crate) struct Smallest {
 pub(crate) fn reduce(maker: &Maker<'_>, faulty: Target, fault: &str, index: u64) -> Result<Smallest> {
     let case = maker.make(index)?;
     let inputs = case::tensors(&case.inputs);
-    let stop = AtomicBool::new(false);
     let reduction =
-        Reduction { targets: &[faulty], seed: maker.seed, budget: Budget::default(), stop: &stop };
+        Reduction { targets: &[faulty], seed: maker.seed, budget: Budget::default(), stop: &|| false };
     let problem = Problem::flat(case.model, inputs);
     let mut smallest = String::new();
     let reduced = reduce_problems(&[problem], &reduction, &mut |best, _| {

@@ -4,7 +4,6 @@
 //! is reduced only where its case is saved: under that name, as `reduce` does it, and within as many tries.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use oracles::Finding;
@@ -12,7 +11,7 @@ use worker::WorkerError;
 
 use crate::oracle::AskError;
 use crate::peel::judged;
-use crate::reduce::{Budget, Problem, ReduceError, Reduction, Shown, Start, reduce_problems};
+use crate::reduce::{Budget, Problem, ReduceError, Reduction, Shown, Start, Stop, reduce_problems};
 use crate::symptom_match::same_kind;
 use harness::target::Target;
 
@@ -49,7 +48,7 @@ impl Smaller {
         target: &Target,
         problem: Problem,
         finding: &Finding,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Option<Tried>, AskError> {
         let budget = Budget { time: Duration::MAX, tries: Start::Graph.tries(&finding.symptom), jobs: 1 };
         let targets = std::slice::from_ref(target);
@@ -63,7 +62,7 @@ impl Smaller {
             Err(ReduceError::NoFinding { .. } | ReduceError::AnyGraph { .. }) => return Ok(None),
             reduced => reduced?,
         };
-        if stop.load(Ordering::Relaxed) {
+        if stop() {
             return Err(AskError::Stopped);
         }
         let is_it = |shown: &Shown| shown.finding.signature() == finding.signature();

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use oracles::{Finding, Verdict, allowance};
 
 use super::Plan;
+use super::reduced::{Reduced, Seen, Stopped};
 use super::run::Ran;
 use crate::report::{Cluster, Others, Report, element_types};
 use harness::case::{self, Case};
 use harness::target::Target;
 use triage::doubted::Doubted;
 use triage::oracle::Rewritten;
+use triage::reduce::Stop;
 use triage::smaller::Smaller;
 
 /// A case that has run, counted.
@@ -32,6 +34,8 @@ pub(super) struct Found {
     pub(super) outputs: BTreeMap<&'static str, Vec<interp::Bounded>>,
     /// Each finding, in the order of the targets, and of the questions to each.
     pub(super) findings: Vec<Find>,
+    /// What it was reduced to, by signature, as far as that was done when it ran.
+    pub(super) reduced: BTreeMap<String, Reduced>,
 }
 
 /// One finding.
@@ -62,6 +66,14 @@ impl Counted {
         let found = is_kept.then(|| Found::new(ran)).flatten().map(Box::new);
         Self { index, report, trouble, found }
     }
+
+    /// Reduces the case for what it seems to be saved for.
+    pub(super) fn reduce(&mut self, plan: &Plan<'_>, seen: &Seen, stop: Stop<'_>) -> Result<(), Stopped> {
+        if let Some(found) = &mut self.found {
+            found.reduced = seen.reduce(plan, &self.report.clusters, found, stop)?;
+        }
+        Ok(())
+    }
 }
 
 impl Found {
@@ -74,7 +86,12 @@ impl Found {
             finding: told.finding.clone(),
         });
         let findings = finds.collect();
-        Some(Self { case: ran.case?, outputs: ran.outputs, findings })
+        Some(Self { case: ran.case?, outputs: ran.outputs, findings, reduced: BTreeMap::new() })
+    }
+
+    /// The findings of one signature.
+    pub(super) fn of(&self, signature: &str) -> Vec<&Find> {
+        self.findings.iter().filter(|find| find.signature == signature).collect()
     }
 }
 

@@ -1,8 +1,6 @@
 //! Counting, saving and storing, in the order of cases.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use interp::Taps;
@@ -10,22 +8,23 @@ use onnx::CaseFolder;
 
 use super::Plan;
 use super::count::{Counted, Find, Found};
+use super::queue::Queue;
+use super::reduced::{Reduced, Stopped};
 use crate::event::Event;
 use crate::report::{MAX_TROUBLE, Report, SavedSuspect, Suspects};
 use crate::store::{Added, Beside, Block, Entry, Selected, Shelf, Store, StoreError};
 use harness::case::{self, Case};
 use triage::folder::Saved;
-use triage::oracle::AskError;
 use triage::reduce::Problem;
-use triage::smaller::{Smaller, Tried};
+use triage::smaller::Smaller;
 
 /// A campaign's results, as far as they are counted.
 pub(super) struct Ledger<'p> {
     plan: &'p Plan<'p>,
     store: &'p mut Store,
     on_event: &'p mut dyn FnMut(&Event),
-    /// Set to end early.
-    stop: &'p AtomicBool,
+    /// Knows when it is enough.
+    queue: &'p Queue<'p>,
     shelf: Shelf,
     /// The sum over all cases so far.
     total: Report,
@@ -51,15 +50,6 @@ impl From<StoreError> for Unsaved {
     }
 }
 
-/// What a case was reduced to.
-#[derive(Default)]
-struct Reduced<'f> {
-    /// The number of the target that shows it, and the case; `None` where nothing is smaller.
-    case: Option<(usize, Cow<'f, Smaller>)>,
-    /// Whether a process that has run nothing else shows it; `None` where that was not asked.
-    steady: Option<bool>,
-}
-
 /// What was saved of a case, and what there is to say about it.
 #[derive(Default)]
 struct Kept {
@@ -72,7 +62,7 @@ impl<'p> Ledger<'p> {
         plan: &'p Plan<'p>,
         store: &'p mut Store,
         on_event: &'p mut dyn FnMut(&Event),
-        stop: &'p AtomicBool,
+        queue: &'p Queue<'p>,
     ) -> Result<Self, StoreError> {
         let (from, _) = store.progress()?;
         let (total, shelf) = (store.total()?, Shelf::of(store)?);
@@ -82,7 +72,7 @@ impl<'p> Ledger<'p> {
             on_event(&Event::Resumed { next: from, cases: total.cases, tally, findings });
         }
         let earlier = total.backend_seconds;
-        Ok(Self { plan, store, on_event, stop, shelf, total, block, since: Instant::now(), earlier })
+        Ok(Self { plan, store, on_event, queue, shelf, total, block, since: Instant::now(), earlier })
     }
 
     /// The number of the case that has to come next.
@@ -158,10 +148,10 @@ impl<'p> Ledger<'p> {
             let wanted =
                 before.is_none_or(|b| cluster.nodes < b.nodes || b.cases < self.plan.saved_per_signature);
             let wanted = wanted && self.plan.saved_per_signature > 0;
-            let finds: Vec<&Find> = found.findings.iter().filter(|f| f.signature == *signature).collect();
+            let finds = found.of(signature);
             let mut saved = None;
             if wanted {
-                let reduced = self.reduced(found, &finds)?;
+                let reduced = self.reduced(found, signature, &finds)?;
                 cluster.steady = reduced.steady;
                 saved = self.save(found, &finds, &reduced)?;
                 report.not_saved = report.not_saved.max(u64::from(saved.is_none()));
@@ -200,26 +190,16 @@ impl<'p> Ledger<'p> {
         Ok(())
     }
 
-    /// What a case is reduced to for some of its findings: what naming has left of it, or, where the name was there without that, what is
-    /// left under this name.
-    fn reduced<'f>(&self, found: &Found, finds: &[&'f Find]) -> Result<Reduced<'f>, Unsaved> {
-        let named = finds.iter().find_map(|find| Some((find.target, find.smaller.as_ref()?, &find.finding)));
-        // Other questions take several runs of one process.
-        if let Some((target, smaller, finding)) = named {
-            let is_plain = finding.check.is_none();
-            let steady = is_plain.then(|| smaller.is_steady(&self.plan.targets[target]).ok()).flatten();
-            return Ok(Reduced { case: Some((target, Cow::Borrowed(smaller))), steady });
+    /// What a case is reduced to for some of its findings. Where the campaign's time is over, that takes no more runs.
+    fn reduced(&self, found: &Found, signature: &str, finds: &[&Find]) -> Result<Reduced, Unsaved> {
+        if let Some(reduced) = found.reduced.get(signature) {
+            return Ok(reduced.clone());
         }
-        let plain = finds.iter().find(|find| find.finding.check.is_none() && found.case.relaxed.is_none());
-        let Some(Find { target, finding, .. }) = plain else { return Ok(Reduced::default()) };
-        let (on, problem) = (&self.plan.targets[*target], Problem::of_case(&found.case));
-        Ok(match Smaller::under_its_name(on, problem, finding, self.stop) {
-            Ok(Some(Tried { smaller, steady })) => {
-                Reduced { case: Some((*target, Cow::Owned(smaller))), steady: Some(steady) }
-            }
-            Err(AskError::Stopped) => return Err(Unsaved::Stopped),
-            Ok(None) | Err(_) => Reduced::default(),
-        })
+        match Reduced::of(self.plan, found, finds, &|| self.queue.is_over()) {
+            Ok(reduced) => Ok(reduced),
+            Err(Stopped) if self.queue.is_stopped() => Err(Unsaved::Stopped),
+            Err(Stopped) => Ok(Reduced::by_name(finds)),
+        }
     }
 
     /// Saves a case for one signature, and beside it the case that it was reduced to, unless that is nothing by itself. Nothing is saved
@@ -228,7 +208,7 @@ impl<'p> Ledger<'p> {
         &mut self,
         found: &Found,
         finds: &[&Find],
-        reduced: &Reduced<'_>,
+        reduced: &Reduced,
     ) -> Result<Option<Selected>, StoreError> {
         let Some(first) = finds.first() else { return Ok(None) };
         let name = first.finding.signature().file_name();
@@ -269,16 +249,12 @@ impl<'p> Ledger<'p> {
     }
 
     /// What the case was reduced to, as a case, and what the name of its folder says of it.
-    fn smaller(
-        &self,
-        found: &Found,
-        reduced: &Reduced<'_>,
-    ) -> Result<Option<(Beside, CaseFolder)>, StoreError> {
+    fn smaller(&self, found: &Found, reduced: &Reduced) -> Result<Option<(Beside, CaseFolder)>, StoreError> {
         let Some((target, smaller)) = &reduced.case else { return Ok(None) };
         if reduced.steady == Some(false) {
             return Ok(None);
         }
-        let Smaller { problem, finding } = &**smaller;
+        let Smaller { problem, finding } = smaller;
         let Problem { model, inputs, program } = problem;
         let profile = self.plan.targets[*target].profile;
         let Ok(evaluation) = interp::evaluate(model, inputs, profile, Taps::Outputs) else { return Ok(None) };

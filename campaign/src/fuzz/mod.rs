@@ -5,6 +5,7 @@
 //! | `queue` | which case is next, and when it is enough |
 //! | `run` | one case: made, run and judged |
 //! | `count` | what one case adds to the report |
+//! | `reduced` | what a case that is to be saved is reduced to |
 //! | `ledger` | counting, saving and storing, in the order of cases |
 //!
 //! Threads take cases from a queue, in order, and one thread puts the results back in order before it counts them. So a
@@ -13,6 +14,7 @@
 mod count;
 mod ledger;
 mod queue;
+mod reduced;
 mod run;
 
 use std::collections::BTreeMap;
@@ -33,6 +35,7 @@ use triage::oracle::Oracles;
 use count::Counted;
 use ledger::Ledger;
 use queue::Queue;
+use reduced::Seen;
 
 /// What to do and for how long.
 pub struct Plan<'p> {
@@ -91,12 +94,13 @@ pub fn fuzz(
     let schedule = Schedule::resume(plan.levels.choice, from, store.firsts()?);
     let queue = Queue::new(plan, stop, from, seconds);
     let narrowed = run::Narrowed::of(plan);
-    let mut ledger = Ledger::new(plan, store, on_event, stop)?;
+    let seen = Seen::new(plan, &store.total()?.clusters);
+    let mut ledger = Ledger::new(plan, store, on_event, &queue)?;
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel(WAITING * plan.jobs.max(1));
         for _ in 0..plan.jobs.max(1) {
             let sender = sender.clone();
-            let (queue, schedule, narrowed) = (&queue, &schedule, &narrowed);
+            let (queue, schedule, narrowed, seen) = (&queue, &schedule, &narrowed, &seen);
             scope.spawn(move || {
                 let _closing = queue.closing();
                 while let Some(number) = queue.next() {
@@ -106,7 +110,11 @@ pub fn fuzz(
                         break;
                     };
                     turn.signatures = ran.signatures();
-                    if sender.send((number, Counted::new(plan, ran))).is_err() {
+                    let mut counted = Counted::new(plan, ran);
+                    if counted.reduce(plan, seen, &|| queue.is_over()).is_err() && queue.is_stopped() {
+                        break;
+                    }
+                    if sender.send((number, counted)).is_err() {
                         break;
                     }
                 }

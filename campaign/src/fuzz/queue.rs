@@ -90,7 +90,12 @@ impl<'p> Queue<'p> {
     /// Whether the campaign ends, whatever is left of it.
     pub(super) fn is_over(&self) -> bool {
         let is_late = || self.plan.time.is_some_and(|time| self.seconds() >= time.as_secs_f64());
-        self.closed.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed) || is_late()
+        self.is_stopped() || is_late()
+    }
+
+    /// Whether it ends early: what is not counted runs again.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.closed.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -31,7 +31,8 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
     let tries = args.tries.unwrap_or(u64::MAX);
     let budget = Budget { time: args.budget, tries, jobs: jobs(args.jobs) };
     let stop = interrupts_with("the smallest case so far is stored")?;
-    let reduction = Reduction { targets: &targets, seed: common.seed, budget, stop: &stop };
+    let reduction =
+        Reduction { targets: &targets, seed: common.seed, budget, stop: &|| stop.load(Ordering::Relaxed) };
     let bar = screen::progress(common, None, "reducing");
     let reduced = reduce(&args.case, &out, &reduction, &mut |size| {
         bar.inc(1);

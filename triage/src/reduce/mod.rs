@@ -31,7 +31,6 @@ mod size;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use ir::{DType, Datum, Tensor, Type};
@@ -132,8 +131,8 @@ pub struct Reduction<'a> {
     pub seed: u64,
     /// How much may be tried.
     pub budget: Budget,
-    /// Set to end early.
-    pub stop: &'a AtomicBool,
+    /// Whether to end early.
+    pub stop: Stop<'a>,
 }
 
 /// Reduces a case, a case folder of any origin or a lone model, and keeps the best so far in the folder `out`: from
@@ -181,14 +180,13 @@ pub fn reduce_problems(
     refuse_any_graph(target, &interest)?;
     let before = shown.problem.size();
     on_best(&shown, before).map_err(ReduceError::Save)?;
-    let stop = || reduction.stop.load(Ordering::Relaxed);
     let hurry = Arc::new(Hurry::default());
     if !shown.finding.symptom.is_hang() {
         hurry.took(started.elapsed().as_secs_f64());
     }
     let [hurried, alone] = [target.in_a_hurry(&hurry), target.afresh(&hurry)];
     let [interest, afresh] = [interest.on(&hurried), interest.on(&alone)];
-    let mut driver = Driver::new(DOWN, &interest, shown.clone(), reduction.budget, &stop, on_best);
+    let mut driver = Driver::new(DOWN, &interest, shown.clone(), reduction.budget, reduction.stop, on_best);
     let mut minimal = driver.run()?;
     // What earlier candidates left behind in the process may have a part in what a later one shows.
     let mut steady = afresh.of(&driver.best.problem)?.is_some();
@@ -198,7 +196,7 @@ pub fn reduce_problems(
         let tries = reduction.budget.tries.saturating_sub(tried);
         let budget = Budget { time, tries, ..reduction.budget };
         on_best(&first, before).map_err(ReduceError::Save)?;
-        driver = Driver::new(DOWN, &afresh, first, budget, &stop, on_best);
+        driver = Driver::new(DOWN, &afresh, first, budget, reduction.stop, on_best);
         minimal = driver.run()?;
         driver.tries += tried;
         steady = true;

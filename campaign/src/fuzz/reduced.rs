@@ -1,0 +1,119 @@
+//! What a case that is to be saved is reduced to.
+//!
+//! That takes processes that have run nothing else, and some runtimes take seconds to start. So the threads that run cases do it, for
+//! what seems to be saved; what the ledger wants besides, it has to ask for itself.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::Plan;
+use super::count::{Find, Found};
+use crate::report::Cluster;
+use triage::oracle::AskError;
+use triage::reduce::{Problem, Stop};
+use triage::smaller::{Smaller, Tried};
+
+/// What a case was reduced to for one signature.
+#[derive(Clone, Default)]
+pub(super) struct Reduced {
+    /// The number of the target that shows it, and the case; `None` where nothing is smaller.
+    pub(super) case: Option<(usize, Smaller)>,
+    /// Whether a process that has run nothing else shows it; `None` where that was not asked.
+    pub(super) steady: Option<bool>,
+}
+
+/// The campaign ended before a case was reduced.
+pub(super) struct Stopped;
+
+impl Reduced {
+    /// What naming has left of a case.
+    pub(super) fn by_name(finds: &[&Find]) -> Self {
+        Self { case: named(finds).map(|(find, smaller)| (find.target, smaller.clone())), steady: None }
+    }
+
+    /// What a case is reduced to for some of its findings: what naming has left of it, or, where the name was there without that, what
+    /// is left under this name.
+    pub(super) fn of(
+        plan: &Plan<'_>,
+        found: &Found,
+        finds: &[&Find],
+        stop: Stop<'_>,
+    ) -> Result<Self, Stopped> {
+        if stop() {
+            return Err(Stopped);
+        }
+        if let Some((find, smaller)) = named(finds) {
+            // Other questions take several runs of one process.
+            let is_plain = find.finding.check.is_none();
+            let steady = is_plain.then(|| smaller.is_steady(&plan.targets[find.target]).ok()).flatten();
+            return Ok(Self { steady, ..Self::by_name(finds) });
+        }
+        let plain = finds.iter().find(|find| find.finding.check.is_none() && found.case.relaxed.is_none());
+        let Some(Find { target, finding, .. }) = plain else { return Ok(Self::default()) };
+        let (on, problem) = (&plan.targets[*target], Problem::of_case(&found.case));
+        match Smaller::under_its_name(on, problem, finding, stop) {
+            Ok(Some(Tried { smaller, steady })) => {
+                Ok(Self { case: Some((*target, smaller)), steady: Some(steady) })
+            }
+            Err(AskError::Stopped) => Err(Stopped),
+            Ok(None) | Err(_) => Ok(Self::default()),
+        }
+    }
+}
+
+/// The first finding that naming has reduced.
+fn named<'f>(finds: &[&'f Find]) -> Option<(&'f Find, &'f Smaller)> {
+    finds.iter().find_map(|find| Some((*find, find.smaller.as_ref()?)))
+}
+
+/// The signatures of all cases that have run, counted or not.
+pub(super) struct Seen {
+    saved_per_signature: u64,
+    signatures: Mutex<BTreeMap<String, Cases>>,
+}
+
+/// The cases of a signature.
+struct Cases {
+    first: u64,
+    /// The nodes of the smallest.
+    nodes: usize,
+    number: u64,
+}
+
+impl Seen {
+    /// What earlier sessions have seen.
+    pub(super) fn new(plan: &Plan<'_>, clusters: &[Cluster]) -> Self {
+        let cases =
+            |cluster: &Cluster| Cases { first: cluster.first, nodes: cluster.nodes, number: cluster.cases };
+        let signatures = clusters.iter().map(|cluster| (cluster.signature.clone(), cases(cluster)));
+        Self { saved_per_signature: plan.saved_per_signature, signatures: Mutex::new(signatures.collect()) }
+    }
+
+    /// Reduces a case for those of its signatures for which it seems to be saved: it comes before all others that have run, or is
+    /// smaller, or there are too few.
+    pub(super) fn reduce(
+        &self,
+        plan: &Plan<'_>,
+        clusters: &[Cluster],
+        found: &Found,
+        stop: Stop<'_>,
+    ) -> Result<BTreeMap<String, Reduced>, Stopped> {
+        let wanted = clusters.iter().filter(|cluster| self.wants(cluster)).map(|cluster| &cluster.signature);
+        wanted
+            .map(|signature| Ok((signature.clone(), Reduced::of(plan, found, &found.of(signature), stop)?)))
+            .collect()
+    }
+
+    fn wants(&self, cluster: &Cluster) -> bool {
+        let mut signatures = self.signatures.lock().unwrap_or_else(PoisonError::into_inner);
+        let none = Cases { first: u64::MAX, nodes: usize::MAX, number: 0 };
+        let cases = signatures.entry(cluster.signature.clone()).or_insert(none);
+        let wants = cluster.first < cases.first
+            || cluster.nodes < cases.nodes
+            || cases.number < self.saved_per_signature;
+        cases.first = cases.first.min(cluster.first);
+        cases.nodes = cases.nodes.min(cluster.nodes);
+        cases.number += 1;
+        wants && self.saved_per_signature > 0
+    }
+}
