@@ -3,10 +3,7 @@
 //! A finding holds for the versions that it names. Whether it still holds is found out by running its case: an engine may have
 //! been repaired, may fail in another way now, or the bounds may leave open today what they once called wrong.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ir::DType;
 use onnx::CaseFolder;
@@ -21,6 +18,7 @@ use worker::Outcome;
 use crate::replay::close;
 use crate::replay::judge::refer;
 use harness::target::Target;
+use harness::threads;
 
 /// Whether an engine does what a finding says. Of several levels the one that shows most stands for the engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
@@ -93,23 +91,12 @@ pub fn revisit(
     on_finding: &(dyn Fn() + Sync),
 ) -> Vec<Revisited> {
     let all: Vec<(&EngineFindings, String, &WriteUp)> = findings(corpus, targets).collect();
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, all.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((engine, name, finding)) = all.get(index) else { break };
-                    let mut levels = of_engine(engine, targets);
-                    let revisited = one(name, finding, &folder.join(name), &mut levels);
-                    let mut done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                    done.extend(revisited.map(|revisited| (index, revisited)));
-                    on_finding();
-                }
-            });
-        }
+    let revisited = threads::each(jobs, &all, |(engine, name, finding)| {
+        let revisited = one(name, finding, &folder.join(name), &mut of_engine(engine, targets));
+        on_finding();
+        revisited
     });
-    done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).into_values().collect()
+    revisited.into_iter().flatten().collect()
 }
 
 /// The findings of the engines of which there are targets.

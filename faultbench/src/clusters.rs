@@ -16,7 +16,7 @@ use campaign::{Shard, Store};
 use graphgen::Settings;
 use harness::invalid::schedule::{Choice, Levels};
 use harness::{Maker, Target};
-use harness::{case, reference};
+use harness::{case, reference, threads};
 use interp::Taps;
 use ir::Stream;
 use onnx::{CaseFolder, Imported};
@@ -78,7 +78,7 @@ fn draw(count: usize, seed: u64) -> Result<Vec<&'static PlantedFault>> {
 
 fn campaign(faults: &[&'static PlantedFault], cases: u64, seed: u64) -> Result<Results> {
     let out = tempfile::tempdir()?;
-    let threads = thread::available_parallelism().map_or(1, Into::into);
+    let threads = threads::all();
     let plan = Plan {
         maker: Maker::new(
             seed,

@@ -1,12 +1,11 @@
 //! Which cases are tried, and who tries them.
 
-use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result};
 use graphgen::Settings;
-use harness::Maker;
+use harness::{Maker, threads};
 
 /// Which cases the faults and the controls are tried on.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +41,7 @@ pub(crate) fn on_all_threads<T: Send>(
     cases: u64,
     work: impl Fn(&mut dyn Iterator<Item = u64>) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = threads::all();
     let next = AtomicU64::new(0);
     let run = || {
         let indices = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));

@@ -16,7 +16,7 @@ use campaign::store::{self, Identity};
 use campaign::{Event, Shard, Store};
 use graphgen::Settings;
 use harness::invalid::schedule::{Choice, Levels};
-use harness::{Maker, Target};
+use harness::{Maker, Target, threads};
 use ir::Tensor;
 use serde_json::{Value, json};
 use triage::known::Known;
@@ -119,7 +119,7 @@ impl Shadow {
         ensure!(rare.len() == RARE.len(), "the catalogue has {} of the rare faults", rare.len());
         let operators: BTreeSet<&str> = rare.iter().copied().chain(&ALWAYS).map(|f| f.operator).collect();
         ensure!(operators.len() == rare.len() + ALWAYS.len(), "two of the faults are in one operator");
-        let jobs = std::thread::available_parallelism().map_or(1, Into::into);
+        let jobs = threads::all();
         Ok(Self { seed, cases, jobs, rare })
     }
 

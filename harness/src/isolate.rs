@@ -5,6 +5,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use interp::{Bounded, Evaluation, Limits, Profile, Taps};
 use ir::inline::inline;
@@ -16,6 +17,7 @@ use oracles::{Assessment, Doubt, Expected, Finding, Symptom, Verdict, allowance,
 use worker::{Outcome, Run, WorkerError};
 
 use crate::case;
+use crate::reached::Reached;
 use crate::target::Target;
 
 /// A model without functions, what the reference makes of it, and its operators alone.
@@ -62,6 +64,7 @@ pub struct Trial {
     names: Vec<String>,
     expected: Vec<Bounded>,
     profile: &'static Profile,
+    reached: Reached,
 }
 
 impl Trial {
@@ -98,7 +101,8 @@ impl Trial {
         let expected = evaluation.outputs;
         let names = model.graph.outputs.iter().map(|o| o.name.clone()).collect();
         let inputs = case::named(&model, inputs);
-        Self { model, inputs, onnx: onnx.into(), interface, names, expected, profile }
+        let (onnx, reached) = (onnx.into(), Reached::default());
+        Self { model, inputs, onnx, interface, names, expected, profile, reached }
     }
 
     fn is_defined(&self) -> bool {
@@ -146,12 +150,12 @@ impl Trial {
 
     /// What is suspect in an answer that is right.
     pub fn doubts(&self, target: &Target, outcome: &Outcome, assessment: &Assessment) -> Vec<Doubt> {
-        assessment.doubts(outcome, &self.expected(), || self.limits(target).into())
+        assessment.doubts(outcome, &self.expected(), || self.limits(target))
     }
 
     /// How far good implementations of a target's kind are from the outputs; none where the reference cannot evaluate it.
-    pub fn limits(&self, target: &Target) -> Vec<Limits> {
-        interp::limits(&self.model, &case::tensors(&self.inputs), &target.tier).unwrap_or_default()
+    pub fn limits(&self, target: &Target) -> Rc<[Limits]> {
+        self.reached.by(target, &self.model, &case::tensors(&self.inputs))
     }
 
     /// The names of the outputs that depend on an i64 which i32 does not hold.

@@ -31,8 +31,10 @@
 //! | [`probe`] | finding out which forms of operators a target lacks |
 //! | [`hurry`] | asking further about what hangs, without waiting as long each time |
 //! | [`isolate`] | a model's operators alone, for all levels that fail on it |
+//! | [`reached`] | how far good implementations are from a model's outputs |
 //! | [`footprint`] | what generated models take: operations and memory |
 //! | [`memory`] | how much memory the machine has |
+//! | [`threads`] | work on many items by several threads |
 //! | [`counts`] | adding what was counted by name |
 
 pub mod case;
@@ -44,9 +46,11 @@ pub mod isolate;
 pub mod memory;
 pub mod naming;
 pub mod probe;
+pub mod reached;
 pub mod reference;
 pub mod support;
 pub mod target;
+pub mod threads;
 pub mod validity;
 
 pub use case::{Case, Maker, Values};

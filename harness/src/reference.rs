@@ -67,7 +67,7 @@ pub fn affordable(model: &Model) -> Result<Spent, String> {
 
 /// Whether the reference may evaluate a valid model once for a user who brings it.
 pub fn bearable(model: &Model, taps: Taps) -> Result<(), String> {
-    Means::of(model).bear(model, taps)
+    Means::of(model).bear(model, taps).map(|_| ())
 }
 
 /// What the reference may take for a model that a user brings, and for parts of it: what is in proportion to its weights, in half the
@@ -94,8 +94,13 @@ impl Means {
         }
     }
 
-    /// Whether they are enough for a model.
-    pub fn bear(self, model: &Model, taps: Taps) -> Result<(), String> {
+    /// The elements that may be in use at one time.
+    pub fn elements(self) -> u64 {
+        self.elements
+    }
+
+    /// How many elements are in use at one time in a model, if they are enough for it.
+    pub fn bear(self, model: &Model, taps: Taps) -> Result<u64, String> {
         let spent = Spent::on(model);
         within("scalar operations", spent.operations, self.flops)?;
         let most = match taps {
@@ -105,7 +110,9 @@ impl Means {
                 most_in_use(&graph, &elements)
             }
         };
-        within("tensor elements at one time", most.saturating_add(spent.scratch), self.elements)
+        let most = most.saturating_add(spent.scratch);
+        within("tensor elements at one time", most, self.elements)?;
+        Ok(most)
     }
 }
 
@@ -210,7 +217,7 @@ mod tests {
             graph.output("y", Value::new(node, 0));
             graph.output("w", w);
             let model = Model::new(21, graph);
-            Means::with(constants(&model), u64::MAX).bear(&model, Taps::Outputs)
+            Means::with(constants(&model), u64::MAX).bear(&model, Taps::Outputs).map(|_| ())
         };
         let why = beside(1).unwrap_err();
         assert!(why.contains("35651585 tensor elements at one time of at most 33554436"), "{why}");
@@ -228,7 +235,7 @@ mod tests {
         assert!(affordable(&model).unwrap_err().contains("46137344 tensor elements of at most 33554432"));
         let bear = |taps, bytes| Means::with(0, bytes).bear(&model, taps);
         let two = BYTES_PER_ELEMENT << 23;
-        assert_eq!(bear(Taps::Outputs, two), Ok(()), "one operator's operand and result");
+        assert_eq!(bear(Taps::Outputs, two), Ok(1 << 23), "one operator's operand and result");
         let why = bear(Taps::Outputs, two - 1).unwrap_err();
         assert!(why.contains("8388608 tensor elements at one time of at most 8388607"), "{why}");
         assert!(bear(Taps::All, u64::MAX).is_err(), "all of them at one time");

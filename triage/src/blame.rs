@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use interp::{Limits, Profile, Tier};
+use interp::{Limits, Profile};
 use ir::{NodeId, NodeKind, Tensor};
 use ops::{Graph, Model, Op};
 use oracles::{Culprit, Finding, Symptom, Verdict, Why};
@@ -33,6 +33,7 @@ use crate::symptom_match::{SymptomMatch, same_cause};
 use harness::case::tensors;
 use harness::hurry::Hurry;
 use harness::isolate::{Isolated, Trial};
+use harness::reached::Reached;
 use harness::target::Target;
 
 /// An operator alone, with its inputs.
@@ -76,9 +77,6 @@ pub(crate) struct Memory(RefCell<BTreeMap<(String, NodeId), Told>>);
 /// What an operator shows alone, and what came of the run; nothing where it is right.
 type Told = Option<Rc<(Finding, Outcome)>>;
 
-/// How far good implementations of a tier are from the outputs.
-pub type Reached = (Arc<Tier>, Rc<[Limits]>);
-
 /// A model that targets may have got wrong.
 pub struct Suspect<'a> {
     model: &'a Model,
@@ -94,7 +92,7 @@ pub struct Suspect<'a> {
     /// What targets show on that.
     shown_flat: RefCell<BTreeMap<String, Option<Symptom>>>,
     /// What good implementations reach, once that was needed.
-    limits: Rc<RefCell<Option<Reached>>>,
+    reached: Rc<Reached>,
     /// How targets are asked further about it: what of it is known to hang, and how long it takes.
     pub hurry: Arc<Hurry>,
 }
@@ -111,15 +109,15 @@ impl<'a> Suspect<'a> {
             memory: Memory::default(),
             trial: OnceCell::new(),
             shown_flat: RefCell::default(),
-            limits: Rc::default(),
+            reached: Rc::default(),
             hurry: Arc::default(),
         }
     }
 
     /// This suspect, which knows what good implementations reach where another one of the same model has found out.
     #[must_use]
-    pub fn sharing(self, limits: &Rc<RefCell<Option<Reached>>>) -> Self {
-        Self { limits: Rc::clone(limits), ..self }
+    pub fn sharing(self, reached: &Rc<Reached>) -> Self {
+        Self { reached: Rc::clone(reached), ..self }
     }
 
     /// This suspect, where targets get the program that leads to it.
@@ -183,15 +181,7 @@ impl<'a> Suspect<'a> {
     /// How far good implementations of a target's kind are from the model's outputs; none where the reference cannot evaluate it.
     /// Levels of one engine are of one kind.
     pub fn limits(&self, target: &Target) -> Rc<[Limits]> {
-        let mut known = self.limits.borrow_mut();
-        if let Some((tier, limits)) = &*known
-            && Arc::ptr_eq(tier, &target.tier)
-        {
-            return Rc::clone(limits);
-        }
-        let limits = interp::limits(self.model, self.inputs, &target.tier).unwrap_or_default();
-        let (_, limits) = known.insert((Arc::clone(&target.tier), limits.into()));
-        Rc::clone(limits)
+        self.reached.by(target, self.model, self.inputs)
     }
 
     /// The model taken apart; `None` where it has too many nodes once its functions are inlined.

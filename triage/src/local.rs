@@ -28,7 +28,8 @@ use crate::tapped::{self, Parts, Tapped};
 use harness::isolate::{Isolated, Trial, isolate_on};
 use harness::reference::Means;
 use harness::target::Target;
-use harness::{case, reference};
+use harness::threads::Share;
+use harness::{case, reference, threads};
 use interp::{Comparison, Taps};
 
 /// A model with inputs, to be judged operator by operator.
@@ -296,7 +297,8 @@ pub fn local(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option
     let flat = Model::new(model.opset, graph);
     let told = Told::by(target, &flat, inputs)?;
     let operators = flat.graph.iter().filter(|(_, node)| matches!(node.kind, NodeKind::Operator(_)));
-    let operators = operators.map(|(id, _)| told.judge(target, &flat, id)).collect();
+    let operators: Vec<NodeId> = operators.map(|(id, _)| id).collect();
+    let operators = threads::each(threads::all(), &operators, |&id| told.judge(target, &flat, id));
     let changed_by_taps = told.differs(target, &flat, inputs)?;
     Ok(Some(Local { target: target.name(), operators, changed_by_taps }))
 }
@@ -306,6 +308,8 @@ struct Told {
     values: BTreeMap<Value, Tensor>,
     /// What the reference may take for each operator.
     means: Means,
+    /// The elements that may be in use at one time by all threads.
+    elements: Share,
 }
 
 impl Told {
@@ -320,7 +324,8 @@ impl Told {
                 Tapped::TooMuch => break,
             }
         }
-        Ok(Self { values, means: Means::of(flat) })
+        let means = Means::of(flat);
+        Ok(Self { values, means, elements: Share::new(means.elements()) })
     }
 
     /// How the result of an operator stands.
@@ -349,9 +354,10 @@ impl Told {
         if !declared.eq(inputs.iter().map(Tensor::ty).collect::<Vec<_>>().iter()) {
             return untold("an operand is not of the type that the model has there");
         }
-        if let Err(why) = self.means.bear(&model, Taps::Outputs) {
-            return Found::without(Standing::Dear, &why);
-        }
+        let _elements = match self.means.bear(&model, Taps::Outputs) {
+            Ok(elements) => self.elements.take(elements),
+            Err(why) => return Found::without(Standing::Dear, &why),
+        };
         let Some(trial) = Trial::of(model, inputs, target.profile) else {
             return Found::without(Standing::Open, "it is not defined on these operands");
         };

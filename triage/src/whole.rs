@@ -173,7 +173,7 @@ fn answer(trial: &Trial, target: &Target, outcome: &Outcome, assessment: &Assess
         Verdict::Incomparable(why) => (Answer::Open, why.to_string()),
         Verdict::Pass => match trial.doubts(target, outcome, assessment).first() {
             Some(doubt) => (Answer::Suspect, doubt.to_string()),
-            None => match unproved(outcome, &trial.expected(), || trial.limits(target).into()) {
+            None => match unproved(outcome, &trial.expected(), || trial.limits(target)) {
                 Some(why) => (Answer::Plausible, why),
                 None => (Answer::Right, String::new()),
             },

@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use harness::threads;
 use serde::Deserialize;
 
 use crate::program::{Build, onnxsmith};
@@ -83,23 +82,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         serde_json::from_slice(&listed.stdout).context("`onnxsmith ops --json`")?;
     let pairs = rows.iter().flat_map(|r| r.dtypes.iter().map(|d| (r.operator.as_str(), d.as_str())));
     let all: Vec<(&str, &str)> = pairs.filter(|(_, dtype)| is_drawn(dtype)).collect();
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
-    let jobs = arguments.jobs.or_else(|| Some(std::thread::available_parallelism().ok()?.get())).unwrap_or(1);
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(&(operator, dtype)) = all.get(number) else { break };
-                    let report = campaign(&program, arguments, operator, dtype);
-                    let pair = Pair { operator, dtype, report };
-                    done.lock().unwrap_or_else(PoisonError::into_inner).insert(number, pair);
-                }
-            });
-        }
+    let pairs = threads::each(arguments.jobs.unwrap_or_else(threads::all), &all, |&(operator, dtype)| {
+        let report = campaign(&program, arguments, operator, dtype);
+        Pair { operator, dtype, report }
     });
-    let pairs: Vec<Pair<'_>> =
-        done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect();
     println!("{}", table(&pairs));
     let wrong: Vec<String> = pairs.iter().filter_map(Pair::wrong).collect();
     let all = pairs.len();

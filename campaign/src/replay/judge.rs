@@ -18,11 +18,12 @@ use worker::{Outcome, Run, WorkerError};
 use super::result::{Judgement, Result};
 use super::{Replay, named, unusable, verdict};
 use harness::case::Case;
+use harness::reached::Reached;
 use harness::target::Target;
 use harness::{case, reference};
 use triage::Written;
 use triage::allowance::Exam;
-use triage::blame::{Reached, Suspect};
+use triage::blame::Suspect;
 use triage::oracle::{self, Answer, AskError, Extent};
 use triage::peel::Peeled;
 use triage::whole::unproved;
@@ -42,7 +43,7 @@ pub(super) struct Question {
     /// Whether that says more than the model.
     says_more: bool,
     /// How far good implementations are from the outputs, once that was needed: levels of one engine share it.
-    limits: Rc<RefCell<Option<Reached>>>,
+    reached: Rc<Reached>,
     /// The same as a case of a campaign, once an oracle needed that.
     case: OnceCell<Case>,
 }
@@ -112,7 +113,7 @@ impl Question {
             onnx,
             written,
             says_more,
-            limits: Rc::default(),
+            reached: Rc::default(),
             case: OnceCell::new(),
         })
     }
@@ -268,9 +269,9 @@ impl Reference {
     }
 
     fn suspect(&self, target: &Target) -> Suspect<'_> {
-        let Question { model, inputs, written, says_more, limits, .. } = &*self.question;
+        let Question { model, inputs, written, says_more, reached, .. } = &*self.question;
         let program = says_more.then_some(written);
-        Suspect::new(model, inputs, target.profile).written(program).sharing(limits)
+        Suspect::new(model, inputs, target.profile).written(program).sharing(reached)
     }
 
     /// What a campaign calls all that is wrong.

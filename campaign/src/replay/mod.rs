@@ -6,8 +6,6 @@ mod result;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ir::{Datum, Interface, Kind, Stream, Tensor, Wanted};
 use onnx::CaseFolder;
@@ -24,6 +22,7 @@ pub use result::{Counts, Drawn, Misdeclared, NotPassing, Replayed, Result, Unjud
 
 use harness::invalid::answer;
 use harness::target::Target;
+use harness::threads;
 use harness::validity::Relaxed;
 use triage::folder::{About, DERIVED};
 pub use triage::invent::Given;
@@ -67,41 +66,30 @@ impl<'a> Replay<'a> {
 
 /// Runs each case on each target. The order of the result is that of the cases, whatever the number of jobs.
 pub fn replay(cases: &[PathBuf], how: &Replay<'_>, on_case: &(dyn Fn() + Sync)) -> Replayed {
-    let next = AtomicUsize::new(0);
-    let names = names(cases);
-    let done: Mutex<BTreeMap<usize, Ran>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..how.jobs.clamp(1, cases.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(path) = cases.get(index) else { break };
-                    let judged = one(path, &names[index], how);
-                    done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(index, judged);
-                    on_case();
-                }
-            });
-        }
+    let named: Vec<(&PathBuf, PathBuf)> = cases.iter().zip(names(cases)).collect();
+    let done = threads::each(how.jobs, &named, |(path, name)| {
+        let ran = one(path, name, how);
+        on_case();
+        ran
     });
     let version = |target: &Target| (target.name(), target.description().version.clone());
     let versions = how.targets.iter().map(version).collect();
     let mut all = Replayed { cases: cases.len() as u64, versions, ..Replayed::default() };
-    let done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    for (index, Ran { judged, asked, unknown, drawn, misdeclared }) in done {
+    for (case, Ran { judged, asked, unknown, drawn, misdeclared }) in cases.iter().zip(done) {
         for (target, judgement) in how.targets.iter().zip(judged) {
-            all.add(cases[index].clone(), target.name(), judgement);
+            all.add(case.clone(), target.name(), judgement);
         }
         for (target, told) in how.targets.iter().zip(asked) {
-            all.asked.extend(told.into_iter().map(|told| told.about(cases[index].clone(), target.name())));
+            all.asked.extend(told.into_iter().map(|told| told.about(case.clone(), target.name())));
         }
         if !drawn.is_empty() {
-            all.drawn.push(Drawn { case: cases[index].clone(), sizes: drawn });
+            all.drawn.push(Drawn { case: case.clone(), sizes: drawn });
         }
         if !unknown.is_empty() {
-            all.unjudged.push(Unjudged { case: cases[index].clone(), operators: unknown });
+            all.unjudged.push(Unjudged { case: case.clone(), operators: unknown });
         }
         if let Some(why) = misdeclared {
-            all.misdeclared.push(Misdeclared { case: cases[index].clone(), why });
+            all.misdeclared.push(Misdeclared { case: case.clone(), why });
         }
     }
     all

@@ -20,14 +20,13 @@ mod worker;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::worker::Limits;
 use anyhow::{Context, bail};
-use harness::{Target, target};
+use harness::{Target, target, threads};
 use ir::Kind;
 use onnx::case::read_value;
 use onnx::violate::{self, Rule};
@@ -165,5 +164,5 @@ fn interrupts_with(kept: &'static str) -> anyhow::Result<Arc<AtomicBool>> {
 
 /// How many threads to use.
 fn jobs(asked: Option<usize>) -> usize {
-    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, NonZero::get)).max(1)
+    asked.unwrap_or_else(threads::all).max(1)
 }

@@ -9,14 +9,11 @@ mod report;
 mod trial;
 
 use std::collections::BTreeSet;
-use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use graphgen::{DRAWN, Settings};
 use harness::case::CaseError;
-use harness::{Case, Maker};
+use harness::{Case, Maker, threads};
 use interp::Profile;
 use ir::{DType, DTypes, Stream};
 use ops::Spec;
@@ -88,26 +85,9 @@ impl Contract<'static> {
 pub fn run(sample: Sample, contracts: &[Contract<'_>], only: &[String]) -> Result<Results> {
     let is_wanted = |spec: &&'static Spec| only.is_empty() || only.iter().any(|name| name == spec.name);
     let operators: Vec<&'static Spec> = ops::drawn().filter(is_wanted).collect();
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let next = AtomicUsize::new(0);
-    let work = || -> Result<Vec<(usize, Vec<Row>)>> {
-        let mut done = Vec::new();
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(spec) = operators.get(place) else { return Ok(done) };
-            done.push((place, rows(&sample, contracts, spec)?));
-        }
-    };
-    let mut done = thread::scope(|scope| -> Result<Vec<(usize, Vec<Row>)>> {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let mut all = Vec::new();
-        for thread in running {
-            all.extend(thread.join().ok().context("a thread panicked")??);
-        }
-        Ok(all)
-    })?;
-    done.sort_by_key(|(place, _)| *place);
-    Ok(Results { sample, rows: done.into_iter().flat_map(|(_, rows)| rows).collect() })
+    let done = threads::each(threads::all(), &operators, |spec| rows(&sample, contracts, spec));
+    let rows: Vec<Vec<Row>> = done.into_iter().collect::<Result<_>>()?;
+    Ok(Results { sample, rows: rows.into_iter().flatten().collect() })
 }
 
 /// What comes of one operator under each contract.

@@ -1,8 +1,7 @@
 //! Uses of operators that are drawn for an engine, alone or many in a model, and what it says of them.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use graphgen::support::{Fact, Form, Subject, Test, Use};
 use graphgen::{DRAWN, Refused, Settings, Weights};
@@ -16,6 +15,7 @@ use super::learn::Tried;
 use crate::case::{self, Case, Maker, Values};
 use crate::isolate::isolate;
 use crate::target::Target;
+use crate::threads;
 
 /// How many draws are made for a use that is to have a form.
 const DRAWS: u64 = 96;
@@ -193,23 +193,7 @@ impl<'t> Runner<'t> {
         items: &[T],
         work: impl Fn(&T) -> Result<R, WorkerError> + Sync,
     ) -> Result<Vec<R>, WorkerError> {
-        let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<(usize, Result<R, WorkerError>)>> = Mutex::default();
-        std::thread::scope(|scope| {
-            for _ in 0..self.jobs.clamp(1, items.len().max(1)) {
-                scope.spawn(|| {
-                    loop {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(item) = items.get(index) else { break };
-                        let result = work(item);
-                        done.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
-                    }
-                });
-            }
-        });
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.sort_by_key(|(index, _)| *index);
-        done.into_iter().map(|(_, result)| result).collect()
+        threads::each(self.jobs, items, work).into_iter().collect()
     }
 }
 
