@@ -99,7 +99,6 @@ if __name__ == "__main__":
         {
             "engine": "iree",
             "version": VERSION,
-            "opset": 24,
             "levels": list(LEVELS),
             "dtypes": {name: name for name in DTYPES},
         },

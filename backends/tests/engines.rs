@@ -86,7 +86,7 @@ fn adapters() -> Vec<(String, Worker)> {
     let mut found = Vec::new();
     for file in files {
         let file_name = file.file_name().to_string_lossy().into_owned();
-        let Some((name, _)) = file_name.split_once("_runner.") else { continue };
+        let Some((name, "" | ".exe" | ".py" | ".mjs")) = file_name.split_once("_runner") else { continue };
         let worker = Spec::adapter(Path::new(ROOT), name)
             .and_then(|spec| Worker::start(with_driver(spec), Limits::default()));
         match worker {

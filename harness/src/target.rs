@@ -73,7 +73,7 @@ pub enum OpenError {
     Worker(#[from] worker::WorkerError),
     /// There is no such backend.
     #[error(
-        "there is no backend `{name}`; there are {REFERENCE}, {}, the NAME of each adapters/NAME_runner.* of this \
+        "there is no backend `{name}`; there are {REFERENCE}, {}, the NAME of each adapters/NAME_runner* of this \
          folder, and cmd:./my-runner (cargo features add more)",
         backends::engines::all().join(", ")
     )]

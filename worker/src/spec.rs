@@ -23,15 +23,17 @@ pub struct Spec {
 /// Where adapters to runtimes are looked for, below the working directory.
 const ADAPTERS: &str = "adapters";
 
-/// What runs an adapter.
-struct Interpreter {
-    /// What the names of its adapters end in.
+/// A kind of adapters.
+struct Kind {
+    /// What their names end in.
     ending: &'static str,
     program: Program,
 }
 
-/// Where an interpreter is.
+/// What runs an adapter.
 enum Program {
+    /// It is a program itself.
+    Itself,
     /// Below the working directory.
     Below(&'static str),
     /// Where the system finds programs.
@@ -41,10 +43,11 @@ enum Program {
 /// The interpreter that `scripts/python-env` makes.
 const PYTHON: &str = ".venv/bin/python";
 
-/// What adapters are written for.
-const INTERPRETERS: [Interpreter; 2] = [
-    Interpreter { ending: "_runner.py", program: Program::Below(PYTHON) },
-    Interpreter { ending: "_runner.mjs", program: Program::Installed("node") },
+/// What adapters there may be.
+const KINDS: [Kind; 3] = [
+    Kind { ending: "_runner.py", program: Program::Below(PYTHON) },
+    Kind { ending: "_runner.mjs", program: Program::Installed("node") },
+    Kind { ending: if cfg!(windows) { "_runner.exe" } else { "_runner" }, program: Program::Itself },
 ];
 
 impl Spec {
@@ -67,19 +70,21 @@ impl Spec {
     }
 
     /// The runner `adapters/<name>_runner.py` below a folder, in the virtual environment of `scripts/python-env`, or else
-    /// `adapters/<name>_runner.mjs` in Node.js.
+    /// `adapters/<name>_runner.mjs` in Node.js, or else the program `adapters/<name>_runner`.
     pub fn adapter(folder: &Path, name: &str) -> Result<Self, WorkerError> {
         let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let runner = |i: &Interpreter| folder.join(ADAPTERS).join(format!("{name}{}", i.ending));
-        let interpreter = INTERPRETERS.iter().find(|i| plain && runner(i).is_file());
+        let runner = |kind: &Kind| folder.join(ADAPTERS).join(format!("{name}{}", kind.ending));
+        let kind = KINDS.iter().find(|kind| plain && runner(kind).is_file());
         let name = name.to_owned();
-        let Some(interpreter) = interpreter else { return Err(WorkerError::UnknownEngine { name }) };
-        let program = match interpreter.program {
+        let Some(kind) = kind else { return Err(WorkerError::UnknownEngine { name }) };
+        let runner = runner(kind);
+        let program = match kind.program {
+            Program::Itself => return Ok(Self { args: Vec::new(), name, program: runner }),
             Program::Installed(program) => program.into(),
             Program::Below(path) if folder.join(path).exists() => folder.join(path),
             Program::Below(_) => return Err(WorkerError::NoPython { name }),
         };
-        Ok(Self { args: vec![runner(interpreter).into()], name, program })
+        Ok(Self { args: vec![runner.into()], name, program })
     }
 
     /// The name, if this is an engine of this executable.
