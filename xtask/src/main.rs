@@ -71,7 +71,7 @@ enum Task {
         #[arg(
             long,
             value_delimiter = ',',
-            default_value = "interp,cpu,rten,tract,ort,oxionnx,onnxruntime,onnxruntime_webgpu,onnxruntime_web,openvino,tvm,iree,onnx_reference"
+            default_value = "interp,cpu,rten,tract,ort,oxionnx,onnxruntime,onnxruntime_webgpu,onnxruntime_web,openvino,tvm,candle,onnx_reference"
         )]
         on: Vec<String>,
         /// The program to run; without it, it is built here with the features of all engines

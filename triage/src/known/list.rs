@@ -158,10 +158,18 @@ fn other_name(engine: &str) -> Option<&'static str> {
     Some(if engine == one { other } else { one })
 }
 
-/// A version with one to three numbers; engines need not follow Semantic Versioning.
+/// A version. Engines need not follow Semantic Versioning: of any other text the numbers count that it begins with, three at most, so
+/// that 0.27 and 0.27.0.post1 are 0.27.0, and 3.13.0rc1 is 3.13.0.
 pub(super) fn parse_version(text: &str) -> Option<Version> {
-    let missing = 2usize.saturating_sub(text.matches('.').count());
-    Version::parse(text).ok().or_else(|| Version::parse(&format!("{text}{}", ".0".repeat(missing))).ok())
+    Version::parse(text).ok().or_else(|| {
+        let digits = |part: &str| part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        let whole = text.split('.').take_while(|part| !part.is_empty() && digits(part) == part.len()).count();
+        let number = |part: &str| part[..digits(part)].parse().ok();
+        let mut numbers = text.split('.').take(whole + 1).map_while(number);
+        let major = numbers.next()?;
+        let [minor, patch] = [(); 2].map(|()| numbers.next().unwrap_or(0));
+        Some(Version::new(major, minor, patch))
+    })
 }
 
 #[cfg(test)]
@@ -180,6 +188,24 @@ signature = "rten | Sign *"
 finding = "elsewhere"
 expires = "2026-01-31"
 "#;
+
+    #[test]
+    fn versions_begin_with_numbers() {
+        let read = |text| parse_version(text).map(|version| version.to_string());
+        for (text, version) in [
+            ("0.27", "0.27.0"),
+            ("7", "7.0.0"),
+            ("1.31.1", "1.31.1"),
+            ("1.2.3-rc.1", "1.2.3-rc.1"),
+            ("0.27.0.post1", "0.27.0"),
+            ("3.13.0rc20261016", "3.13.0"),
+            ("2.1rc3.4", "2.1.0"),
+            ("2026.4.1-21000-abc", "2026.4.1-21000-abc"),
+        ] {
+            assert_eq!(read(text).as_deref(), Some(version), "{text}");
+        }
+        assert!(["", "unknown", "v1.2", ".1"].into_iter().all(|text| read(text).is_none()));
+    }
 
     fn date(text: &str) -> Date {
         text.parse().unwrap()
