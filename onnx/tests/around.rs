@@ -64,3 +64,20 @@ m (float[2] x) => (y) <int64 most = {2}> {
     let constants = floats.iter().filter(|kind| matches!(kind, NodeKind::Constant(_))).count();
     assert_eq!((constants, floats.len()), (0, 3), "`x` and two times Neg: {floats:?}");
 }
+
+#[test]
+fn an_input_that_is_given_has_no_need_of_its_default() {
+    let text = "<ir_version: 8, opset_import: [\"\" : 17]>
+m (float[2] x) => (float[2] y) <float[2] x = {9.0, 9.0}> { y = Neg(x) }
+";
+    let program = Program::from_text(text).expect("a program");
+    let variables = |known: &BTreeMap<String, Datum>| {
+        let options = Options { known_inputs: known, ..Options::default() };
+        let imported = specialise(&program, &options).expect("a model");
+        let names: Vec<String> = imported.interface.inputs.into_iter().map(|(name, _)| name).collect();
+        (imported.model.graph.variables().count(), names)
+    };
+    assert_eq!(variables(&BTreeMap::new()), (0, vec![]));
+    let x = Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |_| 1.0);
+    assert_eq!(variables(&[("x".to_owned(), x.into())].into()), (1, vec!["x".to_owned()]));
+}

@@ -30,7 +30,16 @@ const DTYPES: [(DType, DType); 10] = [
 ];
 
 /// What a message says that finds no fault with the model.
-const LACKING: [&str; 3] = ["supported", "only supports", "not currently support"];
+const LACKING: [&str; 8] = [
+    "supported",
+    "only supports",
+    "not currently support",
+    "with pads != 0",
+    "with dilation != 1",
+    "have to be the same on both axis",
+    "than expected in conv1d",
+    "than expected in conv2d",
+];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let started = Instant::now();
@@ -67,12 +76,12 @@ impl Engine for Runtime {
     }
 }
 
-/// What an error says, without the stack that it was made on.
+/// What an error says, without the stacks that it and others in it were made on.
 fn error(error: &candle_core::Error) -> EngineError {
     if let candle_core::Error::WithBacktrace { inner, .. } = error {
         return self::error(inner);
     }
-    let message = error.to_string();
+    let message = error.to_string().lines().next().unwrap_or_default().to_owned();
     if LACKING.iter().any(|phrase| message.contains(phrase)) {
         EngineError::Unsupported(message)
     } else {

@@ -17,19 +17,19 @@ use super::walk::Walk;
 use crate::Error;
 use crate::program::{Body, Port, ValueId};
 
-/// The inputs of the model. One that is an initializer as well has a default value; it is read as that constant.
+/// The inputs of the model. One that is an initializer as well has a default value; it is read as that constant, unless it is given.
 pub(super) fn inputs(walk: &mut Walk<'_, '_>, body: &Body, interface: &mut Interface) -> Result<(), Error> {
     let defaults: BTreeSet<ValueId> = body.initializers.iter().map(|i| i.value).collect();
     for port in &body.inputs {
         let name = walk.frame.scope.name(port.value).to_owned();
         let declared = Declared::read(&name, &port.declared)?;
-        if defaults.contains(&port.value) {
+        let known = walk.context.options.known_inputs.known(&name);
+        if defaults.contains(&port.value) && known.is_none() {
             continue;
         }
         let kind = declared.kind(format!("input `{name}`"))?.filter(|_| declared.dtype().is_some());
         let kind = kind.ok_or_else(|| Error::invalid(format!("input `{name}`"), "it has no element type"))?;
         walk.context.is_written_out |= declared.complete().is_none();
-        let known = walk.context.options.known_inputs.known(&name);
         let made_of = known.as_ref().map_or_else(|| Datum::Tensor(name.clone()), |known| known.names(&name));
         let bound = match &known {
             Some(known) => {
