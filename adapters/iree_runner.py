@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """IREE: its importer of ONNX, its compiler for the CPU, and its virtual machine."""
 
-from protocol import DTYPES, Unsupported, serve  # isort: skip, it comes first
+from protocol import DTYPES, Unsupported, in_order, serve  # isort: skip, it comes first
 
 import os
 import sys
@@ -87,7 +87,7 @@ def load(model, level):
     outputs = [value.name for value in graph.output]
 
     def execute(values):
-        results = module[ENTRY](*(values[name] for name in inputs))
+        results = module[ENTRY](*in_order(inputs, values))
         results = results if isinstance(results, (tuple, list)) else [results]
         return {name: np.asarray(result.to_host()) for name, result in zip(outputs, results, strict=True)}
 

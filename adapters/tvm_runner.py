@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """TVM's Relax frontend for ONNX, compiled for the CPU by LLVM."""
 
-from protocol import DTYPES, THREADS, serve  # isort: skip, it comes first
+from protocol import DTYPES, THREADS, in_order, serve  # isort: skip, it comes first
 
 import os
 
@@ -38,7 +38,7 @@ def load(model, level):
     machine = relax.VirtualMachine(tvm.compile(module, TARGET, relax_pipeline=LEVELS[level]), DEVICE)
 
     def execute(values):
-        results = machine["main"](*(tvm.runtime.tensor(values[name]) for name in inputs))
+        results = machine["main"](*map(tvm.runtime.tensor, in_order(inputs, values)))
         results = [results] if len(outputs) == 1 else results
         return {name: array(result) for name, result in zip(outputs, results, strict=True)}
 
