@@ -58,13 +58,6 @@ class Unsupported(Exception):
     """The runtime, or its adapter, lacks something."""
 
 
-def in_order(inputs, values):
-    """The values of the inputs that a runtime knows, for one that makes constants of those with a default."""
-    if more := values.keys() - set(inputs):
-        raise Unsupported(f"a value for an input with a default: {min(more)}")
-    return [values[name] for name in inputs]
-
-
 class Unavailable(Exception):
     """The runtime cannot run here, for lack of what is said. Raise it before `serve`."""
 
@@ -129,6 +122,13 @@ def run(request, levels, model, inputs, load, lacks):
             return ({"type": "unsupported", "why": message, "seconds": seconds} | head,)
         return ({"type": "rejected", "stage": stage, "message": message, "seconds": seconds} | head,)
     return {"type": "ok", "seconds": seconds, "outputs": outputs} | head, blobs
+
+
+def in_order(inputs, values):
+    """The values of the inputs that a runtime knows, for one that makes constants of those with a default."""
+    if more := values.keys() - set(inputs):
+        raise Unsupported(f"a value for an input with a default: {min(more)}")
+    return [values[name] for name in inputs]
 
 
 def value(header):
