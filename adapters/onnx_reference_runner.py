@@ -22,6 +22,7 @@ if __name__ == "__main__":
             "version": onnx.__version__,
             "opset": onnx_opset_version(),
             "levels": ["default"],
+            "overrides_defaults": True,
             "dtypes": {name: name for name in DTYPES | NARROW},
             "values": VALUES,
         },

@@ -40,6 +40,7 @@ if __name__ == "__main__":
             "version": ort.__version__,
             "opset": OPSET,
             "levels": list(LEVELS),
+            "overrides_defaults": True,
             # Its Python package takes numpy's own alone.
             "dtypes": {name: name for name in DTYPES if name != "bf16"},
             "transforms_convolutions": True,

@@ -63,6 +63,7 @@ if __name__ == "__main__":
             "version": ort.__version__,
             "opset": OPSET,
             "levels": list(LEVELS),
+            "overrides_defaults": True,
             "dtypes": {name: name for name in DTYPES if name != "bf16"},
             "values": VALUES,
         },

@@ -54,6 +54,7 @@ if __name__ == "__main__":
             "version": DEVICE.ep_metadata["version"],
             "opset": OPSET,
             "levels": list(LEVELS),
+            "overrides_defaults": True,
             "dtypes": DTYPES,
             "profile": "wgsl-runtime",
         },

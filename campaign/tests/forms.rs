@@ -365,7 +365,7 @@ fn a_fault_in_what_is_said_in_other_words_is_blamed_on_these() {
         (!program.open_parameters().is_empty()).then(|| negated(program))
     }
     fn defaults(program: &Program) -> Option<Program> {
-        program.without_defaults().map(|_| negated(program))
+        program.without_defaults(|_| false).map(|_| negated(program))
     }
     fn constants(program: &Program) -> Option<Program> {
         program.without_constant_nodes().map(|_| negated(program))
@@ -388,6 +388,23 @@ fn a_fault_in_what_is_said_in_other_words_is_blamed_on_these() {
             "{form}: {operators:?}"
         );
     }
+}
+
+#[test]
+fn a_fault_in_a_value_that_takes_the_place_of_a_default_is_blamed_on_that() {
+    fn overridden(program: &Program) -> Option<Program> {
+        program.without_overridden_defaults(|name| name == "w").map(|_| negated(program))
+    }
+    let text = r#"<ir_version: 10, opset_import: ["" : 18]>
+m (float[2] x, float[2] w) => (float[2] y) <float[2] w = {1.0, 2.0}> {
+    a = Abs(x)
+    b = Sub(a, w)
+    y = Neg(b)
+}"#;
+    let [x, w] = [3.0, 5.0].map(|n| Tensor::from_f64_fn(&Type::new(DType::F32, [2]), |i| n + i as f64));
+    let (reduced, operators, _) = reduced(overridden, text, &[("x", x.into()), ("w", w.into())]);
+    assert!(reduced.signature.contains("| form overridden default "), "{}", reduced.signature);
+    assert!(operators.contains(&"Abs".to_owned()), "{operators:?}");
 }
 
 /// The flat model of several operators is right, and the same operator is wrong alone and beside a computed shape: that is no fault of the form.

@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 use backends::engines::models::{OnModels, Runner};
 use harness::Target;
 use interp::Profile;
-use ir::{DType, Tensor, Type};
+use ir::{DType, Datum, Tensor, Type};
+use onnx::CaseFolder;
+use onnx::case::{DataSet, NamedDatum};
+use onnx::program::Program;
 use onnxsmith_campaign::replay::{Replay, Replayed, Result as Outcome, replay};
 use ops::Model;
-use worker::{Description, EngineError};
+use worker::{Case, Description, Engine, EngineError};
 
 mod saved;
 
@@ -130,4 +133,49 @@ fn what_our_import_lacks_is_ours_and_a_broken_file_is_nobodys() {
     assert_eq!(broken, [at.join("cut.onnx")]);
     let nothing = on(&cases[1..2], stands(DType::F32, DType::F32));
     assert_eq!(nothing.nothing_compared().collect::<Vec<_>>(), ["stands:only"]);
+}
+
+/// An engine that makes constants of the defaults of inputs, and says so.
+struct Folds(OnModels<Stands>);
+
+impl Engine for Folds {
+    fn describe(&self) -> Description {
+        Description { overrides_defaults: false, ..self.0.describe() }
+    }
+
+    fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
+        let program = onnx::proto::decode("model", case.model).and_then(Program::read).expect("a program");
+        let Some(folded) = program.without_defaults(|_| false) else { return self.0.run(case) };
+        let body = &folded.main.body;
+        let is_input = |name: &str| body.inputs.iter().any(|port| folded.main.name(port.value) == name);
+        let inputs: Vec<_> = case.inputs.iter().filter(|(name, _)| is_input(name)).cloned().collect();
+        self.0.run(&Case { model: &onnx::encode(&folded.write()), inputs: &inputs, ..*case })
+    }
+}
+
+#[test]
+fn an_engine_that_makes_constants_of_defaults_gets_the_model_without_those_that_have_other_values() {
+    let text = "<ir_version: 10, opset_import: [\"\" : 21]>\n\
+        m (float[1] x, float[1] w) => (float[1] y) <float[1] w = {2.0}> { y = Mul(x, w) }\n";
+    let number = |value: f64| Tensor::from_f64_fn(&Type::new(DType::F32, [1]), |_| value);
+    let program = Program::from_text(text).expect("a text");
+    for (given, right) in [(Some(7.0), 21.0), (None, 6.0)] {
+        let x = NamedDatum::new("x", number(3.0));
+        let w = given.map(|w| NamedDatum::new("w", number(w)));
+        let inputs = [x].into_iter().chain(w).collect();
+        let set =
+            DataSet { inputs, outputs: vec![NamedDatum::new("y", number(right))], ..DataSet::default() };
+        let folder = tempfile::tempdir().expect("a folder");
+        let case = folder.path().join("case");
+        let model = onnx::encode(&program.write()).into();
+        CaseFolder { model, sets: vec![set], ..CaseFolder::default() }.write(&case).expect("a case");
+        for engine in [
+            Box::new(Folds(OnModels::new(stands(DType::F64, DType::F64)))) as Box<dyn Engine + Send>,
+            Box::new(OnModels::new(stands(DType::F64, DType::F64))),
+        ] {
+            let targets = Target::here(engine);
+            let replayed = replay(std::slice::from_ref(&case), &Replay::on(&targets), &|| {});
+            assert_eq!(outcome(&replayed), (Outcome::Pass, ""), "{given:?}");
+        }
+    }
 }

@@ -71,6 +71,11 @@ pub const FAULTS: &[WrongProgram] = &[
     },
     WrongProgram { form: "default", does: "the default of an input is zeros", of: zero_defaults },
     WrongProgram {
+        form: "overridden default",
+        does: "the default of an input is folded, whatever value comes in",
+        of: defaults_alone,
+    },
+    WrongProgram {
         form: "sizes",
         does: "an axis with a name is a batch, of which the first is computed",
         of: first_only,
@@ -276,6 +281,30 @@ fn zero_parameters(program: &Program) -> Option<Program> {
 fn zero_defaults(program: &Program) -> Option<Program> {
     let inputs: BTreeSet<ValueId> = program.main.body.inputs.iter().map(|port| port.value).collect();
     with_tensors(program, |value, old| inputs.contains(&value).then(|| zeros(old)))
+}
+
+/// Nodes read the defaults, as constants, and none the inputs that have them.
+fn defaults_alone(program: &Program) -> Option<Program> {
+    fn read(nodes: &mut [Node], old: ValueId, new: ValueId) {
+        for node in nodes {
+            node.inputs
+                .iter_mut()
+                .filter(|operand| **operand == Some(old))
+                .for_each(|there| *there = Some(new));
+            let bodies = node.attributes.iter_mut().filter_map(|attribute| attribute.body.as_mut());
+            bodies.for_each(|body| read(&mut body.nodes, old, new));
+        }
+    }
+    let mut wrong = program.clone();
+    let inputs = program.main.body.inputs.iter();
+    let defaults: Vec<ValueId> = inputs.map(|p| p.value).filter(|&v| tensor(program, v).is_some()).collect();
+    for &value in &defaults {
+        let folded = wrong.main.fresh("folded");
+        let body = &mut wrong.main.body;
+        body.initializers.iter_mut().filter(|i| i.value == value).for_each(|default| default.value = folded);
+        read(&mut body.nodes, value, folded);
+    }
+    (!defaults.is_empty()).then_some(wrong)
 }
 
 fn first_only(program: &Program) -> Option<Program> {

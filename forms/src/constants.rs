@@ -1,4 +1,4 @@
-//! Constants in the other places that ONNX has for them: a Constant node, an input, the default of an input.
+//! Constants in the other places that ONNX has for them: a Constant node, an input, the default of an input, in place of another default.
 
 use ir::{Choices, DType, Tensor};
 use onnx::program::{Attribute, Initializer, Node, Port, ValueId};
@@ -48,6 +48,40 @@ pub(crate) fn defaults(mut draft: Draft, choices: &mut Choices) -> Option<Draft>
         draft.body_mut().inputs.push(Port { value, declared });
     }
     Some(draft)
+}
+
+/// Some initializers as inputs that have another default, which nobody reads: what comes in takes its place.
+pub(crate) fn overridden(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
+    for value in chosen(&draft, choices, |draft, value| !is_parameter(draft, value))? {
+        let tensor = draft.tensor(value)?;
+        let default = TensorProto { name: None, ..onnx::tensor::to_proto("", &other(&tensor)) };
+        let initializers = &mut draft.body_mut().initializers;
+        initializers.iter_mut().find(|i| i.value == value)?.tensor = default;
+        draft.input(value, tensor);
+    }
+    Some(draft)
+}
+
+/// Another tensor of the same type, if its elements can be others: in the opposite order, as what stands in an index or a scale may stand
+/// there too, or else another number throughout.
+fn other(tensor: &Tensor) -> Tensor {
+    let ty = tensor.ty();
+    let is_float = ty.dtype.is_float();
+    let reversed = if is_float {
+        let numbers = tensor.to_f64s();
+        Tensor::from_f64_fn(&ty, |i| numbers[numbers.len() - 1 - i])
+    } else {
+        let numbers = tensor.to_i128s();
+        Tensor::from_i128_fn(&ty, |i| numbers[numbers.len() - 1 - i])
+    };
+    let is_one = tensor.to_f64s().first() == Some(&1.0);
+    if reversed != *tensor {
+        reversed
+    } else if is_float {
+        Tensor::from_f64_fn(&ty, |_| if is_one { 2.0 } else { 1.0 })
+    } else {
+        Tensor::from_i128_fn(&ty, |_| i128::from(!is_one))
+    }
 }
 
 /// Some of the initializers that are fit for it, one at least.

@@ -28,9 +28,12 @@ pub struct Form {
 /// A rewriting: the draft with a form, which computes the same.
 pub type Rewriting = fn(Draft, &mut Choices) -> Option<Draft>;
 
+/// The form that takes an engine where a value that comes in takes the place of a default.
+pub const OVERRIDDEN_DEFAULT: &str = "overridden default";
+
 /// All forms, in the order in which they come in: parameters before the constants that they are, bodies
 /// inside each other, and what is said of types last, because it depends on all else.
-pub const FORMS: [Form; 13] = [
+pub const FORMS: [Form; 14] = [
     Form {
         name: "spelled parameter",
         about: "a parameter in other words: -1 and 0 in Reshape, 1 in Expand, INT64_MAX as an end, an axis from the other end",
@@ -96,6 +99,12 @@ pub const FORMS: [Form; 13] = [
         about: "an initializer that is the default of an input as well",
         share: 0.1,
         write: constants::defaults,
+    },
+    Form {
+        name: OVERRIDDEN_DEFAULT,
+        about: "an initializer as an input that has another default",
+        share: 0.1,
+        write: constants::overridden,
     },
     Form {
         name: "sizes",

@@ -33,7 +33,7 @@
 //! | `segment` | nodes that are cut out to be put into a body |
 //! | `branch`, `repeat`, `scan` | If, Loop and Scan around some nodes |
 //! | `spelled` | parameters in other words: −1, 0, `INT64_MAX` |
-//! | `constants` | constants as Constant nodes, inputs, and defaults of inputs |
+//! | `constants` | constants as Constant nodes, inputs, and defaults of inputs, which values may override |
 //! | `sizes` | sizes that are names, or not said |
 //! | `said` | types that are said of some values, or of none |
 
@@ -54,4 +54,4 @@ mod spelled;
 
 pub use composite::{Composite, Placed};
 pub use draft::Draft;
-pub use form::{FORMS, Form, Written, usual, write};
+pub use form::{FORMS, Form, OVERRIDDEN_DEFAULT, Written, usual, write};

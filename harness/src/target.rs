@@ -13,6 +13,7 @@ use oracles::metamorphic::Fidelity;
 use worker::protocol::WRITTEN;
 use worker::{self, Description, Engine, EngineError, Limits, Outcome, Pool, Run, Spec, Stage};
 
+use crate::case::Case;
 use crate::hurry::{self, Hurry};
 use crate::naming;
 use crate::reference::REFERENCE;
@@ -407,6 +408,11 @@ impl Target {
     /// The settings without what the engine lacks.
     pub fn narrow(&self, settings: Settings) -> Settings {
         self.support.narrow(settings)
+    }
+
+    /// What a case needs and the engine lacks, if anything.
+    pub fn lacks_of(&self, case: &Case) -> Option<String> {
+        self.support.lacks_of(case)
     }
 
     /// What a model needs and the engine lacks, if anything; of its nodes the engine does not see some.

@@ -33,6 +33,8 @@ pub(crate) enum Form {
     Parameters,
     /// Inputs that have a default.
     Defaults,
+    /// Inputs that have a default and another value.
+    OverriddenDefaults,
     /// Constant nodes.
     Constants,
 }
@@ -48,6 +50,7 @@ impl Form {
             Self::Types => "form value_info",
             Self::Parameters => "form parameter",
             Self::Defaults => "form default",
+            Self::OverriddenDefaults => "form overridden default",
             Self::Constants => "form Constant",
         }
     }
@@ -242,7 +245,8 @@ const PLAINER: &[(Form, Plainer)] = &[
     (Form::Sizes, with_sizes),
     (Form::Types, with_types),
     (Form::Parameters, with_parameters),
-    (Form::Defaults, |program, _| program.without_defaults()),
+    (Form::Defaults, |program, inputs| program.without_defaults(|name| inputs.contains_key(name))),
+    (Form::OverriddenDefaults, without_overridden_defaults),
     (Form::Constants, |program, _| program.without_constant_nodes()),
 ];
 
@@ -254,10 +258,18 @@ pub(crate) fn count(program: &Program) -> usize {
         has_open_sizes,
         !program.undeclared().is_empty(),
         !program.open_parameters().is_empty(),
-        program.without_defaults().is_some(),
+        program.without_defaults(|_| false).is_some(),
         program.without_constant_nodes().is_some(),
     ];
     held(program).len() + kinds.into_iter().filter(|&has| has).count()
+}
+
+/// The program without the defaults of inputs that have other values, as an engine takes it that makes constants of defaults.
+pub(crate) fn without_overridden_defaults(
+    program: &Program,
+    inputs: &BTreeMap<String, Datum>,
+) -> Option<Program> {
+    program.without_overridden_defaults(|name| inputs.contains_key(name))
 }
 
 /// The program with the types of all values of the main graph said.

@@ -134,7 +134,8 @@ enum Dear {
 
 fn invented(folder: &mut CaseFolder, given: &Given, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
     let mut program = folder.decode().and_then(Program::read)?;
-    if program.drop_defaults(|name| given.is_about(name)) {
+    if let Some(without) = program.without_overridden_defaults(|name| given.is_about(name)) {
+        program = without;
         folder.model = onnx::export::encode(&program.write()).into();
     }
     let why = match of_program(&program, given, seed, dear) {
@@ -395,9 +396,9 @@ mod tests {
 
     fn invented(model: &str, given: &Given) -> Result<Invented, NoInputs> {
         let text = format!("<ir_version: 10, opset_import: [\"\" : 21]>\nm {model}\n");
-        let mut program = Program::from_text(&text).expect("a text");
-        program.drop_defaults(|name| given.is_about(name));
-        of_program(&program, given, 1, Dear::Refuse)
+        let program = Program::from_text(&text).expect("a text");
+        let without = program.without_overridden_defaults(|name| given.is_about(name));
+        of_program(&without.unwrap_or(program), given, 1, Dear::Refuse)
     }
 
     fn tensor() -> Tensor {

@@ -40,7 +40,9 @@ pub struct Subject {
     /// The values of its variables, in order.
     pub inputs: Vec<Tensor>,
     /// The model as it is written.
-    pub(crate) written: Bytes,
+    written: Bytes,
+    /// The same without defaults that other values override, if it has any.
+    plainer: Option<Bytes>,
     /// What its inputs and outputs are made of.
     pub(crate) interface: Interface,
     /// The program that leads to the model, with the values of its inputs.
@@ -93,6 +95,7 @@ impl Subject {
             Some(set) => Invented { set: set.clone(), ..Invented::default() },
             None => invent_any(&mut folder, given, seed)?,
         };
+        let plainer = stored::without_overridden_defaults(&folder.model, &set);
         let known = set.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
         let program = folder.decode().and_then(Program::read)?;
         let imported = case::trace(&program, &known)?;
@@ -103,6 +106,7 @@ impl Subject {
             model,
             inputs,
             written,
+            plainer,
             interface,
             program,
             known,
@@ -112,6 +116,11 @@ impl Subject {
             drawn,
             misdeclared,
         })
+    }
+
+    /// The model as a target takes it.
+    pub(crate) fn written_for(&self, target: &Target) -> &Bytes {
+        self.plainer.as_ref().filter(|_| !target.description().overrides_defaults).unwrap_or(&self.written)
     }
 
     /// What a target makes of each operator.

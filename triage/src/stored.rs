@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use onnx::CaseFolder;
-use onnx::case::MODEL;
+use onnx::case::{DataSet, MODEL};
+use onnx::program::Program;
+use onnx::proto::decode_shared;
+use onnx::{Bytes, CaseFolder};
 
 use crate::known::{FILE, WriteUp};
 
@@ -16,4 +18,12 @@ pub fn read(path: &Path) -> Result<CaseFolder, onnx::Error> {
 /// The cases that [`read`] takes at or below the given paths.
 pub fn find<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<PathBuf>, onnx::Error> {
     onnx::case::find(paths, &[MODEL, FILE])
+}
+
+/// A model without the defaults of inputs that have other values: how an engine takes it that makes constants of them. `None` where it has
+/// no such input, or cannot be read.
+pub fn without_overridden_defaults(model: &Bytes, set: &DataSet) -> Option<Bytes> {
+    let program = decode_shared("model", model).and_then(Program::read).ok()?;
+    let is_given = |name: &str| set.inputs.iter().any(|input| input.name == name);
+    Some(onnx::encode(&program.without_overridden_defaults(is_given)?.write()).into())
 }

@@ -117,7 +117,7 @@ impl Subject {
             outputs: Vec::new(),
         };
         if let Err(why) = reference::bearable(&self.model, Taps::Outputs) {
-            let ran = target.run(&self.written, &named, &self.interface)?;
+            let ran = target.run(self.written_for(target), &named, &self.interface)?;
             let told = refused(&ran.outcome);
             let answer = if told.is_some() { Answer::None } else { Answer::Unjudged };
             return Ok(Whole { answer, why: told.unwrap_or(why), seconds: ran.engine_seconds, ..none });
@@ -129,7 +129,7 @@ impl Subject {
         let trial = Trial::expecting(
             self.model.clone(),
             self.inputs.clone(),
-            self.written.clone(),
+            self.written_for(target).clone(),
             self.interface.clone(),
             evaluation,
             target.profile,

@@ -216,6 +216,10 @@ pub struct Description {
     /// nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
+    /// Whether a value that comes for an input with a default takes the place of that. To one where it does not, a model is sent without
+    /// the default.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overrides_defaults: bool,
     /// The levels at which it can also write the optimised model, read it again and run that. A request for this
     /// has [`WRITTEN`] after the level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -41,7 +41,7 @@ impl<R: Runner> OnModels<R> {
     /// The engine of a runner, which is asked once what it is.
     pub fn new(runner: R) -> Self {
         let values = Kind::ALL.map(|kind| kind.name().to_owned()).into();
-        let description = Description { values, ..runner.describe() };
+        let description = Description { values, overrides_defaults: true, ..runner.describe() };
         Self { runner, description }
     }
 }

@@ -39,6 +39,7 @@ impl Engine for Oxionnx {
             // It checks no model's opset.
             opset: None,
             levels: LEVELS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            overrides_defaults: true,
             ..Description::default()
         }
     }

@@ -78,7 +78,7 @@ impl Ran {
             case.all_defined &= evaluation.is_defined();
             let expected = Expected { names: &names, outputs: &evaluation.outputs, profile };
             // What an engine lacks is known of the engine.
-            if let Some(why) = levels[0].lacks(&case.model, &case.unseen) {
+            if let Some(why) = levels[0].lacks_of(case) {
                 let lacks = || Judged::only(Verdict::Incomparable(Why::Unsupported(why.clone())));
                 self.verdicts.extend((first..).zip(levels).map(|(number, _)| (number, lacks())));
             } else {

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use ir::{Datum, Interface, Kind, Stream, Tensor, Wanted};
-use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedDatum};
 use onnx::import::{declared_dtype, declared_kind};
+use onnx::{Bytes, CaseFolder};
 use oracles::{Check, Expected, Symptom, Tolerance, Verdict, Why, judge};
 use worker::{Outcome, Run};
 
@@ -28,7 +28,7 @@ use triage::folder::{About, DERIVED};
 pub use triage::invent::Given;
 use triage::invent::NoInputs;
 use triage::oracle::Oracles;
-use triage::{invent, oracle};
+use triage::{invent, oracle, stored};
 
 /// How saved cases are run.
 pub struct Replay<'a> {
@@ -144,7 +144,7 @@ fn names(paths: &[PathBuf]) -> Vec<PathBuf> {
 /// Runs one case.
 fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
     let everywhere = |judgement: Judgement| Ran::of(vec![judgement; how.targets.len()]);
-    let mut folder = match triage::stored::read(path) {
+    let mut folder = match stored::read(path) {
         Ok(folder) => folder,
         Err(e) => return everywhere(unusable(&e)),
     };
@@ -172,22 +172,27 @@ fn one(path: &Path, name: &Path, how: &Replay<'_>) -> Ran {
     let mut asked = vec![Vec::new(); how.targets.len()];
     let mut unknown = BTreeSet::new();
     for (number, set) in sets.iter().enumerate() {
-        let exercise = Exercise {
-            name,
-            folder: &folder,
-            about: &about,
-            number,
-            set,
-            references: References::of(&folder.model, &set.inputs),
-            how,
+        let exercise = |model| {
+            let references = References::of(model, &set.inputs);
+            Exercise { name, folder: &folder, model, about: &about, number, set, references, how }
         };
+        let is_overridden = |target: &Target| target.description().overrides_defaults;
+        let plainer = if how.targets.iter().all(is_overridden) {
+            None
+        } else {
+            stored::without_overridden_defaults(&folder.model, set)
+        };
+        let as_written = exercise(&folder.model);
+        let without = plainer.as_ref().map(exercise);
         for (target, (judged, asked)) in how.targets.iter().zip(judged.iter_mut().zip(&mut asked)) {
+            let exercise = without.as_ref().filter(|_| !is_overridden(target)).unwrap_or(&as_written);
             let (judgements, told) = exercise.on(target).unwrap_or_else(|e| (vec![e], Vec::new()));
             judged.extend(judgements);
             judged.extend(told.iter().filter_map(Told::weight));
             asked.extend(told);
         }
-        unknown.append(&mut exercise.references.unknown());
+        unknown.append(&mut as_written.references.unknown());
+        unknown.extend(without.iter().flat_map(|exercise| exercise.references.unknown()));
     }
     let worst = |(target, judged): (&Target, Vec<Judgement>)| {
         let asked = about.check.as_ref().map(|check| again(&folder, check, target));
@@ -245,6 +250,8 @@ fn unusable(e: &onnx::Error) -> Judgement {
 struct Exercise<'a> {
     name: &'a Path,
     folder: &'a CaseFolder,
+    /// The model as the targets take it.
+    model: &'a Bytes,
     about: &'a About,
     number: usize,
     set: &'a DataSet,
@@ -255,7 +262,7 @@ struct Exercise<'a> {
 impl Exercise<'_> {
     /// What a target makes of it, and what other oracles say. What keeps it from being judged is the error.
     fn on(&self, target: &Target) -> std::result::Result<(Vec<Judgement>, Vec<Told>), Judgement> {
-        let Self { name, folder, about, number, set, ref references, how } = *self;
+        let Self { name, folder, model, about, number, set, ref references, how } = *self;
         let derived = how.tolerance.is_none() && about.tolerance.as_deref() == Some(DERIVED);
         let needs_reference = derived || set.outputs.is_empty() || !how.oracles.others.is_empty();
         let reference = needs_reference.then(|| references.under(target.profile)).transpose()?;
@@ -265,7 +272,7 @@ impl Exercise<'_> {
         };
         let (interface, inputs) = Interface::taking(named(&set.inputs), wanted);
         let crash = |why: String| Judgement::new(Result::Crash, why);
-        let ran = target.run(&folder.model, &inputs, &interface).map_err(|e| crash(e.to_string()))?;
+        let ran = target.run(model, &inputs, &interface).map_err(|e| crash(e.to_string()))?;
         if let Some(out) = how.out {
             write(out, name, target, number, &interface.outputs, &ran)
                 .map_err(|e| crash(format!("the outputs cannot be written: {e}")))?;

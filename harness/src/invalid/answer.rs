@@ -21,7 +21,7 @@ pub fn judge(target: &Target, outcome: &Outcome, relaxed: &Relaxed) -> Verdict {
 /// found, and blamed on an operator, at the level of valid cases. Nor does a refusal, where the valid model gives no outputs
 /// either.
 pub fn ask(target: &Target, case: &Case, relaxed: &Relaxed) -> Result<Verdict, WorkerError> {
-    if let Some(why) = target.lacks(&case.model, &case.unseen) {
+    if let Some(why) = target.lacks_of(case) {
         return Ok(Verdict::Incomparable(Why::Unsupported(why)));
     }
     let ran = target.run(&relaxed.onnx, &case.inputs, &relaxed.wanted())?;

@@ -61,6 +61,8 @@ struct Keys {
     dtypes: Vec<toml::Spanned<String>>,
     functions: bool,
     #[serde(default)]
+    overrides_defaults: bool,
+    #[serde(default)]
     lacking: Vec<LackingKeys>,
 }
 
@@ -126,6 +128,7 @@ impl Support {
             opset: keys.opset,
             dtypes: keys.dtypes.iter().map(dtype).collect::<Result<_, _>>()?,
             functions: keys.functions,
+            overrides_defaults: keys.overrides_defaults,
             lacking: Vec::new(),
             composites: BTreeMap::new(),
             refused: graphgen::Refused::new(),
@@ -154,7 +157,8 @@ impl Support {
         let opset = self.opset.map(|opset| format!("opset = {opset}\n")).unwrap_or_default();
         let mut out = format!(
             "# What {} {} has, as `onnxsmith backends --probe` found out. `onnxsmith gen --for` and `fuzz --probed` take it.\n\
-             format = {FORMAT}\nengine = {}\nversion = {}\naccuracy = {}\n{opset}dtypes = [{}]\nfunctions = {}\n",
+             format = {FORMAT}\nengine = {}\nversion = {}\naccuracy = {}\n{opset}dtypes = [{}]\nfunctions = {}\n\
+             overrides_defaults = {}\n",
             self.engine,
             self.version,
             quoted(&self.engine),
@@ -162,6 +166,7 @@ impl Support {
             quoted(self.profile.name),
             list(&dtypes),
             self.functions,
+            self.overrides_defaults,
         );
         for lacking in &self.lacking {
             let Some(spec) = ops::find(lacking.operator) else { continue };

@@ -14,7 +14,7 @@ use ir::{DType, DTypes, NodeId};
 use ops::Model;
 use worker::Description;
 
-use crate::case;
+use crate::case::{self, Case};
 
 /// What an engine has.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Support {
     pub dtypes: DTypes,
     /// Whether it takes model-local functions, as far as is known.
     pub functions: bool,
+    /// Whether a value that comes for an input with a default takes the place of that.
+    pub overrides_defaults: bool,
     lacking: Vec<Lacking>,
     /// The dtypes on which it was found to lack operators that are written out where they are read.
     composites: BTreeMap<&'static str, DTypes>,
@@ -73,6 +75,7 @@ impl Support {
             opset: description.opset.map(|opset| opset.clamp(0, 1000) as u32),
             dtypes: dtypes(description),
             functions: true,
+            overrides_defaults: description.overrides_defaults,
             lacking: Vec::new(),
             composites: BTreeMap::new(),
             refused: Refused::new(),
@@ -125,7 +128,18 @@ impl Support {
         if !self.functions {
             settings.function = 0.0;
         }
+        if !self.overrides_defaults {
+            settings.forms.each.remove(forms::OVERRIDDEN_DEFAULT);
+        }
         settings
+    }
+
+    /// What a case needs and the engine lacks, if anything.
+    pub fn lacks_of(&self, case: &Case) -> Option<String> {
+        if !self.overrides_defaults && case.forms.contains(&forms::OVERRIDDEN_DEFAULT) {
+            return Some(format!("{} makes constants of defaults", self.engine));
+        }
+        self.lacks(&case.model, &case.unseen)
     }
 
     /// What a model needs and the engine lacks, if anything; of its nodes the engine does not see some, as their operators are

@@ -30,13 +30,25 @@ impl Program {
         is_new.then_some(program)
     }
 
-    /// The program without the inputs that have a default, which stays as a constant; `None` where there are none.
-    pub fn without_defaults(&self) -> Option<Self> {
+    /// The program without the inputs of the main graph that have a default and no other value, with the default as a constant; `None`
+    /// where there are none.
+    pub fn without_defaults(&self, is_given: impl Fn(&str) -> bool) -> Option<Self> {
         let mut program = self.clone();
-        let body = &mut program.main.body;
+        let Scope { names, body, .. } = &mut program.main;
         let initializers = &body.initializers;
-        body.inputs.retain(|port| !initializers.iter().any(|i| i.value == port.value));
+        let has_default = |value: ValueId| initializers.iter().any(|i| i.value == value);
+        body.inputs.retain(|port| is_given(&names[port.value.index()]) || !has_default(port.value));
         (body.inputs.len() < self.main.body.inputs.len()).then_some(program)
+    }
+
+    /// The program without the defaults of inputs of the main graph that have another value; `None` where there are none.
+    pub fn without_overridden_defaults(&self, is_given: impl Fn(&str) -> bool) -> Option<Self> {
+        let mut program = self.clone();
+        let Scope { names, body, .. } = &mut program.main;
+        let inputs = &body.inputs;
+        let is_input = |value: ValueId| inputs.iter().any(|port| port.value == value);
+        body.initializers.retain(|i| !(is_input(i.value) && is_given(&names[i.value.index()])));
+        (body.initializers.len() < self.main.body.initializers.len()).then_some(program)
     }
 
     /// The operands of the main graph's nodes that this program has as attributes, where they are no constants: the position of the
@@ -101,16 +113,6 @@ impl Program {
             }
         }
         program
-    }
-
-    /// Takes the defaults of inputs of the main graph away, which have other values: whether any has one.
-    pub fn drop_defaults(&mut self, is_given: impl Fn(&str) -> bool) -> bool {
-        let Scope { names, body, .. } = &mut self.main;
-        let before = body.initializers.len();
-        let inputs = &body.inputs;
-        let is_input = |value: ValueId| inputs.iter().any(|port| port.value == value);
-        body.initializers.retain(|i| !(is_input(i.value) && is_given(&names[i.value.index()])));
-        body.initializers.len() < before
     }
 
     /// The program with types that are said of values of the main graph.

@@ -229,7 +229,7 @@ fn find<'t>(
     let mut showed = Vec::new();
     for target in targets {
         for problem in problems {
-            match Interest::new(target, problem)? {
+            match Interest::new(target, &problem.for_target(target))? {
                 Ok((interest, shown)) => return Ok((target, interest, shown)),
                 Err(why) => showed.push(format!("on {}, {why}", target.name())),
             }

@@ -1,5 +1,6 @@
 //! A problem: what is reduced.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,10 +9,11 @@ use ir::{Datum, Interface, NodeId, NodeKind, Operation, Tensor};
 use onnx::program::Program;
 use ops::{Model, Op};
 
-use crate::forms::{Led, Written, lead};
+use crate::forms::{self, Led, Written, lead};
 use crate::sides;
 use harness::case::{self, Case};
 use harness::isolate::Trial;
+use harness::target::Target;
 
 /// A model with the values of its inputs.
 #[derive(Clone, PartialEq, Debug)]
@@ -50,6 +52,17 @@ impl Problem {
         let says_more = Written::says_more(&program, is_specialised);
         let program = says_more.then(|| Arc::new(Written { program, interface }));
         Ok(Self { model, inputs, program })
+    }
+
+    /// The problem as a target takes it: without defaults that other values override, where it makes constants of them.
+    pub(super) fn for_target(&self, target: &Target) -> Cow<'_, Self> {
+        let plainer = || {
+            let Written { program, interface } = self.program.as_deref()?;
+            let inputs = interface.values_of(&self.named());
+            Self::of_program(forms::without_overridden_defaults(program, &inputs)?, &inputs).ok()
+        };
+        let plainer = if target.description().overrides_defaults { None } else { plainer() };
+        plainer.map_or(Cow::Borrowed(self), Cow::Owned)
     }
 
     /// A program that an edit has made smaller, with sides of branches that still fit.

@@ -95,6 +95,7 @@ impl Engine for Ort {
             dtypes: DTypes::IR4.iter().map(|d| (d.name().into(), d.name().into())).collect(),
             opset: self.opset.map(i64::from),
             levels: LEVELS.map(|(name, _)| name.to_owned()).into(),
+            overrides_defaults: true,
             written: LEVELS.map(|(name, _)| name.to_owned()).into(),
             ..Description::default()
         }
