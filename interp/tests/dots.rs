@@ -4,7 +4,7 @@
 use ir::format::FloatFormat;
 use ir::round::round_to;
 use ir::{DType, Stream};
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use onnxsmith_interp::Profile;
 use onnxsmith_interp::bound::{Ball, Bound};
 use ops::Arith;
@@ -133,6 +133,26 @@ fn many_dots_are_each_dot_bit_for_bit() {
         }
     }
     assert!(3 * known > all && 10 * exact > all, "{exact} are exact and {known} known of {all}");
+}
+
+/// Columns that are long are taken some at once.
+#[test]
+fn the_dots_of_long_columns_are_those_of_each() {
+    let rng = &mut Stream::new(1).child("long").rng();
+    let (rows, columns) = (lanes(2, 9000, DType::F32, rng), lanes(130, 9000, DType::F32, rng));
+    let addend = |i: usize, j: usize| Some(columns[[j, i]]);
+    let bound = Bound::new(&Profile::DECLARED, DType::F32);
+    let many = bound.dots(&rows.view(), &columns.t(), addend);
+    let by_columns = columns.t().as_standard_layout().into_owned();
+    let laid_out = bound.dots(&rows.view(), &by_columns.view(), addend);
+    assert_eq!(many.len(), 260);
+    for (at, (one, other)) in many.into_iter().zip(laid_out).enumerate() {
+        let (i, j) = (at / 130, at % 130);
+        let alone =
+            bound.dots(&rows.slice(s![i..=i, ..]), &columns.slice(s![j..=j, ..]).t(), |_, _| addend(i, j));
+        assert_eq!(all_of(one), all_of(alone[0]), "{i}, {j}");
+        assert_eq!(all_of(other), all_of(alone[0]), "{i}, {j}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use ndarray::{Array2, ArrayView2, ShapeBuilder};
+use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, s};
 use ops::arith::each_dot;
 use ops::matrix::product;
 use ops::plain::Plain;
@@ -89,6 +89,39 @@ impl Matrices {
     }
 }
 
+/// The rows of a product's first operand, and what every column asks of them.
+pub(crate) struct Rows<'a> {
+    balls: ArrayView2<'a, Ball>,
+    factors: Factors,
+}
+
+/// How many factors of columns are held at once. Memory for those of a large matrix would come from the system, and go back to it, page by
+/// page, each time.
+const HELD: usize = 1 << 19;
+
+/// So many columns are taken at once, however long they are.
+const COLUMNS: usize = 64;
+
+/// The balls of the product of so many rows with the columns of a matrix, in row-major order: some columns are given to `panel` at once, with the
+/// place of the first.
+pub(crate) fn by_panels(
+    rows: usize,
+    b: &ArrayView2<'_, Ball>,
+    mut panel: impl FnMut(usize, &ArrayView2<'_, Ball>) -> Vec<Ball>,
+) -> Vec<Ball> {
+    let width = (HELD / b.nrows().max(1)).max(COLUMNS);
+    if b.ncols() <= width {
+        return panel(0, b);
+    }
+    let mut all = Array2::from_elem((rows, b.ncols()), Ball::exact(0.0));
+    for (i, columns) in b.axis_chunks_iter(Axis(1), width).enumerate() {
+        let balls = panel(i * width, &columns);
+        let there = ArrayView2::from_shape((rows, columns.ncols()), &balls).expect("a ball for each sum");
+        all.slice_mut(s![.., i * width..i * width + columns.ncols()]).assign(&there);
+    }
+    all.into_raw_vec_and_offset().0
+}
+
 impl Bound<'_> {
     /// The balls of the product of two matrices, in row-major order.
     pub(super) fn all_dots(
@@ -100,8 +133,25 @@ impl Bound<'_> {
         if self.is_compensated() {
             return each_dot(self, a, b, addend);
         }
-        let (left, right) = (Factors::new(self, a), Factors::new(self, &b.t()));
-        let matrices = Matrices::new(&left, &right);
+        let rows = self.rows(a);
+        by_panels(a.nrows(), b, |first, columns| self.panel(&rows, columns, |i, j| addend(i, first + j)))
+    }
+
+    /// The rows of a matrix, for [`panel`](Self::panel).
+    pub(crate) fn rows<'a>(&self, a: &ArrayView2<'a, Ball>) -> Rows<'a> {
+        Rows { balls: *a, factors: Factors::new(self, a) }
+    }
+
+    /// The balls of the product of some rows with some columns, in row-major order. No value of it is compensated.
+    pub(crate) fn panel(
+        &self,
+        rows: &Rows<'_>,
+        b: &ArrayView2<'_, Ball>,
+        addend: impl Fn(usize, usize) -> Option<Ball>,
+    ) -> Vec<Ball> {
+        let Rows { balls: a, factors: left } = rows;
+        let right = Factors::new(self, &b.t());
+        let matrices = Matrices::new(left, &right);
         // Most rows and columns go through as many roundings.
         let last = Cell::new((0, self.growth(0)));
         let growth = |roundings| {

@@ -22,6 +22,7 @@ use ir::format::FloatFormat;
 use ir::round::round_to_format;
 
 pub use ball::{Ball, Made, Open, State, Terms, Whole};
+pub(crate) use dots::{Rows, by_panels};
 pub(crate) use functions::{Image, image, power_range};
 pub(crate) use transform::ROUNDINGS as TRANSFORMED_ROUNDINGS;
 

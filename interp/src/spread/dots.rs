@@ -2,14 +2,13 @@
 
 use ir::format::FloatFormat;
 use ndarray::{Array2, ArrayView2};
-use ops::Arith;
 use ops::arith::each_dot;
 use ops::matrix::product;
 
 use super::walk::Walk;
 use super::{Spread, bare};
 use crate::balls::Balls;
-use crate::bound::Ball;
+use crate::bound::{self, Ball, by_panels};
 
 /// The elements of a matrix, and their errors, each with the sign of its element, where there are any.
 struct Side {
@@ -25,6 +24,12 @@ impl Side {
         let errors = (!balls.iter().all(is_exact)).then(|| balls.map(error));
         Self { values: balls.map(|x| x.value), errors }
     }
+}
+
+/// The rows of a product's first operand: without their errors, and with them.
+struct Rows<'a> {
+    exact: bound::Rows<'a>,
+    side: Side,
 }
 
 /// Σxy and Σ(xy)² of each row with each column.
@@ -71,13 +76,24 @@ impl Spread<'_> {
         if is_narrow || self.bound.is_compensated() {
             return each_dot(&Balls::Spreads(*self), a, b, addend);
         }
-        let (exact_a, exact_b) = (a.map(|&x| bare(x)), b.map(|&x| bare(x)));
-        let steps = self.bound.dots(&exact_a.view(), &exact_b.view(), |i, j| addend(i, j).map(bare));
-        let (left, right) = (Side::new(a), Side::new(b));
-        let (sums, carried) = (Sums::of(&left.values, &right.values), carried(&left, &right));
+        let exact = a.map(|&x| bare(x));
+        let rows = Rows { exact: self.bound.rows(&exact.view()), side: Side::new(a) };
+        by_panels(a.nrows(), b, |first, columns| self.panel(&rows, columns, |i, j| addend(i, first + j)))
+    }
+
+    /// The balls of the product of some rows with some columns.
+    fn panel(
+        &self,
+        Rows { exact, side: left }: &Rows<'_>,
+        b: &ArrayView2<'_, Ball>,
+        addend: impl Fn(usize, usize) -> Option<Ball>,
+    ) -> Vec<Ball> {
+        let steps = self.bound.panel(exact, &b.map(|&x| bare(x)).view(), |i, j| addend(i, j).map(bare));
+        let right = Side::new(b);
+        let (sums, carried) = (Sums::of(&left.values, &right.values), carried(left, &right));
         let columns = b.ncols().max(1);
         let walk = |at: usize| Walk {
-            terms: a.ncols() as u32,
+            terms: b.nrows() as u32,
             squares: sums.squares[at],
             variance: carried.as_ref().map_or(0.0, |carried| carried.squares[at]),
             common: carried.as_ref().map_or(0.0, |carried| carried.plain[at]),
