@@ -11,7 +11,7 @@ LACKING = ["no implementation", "No implementation", "is not implemented", "not 
 
 
 def load(model, _level):
-    evaluator = ReferenceEvaluator(onnx.load_from_string(model))
+    evaluator = ReferenceEvaluator(onnx.load(model) if isinstance(model, str) else onnx.load_from_string(model))
     return lambda inputs: dict(zip(evaluator.output_names, evaluator.run(None, inputs), strict=True))
 
 
@@ -23,6 +23,7 @@ if __name__ == "__main__":
             "opset": onnx_opset_version(),
             "levels": ["default"],
             "overrides_defaults": True,
+            "files": True,
             "dtypes": {name: name for name in DTYPES | NARROW},
             "values": VALUES,
         },

@@ -41,6 +41,7 @@ if __name__ == "__main__":
             "opset": OPSET,
             "levels": list(LEVELS),
             "overrides_defaults": True,
+            "files": True,
             # Its Python package takes numpy's own alone.
             "dtypes": {name: name for name in DTYPES if name != "bf16"},
             "transforms_convolutions": True,

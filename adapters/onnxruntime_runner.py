@@ -64,6 +64,7 @@ if __name__ == "__main__":
             "opset": OPSET,
             "levels": list(LEVELS),
             "overrides_defaults": True,
+            "files": True,
             "dtypes": {name: name for name in DTYPES if name != "bf16"},
             "values": VALUES,
         },

@@ -55,6 +55,7 @@ if __name__ == "__main__":
             "opset": OPSET,
             "levels": list(LEVELS),
             "overrides_defaults": True,
+            "files": True,
             "dtypes": DTYPES,
             "profile": "wgsl-runtime",
         },

@@ -63,6 +63,7 @@ if __name__ == "__main__":
             # The build and the branch follow, which no range of versions has.
             "version": ov.__version__.split("-")[0],
             "levels": list(LEVELS),
+            "files": True,
             "dtypes": DTYPES,
             # On ARM the plugin may choose the Compute Library's Winograd convolutions.
             "transforms_convolutions": platform.machine() in {"aarch64", "arm64"},

@@ -81,7 +81,7 @@ def serve(description, load, lacks=lambda message: False):
     """Serves a runtime until standard input ends.
 
     `description` holds the fields of `hello`. `load(model, level)` gives a function from inputs by name to outputs by
-    name, as numpy arrays. A sequence is a list of them; an optional is what it holds, or `None`; strings are an array of `str`.
+    name, as numpy arrays. The model is the bytes of a message, or the path of a file as a `str`, if `description["files"]` is true. A sequence is a list of them; an optional is what it holds, or `None`; strings are an array of `str`.
     None of these comes in unless `description["values"]` names it: `VALUES` is all. `lacks` tells a message that says "I do not have that" from one
     that finds fault.
     """
@@ -92,7 +92,7 @@ def serve(description, load, lacks=lambda message: False):
             hello = {"type": "hello", "protocol": VERSION, "seconds": time.process_time()}
             send(FRAMES_OUT, hello | description)
             continue
-        model = FRAMES_IN.read(request["model"])
+        model = request.get("file") or FRAMES_IN.read(request["model"])
         inputs = {header["name"]: value(header) for header in request["inputs"]}
         # Should the parent be gone, nobody else would end a worker that hangs.
         signal.alarm(request["timeout_ms"] // 1000 + 5)

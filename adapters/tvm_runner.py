@@ -29,7 +29,7 @@ DEVICE = tvm.cpu()
 
 
 def load(model, level):
-    proto = onnx.load_model_from_string(model)
+    proto = onnx.load(model) if isinstance(model, str) else onnx.load_model_from_string(model)
     graph = proto.graph
     given = {constant.name for constant in graph.initializer}
     inputs = [value.name for value in graph.input if value.name not in given]
@@ -56,6 +56,7 @@ if __name__ == "__main__":
             "engine": "tvm",
             "version": tvm.__version__,
             "levels": list(LEVELS),
+            "files": True,
             "dtypes": {name: name for name in DTYPES},
         },
         load,

@@ -5,7 +5,7 @@ use ir::{Attributes, DType, Datum, Operation, Stream, Tensor, Type, Wanted};
 use onnxsmith_backends::cpu::{Cpu, CpuEngine, CpuError, NodeRunner, RunError, run_model, run_node};
 use ops::Op;
 use rand::RngExt;
-use worker::{Case, Engine, EngineError};
+use worker::{Case, Engine, EngineError, Source};
 
 /// Elements between −4 and 4.
 fn elements(ty: &Type, stream: Stream) -> Tensor {
@@ -153,12 +153,13 @@ fn the_engine_runs_onnx_by_names() {
             Wanted::tensor(name, datum.tensor().expect("all outputs are tensors").dtype())
         });
         let (inputs, outputs) = (Datum::of_tensors(&inputs), outputs.collect::<Vec<_>>());
-        let case = Case { model: &bytes, level: "default", inputs: &inputs, outputs: &outputs };
+        let case =
+            Case { model: Source::Message(&bytes), level: "default", inputs: &inputs, outputs: &outputs };
         assert_eq!(CpuEngine::default().run(&case), Ok(wanted), "seed {seed}");
         ran += 1;
     }
     assert!(ran > 10, "only {ran} models ran");
-    let garbage = Case { model: &[0xff; 8], level: "default", inputs: &[], outputs: &[] };
+    let garbage = Case { model: Source::Message(&[0xff; 8]), level: "default", inputs: &[], outputs: &[] };
     assert!(matches!(CpuEngine::default().run(&garbage), Err(EngineError::Load(_))));
 }
 

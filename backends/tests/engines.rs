@@ -9,7 +9,7 @@ use ir::{DType, DTypes, Datum, Tensor, Type, Wanted};
 use onnxsmith_backends::engines;
 use ops::Model;
 use worker::protocol::WRITTEN;
-use worker::{Case, Limits, Outcome, Spec, Worker, WorkerError, set_variable};
+use worker::{Case, Description, Limits, Outcome, Source, Spec, Worker, WorkerError, set_variable};
 
 /// y = Relu(a + b), greater = a > b, n = k + k; f32, bool and i64.
 const MODEL: &[u8] = include_bytes!("models/add_relu.onnx");
@@ -135,12 +135,72 @@ fn every_engine_runs_a_small_model_at_every_level() {
         ];
         let written = description.written.iter().map(|level| format!("{level}{WRITTEN}"));
         for level in description.all_levels().map(str::to_owned).chain(written) {
-            let case =
-                Case { model: MODEL, level: &level, inputs: &Datum::of_tensors(&inputs), outputs: &outputs };
+            let case = Case {
+                model: Source::Message(MODEL),
+                level: &level,
+                inputs: &Datum::of_tensors(&inputs),
+                outputs: &outputs,
+            };
             let run = worker.run(&case).expect("the worker runs");
             assert_eq!(run.outcome, Outcome::Outputs(expected.clone()), "{engine} at {level}");
             assert!(run.engine_seconds > 0.0 && run.engine_seconds <= run.wall_seconds);
         }
+    }
+}
+
+/// y = x + w, where `w` is an initializer of 300 elements, all 2.
+const LONG: &str = "<ir_version: 8, opset_import: [\"\" : 17]>
+    m (float[300] x) => (float[300] y) { w = Identity(v) y = Add(x, w) }";
+
+/// y = x - w, where `w` is 1 unless it is given.
+const DEFAULT: &str = "<ir_version: 8, opset_import: [\"\" : 17]>
+    m (float[1] x, float[1] w) => (float[1] y) <float[1] w = {1.0}> { v = Neg(w) y = Add(x, v) }";
+
+/// What the worker of an engine that says something gives at each level, by the name of the engine.
+fn outputs_where(
+    is_meant: impl Fn(&Description) -> bool,
+    model: Source<'_>,
+    inputs: &[(String, Tensor)],
+) -> Vec<(String, Outcome)> {
+    let mut all = Vec::new();
+    for (engine, mut worker) in workers() {
+        let description = worker.description().clone();
+        if !is_meant(&description) {
+            continue;
+        }
+        for level in description.all_levels() {
+            let outputs = [Wanted::tensor("y", DType::F32)];
+            let case = Case { model, level, inputs: &Datum::of_tensors(inputs), outputs: &outputs };
+            let outcome = worker.run(&case).expect("the worker runs").outcome;
+            all.push((format!("{engine} at {level}"), outcome));
+        }
+    }
+    all
+}
+
+#[test]
+fn an_engine_that_says_so_takes_a_model_with_data_in_a_file_beside_it() {
+    let long = |value: f64| f32s(&[300], &[value; 300]);
+    let mut model = onnx::text::parse(LONG).expect("a text");
+    let graph = model.graph.as_mut().expect("a graph");
+    graph.initializer.push(onnx::tensor::to_proto("v", &long(2.0)));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = onnx::external::spill(&onnx::encode(&model), folder.path()).expect("files");
+    let expected = Outcome::Outputs(vec![("y".to_owned(), long(5.0))]);
+    let inputs = [("x".to_owned(), long(3.0))];
+    for (engine, outcome) in outputs_where(|is| is.files, Source::File(&path), &inputs) {
+        assert_eq!(outcome, expected, "{engine}");
+    }
+}
+
+#[test]
+fn an_engine_that_says_so_takes_a_value_in_place_of_a_default() {
+    let model = onnx::encode(&onnx::text::parse(DEFAULT).expect("a text"));
+    let inputs = [("x".to_owned(), f32s(&[1], &[3.0])), ("w".to_owned(), f32s(&[1], &[7.0]))];
+    let expected = Outcome::Outputs(vec![("y".to_owned(), f32s(&[1], &[-4.0]))]);
+    for (engine, outcome) in outputs_where(|is| is.overrides_defaults, Source::Message(&model), &inputs) {
+        // A finding: corpus/oxionnx-0.1/default-folded.
+        assert_eq!(outcome == expected, engine != "oxionnx at all", "{engine}: {outcome:?}");
     }
 }
 
@@ -149,10 +209,15 @@ fn every_engine_refuses_nonsense_cleanly() {
     for (engine, mut worker) in workers() {
         let process = worker.process_id();
         let level = worker.description().levels[0].clone();
-        let case = Case { model: b"\xff\xff not a model", level: &level, inputs: &[], outputs: &[] };
+        let case = Case {
+            model: Source::Message(b"\xff\xff not a model"),
+            level: &level,
+            inputs: &[],
+            outputs: &[],
+        };
         let outcome = worker.run(&case).expect("the worker runs").outcome;
         assert!(matches!(outcome, Outcome::Rejected { .. }), "{engine}: {outcome:?}");
-        let case = Case { model: MODEL, level: "no such level", inputs: &[], outputs: &[] };
+        let case = Case { model: Source::Message(MODEL), level: "no such level", inputs: &[], outputs: &[] };
         let outcome = worker.run(&case).expect("the worker runs").outcome;
         assert!(!matches!(outcome, Outcome::Outputs(_) | Outcome::Fault(_)), "{engine}: {outcome:?}");
         assert_eq!(worker.process_id(), process);
@@ -195,8 +260,12 @@ fn every_dtype_an_engine_accepts_survives_the_way_there_and_back() {
                 let ty = Type::new(dtype, shape);
                 let x = vec![("x".to_owned(), Tensor::from_i128_fn(&ty, |i| i as i128 % 2))];
                 let outputs = [Wanted::tensor("y", dtype)];
-                let case =
-                    Case { model: &identity(&ty), level, inputs: &Datum::of_tensors(&x), outputs: &outputs };
+                let case = Case {
+                    model: Source::Message(&identity(&ty)),
+                    level,
+                    inputs: &Datum::of_tensors(&x),
+                    outputs: &outputs,
+                };
                 match worker.run(&case).expect("the worker runs").outcome {
                     Outcome::Outputs(y) => assert_eq!(y[0].1, x[0].1, "{engine} on {ty}"),
                     // An engine may lack a kernel for an exotic dtype, or empty tensors.
@@ -223,7 +292,12 @@ fn an_unknown_operator_and_a_missing_input_are_clean_errors() {
     for (engine, mut worker) in workers() {
         let level = worker.description().levels[0].clone();
         for (model, inputs) in [(&unknown, &x[..]), (&known, &[])] {
-            let case = Case { model, level: &level, inputs: &Datum::of_tensors(inputs), outputs: &outputs };
+            let case = Case {
+                model: Source::Message(model),
+                level: &level,
+                inputs: &Datum::of_tensors(inputs),
+                outputs: &outputs,
+            };
             let outcome = worker.run(&case).expect("the worker runs").outcome;
             assert!(!matches!(outcome, Outcome::Outputs(_) | Outcome::Fault(_)), "{engine}: {outcome:?}");
         }
@@ -242,7 +316,12 @@ fn rten_says_what_it_calculates_in() {
         ("a".to_owned(), f32s(&[2, 3], &[0.0; 6])),
     ];
     let outputs = [Wanted::tensor("y", DType::F32)];
-    let case = Case { model: MODEL, level: "none", inputs: &Datum::of_tensors(&inputs), outputs: &outputs };
+    let case = Case {
+        model: Source::Message(MODEL),
+        level: "none",
+        inputs: &Datum::of_tensors(&inputs),
+        outputs: &outputs,
+    };
     let Outcome::Unsupported { why } = worker.run(&case).expect("the worker runs").outcome else { panic!() };
     assert!(why.contains("`k`") && why.contains("1099511627776"), "{why}");
 }
@@ -256,7 +335,12 @@ fn tract_says_what_it_cannot_write() {
     let inputs = [("x".to_owned(), x)];
     let outputs = [Wanted::tensor("y", DType::I32)];
     let mut run = |level: &str| {
-        let case = Case { model: &model, level, inputs: &Datum::of_tensors(&inputs), outputs: &outputs };
+        let case = Case {
+            model: Source::Message(&model),
+            level,
+            inputs: &Datum::of_tensors(&inputs),
+            outputs: &outputs,
+        };
         worker.run(&case).expect("the worker runs").outcome
     };
     assert!(matches!(run("declutter"), Outcome::Outputs(_)));
@@ -279,7 +363,12 @@ fn the_webgpu_provider_leaves_nothing_to_the_cpu() {
     let x = [("x".to_owned(), f32s(&[1, 1], &[1.0]))];
     let outputs = [Wanted::tensor("y", DType::F32)];
     for level in worker.description().levels.clone() {
-        let case = Case { model: &model, level: &level, inputs: &Datum::of_tensors(&x), outputs: &outputs };
+        let case = Case {
+            model: Source::Message(&model),
+            level: &level,
+            inputs: &Datum::of_tensors(&x),
+            outputs: &outputs,
+        };
         let outcome = worker.run(&case).expect("the worker runs").outcome;
         assert!(matches!(outcome, Outcome::Unsupported { .. }), "{level}: {outcome:?}");
     }

@@ -29,7 +29,8 @@ impl Engine for Picky {
         let known =
             case.inputs.iter().map(|(name, value)| ((*name).to_owned(), value.clone().map(Tensor::clone)));
         let known: BTreeMap<String, Datum> = known.collect();
-        let model = case::import(case.model, &known).map_err(|e| EngineError::Load(e.to_string()))?.model;
+        let model =
+            case::import(case.model.message()?, &known).map_err(|e| EngineError::Load(e.to_string()))?.model;
         for node in &model.graph.nodes {
             let NodeKind::Operator(op) = &node.kind else { continue };
             let operands = model.graph.types(&node.inputs);

@@ -13,7 +13,7 @@ use onnx::case::{DataSet, NamedDatum};
 use onnx::program::Program;
 use onnxsmith_campaign::replay::{Replay, Replayed, Result as Outcome, replay};
 use ops::Model;
-use worker::{Case, Description, Engine, EngineError};
+use worker::{Case, Description, Engine, EngineError, Source};
 
 mod saved;
 
@@ -144,12 +144,14 @@ impl Engine for Folds {
     }
 
     fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
-        let program = onnx::proto::decode("model", case.model).and_then(Program::read).expect("a program");
+        let program =
+            onnx::proto::decode("model", case.model.message()?).and_then(Program::read).expect("a program");
         let Some(folded) = program.without_defaults(|_| false) else { return self.0.run(case) };
         let body = &folded.main.body;
         let is_input = |name: &str| body.inputs.iter().any(|port| folded.main.name(port.value) == name);
         let inputs: Vec<_> = case.inputs.iter().filter(|(name, _)| is_input(name)).cloned().collect();
-        self.0.run(&Case { model: &onnx::encode(&folded.write()), inputs: &inputs, ..*case })
+        let model = onnx::encode(&folded.write());
+        self.0.run(&Case { model: Source::Message(&model), inputs: &inputs, ..*case })
     }
 }
 

@@ -48,6 +48,7 @@ pub mod naming;
 pub mod probe;
 pub mod reached;
 pub mod reference;
+mod sent;
 pub mod support;
 pub mod target;
 pub mod threads;

@@ -17,6 +17,7 @@ use crate::case::Case;
 use crate::hurry::{self, Hurry};
 use crate::naming;
 use crate::reference::REFERENCE;
+use crate::sent::Sent;
 use crate::support::Support;
 
 /// Where an engine runs.
@@ -233,9 +234,9 @@ impl Target {
         inputs: &[(String, Tensor)],
         interface: &Interface,
     ) -> Result<Run, worker::WorkerError> {
-        let inputs = interface.inputs_of(inputs);
-        let case =
-            worker::Case { model: onnx, level: &self.level, inputs: &inputs, outputs: &interface.outputs };
+        let (sent, inputs) = (Sent::of(onnx)?, interface.inputs_of(inputs));
+        let outputs = &interface.outputs;
+        let case = worker::Case { model: sent.source(), level: &self.level, inputs: &inputs, outputs };
         let ran = self.ask(&case)?;
         self.confirm_unsupported(ran, None, &case)
     }
@@ -247,11 +248,13 @@ impl Target {
         inputs: &[(String, Tensor)],
         interface: &Interface,
     ) -> Result<Vec<Run>, worker::WorkerError> {
+        let sent = Sent::of(onnx)?;
+        let model = sent.source();
         let inputs = &interface.inputs_of(inputs)[..];
         let outputs = &interface.outputs[..];
         let level = levels.iter().map(|target| target.level.as_str());
         let cases: Vec<worker::Case<'_>> =
-            level.map(|level| worker::Case { model: onnx, level, inputs, outputs }).collect();
+            level.map(|level| worker::Case { model, level, inputs, outputs }).collect();
         let runs = match levels {
             [] => Vec::new(),
             [one, ..] => one.ask_all(&cases)?,
@@ -342,9 +345,9 @@ impl Target {
         inputs: &[(String, Tensor)],
         interface: &Interface,
     ) -> Result<Run, worker::WorkerError> {
-        let made = interface.inputs_of(inputs);
-        let case =
-            worker::Case { model: onnx, level: &self.level, inputs: &made, outputs: &interface.outputs };
+        let (sent, made) = (Sent::of(onnx)?, interface.inputs_of(inputs));
+        let outputs = &interface.outputs;
+        let case = worker::Case { model: sent.source(), level: &self.level, inputs: &made, outputs };
         match &*self.host {
             Host::Workers(pool) => self.confirm_unsupported(pool.run_apart(threads, &case)?, None, &case),
             Host::Here(..) => self.run(onnx, inputs, interface),

@@ -3,16 +3,32 @@
 use std::path::{Path, PathBuf};
 
 use onnx::case::{DataSet, MODEL};
+use onnx::external::MESSAGE;
 use onnx::program::Program;
 use onnx::proto::decode_shared;
 use onnx::{Bytes, CaseFolder};
 
+use harness::memory;
+
 use crate::known::{FILE, WriteUp};
+
+/// The share of the memory that is free which a model may take: its tensors are a second copy, and whoever runs it has more.
+const SHARE: u64 = 4;
 
 /// Reads a case. A finding that is written up gives the case that is in its file.
 pub fn read(path: &Path) -> Result<CaseFolder, onnx::Error> {
     let written_up = path.join(FILE);
-    if written_up.is_file() { WriteUp::read(&written_up)?.case.folder(path) } else { CaseFolder::read(path) }
+    if written_up.is_file() {
+        return WriteUp::read(&written_up)?.case.folder(path);
+    }
+    CaseFolder::read_within(path, (memory::available() / SHARE).max(MESSAGE))
+}
+
+/// The memory that a worker may need for the largest of some models: its usual limit, or where that is more, the model itself, what the engine
+/// makes of it, and room for what it computes.
+pub fn memory_for(cases: &[PathBuf], usual: Option<u64>) -> Option<u64> {
+    let largest = cases.iter().map(|path| onnx::case::size(path)).max().unwrap_or(0);
+    usual.map(|usual| usual.max(4 * largest))
 }
 
 /// The cases that [`read`] takes at or below the given paths.

@@ -3,6 +3,8 @@
 //! Serde can tell the variants of an enum apart by a field, too, but keeps all fields in a buffer first; for a case that
 //! runs in a millisecond that is too long.
 
+use std::path::PathBuf;
+
 use ir::{DType, Datum, Held, Strings};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,7 @@ pub(super) struct Request {
     level: Option<String>,
     timeout_ms: Option<u64>,
     model: Option<u64>,
+    file: Option<PathBuf>,
     inputs: Option<Vec<protocol::Blob>>,
     outputs: Option<Vec<Wanted>>,
 }
@@ -66,6 +69,7 @@ impl TryFrom<Request> for protocol::Request {
                 level: need(header.level, "level")?,
                 timeout_ms: need(header.timeout_ms, "timeout_ms")?,
                 model: need(header.model, "model")?,
+                file: header.file,
                 inputs: need(header.inputs, "inputs")?,
                 outputs: need(header.outputs, "outputs")?,
             }),

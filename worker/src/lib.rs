@@ -47,6 +47,8 @@ pub use protocol::{Description, Stage};
 pub use serve::{Engine, EngineError, serve};
 pub use spec::{Limits, Spec, WorkerError};
 
+use std::path::Path;
+
 use ir::{Datum, Tensor, Wanted};
 
 /// The environment variable that tells a worker how many threads its engine may use.
@@ -57,11 +59,30 @@ pub fn threads() -> usize {
     std::env::var(THREADS).ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
+/// A model as an engine gets it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Source<'a> {
+    /// An ONNX `ModelProto`, with all its data.
+    Message(&'a [u8]),
+    /// The file of one, with tensor data in files beside it, as a model has it that is too large for a message.
+    File(&'a Path),
+}
+
+impl<'a> Source<'a> {
+    /// The message, for an engine that takes no files.
+    pub fn message(self) -> Result<&'a [u8], EngineError> {
+        match self {
+            Self::Message(bytes) => Ok(bytes),
+            Self::File(_) => Err(EngineError::Unsupported("a model with data in files beside it".to_owned())),
+        }
+    }
+}
+
 /// One model, how to optimise it, its inputs, and what is wanted back.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// An ONNX `ModelProto`.
-    pub model: &'a [u8],
+    /// The model.
+    pub model: Source<'a>,
     /// One of [`Description::levels`].
     pub level: &'a str,
     /// The graph inputs, by name.

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use ir::{Datum, Kind, Tensor};
 
-use super::Case;
 use super::outcome::{Fault, Outcome, Run};
 use super::process::{Asked, Process};
 use super::protocol::{Description, FrameError, Greeting, Hello, Reply};
 use super::spec::{Limits, Spec, WorkerError};
+use super::{Case, Source};
 
 /// One worker: a process that is replaced when it dies.
 pub struct Worker {
@@ -122,11 +122,18 @@ impl Worker {
         Ok(runs)
     }
 
-    /// The answer to a case that is not sent, because the worker does not know a dtype or a kind of value in it.
+    /// The answer to a case that is not sent, because the worker does not know a dtype or a kind of value in it, or takes no files.
     fn unheard_of(&self, case: &Case) -> Option<Run> {
-        let unheard_of = self.unknown_dtype(case).or_else(|| self.unknown_kind(case))?;
-        let outcome = Outcome::Unsupported { why: format!("it does not name {unheard_of} in its hello") };
+        let unknown = self.unknown_dtype(case).or_else(|| self.unknown_kind(case));
+        let unknown = unknown.map(|what| format!("it does not name {what} in its hello"));
+        let outcome = Outcome::Unsupported { why: unknown.or_else(|| self.unread_file(case))? };
         Some(Run { outcome, engine_seconds: 0.0, wall_seconds: 0.0, stderr: String::new(), late_fault: None })
+    }
+
+    fn unread_file(&self, case: &Case) -> Option<String> {
+        let is_file = matches!(case.model, Source::File(_));
+        (is_file && !self.description.files)
+            .then(|| "the model has more than 2 GiB, and its hello says no `files`".to_owned())
     }
 
     fn unknown_dtype(&self, case: &Case) -> Option<String> {

@@ -14,7 +14,7 @@ use super::protocol::{self, FrameError, Greeting, Hello, Reply, Request, RunHead
 use super::spec::{Limits, Spec};
 use super::tail::Tail;
 use super::watchdog::{End, Watchdog};
-use super::{Case, sys};
+use super::{Case, Source, sys};
 
 /// How long a process whose pipe broke may take to be dead. A core dump can take a while.
 const GRACE: Duration = Duration::from_secs(2);
@@ -218,15 +218,20 @@ impl Process {
 /// Appends the frame that asks for a case to be run.
 fn request(to: &mut Vec<u8>, id: u64, case: &Case, limits: &Limits) -> Result<(), FrameError> {
     let (inputs, bytes) = protocol::blobs(case.inputs.iter().map(|(name, value)| (*name, value.clone())));
+    let (message, file) = match case.model {
+        Source::Message(bytes) => (bytes, None),
+        Source::File(path) => (&[][..], Some(path.to_owned())),
+    };
     let header = RunHeader {
         id,
         level: case.level.to_owned(),
         timeout_ms: limits.timeout.as_millis().min(u64::MAX as u128) as u64,
-        model: case.model.len() as u64,
+        model: message.len() as u64,
+        file,
         inputs,
         outputs: case.outputs.iter().cloned().map(Wanted::from).collect(),
     };
-    let mut blobs = vec![case.model];
+    let mut blobs = vec![message];
     blobs.extend(bytes.iter().map(Vec::as_slice));
     protocol::append(to, &Request::Run(header), &blobs)
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
+use std::path::PathBuf;
 
 use ir::{DType, DTypes, Datum, Kind, Tensor, Type};
 use serde::de::DeserializeOwned;
@@ -42,6 +43,9 @@ pub struct RunHeader {
     pub timeout_ms: u64,
     /// The bytes of the ONNX model.
     pub model: u64,
+    /// The file of the model, where it does not follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
     /// The graph inputs.
     pub inputs: Vec<Blob>,
     /// The wanted graph outputs.
@@ -180,6 +184,7 @@ pub enum Reply {
 }
 
 /// What an engine is and can do.
+#[allow(clippy::struct_excessive_bools, reason = "each is a field of the header")]
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Description {
     /// The engine's name.
@@ -220,6 +225,9 @@ pub struct Description {
     /// the default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overrides_defaults: bool,
+    /// Whether it takes a model that has tensor data in files beside it. One that is too large for a message comes in no other way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub files: bool,
     /// The levels at which it can also write the optimised model, read it again and run that. A request for this
     /// has [`WRITTEN`] after the level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

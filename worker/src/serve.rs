@@ -11,7 +11,7 @@ use super::pipe::PIPE;
 use super::protocol::{
     self, Description, FrameError, Greeting, Hello, Reply, Request, RunHeader, Stage, VERSION,
 };
-use super::{Case, frames, sys};
+use super::{Case, Source, frames, sys};
 
 /// The largest request a worker accepts. The parent is trusted; a limit keeps a bug in it from looking like one
 /// in the engine.
@@ -107,12 +107,13 @@ fn answer(
     header: RunHeader,
     input: &mut impl BufRead,
 ) -> Result<(Reply, Vec<Vec<u8>>), FrameError> {
-    let RunHeader { id, level, timeout_ms, model, inputs, outputs } = header;
+    let RunHeader { id, level, timeout_ms, model, file, inputs, outputs } = header;
     let model = protocol::read_blob(input, model, MAX_REQUEST)?;
     let inputs = protocol::read_values(input, inputs, MAX_REQUEST)?;
     let inputs: Vec<_> = inputs.iter().map(|(name, value)| (name.as_str(), value.as_ref())).collect();
     let outputs: Vec<Wanted> = outputs.into_iter().map(Wanted::from).collect();
-    let case = Case { model: &model, level: &level, inputs: &inputs, outputs: &outputs };
+    let model = file.as_deref().map_or(Source::Message(&model), Source::File);
+    let case = Case { model, level: &level, inputs: &inputs, outputs: &outputs };
 
     sys::self_destruct(Some(Duration::from_millis(timeout_ms)));
     take_panic();
@@ -188,7 +189,11 @@ mod tests {
             Description::default()
         }
         fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
-            if case.model == b"no" { Err(EngineError::Load("no".to_owned())) } else { Ok(Vec::new()) }
+            if case.model == Source::Message(b"no") {
+                Err(EngineError::Load("no".to_owned()))
+            } else {
+                Ok(Vec::new())
+            }
         }
     }
 
@@ -213,6 +218,7 @@ mod tests {
                 level: String::new(),
                 timeout_ms: 1000,
                 model: model.len() as u64,
+                file: None,
                 inputs: Vec::new(),
                 outputs: Vec::new(),
             };

@@ -162,6 +162,9 @@ pub enum WorkerError {
     /// There is no command after `cmd:`, or its quotes do not match.
     #[error("`cmd:{0}` names no command; write cmd:./runner --flag, with quotes in pairs")]
     Command(String),
+    /// A model that is too large for a message cannot be written to a file.
+    #[error("the model has more than 2 GiB, and cannot be written to a file for the engine: {0}")]
+    Spill(String),
     /// The engine is not built in.
     #[error("no engine `{name}` is built in")]
     UnknownEngine {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ir::{DType, Datum, Tensor, Type, Wanted};
 use onnxsmith_worker::chaos::{Misbehaviour, Rates, Shows};
-use onnxsmith_worker::{Case, Limits, Outcome, Pool, Spec, Worker};
+use onnxsmith_worker::{Case, Limits, Outcome, Pool, Source, Spec, Worker};
 
 fn spec(words: &[String]) -> Spec {
     Spec {
@@ -85,7 +85,8 @@ fn every_misbehaviour_is_named_and_the_next_case_works() {
 fn misbehave(worker: &mut Worker, misbehaviour: Misbehaviour) {
     let (inputs, outputs) = ([("x".to_owned(), tensor(0.0))], [Wanted::tensor("x", DType::F32)]);
     let named = Datum::of_tensors(&inputs);
-    let case = |model| Case { model, level: "none", inputs: &named, outputs: &outputs };
+    let case =
+        |model| Case { model: Source::Message(model), level: "none", inputs: &named, outputs: &outputs };
     let name = misbehaviour.name();
     // A fault of a process that has run other cases is tried twice, which takes twice as long.
     worker.restart();
@@ -132,7 +133,12 @@ fn hundreds_of_cases_are_accounted_for() {
                     let inputs = [(format!("x{number}"), sent.clone())];
                     let outputs = [Wanted::tensor(format!("x{number}"), DType::F32)];
                     let named = Datum::of_tensors(&inputs);
-                    let case = Case { model: &model, level: "default", inputs: &named, outputs: &outputs };
+                    let case = Case {
+                        model: Source::Message(&model),
+                        level: "default",
+                        inputs: &named,
+                        outputs: &outputs,
+                    };
                     let run = pool.run(&case).expect("a worker");
                     let planned = rates.of(&case);
                     let shows = planned.map_or(Shows::Answer, Misbehaviour::shows);

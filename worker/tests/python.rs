@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use onnxsmith_worker::{Case, Limits, Outcome, Spec, Worker, WorkerError};
+use onnxsmith_worker::{Case, Limits, Outcome, Source, Spec, Worker, WorkerError};
 
 /// Just enough of numpy for a case without inputs and outputs. It prints while it is imported, as libraries do.
 const NUMPY: &str = r#"
@@ -95,7 +95,8 @@ fn what_is_printed_does_not_get_between_the_frames() {
     let mut worker = Worker::start(spec(folder.path()), limits).expect("it shakes hands");
     assert_eq!(worker.description().engine, "noisy");
     for model in ["take", "refuse", "take"] {
-        let case = Case { model: model.as_bytes(), level: "default", inputs: &[], outputs: &[] };
+        let case =
+            Case { model: Source::Message(model.as_bytes()), level: "default", inputs: &[], outputs: &[] };
         let run = worker.run(&case).expect("it runs");
         match (model, &run.outcome) {
             ("take", Outcome::Outputs(outputs)) => assert_eq!(outputs, &[]),

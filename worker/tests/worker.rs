@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use ir::{DType, Datum, Held, Kind, Strings, Tensor, Type, Wanted};
-use onnxsmith_worker::{Case, Fault, Limits, Outcome, Pool, Run, Spec, Stage, Worker, WorkerError};
+use onnxsmith_worker::{Case, Fault, Limits, Outcome, Pool, Run, Source, Spec, Stage, Worker, WorkerError};
 
 fn spec(argument: &str) -> Spec {
     Spec {
@@ -26,7 +26,7 @@ fn run(worker: &mut Worker, model: &str) -> Run {
     let inputs = [("x".to_owned(), Tensor::from_f64_fn(&Type::new(DType::F32, [3]), |i| i as f64))];
     let outputs = [Wanted::tensor("x", DType::F32)];
     let case = Case {
-        model: model.as_bytes(),
+        model: Source::Message(model.as_bytes()),
         level: "none",
         inputs: &Datum::of_tensors(&inputs),
         outputs: &outputs,
@@ -60,7 +60,7 @@ fn a_worker_is_sent_no_dtype_that_it_may_not_have_heard_of() {
     let (i4s, f64s) = (narrow(DType::I4), narrow(DType::F64));
     let (i4, f64) = ([Wanted::tensor("x", DType::I4)], [Wanted::tensor("x", DType::F64)]);
     let (few, many) = (Datum::of_tensors(&i4s), Datum::of_tensors(&f64s));
-    let case = |inputs, outputs| Case { model: b"echo", level: "none", inputs, outputs };
+    let case = |inputs, outputs| Case { model: Source::Message(b"echo"), level: "none", inputs, outputs };
     // It names f32 alone, and dies of whatever it is sent.
     let mut worker = Worker::start(spec("mute"), limits()).unwrap();
     let process = worker.process_id();
@@ -107,7 +107,8 @@ fn values_of_every_kind_come_back_in_parts() {
     let mut worker = Worker::start(spec("echo"), limits()).unwrap();
     for (kind, datum) in data() {
         let inputs = [("x", datum.as_ref())];
-        let case = Case { model: b"echo", level: "none", inputs: &inputs, outputs: &wanted(kind) };
+        let case =
+            Case { model: Source::Message(b"echo"), level: "none", inputs: &inputs, outputs: &wanted(kind) };
         let outcome = worker.run(&case).unwrap().outcome;
         assert_eq!(outcome, Outcome::Outputs(datum.clone().parts("x")));
     }
@@ -121,8 +122,8 @@ fn a_worker_that_names_no_kinds_is_sent_tensors_alone() {
     for (kind, datum) in data().into_iter().filter(|(kind, _)| *kind != Kind::Tensor) {
         let inputs = [("x", datum.as_ref())];
         let (goes_in, comes_out) = (
-            Case { model: b"echo", level: "none", inputs: &inputs, outputs: &[] },
-            Case { model: b"echo", level: "none", inputs: &[], outputs: &wanted(kind) },
+            Case { model: Source::Message(b"echo"), level: "none", inputs: &inputs, outputs: &[] },
+            Case { model: Source::Message(b"echo"), level: "none", inputs: &[], outputs: &wanted(kind) },
         );
         for case in [goes_in, comes_out] {
             let Outcome::Unsupported { why } = worker.run(&case).unwrap().outcome else { panic!("{kind}") };
@@ -258,7 +259,8 @@ fn run_all(worker: &mut Worker, models: &[&str], elements: i64) -> Vec<Run> {
     let outputs = [Wanted::tensor("x", DType::F64)];
     let models: Vec<&[u8]> = models.iter().map(|model| model.as_bytes()).collect();
     let named = Datum::of_tensors(&inputs);
-    let case = |model| Case { model, level: "none", inputs: &named, outputs: &outputs };
+    let case =
+        |model| Case { model: Source::Message(model), level: "none", inputs: &named, outputs: &outputs };
     let cases: Vec<Case> = models.into_iter().map(case).collect();
     let runs = worker.run_all(&cases, Duration::from_millis(200)).expect("a worker starts");
     assert_eq!(runs.len(), cases.len());
@@ -337,7 +339,7 @@ fn threads_share_a_pool() {
             threads.spawn(move || {
                 for _ in 0..5 {
                     let case = Case {
-                        model: model.as_bytes(),
+                        model: Source::Message(model.as_bytes()),
                         level: "none",
                         inputs: &Datum::of_tensors(inputs),
                         outputs,

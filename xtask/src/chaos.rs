@@ -126,7 +126,12 @@ fn injected(rates: &Rates, campaign: &fuzz::Plan<'_>, cases: u64) -> Result<Inje
 fn of(rates: &Rates, target: &Target, made: &harness::Case) -> Option<Misbehaviour> {
     let Interface { outputs, .. } = Interface::of(&made.model);
     let inputs = Datum::of_tensors(&made.inputs);
-    rates.of(&Case { model: &made.onnx, level: &target.level, inputs: &inputs, outputs: &outputs })
+    rates.of(&Case {
+        model: worker::Source::Message(&made.onnx),
+        level: &target.level,
+        inputs: &inputs,
+        outputs: &outputs,
+    })
 }
 
 /// The verdicts of a report, by what they say happened.

@@ -61,7 +61,7 @@ impl Timed {
     /// The seconds that the engine took to load and run a model.
     pub(crate) fn seconds(&mut self, case: &Case) -> Result<f64, String> {
         let case = worker::Case {
-            model: &case.model,
+            model: worker::Source::Message(&case.model),
             level: &self.level,
             inputs: &Datum::of_tensors(&case.inputs),
             outputs: &case.outputs,

@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use ir::{Datum, Kind, NodeKind, Tensor, Type, Value, Wanted};
-use onnx::Error;
 use onnx::import::{Evaluator, Options, specialise};
 use onnx::program::Program;
 use onnx::proto::{ModelProto, decode};
+use onnx::{CaseFolder, Error};
 use ops::{Graph, Model, Op};
 
-use worker::{Case, Description, Engine, EngineError};
+use worker::{Case, Description, Engine, EngineError, Source};
 
 /// Something that runs models.
 pub trait Runner {
@@ -41,7 +41,7 @@ impl<R: Runner> OnModels<R> {
     /// The engine of a runner, which is asked once what it is.
     pub fn new(runner: R) -> Self {
         let values = Kind::ALL.map(|kind| kind.name().to_owned()).into();
-        let description = Description { values, overrides_defaults: true, ..runner.describe() };
+        let description = Description { values, overrides_defaults: true, files: true, ..runner.describe() };
         Self { runner, description }
     }
 }
@@ -63,7 +63,11 @@ impl<R: Runner> Engine for OnModels<R> {
         }
         self.runner.take_level(case.level);
         let known: BTreeMap<&str, Datum<&Tensor>> = case.inputs.iter().cloned().collect();
-        let model = read(case.model, &known, &mut self.runner)?;
+        let program = match case.model {
+            Source::Message(bytes) => decode::<ModelProto>("model", bytes),
+            Source::File(path) => CaseFolder::read_within(path, u64::MAX).and_then(|folder| folder.decode()),
+        };
+        let model = read(program.and_then(Program::read), &known, &mut self.runner)?;
         let outputs = self.runner.run_on(&model, &inputs(&model, known)?)?;
         wanted(case, &model, outputs)
     }
@@ -126,15 +130,14 @@ fn alone<'t>(op: &Op, operands: &[Option<&'t Tensor>], outputs: &[Type]) -> (Mod
     (Model::new(*ir::graph::OPSETS.end(), graph), inputs)
 }
 
-/// The model that the bytes lead to for these inputs, by the runner's own values.
+/// The model that a program leads to for these inputs, by the runner's own values.
 fn read(
-    bytes: &[u8],
+    program: Result<Program, Error>,
     known_inputs: &BTreeMap<&str, Datum<&Tensor>>,
     runner: &mut impl Runner,
 ) -> Result<Model, EngineError> {
     let own = Own(RefCell::new(runner));
     let options = Options { known_inputs, evaluator: &own, ..Options::default() };
-    let program = decode::<ModelProto>("model", bytes).and_then(Program::read);
     let imported = program.and_then(|program| specialise(&program, &options));
     imported.map(|imported| imported.model).map_err(|e| match e {
         Error::Unsupported { .. } => EngineError::Unsupported(e.to_string()),

@@ -11,7 +11,7 @@ use ir::{DType, DTypes, Datum, Tensor, Wanted};
 use ndarray::ArrayD;
 use oxionnx::{OnnxError, OptLevel, SessionBuilder, TensorStorage, TypedTensor};
 
-use worker::{Case, Description, Engine, EngineError};
+use worker::{Case, Description, Engine, EngineError, Source};
 
 /// The crate's version; Cargo.toml pins it.
 const VERSION: &str = "0.1.7";
@@ -40,6 +40,7 @@ impl Engine for Oxionnx {
             opset: None,
             levels: LEVELS.iter().map(|(name, _)| (*name).to_owned()).collect(),
             overrides_defaults: true,
+            files: true,
             ..Description::default()
         }
     }
@@ -48,11 +49,12 @@ impl Engine for Oxionnx {
         let level = LEVELS.into_iter().find(|(name, _)| *name == case.level);
         let (_, level) = level
             .ok_or_else(|| EngineError::Unsupported(format!("no optimisation level `{}`", case.level)))?;
-        let session = SessionBuilder::new()
-            .with_optimization_level(level)
-            .with_parallel_execution(false)
-            .load_from_bytes(case.model)
-            .map_err(|e| error(&e, EngineError::Load))?;
+        let session = SessionBuilder::new().with_optimization_level(level).with_parallel_execution(false);
+        let session = match case.model {
+            Source::Message(bytes) => session.load_from_bytes(bytes),
+            Source::File(path) => session.load(path),
+        };
+        let session = session.map_err(|e| error(&e, EngineError::Load))?;
         let inputs = case.tensors()?.into_iter().map(|(name, t)| Ok((name, native(name, t)?)));
         let inputs = inputs.collect::<Result<HashMap<&str, TypedTensor>, EngineError>>()?;
         let mut outputs = session.run_typed(&inputs).map_err(|e| error(&e, EngineError::Run))?;

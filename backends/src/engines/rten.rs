@@ -9,7 +9,7 @@ use ir::{DType, Datum, Tensor, Type, Wanted};
 use rten::{DataType, Model, ModelOptions, RunOptions, ThreadPool, Value, ValueOrView, ValueType, ValueView};
 use rten_tensor::prelude::*;
 
-use worker::{Case, Description, Engine, EngineError, threads};
+use worker::{Case, Description, Engine, EngineError, Source, threads};
 
 /// The crate's version; Cargo.toml pins the minor version.
 const VERSION: &str = "0.27";
@@ -36,6 +36,7 @@ impl Engine for Rten {
             // It checks versions per operator and refuses only those older than it knows.
             opset: None,
             levels: vec!["none".into(), "all".into()],
+            files: true,
             ..Description::default()
         }
     }
@@ -46,10 +47,13 @@ impl Engine for Rten {
             "all" => true,
             other => return Err(EngineError::Unsupported(format!("no optimisation level `{other}`"))),
         };
-        let model = ModelOptions::with_all_ops()
-            .enable_optimization(optimise)
-            .load(case.model.to_vec())
-            .map_err(|e| error(e.to_string(), EngineError::Load))?;
+        let mut options = ModelOptions::with_all_ops();
+        options.enable_optimization(optimise);
+        let model = match case.model {
+            Source::Message(bytes) => options.load(bytes.to_vec()),
+            Source::File(path) => options.load_file(path),
+        };
+        let model = model.map_err(|e| error(e.to_string(), EngineError::Load))?;
         let run = |e: rten::RunError| error(e.to_string(), EngineError::Run);
         let inputs = case.tensors()?.into_iter().map(|(name, tensor)| {
             let id = model.node_id(name).map_err(run)?;

@@ -14,7 +14,7 @@ use tract_onnx::prelude::{
 use tract_onnx::tract_hir::infer::InferenceFact;
 
 use worker::protocol::WRITTEN;
-use worker::{Case, Description, Engine, EngineError};
+use worker::{Case, Description, Engine, EngineError, Source};
 
 type Native = tract_onnx::prelude::Tensor;
 
@@ -46,6 +46,7 @@ impl Engine for Tract {
             // It checks no model's opset.
             opset: None,
             levels: vec!["none".into(), "declutter".into(), "optimize".into()],
+            files: true,
             written: vec!["none".into(), "declutter".into()],
             ..Description::default()
         }
@@ -73,9 +74,17 @@ type Loaded = (Vec<String>, Arc<TypedRunnableModel>, Vec<usize>);
 
 impl Tract {
     fn load(&self, case: &Case, inputs: &[Native]) -> Result<Loaded, EngineError> {
-        let proto = self.reader.proto_model_for_read(&mut &*case.model).map_err(load_error)?;
+        let proto = match case.model {
+            Source::Message(mut bytes) => self.reader.proto_model_for_read(&mut bytes),
+            Source::File(path) => self.reader.proto_model_for_path(path),
+        };
+        let proto = proto.map_err(load_error)?;
         let names = proto.graph.iter().flat_map(|g| &g.output).map(|o| o.name.clone()).collect();
-        let mut model = self.reader.model_for_proto_model(&proto).map_err(load_error)?;
+        let model = match case.model {
+            Source::Message(_) => self.reader.model_for_proto_model(&proto),
+            Source::File(path) => self.reader.model_for_path(path),
+        };
+        let mut model = model.map_err(load_error)?;
         let mut order = Vec::new();
         for position in 0..model.inputs.len() {
             let name = &model.node(model.inputs[position].node).name;

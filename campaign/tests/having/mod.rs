@@ -11,7 +11,7 @@ use onnx::program::Program;
 use onnx::proto::{ModelProto, decode};
 use onnx::{CaseFolder, encode, text};
 use onnxsmith_campaign::replay::{NotPassing, Replay, replay};
-use worker::{Case, Description, Engine, EngineError};
+use worker::{Case, Description, Engine, EngineError, Source};
 
 /// An engine that has its own way with some programs, and is right about all others.
 pub(crate) struct Having(pub(crate) fn(&Program) -> Option<Program>);
@@ -22,10 +22,11 @@ impl Engine for Having {
     }
 
     fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
-        let program = decode::<ModelProto>("model", case.model).and_then(Program::read);
+        let program = decode::<ModelProto>("model", case.model.message()?).and_then(Program::read);
         let program = program.map_err(|e| EngineError::Load(e.to_string()))?;
         let wrong = self.0(&program).map(|program| encode(&program.write()));
-        OnModels::new(Reference).run(&Case { model: wrong.as_deref().unwrap_or(case.model), ..*case })
+        let model = wrong.as_deref().map_or(case.model, Source::Message);
+        OnModels::new(Reference).run(&Case { model, ..*case })
     }
 }
 

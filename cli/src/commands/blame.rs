@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use serde_json::json;
 use triage::local::{Judged, Local, Standing, Subject};
 use triage::whole::{Answer, Whole};
-use worker::Limits;
 
-use super::{given, targets};
+use super::{given, limits, targets};
 use crate::args::{Blame, Common};
 use crate::screen;
 use campaign::Exit;
@@ -15,7 +14,7 @@ use campaign::Exit;
 /// Judges each operator of a model on the operands that a backend itself has for it.
 pub(crate) fn run(common: Common, args: &Blame) -> anyhow::Result<Exit> {
     let subject = Subject::read(&args.model, &given(&args.given)?, common.seed)?;
-    let limits = Limits { timeout: args.timeout, ..Limits::default() };
+    let limits = limits(args.timeout, std::slice::from_ref(&args.model));
     let bar = screen::progress(common, None, "judging");
     let mut all = Vec::new();
     for target in targets(&args.on, &limits)? {

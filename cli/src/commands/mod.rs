@@ -20,9 +20,10 @@ mod worker;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use ::worker::Limits;
 use anyhow::{Context, bail};
@@ -92,6 +93,12 @@ fn try_writing(folder: &Path) -> std::io::Result<()> {
     let probe = folder.join(format!(".onnxsmith-{}", std::process::id()));
     fs::write(&probe, [])?;
     fs::remove_file(probe)
+}
+
+/// What a worker may use that runs some cases.
+fn limits(timeout: Duration, cases: &[PathBuf]) -> Limits {
+    let usual = Limits { timeout, ..Limits::default() };
+    Limits { memory: triage::stored::memory_for(cases, usual.memory), ..usual }
 }
 
 /// The targets that names on the command line stand for, each once.

@@ -9,9 +9,8 @@ use harness::Target;
 use present::shell;
 use serde_json::json;
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
-use worker::Limits;
 
-use super::{interrupts_with, jobs, targets, writable};
+use super::{interrupts_with, jobs, limits, targets, writable};
 use crate::args::{Common, Reduce};
 use crate::screen;
 use campaign::Exit;
@@ -26,7 +25,7 @@ pub(crate) fn run(common: Common, args: &Reduce) -> anyhow::Result<Exit> {
         );
     }
     writable(out.parent().filter(|parent| !parent.as_os_str().is_empty()), None)?;
-    let limits = Limits { timeout: args.timeout, ..Limits::default() };
+    let limits = limits(args.timeout, std::slice::from_ref(&args.case));
     let targets = targets(&args.on, &limits)?;
     let tries = args.tries.unwrap_or(u64::MAX);
     let budget = Budget { time: args.budget, tries, jobs: jobs(args.jobs) };

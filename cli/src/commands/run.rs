@@ -10,9 +10,8 @@ use campaign::replay::{
 use oracles::Tolerance;
 use serde_json::json;
 use triage::oracle::Oracles;
-use worker::Limits;
 
-use super::{given, jobs, targets, writable};
+use super::{given, jobs, limits, targets, writable};
 use crate::args::{Common, Run};
 use crate::screen;
 use campaign::Exit;
@@ -23,7 +22,7 @@ pub(crate) fn run(common: Common, args: &Run) -> anyhow::Result<Exit> {
     if cases.is_empty() {
         bail!("there is no case folder and no .onnx or .onnxtxt file in {}", names(args));
     }
-    let limits = Limits { timeout: args.timeout, ..Limits::default() };
+    let limits = limits(args.timeout, &cases);
     writable(args.out.as_deref(), args.junit.as_deref())?;
     let targets = targets(&args.on, &limits)?;
     let how = Replay {

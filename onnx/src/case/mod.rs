@@ -100,12 +100,17 @@ pub fn read_value(path: &Path, kind: Kind) -> Result<Datum, Error> {
 }
 
 impl CaseFolder {
-    /// Reads a case folder, or a lone model.
+    /// Reads a case folder, or a lone model. With the data in files beside it a model may have as many bytes as a message.
     pub fn read(path: &Path) -> Result<Self, Error> {
+        Self::read_within(path, external::MESSAGE)
+    }
+
+    /// The same with another limit for the bytes of a model.
+    pub fn read_within(path: &Path, most: u64) -> Result<Self, Error> {
         if path.is_dir() {
-            Self::read_folder(path).map_err(|e| e.inside(format!("case {}", path.display())))
+            Self::read_folder(path, most).map_err(|e| e.inside(format!("case {}", path.display())))
         } else {
-            Ok(Self { model: read_model(path)?, ..Self::default() })
+            Ok(Self { model: read_model(path, most)?, ..Self::default() })
         }
     }
 
@@ -115,18 +120,18 @@ impl CaseFolder {
     }
 
     /// Reads a folder, and below it at most one with a rewritten form: a link may lead back up.
-    fn read_folder(path: &Path) -> Result<Self, Error> {
-        let mut case = Self::read_form(path)?;
+    fn read_folder(path: &Path, most: u64) -> Result<Self, Error> {
+        let mut case = Self::read_form(path, most)?;
         let rewritten = path.join(REWRITTEN);
         if rewritten.join(MODEL).is_file() {
-            let form = Self::read_form(&rewritten).map_err(|e| e.inside(REWRITTEN.to_owned()))?;
+            let form = Self::read_form(&rewritten, most).map_err(|e| e.inside(REWRITTEN.to_owned()))?;
             case.rewritten = Some(Box::new(form));
         }
         Ok(case)
     }
 
-    fn read_form(path: &Path) -> Result<Self, Error> {
-        let model = external::whole(file::read(&path.join(MODEL))?, path)?;
+    fn read_form(path: &Path, most: u64) -> Result<Self, Error> {
+        let model = external::whole(file::read(&path.join(MODEL))?, path, most)?;
         let mut case = Self { model, ..Self::default() };
         let json = path.join(JSON);
         if json.exists() {
@@ -153,12 +158,18 @@ impl CaseFolder {
     }
 }
 
+/// How many bytes a model takes with the data that it keeps in files beside it; 0 where none can be read. `path` is a case folder or a lone model.
+pub fn size(path: &Path) -> u64 {
+    let path = if path.is_dir() { path.join(MODEL) } else { path.to_owned() };
+    file::read(&path).map_or(0, |bytes| bytes.len() as u64 + external::elsewhere(&bytes.into()))
+}
+
 /// The bytes of a lone model, with the data that it has in files beside it. One that is text is put into bytes, as runtimes take no other.
-fn read_model(path: &Path) -> Result<Bytes, Error> {
+fn read_model(path: &Path, most: u64) -> Result<Bytes, Error> {
     let bytes = file::read(path)?;
     if path.extension().is_none_or(|e| e != text::EXTENSION) {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        return external::whole(bytes, folder.unwrap_or(Path::new(".")))
+        return external::whole(bytes, folder.unwrap_or(Path::new(".")), most)
             .map_err(|e| e.inside(format!("model {}", path.display())));
     }
     let what = || format!("text {}", path.display());

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{BOUNDS_SET, CaseFolder, DATA_SET, DataSet, JSON, Leeway, MODEL, NamedDatum, REWRITTEN, encode};
-use crate::Error;
+use crate::{Error, external};
 
 impl CaseFolder {
     /// Writes the folder as [`place`] does. The same case gives the same bytes.
@@ -14,7 +14,11 @@ impl CaseFolder {
 
     fn fill(&self, folder: &Path) -> Result<(), Error> {
         create(folder)?;
-        put(&folder.join(MODEL), &self.model)?;
+        if self.model.len() as u64 > external::MESSAGE {
+            external::spill(&self.model, folder)?;
+        } else {
+            put(&folder.join(MODEL), &self.model)?;
+        }
         if let Some(json) = &self.json {
             put(&folder.join(JSON), json)?;
         }

@@ -4,6 +4,8 @@
 //! folder, and only from regular files inside that folder, symbolic links resolved.
 //! It is read, not mapped into memory: a file that somebody cuts off while it is mapped ends the process that looks at it.
 
+mod outside;
+mod spill;
 mod whole;
 
 use std::fs::File;
@@ -15,7 +17,11 @@ use ir::Type;
 use crate::proto::StringStringEntryProto;
 use crate::{Error, file};
 
-pub(crate) use whole::whole;
+pub use spill::spill;
+pub(crate) use whole::{elsewhere, whole};
+
+/// The most bytes that a message may have, says protobuf. Ours may have more, but no runtime reads such a one.
+pub const MESSAGE: u64 = i32::MAX as u64;
 
 /// Where tensor data outside the message may lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -122,16 +122,39 @@ fn a_model_is_made_whole() {
     let node = NodeProto { attribute: vec![held], ..NodeProto::default() };
     let graph = GraphProto { initializer: vec![outside], node: vec![node], ..GraphProto::default() };
     let model = ModelProto { graph: Some(graph), ..ModelProto::default() };
-    let bytes = whole(crate::encode(&model), &folder).unwrap();
+    let bytes = whole(crate::encode(&model), &folder, MESSAGE).unwrap();
     let graph = decode::<ModelProto>("model", &bytes).unwrap().graph.unwrap();
     let inner = graph.node[0].attribute[0].g.as_ref().unwrap().node[0].attribute[0].t.as_ref().unwrap();
     for tensor in [&graph.initializer[0], inner] {
         let tensor = from_proto(tensor, External::Refuse).unwrap();
         assert_eq!(tensor.to_bytes(), [3, 4, 5, 6]);
     }
-    assert_eq!(whole(bytes.to_vec(), &folder).unwrap(), bytes);
-    let error = whole(crate::encode(&model), &folder.join("sub")).unwrap_err().to_string();
+    assert_eq!(whole(bytes.to_vec(), &folder, MESSAGE).unwrap(), bytes);
+    let error = whole(crate::encode(&model), &folder.join("sub"), MESSAGE).unwrap_err().to_string();
     assert!(error.contains("w.bin"), "{error}");
     let garbage = b"location".to_vec();
-    assert_eq!(whole(garbage.clone(), &folder).unwrap(), garbage);
+    assert_eq!(whole(garbage.clone(), &folder, MESSAGE).unwrap(), garbage);
+}
+
+#[test]
+fn what_is_spilled_is_read_again() {
+    let tensor = |name: &str, elements: i64| {
+        let ty = Type::new(DType::I32, [elements]);
+        crate::tensor::to_proto(name, &Tensor::from_i128_fn(&ty, |i| i as i128))
+    };
+    let graph = GraphProto {
+        initializer: vec![tensor("short", 3), tensor("a", 300), tensor("b", 2000)],
+        ..GraphProto::default()
+    };
+    let model = ModelProto { graph: Some(graph), ..ModelProto::default() };
+    let bytes = crate::encode(&model);
+    let dir = tempfile::tempdir().unwrap();
+    let path = spill(&bytes, dir.path()).unwrap();
+    let written = std::fs::read(&path).unwrap();
+    assert!(written.len() < 500, "{}", written.len());
+    assert_eq!(elsewhere(&written.clone().into()), 9200);
+    assert_eq!(crate::case::size(&path), written.len() as u64 + 9200);
+    assert_eq!(whole(written.clone(), dir.path(), MESSAGE).unwrap(), bytes);
+    let why = whole(written, dir.path(), 2000).unwrap_err().to_string();
+    assert!(why.contains("tensor `b`") && why.contains("2000 bytes"), "{why}");
 }

@@ -18,9 +18,6 @@ use crate::external::{self, External};
 use crate::proto::TensorProto;
 use crate::proto::tensor_proto::{DataLocation, DataType};
 
-/// The largest tensor read: what fits one protobuf message.
-pub const MAX_BYTES: u64 = crate::file::MAX_BYTES;
-
 /// ONNX's code of a dtype, as in `TensorProto.data_type` and the `to` of Cast.
 pub const fn code_of(dtype: DType) -> i32 {
     let code = match dtype {
@@ -112,11 +109,7 @@ fn declared_type(proto: &TensorProto) -> Result<Type, Error> {
     if strides.is_none_or(|n| isize::try_from(n).is_err()) {
         return Err(Error::invalid(shape(), "the number of elements overflows"));
     }
-    let ty = Type::new(dtype, proto.dims.clone());
-    if ty.bytes() > MAX_BYTES {
-        return Err(Error::unsupported(shape(), format!("it takes more than {MAX_BYTES} bytes")));
-    }
-    Ok(ty)
+    Ok(Type::new(dtype, proto.dims.clone()))
 }
 
 fn read(proto: &TensorProto, external: External<'_>) -> Result<Tensor, Error> {

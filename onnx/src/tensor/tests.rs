@@ -96,10 +96,8 @@ fn impossible_shapes_are_refused_before_allocating() {
     for dims in [vec![-1], vec![0, -1], vec![i64::MAX, 2], vec![i64::MAX, 0], vec![1 << 32, 1 << 32]] {
         assert!(is_invalid(&f32s(dims.clone())), "{dims:?}");
     }
-    let huge = f32s([1 << 40]);
-    assert!(matches!(from_proto(&huge, External::Refuse), Err(Error::Unsupported { .. })));
     // Large but allowed, so the lack of data is what is wrong.
-    assert!(is_invalid(&f32s([1 << 28])));
+    assert!(is_invalid(&f32s([1 << 40])));
 }
 
 #[test]

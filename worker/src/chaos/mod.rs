@@ -19,7 +19,7 @@ pub use engine::{Choice, serve, serve_with};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Case, Outcome};
+use super::{Case, Outcome, Source};
 
 /// Something that an engine may do wrong.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -255,7 +255,10 @@ fn share(case: &Case<'_>) -> f64 {
         hash = bytes.iter().fold(hash, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3));
     };
     take(case.level.as_bytes());
-    take(case.model);
+    match case.model {
+        Source::Message(bytes) => take(bytes),
+        Source::File(path) => take(path.as_os_str().as_encoded_bytes()),
+    }
     for tensor in case.inputs.iter().flat_map(|(_, value)| value.tensors()) {
         take(&tensor.to_bytes());
     }
@@ -271,7 +274,7 @@ mod tests {
     use crate::Fault;
 
     fn case(model: &[u8]) -> Case<'_> {
-        Case { model, level: "default", inputs: &[], outputs: &[] }
+        Case { model: Source::Message(model), level: "default", inputs: &[], outputs: &[] }
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Engine for Echo {
     }
 
     fn run(&mut self, case: &Case) -> Result<Vec<(String, Datum)>, EngineError> {
-        match case.model {
+        match case.model.message()? {
             b"read" => assert_eq!(std::io::stdin().read(&mut [0; 16]).unwrap(), 0),
             b"load" => return Err(EngineError::Load("no such attribute".into())),
             b"run" => return Err(EngineError::Run("index 7 is out of bounds".into())),
@@ -50,7 +50,7 @@ impl Engine for Echo {
 
 /// The misbehaviour that a model is named after.
 fn named(case: &Case<'_>) -> Option<Misbehaviour> {
-    Misbehaviour::named(std::str::from_utf8(case.model).ok()?)
+    Misbehaviour::named(std::str::from_utf8(case.model.message().ok()?).ok()?)
 }
 
 /// Speaks the protocol by hand, and breaks it after the handshake.

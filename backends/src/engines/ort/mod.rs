@@ -17,7 +17,7 @@ use ndarray::ArrayD;
 use ops::Model;
 
 use worker::protocol::WRITTEN;
-use worker::{Case, Description, Engine, EngineError, threads};
+use worker::{Case, Description, Engine, EngineError, Source, threads};
 
 /// The name under which ONNX Runtime is known.
 pub const NAME: &str = "ort";
@@ -47,10 +47,10 @@ impl Ort {
     }
 
     /// The model as ONNX Runtime writes it when it has optimised it.
-    fn written(&self, model: &[u8], level: GraphOptimizationLevel) -> Result<Vec<u8>, EngineError> {
+    fn written(&self, model: Source<'_>, level: GraphOptimizationLevel) -> Result<Vec<u8>, EngineError> {
         let path = std::env::temp_dir().join(format!("onnxsmith-{}.onnx", std::process::id()));
         let session = builder(&self.environment, level)
-            .and_then(|builder| builder.with_optimized_model_path(&path)?.commit_from_memory(model));
+            .and_then(|builder| committed(builder.with_optimized_model_path(&path)?, model));
         let bytes = std::fs::read(&path);
         // It is there only if the model could be loaded and written.
         let _ = std::fs::remove_file(&path);
@@ -58,7 +58,7 @@ impl Ort {
         bytes.map_err(|e| EngineError::Run(format!("the optimised model was not written: {e}")))
     }
 
-    fn session(&self, model: &[u8], level: GraphOptimizationLevel) -> Result<Session, Error> {
+    fn session(&self, model: Source<'_>, level: GraphOptimizationLevel) -> Result<Session, Error> {
         load(&self.environment, model, level)
     }
 }
@@ -68,8 +68,19 @@ fn builder(environment: &Environment, level: GraphOptimizationLevel) -> Result<S
     Ok(builder.with_intra_threads(threads())?.with_inter_threads(1)?)
 }
 
-fn load(environment: &Environment, model: &[u8], level: GraphOptimizationLevel) -> Result<Session, Error> {
-    builder(environment, level)?.commit_from_memory(model)
+fn load(
+    environment: &Environment,
+    model: Source<'_>,
+    level: GraphOptimizationLevel,
+) -> Result<Session, Error> {
+    committed(builder(environment, level)?, model)
+}
+
+fn committed(mut builder: SessionBuilder, model: Source<'_>) -> Result<Session, Error> {
+    match model {
+        Source::Message(bytes) => builder.commit_from_memory(bytes),
+        Source::File(path) => builder.commit_from_file(path),
+    }
 }
 
 /// The newest opset, among those this program knows, of which the library loads a model. Libraries that are newer
@@ -82,7 +93,8 @@ fn newest_opset(environment: &Environment) -> Option<u32> {
         );
         let proto = text.parse::<Model>().ok().and_then(|model| onnx::export::export(&model).ok());
         proto.is_some_and(|proto| {
-            load(environment, &onnx::export::encode(&proto), GraphOptimizationLevel::Disable).is_ok()
+            load(environment, Source::Message(&onnx::export::encode(&proto)), GraphOptimizationLevel::Disable)
+                .is_ok()
         })
     })
 }
@@ -96,6 +108,7 @@ impl Engine for Ort {
             opset: self.opset.map(i64::from),
             levels: LEVELS.map(|(name, _)| name.to_owned()).into(),
             overrides_defaults: true,
+            files: true,
             written: LEVELS.map(|(name, _)| name.to_owned()).into(),
             ..Description::default()
         }
@@ -108,7 +121,7 @@ impl Engine for Ort {
             .ok_or_else(|| EngineError::Unsupported(format!("no optimisation level `{}`", case.level)))?;
         let session = if name.is_some() {
             let written = self.written(case.model, level)?;
-            self.session(&written, GraphOptimizationLevel::Disable)
+            self.session(Source::Message(&written), GraphOptimizationLevel::Disable)
         } else {
             self.session(case.model, level)
         };
