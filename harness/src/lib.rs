@@ -32,6 +32,7 @@
 //! | [`hurry`] | asking further about what hangs, without waiting as long each time |
 //! | [`isolate`] | a model's operators alone, for all levels that fail on it |
 //! | [`reached`] | how far good implementations are from a model's outputs |
+//! | `sent` | models on their way to an engine in another process |
 //! | [`footprint`] | what generated models take: operations and memory |
 //! | [`memory`] | how much memory the machine has |
 //! | [`threads`] | work on many items by several threads |
