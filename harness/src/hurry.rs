@@ -13,11 +13,20 @@ use std::time::Duration;
 
 use worker::{Case, Fault, Outcome, Pool, Run, WorkerError};
 
-/// The part of a case's time that is given.
+/// How many times as long as other cases one may take. A machine that is busy makes it some times as long.
+const USUAL: u32 = 50;
+
+/// The same at other levels of an engine that hangs at one: that is the answer, and no question on the way to another.
+const OTHER: u32 = 200;
+
+/// The part of a case's time that is given at most, but for [`SECOND`] and what the whole model takes.
 const PART: u32 = 10;
 
-/// What is given at least, where a case may take as long: an engine that is busy loading does not hang.
-const LEAST: Duration = Duration::from_secs(1);
+/// What is given at least, where a case may take as long: an engine that is busy starting does not hang.
+const LEAST: Duration = Duration::from_millis(250);
+
+/// What may be given, however short the time of a case is.
+const SECOND: Duration = Duration::from_secs(1);
 
 /// How many times as long as the whole model a smaller one may take.
 const TIMES: u32 = 4;
@@ -46,10 +55,11 @@ impl Hurry {
         *whole = took.max(*whole);
     }
 
-    /// What a case gets of its usual time.
-    fn given(&self, usual: Duration) -> Duration {
+    /// What a case gets of its time, on an engine on which other cases take so many seconds.
+    fn given(&self, time: Duration, usual: f64) -> Duration {
         let whole = *self.whole.lock().unwrap_or_else(PoisonError::into_inner);
-        (usual / PART).max(LEAST).max(whole.saturating_mul(TIMES)).min(usual)
+        let usual = Duration::try_from_secs_f64(usual).unwrap_or_default().saturating_mul(USUAL);
+        usual.clamp(LEAST, (time / PART).max(SECOND)).max(whole.saturating_mul(TIMES)).min(time)
     }
 
     /// Runs a case with little time, unless it is known to hang.
@@ -58,7 +68,7 @@ impl Hurry {
         if self.knows(content).is_some() {
             return Ok(hung());
         }
-        let ran = pool.run_within(self.given(pool.timeout()), case)?;
+        let ran = pool.run_within(self.given(pool.timeout(), pool.usual_seconds()), case)?;
         Ok(self.note(content, Hung::Little, ran))
     }
 
@@ -89,9 +99,11 @@ fn hung() -> Run {
     Run { outcome, engine_seconds: 0.0, wall_seconds: 0.0, stderr: String::new(), late_fault: None }
 }
 
-/// What a case gets of its usual time at the other levels of an engine that hangs at one: what it does there is told as it is.
-pub(crate) fn at_other_levels(usual: Duration) -> Duration {
-    (usual / 2).max(LEAST).min(usual)
+/// What a case gets of its time at the other levels of an engine that hangs at one, where other cases take so many seconds: what it does there
+/// is told as it is.
+pub(crate) fn at_other_levels(time: Duration, usual: f64) -> Duration {
+    let usual = Duration::try_from_secs_f64(usual).unwrap_or_default().saturating_mul(OTHER);
+    usual.clamp(SECOND, (time / 2).max(SECOND)).min(time)
 }
 
 /// What tells a case from others, at whatever level.
@@ -110,13 +122,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tenth_is_given_but_no_less_than_a_second_or_than_the_whole_takes() {
+    fn what_is_given_follows_from_other_cases_and_from_the_whole() {
         let hurry = Hurry::default();
-        let given = |seconds| hurry.given(Duration::from_secs_f64(seconds)).as_secs_f64();
-        assert_eq!([60.0, 10.0, 5.0, 0.5].map(given), [6.0, 1.0, 1.0, 0.5]);
+        let given = |time, usual| hurry.given(Duration::from_secs_f64(time), usual).as_secs_f64();
+        // No more than a tenth or a second of the time.
+        assert_eq!([60.0, 10.0, 5.0, 0.5].map(|time| given(time, 1.0)), [6.0, 1.0, 1.0, 0.5]);
+        // But less where others take less.
+        assert_eq!(
+            [0.03, 0.01, 0.001, 0.0, -1.0].map(|usual| given(60.0, usual)),
+            [1.5, 0.5, 0.25, 0.25, 0.25]
+        );
+        let elsewhere = |time, usual| at_other_levels(Duration::from_secs_f64(time), usual).as_secs_f64();
+        assert_eq!(
+            [(10.0, 0.001), (10.0, 0.01), (10.0, 1.0), (0.5, 1.0)]
+                .map(|(time, usual)| elsewhere(time, usual)),
+            [1.0, 2.0, 5.0, 0.5]
+        );
         for seconds in [0.25, 0.5, f64::NAN, -1.0] {
             hurry.took(seconds);
         }
-        assert_eq!([60.0, 10.0, 5.0, 0.5].map(given), [6.0, 2.0, 2.0, 0.5]);
+        assert_eq!([60.0, 10.0, 5.0, 0.5].map(|time| given(time, 0.001)), [2.0, 2.0, 2.0, 0.5]);
     }
 }

@@ -285,7 +285,9 @@ impl Target {
     /// Asks about several cases at once.
     fn ask_all(&self, cases: &[worker::Case<'_>]) -> Result<Vec<Run>, worker::WorkerError> {
         Ok(match &*self.host {
-            Host::Workers(pool) => pool.run_all(cases, hurry::at_other_levels(pool.timeout()))?,
+            Host::Workers(pool) => {
+                pool.run_all(cases, hurry::at_other_levels(pool.timeout(), pool.usual_seconds()))?
+            }
             Host::Here(here, _) => cases.iter().map(|case| run_here(here, case)).collect(),
         })
     }

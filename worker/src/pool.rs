@@ -82,8 +82,8 @@ impl Worker {
     }
 
     /// Runs cases, one after the other, each as [`Worker::run`] does. Small ones are sent together, so that parent and worker
-    /// wake each other less often. If something goes wrong among them, those without an answer run one by one. Those after one
-    /// that hangs get less time.
+    /// wake each other less often. If something goes wrong among them, those without an answer run one by one. One that hangs gets less
+    /// time to do so again in a fresh process, and those after it get as much.
     pub fn run_all(&mut self, cases: &[Case], after_hang: Duration) -> Result<Vec<Run>, WorkerError> {
         let mut runs = Vec::with_capacity(cases.len());
         while runs.len() < cases.len() {
@@ -95,14 +95,14 @@ impl Worker {
             let heard_of = open.iter().take_while(|case| self.unheard_of(case).is_none()).count();
             match &open[..heard_of.max(1)] {
                 [case] => runs.push(self.run(case)?),
-                open => runs.extend(self.run_together(open)?),
+                open => runs.extend(self.run_together(open, after_hang)?),
             }
         }
         Ok(runs)
     }
 
     /// Runs as many of the cases as can be sent together; up to one that hangs, or has another fault that may not be its own.
-    fn run_together(&mut self, cases: &[Case]) -> Result<Vec<Run>, WorkerError> {
+    fn run_together(&mut self, cases: &[Case], after_hang: Duration) -> Result<Vec<Run>, WorkerError> {
         let dead = self.bury();
         let mut runs = self.ask(cases)?;
         // A panic is told of one case. Another fault may be what an earlier case left behind.
@@ -111,7 +111,8 @@ impl Worker {
             _ => false,
         };
         if let Some(Run { outcome: Outcome::Fault(fault), .. }) = runs.pop_if(is_unsure) {
-            let again = self.run(&cases[runs.len()])?;
+            let time = if fault == Fault::Timeout { after_hang } else { self.limits.timeout };
+            let again = self.run_within(time, &cases[runs.len()])?;
             let late_fault =
                 if again.has_fault_like(&fault) { again.late_fault.clone() } else { Some(fault) };
             runs.push(Run { late_fault, ..again });
@@ -261,6 +262,8 @@ pub struct Pool {
 struct Spent {
     /// Inside the engine.
     engine_seconds: f64,
+    /// Of that for cases that it has answered, and how many these are.
+    answered: (f64, u64),
     /// How many late faults there were, by kind.
     late: BTreeMap<String, u64>,
 }
@@ -297,14 +300,14 @@ impl Pool {
     /// Runs a case on an idle worker, or a new one, where it may take this long.
     pub fn run_within(&self, timeout: Duration, case: &Case) -> Result<Run, WorkerError> {
         let run = self.on_worker(|worker| worker.run_within(timeout, case))?;
-        run.late_fault.iter().for_each(|fault| self.count_late(fault));
+        self.count(std::slice::from_ref(&run));
         Ok(run)
     }
 
     /// Runs cases on one worker, as [`Worker::run_all`] does.
     pub fn run_all(&self, cases: &[Case], after_hang: Duration) -> Result<Vec<Run>, WorkerError> {
         let runs = self.on_worker(|worker| worker.run_all(cases, after_hang))?;
-        runs.iter().filter_map(|run| run.late_fault.as_ref()).for_each(|fault| self.count_late(fault));
+        self.count(&runs);
         Ok(runs)
     }
 
@@ -345,6 +348,12 @@ impl Pool {
         self.spent().engine_seconds
     }
 
+    /// What a case takes inside the engine that it answers, on average; 0 where there was none.
+    pub fn usual_seconds(&self) -> f64 {
+        let (seconds, cases) = self.spent().answered;
+        seconds / cases.max(1) as f64
+    }
+
     /// How many faults, by kind, were no case's own (see [`Run::late_fault`]), those of workers that have died since
     /// their last case included.
     pub fn late_faults(&self) -> BTreeMap<String, u64> {
@@ -360,6 +369,16 @@ impl Pool {
 
     fn spent(&self) -> MutexGuard<'_, Spent> {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self, runs: &[Run]) {
+        for run in runs {
+            if !matches!(run.outcome, Outcome::Fault(_)) {
+                let (seconds, cases) = &mut self.spent().answered;
+                (*seconds, *cases) = (*seconds + run.engine_seconds.clamp(0.0, run.wall_seconds), *cases + 1);
+            }
+            run.late_fault.iter().for_each(|fault| self.count_late(fault));
+        }
     }
 
     fn count_late(&self, fault: &Fault) {

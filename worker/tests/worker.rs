@@ -306,10 +306,10 @@ fn a_case_that_hangs_keeps_no_other_from_its_answer() {
     let mut worker = Worker::start(spec("echo"), limits).unwrap();
     let runs = run_all(&mut worker, &["echo", "hang", "run"], 1);
     assert_eq!(words(&runs), ["outputs", "timeout", "rejected"]);
-    // It hangs twice: with the others and alone. Each time it has the time of one case.
+    // It hangs twice: with the others, for the time of a case, and alone, for a fifth of that. What is told is the second.
     let told: f64 = runs.iter().map(|run| run.engine_seconds).sum();
     let hung = worker.take_engine_seconds() / told;
-    assert!((1.5..3.0).contains(&hung), "{hung}: {runs:?}");
+    assert!((2.0..7.0).contains(&hung), "{hung}: {runs:?}");
 }
 
 #[test]

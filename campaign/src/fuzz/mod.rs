@@ -106,8 +106,11 @@ pub fn fuzz(
                 while let Some(number) = queue.next() {
                     let index = plan.shard.case(number);
                     let mut turn = schedule.turn(number, plan.maker.stream(index));
-                    let Some(ran) = run::run(plan, narrowed, index, turn.level, &|| queue.is_over()) else {
-                        break;
+                    let ran = match run::run(plan, narrowed, index, turn.level, &|| queue.is_over()) {
+                        Some(ran) => ran,
+                        None if queue.is_stopped() => break,
+                        // Others behind it are done, and count.
+                        None => run::Ran::cut_off(index),
                     };
                     turn.signatures = ran.signatures();
                     let mut counted = Counted::new(plan, ran);

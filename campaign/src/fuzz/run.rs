@@ -49,6 +49,12 @@ enum Unjudged {
 }
 
 impl Ran {
+    /// A case that is not judged, as the campaign's time was over.
+    pub(super) fn cut_off(index: u64) -> Self {
+        let why = format!("case {index} is not judged: the time was over before what it shows had a name");
+        Self { index, trouble: vec![why], ..Self::default() }
+    }
+
     /// Runs and judges a case whose model is not, or may not be, valid.
     fn ask(&mut self, plan: &Plan<'_>, case: &Case, relaxed: &Relaxed) {
         for (number, target) in plan.targets.iter().enumerate() {
