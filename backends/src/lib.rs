@@ -18,7 +18,7 @@
 //! | [`wgpu`] | kernels for the GPU, in WGSL |
 //! | [`support`] | whether a backend has an operator |
 //! | [`engines`] | adapters: each makes a runtime look like every other |
-//! | [`usage`] | processor time |
+//! | [`usage`] | processor time, and memory that is kept |
 //!
 //! Kernels share no code with the reference semantics in `ops`: a shared mistake would be invisible.
 

@@ -24,11 +24,9 @@ pub fn read(path: &Path) -> Result<CaseFolder, onnx::Error> {
     CaseFolder::read_within(path, (memory::available() / SHARE).max(MESSAGE))
 }
 
-/// The memory that a worker may need for the largest of some models: its usual limit, or where that is more, the model itself, what the engine
-/// makes of it, and room for what it computes.
-pub fn memory_for(cases: &[PathBuf], usual: Option<u64>) -> Option<u64> {
-    let largest = cases.iter().map(|path| onnx::case::size(path)).max().unwrap_or(0);
-    usual.map(|usual| usual.max(4 * largest))
+/// How many bytes the largest of some models has.
+pub fn largest(cases: &[PathBuf]) -> u64 {
+    cases.iter().map(|path| onnx::case::size(path)).max().unwrap_or(0)
 }
 
 /// The cases that [`read`] takes at or below the given paths.

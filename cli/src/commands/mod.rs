@@ -95,10 +95,19 @@ fn try_writing(folder: &Path) -> std::io::Result<()> {
     fs::remove_file(probe)
 }
 
-/// What a worker may use that runs some cases.
+/// From so many bytes on a model makes memory what takes time.
+const LARGE: u64 = 16 << 20;
+
+/// How many times its bytes a worker may need for a model: for itself, for what the engine makes of it, and for what that computes.
+const TIMES: u64 = 4;
+
+/// What a worker may use that runs some cases; for large ones this process keeps its memory.
 fn limits(timeout: Duration, cases: &[PathBuf]) -> Limits {
-    let usual = Limits { timeout, ..Limits::default() };
-    Limits { memory: triage::stored::memory_for(cases, usual.memory), ..usual }
+    let (usual, largest) = (Limits { timeout, ..Limits::default() }, triage::stored::largest(cases));
+    if largest >= LARGE {
+        ::backends::usage::keep_memory();
+    }
+    Limits { memory: usual.memory.map(|memory| memory.max(TIMES * largest)), ..usual }
 }
 
 /// The targets that names on the command line stand for, each once.
