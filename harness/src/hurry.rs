@@ -55,11 +55,14 @@ impl Hurry {
         *whole = took.max(*whole);
     }
 
-    /// What a case gets of its time, on an engine on which other cases take so many seconds.
-    fn given(&self, time: Duration, usual: f64) -> Duration {
+    /// What a case gets of its time, on an engine on which other cases take so many seconds, if that is known.
+    fn given(&self, time: Duration, usual: Option<f64>) -> Duration {
         let whole = *self.whole.lock().unwrap_or_else(PoisonError::into_inner);
-        let usual = Duration::try_from_secs_f64(usual).unwrap_or_default().saturating_mul(USUAL);
-        usual.clamp(LEAST, (time / PART).max(SECOND)).max(whole.saturating_mul(TIMES)).min(time)
+        let most = (time / PART).max(SECOND);
+        times(USUAL, usual)
+            .map_or(most, |it| it.clamp(LEAST, most))
+            .max(whole.saturating_mul(TIMES))
+            .min(time)
     }
 
     /// Runs a case with little time, unless it is known to hang.
@@ -99,11 +102,16 @@ fn hung() -> Run {
     Run { outcome, engine_seconds: 0.0, wall_seconds: 0.0, stderr: String::new(), late_fault: None }
 }
 
-/// What a case gets of its time at the other levels of an engine that hangs at one, where other cases take so many seconds: what it does there
-/// is told as it is.
-pub(crate) fn at_other_levels(time: Duration, usual: f64) -> Duration {
-    let usual = Duration::try_from_secs_f64(usual).unwrap_or_default().saturating_mul(OTHER);
-    usual.clamp(SECOND, (time / 2).max(SECOND)).min(time)
+/// What a case gets of its time at the other levels of an engine that hangs at one, where other cases take so many seconds, if that is known: what
+/// it does there is told as it is.
+pub(crate) fn at_other_levels(time: Duration, usual: Option<f64>) -> Duration {
+    let most = (time / 2).max(SECOND);
+    times(OTHER, usual).map_or(most, |it| it.clamp(SECOND, most)).min(time)
+}
+
+/// So many times as long as some seconds.
+fn times(factor: u32, seconds: Option<f64>) -> Option<Duration> {
+    Some(Duration::try_from_secs_f64(seconds?).unwrap_or_default().saturating_mul(factor))
 }
 
 /// What tells a case from others, at whatever level.
@@ -126,21 +134,19 @@ mod tests {
         let hurry = Hurry::default();
         let given = |time, usual| hurry.given(Duration::from_secs_f64(time), usual).as_secs_f64();
         // No more than a tenth or a second of the time.
-        assert_eq!([60.0, 10.0, 5.0, 0.5].map(|time| given(time, 1.0)), [6.0, 1.0, 1.0, 0.5]);
+        for usual in [Some(1.0), None] {
+            assert_eq!([60.0, 10.0, 5.0, 0.5].map(|time| given(time, usual)), [6.0, 1.0, 1.0, 0.5]);
+        }
         // But less where others take less.
-        assert_eq!(
-            [0.03, 0.01, 0.001, 0.0, -1.0].map(|usual| given(60.0, usual)),
-            [1.5, 0.5, 0.25, 0.25, 0.25]
-        );
+        let quick = [0.03, 0.01, 0.001, 0.0, -1.0].map(|usual| given(60.0, Some(usual)));
+        assert_eq!(quick, [1.5, 0.5, 0.25, 0.25, 0.25]);
         let elsewhere = |time, usual| at_other_levels(Duration::from_secs_f64(time), usual).as_secs_f64();
-        assert_eq!(
-            [(10.0, 0.001), (10.0, 0.01), (10.0, 1.0), (0.5, 1.0)]
-                .map(|(time, usual)| elsewhere(time, usual)),
-            [1.0, 2.0, 5.0, 0.5]
-        );
+        let others =
+            [(10.0, Some(0.001)), (10.0, Some(0.01)), (10.0, Some(1.0)), (10.0, None), (0.5, Some(1.0))];
+        assert_eq!(others.map(|(time, usual)| elsewhere(time, usual)), [1.0, 2.0, 5.0, 5.0, 0.5]);
         for seconds in [0.25, 0.5, f64::NAN, -1.0] {
             hurry.took(seconds);
         }
-        assert_eq!([60.0, 10.0, 5.0, 0.5].map(|time| given(time, 0.001)), [2.0, 2.0, 2.0, 0.5]);
+        assert_eq!([60.0, 10.0, 5.0, 0.5].map(|time| given(time, Some(0.001))), [2.0, 2.0, 2.0, 0.5]);
     }
 }

@@ -348,10 +348,10 @@ impl Pool {
         self.spent().engine_seconds
     }
 
-    /// What a case takes inside the engine that it answers, on average; 0 where there was none.
-    pub fn usual_seconds(&self) -> f64 {
+    /// What a case takes inside the engine that it answers, on average; `None` where there was none.
+    pub fn usual_seconds(&self) -> Option<f64> {
         let (seconds, cases) = self.spent().answered;
-        seconds / cases.max(1) as f64
+        (cases > 0).then(|| seconds / cases as f64)
     }
 
     /// How many faults, by kind, were no case's own (see [`Run::late_fault`]), those of workers that have died since
