@@ -61,7 +61,8 @@ impl Engine for Runtime {
     }
 
     fn run(&mut self, case: &Case<'_>) -> Result<Vec<(String, Datum)>, EngineError> {
-        let model = ModelProto::decode(case.model.message()?).map_err(|e| EngineError::Load(e.to_string()))?;
+        let model =
+            ModelProto::decode(case.model.message()?).map_err(|e| EngineError::Load(e.to_string()))?;
         let inputs =
             case.tensors()?.into_iter().map(|(name, tensor)| Ok((name.to_owned(), native(name, tensor)?)));
         let inputs = inputs.collect::<Result<HashMap<String, Candle>, EngineError>>()?;
