@@ -81,7 +81,8 @@ def serve(description, load, lacks=lambda message: False):
     """Serves a runtime until standard input ends.
 
     `description` holds the fields of `hello`. `load(model, level)` gives a function from inputs by name to outputs by
-    name, as numpy arrays. The model is the bytes of a message, or the path of a file as a `str`, if `description["files"]` is true. A sequence is a list of them; an optional is what it holds, or `None`; strings are an array of `str`.
+    name, as numpy arrays. The model is the bytes of a message, or the path of a file as a `str`, if `description["files"]`
+    is true. A sequence is a list of arrays; an optional is what it holds, or `None`; strings are an array of `str`.
     None of these comes in unless `description["values"]` names it: `VALUES` is all. `lacks` tells a message that says "I do not have that" from one
     that finds fault.
     """

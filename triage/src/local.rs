@@ -22,6 +22,7 @@ use serde::Serialize;
 use worker::{Outcome, WorkerError};
 
 use crate::composite::{Composite, composites};
+use crate::forms;
 use crate::invent::{Given, Invented, NoInputs, invent_any};
 use crate::stored;
 use crate::tapped::{self, Parts, Tapped};
@@ -95,9 +96,10 @@ impl Subject {
             Some(set) => Invented { set: set.clone(), ..Invented::default() },
             None => invent_any(&mut folder, given, seed)?,
         };
-        let plainer = stored::without_overridden_defaults(&folder.model, &set);
         let known = set.inputs.into_iter().map(|input| (input.name, input.datum)).collect();
         let program = folder.decode().and_then(Program::read)?;
+        let plainer = forms::without_overridden_defaults(&program, &known);
+        let plainer = plainer.map(|program| onnx::encode(&program.write()).into());
         let imported = case::trace(&program, &known)?;
         let inputs = reference::bind(&imported.model, &known).map_err(LocalError::Bind)?;
         let Imported { model, interface, origins, unknown, .. } = imported;

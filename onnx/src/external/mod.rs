@@ -21,7 +21,7 @@ pub use spill::spill;
 pub(crate) use whole::{elsewhere, whole};
 
 /// The most bytes that a message may have, says protobuf. Ours may have more, but no runtime reads such a one.
-pub const MESSAGE: u64 = i32::MAX as u64;
+pub const MESSAGE: u64 = file::MAX_BYTES;
 
 /// Where tensor data outside the message may lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
