@@ -3,7 +3,7 @@
 mod around;
 
 use ir::{DTypes, Dim, Sym, Type};
-use ndarray::{ArrayD, Axis};
+use ndarray::{ArrayD, ArrayView, Axis, IxDyn};
 
 use crate::arith::Arith;
 use crate::attributes::attributes;
@@ -14,7 +14,7 @@ use crate::lanes;
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
-use around::{Along, Nearest, Taps};
+use around::{Around, Nowhere};
 
 attributes! {
     /// An image at positions between -1 and 1 along each of its axes: the nearest element, or what lies between.
@@ -116,67 +116,54 @@ impl<D: Dim> TypeRule<D> for GridSample {
 }
 
 impl GridSample {
-    /// The position at a place of the result, one number for each axis of the image, as it is there.
-    fn position<A: Arith>(grid: &ArrayD<A::R>, at: &[usize], axis: usize, axes: usize) -> A::R {
-        let mut place = vec![at[0]];
-        place.extend_from_slice(&at[2..]);
-        place.push(axes - 1 - axis);
-        grid[place.as_slice()]
+    /// What `found` says of each position of the grid for every channel. What is around a position is the same in all of them.
+    fn at_positions<A: Arith, T, P>(
+        c: &Call<'_, A>,
+        x: &ArrayD<T>,
+        around: impl Fn(&[A::R]) -> P,
+        found: impl Fn(&P, &ArrayView<'_, T, IxDyn>) -> T,
+    ) -> ArrayD<T> {
+        let shape = c.extents(0);
+        let (images, channels, places) = (shape[0], shape[1], shape[2..].iter().product::<usize>());
+        let mut by_channel: Vec<Vec<T>> =
+            std::iter::repeat_with(|| Vec::with_capacity(places)).take(images * channels).collect();
+        let grid = c.real(1);
+        for (number, position) in grid.rows().into_iter().enumerate() {
+            let image = number / places;
+            // The last axis comes first.
+            let around = around(&position.iter().rev().copied().collect::<Vec<_>>());
+            for (channel, elements) in x.index_axis(Axis(0), image).outer_iter().enumerate() {
+                by_channel[image * channels + channel].push(found(&around, &elements));
+            }
+        }
+        lanes::array(&shape, by_channel.into_iter().flatten().collect())
     }
 
     /// Sums of elements around each position.
     fn interpolated<A: Arith>(self, c: &Call<'_, A>, x: &ArrayD<A::R>) -> ArrayD<A::R> {
-        let (a, grid) = (c.arith, c.real(1));
+        let a = c.arith;
         let steps = &around::steps(a, c.dtype(1));
         let sizes = &x.shape()[2..];
-        lanes::build(&c.extents(0), |at| {
-            let image = x.index_axis(Axis(0), at[0]);
-            let image = image.index_axis(Axis(0), at[1]);
-            let along: Vec<Along<A::R>> = (0..sizes.len())
-                .map(|axis| {
-                    let position = Self::position::<A>(grid, at, axis, sizes.len());
-                    Along::of(self, steps, position, sizes[axis])
-                })
-                .collect();
-            // With the weights of all axes multiplied, or one axis after the other.
-            let sum = |all: Vec<&Taps<A::R>>| {
-                let at_once = a.dot(around::terms(a, &all, &image).into_iter());
-                a.either(at_once, || around::nested(a, &all, &image, &mut Vec::new()))
-            };
-            let Some(taps) = along.iter().map(|along| along.taps.as_ref()).collect::<Option<Vec<_>>>() else {
-                return along.iter().find_map(|along| along.open).unwrap_or_else(|| a.unknown_real());
-            };
-            let y = sum(taps);
-            if along.iter().all(|along| along.others.is_none()) {
-                return y;
-            }
-            let others = along.iter().map(|along| along.others.as_ref().or(along.taps.as_ref()));
-            match others.collect::<Option<Vec<_>>>() {
-                Some(others) => a.either(y, || sum(others)),
-                None => y,
-            }
-        })
+        let around = |position: &[A::R]| Around::of(self, (a, steps), position, sizes);
+        Self::at_positions(c, x, around, |around, image| around.sum(a, image))
     }
 }
 
 impl EitherKind for GridSample {
     /// The nearest elements.
     fn elements<A: Arith, K: Kind<A>>(&self, c: &Call<'_, A>, x: &ArrayD<K::Number>) -> ArrayD<K::Number> {
-        let (a, grid) = (c.arith, c.real(1));
+        let a = c.arith;
         let steps = &around::steps(a, c.dtype(1));
         let sizes = &x.shape()[2..];
-        lanes::build(&c.extents(0), |at| {
-            let mut place = vec![at[0], at[1]];
-            for (axis, &size) in sizes.iter().enumerate() {
-                let position = Self::position::<A>(grid, at, axis, sizes.len());
-                match Nearest::of(*self, steps, position, size) {
-                    Nearest::At(element) => place.push(element),
-                    Nearest::Outside => return K::zero(a),
-                    Nearest::Unknown => return K::unknown(a),
-                    Nearest::Undefined => return K::undefined(a),
-                }
-            }
-            x[place.as_slice()]
+        let nearest = |position: &[A::R]| {
+            let axes = position.iter().zip(sizes);
+            axes.map(|(&x, &size)| around::nearest(*self, steps, x, size)).collect::<Result<Vec<_>, _>>()
+        };
+        Self::at_positions(c, x, nearest, |nearest, image| match nearest {
+            Ok(place) => image[place.as_slice()],
+            Err(Nowhere::Outside) => K::zero(a),
+            Err(Nowhere::Unknown) => K::unknown(a),
+            Err(Nowhere::Undefined) => K::undefined(a),
         })
     }
 }
@@ -266,6 +253,17 @@ mod tests {
         assert_eq!(at(op("cubic", "border", true), &[-1., 1.]), [0., 3.]);
         // Halfway the weights are -0.09375, 0.59375 and so back: 1.5 of a line.
         assert_eq!(at(op("bicubic", "zeros", true), &[0.]), [1.5]);
+    }
+
+    #[test]
+    fn every_image_has_positions_of_its_own_and_all_its_channels_share_them() {
+        let x = tensor(DType::F32, &[2, 2, 2], &[0., 1., 10., 20., 2., 3., 30., 40.]);
+        let grid = tensor(DType::F32, &[2, 3, 1], &[-1., 0., 1., 1., 1., 0.]);
+        for (mode, middles) in [("linear", [0.5, 15., 2.5, 35.]), ("nearest", [0., 10., 2., 30.])] {
+            let [a, b, c, d] = middles;
+            let wanted = [0., a, 1., 10., b, 20., 3., 3., c, 40., 40., d];
+            assert_eq!(run(op(mode, "border", true), &[&x, &grid]), wanted, "{mode}");
+        }
     }
 
     #[test]

@@ -79,40 +79,44 @@ fn element(index: i64, size: usize, padding: Padding, align_corners: bool) -> Op
     Some(inside as usize)
 }
 
-/// The nearest element on an axis.
-pub(super) enum Nearest {
-    At(usize),
+/// Why there is no nearest element on an axis.
+pub(super) enum Nowhere {
     /// There is a 0.
     Outside,
     /// Implementations may have different ones.
     Unknown,
+    /// The position is nowhere.
     Undefined,
 }
 
-impl Nearest {
-    pub(super) fn of<S: Arith>(op: GridSample, a: &S, position: S::R, size: usize) -> Self {
-        let x = coordinate(a, position, size, op.align_corners);
-        match is_somewhere(a, x) {
-            Some(true) => {}
-            Some(false) => return Self::Undefined,
-            None => return Self::Unknown,
-        }
-        // Reflected before it is rounded, or after: that differs halfway between two elements.
-        let turned = match op.padding {
-            Padding::Zeros | Padding::Border => kept(a, x, -2.0, size as f64 + 1.0),
-            Padding::Reflection => reflected(a, x, borders(size, op.align_corners)),
-        };
-        let rounded = |x: S::R| a.peek(a.truncate(a.step(Step::Round, x), DType::I64));
-        let Some(index) = rounded(turned) else { return Self::Unknown };
-        let found = element(index as i64, size, op.padding, op.align_corners);
-        if op.padding == Padding::Reflection {
-            let first = rounded(x).map(|index| element(index as i64, size, op.padding, op.align_corners));
-            if first != Some(found) {
-                return Self::Unknown;
-            }
-        }
-        found.map_or(Self::Outside, Self::At)
+/// The nearest element on an axis.
+pub(super) fn nearest<S: Arith>(
+    op: GridSample,
+    a: &S,
+    position: S::R,
+    size: usize,
+) -> Result<usize, Nowhere> {
+    let x = coordinate(a, position, size, op.align_corners);
+    match is_somewhere(a, x) {
+        Some(true) => {}
+        Some(false) => return Err(Nowhere::Undefined),
+        None => return Err(Nowhere::Unknown),
     }
+    // Reflected before it is rounded, or after: that differs halfway between two elements.
+    let turned = match op.padding {
+        Padding::Zeros | Padding::Border => kept(a, x, -2.0, size as f64 + 1.0),
+        Padding::Reflection => reflected(a, x, borders(size, op.align_corners)),
+    };
+    let rounded = |x: S::R| a.peek(a.truncate(a.step(Step::Round, x), DType::I64));
+    let index = rounded(turned).ok_or(Nowhere::Unknown)?;
+    let found = element(index as i64, size, op.padding, op.align_corners);
+    if op.padding == Padding::Reflection {
+        let first = rounded(x).map(|index| element(index as i64, size, op.padding, op.align_corners));
+        if first != Some(found) {
+            return Err(Nowhere::Unknown);
+        }
+    }
+    found.ok_or(Nowhere::Outside)
 }
 
 /// Whether a coordinate has elements around it: not one that is no number, or infinite. No number of reflections brings that back, and a
@@ -125,7 +129,7 @@ fn is_somewhere<S: Arith>(a: &S, x: S::R) -> Option<bool> {
 
 /// An element on an axis with its weight.
 #[derive(Clone, Copy)]
-pub(super) struct Tap<R> {
+struct Tap<R> {
     /// Where it is; `None` for a 0.
     element: Option<usize>,
     weight: R,
@@ -134,7 +138,7 @@ pub(super) struct Tap<R> {
 }
 
 /// The elements around a position on an axis.
-pub(super) type Taps<R> = Vec<Tap<R>>;
+type Taps<R> = Vec<Tap<R>>;
 
 /// What an element adds to a sum: what it is, if all take it.
 fn added<S: Arith>(a: &S, element: S::R, is_taken: bool) -> S::R {
@@ -142,25 +146,20 @@ fn added<S: Arith>(a: &S, element: S::R, is_taken: bool) -> S::R {
 }
 
 /// The elements around a position on an axis.
-pub(super) struct Along<R> {
-    /// `None` where nothing is known of them.
-    pub(super) taps: Option<Taps<R>>,
+struct Along<R> {
+    taps: Taps<R>,
     /// Those that other implementations take.
-    pub(super) others: Option<Taps<R>>,
-    /// What the result is where nothing is known.
-    pub(super) open: Option<R>,
+    others: Option<Taps<R>>,
 }
 
 impl<R: Copy> Along<R> {
-    pub(super) fn of<S: Arith<R = R>>(op: GridSample, a: &S, position: R, size: usize) -> Self {
+    /// Those around a position, or what the result is where nothing is known of them.
+    fn of<S: Arith<R = R>>(op: GridSample, a: &S, position: R, size: usize) -> Result<Self, R> {
         let x = coordinate(a, position, size, op.align_corners);
-        let open = match is_somewhere(a, x) {
-            Some(true) => None,
-            Some(false) => Some(a.undefined_real()),
-            None => Some(a.unknown_real()),
-        };
-        if open.is_some() {
-            return Self { taps: None, others: None, open };
+        match is_somewhere(a, x) {
+            Some(true) => {}
+            Some(false) => return Err(a.undefined_real()),
+            None => return Err(a.unknown_real()),
         }
         let (last, reach) = (size as f64 - 1.0, size as f64 + 3.0);
         let borders = borders(size, op.align_corners);
@@ -182,7 +181,7 @@ impl<R: Copy> Along<R> {
             (_, Mode::Linear | Mode::Nearest) => (kept(a, moved, 0.0, last), Some(moved)),
         };
         let others = other.map(around);
-        Self { taps: Some(around(inside)), others, open: None }
+        Ok(Self { taps: around(inside), others })
     }
 }
 
@@ -230,8 +229,49 @@ fn cubic<S: Arith>(a: &S, far: S::R) -> S::R {
     a.add(inner, outer)
 }
 
+/// The elements around a position on all axes of an image, or what the result is where nothing is known of them. They are the same
+/// in every channel.
+pub(super) struct Around<R>(Result<(Weights<R>, Option<Weights<R>>), R>);
+
+impl<R: Copy> Around<R> {
+    /// Those around a position, one number for each axis of this size. `steps` is the number system of positions.
+    pub(super) fn of<S: Arith<R = R>>(
+        op: GridSample,
+        (a, steps): (&S, &S),
+        position: &[R],
+        sizes: &[usize],
+    ) -> Self {
+        let along: Result<Vec<_>, _> =
+            position.iter().zip(sizes).map(|(&x, &size)| Along::of(op, steps, x, size)).collect();
+        Self(along.map(|along| {
+            let are_others = along.iter().any(|along| along.others.is_some());
+            let others = are_others.then(|| {
+                along.iter().map(|along| along.others.as_ref().unwrap_or(&along.taps).clone()).collect()
+            });
+            let taps = along.into_iter().map(|along| along.taps).collect();
+            (Weights::of(a, taps), others.map(|others| Weights::of(a, others)))
+        }))
+    }
+
+    /// The sum of an image's elements there.
+    pub(super) fn sum<S: Arith<R = R>>(&self, a: &S, image: &ArrayView<'_, R, IxDyn>) -> R {
+        match &self.0 {
+            Ok((weights, None)) => weights.sum(a, image),
+            Ok((weights, Some(others))) => a.either(weights.sum(a, image), || others.sum(a, image)),
+            Err(open) => *open,
+        }
+    }
+}
+
+/// Elements around a position with their weights.
+struct Weights<R> {
+    /// By axis.
+    along: Vec<Taps<R>>,
+    /// Along all axes.
+    corners: Vec<Corner<R>>,
+}
+
 /// A place around a position along some axes.
-#[derive(Clone)]
 struct Corner<R> {
     /// Where it is; `None` outside of the image.
     place: Option<Vec<usize>>,
@@ -240,45 +280,49 @@ struct Corner<R> {
     is_taken: bool,
 }
 
-/// The terms of the sum of elements around a position, along all axes of an image.
-pub(super) fn terms<S: Arith>(
-    a: &S,
-    along: &[&Taps<S::R>],
-    image: &ArrayView<'_, S::R, IxDyn>,
-) -> Vec<(S::R, S::R)> {
-    let mut all = vec![Corner { place: Some(Vec::new()), weight: None, is_taken: true }];
-    for taps in along {
-        let longer = |corner: &Corner<S::R>| {
-            let one = |tap: &Tap<S::R>| Corner {
-                place: corner
-                    .place
-                    .as_ref()
-                    .zip(tap.element)
-                    .map(|(place, element)| place.iter().copied().chain([element]).collect()),
-                weight: Some(corner.weight.map_or(tap.weight, |weight| a.mul(weight, tap.weight))),
-                is_taken: corner.is_taken && tap.is_taken,
-            };
-            taps.iter().map(one).collect::<Vec<_>>()
-        };
-        all = all.iter().flat_map(longer).collect();
+impl<R: Copy> Corner<R> {
+    /// The place along one axis more.
+    fn with<S: Arith<R = R>>(&self, a: &S, tap: &Tap<R>) -> Self {
+        let longer =
+            |(place, element): (&Vec<usize>, usize)| place.iter().copied().chain([element]).collect();
+        Self {
+            place: self.place.as_ref().zip(tap.element).map(longer),
+            weight: Some(self.weight.map_or(tap.weight, |weight| a.mul(weight, tap.weight))),
+            is_taken: self.is_taken && tap.is_taken,
+        }
     }
-    let number = |place: Option<Vec<usize>>| place.map_or(a.real(0.0), |place| image[place.as_slice()]);
-    let term = |corner: Corner<S::R>| {
-        Some((added(a, number(corner.place), corner.is_taken), a.round(corner.weight?)))
-    };
-    all.into_iter().filter_map(term).collect()
+}
+
+impl<R: Copy> Weights<R> {
+    fn of<S: Arith<R = R>>(a: &S, along: Vec<Taps<R>>) -> Self {
+        let origin = Corner { place: Some(Vec::new()), weight: None, is_taken: true };
+        let corners = along.iter().fold(vec![origin], |corners, taps| {
+            corners.iter().flat_map(|corner| taps.iter().map(|tap| corner.with(a, tap))).collect()
+        });
+        Self { along, corners }
+    }
+
+    /// The sum of elements with the weights of all axes multiplied, or one axis after the other.
+    fn sum<S: Arith<R = R>>(&self, a: &S, image: &ArrayView<'_, R, IxDyn>) -> R {
+        let term = |corner: &Corner<R>| {
+            let number = corner.place.as_ref().map_or_else(|| a.real(0.0), |place| image[place.as_slice()]);
+            Some((added(a, number, corner.is_taken), a.round(corner.weight?)))
+        };
+        let terms: Vec<_> = self.corners.iter().filter_map(term).collect();
+        a.either(a.dot(terms.into_iter()), || nested(a, &self.along, image, &mut Vec::new()))
+    }
 }
 
 /// The sum over the elements of the first axis of what there is on the others, from a place on the axes before.
-pub(super) fn nested<S: Arith>(
+fn nested<S: Arith>(
     a: &S,
-    along: &[&Taps<S::R>],
+    along: &[Taps<S::R>],
     image: &ArrayView<'_, S::R, IxDyn>,
     place: &mut Vec<usize>,
 ) -> S::R {
     let Some((taps, others)) = along.split_first() else { return image[place.as_slice()] };
     let mut terms = Vec::with_capacity(taps.len());
-    for tap in *taps {
+    for tap in taps {
         let here = match tap.element {
             Some(element) => {
                 place.push(element);
