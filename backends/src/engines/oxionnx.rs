@@ -13,8 +13,8 @@ use oxionnx::{OnnxError, OptLevel, SessionBuilder, TensorStorage, TypedTensor};
 
 use worker::{Case, Description, Engine, EngineError, Source};
 
-/// The crate's version; Cargo.toml pins it.
-const VERSION: &str = "0.1.7";
+/// The crate's version.
+const VERSION: &str = env!("OXIONNX_VERSION");
 
 /// The optimisation levels, in the crate's words.
 const LEVELS: [(&str, OptLevel); 4] = [

@@ -11,8 +11,8 @@ use rten_tensor::prelude::*;
 
 use worker::{Case, Description, Engine, EngineError, Source, threads};
 
-/// The crate's version; Cargo.toml pins the minor version.
-const VERSION: &str = "0.27";
+/// The crate's version.
+const VERSION: &str = env!("RTEN_VERSION");
 
 /// The runtime, on as many threads as its worker may use.
 pub struct Rten {

@@ -18,8 +18,8 @@ use worker::{Case, Description, Engine, EngineError, Source};
 
 type Native = tract_onnx::prelude::Tensor;
 
-/// The crate's version; Cargo.toml pins the minor version.
-const VERSION: &str = "0.23";
+/// The crate's version.
+const VERSION: &str = env!("TRACT_VERSION");
 
 /// The runtime. It has one thread unless its `multithread-mm` feature is on, which it is not.
 pub struct Tract {
