@@ -23,9 +23,9 @@ use crate::support::Support;
 /// Where an engine runs.
 enum Host {
     /// In child processes.
-    Workers(Pool),
+    Workers(Box<Pool>),
     /// In this process: for engines that are part of this program, and for tests.
-    Here(Mutex<Here>, Description),
+    Here(Mutex<Here>, Box<Description>),
 }
 
 /// An engine in this process.
@@ -128,7 +128,7 @@ pub fn open(name: &str, limits: &Limits) -> Result<Vec<Target>, OpenError> {
         }
     };
     let profile = profile(description)?;
-    let host = Arc::new(Host::Workers(pool));
+    let host = Arc::new(Host::Workers(Box::new(pool)));
     Ok(chosen.into_iter().map(|level| Target::new(backend, level, profile, Arc::clone(&host))).collect())
 }
 
@@ -203,7 +203,7 @@ impl Target {
         let description = engine.describe();
         let (backend, levels) = (description.engine.clone(), description.levels.clone());
         let profile = profile(&description).expect("an engine of this program names a profile of it");
-        let host = Arc::new(Host::Here(Mutex::new(Here { engine, seconds: 0.0 }), description));
+        let host = Arc::new(Host::Here(Mutex::new(Here { engine, seconds: 0.0 }), Box::new(description)));
         levels.into_iter().map(|level| Self::new(&backend, level, profile, Arc::clone(&host))).collect()
     }
 
@@ -328,6 +328,19 @@ impl Target {
             Host::Workers(pool) => pool.engine_seconds(),
             Host::Here(here, _) => here.lock().unwrap_or_else(PoisonError::into_inner).seconds,
         }
+    }
+
+    /// Ends what the engine still runs at a moment, see [`worker::Pool::end_at`]; at all levels that were opened together. (What an
+    /// engine of this process runs comes to its end.)
+    pub fn end_at(&self, end: Option<Instant>) {
+        if let Host::Workers(pool) = &*self.host {
+            pool.end_at(end);
+        }
+    }
+
+    /// Whether a case was ended so.
+    pub fn has_cut(&self) -> bool {
+        matches!(&*self.host, Host::Workers(pool) if pool.has_cut())
     }
 
     /// How many faults of the engine's workers, by kind, were no case's own (see [`Run::late_fault`]); all levels of an

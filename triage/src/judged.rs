@@ -150,7 +150,8 @@ impl Judged {
         let of_answers = self.answers.iter().filter_map(|answer| {
             let finding = bug(answer.verdict.as_ref()?)?;
             let alone = answer.alone.clone();
-            let smaller = alone.map(|problem| Smaller { problem, finding: finding.clone() });
+            let smaller =
+                alone.map(|problem| Smaller { problem, finding: finding.clone(), is_steady: false });
             Some(Told { finding, is_verdict: true, smaller, rewritten: answer.rewritten.as_ref() })
         });
         of_verdict.chain(behind).chain(of_answers)

@@ -41,17 +41,18 @@ pub struct Found {
 impl Found {
     /// A finding that is called by what its whole case shows, with the culprit alone, where that fails alone.
     fn unreduced(finding: Finding, alone: Option<Alone>) -> Self {
-        let smaller = alone.map(|problem| Smaller { problem, finding: finding.clone() });
+        let smaller = alone.map(|problem| Smaller { problem, finding: finding.clone(), is_steady: false });
         Self { finding, smaller, tries: 0 }
     }
 
     /// The finding under the name of what it was reduced to.
     fn named(finding: Finding, named: Named) -> Self {
-        let Named { core, shown, tries, .. } = named;
+        let Named { core, shown, tries, is_steady, .. } = named;
         let finding = Finding { core: Some(core.clone()), ..finding };
         let Finding { check, culprit, hidden_by_taps, after, .. } = finding.clone();
         let reduced = Finding { check, culprit, hidden_by_taps, after, core: Some(core), ..shown.finding };
-        Self { finding, smaller: Some(Smaller { problem: shown.problem, finding: reduced }), tries }
+        let smaller = Smaller { problem: shown.problem, finding: reduced, is_steady };
+        Self { finding, smaller: Some(smaller), tries }
     }
 }
 
@@ -82,7 +83,7 @@ pub(crate) fn named(
 
 /// The first level of a target's engine that shows a finding, where that is not the unoptimised one.
 pub(crate) fn optimising_level(target: &Target, found: &Found) -> Result<Option<String>, WorkerError> {
-    let Some(Smaller { problem, finding }) = &found.smaller else { return Ok(None) };
+    let Some(Smaller { problem, finding, .. }) = &found.smaller else { return Ok(None) };
     for (number, level) in target.below().into_iter().chain([target.clone()]).enumerate() {
         let rest = judged(&level, problem)?;
         if rest.is_some_and(|rest| same_kind(&rest.finding.symptom, &finding.symptom)) {

@@ -22,6 +22,8 @@ pub struct Smaller {
     pub problem: Problem,
     /// What it shows, under the finding's name.
     pub finding: Finding,
+    /// Whether a process that has run nothing else has shown that, with all its time: who names a hang asks for it.
+    pub is_steady: bool,
 }
 
 /// A smaller case, and whether a process that has run nothing else shows the finding on it.
@@ -37,6 +39,9 @@ impl Smaller {
     /// Whether a process that has run nothing else shows it, too. What earlier cases left behind in the process that it was found in may
     /// have a part in what it showed there.
     pub fn is_steady(&self, target: &Target) -> Result<bool, WorkerError> {
+        if self.is_steady {
+            return Ok(true);
+        }
         let shown = judged(&target.afresh(&Arc::default()), &self.problem)?;
         Ok(shown.is_some_and(|shown| same_kind(&shown.finding.symptom, &self.finding.symptom)))
     }
@@ -68,7 +73,7 @@ impl Smaller {
         let is_it = |shown: &Shown| shown.finding.signature() == finding.signature();
         let tried = best.filter(|(shown, size)| *size < before && is_it(shown));
         Ok(tried.map(|(Shown { problem, finding, .. }, _)| Tried {
-            smaller: Self { problem, finding },
+            smaller: Self { problem, finding, is_steady: reduced.steady },
             steady: reduced.steady,
         }))
     }

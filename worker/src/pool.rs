@@ -1,6 +1,7 @@
 //! The parent's side: workers that are started when needed, kept between cases and replaced after a fault.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,13 +21,25 @@ pub struct Worker {
     process: Option<Process>,
     /// Inside the engine, since [`Worker::take_engine_seconds`].
     engine_seconds: f64,
+    /// When it ends what it runs, see [`Pool::end_at`].
+    end: Option<Instant>,
+    /// Whether it has.
+    has_cut: bool,
 }
 
 impl Worker {
     /// Starts a worker and shakes hands.
     pub fn start(spec: Spec, limits: Limits) -> Result<Self, WorkerError> {
         let (process, description, engine_seconds) = launch(&spec, &limits)?;
-        Ok(Self { spec, limits, description, process: Some(process), engine_seconds })
+        Ok(Self {
+            spec,
+            limits,
+            description,
+            process: Some(process),
+            engine_seconds,
+            end: None,
+            has_cut: false,
+        })
     }
 
     /// The seconds inside the engine since this was asked last: all of its runs, those repeated included, and what it
@@ -164,12 +177,16 @@ impl Worker {
     fn ask(&mut self, cases: &[Case]) -> Result<Vec<Run>, WorkerError> {
         let mut process = self.take_process()?;
         let started = Instant::now();
-        let Asked { answers, failure, .. } = process.run(cases, &self.limits);
+        let left = self.end.map(|end| end.saturating_duration_since(started));
+        let short = left.filter(|left| *left < self.limits.timeout);
+        let limits = Limits { timeout: short.unwrap_or(self.limits.timeout), ..self.limits.clone() };
+        let Asked { answers, failure, .. } = process.run(cases, &limits);
         let wall_seconds = started.elapsed().as_secs_f64();
         let (fault, stderr, process) = match failure {
             None => (None, process.stderr(), Some(process)),
             Some(seen) => {
                 let (fault, stderr) = process.end(&seen);
+                self.has_cut |= short.is_some() && fault == Fault::Timeout;
                 (Some(fault), stderr, None)
             }
         };
@@ -255,6 +272,8 @@ pub struct Pool {
     description: Description,
     idle: Mutex<Vec<Worker>>,
     spent: Mutex<Spent>,
+    end: Mutex<Option<Instant>>,
+    has_cut: AtomicBool,
 }
 
 /// What the workers of a pool have cost so far.
@@ -274,7 +293,8 @@ impl Pool {
         let worker = Worker::start(spec.clone(), limits.clone())?;
         let description = worker.description().clone();
         let idle = Mutex::new(vec![worker]);
-        Ok(Self { spec, limits, description, idle, spent: Mutex::default() })
+        let (spent, end, has_cut) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
+        Ok(Self { spec, limits, description, idle, spent, end, has_cut })
     }
 
     /// What the engine is and can do.
@@ -320,8 +340,7 @@ impl Pool {
             Some(worker) => worker,
             None => self.start(self.limits.clone())?,
         };
-        let ran = run(&mut worker);
-        self.spent().engine_seconds += worker.take_engine_seconds();
+        let ran = self.until_end(&mut worker, run);
         self.idle().push(worker);
         ran
     }
@@ -334,9 +353,28 @@ impl Pool {
     /// Runs a case in a process of its own, which may use this many threads.
     pub fn run_apart(&self, threads: usize, case: &Case) -> Result<Run, WorkerError> {
         let mut worker = self.start(Limits { threads, ..self.limits.clone() })?;
-        let ran = worker.run(case);
+        self.until_end(&mut worker, |worker| worker.run(case))
+    }
+
+    /// What a worker runs, as long as the end has not come.
+    fn until_end<T>(&self, worker: &mut Worker, run: impl FnOnce(&mut Worker) -> T) -> T {
+        worker.end = *self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let ran = run(worker);
         self.spent().engine_seconds += worker.take_engine_seconds();
+        self.has_cut.fetch_or(std::mem::take(&mut worker.has_cut), Ordering::Relaxed);
         ran
+    }
+
+    /// Ends what still runs at a moment, and what is begun later, as if it had used up its time. From then on a time-out says nothing
+    /// of a case: [`Pool::has_cut`] tells whether there was one. `None` lets cases have all their time.
+    pub fn end_at(&self, end: Option<Instant>) {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = end;
+        self.has_cut.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether a case was ended so since [`Pool::end_at`].
+    pub fn has_cut(&self) -> bool {
+        self.has_cut.load(Ordering::Relaxed)
     }
 
     fn start(&self, limits: Limits) -> Result<Worker, WorkerError> {

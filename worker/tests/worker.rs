@@ -1,7 +1,7 @@
 //! Whatever a runtime under test does, its parent names it right and goes on with a fresh worker.
 #![cfg(unix)]
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ir::{DType, Datum, Held, Kind, Strings, Tensor, Type, Wanted};
 use onnxsmith_worker::{Case, Fault, Limits, Outcome, Pool, Run, Source, Spec, Stage, Worker, WorkerError};
@@ -310,6 +310,25 @@ fn a_case_that_hangs_keeps_no_other_from_its_answer() {
     let told: f64 = runs.iter().map(|run| run.engine_seconds).sum();
     let hung = worker.take_engine_seconds() / told;
     assert!((2.0..7.0).contains(&hung), "{hung}: {runs:?}");
+}
+
+#[test]
+fn what_runs_when_the_end_comes_is_ended_and_told() {
+    let pool = Pool::new(spec("echo"), limits()).unwrap();
+    let outputs = [Wanted::tensor("x", DType::F64)];
+    let run = |model: &str| {
+        let model = Source::Message(model.as_bytes());
+        pool.run(&Case { model, level: "none", inputs: &[], outputs: &outputs }).expect("a worker starts")
+    };
+    let started = Instant::now();
+    pool.end_at(started.checked_add(Duration::from_millis(300)));
+    run("load");
+    assert!(!pool.has_cut());
+    // It is fresh when it hangs, so that it does once.
+    assert_eq!(words(&[run("exit"), run("hang"), run("hang")]), ["exit", "timeout", "timeout"]);
+    assert!(pool.has_cut() && started.elapsed() < limits().timeout);
+    pool.end_at(None);
+    assert_eq!((words(&[run("load")]), pool.has_cut()), (vec!["rejected"], false));
 }
 
 #[test]

@@ -254,7 +254,7 @@ impl<'p> Ledger<'p> {
         if reduced.steady == Some(false) {
             return Ok(None);
         }
-        let Smaller { problem, finding } = smaller;
+        let Smaller { problem, finding, .. } = smaller;
         let Problem { model, inputs, program } = problem;
         let profile = self.plan.targets[*target].profile;
         let Ok(evaluation) = interp::evaluate(model, inputs, profile, Taps::Outputs) else { return Ok(None) };

@@ -20,7 +20,7 @@ mod run;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::event::Event;
 use crate::report::Report;
@@ -64,10 +64,41 @@ pub struct Plan<'p> {
 }
 
 impl Plan<'_> {
+    /// One target of each engine.
+    fn engines(&self) -> impl Iterator<Item = &Target> {
+        self.targets.chunk_by(Target::is_beside).map(|levels| &levels[0])
+    }
+
     /// The seconds that the targets have spent inside their engines so far.
     fn engine_seconds(&self) -> f64 {
-        let engines = self.targets.chunk_by(Target::is_beside);
-        engines.map(|levels| levels[0].engine_seconds()).sum()
+        self.engines().map(Target::engine_seconds).sum()
+    }
+
+    /// Whether a target was ended before it answered.
+    fn has_cut(&self) -> bool {
+        self.engines().any(Target::has_cut)
+    }
+}
+
+/// How long what runs may go on when the campaign's time is over.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Ends what targets run when the campaign's time is over, as long as this is there.
+struct End<'p>(&'p Plan<'p>);
+
+impl<'p> End<'p> {
+    /// The end of a campaign that has run for some seconds.
+    fn of(plan: &'p Plan<'p>, seconds: f64) -> Self {
+        let before = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let end = plan.time.and_then(|time| Instant::now().checked_add(time.saturating_sub(before) + GRACE));
+        plan.engines().for_each(|target| target.end_at(end));
+        Self(plan)
+    }
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.engines().for_each(|target| target.end_at(None));
     }
 }
 
@@ -93,6 +124,7 @@ pub fn fuzz(
     let (from, seconds) = store.progress()?;
     let schedule = Schedule::resume(plan.levels.choice, from, store.firsts()?);
     let queue = Queue::new(plan, stop, from, seconds);
+    let _end = End::of(plan, seconds);
     let narrowed = run::Narrowed::of(plan);
     let seen = Seen::new(plan, &store.total()?.clusters);
     let mut ledger = Ledger::new(plan, store, on_event, &queue)?;
@@ -107,10 +139,10 @@ pub fn fuzz(
                     let index = plan.shard.case(number);
                     let mut turn = schedule.turn(number, plan.maker.stream(index));
                     let ran = match run::run(plan, narrowed, index, turn.level, &|| queue.is_over()) {
-                        Some(ran) => ran,
+                        Some(ran) if !plan.has_cut() => ran,
                         None if queue.is_stopped() => break,
                         // Others behind it are done, and count.
-                        None => run::Ran::cut_off(index),
+                        Some(_) | None => run::Ran::cut_off(index),
                     };
                     turn.signatures = ran.signatures();
                     let mut counted = Counted::new(plan, ran);

@@ -46,7 +46,8 @@ impl Reduced {
             // Other questions take several runs of one process.
             let is_plain = find.finding.check.is_none();
             let steady = is_plain.then(|| smaller.is_steady(&plan.targets[find.target]).ok()).flatten();
-            return Ok(Self { steady, ..Self::by_name(finds) });
+            // What was ended says nothing.
+            return if stop() { Err(Stopped) } else { Ok(Self { steady, ..Self::by_name(finds) }) };
         }
         let plain = finds.iter().find(|find| find.finding.check.is_none() && found.case.relaxed.is_none());
         let Some(Find { target, finding, .. }) = plain else { return Ok(Self::default()) };
@@ -56,6 +57,7 @@ impl Reduced {
                 Ok(Self { case: Some((*target, smaller)), steady: Some(steady) })
             }
             Err(AskError::Stopped) => Err(Stopped),
+            Ok(None) | Err(_) if stop() => Err(Stopped),
             Ok(None) | Err(_) => Ok(Self::default()),
         }
     }

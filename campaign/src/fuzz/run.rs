@@ -51,7 +51,9 @@ enum Unjudged {
 impl Ran {
     /// A case that is not judged, as the campaign's time was over.
     pub(super) fn cut_off(index: u64) -> Self {
-        let why = format!("case {index} is not judged: the time was over before what it shows had a name");
+        let why = format!(
+            "case {index} is not judged: the time was over before it was answered, or what it shows had a name"
+        );
         Self { index, trouble: vec![why], ..Self::default() }
     }
 

@@ -3,6 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use interp::{Evaluation, Profile, Taps};
 use ir::{Datum, Interface, NodeId, Stream, Tensor, Wanted};
@@ -18,6 +19,7 @@ use worker::{Outcome, Run, WorkerError};
 use super::result::{Judgement, Result};
 use super::{Replay, named, unusable, verdict};
 use harness::case::Case;
+use harness::hurry::Hurry;
 use harness::reached::Reached;
 use harness::target::Target;
 use harness::{case, reference};
@@ -44,6 +46,8 @@ pub(super) struct Question {
     says_more: bool,
     /// How far good implementations are from the outputs, once that was needed: levels of one engine share it.
     reached: Rc<Reached>,
+    /// What of it is known to hang, by engine.
+    hurries: RefCell<BTreeMap<String, Arc<Hurry>>>,
     /// The same as a case of a campaign, once an oracle needed that.
     case: OnceCell<Case>,
 }
@@ -114,6 +118,7 @@ impl Question {
             written,
             says_more,
             reached: Rc::default(),
+            hurries: RefCell::default(),
             case: OnceCell::new(),
         })
     }
@@ -269,9 +274,12 @@ impl Reference {
     }
 
     fn suspect(&self, target: &Target) -> Suspect<'_> {
-        let Question { model, inputs, written, says_more, reached, .. } = &*self.question;
+        let Question { model, inputs, written, says_more, reached, hurries, .. } = &*self.question;
         let program = says_more.then_some(written);
-        Suspect::new(model, inputs, target.profile).written(program).sharing(reached)
+        let hurry = Arc::clone(hurries.borrow_mut().entry(target.backend.clone()).or_default());
+        let mut suspect = Suspect::new(model, inputs, target.profile).written(program).sharing(reached);
+        suspect.hurry = hurry;
+        suspect
     }
 
     /// What a campaign calls all that is wrong.
@@ -301,6 +309,7 @@ impl Reference {
             return Ok(Verdict::Incomparable(Why::Widened(why)));
         }
         let suspect = self.suspect(target);
+        let target = &target.in_a_hurry(&suspect.hurry);
         let exam = Exam::new(target, outcome, "", expected);
         Ok(match suspect.settled(target, judged, &exam)? {
             // Who is to blame decides whether it may refuse.

@@ -94,6 +94,8 @@ pub(crate) struct Named {
     pub(crate) shown: Shown,
     /// How many candidates were run.
     pub(crate) tries: u64,
+    /// Whether a process that has run nothing else has shown what is left.
+    pub(crate) is_steady: bool,
 }
 
 /// What a problem's finding on a target is called. `None` where it has none by itself, where an operator of a graph fails
@@ -128,7 +130,7 @@ pub(crate) fn name(
         }
     }
     let core = core(&shown.problem, shown.finding.symptom.clone());
-    Ok(core.map(|core| Named { core, first: finding, shown, tries }))
+    Ok(core.map(|core| Named { core, first: finding, shown, tries, is_steady: is_hang }))
 }
 
 /// The interest in the same kind of symptom.
