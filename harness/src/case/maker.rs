@@ -1,0 +1,263 @@
+//! Making cases: models are drawn, get values, and are written in forms of programs.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use graphgen::{Forms, Policy, Settings, Weights};
+use ir::{DType, Datum, NodeId, Stream};
+use ops::{Footprint, Model};
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use serde::{Deserialize, Serialize};
+use values::{Budget, Searched};
+
+use super::{Case, CaseError, export, named, operators, trace};
+use crate::reference;
+
+/// Which values cases have.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Values {
+    /// None: constants are zeros, and there are no inputs.
+    None,
+    /// Values on which everything is defined.
+    Plain,
+    /// Adversarial ones in one case of three.
+    #[default]
+    Mixed,
+    /// Such values, moved to edges of some operators where that can be done.
+    Adversarial,
+}
+
+/// One case in so many is adversarial where they are mixed.
+const ADVERSARIAL_ONE_IN: u32 = 3;
+
+impl Values {
+    /// Whether a case is to be adversarial.
+    fn is_adversarial(self, stream: Stream) -> bool {
+        match self {
+            Self::None | Self::Plain => false,
+            Self::Mixed => stream.child("adversarial").rng().random_ratio(1, ADVERSARIAL_ONE_IN),
+            Self::Adversarial => true,
+        }
+    }
+}
+
+/// How many models are drawn at most until one has values on which everything is defined. One in thousands has none
+/// although operands become inputs: a function may be undefined whatever its operands are.
+const DRAWS: u64 = 4;
+
+/// The share of elements of which nothing can be said that is a reason to draw another model.
+const MUCH: f64 = 0.1;
+
+/// The most operations of a model whose values are moved to edges: each is recorded, in some 24 bytes.
+const TRACED: u64 = 1 << 24;
+
+/// How many models are drawn until one has a node and keeps to the budget with the inputs that value search adds.
+const MOST_DRAWS: u64 = 24;
+
+/// Makes cases: every case is a function of the seed, the settings and its index.
+pub struct Maker<'p> {
+    /// The seed of the campaign.
+    pub seed: u64,
+    /// What may occur.
+    pub settings: Settings,
+    /// The opset of every case; `None` draws one for each, up to the settings', among those that have an operator in use.
+    pub opset: Option<u32>,
+    /// The number of nodes, drawn for each case; `None` takes the settings'.
+    pub nodes: Option<RangeInclusive<usize>>,
+    /// How to generate.
+    pub policy: &'p (dyn Policy + Sync),
+    /// Whether settings are varied from case to case.
+    pub swarm: bool,
+    /// Which values cases have.
+    pub values: Values,
+}
+
+impl Maker<'_> {
+    /// A maker of swarms of models with all kinds of values, by the built-in policy.
+    pub fn new(seed: u64, settings: Settings) -> Self {
+        let values = Values::default();
+        Self { seed, settings, opset: None, nodes: None, policy: &Weights, swarm: true, values }
+    }
+
+    /// The case of that number, within the maker's settings.
+    pub fn make(&self, index: u64) -> Result<Case, CaseError> {
+        self.make_within(index, &self.settings)
+    }
+
+    /// The case of that number, within other settings.
+    pub fn make_within(&self, index: u64, settings: &Settings) -> Result<Case, CaseError> {
+        self.make_from(index, settings, self.stream(index))
+    }
+
+    /// Where everything random about the case of that number comes from.
+    pub fn stream(&self, index: u64) -> Stream {
+        Stream::new(self.seed).child("case").at(index)
+    }
+
+    /// The valid case that a stream gives.
+    pub fn make_from(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
+        let case = self.flat(index, settings, stream)?;
+        // What has no values yet leads nowhere.
+        if self.values == Values::None { Ok(case) } else { written(case, settings, stream.child("forms")) }
+    }
+
+    /// The same before it is written as a program.
+    fn flat(&self, index: u64, asked: &Settings, stream: Stream) -> Result<Case, CaseError> {
+        // The first that has values on which everything is defined, else the first.
+        let mut spare: Option<Case> = None;
+        let (mut rejected, mut refused, mut passed_over) = (0, 0, 0);
+        for draw in 0..MOST_DRAWS {
+            let settings = self.settings_of(asked, stream, draw);
+            let stream = stream.at(draw);
+            let case = self.draw(index, &settings, stream)?;
+            rejected += case.rejected;
+            refused += case.refused;
+            let is_empty = operators(&case.model).next().is_none();
+            let fits = !is_empty && !asked.budget.is_exceeded_by(&case.footprint);
+            if fits && case.all_defined && case.open <= MUCH {
+                return Ok(Case { rejected, passed_over, refused, ..case });
+            }
+            passed_over += u64::from(fits && case.all_defined);
+            if fits && spare.as_ref().is_none_or(|spare| case.all_defined && !spare.all_defined) {
+                spare = Some(case);
+            }
+            if draw + 1 >= DRAWS && spare.is_some() {
+                break;
+            }
+        }
+        let is_withheld = !asked.refused.is_empty();
+        let nothing = CaseError::Nothing { index, draws: MOST_DRAWS, is_withheld };
+        let case = spare.ok_or(nothing)?;
+        let passed_over = passed_over - u64::from(case.all_defined);
+        Ok(Case { rejected, passed_over, refused, ..case })
+    }
+
+    /// The settings of one draw of a case. Those of the first draws vary from case to case. Where they give nothing, they
+    /// are taken as they are, and with less room, so that the inputs that value search adds find theirs.
+    fn settings_of(&self, settings: &Settings, stream: Stream, draw: u64) -> Settings {
+        let mut settings =
+            if self.swarm && draw < DRAWS { settings.clone().swarm(stream) } else { settings.clone() };
+        let mut opsets = settings.opsets();
+        if opsets.is_empty() {
+            // Operators that are written out where they are read may be all that is asked for.
+            opsets = forms::composite::opsets(&settings).collect();
+        }
+        if self.opset.is_none()
+            && let Some(&opset) = opsets.choose(&mut stream.child("opset").rng())
+        {
+            settings.opset = opset;
+        }
+        if let Some(nodes) = &self.nodes {
+            settings.nodes = stream.child("nodes").rng().random_range(nodes.clone());
+        }
+        settings.budget = settings.budget.shrunk(draw as f64 / MOST_DRAWS as f64);
+        settings
+    }
+
+    fn draw(&self, index: u64, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
+        let mut generated = graphgen::generate(settings, self.policy, stream.child("structure"));
+        let composites = forms::composite::compose(
+            &mut generated.model,
+            &mut generated.constants,
+            settings,
+            stream.child("composite"),
+        );
+        let mut case = Case {
+            composites,
+            index,
+            adversarial: self.values.is_adversarial(stream),
+            rejected: generated.rejected,
+            refused: generated.refused,
+            ..Case::bare(generated.model)
+        };
+        if self.values != Values::None {
+            case = Self::fill(case, &generated.constants, stream.child("values"))?;
+        }
+        case.onnx = encode(&case.model, index)?;
+        // A drawn model has few nodes.
+        case.footprint = Footprint::of(&case.model).unwrap_or_default();
+        Ok(case)
+    }
+
+    /// A case with its constants and inputs.
+    pub(crate) fn fill(case: Case, constants: &[NodeId], stream: Stream) -> Result<Case, CaseError> {
+        let index = case.index;
+        // A model beyond what the reference takes otherwise was asked for; its values are drawn once.
+        let once = Budget { runs: 1, ..Budget::default() };
+        let budget = reference::affordable(&case.model).map_or(once, reference::Spent::search);
+        let Searched { model, constants, mut found, replaced } =
+            values::find_or_replace(case.model, constants, stream, budget)
+                .map_err(|cause| CaseError::Values { index, cause })?;
+        let mut edges = Vec::new();
+        let is_traced = reference::affordable(&model).is_ok_and(|spent| spent.operations <= TRACED);
+        if case.adversarial && found.all_defined && is_traced {
+            (found, edges) = values::move_to_edges(&model, &constants, &found, stream.child("edge"));
+        }
+        let inputs = named(&model, found.inputs(&model));
+        let (all_defined, open) = (found.all_defined, found.open);
+        // Where operands became inputs the nodes of an operator that was written out are others, or elsewhere.
+        let composites = if replaced > 0 { Vec::new() } else { case.composites };
+        Ok(Case { model: found.fill(model), inputs, all_defined, open, edges, composites, ..case })
+    }
+}
+
+/// The case in forms of programs, where some are drawn. Its model is then what the program leads to: the values that were there
+/// are the same, and those by which the program finds its way are new. A case whose program would need operators, dtypes or more
+/// than may occur stays as it is.
+fn written(case: Case, settings: &Settings, stream: Stream) -> Result<Case, CaseError> {
+    // Operators that are written out in the model are folded without forms where these would need too much.
+    for forms in [&settings.forms, &Forms::default()] {
+        if let Some(written) = written_in(&case, settings, forms, stream)? {
+            return Ok(written);
+        }
+        if case.composites.is_empty() {
+            break;
+        }
+    }
+    Ok(case)
+}
+
+/// The case in some of these forms; `None` where there are none for it, or its program would need more than may occur.
+fn written_in(
+    case: &Case,
+    settings: &Settings,
+    forms: &Forms,
+    stream: Stream,
+) -> Result<Option<Case>, CaseError> {
+    let Some(written) = forms::write(&case.model, &case.inputs, &case.composites, forms, stream) else {
+        return Ok(None);
+    };
+    let forms::Written { program, inputs, forms } = written;
+    let inputs: BTreeMap<String, Datum> = inputs.into_iter().map(|(name, t)| (name, t.into())).collect();
+    let index = case.index;
+    let read = |cause| CaseError::Form { index, forms: forms.clone(), cause };
+    let imported = trace(&program, &inputs).map_err(read)?;
+    let unseen = imported.unseen();
+    let model = imported.model;
+    let values = reference::bind(&model, &inputs).map_err(|why| read(onnx::Error::invalid("inputs", why)))?;
+    let footprint = Footprint::of(&model).unwrap_or_default();
+    let may_occur =
+        |(name, dtype): (&str, DType)| settings.operators.contains(name) && settings.dtypes.contains(dtype);
+    let is_asked_for = |used: &(&'static str, DType)| operators(&case.model).any(|there| there == *used);
+    if settings.budget.is_exceeded_by(&footprint)
+        || operators(&model).any(|used| !is_asked_for(&used) && !may_occur(used))
+    {
+        return Ok(None);
+    }
+    Ok(Some(Case {
+        onnx: onnx::encode(&program.write()),
+        inputs: named(&model, values),
+        footprint,
+        model,
+        unseen,
+        program: Some(program),
+        forms,
+        ..case.clone()
+    }))
+}
+
+fn encode(model: &Model, index: u64) -> Result<Vec<u8>, CaseError> {
+    export(model).map_err(|cause| CaseError::Export { index, cause })
+}
