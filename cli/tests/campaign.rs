@@ -191,7 +191,7 @@ fn what_a_file_tells_of_an_engine_is_not_tried_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let there = include_str!("../../conformance/engines/rten.toml");
     fs::write(folder.path().join("rten.toml"), there).expect("a file");
-    fs::write(folder.path().join("old.toml"), there.replace("version = \"0.27\"", "version = \"0.1\""))
+    fs::write(folder.path().join("old.toml"), there.replace("version = \"0.27.0\"", "version = \"0.1\""))
         .expect("a file");
     let fuzz = |on: &str, file: &str| {
         let args = ["fuzz", "--on", on, "--ops", "Sign", "--cases", "4", "--probed", file, "--out", on];
@@ -204,7 +204,7 @@ fn what_a_file_tells_of_an_engine_is_not_tried_again() {
     assert!(fuzz("cpu", "rten.toml").contains("rten.toml tells of rten, and the campaign is on cpu"));
     let said = fuzz("rten", "old.toml");
     assert!(
-        said.contains("tells of rten 0.1, and this is 0.27; `onnxsmith backends --probe rten --out"),
+        said.contains("tells of rten 0.1, and this is 0.27.0; `onnxsmith backends --probe rten --out"),
         "{said}"
     );
 }

@@ -4,6 +4,19 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use campaign::fuzz::Plan;
+use campaign::report::Report;
+use campaign::store::Identity;
+use campaign::{Shard, Store};
+use graphgen::Settings;
+use harness::Maker;
+use harness::invalid::schedule::Levels;
+use triage::known::Known;
+use triage::oracle::Oracles;
+use worker::Limits;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_onnxsmith");
 
@@ -221,6 +234,46 @@ fn further_questions_about_what_hangs_get_less_time() {
     // The case as it is, and at the end what is left of it.
     let [2000, between @ .., 2000] = &given[..] else { panic!("{given:?}") };
     assert!(!between.is_empty() && between.iter().all(|&time| time == 1000), "{given:?}");
+}
+
+/// Runs a campaign on an engine that hangs on a third of all cases, which may take ten minutes each.
+fn fuzz_what_hangs(time: Option<Duration>, stop: &AtomicBool) -> Report {
+    let limits = Limits { timeout: Duration::from_mins(10), ..Limits::default() };
+    let plan = Plan {
+        levels: Levels::default(),
+        maker: Maker::new(3, Settings { nodes: 2, max_elements: 64, ..Settings::default() }),
+        targets: harness::target::open(&chaos("hang=33"), &limits).expect("it starts"),
+        oracles: Oracles::default(),
+        jobs: 2,
+        cases: None,
+        time,
+        shard: Shard::WHOLE,
+        max_disk: None,
+        saved_per_signature: 1,
+        known: Known::default(),
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = Store::create(&folder.path().join("out"), &Identity::of(&plan)).expect("a store");
+    campaign::fuzz::fuzz(&plan, &mut store, stop, &mut |_| {}).expect("a report")
+}
+
+#[test]
+fn the_end_of_a_campaign_does_not_wait_for_what_hangs() {
+    let started = Instant::now();
+    let over = fuzz_what_hangs(Some(Duration::from_secs(2)), &AtomicBool::new(false));
+    assert!(!over.trouble.is_empty(), "{over:?}");
+    let stop = AtomicBool::new(false);
+    let stopped = std::thread::scope(|scope| {
+        let campaign = scope.spawn(|| fuzz_what_hangs(None, &stop));
+        std::thread::sleep(Duration::from_secs(2));
+        stop.store(true, Ordering::Relaxed);
+        campaign.join().expect("it ends")
+    });
+    // It runs again.
+    assert!(stopped.trouble.is_empty(), "{stopped:?}");
+    // Nobody has waited long enough to know that it hangs.
+    assert_eq!((over.findings, stopped.findings), (0, 0), "{over:?} {stopped:?}");
+    assert!(started.elapsed() < Duration::from_mins(2), "{:?}", started.elapsed());
 }
 
 /// An engine whose first process is wrong about everything, as if it had gone wrong before, and whose others are right; or one that is

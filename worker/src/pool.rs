@@ -369,10 +369,10 @@ impl Pool {
     /// of a case: [`Pool::has_cut`] tells whether there was one. `None` lets cases have all their time.
     pub fn end_at(&self, end: Option<Instant>) {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner) = end;
-        self.has_cut.store(false, Ordering::Relaxed);
+        self.has_cut.fetch_and(end.is_some(), Ordering::Relaxed);
     }
 
-    /// Whether a case was ended so since [`Pool::end_at`].
+    /// Whether a case was ended so since there is an end.
     pub fn has_cut(&self) -> bool {
         self.has_cut.load(Ordering::Relaxed)
     }

@@ -80,25 +80,42 @@ impl Plan<'_> {
     }
 }
 
-/// How long what runs may go on when the campaign's time is over.
+/// How long what runs may go on when the campaign's time is over, or a stop has come.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Ends what targets run when the campaign's time is over, as long as this is there.
-struct End<'p>(&'p Plan<'p>);
+/// Ends what targets run when the campaign does, as long as this is there.
+struct End<'p> {
+    plan: &'p Plan<'p>,
+    has_come: bool,
+}
 
 impl<'p> End<'p> {
     /// The end of a campaign that has run for some seconds.
     fn of(plan: &'p Plan<'p>, seconds: f64) -> Self {
         let before = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let end = plan.time.and_then(|time| Instant::now().checked_add(time.saturating_sub(before) + GRACE));
-        plan.engines().for_each(|target| target.end_at(end));
-        Self(plan)
+        let end = Self { plan, has_come: false };
+        if let Some(time) = plan.time {
+            end.comes_in(time.saturating_sub(before) + GRACE);
+        }
+        end
+    }
+
+    fn comes_in(&self, time: Duration) {
+        let end = Instant::now().checked_add(time);
+        self.plan.engines().for_each(|target| target.end_at(end));
+    }
+
+    /// The end of one that is stopped.
+    fn stop(&mut self) {
+        if !std::mem::replace(&mut self.has_come, true) {
+            self.comes_in(GRACE);
+        }
     }
 }
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        self.0.engines().for_each(|target| target.end_at(None));
+        self.plan.engines().for_each(|target| target.end_at(None));
     }
 }
 
@@ -124,7 +141,7 @@ pub fn fuzz(
     let (from, seconds) = store.progress()?;
     let schedule = Schedule::resume(plan.levels.choice, from, store.firsts()?);
     let queue = Queue::new(plan, stop, from, seconds);
-    let _end = End::of(plan, seconds);
+    let mut end = End::of(plan, seconds);
     let narrowed = run::Narrowed::of(plan);
     let seen = Seen::new(plan, &store.total()?.clusters);
     let mut ledger = Ledger::new(plan, store, on_event, &queue)?;
@@ -140,7 +157,7 @@ pub fn fuzz(
                     let mut turn = schedule.turn(number, plan.maker.stream(index));
                     let ran = match run::run(plan, narrowed, index, turn.level, &|| queue.is_over()) {
                         Some(ran) if !plan.has_cut() => ran,
-                        None if queue.is_stopped() => break,
+                        Some(_) | None if queue.is_stopped() => break,
                         // Others behind it are done, and count.
                         Some(_) | None => run::Ran::cut_off(index),
                     };
@@ -156,7 +173,7 @@ pub fn fuzz(
             });
         }
         drop(sender);
-        let stored = store_in_order(&mut ledger, &queue, &receiver);
+        let stored = store_in_order(&mut ledger, &queue, &mut end, &receiver);
         // Whatever is still under way ends at the next send.
         queue.close();
         if stored.is_err() {
@@ -176,10 +193,14 @@ pub fn fuzz(
 fn store_in_order(
     ledger: &mut Ledger<'_>,
     queue: &Queue<'_>,
+    end: &mut End<'_>,
     receiver: &Receiver<(u64, Counted)>,
 ) -> Result<(), StoreError> {
     let mut early: BTreeMap<u64, Counted> = BTreeMap::new();
     loop {
+        if queue.is_stopped() {
+            end.stop();
+        }
         match receiver.recv_timeout(CHECKPOINT) {
             Ok((number, counted)) => {
                 early.insert(number, counted);
