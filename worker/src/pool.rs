@@ -365,7 +365,7 @@ impl Pool {
         ran
     }
 
-    /// Ends what still runs at a moment, and what is begun later, as if it had used up its time. From then on a time-out says nothing
+    /// Ends what is begun from now on and still runs at a moment, as if it had used up its time. From then on a time-out says nothing
     /// of a case: [`Pool::has_cut`] tells whether there was one. `None` lets cases have all their time.
     pub fn end_at(&self, end: Option<Instant>) {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner) = end;

@@ -157,14 +157,12 @@ impl<'p> Ledger<'p> {
                 report.not_saved = report.not_saved.max(u64::from(saved.is_none()));
             }
             if let (true, Some(find)) = (is_new, finds.first()) {
-                let version = &self.plan.targets[find.target].description().version;
-                let known = self.plan.known.covering_finding(version, &find.finding);
                 kept.events.push(Event::NewFinding {
                     index: found.case.index,
                     signature: signature.clone(),
                     finding: Box::new(find.finding.clone()),
                     saved: saved.as_ref().map(|saved| self.store.folder().join(&saved.folder)),
-                    known: known.first().map(|(_, entry)| entry.finding.clone()),
+                    known: self.plan.known_entry(find).map(|entry| entry.finding.clone()),
                 });
             }
             kept.saved.extend(saved);

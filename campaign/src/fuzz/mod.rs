@@ -29,10 +29,10 @@ use crate::store::{Identity, Store, StoreError};
 use harness::case::Maker;
 use harness::invalid::schedule::{Levels, Schedule};
 use harness::target::Target;
-use triage::known::Known;
+use triage::known::{Entry, Known};
 use triage::oracle::Oracles;
 
-use count::Counted;
+use count::{Counted, Find};
 use ledger::Ledger;
 use queue::Queue;
 use reduced::Seen;
@@ -74,48 +74,37 @@ impl Plan<'_> {
         self.engines().map(Target::engine_seconds).sum()
     }
 
+    /// The entry that covers a finding, if it is known.
+    fn known_entry(&self, find: &Find) -> Option<&Entry> {
+        let version = &self.targets[find.target].description().version;
+        self.known.covering_finding(version, &find.finding).first().map(|(_, entry)| *entry)
+    }
+
     /// Whether a target was ended before it answered.
     fn has_cut(&self) -> bool {
         self.engines().any(Target::has_cut)
     }
 }
 
-/// How long what runs may go on when the campaign's time is over, or a stop has come.
+/// How long what runs may go on when the campaign's time is over.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Ends what targets run when the campaign does, as long as this is there.
-struct End<'p> {
-    plan: &'p Plan<'p>,
-    has_come: bool,
-}
+/// Ends what targets run when the campaign's time is over, as long as this is there.
+struct End<'p>(&'p Plan<'p>);
 
 impl<'p> End<'p> {
     /// The end of a campaign that has run for some seconds.
     fn of(plan: &'p Plan<'p>, seconds: f64) -> Self {
         let before = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let end = Self { plan, has_come: false };
-        if let Some(time) = plan.time {
-            end.comes_in(time.saturating_sub(before) + GRACE);
-        }
-        end
-    }
-
-    fn comes_in(&self, time: Duration) {
-        let end = Instant::now().checked_add(time);
-        self.plan.engines().for_each(|target| target.end_at(end));
-    }
-
-    /// The end of one that is stopped.
-    fn stop(&mut self) {
-        if !std::mem::replace(&mut self.has_come, true) {
-            self.comes_in(GRACE);
-        }
+        let end = plan.time.and_then(|time| Instant::now().checked_add(time.saturating_sub(before) + GRACE));
+        plan.engines().for_each(|target| target.end_at(end));
+        Self(plan)
     }
 }
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        self.plan.engines().for_each(|target| target.end_at(None));
+        self.0.engines().for_each(|target| target.end_at(None));
     }
 }
 
@@ -141,7 +130,7 @@ pub fn fuzz(
     let (from, seconds) = store.progress()?;
     let schedule = Schedule::resume(plan.levels.choice, from, store.firsts()?);
     let queue = Queue::new(plan, stop, from, seconds);
-    let mut end = End::of(plan, seconds);
+    let _end = End::of(plan, seconds);
     let narrowed = run::Narrowed::of(plan);
     let seen = Seen::new(plan, &store.total()?.clusters);
     let mut ledger = Ledger::new(plan, store, on_event, &queue)?;
@@ -173,7 +162,7 @@ pub fn fuzz(
             });
         }
         drop(sender);
-        let stored = store_in_order(&mut ledger, &queue, &mut end, &receiver);
+        let stored = store_in_order(&mut ledger, &queue, &receiver);
         // Whatever is still under way ends at the next send.
         queue.close();
         if stored.is_err() {
@@ -193,14 +182,10 @@ pub fn fuzz(
 fn store_in_order(
     ledger: &mut Ledger<'_>,
     queue: &Queue<'_>,
-    end: &mut End<'_>,
     receiver: &Receiver<(u64, Counted)>,
 ) -> Result<(), StoreError> {
     let mut early: BTreeMap<u64, Counted> = BTreeMap::new();
     loop {
-        if queue.is_stopped() {
-            end.stop();
-        }
         match receiver.recv_timeout(CHECKPOINT) {
             Ok((number, counted)) => {
                 early.insert(number, counted);

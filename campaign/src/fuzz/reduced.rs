@@ -32,7 +32,7 @@ impl Reduced {
     }
 
     /// What a case is reduced to for some of its findings: what naming has left of it, or, where the name was there without that, what
-    /// is left under this name.
+    /// is left under this name. What is known is left as naming has it.
     pub(super) fn of(
         plan: &Plan<'_>,
         found: &Found,
@@ -41,6 +41,10 @@ impl Reduced {
     ) -> Result<Self, Stopped> {
         if stop() {
             return Err(Stopped);
+        }
+        // What is written up has been reduced, and shown in such a process.
+        if finds.iter().all(|find| plan.known_entry(find).is_some()) {
+            return Ok(Self::by_name(finds));
         }
         if let Some((find, smaller)) = named(finds) {
             // Other questions take several runs of one process.
