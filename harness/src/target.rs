@@ -330,8 +330,8 @@ impl Target {
         }
     }
 
-    /// Ends what the engine begins from now on and still runs at a moment, see [`worker::Pool::end_at`]; at all levels that were opened together. (What an
-    /// engine of this process runs comes to its end.)
+    /// Ends what the engine begins from now on and still runs at a moment, see [`worker::Pool::end_at`]; at all levels that
+    /// were opened together. (What an engine of this process runs comes to its end.)
     pub fn end_at(&self, end: Option<Instant>) {
         if let Host::Workers(pool) = &*self.host {
             pool.end_at(end);

@@ -42,7 +42,7 @@ impl Reduced {
         if stop() {
             return Err(Stopped);
         }
-        // What is written up has been reduced, and shown in such a process.
+        // Who has listed a finding has its case: another is not worth processes of its own.
         if finds.iter().all(|find| plan.known_entry(find).is_some()) {
             return Ok(Self::by_name(finds));
         }
