@@ -12,7 +12,7 @@ import { read, readLine, send } from "./protocol.mjs";
 Object.assign(globalThis, globals);
 
 // Nothing else keeps it, and Dawn ends with it.
-globalThis.gpu = create([]);
+globalThis.gpu = create(["enable-dawn-features=vulkan_enable_f16_on_nvidia"]);
 const adapter = await globalThis.gpu.requestAdapter();
 if (!adapter) {
   send({ trouble: "Dawn has no adapter" });

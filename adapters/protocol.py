@@ -196,10 +196,15 @@ def part(name, value, blobs):
     value = np.asarray(value, order="C")
     if value.dtype not in NAMES:
         raise Unsupported(f"output `{name}` has dtype {value.dtype}")
-    dtype = NAMES[value.dtype]
-    data = together(value, SHARING[dtype]) if dtype in SHARING else value.tobytes()
+    dtype, data = NAMES[value.dtype], content_of(value)
     blobs.append(data)
     return {"dtype": dtype, "shape": list(value.shape), "bytes": len(data)}
+
+
+def content_of(value):
+    """The bytes of an array's elements, as a frame has them."""
+    bits = SHARING.get(NAMES[value.dtype])
+    return together(value, bits) if bits else value.tobytes()
 
 
 def together(value, bits):

@@ -39,7 +39,7 @@ pub(crate) fn write(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
     let only =
         choices.random_bool(0.5).then(|| Only { iteration, which: choices.random_range(0..iterations) });
     for Given { outside, inside, ty } in &segment.given {
-        if choices.random_bool(0.6) || !piled(ty, 0, iterations).is_countable() {
+        if choices.random_bool(0.6) || !piles_up(ty, iterations, draft.opset) {
             first.push(Some(any(&mut draft, at, ty, choices)));
             let around = draft.fresh("around", ty.clone());
             inputs.push(port(around, ty, choices));
@@ -135,6 +135,12 @@ pub(crate) fn piled(ty: &Type, axis: usize, of: i64) -> Type {
     let mut all = ty.clone();
     all.shape.insert(axis, of);
     all
+}
+
+/// Whether so many pieces may pile up, and one of them be taken again.
+pub(crate) fn piles_up(ty: &Type, of: i64, opset: u32) -> bool {
+    let is_taken = ops::find("Gather").is_some_and(|gather| gather.input_types(0, opset).contains(ty.dtype));
+    is_taken && piled(ty, 0, of).is_countable()
 }
 
 /// A new value for pieces that pile up along an axis, and the node that takes one of them for a value.

@@ -1,6 +1,6 @@
 //! From a seed to a model.
 
-use ir::{NodeId, NodeKind, Stream};
+use ir::{Choices, DTypes, NodeId, NodeKind, Stream};
 use ops::{Model, Spec};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -18,6 +18,9 @@ const ATTEMPTS_PER_NODE: usize = 60;
 /// How many graphs are drawn until one can be grown into its budget: one that only moves elements takes no operations
 /// however large it is.
 const GRAPHS: u64 = 10;
+
+/// The share of nodes that are of an operator that takes or gives narrow dtypes, in a graph that may have some.
+const NARROW: f64 = 0.25;
 
 /// How many operators that take many operations all but the first of them are drawn around.
 const DENSE_NODES: usize = 3;
@@ -42,7 +45,7 @@ pub fn generate(settings: &Settings, policy: &dyn Policy, stream: Stream) -> Gen
         let model = Model::new(settings.opset, ops::Graph::new());
         return Generated { model, constants: Vec::new(), rejected: 0, refused: 0 };
     }
-    let settings = &settings.of_one(stream.child("high"));
+    let settings = &settings.of_one(stream);
     let empty = stream.child("empty").rng().random_bool(settings.empty_dims.clamp(0.0, 1.0));
     let budget = settings.budget.of_one(stream.child("budget"));
     let taps = stream.child("tap");
@@ -113,7 +116,7 @@ fn draw(
     seeds: &[&'static Spec],
     stream: Stream,
 ) -> Drawn {
-    let available = settings.available();
+    let available = Available::of(settings);
     let mut inserter = Inserter::new(settings, frame);
     let mut rejected = 0;
     for (i, spec) in seeds.iter().enumerate() {
@@ -131,24 +134,50 @@ fn draw(
     Drawn { refused: inserter.refused(), builder: inserter.builder, rejected }
 }
 
+/// The operators that a graph may have.
+struct Available {
+    all: Vec<&'static Spec>,
+    /// Those of them that take or give narrow dtypes, where the graph may have such.
+    narrow: Vec<&'static Spec>,
+}
+
+impl Available {
+    fn of(settings: &Settings) -> Self {
+        let all = settings.available();
+        let dtypes = settings.dtypes.intersection(settings.wanted).intersection(DTypes::NARROW);
+        let has = |types: DTypes| !types.intersection(dtypes).is_empty();
+        let is_narrow = |spec: &&&'static Spec| {
+            (0..spec.inputs.len()).any(|i| has(spec.input_types(i, settings.opset)))
+                || (0..spec.outputs.len()).any(|i| has(spec.output_types(i, settings.opset)))
+        };
+        Self { narrow: all.iter().filter(is_narrow).copied().collect(), all }
+    }
+
+    /// One of them.
+    fn choose(&self, policy: &dyn Policy, stream: Stream, rng: &mut Choices) -> Option<&'static Spec> {
+        let is_narrow = !self.narrow.is_empty() && stream.child("narrow").rng().random_bool(NARROW);
+        choose(policy, if is_narrow { &self.narrow } else { &self.all }, rng)
+    }
+}
+
 /// Inserts a node, or a pattern of at most `missing` nodes. Says whether it did.
 fn step(
     inserter: &mut Inserter<'_>,
     settings: &Settings,
     policy: &dyn Policy,
-    available: &[&'static Spec],
+    available: &Available,
     missing: usize,
     stream: Stream,
 ) -> bool {
     let mut rng = stream.child("choice").rng();
     if missing > 1 && rng.random_bool(settings.pattern.clamp(0.0, 1.0)) {
         let pattern = policy.patterns().choose(&mut rng);
-        return pattern.is_some_and(|p| insert_pattern(inserter, available, p, missing, stream));
+        return pattern.is_some_and(|p| insert_pattern(inserter, &available.all, p, missing, stream));
     }
     if !inserter.builder.nodes.is_empty() && rng.random_bool(settings.related.clamp(0.0, 1.0)) {
-        return related::insert(inserter, settings, policy, available, stream);
+        return related::insert(inserter, settings, policy, &available.all, stream);
     }
-    let Some(spec) = choose(policy, available, &mut rng) else { return false };
+    let Some(spec) = available.choose(policy, stream, &mut rng) else { return false };
     let wanted =
         inserter.open_placeholder(&mut rng).filter(|_| rng.random_bool(settings.backward.clamp(0.0, 1.0)));
     match wanted {

@@ -70,6 +70,9 @@ pub struct Settings {
     /// The share of graphs in which any wanted dtype may be the usual one, so that one that is rare elsewhere meets all operators
     /// that take it; in the others that is f32, which every engine has.
     pub other_dtypes: f64,
+    /// The share of graphs in which dtypes of [`DTypes::NARROW`] may be, and what takes them comes more often: that is casts and
+    /// quantisation alone, so that few other graphs would have any.
+    pub narrow: f64,
     /// The largest number of elements of any value.
     pub max_elements: i64,
     /// The largest dimension and number of elements in a graph that is grown into its budget.
@@ -150,8 +153,8 @@ pub const LONGEST: i64 = 1024;
 /// The largest dimension that is usual in a graph: of more, tensors of high rank have too many elements.
 const MOST_USUAL: i64 = 4;
 
-/// The dtypes that models are made of. The narrower ones, which few operators take, are read and run but not drawn.
-pub const DRAWN: DTypes = DTypes::IR4;
+/// The dtypes that models are made of.
+pub const DRAWN: DTypes = DTypes::IR13;
 
 impl Default for Settings {
     fn default() -> Self {
@@ -169,6 +172,7 @@ impl Default for Settings {
             long_dims: 0.2,
             equal_dims: 0.35,
             other_dtypes: 0.5,
+            narrow: 0.08,
             max_elements: 2048,
             grown: Grown::default(),
             budget: Budget::default(),
@@ -199,8 +203,9 @@ impl Settings {
             let is_needed = |name: &str| self.budget.flops.is_filled() && DENSE.contains(&name);
             let operators = self.operators.iter().copied();
             let kept = operators.filter(|name| rng.random_bool(keep) || is_needed(name)).collect();
-            let dtypes: DTypes = DRAWN.iter().filter(|_| rng.random_bool(0.6)).collect();
-            let dtypes = dtypes.intersection(self.wanted);
+            let dtypes: DTypes = DTypes::IR4.iter().filter(|_| rng.random_bool(0.6)).collect();
+            // Whether a graph has any of the narrow ones is said elsewhere.
+            let dtypes = dtypes.union(DTypes::NARROW).intersection(self.wanted);
             let dtypes = if self.wanted.contains(DType::F32) { dtypes.with(DType::F32) } else { dtypes };
             let fewer = Self { operators: kept, wanted: dtypes, ..self.clone() };
             // A single operator, or one on a single dtype, would often be switched off.
@@ -214,11 +219,14 @@ impl Settings {
         self
     }
 
-    /// These settings for one graph: whether it has high ranks.
+    /// These settings for one graph: whether it has high ranks, and narrow dtypes.
     pub(crate) fn of_one(&self, stream: Stream) -> Self {
-        let is_high = stream.rng().random_bool(self.high_ranks.clamp(0.0, 1.0));
-        let max_rank = if is_high { self.max_rank.max(HIGHEST_RANK) } else { self.max_rank };
-        Self { max_rank, ..self.clone() }
+        let may = |name: &str, share: f64| stream.child(name).rng().random_bool(share.clamp(0.0, 1.0));
+        let max_rank =
+            if may("high", self.high_ranks) { self.max_rank.max(HIGHEST_RANK) } else { self.max_rank };
+        let dtypes =
+            if may("narrow", self.narrow) { self.dtypes } else { self.dtypes.intersection(DTypes::IR4) };
+        Self { dtypes, max_rank, ..self.clone() }
     }
 
     /// The long dimension of one graph, if it has one: a little less or more than a power of two, where the vectors, groups and

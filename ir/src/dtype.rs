@@ -262,6 +262,8 @@ impl DTypes {
     pub const IR12: Self = Self::IR11.with(DType::F8E8M0);
     /// Those of IR version 13: the 2-bit integers join.
     pub const IR13: Self = Self::IR12.with(DType::I2).with(DType::U2);
+    /// Those that joined after IR version 4: numbers are stored in them, and nothing computes in them.
+    pub const NARROW: Self = Self::IR13.difference(Self::IR4);
 
     /// The set of the listed types.
     pub const fn of(list: &[DType]) -> Self {

@@ -1,6 +1,6 @@
 //! What makes two findings the same finding: structure, not text.
 
-use ir::{DType, Type};
+use ir::{DType, DTypes, Type};
 use serde::{Deserialize, Serialize};
 use worker::Fault;
 
@@ -79,7 +79,7 @@ impl ErrorShape {
 pub struct Culprit {
     /// Its ONNX name; of a form of programs, `form` and its name.
     pub operator: String,
-    /// The dtype of its first operand.
+    /// The dtype of its first operand, and of a narrow one behind it: `f32,i4` of what casts to the dtype of another operand.
     pub dtype: String,
     /// What is remarkable about the operands' shapes.
     pub shapes: String,
@@ -91,14 +91,21 @@ pub struct Culprit {
 impl Culprit {
     /// The culprit for an operator on operands of these types.
     pub fn new(operator: &str, operands: &[Option<&Type>], alone: bool) -> Self {
-        let dtype = operands.iter().flatten().next().map_or(DType::Bool, |t| t.dtype);
-        Self { operator: operator.to_owned(), dtype: dtype.to_string(), shapes: shape_class(operands), alone }
+        Self { operator: operator.to_owned(), dtype: dtypes(operands), shapes: shape_class(operands), alone }
     }
 
     /// Whether it is a form of programs, and no operator: what is wrong is then the program, and not what comes of a wrong type.
     pub fn is_form(&self) -> bool {
         self.operator.starts_with("form ")
     }
+}
+
+/// The dtype of the first operand, and of a narrow one behind it: few kernels have such results, each a case of its own.
+fn dtypes(operands: &[Option<&Type>]) -> String {
+    let mut all = operands.iter().flatten().map(|ty| ty.dtype);
+    let first = all.next().unwrap_or(DType::Bool);
+    let other = all.find(|&dtype| DTypes::NARROW.contains(dtype) && dtype != first);
+    other.map_or_else(|| first.to_string(), |other| format!("{first},{other}"))
 }
 
 /// Empty and scalar operands are what implementations forget; everything else is one class.
@@ -121,7 +128,7 @@ pub struct Core {
     pub operators: String,
     /// How many operators there are.
     pub nodes: usize,
-    /// The dtype of the first operand.
+    /// The dtype of the first operand, and of a narrow one behind it.
     pub dtype: String,
     /// What is remarkable about the operands' shapes.
     pub shapes: String,
@@ -256,6 +263,15 @@ mod tests {
     fn of_many_operators_their_number_is_told() {
         assert_eq!(core(&["Neg"; MOST_NAMED]).to_string(), "Neg + Neg + Neg + Neg f32 dense");
         assert_eq!(core(&["Neg"; MOST_NAMED + 1]).to_string(), "graph of 5 f32 dense");
+    }
+
+    #[test]
+    fn a_narrow_operand_behind_the_first_is_told() {
+        let (x, like) = (Type::new(DType::F32, [3]), Type::new(DType::I4, [3]));
+        let dtype = |operands: &[Option<&Type>]| Culprit::new("CastLike", operands, true).dtype;
+        assert_eq!(dtype(&[Some(&x), Some(&like)]), "f32,i4");
+        assert_eq!(dtype(&[Some(&like), Some(&x)]), "i4");
+        assert_eq!(dtype(&[Some(&like), None, Some(&like)]), "i4");
     }
 
     #[test]

@@ -74,6 +74,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 } else if common.contains(&launched.source) {
                     continue;
                 }
+                if !is_standard(&launched.source) {
+                    results.beyond.insert(launched.source);
+                    continue;
+                }
                 let answer = dawn.repeat(&launched)?;
                 results.add(&part.name.op, &launched, answer)?;
             }
@@ -101,12 +105,18 @@ fn scope(arguments: &Arguments) -> Scope {
         seed: 0,
         opset: *ir::graph::OPSETS.end(),
         operators: operators.map(str::to_owned).collect(),
-        dtypes: graphgen::DRAWN.iter().map(|dtype| dtype.to_string()).collect(),
+        dtypes: ir::DTypes::IR4.iter().map(|dtype| dtype.to_string()).collect(),
         // Constants are memory to a shader, as inputs are, and a long lane is a short one many times.
         forms: [Form::Unary, Form::Pairs, Form::Several, Form::Drawn].into(),
         samples: arguments.samples,
         cases: arguments.cases,
     }
+}
+
+/// Whether a shader has no numbers of 64 bits, which naga has and the standard of WGSL lacks.
+fn is_standard(source: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !source.split(|c| !is_word(c)).any(|word| matches!(word, "i64" | "u64" | "f64"))
 }
 
 /// What is asked of Dawn; the shader and the memory of each binding follow.
@@ -198,13 +208,17 @@ struct Of {
     refused: BTreeSet<String>,
 }
 
-/// All of them, by operator.
+/// All of them.
 #[derive(Default)]
-struct Results(BTreeMap<String, Of>);
+struct Results {
+    operators: BTreeMap<String, Of>,
+    /// Shaders with numbers of 64 bits, which Dawn is not asked about.
+    beyond: BTreeSet<String>,
+}
 
 impl Results {
     fn add(&mut self, operator: &str, launched: &Launched, answer: Result<Vec<u8>, String>) -> Result<()> {
-        let of = self.0.entry(operator.to_owned()).or_default();
+        let of = self.operators.entry(operator.to_owned()).or_default();
         of.launches += 1;
         of.shaders.insert(launched.source.clone());
         match answer {
@@ -219,22 +233,26 @@ impl Results {
 
     /// Sentences, and a table of the operators that differ.
     fn text(&self, naga: &str, tint: &str) -> String {
-        let shaders: BTreeSet<&String> = self.0.values().flat_map(|of| &of.shaders).collect();
-        let launches: u64 = self.0.values().map(|of| of.launches).sum();
-        let all =
-            || self.0.iter().flat_map(|(op, of)| of.apart.iter().map(move |(d, apart)| (op, d, of, apart)));
+        let shaders: BTreeSet<&String> = self.operators.values().flat_map(|of| &of.shaders).collect();
+        let launches: u64 = self.operators.values().map(|of| of.launches).sum();
+        let all = || {
+            self.operators
+                .iter()
+                .flat_map(|(op, of)| of.apart.iter().map(move |(d, apart)| (op, d, of, apart)))
+        };
         let elements: u64 = all().map(|(.., apart)| apart.elements).sum();
         let differ: u64 = all().map(|(.., apart)| apart.differ).sum();
         let refused: Vec<_> =
-            self.0.iter().flat_map(|(op, of)| of.refused.iter().map(move |why| (op, why))).collect();
+            self.operators.iter().flat_map(|(op, of)| of.refused.iter().map(move |why| (op, why))).collect();
         let mut text = format!(
             "naga: {naga}. Tint: {tint}. {} shaders of {} operators in {launches} launches, {elements} elements: {differ} differ, \
-             {} shaders are refused by Tint.\n\n\
+             {} shaders are refused by Tint. {} more have numbers of 64 bits, which WGSL lacks.\n\n\
              | operator | writes | shaders | elements | differ | not finite in one | largest difference in ULP | 99 % |\n\
              |---|---|---:|---:|---:|---:|---:|---:|\n",
             shaders.len(),
-            self.0.len(),
+            self.operators.len(),
             refused.len(),
+            self.beyond.len(),
         );
         for (op, dtype, of, apart) in all().filter(|(.., apart)| apart.differ > 0) {
             text += &format!(
@@ -271,6 +289,12 @@ mod tests {
     use ir::{DType, Type};
 
     use super::*;
+
+    #[test]
+    fn numbers_of_64_bits_are_not_of_the_standard() {
+        assert!(is_standard("var i64_count: i32 = 64;"));
+        assert!(!is_standard("let wide = vec2<f64>(0.0, 1.0);"));
+    }
 
     #[test]
     fn what_differs_is_counted_in_ulp() {

@@ -126,6 +126,7 @@ const KEYS: &[(&str, Set)] = &[
     ("long-dims", |t, v| share(t, "long-dims", v)),
     ("equal-dims", |t, v| share(t, "equal-dims", v)),
     ("other-dtypes", |t, v| share(t, "other-dtypes", v)),
+    ("narrow", |t, v| share(t, "narrow", v)),
     ("high-ranks", |t, v| share(t, "high-ranks", v)),
     ("backward", |t, v| share(t, "backward", v)),
     ("constants", |t, v| share(t, "constants", v)),
@@ -318,6 +319,10 @@ impl Taste {
         settings.long_dims = share("long-dims", unless_bounded(self.max_dim.is_some(), settings.long_dims));
         settings.equal_dims = share("equal-dims", settings.equal_dims);
         settings.other_dtypes = share("other-dtypes", settings.other_dtypes);
+        // Who names one means it.
+        let mut named = self.dtypes.iter().chain(self.ops.iter().filter_map(|asked| asked.dtype.as_ref()));
+        let is_named = named.any(|&dtype| DTypes::NARROW.contains(dtype));
+        settings.narrow = share("narrow", if is_named { 1.0 } else { settings.narrow });
         settings.high_ranks =
             share("high-ranks", unless_bounded(self.max_rank.is_some(), settings.high_ranks));
         settings.backward = share("backward", settings.backward);

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use graphgen::{DRAWN, Settings};
-use ir::{DType, Stream, Tensor, Type};
+use graphgen::Settings;
+use ir::{DType, DTypes, Stream, Tensor, Type};
 use onnx::export::value_info;
 use onnx::proto::attribute_proto::AttributeType;
 use onnx::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ValueInfoProto};
@@ -174,7 +174,7 @@ fn attribute(rng: &mut impl Rng, name: &str) -> AttributeProto {
 fn declare_outputs(proto: &mut ModelProto, model: Option<&Model>, stream: Stream) {
     let Some(graph) = &mut proto.graph else { return };
     let rng = &mut stream.rng();
-    let dtypes: Vec<DType> = DRAWN.iter().collect();
+    let dtypes: Vec<DType> = DTypes::IR4.iter().collect();
     for (i, output) in graph.output.iter_mut().enumerate() {
         let known = model.and_then(|m| Some(m.graph.ty(m.graph.outputs.get(i)?.value).clone()));
         let any = || Type::new(dtypes.choose(rng).copied().unwrap_or(DType::F32), [1]);

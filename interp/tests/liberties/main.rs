@@ -326,6 +326,22 @@ fn the_largest_of_nan_alone_is_open() {
 }
 
 #[test]
+fn of_equal_elements_any_may_be_where_the_largest_is() {
+    let pooling = Pooling { window: along_an_axis([0, 0]), kernel_shape: vec![2] };
+    for dtype in [DType::F32, DType::I8] {
+        let x = [tensor(dtype, &[1, 1, 4], &[1.0, 1.0, 0.0, 2.0])];
+        let mut graph = Graph::new();
+        let input = graph.variable("x".to_owned(), x[0].ty());
+        let pool = MaxPool { pool: pooling.clone(), column_major: false, outputs: 2 };
+        let node = graph.operator(pool.into(), &[Some(input)]).unwrap();
+        graph.output("indices", ir::Value::new(node, 1));
+        let indices = evaluate(&Model::new(21, graph), &x, &Profile::TIGHT, Taps::Outputs).unwrap();
+        assert_eq!(indices.outputs[0].tensor.to_f64s(), [0.0, 1.0, 3.0], "{dtype}");
+        assert!(accepts(&indices, &[1.0, 1.0, 3.0]) && !accepts(&indices, &[0.0, 2.0, 3.0]), "{dtype}");
+    }
+}
+
+#[test]
 fn an_infinity_beside_nan_may_be_the_largest() {
     let inf = f64::INFINITY;
     let lanes = [inf, f64::NAN, -inf, f64::NAN, 1.0, f64::NAN, inf, 1.0];

@@ -36,13 +36,13 @@ fn as_wide(dtype: DType) -> DTypes {
 }
 
 impl Single for BitCast {
-    const ROW: Row = Row::new("BitCast").narrow();
+    const ROW: Row = Row::new("BitCast");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let ranks = 0..=d.limits.max_rank;
         let Some(wanted) = d.wanted() else {
             let x = d.any(ranks)?;
-            let others = d.limits.in_use(as_wide(x.dtype)).without(x.dtype);
+            let others = d.limits.in_use(as_wide(x.dtype).intersection(d.results(0))).without(x.dtype);
             let to = if others.is_empty() { x.dtype } else { d.dtype(others)? };
             return Some(BitCast { to });
         };

@@ -78,20 +78,21 @@ impl Cast {
 }
 
 impl Single for Cast {
-    const ROW: Row = Row::new("Cast").narrow();
+    const ROW: Row = Row::new("Cast");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
-        Some(Cast::to(draw(d)?))
+        let to = draw(d)?;
+        Some(Cast { to, rounding: Rounding::draw(d, to) })
     }
 }
 
 impl Single for CastLike {
-    const ROW: Row = Row::new("CastLike").narrow();
+    const ROW: Row = Row::new("CastLike");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let to = draw(d)?;
         d.of(to, 0..=d.limits.max_rank)?;
-        Some(CastLike { rounding: Rounding::DEFAULT })
+        Some(CastLike { rounding: Rounding::draw(d, to) })
     }
 }
 
@@ -106,6 +107,21 @@ impl Rounding {
     #[must_use]
     pub fn map<D, E>(&self, _: &mut dyn FnMut(D) -> E) -> Self {
         *self
+    }
+
+    /// One for results of a dtype: the default for all but narrow floats, of which the attributes say something.
+    pub(crate) fn draw(d: &mut Draw<'_, '_>, to: DType) -> Self {
+        let mut drawn = Self::DEFAULT;
+        if !is_narrow(to) {
+            return drawn;
+        }
+        if d.has("saturate") && d.chance(0.3) {
+            drawn.overflow = Overflow::Escape;
+        }
+        if d.has("round_mode") {
+            drawn.round_mode = d.choose(&Self::MODES.map(|(_, mode)| mode)).unwrap_or(drawn.round_mode);
+        }
+        drawn.of(to)
     }
 
     /// What of it concerns a dtype.
@@ -161,7 +177,7 @@ fn draw(d: &mut Draw<'_, '_>) -> Option<DType> {
     let ranks = 0..=d.limits.max_rank;
     let Some(wanted) = d.wanted() else {
         let x = d.any(ranks)?;
-        let others = d.limits.in_use(DTypes::IR13).without(x.dtype);
+        let others = d.limits.in_use(d.results(0)).without(x.dtype);
         let floats = others.intersection(DTypes::FLOATS);
         // From one float to another, numbers are rounded; there are few such pairs among all.
         if x.dtype.is_float() && !floats.is_empty() && d.chance(0.4) {

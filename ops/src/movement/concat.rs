@@ -27,7 +27,7 @@ attributes! {
 }
 
 impl Single for Concat {
-    const ROW: Row = Row::new("Concat");
+    const ROW: Row = Row::new("Concat").carrying();
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let first = d.any(1..=d.limits.max_rank)?;

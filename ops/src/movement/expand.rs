@@ -27,7 +27,7 @@ attributes! {
 }
 
 impl Single for Expand {
-    const ROW: Row = Row::new("Expand").with(&[list("shape")]);
+    const ROW: Row = Row::new("Expand").carrying().with(&[list("shape")]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;

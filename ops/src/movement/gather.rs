@@ -47,7 +47,7 @@ attributes! {
 }
 
 impl Single for Gather {
-    const ROW: Row = Row::new("Gather");
+    const ROW: Row = Row::new("Gather").carrying();
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let most = d.limits.max_rank;

@@ -29,7 +29,7 @@ attributes! {
 }
 
 impl Single for Split {
-    const ROW: Row = Row::new("Split").with(&[list("split")]).but(&[Deviation::Attributes {
+    const ROW: Row = Row::new("Split").carrying().with(&[list("split")]).but(&[Deviation::Attributes {
         names: &["num_outputs"],
         why: "equal parts by count are read as the sizes they amount to",
     }]);

@@ -1,6 +1,6 @@
 //! `Dropout`: elements that are left out at random in training, and none at inference.
 
-use ir::{Attributes, BadAttribute, DType, Dim, Sym, Type};
+use ir::{Attributes, BadAttribute, DType, DTypes, Dim, Sym, Type};
 
 use crate::arith::{Arith, Comparison};
 use crate::attributes::attributes;
@@ -10,7 +10,7 @@ use crate::family::Single;
 use crate::lanes::each;
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule};
-use crate::spec::{Row, outputs};
+use crate::spec::{Deviation, Row, outputs};
 
 attributes! {
     /// The elements themselves: none is left out unless a model is trained.
@@ -31,6 +31,11 @@ attributes! {
     check Self::checked;
 }
 
+/// The 8-bit floats that it takes.
+const FLOATS_OF_8: DTypes = DTypes::IR9.difference(DTypes::IR4);
+
+const QUOTIENT: &str = "the text does not say what a quotient of 8-bit floats is";
+
 impl Dropout {
     fn checked(self, _: &Attributes) -> Result<Self, BadAttribute> {
         if (1..=2).contains(&self.outputs) {
@@ -42,7 +47,10 @@ impl Dropout {
 }
 
 impl Single for Dropout {
-    const ROW: Row = Row::new("Dropout").with(&[outputs("outputs")]);
+    const ROW: Row = Row::new("Dropout").with(&[outputs("outputs")]).but(&[
+        Deviation::DTypes { of: "T", without: FLOATS_OF_8, opsets: 22..=28, why: QUOTIENT },
+        Deviation::DTypes { of: "T1", without: FLOATS_OF_8, opsets: 22..=28, why: QUOTIENT },
+    ]);
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         d.any(0..=d.limits.max_rank)?;

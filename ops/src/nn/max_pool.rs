@@ -18,9 +18,9 @@ attributes! {
     ///
     /// `x: [N, C, spatial…] → y: [N, C, positions…], indices: the same, i64`
     ///
-    /// Padding never wins. NaN counts as the largest; of equal elements, the first one counts. A window that sees no
-    /// element, which only dilations can bring about, is undefined; and so is the result where the padding of
-    /// SAME_UPPER and SAME_LOWER would be negative.
+    /// Padding never wins, and NaN counts as the largest. Of equal elements the index may be that of any, as the text does not
+    /// choose; here it is the first. A window that sees no element, which only dilations can bring about, is undefined; and so
+    /// is the result where the padding of SAME_UPPER and SAME_LOWER would be negative.
     ///
     /// ONNX: [MaxPool](https://onnx.ai/onnx/operators/onnx__MaxPool.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -119,9 +119,13 @@ impl Operator for MaxPool {
                 });
                 let place = |v: View<'_>| match seen(&v).as_slice() {
                     [] => a.undefined_int(),
-                    seen => a.exact([a.arg_max(seen, false)], |[i]| {
-                        v.taps.get(usize::try_from(i).ok()?).map(|tap| self.number(&v, tap, spatial))
-                    }),
+                    seen => {
+                        let (first, last) = (a.arg_max(seen, false), a.arg_max(seen, true));
+                        let number = a.exact([first], |[i]| {
+                            v.taps.get(usize::try_from(i).ok()?).map(|tap| self.number(&v, tap, spatial))
+                        });
+                        if a.peek(first) == a.peek(last) { number } else { a.unspecified_int(number) }
+                    }
                 };
                 (Data::Real(largest), (self.outputs == 2).then(|| self.pool.each(c, place)))
             }
@@ -137,14 +141,20 @@ impl Operator for MaxPool {
                 });
                 let place = |v: View<'_>| {
                     let mut best: Option<(i128, &Tap)> = None;
+                    let mut is_one = true;
                     for tap in v.taps {
                         let Some(z) = a.peek(x[v.image + tap.input]) else { return a.unknown_int() };
-                        // Of equal elements the first is taken.
+                        is_one &= best.is_none_or(|(most, _)| z != most);
                         if best.is_none_or(|(most, _)| z > most) {
-                            best = Some((z, tap));
+                            (best, is_one) = (Some((z, tap)), true);
                         }
                     }
-                    best.map_or_else(|| a.undefined_int(), |(_, tap)| a.int(self.number(&v, tap, spatial)))
+                    let number = best.map(|(_, tap)| a.int(self.number(&v, tap, spatial)));
+                    match number {
+                        None => a.undefined_int(),
+                        Some(number) if is_one => number,
+                        Some(number) => a.unspecified_int(number),
+                    }
                 };
                 (Data::Int(largest), (self.outputs == 2).then(|| self.pool.each(c, place)))
             }

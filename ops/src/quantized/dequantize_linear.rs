@@ -48,7 +48,7 @@ impl DequantizeLinear {
 }
 
 impl Single for DequantizeLinear {
-    const ROW: Row = Row::new("DequantizeLinear").narrow();
+    const ROW: Row = Row::new("DequantizeLinear");
 
     fn draw<'a>(d: &mut Draw<'_, 'a>) -> Option<Self::Over<Sym<'a>>> {
         let x = d.any(0..=d.limits.max_rank)?;

@@ -99,7 +99,7 @@ impl QuantizeLinear {
 }
 
 impl Single for QuantizeLinear {
-    const ROW: Row = Row::new("QuantizeLinear").narrow().but(&[
+    const ROW: Row = Row::new("QuantizeLinear").but(&[
         Deviation::DTypes { of: "T1", without: DTypes::of(&[DType::I32]), opsets: 13..=28, why: INTEGERS },
         Deviation::DTypes { of: "T2", without: DTypes::of(&[DType::I32]), opsets: 23..=28, why: INTEGERS },
     ]);
@@ -111,16 +111,18 @@ impl Single for QuantizeLinear {
         let allowed = d.allowed();
         let of = if d.has("precision") && d.chance(0.2) { d.dtype(allowed)? } else { x.dtype };
         d.pinned_like(allowed.contains(of).then_some(of)?, shape.clone());
-        let mut output_dtype = None;
+        let (mut output_dtype, mut to) = (None, DType::U8);
         let allowed = d.allowed();
         if d.chance(0.7) {
-            let dtype = d.dtype(allowed)?;
-            d.pinned_like(dtype, shape);
+            to = d.dtype(allowed)?;
+            d.pinned_like(to, shape);
         } else if d.has("output_dtype") && d.chance(0.5) {
-            output_dtype = Some(d.dtype(allowed)?);
+            to = d.dtype(allowed)?;
+            output_dtype = Some(to);
         }
         let precision = if d.has("precision") && d.chance(0.2) { Some(DType::F32) } else { None };
-        Some(QuantizeLinear { granularity, output_dtype, precision, rounding: Rounding::DEFAULT })
+        let rounding = Rounding::draw(d, to);
+        Some(QuantizeLinear { granularity, output_dtype, precision, rounding })
     }
 }
 

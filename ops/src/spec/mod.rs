@@ -25,9 +25,9 @@ pub struct Row {
     pub undrawn: Option<&'static str>,
     /// What it is, in words.
     pub about: About,
-    /// Whether it has a meaning here for 8-bit floats and what is narrower still. Few operators have one so far, though the
-    /// standard lets many move such elements.
-    pub has_narrow: bool,
+    /// Whether it moves elements of all dtypes where programs are written out: a Scan stacks whatever its body gives, and Concat
+    /// may have no 8-bit floats in a model.
+    pub carries: bool,
 }
 
 /// The attributes that say only how narrow dtypes are stored. For all others they change nothing, whatever they are.
@@ -140,7 +140,7 @@ impl Row {
     /// An operator as the schemas have it.
     pub const fn new(name: &'static str) -> Self {
         let about = About { text: "", module: "" };
-        Self { name, written: &[], deviations: &[], undrawn: None, about, has_narrow: false }
+        Self { name, written: &[], deviations: &[], undrawn: None, about, carries: false }
     }
 
     /// This operator, in these words.
@@ -161,10 +161,10 @@ impl Row {
         Self { deviations, ..self }
     }
 
-    /// This operator with all dtypes that the standard allows, 8-bit floats and narrower ones included.
+    /// This operator, which moves elements of all dtypes where programs are written out.
     #[must_use]
-    pub const fn narrow(self) -> Self {
-        Self { has_narrow: true, ..self }
+    pub const fn carrying(self) -> Self {
+        Self { carries: true, ..self }
     }
 
     /// This operator, which the generator does not draw.
@@ -195,6 +195,8 @@ pub struct Spec {
     since: u32,
     /// The attributes that ONNX writes as something else, in some opset at least.
     written: &'static [Written],
+    /// Whether it moves elements of all dtypes where programs are written out.
+    carries: bool,
     /// Where the operator stands in the registry.
     pub(crate) position: usize,
 }
@@ -283,9 +285,7 @@ impl Row {
 
     /// The dtypes that an operand or a result may have.
     fn dtypes(&self, opset: u32, parameter: &Parameter) -> DTypes {
-        let known =
-            if self.has_narrow { parameter.dtypes } else { parameter.dtypes.intersection(DTypes::IR4) };
-        self.deviations.iter().fold(known, |allowed, deviation| match deviation {
+        self.deviations.iter().fold(parameter.dtypes, |allowed, deviation| match deviation {
             Deviation::DTypes { of, without, opsets, .. }
                 if *of == parameter.ty && opsets.contains(&opset) =>
             {
@@ -379,6 +379,7 @@ impl Spec {
             undrawn: row.undrawn,
             about: row.about,
             written: row.written,
+            carries: row.carries,
             since: OPSETS.into_iter().find(|&opset| row.definition(opset).is_some()).unwrap_or(*OPSETS.end()),
             position,
         }
@@ -413,10 +414,12 @@ impl Spec {
         self.port(i).and_then(|p| at(&p.types, opset)).unwrap_or(DTypes::NONE)
     }
 
-    /// The dtypes operand `i` may have in some opset. A later one may take some back.
+    /// The dtypes operand `i` may have in some opset, which a later one may take back, or where programs are written out.
     pub fn known_types(&self, i: usize) -> DTypes {
         let all = self.port(i).into_iter().flat_map(|port| &port.types);
-        all.fold(DTypes::NONE, |all, (_, types)| all.union(*types))
+        let all = all.fold(DTypes::NONE, |all, (_, types)| all.union(*types));
+        let is_moved = self.carries && DTypes::IR4.difference(all).is_empty();
+        if is_moved { DTypes::IR13 } else { all }
     }
 
     /// The dtypes output `i` may have in an opset.

@@ -16,5 +16,17 @@ pub(crate) fn run(op: Predicate, c: &Call<'_>) -> Outputs {
                 (detect_positive && x == infinity) || (detect_negative && x == infinity.neg())
             })
         }
-    })
+    }, _ => narrow(op, c))
+}
+
+/// On 8-bit floats, of which f64 has all.
+fn narrow(op: Predicate, c: &Call<'_>) -> Outputs {
+    let is_met = |x: f64| match op {
+        Predicate::IsNaN => x.is_nan(),
+        Predicate::IsInf { detect_negative, detect_positive } => {
+            x.is_infinite() && if x > 0.0 { detect_positive } else { detect_negative }
+        }
+    };
+    let all = c.tensor(0)?.to_f64s();
+    Ok(vec![c.store(0, all.into_iter().map(is_met).collect())?])
 }

@@ -8,9 +8,12 @@ mod library;
 pub use self::library::LibraryError;
 
 use ::ort::environment::Environment;
+use ::ort::memory::Allocator;
 use ::ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ::ort::session::{Session, SessionInputValue};
-use ::ort::value::{DynTensorValueType, DynValue, PrimitiveTensorElementType, TensorElementType, TensorRef};
+use ::ort::value::{
+    DynTensor, DynTensorValueType, DynValue, PrimitiveTensorElementType, TensorElementType, TensorRef,
+};
 use ::ort::{Error, ErrorCode};
 use ir::{DType, DTypes, Datum, Tensor, Type, Wanted};
 use ndarray::ArrayD;
@@ -104,7 +107,7 @@ impl Engine for Ort {
         Description {
             engine: NAME.into(),
             version: self.version.clone(),
-            dtypes: DTypes::IR4.iter().map(|d| (d.name().into(), d.name().into())).collect(),
+            dtypes: dtypes().iter().map(|d| (d.name().into(), d.name().into())).collect(),
             opset: self.opset.map(i64::from),
             levels: LEVELS.map(|(name, _)| name.to_owned()).into(),
             overrides_defaults: true,
@@ -127,7 +130,7 @@ impl Engine for Ort {
         };
         let mut session = session.map_err(|e| failure(&e, EngineError::Load))?;
         let run = |e: Error| failure(&e, EngineError::Run);
-        let inputs = case.tensors()?.into_iter().map(|(name, t)| Ok((name, value(name, t)?)));
+        let inputs = case.tensors()?.into_iter().map(|(name, t)| Ok((name, value(t)?)));
         let inputs = inputs.collect::<Result<Vec<_>, EngineError>>()?;
         let outputs = session.run(inputs).map_err(run)?;
         let wanted = case.outputs.iter().map(|Wanted { name, .. }| {
@@ -151,8 +154,8 @@ fn failure(error: &Error, otherwise: fn(String) -> EngineError) -> EngineError {
     if lacks { EngineError::Unsupported(message) } else { otherwise(message) }
 }
 
-/// A view of a tensor; nothing is copied.
-fn value<'t>(name: &str, tensor: &'t Tensor) -> Result<SessionInputValue<'t>, EngineError> {
+/// A view of a tensor; a copy of one whose elements have no type in Rust.
+fn value(tensor: &Tensor) -> Result<SessionInputValue<'_>, EngineError> {
     fn view<T>(array: &ArrayD<T>) -> Result<SessionInputValue<'_>, EngineError>
     where
         T: PrimitiveTensorElementType + Clone + std::fmt::Debug + 'static,
@@ -174,7 +177,6 @@ fn value<'t>(name: &str, tensor: &'t Tensor) -> Result<SessionInputValue<'t>, En
         Tensor::BF16(a) => view(a),
         Tensor::F32(a) => view(a),
         Tensor::F64(a) => view(a),
-        // The runtime has some of them, but `ort` has no Rust type for their elements.
         Tensor::I4(_)
         | Tensor::U4(_)
         | Tensor::I2(_)
@@ -184,28 +186,67 @@ fn value<'t>(name: &str, tensor: &'t Tensor) -> Result<SessionInputValue<'t>, En
         | Tensor::F8E5M2(_)
         | Tensor::F8E5M2FNUZ(_)
         | Tensor::F8E8M0(_)
-        | Tensor::F4E2M1(_) => Err(EngineError::Unsupported(format!("input `{name}` is {}", tensor.dtype()))),
+        | Tensor::F4E2M1(_) => {
+            let copied = copied(tensor).map_err(|e| failure(&e, EngineError::Run))?;
+            Ok(copied.into())
+        }
     }
 }
 
-/// The dtype that an element type of ONNX Runtime's is.
-const fn dtype(element: TensorElementType) -> Option<DType> {
-    match element {
-        TensorElementType::Bool => Some(DType::Bool),
-        TensorElementType::Int8 => Some(DType::I8),
-        TensorElementType::Int16 => Some(DType::I16),
-        TensorElementType::Int32 => Some(DType::I32),
-        TensorElementType::Int64 => Some(DType::I64),
-        TensorElementType::Uint8 => Some(DType::U8),
-        TensorElementType::Uint16 => Some(DType::U16),
-        TensorElementType::Uint32 => Some(DType::U32),
-        TensorElementType::Uint64 => Some(DType::U64),
-        TensorElementType::Float16 => Some(DType::F16),
-        TensorElementType::Bfloat16 => Some(DType::BF16),
-        TensorElementType::Float32 => Some(DType::F32),
-        TensorElementType::Float64 => Some(DType::F64),
-        _ => None,
+/// A tensor of the runtime's own, from the bytes of one of ours: elements of less than 8 bits lie alike in both.
+#[allow(unsafe_code, reason = "there is no type of elements to view it as")]
+fn copied(tensor: &Tensor) -> Result<DynTensor, Error> {
+    let bytes = tensor.to_bytes();
+    let mut value = DynTensor::new(&Allocator::default(), element(tensor.dtype()), tensor.shape().to_vec())?;
+    if !bytes.is_empty() {
+        // SAFETY: the default allocator gives memory of the CPU, enough for all elements, and nothing else has it yet.
+        unsafe { value.data_ptr_mut().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     }
+    Ok(value)
+}
+
+/// The element types of the runtime, as far as they are dtypes here.
+const ELEMENTS: [(DType, TensorElementType); 23] = [
+    (DType::Bool, TensorElementType::Bool),
+    (DType::I8, TensorElementType::Int8),
+    (DType::I16, TensorElementType::Int16),
+    (DType::I32, TensorElementType::Int32),
+    (DType::I64, TensorElementType::Int64),
+    (DType::U8, TensorElementType::Uint8),
+    (DType::U16, TensorElementType::Uint16),
+    (DType::U32, TensorElementType::Uint32),
+    (DType::U64, TensorElementType::Uint64),
+    (DType::F16, TensorElementType::Float16),
+    (DType::BF16, TensorElementType::Bfloat16),
+    (DType::F32, TensorElementType::Float32),
+    (DType::F64, TensorElementType::Float64),
+    (DType::I4, TensorElementType::Int4),
+    (DType::U4, TensorElementType::Uint4),
+    (DType::I2, TensorElementType::Int2),
+    (DType::U2, TensorElementType::Uint2),
+    (DType::F8E4M3FN, TensorElementType::Float8E4M3FN),
+    (DType::F8E4M3FNUZ, TensorElementType::Float8E4M3FNUZ),
+    (DType::F8E5M2, TensorElementType::Float8E5M2),
+    (DType::F8E5M2FNUZ, TensorElementType::Float8E5M2FNUZ),
+    (DType::F8E8M0, TensorElementType::Float8E8M0),
+    (DType::F4E2M1, TensorElementType::Float4E2M1),
+];
+
+/// The element type that a dtype is.
+fn element(dtype: DType) -> TensorElementType {
+    let same = ELEMENTS.iter().find(|(known, _)| *known == dtype);
+    same.map_or(TensorElementType::Undefined, |(_, element)| *element)
+}
+
+/// The dtype that an element type is.
+fn dtype(element: TensorElementType) -> Option<DType> {
+    ELEMENTS.iter().find(|(_, known)| *known == element).map(|(dtype, _)| *dtype)
+}
+
+/// The dtypes of which the loaded library makes tensors: an older one knows fewer.
+fn dtypes() -> DTypes {
+    let makes = |dtype: &DType| DynTensor::new(&Allocator::default(), element(*dtype), [1_usize]).is_ok();
+    DTypes::IR4.union(DTypes::NARROW.iter().filter(makes).collect())
 }
 
 /// A copy of an output, whatever its dtype: a wrong one must be seen.
