@@ -162,7 +162,7 @@ code: what an operator does is the first sentence of its documentation there, wh
 
 What the standard allows is read from ONNX's own schemas. Where onnxsmith keeps to less, that is listed
 [below](#less-than-the-standard-allows). Strings and complex numbers are left out everywhere; 8-bit floats and what is narrower
-than a byte everywhere but in Cast and CastLike, and none of them is generated.
+than a byte are in casts, quantisation and what moves them.
 
 ";
 
