@@ -4,7 +4,7 @@
 //! rewritings get wrong shows in such pairs alone, and independent draws seldom make one. Which operators are of one kind
 //! follows from the registry; only [the chains of a policy](crate::policy) name any.
 
-use ir::{Choices, Stream};
+use ir::{Choices, DTypes, Stream};
 use ops::Spec;
 use rand::seq::{IndexedRandom, IteratorRandom};
 
@@ -67,9 +67,19 @@ fn operand(inserter: &Inserter<'_>, node: usize, rng: &mut Choices) -> Option<Ve
     free.choose(rng).map(|&v| vec![v])
 }
 
-/// The operators of the same kind: they take and give the same dtypes, as those do that only move elements, those of arithmetic,
-/// and those of floats.
+/// The operators of the same kind: they take and give the same of the usual dtypes, as those do that only move elements, those of
+/// arithmetic, and those of floats. Casts take and give all of them as well, and move nothing.
 fn kin(spec: &Spec, opset: u32, available: &[&'static Spec]) -> Vec<&'static Spec> {
-    let kind = |spec: &Spec| (spec.input_types(0, opset), spec.output_types(0, opset));
+    let kind = |spec: &Spec| {
+        let usual = |dtypes: DTypes| dtypes.intersection(DTypes::IR4);
+        let (taken, given) = (usual(spec.input_types(0, opset)), usual(spec.output_types(0, opset)));
+        (taken, given, taken == DTypes::IR4 && !keeps_dtype(spec, opset))
+    };
     available.iter().filter(|other| kind(other) == kind(spec)).copied().collect()
+}
+
+/// Whether the first result has the dtype of the first operand, whichever that is.
+fn keeps_dtype(spec: &Spec, opset: u32) -> bool {
+    let of = |schema: &ops::schema::Schema| Some(schema.inputs.first()?.ty == schema.outputs.first()?.ty);
+    ops::schema::in_force(spec.name, opset).and_then(of).unwrap_or(false)
 }
