@@ -54,6 +54,24 @@ fn an_overflow_has_its_sign_and_its_size() {
 }
 
 #[test]
+fn what_a_format_without_infinities_lacks_is_nan_unless_it_saturates() {
+    let quantized = |saturate: u8| {
+        format!(
+            "  %1: f32[] = constant {{3.0}}\n  %2: f8e4m3fn[] = constant {{0.0}}\n  \
+             %3: f8e4m3fn[1] = QuantizeLinear(%0, %1, %2) {{axis = 1, block_size = 0, saturate = {saturate}}}\n  return \"y\" = %3"
+        )
+    };
+    for profile in [&Profile::TIGHT, &Profile::DECLARED] {
+        for x in [1e4, -1e4] {
+            let judged = |saturate, answer| passes(&quantized(saturate), &[x], answer, profile);
+            let most = 448f64.copysign(x);
+            assert_eq!([judged(0, f64::NAN), judged(0, most)], [Some(true), Some(false)], "{x}");
+            assert_eq!([judged(1, f64::NAN), judged(1, most)], [Some(false), Some(true)], "{x}");
+        }
+    }
+}
+
+#[test]
 fn a_narrow_dtype_overflows_sooner() {
     for profile in [&Profile::TIGHT, &Profile::DECLARED] {
         let judged = |answer| passes(SHRUNK, &[1e5], answer, profile);

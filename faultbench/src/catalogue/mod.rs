@@ -15,6 +15,7 @@ mod indexing;
 mod layout;
 mod linear;
 mod logic;
+mod narrow;
 mod norms;
 mod nothing;
 mod pools;
@@ -31,7 +32,7 @@ mod windows;
 use super::PlantedFault;
 
 /// Every fault, family by family and then kind by kind.
-const FAMILIES: [&[PlantedFault]; 23] = [
+const FAMILIES: [&[PlantedFault]; 24] = [
     activations::FAULTS,
     curves::FAULTS,
     arithmetic::FAULTS,
@@ -52,6 +53,7 @@ const FAMILIES: [&[PlantedFault]; 23] = [
     accumulators::FAULTS,
     aliases::FAULTS,
     dtypes::FAULTS,
+    narrow::FAULTS,
     nothing::FAULTS,
     refusals::FAULTS,
     sizes::FAULTS,

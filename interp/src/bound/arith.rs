@@ -219,7 +219,12 @@ impl Arith for Bound<'_> {
         }
         // Step functions rise, so the ends tell whether all of the interval is on one step.
         let (low, high) = if x.is_zero() { (-0.0, 0.0) } else { (x.low(), x.high()) };
+        let is_of_one_sign = low > 0.0 || high < 0.0;
         let (low, high) = (f.value(low), f.value(high));
+        // What is too large for a format without infinities is NaN, and so is what is larger.
+        if is_of_one_sign && low.is_nan() && high.is_nan() {
+            return Ball::exact(value);
+        }
         match (low == high, low == 0.0 && low.to_bits() != high.to_bits()) {
             (true, false) => Ball::exact(value),
             (true, true) => Ball::either_zero(),
