@@ -289,7 +289,8 @@ mod tests {
     fn what_the_specification_leaves_undefined_is_not_run() {
         for (part, trial) in trials(&["Cast", "Div", "Mod", "BitShift"], "i8", &[Form::Unary, Form::Pairs]) {
             let trial = trial.unwrap();
-            assert!(undefined(&trial).is_empty() && trial.columns.unwrap().rows() > 200, "{part:?}");
+            // Powers of two are made of the positive half alone.
+            assert!(undefined(&trial).is_empty() && trial.columns.unwrap().rows() > 100, "{part:?}");
         }
         let casts = trials(&["Cast"], "f32", &[Form::Unary]);
         assert!(casts.iter().filter_map(|(_, t)| t.as_ref()).all(|t| undefined(t).is_empty()));
