@@ -207,10 +207,12 @@ fn real(rng: &mut impl Rng, dtype: DType, range: Range, tamer: Tamer, continuous
     }
     let (low, high) = overlap(range, low, high);
     let v = ir::round::round_to(dtype, low + (high - low) * rng.random::<f64>());
+    if range.holds(v) && (range.zero || v.abs() >= 1.0 / 16.0) {
+        return v;
+    }
     // Rounding may step over the end of the range or onto zero.
     let others = [1.0, high, range.high, range.low].map(|v| ir::round::round_to(dtype, v));
-    let away = others.into_iter().find(|&v| range.holds(v)).unwrap_or(high);
-    if range.holds(v) && (range.zero || v.abs() >= 1.0 / 16.0) { v } else { away }
+    others.into_iter().find(|&v| range.holds(v)).unwrap_or(high)
 }
 
 fn integer(rng: &mut impl Rng, (least, most): (i128, i128), range: Range, tamer: Tamer, wild: bool) -> i128 {
