@@ -9,19 +9,7 @@
 //! use onnxsmith_campaign::store::Identity;
 //! use onnxsmith_campaign::{Event, Shard, Store, fuzz};
 //!
-//! let plan = Plan {
-//!     maker: Maker::new(1, Settings { nodes: 2, max_elements: 64, ..Settings::default() }),
-//!     levels: Levels { choice: Choice::Valid, rules: Vec::new() },
-//!     targets: Target::here(Box::new(backends::cpu::CpuEngine::default())),
-//!     cases: Some(3),
-//!     time: None,
-//!     oracles: Default::default(),
-//!     known: Default::default(),
-//!     jobs: 1,
-//!     shard: Shard::WHOLE,
-//!     saved_per_signature: 1,
-//!     max_disk: None,
-//! };
+//! let plan = Plan { cases: Some(3), ..Plan::of(Maker::new(1, Settings { nodes: 2, max_elements: 64, ..Settings::default() }), Target::here(Box::new(backends::cpu::CpuEngine::default()))) };
 //! let folder = tempfile::tempdir()?;
 //! let mut store = Store::create(folder.path(), &Identity::of(&plan))?;
 //! let mut ran = 0;

@@ -8,18 +8,16 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::{OnModels, Runner};
 use graphgen::Settings;
-use harness::invalid::schedule::Levels;
 use harness::reference::Reference;
 use harness::{Maker, Target, Values};
 use ir::{Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
+use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Shard, Store};
 use ops::{Graph, Model, Op};
 use oracles::Verdict;
 use triage::blame::blame;
-use triage::known::Known;
 use verdict::verdict;
 use worker::{Description, EngineError};
 
@@ -64,17 +62,11 @@ fn campaign() -> Report {
     let values = Values::Plain;
     let out = tempfile::tempdir().expect("a temporary folder");
     let plan = Plan {
-        levels: Levels::default(),
-        maker: Maker { swarm: false, values, ..Maker::new(3, settings) },
-        targets: Target::here(Box::new(OnModels::new(Fusing))),
-        oracles: triage::oracle::Oracles::default(),
-        jobs: 1,
         cases: Some(40),
-        time: None,
-        shard: Shard::WHOLE,
-        max_disk: None,
-        saved_per_signature: 1,
-        known: Known::default(),
+        ..Plan::of(
+            Maker { swarm: false, values, ..Maker::new(3, settings) },
+            Target::here(Box::new(OnModels::new(Fusing))),
+        )
     };
     let mut store = Store::create(out.path(), &Identity::of(&plan)).expect("a store");
     fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report")

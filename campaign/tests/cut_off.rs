@@ -5,15 +5,12 @@ use std::time::{Duration, Instant};
 
 use backends::engines::models::{OnModels, Runner};
 use graphgen::{Forms, Settings};
-use harness::invalid::schedule::Levels;
 use harness::{Maker, Target};
 use ir::{DType, Tensor};
+use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Shard, Store};
 use ops::Model;
-use triage::known::Known;
-use triage::oracle::Oracles;
 use worker::{Description, EngineError};
 
 /// How many cases it knows, of which the first is the one that takes long.
@@ -56,17 +53,10 @@ fn what_is_done_when_the_time_is_over_counts_whatever_is_under_way() {
     );
     let cases = (0..CASES).map(|index| maker.make(index).expect("a case").model).collect();
     let plan = Plan {
-        levels: Levels::default(),
-        maker,
-        targets: Target::here(Box::new(OnModels::new(Slow { cases }))),
-        oracles: Oracles::default(),
         jobs: 2,
         cases: Some(CASES),
         time: Some(time),
-        shard: Shard::WHOLE,
-        max_disk: None,
-        saved_per_signature: 1,
-        known: Known::default(),
+        ..Plan::of(maker, Target::here(Box::new(OnModels::new(Slow { cases }))))
     };
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = Store::create(&folder.path().join("out"), &Identity::of(&plan)).expect("a store");

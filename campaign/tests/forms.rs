@@ -4,16 +4,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use graphgen::{Forms, Settings};
-use harness::invalid::schedule::Levels;
 use harness::{Maker, Target, Values};
 use ir::{DType, Datum, Held, Tensor, Type};
 use onnx::program::Program;
 use onnx::{CaseFolder, text};
+use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Shard, Store};
-use triage::known::Known;
-use triage::oracle::Oracles;
 use triage::reduce::{Budget, Reduced, Reduction, reduce};
 
 mod having;
@@ -464,17 +461,12 @@ fn a_campaign_saves_what_a_finding_in_a_form_is_reduced_to() {
     let forms = Forms { share: 1.0, each: [("If", 1.0)].into() };
     let settings = Settings { nodes: 6, max_elements: 64, forms, ..Settings::default() };
     let plan = Plan {
-        maker: Maker { values: Values::Plain, ..Maker::new(20, settings) },
-        levels: Levels::default(),
-        targets: Target::here(Box::new(Having(contrary))),
-        oracles: Oracles::default(),
         jobs: 2,
         cases: Some(20),
-        time: None,
-        shard: Shard::WHOLE,
-        saved_per_signature: 1,
-        max_disk: None,
-        known: Known::default(),
+        ..Plan::of(
+            Maker { values: Values::Plain, ..Maker::new(20, settings) },
+            Target::here(Box::new(Having(contrary))),
+        )
     };
     let mut store = Store::create(folder.path(), &Identity::of(&plan)).expect("a store");
     let report = fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report");

@@ -4,13 +4,12 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use graphgen::Settings;
-use harness::invalid::schedule::Levels;
 use harness::{Maker, Target};
 use ir::{DType, Datum};
+use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Shard, Store};
 use triage::known::Known;
 use worker::{Case, Description, Engine, EngineError};
 
@@ -38,17 +37,13 @@ fn campaign(list: &str) -> Report {
     let today = "2026-01-01".parse().expect("a date");
     let out = tempfile::tempdir().expect("a folder");
     let plan = Plan {
-        levels: Levels::default(),
-        maker: Maker { swarm: false, ..Maker::new(0, Settings::default()) },
-        targets: Target::here(Box::new(Broken)),
-        oracles: triage::oracle::Oracles::default(),
-        jobs: 1,
         cases: Some(4),
-        time: None,
-        shard: Shard::WHOLE,
-        max_disk: None,
         saved_per_signature: 0,
         known: Known::parse(list, Path::new("known.toml"), today).expect("a list"),
+        ..Plan::of(
+            Maker { swarm: false, ..Maker::new(0, Settings::default()) },
+            Target::here(Box::new(Broken)),
+        )
     };
     let mut store = Store::create(out.path(), &Identity::of(&plan)).expect("a store");
     fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report")

@@ -7,20 +7,18 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::{CpuEngine, run_node};
 use backends::engines::models::{OnModels, Runner};
 use graphgen::Settings;
-use harness::invalid::schedule::Levels;
 use harness::{Maker, Target, Values, case};
 use interp::{Profile, Taps};
 use ir::inline::inline;
 use ir::{DType, DTypes, NodeKind, Tensor, Value};
+use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::replay::{Replay, Result as Replayed, replay};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Shard, Store};
 use ops::elementwise::unary::{Unary, UnaryFn};
 use ops::{Graph, Model, Op};
 use oracles::metamorphic::{ALL, Fidelity, Holds, Subject};
-use triage::known::Known;
 use triage::oracle::Oracles;
 use worker::{Description, Engine, EngineError};
 
@@ -85,17 +83,10 @@ fn the_reference_keeps_every_relation() {
 fn campaign(target: Vec<Target>, settings: Settings, oracles: &[&str], cases: u64, out: &Path) -> Report {
     let names: Vec<String> = oracles.iter().map(ToString::to_string).collect();
     let plan = Plan {
-        maker: Maker { values: Values::Plain, swarm: false, ..maker(settings) },
-        levels: Levels::default(),
-        targets: target,
         oracles: Oracles::named(&names, &[]).expect("these oracles"),
         jobs: 2,
         cases: Some(cases),
-        time: None,
-        shard: Shard::WHOLE,
-        saved_per_signature: 1,
-        max_disk: None,
-        known: Known::default(),
+        ..Plan::of(Maker { values: Values::Plain, swarm: false, ..maker(settings) }, target)
     };
     let mut store = Store::create(out, &Identity::of(&plan)).expect("a store");
     let report = fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report");

@@ -7,18 +7,16 @@ use std::sync::atomic::AtomicBool;
 
 use backends::engines::models::{OnModels, Runner};
 use graphgen::Settings;
-use harness::invalid::schedule::Levels;
 use harness::reference::Reference;
 use harness::{Maker, Target, Values};
 use ir::{Attribute, Attributes, DType, DTypes, NodeKind, Operation, Tensor, Type, Value};
+use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::replay::{Replay, replay};
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Shard, Store};
 use ops::{Graph, Model, Op};
 use oracles::Finding;
 use triage::blame::Suspect;
-use triage::known::Known;
 use triage::oracle::AskError;
 use triage::peel::{Found, Peeled};
 use verdict::{examined, verdict};
@@ -170,17 +168,12 @@ fn plan() -> Plan<'static> {
         ..Settings::default()
     };
     Plan {
-        levels: Levels::default(),
-        maker: Maker { swarm: false, values: Values::Plain, ..Maker::new(3, settings) },
-        targets: vec![target(FUSING)],
-        oracles: triage::oracle::Oracles::default(),
         jobs: 2,
         cases: Some(150),
-        time: None,
-        shard: Shard::WHOLE,
-        max_disk: None,
-        saved_per_signature: 1,
-        known: Known::default(),
+        ..Plan::of(
+            Maker { swarm: false, values: Values::Plain, ..Maker::new(3, settings) },
+            vec![target(FUSING)],
+        )
     }
 }
 

@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use backends::cpu::CpuEngine;
 use graphgen::Settings;
-use harness::invalid::schedule::{Choice, Levels};
 use harness::{Maker, Target, Values};
 use ir::{DType, Datum, Tensor};
+use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Shard, Store};
-use triage::known::Known;
 use triage::oracle::{Oracles, tally::Answers};
 use worker::protocol::WRITTEN;
 use worker::{Case, Description, Engine, EngineError};
@@ -59,28 +57,23 @@ fn campaign(wrong: Wrong, oracles: &[&str]) -> Report {
 fn plan(targets: Vec<Target>, oracles: &[&str]) -> Plan<'static> {
     let names: Vec<String> = oracles.iter().map(|&name| name.to_owned()).collect();
     Plan {
-        maker: Maker {
-            values: Values::Plain,
-            ..Maker::new(
-                3,
-                Settings {
-                    nodes: 3,
-                    max_elements: 64,
-                    dtypes: [DType::F32].into_iter().collect(),
-                    ..Settings::default()
-                },
-            )
-        },
-        levels: Levels { choice: Choice::Valid, rules: Vec::new() },
-        targets,
         oracles: Oracles::named(&names, &[]).expect("oracles"),
-        jobs: 1,
         cases: Some(40),
-        time: None,
-        shard: Shard::WHOLE,
-        saved_per_signature: 1,
-        max_disk: None,
-        known: Known::default(),
+        ..Plan::of(
+            Maker {
+                values: Values::Plain,
+                ..Maker::new(
+                    3,
+                    Settings {
+                        nodes: 3,
+                        max_elements: 64,
+                        dtypes: [DType::F32].into_iter().collect(),
+                        ..Settings::default()
+                    },
+                )
+            },
+            targets,
+        )
     }
 }
 

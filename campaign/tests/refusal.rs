@@ -7,18 +7,16 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::{Cpu, CpuError, GraphRunner, NodeRunner};
 use backends::engines::models::OnModels;
 use graphgen::Settings;
-use harness::invalid::schedule::Levels;
 use harness::{Maker, Target};
 use interp::Profile;
 use ir::{DType, DTypes, Operation, Tensor, Type};
+use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Shard, Store};
 use ops::{Model, Op};
 use oracles::{Assessment, Verdict, Why};
 use triage::allowance::Exam;
 use triage::blame::Suspect;
-use triage::known::Known;
 use verdict::{examined, verdict};
 
 /// Our CPU kernels, but some nodes are refused, with these words.
@@ -53,20 +51,14 @@ fn refusing_is_a_bug_where_all_is_defined() {
     };
     let out = tempfile::tempdir().expect("a temporary folder");
     let plan = Plan {
-        levels: Levels::default(),
-        maker: Maker::new(7, settings),
-        targets: Target::here(Box::new(OnModels::new(GraphRunner::new(
-            "refusing",
-            Refusing(|_, _| Some("it does not like it")),
-        )))),
-        oracles: triage::oracle::Oracles::default(),
-        jobs: 1,
         cases: Some(50),
-        time: None,
-        shard: Shard::WHOLE,
-        max_disk: None,
-        saved_per_signature: 1,
-        known: Known::default(),
+        ..Plan::of(
+            Maker::new(7, settings),
+            Target::here(Box::new(OnModels::new(GraphRunner::new(
+                "refusing",
+                Refusing(|_, _| Some("it does not like it")),
+            )))),
+        )
     };
     let mut store = Store::create(out.path(), &Identity::of(&plan)).expect("a store");
     let report = fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report");

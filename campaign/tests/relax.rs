@@ -11,12 +11,11 @@ use harness::reference::Reference;
 use harness::validity::Validity;
 use harness::{Maker, Target, Values};
 use ir::{DType, Datum, Tensor, Type};
+use onnxsmith_campaign::Store;
 use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::replay::{Replay, replay};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::Identity;
-use onnxsmith_campaign::{Shard, Store};
-use triage::known::Known;
 use worker::{Case, Description, Engine, EngineError};
 
 /// Takes every model, and answers with zeros.
@@ -42,20 +41,16 @@ impl Engine for Careless {
 
 fn campaign(targets: Vec<Target>, choice: Choice, cases: u64, jobs: usize, out: &std::path::Path) -> Report {
     let plan = Plan {
-        maker: Maker {
-            values: Values::Plain,
-            ..Maker::new(11, Settings { nodes: 4, max_elements: 256, ..Settings::default() })
-        },
         levels: Levels { choice, rules: Vec::new() },
-        targets,
-        oracles: triage::oracle::Oracles::default(),
         jobs,
         cases: Some(cases),
-        time: None,
-        shard: Shard::WHOLE,
-        max_disk: None,
-        saved_per_signature: 1,
-        known: Known::default(),
+        ..Plan::of(
+            Maker {
+                values: Values::Plain,
+                ..Maker::new(11, Settings { nodes: 4, max_elements: 256, ..Settings::default() })
+            },
+            targets,
+        )
     };
     let mut store = Store::create(out, &Identity::of(&plan)).expect("a store");
     fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report")

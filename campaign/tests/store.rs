@@ -14,8 +14,6 @@ use onnxsmith_campaign::fuzz::{Plan, fuzz};
 use onnxsmith_campaign::report::Report;
 use onnxsmith_campaign::store::{self, FILE, Identity, StoreError};
 use onnxsmith_campaign::{Shard, Store};
-use triage::known::Known;
-use triage::oracle::Oracles;
 use worker::{Case, Description, Engine, EngineError};
 
 /// Answers with zeros; the level `odd` refuses every other model, by its length.
@@ -58,20 +56,17 @@ const RUNS: u64 = 250;
 
 fn plan(choice: Choice) -> Plan<'static> {
     Plan {
-        maker: Maker {
-            values: Values::Plain,
-            ..Maker::new(5, Settings { nodes: 2, max_elements: 64, ..Settings::default() })
-        },
         levels: Levels { choice, rules: Vec::new() },
-        targets: Target::here(Box::new(Careless::default())),
-        oracles: Oracles::default(),
         jobs: 2,
         cases: Some(CASES),
-        time: None,
-        shard: Shard::WHOLE,
         saved_per_signature: 2,
-        max_disk: None,
-        known: Known::default(),
+        ..Plan::of(
+            Maker {
+                values: Values::Plain,
+                ..Maker::new(5, Settings { nodes: 2, max_elements: 64, ..Settings::default() })
+            },
+            Target::here(Box::new(Careless::default())),
+        )
     }
 }
 

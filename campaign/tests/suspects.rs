@@ -11,7 +11,6 @@ use std::sync::atomic::AtomicBool;
 use backends::cpu::{Cpu, CpuEngine, CpuError, NodeRunner, run_model};
 use backends::engines::models::{OnModels, Runner};
 use graphgen::Settings;
-use harness::invalid::schedule::Levels;
 use harness::reference::Reference;
 use harness::{Maker, Target};
 use ir::format::FloatFormat;
@@ -25,8 +24,6 @@ use onnxsmith_campaign::{Shard, Store};
 use ops::{Graph, Model, Op};
 use oracles::{Expected, Verdict, assess};
 use triage::blame::Suspect;
-use triage::known::Known;
-use triage::oracle::Oracles;
 use worker::{Description, EngineError};
 
 /// Multiplies matrices of numbers that it has rounded to bf16, and is off by a few ULP in each exponential.
@@ -118,17 +115,10 @@ fn a_kernel_that_rounds_to_bf16_hides_in_the_bound_of_a_long_sum_and_is_suspect(
 
 fn plan(targets: Vec<Target>, settings: Settings, jobs: usize, shard: Shard) -> Plan<'static> {
     Plan {
-        maker: Maker::new(11, Settings { nodes: 3, ..settings }),
-        levels: Levels::default(),
-        targets,
-        oracles: Oracles::default(),
         jobs,
         cases: Some(60),
-        time: None,
         shard,
-        saved_per_signature: 1,
-        max_disk: None,
-        known: Known::default(),
+        ..Plan::of(Maker::new(11, Settings { nodes: 3, ..settings }), targets)
     }
 }
 

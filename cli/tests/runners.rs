@@ -7,14 +7,12 @@ use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use campaign::Store;
 use campaign::fuzz::Plan;
 use campaign::store::Identity;
-use campaign::{Shard, Store};
 use graphgen::Settings;
 use harness::Maker;
-use harness::invalid::schedule::Levels;
-use triage::known::Known;
-use triage::oracle::Oracles;
+use triage::known::{Date, Known};
 use worker::Limits;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_onnxsmith");
@@ -214,25 +212,63 @@ fn the_view_tells_new_findings_from_known_ones() {
     assert!(!shown(&["watch", "out"]).contains("  new    "), "without a list nothing is known");
 }
 
+/// An engine that always hangs, and notes in a folder's `asked` what it is asked.
+fn hanging(folder: &Path) -> String {
+    let asked = folder.join("asked");
+    format!("cmd:sh -c 'tee -a \"$1\" | \"$0\" worker chaos hang=100' '{PROGRAM}' '{}'", asked.display())
+}
+
+/// How long it was given each time, in milliseconds.
+fn times_given(folder: &Path) -> Vec<u32> {
+    let asked = fs::read(folder.join("asked")).expect("a file");
+    let asked = String::from_utf8_lossy(&asked);
+    let digits =
+        |rest: &str| rest.chars().map_while(|c| c.to_digit(10)).fold(0, |all, digit| all * 10 + digit);
+    asked.split("\"timeout_ms\":").skip(1).map(digits).collect()
+}
+
 #[test]
 fn further_questions_about_what_hangs_get_less_time() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
     one_case(at);
-    let script = "tee -a asked | \"$0\" worker chaos hang=100";
-    let engine = format!("cmd:sh -c '{script}' '{PROGRAM}'");
+    let engine = hanging(at);
     let ran = json(&onnxsmith(at, &["run", "cases", "--on", &engine, "--timeout", "2s", "--json"]));
     assert_eq!(ran["backends"]["chaos:default"]["timeout"], 1, "{ran}");
-    let asked = fs::read(at.join("asked")).expect("a file");
-    let asked = String::from_utf8_lossy(&asked);
-    let given: Vec<u32> = asked
-        .split("\"timeout_ms\":")
-        .skip(1)
-        .map(|rest| rest.chars().map_while(|c| c.to_digit(10)).fold(0, |number, digit| number * 10 + digit))
-        .collect();
+    let given = times_given(at);
     // The case as it is, and at the end what is left of it.
     let [2000, between @ .., 2000] = &given[..] else { panic!("{given:?}") };
     assert!(!between.is_empty() && between.iter().all(|&time| time == 1000), "{given:?}");
+}
+
+/// How long a hanging engine was given each time in a campaign of one case, in milliseconds, where this pattern is known.
+fn given_where_known(pattern: &str) -> Vec<u32> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let list = format!("[[known]]\nsignature = '{pattern}'\nfinding = 'here'\nexpires = '9999-12-31'\n");
+    let today = Date::today();
+    let known = Known::parse(&list, Path::new("known.toml"), today).expect("a list");
+    let limits = Limits { timeout: Duration::from_secs(3), ..Limits::default() };
+    let settings = Settings { nodes: 1, operators: ["Softmax"].into(), ..Settings::default() };
+    let targets = harness::target::open(&hanging(at), &limits).expect("it starts");
+    let plan = Plan { cases: Some(1), known, ..Plan::of(Maker::new(3, settings), targets) };
+    let mut store = Store::create(&at.join("out"), &Identity::of(&plan)).expect("a store");
+    let report =
+        campaign::fuzz::fuzz(&plan, &mut store, &AtomicBool::new(false), &mut |_| {}).expect("a report");
+    assert_eq!(report.findings, 1, "{report:?}");
+    times_given(at)
+}
+
+#[test]
+fn nobody_waits_for_a_hang_that_is_listed() {
+    let given = given_where_known("chaos | Softmax* | timeout");
+    assert!(!given.is_empty() && given.iter().all(|&time| time < 3000), "{given:?}");
+    // What is known of another operator says nothing of this one.
+    let given = given_where_known("chaos | Conv* | timeout");
+    assert_eq!(given.iter().filter(|&&time| time == 3000).count(), 2, "{given:?}");
+    // Nor does it that it is wrong in another way.
+    let given = given_where_known("chaos | Softmax* | mismatch *");
+    assert_eq!(given.iter().filter(|&&time| time == 3000).count(), 2, "{given:?}");
 }
 
 #[test]
@@ -241,17 +277,12 @@ fn the_end_of_a_campaign_does_not_wait_for_what_hangs() {
     // A third of all cases hangs, and may for ten minutes.
     let limits = Limits { timeout: Duration::from_mins(10), ..Limits::default() };
     let plan = Plan {
-        levels: Levels::default(),
-        maker: Maker::new(3, Settings { nodes: 2, max_elements: 64, ..Settings::default() }),
-        targets: harness::target::open(&chaos("hang=33"), &limits).expect("it starts"),
-        oracles: Oracles::default(),
         jobs: 2,
-        cases: None,
         time: Some(Duration::from_secs(2)),
-        shard: Shard::WHOLE,
-        max_disk: None,
-        saved_per_signature: 1,
-        known: Known::default(),
+        ..Plan::of(
+            Maker::new(3, Settings { nodes: 2, max_elements: 64, ..Settings::default() }),
+            harness::target::open(&chaos("hang=33"), &limits).expect("it starts"),
+        )
     };
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = Store::create(&folder.path().join("out"), &Identity::of(&plan)).expect("a store");

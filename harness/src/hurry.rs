@@ -3,7 +3,7 @@
 //! Who is to blame for a finding, and what is left of it when it is reduced, takes dozens of runs, of smaller models. Where these hang, as
 //! the whole does or though it does not, each would take all the time that a case may take, at each level of the engine. So they get
 //! less, and what has hung once is not asked again, at no level. A hang that is found out so is asked about once more at the end, with all
-//! its time.
+//! its time; unless it is only to be compared with what somebody has listed.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -16,8 +16,8 @@ use worker::{Case, Fault, Outcome, Pool, Run, WorkerError};
 /// How many times as long as other cases one may take. A machine that is busy makes it some times as long.
 const USUAL: u32 = 50;
 
-/// The same at other levels of an engine that hangs at one: that is the answer, and no question on the way to another.
-const OTHER: u32 = 200;
+/// The same where what is asked is not whether it hangs, and a few seconds that are lost matter less than an answer.
+const ENOUGH: u32 = 200;
 
 /// The part of a case's time that is given at most, but for [`SECOND`] and what the whole model takes.
 const PART: u32 = 10;
@@ -36,6 +36,7 @@ const TIMES: u32 = 4;
 pub struct Hurry {
     hung: Mutex<HashMap<u64, Hung>>,
     whole: Mutex<Duration>,
+    is_first_look: bool,
 }
 
 /// How long something has hung.
@@ -48,6 +49,16 @@ enum Hung {
 }
 
 impl Hurry {
+    /// For a first look: what hangs with little time is taken to hang with all of it.
+    pub fn first_look() -> Self {
+        Self { is_first_look: true, ..Self::default() }
+    }
+
+    /// Whether what hangs with little time is taken to hang with all of it.
+    pub fn is_first_look(&self) -> bool {
+        self.is_first_look
+    }
+
     /// The whole model took so long somewhere. (What an engine says of itself may be anything.)
     pub fn took(&self, seconds: f64) {
         let took = Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -102,11 +113,11 @@ fn hung() -> Run {
     Run { outcome, engine_seconds: 0.0, wall_seconds: 0.0, stderr: String::new(), late_fault: None }
 }
 
-/// What a case gets of its time at the other levels of an engine that hangs at one, where other cases take so many seconds, if that is known: what
-/// it does there is told as it is.
-pub(crate) fn at_other_levels(time: Duration, usual: Option<f64>) -> Duration {
+/// What is enough of its time for a case that is known to hang at another level of its engine, or is not asked whether it hangs, where other
+/// cases take so many seconds, if that is known.
+pub(crate) fn enough(time: Duration, usual: Option<f64>) -> Duration {
     let most = (time / 2).max(SECOND);
-    times(OTHER, usual).map_or(most, |it| it.clamp(SECOND, most)).min(time)
+    times(ENOUGH, usual).map_or(most, |it| it.clamp(SECOND, most)).min(time)
 }
 
 /// So many times as long as some seconds.
@@ -140,7 +151,7 @@ mod tests {
         // But less where others take less.
         let quick = [0.03, 0.01, 0.001, 0.0, -1.0].map(|usual| given(60.0, Some(usual)));
         assert_eq!(quick, [1.5, 0.5, 0.25, 0.25, 0.25]);
-        let elsewhere = |time, usual| at_other_levels(Duration::from_secs_f64(time), usual).as_secs_f64();
+        let elsewhere = |time, usual| enough(Duration::from_secs_f64(time), usual).as_secs_f64();
         let others =
             [(10.0, Some(0.001)), (10.0, Some(0.01)), (10.0, Some(1.0)), (10.0, None), (0.5, Some(1.0))];
         assert_eq!(others.map(|(time, usual)| elsewhere(time, usual)), [1.0, 2.0, 5.0, 5.0, 0.5]);

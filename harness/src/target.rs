@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use graphgen::Settings;
 use interp::{Profile, Tier};
@@ -65,6 +65,8 @@ enum Asked {
     InAHurry(Arc<Hurry>),
     /// With all its time, in a process that has run nothing yet, and nothing twice that has hung so.
     Afresh(Arc<Hurry>),
+    /// With as much time as is enough where a hang is no answer.
+    Briefly,
 }
 
 /// Why a backend cannot be opened.
@@ -277,6 +279,7 @@ impl Target {
                 Asked::Usually => pool.run(case)?,
                 Asked::InAHurry(hurry) => hurry.run(pool, case)?,
                 Asked::Afresh(hurry) => hurry.run_afresh(pool, case)?,
+                Asked::Briefly => pool.run_within(enough(pool), case)?,
             },
             Host::Here(here, _) => run_here(here, case),
         })
@@ -286,7 +289,8 @@ impl Target {
     fn ask_all(&self, cases: &[worker::Case<'_>]) -> Result<Vec<Run>, worker::WorkerError> {
         Ok(match &*self.host {
             Host::Workers(pool) => {
-                pool.run_all(cases, hurry::at_other_levels(pool.timeout(), pool.usual_seconds()))?
+                let time = if let Asked::Briefly = self.asked { enough(pool) } else { pool.timeout() };
+                pool.run_all_within(time, cases, enough(pool))?
             }
             Host::Here(here, _) => cases.iter().map(|case| run_here(here, case)).collect(),
         })
@@ -397,10 +401,16 @@ impl Target {
         Self { asked: Asked::Afresh(Arc::clone(hurry)), ..self.clone() }
     }
 
+    /// The same for questions to which a hang is no answer: it waits less.
+    #[must_use]
+    pub fn briefly(&self) -> Self {
+        Self { asked: Asked::Briefly, ..self.clone() }
+    }
+
     /// What it knows to hang, where it is in a hurry.
     pub fn hurry(&self) -> Option<&Arc<Hurry>> {
         match &self.asked {
-            Asked::Usually => None,
+            Asked::Usually | Asked::Briefly => None,
             Asked::InAHurry(hurry) | Asked::Afresh(hurry) => Some(hurry),
         }
     }
@@ -437,6 +447,11 @@ impl Target {
     pub fn lacks(&self, model: &Model, unseen: &BTreeSet<NodeId>) -> Option<String> {
         self.support.lacks(model, unseen)
     }
+}
+
+/// What is enough time on a pool, see [`hurry::enough`].
+fn enough(pool: &Pool) -> Duration {
+    hurry::enough(pool.timeout(), pool.usual_seconds())
 }
 
 fn gives_outputs(ran: &Run) -> bool {

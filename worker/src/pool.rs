@@ -88,8 +88,13 @@ impl Worker {
 
     /// Runs a case as [`Worker::run`] does, where it may take this long.
     pub fn run_within(&mut self, timeout: Duration, case: &Case) -> Result<Run, WorkerError> {
+        self.within(timeout, |worker| worker.run(case))
+    }
+
+    /// What comes of it where each case may take this long.
+    fn within<T>(&mut self, timeout: Duration, run: impl FnOnce(&mut Self) -> T) -> T {
         let usual = std::mem::replace(&mut self.limits.timeout, timeout);
-        let ran = self.run(case);
+        let ran = run(self);
         self.limits.timeout = usual;
         ran
     }
@@ -324,9 +329,15 @@ impl Pool {
         Ok(run)
     }
 
-    /// Runs cases on one worker, as [`Worker::run_all`] does.
-    pub fn run_all(&self, cases: &[Case], after_hang: Duration) -> Result<Vec<Run>, WorkerError> {
-        let runs = self.on_worker(|worker| worker.run_all(cases, after_hang))?;
+    /// Runs cases on one worker, as [`Worker::run_all`] does, where each may take this long.
+    pub fn run_all_within(
+        &self,
+        timeout: Duration,
+        cases: &[Case],
+        after_hang: Duration,
+    ) -> Result<Vec<Run>, WorkerError> {
+        let runs =
+            self.on_worker(|worker| worker.within(timeout, |worker| worker.run_all(cases, after_hang)))?;
         self.count(&runs);
         Ok(runs)
     }

@@ -29,6 +29,7 @@ use crate::store::{Identity, Store, StoreError};
 use harness::case::Maker;
 use harness::invalid::schedule::{Levels, Schedule};
 use harness::target::Target;
+use oracles::Finding;
 use triage::known::{Entry, Known};
 use triage::oracle::Oracles;
 
@@ -63,6 +64,25 @@ pub struct Plan<'p> {
     pub known: Known,
 }
 
+impl<'p> Plan<'p> {
+    /// Valid cases without an end, compared with the reference, one at a time; one of each signature is saved, and nothing is known.
+    pub fn of(maker: Maker<'p>, targets: Vec<Target>) -> Self {
+        Self {
+            maker,
+            levels: Levels::default(),
+            targets,
+            oracles: Oracles::default(),
+            jobs: 1,
+            cases: None,
+            time: None,
+            shard: Shard::WHOLE,
+            saved_per_signature: 1,
+            max_disk: None,
+            known: Known::default(),
+        }
+    }
+}
+
 impl Plan<'_> {
     /// One target of each engine.
     fn engines(&self) -> impl Iterator<Item = &Target> {
@@ -76,8 +96,13 @@ impl Plan<'_> {
 
     /// The entry that covers a finding, if it is known.
     fn known_entry(&self, find: &Find) -> Option<&Entry> {
-        let version = &self.targets[find.target].description().version;
-        self.known.covering_finding(version, &find.finding).first().map(|(_, entry)| *entry)
+        self.entry_for(find.target, &find.finding)
+    }
+
+    /// The entry that covers a finding on the target of a number, if it is known.
+    fn entry_for(&self, target: usize, finding: &Finding) -> Option<&Entry> {
+        let version = &self.targets[target].description().version;
+        self.known.covering_finding(version, finding).first().map(|(_, entry)| *entry)
     }
 
     /// Whether a target was ended before it answered.

@@ -107,28 +107,12 @@ impl<'p> Queue<'p> {
 mod tests {
     use graphgen::Settings;
     use harness::Maker;
-    use harness::invalid::schedule::Levels;
-    use triage::known::Known;
-    use triage::oracle::Oracles;
 
     use super::*;
-    use crate::Shard;
 
     #[test]
     fn a_thread_that_panics_leaves_nobody_waiting_for_its_case() {
-        let plan = Plan {
-            levels: Levels::default(),
-            maker: Maker::new(7, Settings::default()),
-            targets: Vec::new(),
-            oracles: Oracles::default(),
-            jobs: 2,
-            cases: None,
-            time: None,
-            shard: Shard::WHOLE,
-            max_disk: None,
-            saved_per_signature: 1,
-            known: Known::default(),
-        };
+        let plan = Plan { jobs: 2, ..Plan::of(Maker::new(7, Settings::default()), Vec::new()) };
         let stop = AtomicBool::new(false);
         let queue = Queue::new(&plan, &stop, 0, 0.0);
         let panicked = std::thread::scope(|scope| {

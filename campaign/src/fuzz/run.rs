@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use graphgen::Settings;
 use interp::{Evaluation, Taps};
@@ -12,6 +13,7 @@ use oracles::{Expected, Verdict, Why};
 use super::Plan;
 use crate::report::Elements;
 use harness::case::{self, Case, CaseError};
+use harness::hurry::Hurry;
 use harness::invalid::answer;
 use harness::target::Target;
 use harness::validity::{Relaxed, Validity};
@@ -20,6 +22,7 @@ use triage::blame::Suspect;
 use triage::judged::{Judged, Told};
 use triage::oracle::{AskError, Extent, Question};
 use triage::reduce::Stop;
+use worker::Run;
 
 /// What one case gave.
 #[derive(Default)]
@@ -93,8 +96,8 @@ impl Ran {
                 let elements = Elements::of(evaluation);
                 self.elements.extend((first..).zip(levels).map(|(number, _)| (number, elements)));
                 let asked = Asked { case, inputs: &inputs, expected: &expected, stop };
-                match self.judge_levels(plan, first, levels, &asked) {
-                    Ok(()) => {}
+                match asked.of_levels(plan, first, levels) {
+                    Ok(verdicts) => self.verdicts.extend(verdicts),
                     Err(AskError::Stopped) => return Err(Unjudged::Stopped),
                     Err(e) => self.trouble.push(format!("{}: {e}", levels[0].backend)),
                 }
@@ -107,42 +110,6 @@ impl Ran {
             self.outputs = references.iter().map(|(name, known)| (*name, known.outputs.clone())).collect();
         }
         self.reference = references.into_values().next();
-        Ok(())
-    }
-
-    /// Runs and judges a valid case on levels of one engine, which get it together. `first` is the number of the first.
-    fn judge_levels(
-        &mut self,
-        plan: &Plan<'_>,
-        first: usize,
-        levels: &[Target],
-        asked: &Asked<'_>,
-    ) -> Result<(), AskError> {
-        let Asked { case, inputs, expected, stop } = *asked;
-        let interface = Interface::of(&case.model);
-        let written = |program: &Program| Written { program: program.clone(), interface: interface.clone() };
-        let written = case.program.as_ref().map(written);
-        let suspect = Suspect::new(&case.model, inputs, levels[0].profile).written(written.as_ref());
-        let runs = Target::run_all(levels, &case.onnx, &case.inputs, &interface)?;
-        runs.iter().filter(|ran| !ran.has_hung()).for_each(|ran| suspect.hurry.took(ran.engine_seconds));
-        for ((number, target), ran) in (first..).zip(levels).zip(&runs) {
-            let question = Question {
-                target,
-                targets: &plan.targets,
-                case,
-                inputs,
-                interface: &interface,
-                expected,
-                suspect: &suspect,
-                outcome: &ran.outcome,
-                stderr: &ran.stderr,
-                seconds: ran.engine_seconds,
-                stop,
-                stream: plan.maker.stream(case.index),
-                extent: Extent::One,
-            };
-            self.verdicts.push((number, Judged::of(&plan.oracles, &question)?));
-        }
         Ok(())
     }
 
@@ -163,6 +130,78 @@ struct Asked<'a> {
     inputs: &'a [Tensor],
     expected: &'a Expected<'a>,
     stop: Stop<'a>,
+}
+
+impl Asked<'_> {
+    /// What comes of the case on levels of one engine, which get it together, by their numbers. `first` is the number of the first.
+    fn of_levels(
+        &self,
+        plan: &Plan<'_>,
+        first: usize,
+        levels: &[Target],
+    ) -> Result<Vec<(usize, Judged)>, AskError> {
+        let Target { backend, .. } = &levels[0];
+        if plan.known.has_hangs_of(backend, &levels[0].description().version) {
+            // Who has listed a hang has waited for it.
+            let briefly: Vec<Target> = levels.iter().map(Target::briefly).collect();
+            let runs = self.run(&briefly)?;
+            let judged = self.judged(plan, first, levels, &runs, Hurry::first_look())?;
+            let mut hung = judged.iter().zip(&runs).filter(|(_, ran)| ran.has_hung());
+            if hung.all(|((number, judged), _)| has_listed_hangs_alone(plan, *number, judged)) {
+                return Ok(judged);
+            }
+        }
+        self.judged(plan, first, levels, &self.run(levels)?, Hurry::default())
+    }
+
+    fn run(&self, levels: &[Target]) -> Result<Vec<Run>, AskError> {
+        let Self { case, .. } = *self;
+        Ok(Target::run_all(levels, &case.onnx, &case.inputs, &Interface::of(&case.model))?)
+    }
+
+    /// What comes of their answers.
+    fn judged(
+        &self,
+        plan: &Plan<'_>,
+        first: usize,
+        levels: &[Target],
+        runs: &[Run],
+        hurry: Hurry,
+    ) -> Result<Vec<(usize, Judged)>, AskError> {
+        let Self { case, inputs, expected, stop } = *self;
+        let interface = Interface::of(&case.model);
+        let written = |program: &Program| Written { program: program.clone(), interface: interface.clone() };
+        let written = case.program.as_ref().map(written);
+        runs.iter().filter(|ran| !ran.has_hung()).for_each(|ran| hurry.took(ran.engine_seconds));
+        let mut suspect = Suspect::new(&case.model, inputs, levels[0].profile).written(written.as_ref());
+        suspect.hurry = Arc::new(hurry);
+        let each = (first..).zip(levels).zip(runs);
+        each.map(|((number, target), ran)| {
+            let question = Question {
+                target,
+                targets: &plan.targets,
+                case,
+                inputs,
+                interface: &interface,
+                expected,
+                suspect: &suspect,
+                outcome: &ran.outcome,
+                stderr: &ran.stderr,
+                seconds: ran.engine_seconds,
+                stop,
+                stream: plan.maker.stream(case.index),
+                extent: Extent::One,
+            };
+            Ok((number, Judged::of(&plan.oracles, &question)?))
+        })
+        .collect()
+    }
+}
+
+/// Whether hangs are found on the target of a number, and all of them are known.
+fn has_listed_hangs_alone(plan: &Plan<'_>, target: usize, judged: &Judged) -> bool {
+    let mut hangs = judged.told().map(|told| told.finding).filter(|f| f.symptom.is_hang()).peekable();
+    hangs.peek().is_some() && hangs.all(|finding| plan.entry_for(target, finding).is_some())
 }
 
 /// The settings that cases are made within. Half of the cases suit every target, so that all are compared; the other half

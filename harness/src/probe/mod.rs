@@ -77,7 +77,9 @@ pub struct Probed {
 
 /// Fills in what the target lacks, among the operators and dtypes of the settings.
 pub fn probe(target: &mut Target, settings: &Settings, effort: Effort) -> Result<Probed, WorkerError> {
-    let runner = Runner::new(target, effort.jobs);
+    // What hangs has not said that it lacks something.
+    let asked = target.briefly();
+    let runner = Runner::new(&asked, effort.jobs);
     let stated = (*target.support).clone();
     let opset = match stated.opset {
         Some(stated) => Some(stated),

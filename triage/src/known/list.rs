@@ -82,6 +82,17 @@ impl Known {
         self.covering(version, &finding.former_signature().to_string())
     }
 
+    /// Whether it lists something of an engine, in a version, that hangs.
+    pub fn has_hangs_of(&self, engine: &str, version: &str) -> bool {
+        let names = || [Some(engine), other_name(engine)].into_iter().flatten();
+        let version = parse_version(version);
+        self.entries.iter().any(|entry| {
+            entry.signature.is_of_a_hang()
+                && entry.has_version(version.as_ref())
+                && names().any(|name| entry.signature.may_be_of(name))
+        })
+    }
+
     /// A text that lists these entries, some of them replaced by others. The rest of it stays as it is, comments included.
     pub fn rewrite(&self, text: &str, replacements: &BTreeMap<usize, Vec<Entry>>) -> String {
         let mut out = String::new();

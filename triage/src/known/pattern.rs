@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use serde::Deserialize;
+use worker::Fault;
 
 /// A text in which `*` stands for any text, the empty one included.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -60,6 +61,11 @@ impl Pattern {
     pub(super) fn cmp_telling(&self, other: &Self) -> Ordering {
         let said = |pattern: &Self| pattern.0.chars().filter(|&c| c != '*').count();
         said(other).cmp(&said(self)).then_with(|| self.0.cmp(&other.0))
+    }
+
+    /// Whether it says that all it matches hangs.
+    pub(super) fn is_of_a_hang(&self) -> bool {
+        self.0.rsplit_once(SEPARATOR).is_some_and(|(_, symptom)| symptom == Fault::Timeout.kind())
     }
 
     /// The engine whose signatures it matches, if it says so before its first star.

@@ -123,14 +123,15 @@ pub(crate) fn name(
         return Err(AskError::Stopped);
     }
     let (shown, tries) = (Arc::unwrap_or_clone(driver.best), driver.tries);
-    if is_hang {
+    let is_steady = is_hang && !hurry.is_first_look();
+    if is_steady {
         let afresh = Kin { target: &target.afresh(&hurry), start, wanted, memory: Mutex::default() };
         if afresh.of(&shown.problem)?.is_none() {
             return Ok(None);
         }
     }
     let core = core(&shown.problem, shown.finding.symptom.clone());
-    Ok(core.map(|core| Named { core, first: finding, shown, tries, is_steady: is_hang }))
+    Ok(core.map(|core| Named { core, first: finding, shown, tries, is_steady }))
 }
 
 /// The interest in the same kind of symptom.
