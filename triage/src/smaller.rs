@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interp::Taps;
 use oracles::Finding;
 use worker::WorkerError;
 
@@ -13,6 +14,7 @@ use crate::oracle::AskError;
 use crate::peel::judged;
 use crate::reduce::{Budget, Problem, ReduceError, Reduction, Shown, Start, Stop, reduce_problems};
 use crate::symptom_match::same_kind;
+use harness::reference;
 use harness::target::Target;
 
 /// A smaller case that shows a finding.
@@ -37,13 +39,16 @@ pub struct Tried {
 
 impl Smaller {
     /// Whether a process that has run nothing else shows it, too. What earlier cases left behind in the process that it was found in may
-    /// have a part in what it showed there.
-    pub fn is_steady(&self, target: &Target) -> Result<bool, WorkerError> {
+    /// have a part in what it showed there. `None` where it is too large for the reference by itself.
+    pub fn is_steady(&self, target: &Target) -> Result<Option<bool>, WorkerError> {
         if self.is_steady {
-            return Ok(true);
+            return Ok(Some(true));
+        }
+        if reference::bearable(&self.problem.model, Taps::Outputs).is_err() {
+            return Ok(None);
         }
         let shown = judged(&target.afresh(&Arc::default()), &self.problem)?;
-        Ok(shown.is_some_and(|shown| same_kind(&shown.finding.symptom, &self.finding.symptom)))
+        Ok(Some(shown.is_some_and(|shown| same_kind(&shown.finding.symptom, &self.finding.symptom))))
     }
 
     /// The smallest case that shows a target's finding under the name that it has. The budget is a count, so that it is the same on every

@@ -49,7 +49,8 @@ impl Reduced {
         if let Some((find, smaller)) = named(finds) {
             // Other questions take several runs of one process.
             let is_plain = find.finding.check.is_none();
-            let steady = is_plain.then(|| smaller.is_steady(&plan.targets[find.target]).ok()).flatten();
+            let asked = is_plain.then(|| smaller.is_steady(&plan.targets[find.target]).ok());
+            let steady = asked.flatten().flatten();
             // What was ended says nothing.
             return if stop() { Err(Stopped) } else { Ok(Self { steady, ..Self::by_name(finds) }) };
         }

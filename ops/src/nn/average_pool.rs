@@ -67,7 +67,7 @@ impl Operator for AveragePool {
     }
 
     fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
-        window::effort(self.facts(x).cost.flops(x, y), &self.pool.kernel_shape, &y[0].shape[2..])
+        window::effort(self.facts(x).cost.flops(x, y), &self.pool.kernel_shape, &y[0].shape[2..], &y[0])
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -117,6 +117,14 @@ mod tests {
         assert_eq!(pool(4, &overhanging), [2.0, 7.0 / 3.0]);
         // Now it has the element 5, the padding, and a cell beyond it.
         assert_eq!(pool(5, &overhanging), [2.0, 4.0, 2.5]);
+    }
+
+    #[test]
+    fn no_images_cost_nothing_however_many_cells_would_count() {
+        let counting = Attributes::new().ints("kernel_shape", &[1]).int("count_include_pad", 1);
+        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [0, 1, 1 << 40]), |_| 0.0);
+        let y = evaluate(&AveragePool::parse((), &counting).unwrap(), &[Some(&x)]).unwrap();
+        assert_eq!(y[0].shape(), [0, 1, 1 << 40]);
     }
 
     #[test]

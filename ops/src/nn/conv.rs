@@ -97,7 +97,7 @@ impl Operator for Conv {
 
     fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
         let Some(Some(w)) = x.get(1) else { return Effort::NONE };
-        window::effort(self.facts(x).cost.flops(x, y), &w.shape[2..], &y[0].shape[2..])
+        window::effort(self.facts(x).cost.flops(x, y), &w.shape[2..], &y[0].shape[2..], &y[0])
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {
@@ -222,7 +222,9 @@ mod tests {
         let x = tensor(DType::F32, &[0, 1, 1 << 13, 1 << 13], &[]);
         let w = tensor(DType::F32, &[0, 1, 1 << 13, 1 << 13], &[]);
         let same = parse::<Conv>("Conv", &Attributes::new().name("auto_pad", "SAME_UPPER"));
-        assert_eq!(outputs(same, &[&x, &w]).unwrap()[0].shape(), [0, 0, 1 << 13, 1 << 13]);
+        let y = outputs(same.clone(), &[&x, &w]).unwrap();
+        assert_eq!(y[0].shape(), [0, 0, 1 << 13, 1 << 13]);
+        assert_eq!(same.effort(&[Some(&x.ty()), Some(&w.ty())], &[y[0].ty()]), Effort::NONE);
     }
 
     #[test]

@@ -232,8 +232,7 @@ impl Operator for ConvTranspose {
 
     fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
         let [Some(Some(a)), Some(Some(w))] = [x.first(), x.get(1)] else { return Effort::NONE };
-        let walked = a;
-        window::effort(self.facts(x).cost.flops(x, y), &w.shape[2..], &walked.shape[2..])
+        window::effort(self.facts(x).cost.flops(x, y), &w.shape[2..], &a.shape[2..], &y[0])
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -101,7 +101,7 @@ impl Operator for MaxPool {
     }
 
     fn effort(&self, x: &[Option<&Type>], y: &[Type]) -> Effort {
-        window::effort(self.facts(x).cost.flops(x, y), &self.pool.kernel_shape, &y[0].shape[2..])
+        window::effort(self.facts(x).cost.flops(x, y), &self.pool.kernel_shape, &y[0].shape[2..], &y[0])
     }
 
     fn eval<A: Arith>(&self, c: &Call<'_, A>) -> Vec<Data<A>> {

@@ -102,8 +102,11 @@ impl Pooling {
         self.window.misses(&x.shape[2..], &self.kernel_shape)
     }
 
-    /// For each position, the cells on X or on its padding.
+    /// For each position, the cells on X or on its padding; none where Y has no elements.
     pub fn padded_cells(&self, x: &Type, y: &Type) -> Vec<usize> {
+        if y.count() == 0 {
+            return Vec::new();
+        }
         let (input, output) = (&x.shape[2..], &y.shape[2..]);
         padded_cells(&self.window.axes(input, &self.kernel_shape), input, &self.kernel_shape, output)
     }

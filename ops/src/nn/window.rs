@@ -299,11 +299,14 @@ pub struct Tap {
 }
 
 /// What walking over [`taps`] takes where the steps on them are so many operations: laying them out is as many, for each position and
-/// cell, whatever the number of images. A tap is a quarter of an element.
-pub fn effort(operations: u64, kernel: &[i64], output: &[i64]) -> Effort {
+/// cell, whatever the number of images. A tap is a quarter of an element. Nothing is laid out for a result without elements.
+pub fn effort(operations: u64, kernel: &[i64], walked: &[i64], result: &Type) -> Effort {
+    if result.count() == 0 {
+        return Effort::NONE;
+    }
     let product =
         |sizes: &[i64]| sizes.iter().fold(1, |all: u64, size| all.saturating_mul(size.unsigned_abs()));
-    let (cells, positions) = (product(kernel), product(output));
+    let (cells, positions) = (product(kernel), product(walked));
     Effort {
         operations: operations.max(cells.saturating_mul(positions)),
         scratch: positions.saturating_mul(cells.div_ceil(4).saturating_add(1)),
