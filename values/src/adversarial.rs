@@ -7,8 +7,10 @@
 //! hardly more of the outputs is undecidable than on plain values: by the tightest profile always, by the one that promises least
 //! in most cases. The others are for what that one may leave open, such as NaN in a maximum: it is tried on all who promise more.
 
-use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{Hash, Hasher};
 
 use ir::{NodeId, Operation, Stream};
 use ops::{Data, Model, Operator};
@@ -132,16 +134,39 @@ impl Moved {
 struct Limits<'m> {
     model: &'m Model,
     plain: &'m Tensors,
-    /// Each with what it leaves open on plain values, once that was needed. The one that promises least comes first: where it leaves
-    /// little open, so do all others.
-    profiles: Vec<(&'static Profile, OnceCell<f64>)>,
+    /// The one that promises least comes first: where it leaves little open, so do all others.
+    profiles: Vec<Openness>,
+}
+
+/// What a profile leaves open of a model's outputs.
+struct Openness {
+    profile: &'static Profile,
+    /// By the values' content. Plans are tried in halves, and where all of one half go, the other half is the whole again.
+    shares: RefCell<HashMap<u64, f64>>,
+}
+
+impl Openness {
+    /// The share that is open on some values.
+    fn on(&self, model: &Model, tensors: &Tensors) -> f64 {
+        let share = || open(model, tensors, self.profile);
+        *self.shares.borrow_mut().entry(content(tensors)).or_insert_with(share)
+    }
+}
+
+fn content(tensors: &Tensors) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for (id, tensor) in tensors {
+        (id, tensor.to_bytes()).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 impl<'m> Limits<'m> {
     fn new(model: &'m Model, plain: &'m Tensors, is_promised: bool) -> Self {
         let least = is_promised.then_some(LEAST);
         let profiles = least.into_iter().chain([&Profile::TIGHT]);
-        Self { model, plain, profiles: profiles.map(|profile| (profile, OnceCell::new())).collect() }
+        let profiles = profiles.map(|profile| Openness { profile, shares: RefCell::default() });
+        Self { model, plain, profiles: profiles.collect() }
     }
 
     /// The values with as many of the plans as go: all, if hardly more is open with them, else those of each half that do.
@@ -164,12 +189,12 @@ impl<'m> Limits<'m> {
 
     /// Whether hardly more is open than on plain values.
     fn hold(&self, tensors: &Tensors) -> bool {
-        for (profile, on_plain) in &self.profiles {
-            let share = open(self.model, tensors, profile);
+        for profile in &self.profiles {
+            let share = profile.on(self.model, tensors);
             if share <= FEW {
                 return true;
             }
-            if share > *on_plain.get_or_init(|| open(self.model, self.plain, profile)) {
+            if share > profile.on(self.model, self.plain) {
                 return false;
             }
         }
