@@ -44,7 +44,9 @@ fn over_slices(mut draft: Draft, choices: &mut Choices) -> Option<Draft> {
         let ([Some(x), ..], [Some(y)]) = (&node.inputs[..], &node.outputs[..]) else { continue };
         let (Some(from), Some(to)) = (draft.ty(*x), draft.ty(*y)) else { continue };
         let is_short = from.shape.first().is_some_and(|&slices| (1..=LONGEST).contains(&slices));
-        let is_taken = [from, to].iter().all(|ty| is_allowed("Scan", ty.dtype, draft.opset));
+        let takes = |operator: &str, ty: &Type| is_allowed(operator, ty.dtype, draft.opset);
+        let is_taken = takes("Scan", from) && takes("Scan", to);
+        let is_taken = is_taken && takes("Unsqueeze", from) && takes("Squeeze", to);
         let is_once = node.inputs.iter().filter(|&&operand| operand == Some(*x)).count() == 1;
         if spec(node).is_some()
             && draft.is_apart(node)
