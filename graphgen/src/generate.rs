@@ -1,6 +1,7 @@
 //! From a seed to a model.
 
-use ir::{Choices, DTypes, NodeId, NodeKind, Stream};
+use ir::{DTypes, NodeId, NodeKind, Stream};
+use ops::spec::ABOUT_NARROW;
 use ops::{Model, Spec};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -19,8 +20,12 @@ const ATTEMPTS_PER_NODE: usize = 60;
 /// however large it is.
 const GRAPHS: u64 = 10;
 
-/// The share of nodes that are of an operator that takes or gives narrow dtypes, in a graph that may have some.
+/// The share of nodes that are drawn until they read or give a value of a narrow dtype, in a graph that may have some.
 const NARROW: f64 = 0.25;
+/// How many draws are made for such a node: of what takes narrow dtypes, most takes all others too.
+const NARROW_DRAWS: u64 = 24;
+/// The share of these draws that are of an operator that rounds to such a dtype.
+const ROUNDING: f64 = 0.4;
 
 /// How many operators that take many operations all but the first of them are drawn around.
 const DENSE_NODES: usize = 3;
@@ -137,8 +142,15 @@ fn draw(
 /// The operators that a graph may have.
 struct Available {
     all: Vec<&'static Spec>,
-    /// Those of them that take or give narrow dtypes, where the graph may have such.
-    narrow: Vec<&'static Spec>,
+    narrow: Narrow,
+}
+
+/// The narrow dtypes that a graph may have, and the operators that take or give some.
+struct Narrow {
+    dtypes: DTypes,
+    operators: Vec<&'static Spec>,
+    /// Those of them that round to such a dtype, as what they have attributes for tells: most others only move elements.
+    rounding: Vec<&'static Spec>,
 }
 
 impl Available {
@@ -150,13 +162,28 @@ impl Available {
             (0..spec.inputs.len()).any(|i| has(spec.input_types(i, settings.opset)))
                 || (0..spec.outputs.len()).any(|i| has(spec.output_types(i, settings.opset)))
         };
-        Self { narrow: all.iter().filter(is_narrow).copied().collect(), all }
+        let operators: Vec<&'static Spec> = all.iter().filter(is_narrow).copied().collect();
+        let rounds = |spec: &&&'static Spec| spec.fields.iter().any(|f| ABOUT_NARROW.contains(&f.name));
+        let rounding = operators.iter().filter(rounds).copied().collect();
+        Self { narrow: Narrow { dtypes, operators, rounding }, all }
+    }
+}
+
+impl Narrow {
+    /// Whether the next node is to have one of them.
+    fn is_due(&self, stream: Stream) -> bool {
+        !self.operators.is_empty() && stream.rng().random_bool(NARROW)
     }
 
-    /// One of them.
-    fn choose(&self, policy: &dyn Policy, stream: Stream, rng: &mut Choices) -> Option<&'static Spec> {
-        let is_narrow = !self.narrow.is_empty() && stream.child("narrow").rng().random_bool(NARROW);
-        choose(policy, if is_narrow { &self.narrow } else { &self.all }, rng)
+    /// Inserts a node that has one of them. Says whether it did.
+    fn insert(&self, inserter: &mut Inserter<'_>, policy: &dyn Policy, stream: Stream) -> bool {
+        (0..NARROW_DRAWS).any(|draw| {
+            let stream = stream.at(draw);
+            let mut rng = stream.child("choice").rng();
+            let rounds = !self.rounding.is_empty() && rng.random_bool(ROUNDING);
+            let spec = choose(policy, if rounds { &self.rounding } else { &self.operators }, &mut rng);
+            spec.is_some_and(|spec| inserter.forward_on(spec, self.dtypes, stream))
+        })
     }
 }
 
@@ -169,6 +196,9 @@ fn step(
     missing: usize,
     stream: Stream,
 ) -> bool {
+    if available.narrow.is_due(stream.child("narrow")) {
+        return available.narrow.insert(inserter, policy, stream.child("narrow"));
+    }
     let mut rng = stream.child("choice").rng();
     if missing > 1 && rng.random_bool(settings.pattern.clamp(0.0, 1.0)) {
         let pattern = policy.patterns().choose(&mut rng);
@@ -177,7 +207,7 @@ fn step(
     if !inserter.builder.nodes.is_empty() && rng.random_bool(settings.related.clamp(0.0, 1.0)) {
         return related::insert(inserter, settings, policy, &available.all, stream);
     }
-    let Some(spec) = available.choose(policy, stream, &mut rng) else { return false };
+    let Some(spec) = choose(policy, &available.all, &mut rng) else { return false };
     let wanted =
         inserter.open_placeholder(&mut rng).filter(|_| rng.random_bool(settings.backward.clamp(0.0, 1.0)));
     match wanted {

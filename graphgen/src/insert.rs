@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 use ir::Choices;
 use ir::dim::Arena;
-use ir::{DType, Operation, Stream, Sym, Type};
+use ir::{DType, DTypes, Operation, Stream, Sym, Type};
 use ops::draw::{Draw, Goal, Operand, Source};
 use ops::{Args, Hazard, Op, Operator, Reject, Rule, Spec, TypeRule};
 use rand::RngExt;
@@ -20,6 +20,9 @@ use crate::builder::{GraphBuilder, Origin, Planned, ValueId};
 use crate::settings::Settings;
 use crate::solver::{self, Problem};
 use crate::support::Use;
+
+/// The share of nodes on some dtypes that read no value of another, if there are some of these.
+const ON_THEM_ALONE: f64 = 0.6;
 
 /// Inserts nodes into a graph under construction.
 pub struct Inserter<'s> {
@@ -73,7 +76,7 @@ impl<'s> Inserter<'s> {
         let mut rng = stream.rng();
         let live = if groups.is_empty() { self.offered(&mut rng) } else { groups.concat() };
         let types: Vec<&Type> = live.iter().map(|&v| &self.builder.values[v].ty).collect();
-        let Some(solved) = self.solve(spec, Goal::Forward(&types), &mut rng) else { return false };
+        let Some(solved) = self.solve(spec, Goal::Forward(&types), None, &mut rng) else { return false };
         let used: Vec<ValueId> = solved
             .operands
             .iter()
@@ -84,11 +87,24 @@ impl<'s> Inserter<'s> {
         uses_each && self.add(solved, &live, None, &mut rng)
     }
 
+    /// Inserts a node that reads or gives a value of one of some dtypes. Says whether it did.
+    pub fn forward_on(&mut self, spec: &'static Spec, dtypes: DTypes, stream: Stream) -> bool {
+        let mut rng = stream.rng();
+        let mut live = self.offered(&mut rng);
+        let has_one = |&v: &ValueId| dtypes.contains(self.builder.values[v].ty.dtype);
+        if rng.random_bool(ON_THEM_ALONE) && live.iter().any(has_one) {
+            live.retain(has_one);
+        }
+        let types: Vec<&Type> = live.iter().map(|&v| &self.builder.values[v].ty).collect();
+        let solved = self.solve(spec, Goal::Forward(&types), Some(dtypes), &mut rng);
+        solved.is_some_and(|solved| self.add(solved, &live, None, &mut rng))
+    }
+
     /// Inserts a node that produces an open placeholder. Says whether it did.
     pub fn backward(&mut self, spec: &'static Spec, wanted: ValueId, stream: Stream) -> bool {
         let ty = self.builder.values[wanted].ty.clone();
         let mut rng = stream.rng();
-        let Some(solved) = self.solve(spec, Goal::Backward(&ty), &mut rng) else { return false };
+        let Some(solved) = self.solve(spec, Goal::Backward(&ty), None, &mut rng) else { return false };
         self.add(solved, &[], Some(wanted), &mut rng)
     }
 
@@ -119,8 +135,18 @@ impl<'s> Inserter<'s> {
         values.collect()
     }
 
-    fn solve(&self, spec: &'static Spec, goal: Goal<'_>, rng: &mut Choices) -> Option<Solved> {
-        let limits = self.settings.limits(spec, self.frame);
+    /// Draws a use, of which a value has one of the dtypes that are demanded, if some are.
+    fn solve(
+        &self,
+        spec: &'static Spec,
+        goal: Goal<'_>,
+        demanded: Option<DTypes>,
+        rng: &mut Choices,
+    ) -> Option<Solved> {
+        let mut limits = self.settings.limits(spec, self.frame);
+        if let Some(dtypes) = demanded {
+            limits.usual_dtype = dtypes.iter().collect::<Vec<_>>().choose(rng).copied()?;
+        }
         let arena = Arena::new();
         let withheld = self.settings.refused.withheld(spec, limits.opset);
         let mut draw = Draw::new(spec, rng, &limits, &arena, goal).without(withheld.to_vec());
@@ -134,6 +160,10 @@ impl<'s> Inserter<'s> {
         }
         // Before the sizes are solved, which is the most work.
         let types: Vec<_> = operands.iter().map(|o| o.as_ref().map(|o| &o.ty)).collect();
+        let mut dtypes = types.iter().flatten().map(|ty| ty.dtype).chain(outputs.iter().map(|ty| ty.dtype));
+        if demanded.is_some_and(|demanded| !dtypes.any(|dtype| demanded.contains(dtype))) {
+            return None;
+        }
         if self.is_refused(spec, || Use::before_sizes(self.settings.opset, &op, &types, &outputs)) {
             return None;
         }

@@ -70,8 +70,8 @@ pub struct Settings {
     /// The share of graphs in which any wanted dtype may be the usual one, so that one that is rare elsewhere meets all operators
     /// that take it; in the others that is f32, which every engine has.
     pub other_dtypes: f64,
-    /// The share of graphs in which dtypes of [`DTypes::NARROW`] may be, and what takes them comes more often: that is casts and
-    /// quantisation alone, so that few other graphs would have any.
+    /// The share of graphs in which dtypes of [`DTypes::NARROW`] may be. Few operators take what others do not, casts and quantisation,
+    /// so in these some nodes are drawn until they read or give one.
     pub narrow: f64,
     /// The largest number of elements of any value.
     pub max_elements: i64,
@@ -172,7 +172,7 @@ impl Default for Settings {
             long_dims: 0.2,
             equal_dims: 0.35,
             other_dtypes: 0.5,
-            narrow: 0.08,
+            narrow: 0.12,
             max_elements: 2048,
             grown: Grown::default(),
             budget: Budget::default(),
