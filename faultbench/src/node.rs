@@ -151,7 +151,7 @@ impl Node<'_> {
         let mut right = self.right()?;
         let first = right.first_mut().filter(|y| y.ty() == wrong.ty())?;
         let width = first.dtype().whole_bytes();
-        let (mut bytes, others) = (first.to_bytes(), wrong.to_bytes());
+        let (mut bytes, others) = (bytes(first)?, bytes(wrong)?);
         for i in (0..first.len()).filter(|&i| is_wrong(i)) {
             bytes[i * width..(i + 1) * width].copy_from_slice(&others[i * width..(i + 1) * width]);
         }
@@ -233,6 +233,11 @@ fn signed(dtype: DType) -> Option<DType> {
     }
 }
 
+/// The bytes of elements; none where several share one.
+pub(crate) fn bytes(x: &Tensor) -> Option<Vec<u8>> {
+    (x.dtype().bits() >= u8::BITS).then(|| x.to_bytes())
+}
+
 /// A tensor's bits under another dtype.
 fn bits_as(x: &Tensor, dtype: DType) -> Option<Tensor> {
     Tensor::from_bytes(&Type::new(dtype, x.ty().shape), &x.to_bytes()).ok()
@@ -241,7 +246,7 @@ fn bits_as(x: &Tensor, dtype: DType) -> Option<Tensor> {
 /// The tensor of a type, with as many bytes to an element, whose element `i` is element `from(i)` of another; zeros where there
 /// is none.
 pub(crate) fn picked(x: &Tensor, ty: &Type, from: impl Fn(usize) -> Option<usize>) -> Option<Tensor> {
-    let (width, bytes) = (x.dtype().whole_bytes(), x.to_bytes());
+    let (width, bytes) = (x.dtype().whole_bytes(), bytes(x)?);
     let mut moved = vec![0; ty.extents().iter().product::<usize>() * width];
     for (i, place) in moved.chunks_exact_mut(width).enumerate() {
         if let Some(j) = from(i).filter(|&j| j < x.len()) {
@@ -301,7 +306,7 @@ pub(crate) fn resized(
 ) -> Option<Tensor> {
     let n = *x.shape().get(axis)?;
     let slice = x.shape()[axis + 1..].iter().product::<usize>() * x.dtype().whole_bytes();
-    let bytes = x.to_bytes();
+    let bytes = bytes(x)?;
     let mut moved = Vec::new();
     for lane in bytes.chunks((slice * n).max(1)) {
         for i in 0..to {

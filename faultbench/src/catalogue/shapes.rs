@@ -5,7 +5,7 @@ use ops::Op;
 use ops::movement::{DepthToSpace, Shape, Squeeze, Transpose};
 
 use crate::PlantedFault;
-use crate::node::{Node, Outputs, along, column_major, only, reshaped};
+use crate::node::{Node, Outputs, along, bytes, column_major, only, reshaped};
 
 pub(super) const FAULTS: &[PlantedFault] = &[
     PlantedFault {
@@ -244,7 +244,7 @@ fn transpose_inversely(n: &Node<'_>) -> Outputs {
 }
 
 fn without_odd_tail(x: &Tensor) -> Option<Tensor> {
-    let mut bytes = x.to_bytes();
+    let mut bytes = bytes(x)?;
     if x.len() % 2 == 1 {
         let kept = bytes.len() - x.dtype().whole_bytes();
         bytes[kept..].fill(0);
