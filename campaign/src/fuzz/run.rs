@@ -146,8 +146,8 @@ impl Asked<'_> {
             let briefly: Vec<Target> = levels.iter().map(Target::briefly).collect();
             let runs = self.run(&briefly)?;
             let judged = self.judged(plan, first, levels, &runs, Hurry::first_look())?;
-            let mut hung = judged.iter().zip(&runs).filter(|(_, ran)| ran.has_hung());
-            if hung.all(|((number, judged), _)| has_listed_hangs_alone(plan, *number, judged)) {
+            let mut each = judged.iter().zip(&runs);
+            if each.all(|((number, judged), ran)| are_hangs_listed(plan, *number, judged, ran)) {
                 return Ok(judged);
             }
         }
@@ -198,10 +198,12 @@ impl Asked<'_> {
     }
 }
 
-/// Whether hangs are found on the target of a number, and all of them are known.
-fn has_listed_hangs_alone(plan: &Plan<'_>, target: usize, judged: &Judged) -> bool {
-    let mut hangs = judged.told().map(|told| told.finding).filter(|f| f.symptom.is_hang()).peekable();
-    hangs.peek().is_some() && hangs.all(|finding| plan.entry_for(target, finding).is_some())
+/// Whether all hangs that are found on the target of a number are known, and one is if it has hung: the case itself, or an operator of
+/// it alone.
+fn are_hangs_listed(plan: &Plan<'_>, target: usize, judged: &Judged, ran: &Run) -> bool {
+    let hangs = || judged.told().map(|told| told.finding).filter(|finding| finding.symptom.is_hang());
+    let is_told = !ran.has_hung() || hangs().next().is_some();
+    is_told && hangs().all(|finding| plan.entry_for(target, finding).is_some())
 }
 
 /// The settings that cases are made within. Half of the cases suit every target, so that all are compared; the other half

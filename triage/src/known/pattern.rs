@@ -65,7 +65,7 @@ impl Pattern {
 
     /// Whether it says that all it matches hangs.
     pub(super) fn is_of_a_hang(&self) -> bool {
-        self.0.rsplit_once(SEPARATOR).is_some_and(|(_, symptom)| symptom == Fault::Timeout.kind())
+        self.0.strip_suffix(Fault::Timeout.kind()).is_some_and(|rest| rest.ends_with(SEPARATOR))
     }
 
     /// The engine whose signatures it matches, if it says so before its first star.
