@@ -22,8 +22,11 @@ pub(super) fn batch_split(subject: &Subject, stream: Stream) -> Option<Subject> 
             return None;
         }
         let operands = copy.operands(&node.inputs)?;
-        let batch = *copy.old().ty(node.inputs.first().copied().flatten()?).shape.first()?;
-        let kept = *node.outputs.first()?.shape.first()?;
+        let (from, to) = (copy.old().ty(node.inputs.first().copied().flatten()?), node.outputs.first()?);
+        if !subject.has_for(from.dtype, &["Split"]) || !subject.has_for(to.dtype, &["Concat"]) {
+            return None;
+        }
+        let (batch, kept) = (*from.shape.first()?, *to.shape.first()?);
         if batch < 2 || kept != batch || node.outputs.len() != 1 {
             return None;
         }

@@ -18,12 +18,12 @@ const MOST: usize = 4;
 
 /// Identity nodes after values.
 pub(super) fn fence(subject: &Subject, stream: Stream) -> Option<Subject> {
-    detour(subject, stream, |copy, value, _| copy.push(Unary(UnaryFn::Identity), &[value]))
+    detour(subject, &["Identity"], stream, |copy, value, _| copy.push(Unary(UnaryFn::Identity), &[value]))
 }
 
 /// Split and Concat along an axis.
 pub(super) fn barrier(subject: &Subject, stream: Stream) -> Option<Subject> {
-    detour(subject, stream, |copy, value, rng| {
+    detour(subject, &["Split", "Concat"], stream, |copy, value, rng| {
         let ty = copy.graph.ty(value).clone();
         let axes: Vec<usize> = (0..ty.rank()).filter(|&a| ty.shape[a] >= 2).collect();
         let axis = *axes.get(rng.random_range(0..axes.len().max(1)))?;
@@ -36,7 +36,7 @@ pub(super) fn barrier(subject: &Subject, stream: Stream) -> Option<Subject> {
 
 /// A Transpose and the one that undoes it.
 pub(super) fn transpose_pair(subject: &Subject, stream: Stream) -> Option<Subject> {
-    detour(subject, stream, |copy, value, rng| {
+    detour(subject, &["Transpose"], stream, |copy, value, rng| {
         let rank = copy.graph.ty(value).rank();
         if rank < 2 {
             return None;
@@ -55,7 +55,7 @@ pub(super) fn transpose_pair(subject: &Subject, stream: Stream) -> Option<Subjec
 
 /// A Reshape to a vector, or with an axis cut in two, and the one that undoes it.
 pub(super) fn reshape_pair(subject: &Subject, stream: Stream) -> Option<Subject> {
-    detour(subject, stream, |copy, value, rng| {
+    detour(subject, &["Reshape"], stream, |copy, value, rng| {
         let ty = copy.graph.ty(value).clone();
         if ty.count() == 0 {
             // A 0 in `shape` stands for the operand's size there.
@@ -72,7 +72,7 @@ pub(super) fn reshape_pair(subject: &Subject, stream: Stream) -> Option<Subject>
 
 /// An Unsqueeze and the Squeeze that undoes it.
 pub(super) fn unsqueeze_pair(subject: &Subject, stream: Stream) -> Option<Subject> {
-    detour(subject, stream, |copy, value, rng| {
+    detour(subject, &["Unsqueeze", "Squeeze"], stream, |copy, value, rng| {
         let axis = rng.random_range(0..=copy.graph.ty(value).rank()) as i64;
         let there = copy.push(Unsqueeze { axes: vec![axis] }, &[value])?;
         copy.push(Squeeze { axes: Some(vec![axis]) }, &[there])
@@ -81,9 +81,11 @@ pub(super) fn unsqueeze_pair(subject: &Subject, stream: Stream) -> Option<Subjec
 
 /// The model with some of its values on a detour; `None` if no value takes one.
 ///
-/// `way` appends the operators of the detour and gives its end, which must be of the same type.
+/// `way` appends the operators of the detour and gives its end, which must be of the same type. Values of a dtype that one of them does
+/// not take stay as they are.
 fn detour(
     subject: &Subject,
+    operators: &[&str],
     stream: Stream,
     way: impl Fn(&mut Rewrite<'_, Op>, Value, &mut dyn Rng) -> Option<Value>,
 ) -> Option<Subject> {
@@ -95,7 +97,8 @@ fn detour(
     for (id, node) in subject.model.graph.iter() {
         copy.keep(id)?;
         for value in (0..node.outputs.len()).map(|port| Value::new(id, port)) {
-            if chosen.binary_search(&value).is_err() {
+            let dtype = subject.model.graph.ty(value).dtype;
+            if chosen.binary_search(&value).is_err() || !subject.has_for(dtype, operators) {
                 continue;
             }
             let start = copy.at(value)?;

@@ -1,6 +1,6 @@
 //! What a relation is: a rewrite of a model, and what it promises about the outputs.
 
-use ir::{Stream, Tensor};
+use ir::{DType, Stream, Tensor};
 use onnx::proto::ModelProto;
 use ops::{Graph, Model};
 
@@ -17,6 +17,12 @@ impl Subject {
     /// This subject with another main graph.
     pub(super) fn with(&self, graph: Graph) -> Self {
         Self { model: Model { graph, ..self.model.clone() }, inputs: self.inputs.clone() }
+    }
+
+    /// Whether all these operators take a dtype as their first operand in the model's opset.
+    pub(super) fn has_for(&self, dtype: DType, operators: &[&str]) -> bool {
+        let types = |name: &&str| ops::find(name).map(|spec| spec.input_types(0, self.model.opset));
+        operators.iter().all(|name| types(name).is_some_and(|types| types.contains(dtype)))
     }
 }
 
