@@ -103,6 +103,23 @@ fn nobody_blames_a_right_engine() {
 }
 
 #[test]
+fn what_hangs_on_values_is_written_and_read_as_it_is() {
+    let settings = Settings {
+        operators: ["NonZero", "OneHot", "Abs"].into(),
+        nodes: 4,
+        function: 0.5,
+        ..Settings::default()
+    };
+    let cpu = Target::here(Box::new(CpuEngine::default()));
+    let plan = Plan { maker: Maker::new(5, settings), ..plan(cpu, &["differential", "roundtrip"]) };
+    let report = run(&plan);
+    assert_eq!((report.findings, &report.trouble[..]), (0, &[][..]), "{:?}", report.clusters);
+    for question in ["text", "onnx"] {
+        assert_eq!(answers(&report, "roundtrip", question).pass, 40, "{question}: {:?}", report.oracles);
+    }
+}
+
+#[test]
 fn the_first_level_that_is_wrong_is_the_culprit_and_is_told_once() {
     let report = campaign(|level, _| level != "none", &["differential", "optimiser"]);
     assert!(answers(&report, "optimiser", "basic").bug > 30, "{:?}", report.oracles);

@@ -64,18 +64,16 @@ fn text(model: &Model) -> Result<(), String> {
 
 /// What our ONNX form loses.
 fn bytes(case: &Case) -> Result<(), String> {
-    if let Some(program) = &case.program {
-        let read = case::program(&case.onnx).map_err(|e| format!("the program cannot be read: {e}"))?;
-        return if read.write() == program.write() {
-            Ok(())
-        } else {
-            Err("the program is read as another one".to_owned())
-        };
+    let read = case::program(&case.onnx).map_err(|e| format!("the program cannot be read: {e}"))?;
+    if let Some(written) = &case.program {
+        let is_same = read.write() == written.write();
+        return if is_same { Ok(()) } else { Err("the program is read as another one".to_owned()) };
     }
     let known = case.inputs.iter().map(|(name, tensor)| (name.clone(), tensor.clone().into())).collect();
-    let read = case::import(&case.onnx, &known).map_err(|e| format!("the ONNX form cannot be read: {e}"))?;
-    let again =
-        case::export(&read.model).map_err(|e| format!("the ONNX form cannot be written again: {e}"))?;
+    let led = case::trace(&read, &known).map_err(|e| format!("the ONNX form cannot be read: {e}"))?;
+    // What hangs on values leads to a graph of its own for these, with what reads them and without functions.
+    let again = if led.is_specialised { Ok(onnx::encode(&read.write())) } else { case::export(&led.model) };
+    let again = again.map_err(|e| format!("the ONNX form cannot be written again: {e}"))?;
     if again == case.onnx { Ok(()) } else { Err("the ONNX form is written as other bytes".to_owned()) }
 }
 
