@@ -122,9 +122,9 @@ mod tests {
     #[test]
     fn no_images_cost_nothing_however_many_cells_would_count() {
         let counting = Attributes::new().ints("kernel_shape", &[1]).int("count_include_pad", 1);
-        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [0, 1, 1 << 40]), |_| 0.0);
+        let x = Tensor::from_f64_fn(&Type::new(DType::F32, [0, 1, 1 << 30]), |_| 0.0);
         let y = evaluate(&AveragePool::parse((), &counting).unwrap(), &[Some(&x)]).unwrap();
-        assert_eq!(y[0].shape(), [0, 1, 1 << 40]);
+        assert_eq!(y[0].shape(), [0, 1, 1 << 30]);
     }
 
     #[test]
