@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use backends::cpu::{CpuEngine, run_node};
 use backends::engines::models::{OnModels, Runner};
-use graphgen::Settings;
+use graphgen::{Forms, Settings};
 use harness::{Maker, Target, Values, case};
 use interp::{Profile, Taps};
 use ir::inline::inline;
@@ -200,6 +200,23 @@ fn contracting() -> Vec<Target> {
         (target.profile, target.fidelity) = (&Profile::TIGHT, Fidelity::Repeats);
     }
     targets
+}
+
+/// What goes through the slices of an 8-bit tensor leads to a Gather of them, which no opset has.
+#[test]
+fn where_the_graph_of_a_program_cannot_be_written_no_relation_is_asked() {
+    let forms = Forms { share: 1.0, each: [("Scan", 1.0)].into() };
+    let settings = Settings { narrow: 1.0, forms, ..small() };
+    let maker = Maker { values: Values::Plain, swarm: false, ..maker(settings.clone()) };
+    let is_met = |index: &u64| {
+        let case = maker.make(*index).expect("a case");
+        case.program.is_some() && case::export(&case.model).is_err()
+    };
+    let met = (0..300).find(is_met).expect("such a graph");
+    let cpu = Target::here(Box::new(CpuEngine::default()));
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = campaign(cpu, settings, &["metamorphic"], met + 1, &folder.path().join("out"));
+    assert_eq!((report.cases, report.findings), (met + 1, 0), "{:?}", report.clusters);
 }
 
 #[test]
