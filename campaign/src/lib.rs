@@ -3,13 +3,14 @@
 //! ```
 //! # use std::sync::atomic::AtomicBool;
 //! # use graphgen::Settings;
-//! # use harness::invalid::schedule::{Choice, Levels};
 //! # use harness::{Maker, Target};
 //! use onnxsmith_campaign::fuzz::Plan;
 //! use onnxsmith_campaign::store::Identity;
-//! use onnxsmith_campaign::{Event, Shard, Store, fuzz};
+//! use onnxsmith_campaign::{Event, Store, fuzz};
 //!
-//! let plan = Plan { cases: Some(3), ..Plan::of(Maker::new(1, Settings { nodes: 2, max_elements: 64, ..Settings::default() }), Target::here(Box::new(backends::cpu::CpuEngine::default()))) };
+//! let maker = Maker::new(1, Settings { nodes: 2, max_elements: 64, ..Settings::default() });
+//! let targets = Target::here(Box::new(backends::cpu::CpuEngine::default()));
+//! let plan = Plan { cases: Some(3), ..Plan::of(maker, targets) };
 //! let folder = tempfile::tempdir()?;
 //! let mut store = Store::create(folder.path(), &Identity::of(&plan))?;
 //! let mut ran = 0;
