@@ -207,6 +207,10 @@ pub enum Edge {
     /// Of several numbers one that is so large that adding 1 to it changes nothing, the others 1: a sum in the operand's own dtype
     /// stalls, and a product of integers has more bits than a float.
     Stall,
+    /// Numbers whose squares are beyond the operand's dtype and within a wider one.
+    Squares,
+    /// Exponents of which powers are taken in ways of their own: 0, ±1, 2, 3, ±½.
+    Powers,
     /// Elements that are equal.
     Alike,
     /// NaN and the infinities.
@@ -229,6 +233,8 @@ impl Edge {
             Self::Wide => "integers wider than floats",
             Self::Saturation => "saturation",
             Self::Stall => "a sum that stalls",
+            Self::Squares => "squares beyond the dtype",
+            Self::Powers => "exponents with powers of their own",
             Self::Alike => "equal elements",
             Self::NonFinite => "NaN and infinities",
             Self::Meets(_) => "elements of another operand",

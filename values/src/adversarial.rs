@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 
 use ir::{NodeId, Operation, Stream};
+use ops::operator::Edge;
 use ops::{Data, Model, Operator};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
@@ -202,6 +203,9 @@ impl<'m> Limits<'m> {
     }
 }
 
+/// How often numbers of two operands that are to meet are zeros.
+const ZEROS: f64 = 0.125;
+
 /// How often an operator is picked that states edges of itself, where another is picked once.
 const EDGED: u32 = 3;
 
@@ -332,9 +336,12 @@ fn at_operand(
     record: &Record,
     rng: &mut impl Rng,
 ) -> (Vec<(usize, Number)>, Vec<Element>) {
-    let met = aim.meets().map(|other| places(v, other)).unwrap_or_default();
+    let mut met = aim.meets().map(|other| places(v, other)).unwrap_or_default();
     let Some(dtype) = v.types[operand].map(|ty| ty.dtype) else { return (Vec::new(), Vec::new()) };
-    let (mut wanted, mut elements) = (Vec::new(), Vec::new());
+    // Zeros meet only where they are made to: of other numbers there are more. A divisor stays what it is.
+    let may_be_zeros = matches!(aim, Aim::Edge(Edge::Meets(_)));
+    let zeros = if may_be_zeros && rng.random_bool(ZEROS) { share } else { 0.0 };
+    let (mut wanted, mut elements) = (Vec::new(), at_zeros(&mut met, zeros, record, rng));
     let places = places(v, operand);
     // One at least, which one no matter.
     let one = rng.random_range(0..places.len().max(1));
@@ -351,6 +358,27 @@ fn at_operand(
         }
     }
     (wanted, elements)
+}
+
+/// Makes a share of an operand's numbers zeros, where what carries them can; what the free elements must be for that.
+fn at_zeros(
+    numbers: &mut [(Number, Option<u32>)],
+    share: f64,
+    record: &Record,
+    rng: &mut impl Rng,
+) -> Vec<Element> {
+    let mut elements = Vec::new();
+    for (number, place) in numbers {
+        let zero = boundary::zero(*number, rng);
+        if let Some(place) = place
+            && rng.random_bool(share)
+            && let Some(element) = record.pull(*place, zero)
+        {
+            *number = zero;
+            elements.push(element);
+        }
+    }
+    elements
 }
 
 /// Whether two numbers are the same, the sign of a zero included. A NaN is any other: its bits are up to the compiler.

@@ -102,6 +102,14 @@ pub(crate) fn number(aim: Aim, dtype: DType, other: Option<Number>, rng: &mut im
     }
 }
 
+/// A zero in the place of a number.
+pub(crate) fn zero(of: Number, rng: &mut impl Rng) -> Number {
+    match of {
+        Number::Real(_) => Number::Real(0f64.copysign(if rng.random() { 1.0 } else { -1.0 })),
+        Number::Int(_) => Number::Int(0),
+    }
+}
+
 fn pick<T: Copy>(rng: &mut impl Rng, from: &[T]) -> T {
     from[rng.random_range(0..from.len())]
 }
@@ -128,6 +136,8 @@ fn real(aim: Aim, dtype: DType, other: Option<Number>, rng: &mut impl Rng) -> f6
             let unit = f64::from(format.precision()).exp2();
             if rng.random_bool(0.125) { unit } else { 1.0 }
         }
+        Aim::Edge(Edge::Squares) => sign * (format.max_finite().log2() * rng.random_range(0.5..0.75)).exp2(),
+        Aim::Edge(Edge::Powers) => pick(rng, &[0.0, 1.0, -1.0, 2.0, 3.0, 0.5, -0.5]),
         Aim::Edge(Edge::Alike) => pick(rng, &[1.5, 1.5, -2.0]),
         Aim::Edge(Edge::NonFinite) => pick(rng, &[f64::NAN, f64::NAN, f64::INFINITY, f64::NEG_INFINITY]),
         Aim::Edge(Edge::Meets(_)) => match other {
@@ -167,6 +177,7 @@ fn integer(aim: Aim, (least, most): (i128, i128), other: Option<Number>, rng: &m
             Some(Number::Int(z)) => (z + rng.random_range(-1..=1)).clamp(least, most),
             _ => 0,
         },
+        Aim::Edge(Edge::Powers) => pick(rng, &[0, 1, 2, 3, least.max(-1)]),
         Aim::Edge(Edge::Alike) => pick(rng, &[3, 3, least.max(-2)]),
         Aim::Edge(Edge::Zeros | Edge::Denormals) => 0,
         Aim::Edge(Edge::Stall) if rng.random_bool(0.875) => 1,

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, broadcast_shapes, same_dtype};
 use crate::spec::Row;
 
@@ -93,7 +93,7 @@ impl Operator for Mod {
             cost: Cost::PerOutput(1),
             batch: Batch::Together,
             linear: None,
-            edges: Vec::new(),
+            edges: vec![(0, Edge::Meets(1)), (0, Edge::Limits), (1, Edge::Limits)],
         }
     }
 

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::plain;
 use crate::rule::{Args, Reject, Rule, broadcast_shapes};
 use crate::spec::Row;
@@ -72,7 +72,7 @@ impl Operator for Pow {
             cost: Cost::PerOutput(1),
             batch: Batch::Together,
             linear: None,
-            edges: Vec::new(),
+            edges: vec![(1, Edge::Powers)],
         }
     }
 

@@ -13,7 +13,7 @@ use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::lanes::{array, broadcast};
 use crate::linear::int_product;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::plain;
 use crate::rule::{Args, Reject, Rule, broadcast_to, same_dtype};
 use crate::spec::Row;
@@ -165,7 +165,7 @@ impl Operator for Gemm {
             cost: Cost::PerOutput(2 * depth + 3),
             batch: Batch::Together,
             linear: None,
-            edges: Vec::new(),
+            edges: vec![(0, Edge::Stall), (1, Edge::Stall)],
         }
     }
 

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::array;
-use crate::nn::normalize::{Standard, draw_epsilon, some_elements, staged, standardize};
+use crate::nn::normalize::{Standard, draw_epsilon, edges, some_elements, staged, standardize};
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule, rank};
 use crate::rule::{Args, Reject, Rule, same_dtype};
 use crate::spec::Row;
@@ -86,15 +86,15 @@ fn infer<D: Dim>(x: Args<'_, D>, r: &mut dyn Rule<D>) -> Result<Type<D>, Reject>
     Ok(data.clone())
 }
 
-/// What holds of both, whatever the attributes.
-fn facts(x: &[Option<&Type>]) -> Facts {
+/// What holds of both, whatever the attributes; the elements are read in the dtype `stage`.
+fn facts(x: &[Option<&Type>], stage: DType) -> Facts {
     Facts {
         since: 13,
         reads: Reads::Elements,
         cost: Cost::PerOutput(7),
         batch: Batch::apart_if(rank(x, 0) >= 1),
         linear: None,
-        edges: Vec::new(),
+        edges: edges(x, stage),
     }
 }
 
@@ -138,7 +138,7 @@ impl<D: Dim> TypeRule<D> for GroupNorm<D> {
 
 impl Operator for InstanceNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        facts(x)
+        facts(x, x[0].map_or(DType::F32, |x| x.dtype))
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {
@@ -152,7 +152,7 @@ impl Operator for InstanceNorm {
 
 impl Operator for GroupNorm {
     fn facts(&self, x: &[Option<&Type>]) -> Facts {
-        facts(x)
+        facts(x, self.stash)
     }
 
     fn hazards(&self, _: &[Option<&Type>]) -> Vec<Hazard> {

@@ -8,7 +8,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{Lanes, array};
-use crate::nn::normalize::{draw_epsilon, some_elements, staged, standardize};
+use crate::nn::normalize::{draw_epsilon, edges, some_elements, staged, standardize};
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to, same_dtype};
 use crate::spec::{Row, outputs};
@@ -93,14 +93,14 @@ impl<D: Dim> TypeRule<D> for LayerNorm {
 }
 
 impl Operator for LayerNorm {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
         Facts {
             since: 13,
             reads: Reads::Elements,
             cost: Cost::PerOutput(7),
             batch: Batch::Together,
             linear: None,
-            edges: Vec::new(),
+            edges: edges(x, self.stash),
         }
     }
 

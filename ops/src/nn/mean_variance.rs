@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes;
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{self, Args, Reject, Rule};
 use crate::spec::{Deviation, Row};
 
@@ -76,7 +76,7 @@ impl Operator for MeanVariance {
             cost: Cost::PerOutput(6),
             batch: Batch::Together,
             linear: None,
-            edges: Vec::new(),
+            edges: vec![(0, Edge::Alike)],
         }
     }
 

@@ -5,6 +5,7 @@ use ir::{DType, Dim, Sym, Type};
 
 use crate::arith::{Arith, Fun};
 use crate::draw::Draw;
+use crate::operator::Edge;
 use crate::rule::{Reject, Rule};
 
 /// A lane with mean 0 and variance 1.
@@ -33,6 +34,14 @@ pub(super) fn staged<A: Arith>(a: &A, stage: DType, from: DType, lane: &[A::R]) 
     }
     let stage = a.within(stage);
     lane.iter().map(|&x| stage.round(x)).collect()
+}
+
+/// Where implementations part: on lanes of equal elements, and on elements whose squares the first stage has and their dtype has not.
+pub(super) fn edges(x: &[Option<&Type>], stage: DType) -> Vec<(usize, Edge)> {
+    let largest = |dtype: DType| dtype.float().map_or(f64::INFINITY, FloatFormat::max_finite);
+    let is_wider = x.first().copied().flatten().is_some_and(|x| largest(x.dtype).powf(1.5) <= largest(stage));
+    let squares = is_wider.then_some((0, Edge::Squares));
+    squares.into_iter().chain([(0, Edge::Alike)]).collect()
 }
 
 /// One of the values of ε in use.

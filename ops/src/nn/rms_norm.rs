@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::elementwise::binary::zip;
 use crate::family::Single;
 use crate::lanes;
-use crate::nn::normalize::{draw_epsilon, draw_parameter, some_elements, staged};
+use crate::nn::normalize::{draw_epsilon, draw_parameter, edges, some_elements, staged};
 use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule, axis, broadcast_to};
 use crate::spec::Row;
@@ -58,14 +58,14 @@ impl<D: Dim> TypeRule<D> for RmsNorm {
 }
 
 impl Operator for RmsNorm {
-    fn facts(&self, _: &[Option<&Type>]) -> Facts {
+    fn facts(&self, x: &[Option<&Type>]) -> Facts {
         Facts {
             since: 13,
             reads: Reads::Elements,
             cost: Cost::PerOutput(4),
             batch: Batch::Together,
             linear: None,
-            edges: Vec::new(),
+            edges: edges(x, self.stash),
         }
     }
 

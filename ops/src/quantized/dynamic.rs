@@ -9,7 +9,7 @@ use crate::data::{Call, Data};
 use crate::draw::Draw;
 use crate::family::Single;
 use crate::lanes::{array, each};
-use crate::operator::{Batch, Cost, Facts, Hazard, Operator, Reads, TypeRule};
+use crate::operator::{Batch, Cost, Edge, Facts, Hazard, Operator, Reads, TypeRule};
 use crate::rule::{Args, Reject, Rule};
 use crate::spec::Row;
 
@@ -54,7 +54,7 @@ impl Operator for DynamicQuantizeLinear {
             cost: Cost::PerOutput(5),
             batch: Batch::Together,
             linear: None,
-            edges: Vec::new(),
+            edges: vec![(0, Edge::Alike), (0, Edge::Zeros)],
         }
     }
 
