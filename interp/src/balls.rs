@@ -249,11 +249,11 @@ impl<'t> System for Errors<'t> {
         op.eval(call)
     }
 
-    fn store(&self, arith: &Balls<'t>, data: &mut Data<Balls<'t>>, dtype: DType) {
+    fn store(&self, arith: &Balls<'t>, data: &mut Data<Balls<'t>>, dtype: DType, is_inner: bool) {
         match (data, dtype.float()) {
             (Data::Real(a), Some(format)) => match arith {
-                Balls::Bounds(bound) => a.mapv_inplace(|x| bound.stored(x, format)),
-                Balls::Spreads(spread) => a.mapv_inplace(|x| spread.stored(x, format)),
+                Balls::Bounds(bound) => a.mapv_inplace(|x| bound.stored(x, format, is_inner)),
+                Balls::Spreads(spread) => a.mapv_inplace(|x| spread.stored(x, format, is_inner)),
             },
             (Data::Int(a), _) => a.mapv_inplace(|z| arith.bound().stored_whole(z, dtype)),
             (Data::Real(_), None) => {}

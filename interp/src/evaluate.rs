@@ -108,7 +108,7 @@ impl System for Values64 {
     fn eval(&self, op: &Op, call: &Call<'_, Plain<'static>>) -> Vec<Data<Plain<'static>>> {
         plain::eval(op, call)
     }
-    fn store(&self, _: &Plain<'static>, data: &mut Data<Plain<'static>>, dtype: DType) {
+    fn store(&self, _: &Plain<'static>, data: &mut Data<Plain<'static>>, dtype: DType, _: bool) {
         plain::settle(data, dtype);
     }
 }
@@ -147,7 +147,8 @@ pub fn evaluate_values<'t>(
         }
         true
     });
-    let bounded = |v: Value| bounded(profile, kept(&values, v), model.graph.ty(v));
+    let is_inner = |v: Value| model.graph.node(v.node).is_inner;
+    let bounded = |v: Value| bounded(profile, kept(&values, v), model.graph.ty(v), is_inner(v));
     let outputs = model.graph.outputs.iter().map(|o| bounded(o.value)).collect();
     let mut tapped = BTreeMap::new();
     if taps == Taps::All {
@@ -210,11 +211,11 @@ pub(crate) fn kept<A: Arith>(values: &Values<Held<A>>, value: Value) -> &Held<A>
     held.expect("every operator gives as many results as the type rules of a valid model say")
 }
 
-fn bounded<'p>(profile: &'p Profile, held: &Held<Balls<'p>>, ty: &Type) -> Bounded {
+fn bounded<'p>(profile: &'p Profile, held: &Held<Balls<'p>>, ty: &Type, is_inner: bool) -> Bounded {
     let bounded = match held.data(&Errors::Bounds(profile)) {
         Data::Real(a) => {
             let bound = Bound::new(profile, ty.dtype);
-            let wide = ty.dtype.float().filter(|format| bound.widens(*format));
+            let wide = ty.dtype.float().filter(|format| bound.widens(*format, is_inner));
             let a = match wide {
                 Some(format) => Cow::Owned(a.mapv(|x| bound.output(x, format))),
                 None => Cow::Borrowed(a),

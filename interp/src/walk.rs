@@ -28,7 +28,7 @@ pub trait System {
         op.eval(call)
     }
     /// What storing an output does to its elements.
-    fn store(&self, arith: &Self::A, data: &mut Data<Self::A>, dtype: DType);
+    fn store(&self, arith: &Self::A, data: &mut Data<Self::A>, dtype: DType, is_inner: bool);
     /// Whether every element is one that no conforming implementation may have otherwise.
     fn is_sure(&self, _data: &Data<Self::A>) -> bool {
         true
@@ -192,7 +192,7 @@ impl<S: System> Machine<Op> for Reader<'_, S> {
         let call = Call { arith: &arith, inputs: &inputs, types: &types, outputs };
         let mut results = self.system.eval(op, &call);
         for (data, ty) in results.iter_mut().zip(outputs) {
-            self.system.store(&arith, data, ty.dtype);
+            self.system.store(&arith, data, ty.dtype, step.node.is_inner);
             if is_open {
                 self.system.open(data);
             }

@@ -214,7 +214,7 @@ fn matrix_products_in_every_order_and_rounding_stay_inside() {
         for (profile, native) in natives(dtype) {
             let bound = Bound::new(profile, dtype);
             for (at, ball) in bound.dots(&rows.view(), &columns.t(), |_, _| None).into_iter().enumerate() {
-                let stored = bound.stored(ball, format);
+                let stored = bound.stored(ball, format, false);
                 let terms = x.row(at / 3).into_iter().copied().zip(y.row(at % 3).into_iter().copied());
                 let terms: Vec<(f64, f64)> = terms.collect();
                 let made = round_to(dtype, native.dot(&terms, rng));

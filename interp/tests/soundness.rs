@@ -71,7 +71,7 @@ fn check(profile: &Profile, dtype: DType, native: Native, seed: u64, tally: &mut
                 (bound.call(f, a), native.round(f.value(x), rng))
             }
         };
-        let stored = bound.stored(ball, format);
+        let stored = bound.stored(ball, format, false);
         let held = round_to(dtype, number);
         if stored.is_known() {
             let distance = (held - stored.value).abs();
@@ -121,7 +121,7 @@ fn tight() -> Bound<'static> {
 }
 
 fn stored(x: Ball) -> Ball {
-    tight().stored(x, DType::F32.float().unwrap())
+    tight().stored(x, DType::F32.float().unwrap(), false)
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn halves_have_narrow_floors() {
         let (a, format) = (Bound::new(&Profile::DECLARED, dtype), dtype.float().unwrap());
         for x in [0.0, 0.01, 0.3, 9.0] {
             let x = round_to(dtype, x);
-            let tanh = a.stored(a.call(Fun::Tanh, a.real(x)), format);
+            let tanh = a.stored(a.call(Fun::Tanh, a.real(x)), format, false);
             let most = 2.5 * format.epsilon() + 4.5 * format.ulp(tanh.value);
             assert!(tanh.error <= most, "{dtype}: {tanh:?}");
             // A formula that cancels near 0, every step of it rounded to the format.

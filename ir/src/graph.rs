@@ -68,6 +68,9 @@ pub struct Node<O> {
     /// program was run to make this graph. What computes the node does not need them: they say for which inputs the
     /// graph holds.
     pub given: Vec<Value>,
+    /// Whether it is a step within an operator that is written out: an implementation of the operator need not have its results,
+    /// and may have more digits of them than their dtype holds.
+    pub is_inner: bool,
     /// The types of its outputs.
     pub outputs: Vec<Type>,
 }
@@ -186,7 +189,7 @@ impl<O> Graph<O> {
         while inputs.last() == Some(&None) {
             inputs.pop();
         }
-        self.nodes.push(Node { kind, inputs, given: Vec::new(), outputs });
+        self.nodes.push(Node { kind, inputs, given: Vec::new(), is_inner: false, outputs });
         NodeId(self.nodes.len() as u32 - 1)
     }
 

@@ -103,7 +103,9 @@ impl<O: Clone> Rewrite<'_, O> {
     pub fn keep_on(&mut self, id: NodeId, operands: Vec<Option<Value>>) -> NodeId {
         let node = self.old.node(id);
         let new = self.graph.push(node.kind.clone(), operands, node.outputs.clone());
-        self.graph.nodes[new.index()].given = node.given.iter().filter_map(|&v| self.at(v)).collect();
+        let kept = &mut self.graph.nodes[new.index()];
+        kept.is_inner = node.is_inner;
+        kept.given = node.given.iter().filter_map(|&v| self.at.get(v).copied().flatten()).collect();
         self.stand_for(id, new);
         new
     }

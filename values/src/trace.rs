@@ -338,7 +338,7 @@ impl<'t> System for Traces<'t> {
         op.eval(call)
     }
 
-    fn store(&self, _: &Tracing<'t>, data: &mut Data<Tracing<'t>>, dtype: DType) {
+    fn store(&self, _: &Tracing<'t>, data: &mut Data<Tracing<'t>>, dtype: DType, _: bool) {
         match data {
             Data::Real(a) => {
                 a.mapv_inplace(|x| Traced { value: ir::round::round_to(dtype, x.value), ..x });

@@ -24,7 +24,7 @@ impl<'u> System for Watched<'u> {
         plain::eval(op, call)
     }
 
-    fn store(&self, _: &Plain<'u>, data: &mut Data<Plain<'u>>, dtype: DType) {
+    fn store(&self, _: &Plain<'u>, data: &mut Data<Plain<'u>>, dtype: DType, _: bool) {
         plain::settle(data, dtype);
     }
 }

@@ -26,7 +26,7 @@ impl System for Way {
         }
     }
 
-    fn store(&self, _: &Own, data: &mut Data<Own>, dtype: DType) {
+    fn store(&self, _: &Own, data: &mut Data<Own>, dtype: DType, _: bool) {
         let is_half = [DType::F16, DType::BF16].contains(&dtype);
         let stored = if is_half && self.halves == Halves::Wide { DType::F32 } else { dtype };
         match data {

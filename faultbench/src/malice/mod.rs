@@ -168,11 +168,12 @@ impl<'i> System for Conforming<'i> {
         Some(Data::Real(a.mapv(|x| if is_rounded { arith.rounded(read(x)) } else { read(x) })))
     }
 
-    fn store(&self, arith: &Malice<'i>, data: &mut Data<Malice<'i>>, dtype: DType) {
+    fn store(&self, arith: &Malice<'i>, data: &mut Data<Malice<'i>>, dtype: DType, is_inner: bool) {
         match data {
             Data::Real(a) => {
-                let halves = matches!(dtype, DType::F16 | DType::BF16);
-                if !(halves && self.0.profile.widens_halves && self.0.coin()) {
+                let is_half = matches!(dtype, DType::F16 | DType::BF16);
+                let may_be_wide = is_inner || is_half && self.0.profile.widens_halves;
+                if !(may_be_wide && self.0.coin()) {
                     a.mapv_inplace(|x| arith.within_dtype(dtype).rounded(x));
                 }
             }

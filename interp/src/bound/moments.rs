@@ -20,11 +20,7 @@ impl Bound<'_> {
     /// whose terms are what the first one left. Neither is exact because the sum of the terms is.
     pub(super) fn long_mean(&self, terms: impl Iterator<Item = Ball>, count: usize) -> Ball {
         let mut sum = Sum::new();
-        for x in terms.map(|x| self.operand(x)) {
-            sum.nan |= x.is_nan();
-            sum.undefined |= x.is_undefined();
-            sum.push(x.value, 0.0, x.error, low_bit(x.value));
-        }
+        terms.for_each(|x| sum.take(self.operand(x), self));
         // All of them 0 (or alone) leaves nothing to round.
         let total = if sum.terms <= 1 || sum.size == 0.0 {
             self.finish(&sum, 0)

@@ -42,6 +42,8 @@ pub(super) struct Sum {
     infinite: f64,
     /// Σ of the terms' errors.
     carried: f64,
+    /// What terms that are sums themselves add to the error where their own terms are added one by one: a product by an FMA, say.
+    joined: f64,
     /// The exponent of the lowest bit of any term, while all are exact.
     pub(super) grain: i32,
     /// How many products are in the denormal range, where errors are absolute.
@@ -60,6 +62,7 @@ impl Sum {
             finite: 0.0,
             infinite: 0.0,
             carried: 0.0,
+            joined: 0.0,
             grain: i32::MAX / 2,
             tiny: 0,
             nan: false,
@@ -69,10 +72,16 @@ impl Sum {
     }
 
     /// Takes a term as an operand has it.
-    fn take(&mut self, x: Ball) {
+    pub(super) fn take(&mut self, x: Ball, bound: &Bound<'_>) {
         self.nan |= x.is_nan();
         self.undefined |= x.is_undefined();
         self.push(x.value, 0.0, x.error, low_bit(x.value));
+        if x.terms.is_sum() {
+            self.size += (x.terms.size - x.reach()).max(0.0);
+            self.grain = self.grain.min(x.terms.grain.into());
+            // The error of one that is not exact has its roundings already.
+            self.joined += if x.is_exact() { bound.growth(x.terms.roundings) * x.terms.size } else { 0.0 };
+        }
     }
 
     pub(super) fn push(&mut self, term: f64, rest: f64, error: f64, grain: i32) {
@@ -96,7 +105,7 @@ impl Sum {
 impl Bound<'_> {
     pub(super) fn long_sum(&self, terms: impl Iterator<Item = Ball>) -> Ball {
         let mut sum = Sum::new();
-        let last = terms.map(|x| self.operand(x)).inspect(|&x| sum.take(x)).last();
+        let last = terms.map(|x| self.operand(x)).inspect(|&x| sum.take(x, self)).last();
         self.so_far(&sum, last)
     }
 
@@ -106,7 +115,7 @@ impl Bound<'_> {
         let none = self.so_far(&sum, None);
         let each = terms.iter().map(|&x| {
             let x = self.operand(x);
-            sum.take(x);
+            sum.take(x, self);
             self.so_far(&sum, Some(x))
         });
         std::iter::once(none).chain(each).collect()
@@ -142,6 +151,7 @@ impl Bound<'_> {
             return if is_unsigned { Ball::either_zero() } else { Ball::exact(value) };
         }
         let by_growth = self.growth(roundings) * sum.size;
+        let joined = sum.joined * TWICE_ROUNDED;
         // A single addition is off by a fraction of its result, not of its operands.
         let local = if roundings == 1 && sum.terms == 2 {
             let ulp = self.format.ulp(value.abs() + sum.carried);
@@ -150,7 +160,7 @@ impl Bound<'_> {
             by_growth
         };
         let flushed = if self.profile.flush_to_zero { sum.terms } else { sum.tiny };
-        self.widened(value, sum.carried, local * TWICE_ROUNDED + f64::from(flushed) * self.least())
+        self.widened(value, sum.carried, local * TWICE_ROUNDED + joined + f64::from(flushed) * self.least())
     }
 
     /// Whether the infinite ones of exact terms determine their sum: not where the finite ones, whose magnitudes come to `finite`, may
@@ -254,10 +264,31 @@ impl Bound<'_> {
 #[cfg(test)]
 mod tests {
     use ir::DType;
+    use ir::format::FloatFormat;
     use ops::Arith;
 
     use super::*;
     use crate::profile::Profile;
+
+    #[test]
+    fn a_product_may_be_added_before_it_is_rounded() {
+        let [x, y, z] = [1.126_635_9f32, 0.498_032_45, -0.56].map(f64::from);
+        let fused = ir::round::round_to(DType::F32, x.mul_add(y, z));
+        let sums = |profile| {
+            let bound = Bound::new(profile, DType::F32);
+            let product = bound.stored(bound.mul(bound.real(x), bound.real(y)), FloatFormat::F32, false);
+            let terms = [product, bound.real(z)];
+            let running = bound.running_sums(&terms)[2];
+            [bound.sum(terms.into_iter()), bound.add(product, bound.real(z)), running]
+        };
+        for sum in sums(&Profile::DECLARED) {
+            assert!((sum.low()..=sum.high()).contains(&fused) && sum.error < 2e-7, "{sum:?} {fused}");
+        }
+        // What is written as two operators is two roundings there.
+        for sum in sums(&Profile::TIGHT) {
+            assert!(!(sum.low()..=sum.high()).contains(&fused), "{sum:?} {fused}");
+        }
+    }
 
     #[test]
     fn running_sums_are_what_each_sum_alone_is() {

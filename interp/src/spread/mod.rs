@@ -123,8 +123,8 @@ impl<'t> Spread<'t> {
 
     /// The element as a tensor of a format holds it. Rounding moves the reference itself, which no implementation shares: later
     /// steps have that as an error of their operand.
-    pub(crate) fn stored(&self, x: Ball, format: FloatFormat) -> Ball {
-        let stored = self.bound.stored(x, format);
+    pub(crate) fn stored(&self, x: Ball, format: FloatFormat, is_inner: bool) -> Ball {
+        let stored = self.bound.stored(x, format, is_inner);
         if !stored.is_known() || stored.is_zero() {
             return stored;
         }

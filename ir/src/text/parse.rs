@@ -153,6 +153,10 @@ impl<'a> Parser<'a> {
                 Ok(())
             })?;
         }
+        if self.token == Token::Word("inner") {
+            self.advance()?;
+            graph.nodes[id.index()].is_inner = true;
+        }
         Ok(())
     }
 

@@ -80,7 +80,10 @@ fn node<O: Operation>(
             if all.is_empty() { Ok(()) } else { write!(f, " {}", attributes(&all)) }
         }
     }?;
-    if node.given.is_empty() { Ok(()) } else { write!(f, " given ({})", separated(|| &node.given)) }
+    if !node.given.is_empty() {
+        write!(f, " given ({})", separated(|| &node.given))?;
+    }
+    if node.is_inner { f.write_str(" inner") } else { Ok(()) }
 }
 
 /// The name of a function, or its position where the name would not lead back to it.

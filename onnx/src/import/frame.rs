@@ -30,6 +30,19 @@ pub(super) enum Bound {
     Absent,
 }
 
+impl Bound {
+    /// The values of the graph that it consists of.
+    pub(super) fn values(&self) -> impl Iterator<Item = Value> {
+        let (one, several) = match self {
+            Self::Tensor(value) => (Some(*value), &[][..]),
+            Self::Sequence(sequence) => (None, &sequence.items[..]),
+            Self::Strings(texts) => (None, &texts.items[..]),
+            Self::Static(_) | Self::Nothing(_) | Self::Absent => (None, &[][..]),
+        };
+        one.into_iter().chain(several.iter().copied())
+    }
+}
+
 /// A tensor of strings, which has no node: each of them is a list of bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Texts {

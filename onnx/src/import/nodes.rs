@@ -37,7 +37,7 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
         ("", op_type, _) if strings::takes(walk, node, op_type) => {
             let written = Written { node, attributes: &attributes };
             walk.context.is_written_out = true;
-            walk.written_out(|walk| strings::apply(walk, &written))
+            walk.written_out(node, |walk| strings::apply(walk, &written))
         }
         ("", op_type, declared) => match old::form(op_type, declared).or_else(|| form(op_type)) {
             Some(form) => {
@@ -45,7 +45,11 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
                 walk.context.is_written_out = true;
                 // What is an operator of ours in another opset, or runs bodies, has the same nodes in the program.
                 let is_inner = ops::find(op_type).is_none() && node.bodies().next().is_none();
-                if is_inner { walk.written_out(|walk| form(walk, &written)) } else { form(walk, &written) }
+                if is_inner {
+                    walk.written_out(node, |walk| form(walk, &written))
+                } else {
+                    form(walk, &written)
+                }
             }
             None => operator::read(walk, node, &attributes),
         },
@@ -54,12 +58,12 @@ pub(super) fn step<'p>(walk: &mut Walk<'p, '_>, node: &'p Node) -> Result<(), Er
             match other(domain).map(|form| form(op_type)) {
                 Some(Some(form)) => {
                     walk.context.is_written_out = true;
-                    walk.written_out(|walk| form(walk, &written))
+                    walk.written_out(node, |walk| form(walk, &written))
                 }
-                Some(None) => {
-                    walk.written_out(|walk| opaque::stand_in(walk, &written, "this program does not have it"))
-                }
-                None => walk.written_out(|walk| opaque::stand_in(walk, &written, FOREIGN)),
+                Some(None) => walk.written_out(node, |walk| {
+                    opaque::stand_in(walk, &written, "this program does not have it")
+                }),
+                None => walk.written_out(node, |walk| opaque::stand_in(walk, &written, FOREIGN)),
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Walking over a program, and making the graph of what it computes for the inputs at hand.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ir::{Datum, NodeId, NodeKind, Strings, Tensor, Type, Value};
@@ -176,15 +177,24 @@ impl<'p, 'c> Walk<'p, 'c> {
         Ok(())
     }
 
-    /// Adds the nodes that a node of the program is written out in.
+    /// Adds the nodes that a node of the program is written out in. All but those of its results are steps within it.
     pub(super) fn written_out(
         &mut self,
+        node: &program::Node,
         add: impl FnOnce(&mut Self) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let first = self.graph.nodes.len();
         self.is_inner = true;
         let added = add(self);
         self.is_inner = false;
-        added
+        added?;
+        let bound = node.outputs.iter().flatten().filter_map(|&id| self.frame.get(id).ok());
+        let results: BTreeSet<NodeId> = bound.flat_map(Bound::values).map(|value| value.node).collect();
+        for (number, step) in self.graph.nodes.iter_mut().enumerate().skip(first) {
+            let is_operator = matches!(step.kind, NodeKind::Operator(_));
+            step.is_inner = is_operator && !results.contains(&NodeId(number as u32));
+        }
+        Ok(())
     }
 
     /// Adds a node.
