@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use interp::{Bounded, Evaluation, Limits, Profile, Taps};
-use ir::inline::inline;
+use ir::inline::{Inlined, inlined};
 use ir::rewrite::Rewrite;
 use ir::{Interface, NodeId, NodeKind, Tensor, Value};
 use onnx::Bytes;
@@ -24,6 +24,8 @@ use crate::target::Target;
 pub struct Isolated {
     /// The model, functions inlined.
     pub flat: Model,
+    /// For each of its nodes the node of the model that it was, or the call that it was met in.
+    pub from: Vec<NodeId>,
     /// Its inputs, in order.
     pub inputs: Vec<Tensor>,
     /// All values.
@@ -36,10 +38,11 @@ pub struct Isolated {
 impl Isolated {
     /// A valid model, and inputs for it. `None` where it has too many nodes once its functions are inlined.
     pub fn of(model: &Model, inputs: &[Tensor], profile: &'static Profile) -> Option<Self> {
-        let flat = Model::new(model.opset, inline(model)?);
+        let Inlined { graph, from } = inlined(model)?;
+        let flat = Model::new(model.opset, graph);
         let evaluation = interp::evaluate(&flat, inputs, profile, Taps::All).ok()?;
         let alone = flat.graph.nodes.iter().map(|_| OnceCell::new()).collect();
-        Some(Self { flat, inputs: inputs.to_vec(), evaluation, profile, alone })
+        Some(Self { flat, from, inputs: inputs.to_vec(), evaluation, profile, alone })
     }
 
     /// An operator alone.

@@ -1,24 +1,49 @@
 //! Replacing calls by the functions' bodies.
 
-use crate::graph::{Graph, Model, NodeKind, Value};
+use crate::graph::{Graph, Model, NodeId, NodeKind, Value};
 use crate::rewrite::Rewrite;
 
 /// Nodes beyond this number are not inlined: functions that call functions can multiply without bound.
 const MOST_NODES: usize = 100_000;
 
+/// A graph without calls.
+pub struct Inlined<O> {
+    /// The graph.
+    pub graph: Graph<O>,
+    /// For each of its nodes the node of the main graph that it was, or the call that it was met in.
+    pub from: Vec<NodeId>,
+}
+
 /// The main graph with every call replaced by the body it calls; `None` if that has too many nodes.
 ///
 /// The model must be valid. Variables and outputs keep their names and order.
 pub fn inline<O: Clone>(model: &Model<O>) -> Option<Graph<O>> {
-    let mut rewrite = Rewrite::of(&model.graph);
-    copy(model, &mut rewrite, None)?;
-    rewrite.finish()
+    inlined(model).map(|inlined| inlined.graph)
 }
 
-/// Keeps a graph's nodes, with the bodies of functions in place of calls and, where there are some, `arguments` in
-/// place of variables.
-fn copy<O: Clone>(model: &Model<O>, rewrite: &mut Rewrite<'_, O>, arguments: Option<&[Value]>) -> Option<()> {
-    let mut arguments = arguments.map(|given| given.iter());
+/// The same, with where its nodes are from.
+pub fn inlined<O: Clone>(model: &Model<O>) -> Option<Inlined<O>> {
+    let mut rewrite = Rewrite::of(&model.graph);
+    let mut from = Vec::new();
+    copy(model, &mut rewrite, None, &mut from)?;
+    Some(Inlined { graph: rewrite.finish()?, from })
+}
+
+/// The call of the main graph that a function's body is met in, and what it is called on.
+#[derive(Clone, Copy)]
+struct Met<'a> {
+    call: NodeId,
+    arguments: &'a [Value],
+}
+
+/// Keeps a graph's nodes, with the bodies of functions in place of calls and, in a function, its arguments in place of variables.
+fn copy<O: Clone>(
+    model: &Model<O>,
+    rewrite: &mut Rewrite<'_, O>,
+    met: Option<Met<'_>>,
+    from: &mut Vec<NodeId>,
+) -> Option<()> {
+    let mut arguments = met.map(|met| met.arguments.iter());
     for (id, node) in rewrite.old().iter() {
         if rewrite.graph.nodes.len() >= MOST_NODES {
             return None;
@@ -31,7 +56,8 @@ fn copy<O: Clone>(model: &Model<O>, rewrite: &mut Rewrite<'_, O>, arguments: Opt
                 let callee = &model.functions.get(function.0 as usize)?.body;
                 let given: Vec<Value> = rewrite.operands(&node.inputs)?.into_iter().collect::<Option<_>>()?;
                 let mut inner = Rewrite::onto(callee, std::mem::take(&mut rewrite.graph));
-                copy(model, &mut inner, Some(&given))?;
+                let met = Met { call: met.map_or(id, |met| met.call), arguments: &given };
+                copy(model, &mut inner, Some(met), from)?;
                 for (port, output) in callee.outputs.iter().enumerate() {
                     rewrite.replace(Value::new(id, port), inner.at(output.value)?);
                 }
@@ -39,6 +65,7 @@ fn copy<O: Clone>(model: &Model<O>, rewrite: &mut Rewrite<'_, O>, arguments: Opt
             }
             _ => {
                 rewrite.keep(id)?;
+                from.push(met.map_or(id, |met| met.call));
             }
         }
     }

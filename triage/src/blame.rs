@@ -79,7 +79,7 @@ type Told = Option<Rc<(Finding, Outcome)>>;
 
 /// A model that targets may have got wrong.
 pub struct Suspect<'a> {
-    model: &'a Model,
+    pub(crate) model: &'a Model,
     inputs: &'a [Tensor],
     profile: &'static Profile,
     /// The program that leads to the model, where targets get that.

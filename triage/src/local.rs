@@ -11,7 +11,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use ir::inline::inline;
+use ir::inline::{Inlined, inlined};
 use ir::{Datum, Interface, NodeId, NodeKind, Operation, Tensor, Value};
 use onnx::Bytes;
 use onnx::import::{Imported, Origin};
@@ -127,33 +127,35 @@ impl Subject {
 
     /// What a target makes of each operator.
     pub fn on(&self, target: &Target) -> Result<Local, LocalError> {
-        let mut local = local(target, &self.model, &self.inputs)?.ok_or(LocalError::Functions)?;
+        let Inlined { graph, from } = inlined(&self.model).ok_or(LocalError::Functions)?;
+        let mut local = of_flat(target, &Model::new(self.model.opset, graph), &self.inputs)?;
+        let origins: Vec<&Origin> = from.iter().map(|id| &self.origins[id.index()]).collect();
         let is_bearable = reference::bearable(&self.model, Taps::All).is_ok();
         let composites = if is_bearable { self.composites() } else { &[] };
-        if self.model.functions.is_empty() {
-            let is_inside = |origin: &Origin| {
-                origin.is_inner && composites.iter().any(|one| one.nodes.contains(&origin.outermost()))
-            };
-            local.operators.retain(|judged| !is_inside(&self.origins[judged.node as usize]));
-            for judged in &mut local.operators {
-                judged.name = self.name(self.origins[judged.node as usize].outermost());
-            }
+        let is_inside = |origin: &Origin| {
+            origin.is_inner && composites.iter().any(|one| one.nodes.contains(&origin.outermost()))
+        };
+        local.operators.retain(|judged| !is_inside(origins[judged.node as usize]));
+        for judged in &mut local.operators {
+            judged.name = self.name(origins[judged.node as usize].outermost());
         }
-        self.name_unknown(&mut local.operators);
+        self.name_unknown(&origins, &mut local.operators);
         if is_bearable {
             self.ask_untold(target, &mut local.operators)?;
         }
         for composite in composites {
-            local.operators.push(self.alone(target, composite)?);
+            let is_of = |origin: &&Origin| composite.nodes.contains(&origin.outermost());
+            let first = origins.iter().position(is_of).unwrap_or_default();
+            local.operators.push(self.alone(target, composite, first as u32)?);
         }
         local.operators.sort_by_key(|judged| judged.node);
         Ok(local)
     }
 
     /// Says of what stands for an operator that nobody here knows that it is that. Of several nodes the last gives its result.
-    fn name_unknown(&self, operators: &mut Vec<Judged>) {
+    fn name_unknown(&self, origins: &[&Origin], operators: &mut Vec<Judged>) {
         let unknown = |judged: &Judged| {
-            let origin = &self.origins[judged.node as usize];
+            let origin = origins[judged.node as usize];
             let node = self.program.main.body.nodes.get(origin.outermost()).filter(|_| origin.is_inner)?;
             self.unknown.get(&node.operator()).cloned()
         };
@@ -199,23 +201,16 @@ impl Subject {
         self.program.main.body.nodes.get(node).map_or_else(String::new, |node| node.rest.name().to_owned())
     }
 
-    /// What a target makes of a composite operator alone, on the reference's operands.
-    fn alone(&self, target: &Target, composite: &Composite) -> Result<Judged, LocalError> {
+    /// What a target makes of a composite operator alone, on the reference's operands, with the first node of its expansion.
+    fn alone(&self, target: &Target, composite: &Composite, first: u32) -> Result<Judged, LocalError> {
         let Composite { nodes, name, problem, .. } = composite;
-        let first =
-            self.origins.iter().position(|origin| nodes.contains(&origin.outermost())).unwrap_or_default();
         let types = problem.model.graph.outputs.iter().map(|output| problem.model.graph.ty(output.value));
         let found = match problem.trial(target.profile) {
             Some(trial) => assessed(&trial, target, &trial.outcome(target)?).alone(),
             None => Found::without(Standing::Open, "it is not defined on these operands"),
         };
         let name_of = nodes.iter().map(|&node| self.name(node)).find(|name| !name.is_empty());
-        Ok(found.of(
-            first as u32,
-            name_of.unwrap_or_default(),
-            name,
-            types.map(ToString::to_string).collect(),
-        ))
+        Ok(found.of(first, name_of.unwrap_or_default(), name, types.map(ToString::to_string).collect()))
     }
 }
 
@@ -304,14 +299,18 @@ impl Local {
 
 /// Judges each operator of a valid model. `None` where it has too many nodes once its functions are inlined.
 pub fn local(target: &Target, model: &Model, inputs: &[Tensor]) -> Result<Option<Local>, WorkerError> {
-    let Some(graph) = inline(model) else { return Ok(None) };
-    let flat = Model::new(model.opset, graph);
-    let told = Told::by(target, &flat, inputs)?;
+    let Some(Inlined { graph, .. }) = inlined(model) else { return Ok(None) };
+    of_flat(target, &Model::new(model.opset, graph), inputs).map(Some)
+}
+
+/// Judges each operator of a valid model without functions.
+fn of_flat(target: &Target, flat: &Model, inputs: &[Tensor]) -> Result<Local, WorkerError> {
+    let told = Told::by(target, flat, inputs)?;
     let operators = flat.graph.iter().filter(|(_, node)| matches!(node.kind, NodeKind::Operator(_)));
     let operators: Vec<NodeId> = operators.map(|(id, _)| id).collect();
-    let operators = threads::each(threads::all(), &operators, |&id| told.judge(target, &flat, id));
-    let changed_by_taps = told.differs(target, &flat, inputs)?;
-    Ok(Some(Local { target: target.name(), operators, changed_by_taps }))
+    let operators = threads::each(threads::all(), &operators, |&id| told.judge(target, flat, id));
+    let changed_by_taps = told.differs(target, flat, inputs)?;
+    Ok(Local { target: target.name(), operators, changed_by_taps })
 }
 
 /// The values of a graph, as a target has them.

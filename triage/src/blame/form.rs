@@ -122,11 +122,11 @@ impl Suspect<'_> {
             return Ok(Seen::default());
         };
         let suspect = Suspect::new(&model, &inputs, self.profile);
-        let Some(whole) = suspect.whole(target).filter(|_| !suspect.has_functions()) else {
-            return Ok(Seen::default());
-        };
+        let Some(whole) = suspect.whole(target) else { return Ok(Seen::default()) };
+        // What is in a function is as it is written there: its call is no part of what an operator is written out in.
+        let from = &whole.isolated.from;
         let AskedAlone { guilty, is_same, refuses_alone, .. } =
-            whole.ask_alone(finding, |id| !origins[id.index()].is_inner)?;
+            whole.ask_alone(finding, |id| !origins[from[id.index()].index()].is_inner)?;
         // The node is one of another model.
         let blamed = guilty.map(|id| Blamed { node: None, ..whole.alone(id) }).unwrap_or_default();
         Ok(Seen { blamed: Blamed { refuses_alone, ..blamed }, is_same })
