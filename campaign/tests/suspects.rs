@@ -107,7 +107,7 @@ fn a_kernel_that_rounds_to_bf16_hides_in_the_bound_of_a_long_sum_and_is_suspect(
     let assessment = assess(&target.backend, &target.level, &outcome, &expected);
     let mut doubted = suspect.doubted(target, &assessment, &outcome, &expected).expect("it is suspect");
     assert!(doubted.doubts[0].suspects >= 5, "{doubted}");
-    suspect.take_apart(target, &mut doubted).expect("answers");
+    suspect.take_apart(target, &mut doubted, &|| false).expect("answers");
     let blamed = doubted.blamed.expect("somebody to blame");
     let names: Vec<&str> = blamed.alone.iter().map(|culprit| culprit.operator.as_str()).collect();
     assert_eq!((names, blamed.runs), (vec!["MatMul"], 3));

@@ -46,7 +46,12 @@ impl Suspect<'_> {
         verdict: Verdict,
         exam: &Exam<'_>,
     ) -> Result<Verdict, WorkerError> {
+        let newest = target.support.opset.filter(|&newest| self.model.opset > newest);
         match (verdict, exam.outcome) {
+            (Verdict::Bug(finding), Outcome::Rejected { .. }) if let Some(newest) = newest => {
+                let why = format!("{} loads no opset above {newest}: {}", target.backend, finding.detail);
+                Ok(Verdict::Incomparable(Why::Unsupported(why)))
+            }
             (Verdict::Incomparable(Why::Unsupported(what)), Outcome::Rejected { stage, message }) => {
                 Ok(if !self.lacks_a_form(target)? && self.lacks_nothing_alone(target)? {
                     differential::refusal(&target.backend, &target.level, *stage, message)

@@ -1,15 +1,18 @@
 //! Which operators are to blame for what is suspect.
 //!
 //! An answer with suspect elements is taken apart as a wrong one is ([`crate::blame`]): the operators that a suspect output depends
-//! on run alone, on the operands that the reference has for them. Those that are suspect alone are to blame, all of them, and
-//! those that are wrong alone where the graph hides it. Where there are none, what the engine makes of the whole is suspect, and
-//! nobody in particular. Nothing is reduced.
+//! on run alone, on the operands that the reference has for them. Those that are suspect alone are to blame, all of them; of these
+//! nothing is reduced. Where there are none, what the engine makes of the whole is suspect, and nobody in particular. One that is
+//! wrong alone, where the graph hides it, is a finding as any other.
 
 use ops::Graph;
-use oracles::{Assessment, Culprit, Doubt, Expected};
-use worker::{Outcome, WorkerError};
+use oracles::{Assessment, Culprit, Doubt, Expected, Symptom};
+use worker::Outcome;
 
 use crate::blame::Suspect;
+use crate::oracle::AskError;
+use crate::peel::{Found, alone_found};
+use crate::reduce::Stop;
 use harness::target::Target;
 
 /// The cases of a campaign that are all taken apart where they are suspect.
@@ -73,25 +76,34 @@ impl Suspect<'_> {
         (!doubts.is_empty()).then_some(Doubted { doubts, blamed: None })
     }
 
-    /// Finds out who is to blame.
-    pub fn take_apart(&self, target: &Target, doubted: &mut Doubted) -> Result<(), WorkerError> {
-        doubted.blamed = Some(self.suspects(target, &doubted.doubts)?);
-        Ok(())
-    }
-
-    fn suspects(&self, target: &Target, doubts: &[Doubt]) -> Result<Blamed, WorkerError> {
-        let mut blamed = Blamed { alone: Vec::new(), runs: 0 };
-        let Some(whole) = self.whole(target) else { return Ok(blamed) };
-        let concerned = concerned(&whole.isolated.flat.graph, doubts);
+    /// Finds out who is to blame, and what is wrong alone.
+    pub fn take_apart(
+        &self,
+        target: &Target,
+        doubted: &mut Doubted,
+        stop: Stop<'_>,
+    ) -> Result<Vec<Found>, AskError> {
+        let blamed = doubted.blamed.insert(Blamed { alone: Vec::new(), runs: 0 });
+        let mut wrong = Vec::new();
+        let Some(whole) = self.whole(target) else { return Ok(wrong) };
+        let concerned = concerned(&whole.isolated.flat.graph, &doubted.doubts);
         let is_only = whole.operators().count() == 1;
         for id in whole.operators().filter(|id| concerned[id.index()]) {
             let Some(trial) = whole.isolated.alone(id) else { continue };
             blamed.runs += u64::from(!is_only);
-            if is_only || trial.is_doubtful(target)? {
-                blamed.accuse(whole.alone(id).culprit);
+            if !is_only && !trial.is_doubtful(target)? {
+                continue;
+            }
+            blamed.accuse(whole.alone(id).culprit);
+            let is_wrong = !is_only && whole.shows_alone(id)?.is_some_and(|told| is_off(&told.0.symptom));
+            if is_wrong && let Some(found) = alone_found(&whole, id, stop)? {
+                let name = found.finding.signature();
+                if wrong.iter().all(|known: &Found| known.finding.signature() != name) {
+                    wrong.push(found);
+                }
             }
         }
-        Ok(blamed)
+        Ok(wrong)
     }
 }
 
@@ -104,6 +116,11 @@ impl Blamed {
             self.alone.push(culprit);
         }
     }
+}
+
+/// Whether elements are off: what hangs or is refused alone is no reason for what is suspect.
+fn is_off(symptom: &Symptom) -> bool {
+    matches!(symptom, Symptom::Mismatch(_))
 }
 
 /// For each node, whether a suspect output depends on it.

@@ -22,7 +22,7 @@ pub struct Judged {
     pub doubted: Option<Doubted>,
     /// The case that the verdict's bug was reduced to.
     pub smaller: Option<Smaller>,
-    /// What else is wrong by the reference, behind that bug.
+    /// What else is wrong by the reference, behind that bug, or where the graph hides it.
     pub behind: Vec<Found>,
     /// What the other oracles say.
     pub answers: Vec<Answer>,
@@ -52,7 +52,7 @@ impl Judged {
             let assessment = assess(&target.backend, &target.level, outcome, expected);
             judged.doubted = suspect.doubted(target, &assessment, outcome, expected);
             if let Some(doubted) = judged.doubted.as_mut().filter(|_| is_taken_apart(case.index)) {
-                suspect.take_apart(target, doubted)?;
+                judged.behind = suspect.take_apart(target, doubted, question.stop)?;
             }
             let Assessment { verdict, comparisons } = assessment;
             judged.comparisons = comparisons;

@@ -146,7 +146,7 @@ impl Suspect<'_> {
 }
 
 /// What an operator shows alone, unless that is allowed.
-fn alone_found(whole: &Whole<'_>, id: NodeId, stop: Stop<'_>) -> Result<Option<Found>, AskError> {
+pub(crate) fn alone_found(whole: &Whole<'_>, id: NodeId, stop: Stop<'_>) -> Result<Option<Found>, AskError> {
     let Some(trial) = whole.isolated.alone(id) else { return Ok(None) };
     let problem = Problem::flat(trial.model.clone(), tensors(&trial.inputs));
     let Some(named) = name(whole.target, &problem, Start::Operator, stop)? else { return Ok(None) };

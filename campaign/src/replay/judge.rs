@@ -161,7 +161,8 @@ impl Reference {
     pub(super) fn judge(&self, target: &Target, outcome: &Outcome) -> Judgement {
         let names = self.names();
         let expected = self.expected(target, &names);
-        let judged = self.allowed(target, outcome, &expected).and_then(|judged| match judged {
+        let allowed = self.allowed(target, outcome, &expected).map_err(AskError::from);
+        let judged = allowed.and_then(|judged| match judged {
             Verdict::Pass => self.passed(target, outcome, &expected),
             Verdict::Incomparable(Why::Undecidable) => Ok(self.undecidable(target, outcome, &expected)),
             Verdict::Bug(_) | Verdict::Incomparable(_) => Ok(verdict(&judged)),
@@ -189,7 +190,7 @@ impl Reference {
         target: &Target,
         outcome: &Outcome,
         expected: &Expected<'_>,
-    ) -> std::result::Result<Judgement, WorkerError> {
+    ) -> std::result::Result<Judgement, AskError> {
         let suspect = self.suspect(target);
         let assessment = assess(&target.backend, &target.level, outcome, expected);
         let Some(mut doubted) = suspect.doubted(target, &assessment, outcome, expected) else {
@@ -198,14 +199,21 @@ impl Reference {
                 None => verdict(&Verdict::Pass),
             });
         };
-        suspect.take_apart(target, &mut doubted)?;
-        Ok(Judgement::new(Result::Suspect, doubted.to_string()))
+        let wrong = suspect.take_apart(target, &mut doubted, &|| false)?;
+        Ok(match wrong.first() {
+            Some(first) => {
+                let why = format!("alone, on the operands that it should have: {}", first.finding.detail);
+                let signatures = wrong.iter().map(|found| found.finding.signature().to_string()).collect();
+                Judgement { signatures, ..Judgement::new(Result::Mismatch, why) }
+            }
+            None => Judgement::new(Result::Suspect, doubted.to_string()),
+        })
     }
 
     /// The same, and what a campaign calls what it finds.
     pub(super) fn judge_and_name(&self, target: &Target, ran: &Run) -> Judgement {
         let judged = self.judge(target, &ran.outcome);
-        if !judged.result.is_wrong() {
+        if !judged.result.is_wrong() || !judged.signatures.is_empty() {
             return judged;
         }
         match self.signatures(target, ran) {

@@ -146,6 +146,9 @@ impl Support {
     /// written out where they are read.
     pub fn lacks(&self, model: &Model, unseen: &BTreeSet<NodeId>) -> Option<String> {
         let Self { engine, .. } = self;
+        if let Some(newest) = self.opset.filter(|&newest| model.opset > newest) {
+            return Some(format!("{engine} loads no opset above {newest}"));
+        }
         if !self.functions && !model.functions.is_empty() {
             return Some(format!("{engine} was found to lack functions"));
         }
