@@ -13,7 +13,7 @@ use interp::Taps;
 use ir::{DType, Datum, Kind, NodeKind, Stream, Tensor, Type};
 use onnx::CaseFolder;
 use onnx::case::{DataSet, NamedDatum};
-use onnx::import::{self, Imported, InputType};
+use onnx::import::{self, Imported, InputType, Size};
 use onnx::program::Program;
 use ops::Model;
 use rand::RngExt;
@@ -62,6 +62,45 @@ impl Given {
         }
         Ok(settled)
     }
+
+    /// The same, with the sizes that the values have of inputs: other inputs have them too, where the model calls them the same.
+    fn bound(self, inputs: &[InputType]) -> Result<Self, NoInputs> {
+        let told = told_sizes(inputs, &self.inputs)?;
+        let undrawn = inputs.iter().filter(|input| !self.inputs.contains_key(&input.name));
+        let open: BTreeSet<String> = undrawn.flat_map(InputType::open).collect();
+        let mut sizes = self.sizes.clone();
+        for (&name, &(is, input)) in &told {
+            match self.sizes.get(name) {
+                Some(&asked) if asked != is => return Err(contradiction(name, asked, "--dim", is, input)),
+                _ if open.contains(name) => sizes.insert(name.to_owned(), is),
+                _ => sizes.remove(name),
+            };
+        }
+        Ok(Self { sizes, ..self })
+    }
+}
+
+/// The sizes that values have which the model names, with the input that tells.
+fn told_sizes<'i>(
+    inputs: &'i [InputType],
+    values: &BTreeMap<String, Datum>,
+) -> Result<BTreeMap<&'i str, (i64, &'i str)>, NoInputs> {
+    let mut told: BTreeMap<&str, (i64, &str)> = BTreeMap::new();
+    for InputType { name: input, sizes, .. } in inputs {
+        let Some((Datum::Tensor(value), sizes)) = values.get(input).zip(sizes.as_ref()) else { continue };
+        for (size, &is) in sizes.iter().zip(value.shape()) {
+            let Size::Named(name) = size else { continue };
+            let (before, by) = *told.entry(name).or_insert((is as i64, input));
+            if before != is as i64 {
+                return Err(contradiction(name, before, &format!("--input {by}"), is as i64, input));
+            }
+        }
+    }
+    Ok(told)
+}
+
+fn contradiction(size: &str, is: i64, by: &str, and: i64, input: &str) -> NoInputs {
+    NoInputs::NotOfModel(format!("the size `{size}` is {is} by {by} and {and} by --input {input}"))
 }
 
 /// Inputs that were made up.
@@ -89,6 +128,14 @@ pub enum NoInputs {
         /// Such sizes, of those that were tried.
         sizes: String,
     },
+    /// It cannot be read with any of the numbers that were tried for its inputs.
+    #[error(
+        "no inputs were found that the model takes; --input NAME=FILE gives some. With small numbers: {why}"
+    )]
+    Values {
+        /// Why not.
+        why: onnx::Error,
+    },
     /// What the user says is not about this model.
     #[error("{0}")]
     NotOfModel(String),
@@ -100,7 +147,7 @@ pub enum NoInputs {
     Search(#[from] interp::Error),
 }
 
-/// What a size may be besides 2, 3 or 4, one attempt after the other. Small sizes are cheap, and tell axes apart; but windows, strides
+/// What half of the sizes are, one attempt after the other; the other half are 2, 3 or 4. Small sizes are cheap, and tell axes apart; but windows, strides
 /// and reshapes may need more, or one; and some networks take pictures of one height alone.
 const OTHERS: [i64; 18] = [4, 1, 2, 8, 16, 32, 48, 64, 128, 256, 576, 24, 80, 96, 112, 160, 224, 320];
 
@@ -141,7 +188,8 @@ fn invented(folder: &mut CaseFolder, given: &Given, seed: u64, dear: Dear) -> Re
     let why = match of_program(&program, given, seed, dear) {
         Err(
             why @ (NoInputs::Model(onnx::Error::Invalid { .. })
-            | NoInputs::Sizes { why: onnx::Error::Invalid { .. }, .. }),
+            | NoInputs::Sizes { why: onnx::Error::Invalid { .. }, .. }
+            | NoInputs::Values { why: onnx::Error::Invalid { .. } }),
         ) => why,
         settled => return settled,
     };
@@ -158,7 +206,7 @@ fn invented(folder: &mut CaseFolder, given: &Given, seed: u64, dear: Dear) -> Re
 fn of_program(program: &Program, given: &Given, seed: u64, dear: Dear) -> Result<Invented, NoInputs> {
     let stream = Stream::new(seed).child("run");
     let inputs = import::inputs(program)?;
-    let given = &given.settled(&inputs)?;
+    let given = &given.settled(&inputs)?.bound(&inputs)?;
     let open: BTreeSet<String> = inputs
         .iter()
         .filter(|input| !given.inputs.contains_key(&input.name))
@@ -242,6 +290,10 @@ fn draw(
     given: &Given,
     stream: Stream,
 ) -> Result<Drawn, NoInputs> {
+    // Whether a model can be read hangs on sizes, and on numbers that are sizes, indices and switches: seldom on others.
+    let is_whole = |input: &&InputType| input.dtype.is_some_and(|dtype| !dtype.is_float());
+    let mut undrawn = inputs.iter().filter(|input| !given.inputs.contains_key(&input.name));
+    let varies = open.len() > given.sizes.len() || undrawn.any(|input| is_whole(&input));
     let mut told: Option<(onnx::Error, BTreeMap<String, i64>)> = None;
     let mut lacks = 0;
     let attempts = OTHERS.into_iter().flat_map(|other| (0..DRAWS).map(move |_| other));
@@ -280,14 +332,13 @@ fn draw(
                 }
             }
         }
-        // Other values would not help what hangs on sizes alone, nor other sizes what has none.
-        if (open.len() == given.sizes.len() && attempt >= 3) || lacks == LACKS {
+        if (!varies && attempt >= 3) || lacks == LACKS {
             break;
         }
     }
     let (why, sizes) = told.expect("there are attempts");
     if sizes.is_empty() {
-        return Err(NoInputs::Model(why));
+        return Err(if varies { NoInputs::Values { why } } else { NoInputs::Model(why) });
     }
     let sizes: Vec<String> = sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
     Err(NoInputs::Sizes { why, sizes: sizes.join(", ") })
@@ -446,6 +497,47 @@ mod tests {
         let why = invented("(float[2] s) => (y) { y = Neg(s) }", &of(vec![Datum::Optional(None)]));
         let why = why.expect_err("no tensor").to_string();
         assert!(why.contains("declared as tensor") && why.contains("it has segments"), "{why}");
+    }
+
+    #[test]
+    fn what_a_given_value_tells_of_sizes_holds_for_all_inputs() {
+        let model = "(float[n, k] a, float[k, m] b) => (y) { y = MatMul(a, b) }";
+        let a = Tensor::from_f64_fn(&Type::new(DType::F32, [2, 5]), |i| i as f64);
+        let given = |sizes: &[(&str, i64)]| Given {
+            inputs: [("a".to_owned(), a.clone().into())].into(),
+            sizes: sizes.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect(),
+            ..Given::default()
+        };
+        for sizes in [&[][..], &[("n", 2), ("k", 5)], &[("m", 3)]] {
+            let made = invented(model, &given(sizes)).expect("inputs");
+            let b = made.set.inputs[1].datum.tensors().next().expect("a tensor").shape().to_vec();
+            assert_eq!(b[0], 5, "{sizes:?}");
+            assert!(!made.drawn.contains_key("k"));
+        }
+        for sizes in [[("k", 4)], [("n", 3)]] {
+            let why = invented(model, &given(&sizes)).expect_err("they contradict").to_string();
+            assert!(why.contains("by --dim and") && why.contains("by --input a"), "{why}");
+        }
+        let square = "(float[n, n] a) => (y) { y = Neg(a) }";
+        let why = invented(square, &given(&[])).expect_err("it is no square").to_string();
+        assert!(why.contains("the size `n` is 2 by --input a and 5 by --input a"), "{why}");
+    }
+
+    #[test]
+    fn numbers_that_are_a_shape_or_an_index_are_drawn_until_the_model_takes_them() {
+        let reshape = "(float[6] x, int64[2] shape) => (y) { y = Reshape(x, shape) }";
+        let at = "(float[2] x, int64 i) => (y) { s = SequenceConstruct(x) y = SequenceAt(s, i) }";
+        for (model, seed) in
+            [reshape, at].into_iter().flat_map(|model| (0..10).map(move |seed| (model, seed)))
+        {
+            let text = format!("<ir_version: 10, opset_import: [\"\" : 21]>\nm {model}\n");
+            let program = Program::from_text(&text).expect("a text");
+            of_program(&program, &Given::default(), seed, Dear::Refuse).expect("inputs");
+        }
+        let never =
+            "(float[7] x, bool b) => (y) <int64[2] s = {2, 3}> { p = Reshape(x, s) y = Where(b, p, p) }";
+        let why = invented(never, &Given::default()).expect_err("no numbers help").to_string();
+        assert!(why.contains("--input NAME=FILE") && why.contains("Reshape"), "{why}");
     }
 
     /// Each may be there alone, and not both; what cannot be counted has no room at all, and takes none.

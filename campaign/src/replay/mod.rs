@@ -227,10 +227,12 @@ fn ask(folder: &CaseFolder, relaxed: &Relaxed, target: &Target) -> Judgement {
 fn without_inputs(why: &NoInputs) -> Judgement {
     match why {
         NoInputs::Model(e) => unusable(e),
-        NoInputs::Sizes { why: onnx::Error::Unsupported { .. }, .. } => {
+        NoInputs::Sizes { why: onnx::Error::Unsupported { .. }, .. }
+        | NoInputs::Values { why: onnx::Error::Unsupported { .. } } => {
             Judgement::new(Result::NoReference, format!("onnxsmith lacks it: {why}"))
         }
         NoInputs::Sizes { .. } | NoInputs::NotOfModel(_) => Judgement::new(Result::Broken, why.to_string()),
+        NoInputs::Values { .. } => Judgement::new(Result::NoReference, why.to_string()),
         NoInputs::TooDear(why) => Judgement::new(Result::NoReference, why.clone()),
         NoInputs::Search(e) => Judgement::new(Result::Broken, e.to_string()),
     }
