@@ -17,6 +17,9 @@ use super::{Case, Source, frames, sys};
 /// in the engine.
 const MAX_REQUEST: u64 = 4 << 30;
 
+/// How long outputs wait at most for the answer to the next request: the parent takes its time from the answer before.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
 /// A runtime under test. It may panic, abort and hang; that is what the process around it is for.
 pub trait Engine {
     /// What the engine is and can do.
@@ -56,7 +59,7 @@ pub(super) fn catch_panics() {
 
 /// Serves an engine over any two streams.
 ///
-/// Requests may come in advance. While the next one is here, outputs may wait: the parent is woken once, for all of
+/// Requests may come in advance. While the next one is here, outputs may wait for a moment: the parent is woken once, for all of
 /// them. Should the engine kill this process meanwhile, the parent asks again for what it did not get. Anything else
 /// than outputs is told at once.
 pub(super) fn serve_on(
@@ -66,10 +69,12 @@ pub(super) fn serve_on(
     mut output: impl Write,
 ) -> Result<(), FrameError> {
     let mut input = BufReader::with_capacity(PIPE, input);
+    let mut told = Instant::now();
     loop {
         if input.buffer().is_empty() {
             // It may take any time until there is something to do.
             sys::self_destruct(None);
+            told = Instant::now();
         }
         let request = match protocol::read_header(&mut input) {
             Ok(request) => request,
@@ -95,8 +100,10 @@ pub(super) fn serve_on(
         for bytes in apart {
             output.write_all(bytes)?;
         }
-        if input.buffer().is_empty() || !matches!(reply, Reply::Ok { .. }) {
+        let may_wait = matches!(reply, Reply::Ok { .. }) && told.elapsed() < LONGEST_WAIT;
+        if input.buffer().is_empty() || !may_wait {
             output.flush()?;
+            told = Instant::now();
         }
     }
 }
