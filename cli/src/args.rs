@@ -7,14 +7,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use campaign::Shard;
-use clap::builder::RangedU64ValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use interp::Profile;
 
 pub(crate) use self::known::{Accept, Known, Migrate};
 pub(crate) use self::sweep::Sweep;
 use crate::bounds::Bounds;
-use crate::value::{duration, input, profile, shard, size, timeout, tolerance, word};
+use crate::value::{duration, input, jobs, profile, shard, size, timeout, tolerance, word};
 
 /// Finds numeric and crash bugs in DNN runtimes and compilers.
 ///
@@ -189,7 +188,7 @@ pub(crate) struct Gen {
     #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "NAMES")]
     pub rules: Vec<String>,
     /// How many threads; what is written does not depend on it.
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<usize>,
     #[command(flatten)]
     pub bounds: Bounds,
@@ -240,7 +239,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "X", value_parser = tolerance)]
     pub atol: Option<f64>,
     /// How many cases run at the same time.
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<usize>,
     /// How long a backend may take for one case.
     #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
@@ -257,7 +256,7 @@ pub(crate) struct Corpus {
     #[arg(long, value_delimiter = ',', value_parser = word(), value_name = "BACKENDS")]
     pub on: Vec<String>,
     /// How many findings run at the same time; without it, one per processor.
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<usize>,
     /// How long a backend may take for one case.
     #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
@@ -278,7 +277,7 @@ pub(crate) struct Fuzz {
     #[arg(long, value_parser = timeout, value_name = "TIME")]
     pub time: Option<Duration>,
     /// How many cases run at the same time; without it, one per processor.
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<usize>,
     /// What engines have, in files that `backends --probe ENGINE --out FILE` wrote: these are not tried before the campaign.
     #[arg(long, value_delimiter = ',', value_name = "FILES")]
@@ -427,7 +426,7 @@ pub(crate) struct Reduce {
     #[arg(long, value_name = "N", value_parser = graphgen::amount::amount)]
     pub tries: Option<u64>,
     /// How many smaller cases run at the same time; without it, one per processor. The result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<usize>,
     /// How long a backend may take for one case.
     #[arg(long, default_value = "10s", value_parser = timeout, value_name = "TIME")]
@@ -445,7 +444,7 @@ pub(crate) struct Backends {
     #[arg(long, value_name = "FILE", requires = "probe")]
     pub out: Option<PathBuf>,
     /// How many models run at the same time; without it, one per processor. What is found out does not depend on it.
-    #[arg(long, value_name = "N", requires = "probe", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", requires = "probe", value_parser = jobs())]
     pub jobs: Option<usize>,
 }
 

@@ -19,10 +19,10 @@ pub(crate) struct Bounds {
     /// The number of operator nodes of each model, or a range of them such as 5..30, drawn for each model; 10 by default.
     #[arg(long, value_name = "N", value_parser = amount::nodes)]
     pub nodes: Option<RangeInclusive<usize>>,
-    /// The version of ONNX's default operator set, 13 to 28; without it each case has its own, up to the newest that the
-    /// engines load.
-    #[arg(long, value_parser = policy::opset)]
-    pub opset: Option<u32>,
+    /// The version of ONNX's default operator set, 13 to 28, or a range of them such as 13..17, drawn for each model; without it any
+    /// up to the newest that the engines load.
+    #[arg(long, value_parser = policy::opsets)]
+    pub opset: Option<RangeInclusive<u32>>,
     /// Use only these operators (ONNX names, separated by commas), each on all dtypes or on one: Conv:f32,TopK.
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = asked)]
     pub ops: Vec<Named>,
@@ -34,8 +34,8 @@ pub(crate) struct Bounds {
     #[arg(long, value_delimiter = ',', value_name = "DTYPES", value_parser = dtype)]
     pub dtypes: Vec<DType>,
     /// The highest rank of a tensor; without it 5, and 8 in a few models.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=8))]
-    pub max_rank: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = amount::rank)]
+    pub max_rank: Option<usize>,
     /// The largest dimension of an input or constant, and of any where models are grown into a budget; without it 8, and in some
     /// models one of about 8, 16, … or 1,024.
     #[arg(long, value_name = "N", value_parser = policy::size)]
@@ -106,11 +106,11 @@ impl Bounds {
         ];
         let flags = Taste {
             nodes: self.nodes.clone(),
-            opset: self.opset,
+            opset: self.opset.clone(),
             ops: self.ops.iter().filter_map(Named::of_ours).collect(),
             exclude: self.exclude.iter().filter_map(Named::of_ours).map(|asked| asked.operator).collect(),
             dtypes: self.dtypes.clone(),
-            max_rank: self.max_rank.map(|rank| rank as usize),
+            max_rank: self.max_rank,
             max_dim: self.max_dim,
             max_elements: self.max_elements,
             flops: self.flops.or(up_to(self.max_flops)),

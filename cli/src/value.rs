@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use campaign::Shard;
-use clap::builder::{StringValueParser, TypedValueParser};
+use clap::builder::{RangedU64ValueParser, StringValueParser, TypedValueParser};
 use graphgen::policy;
 use interp::Profile;
 use ir::DType;
@@ -37,8 +37,19 @@ pub(crate) fn samples(text: &str) -> Result<u64, String> {
     match text {
         "full" => Ok(FULL_SAMPLES),
         "all" => Ok(ALL_SAMPLES),
-        number => graphgen::amount::positive(number),
+        number => match graphgen::amount::positive(number)? {
+            samples if samples <= ALL_SAMPLES => Ok(samples),
+            samples => Err(format!("{samples} are more than there are for `all`: {ALL_SAMPLES}")),
+        },
     }
+}
+
+/// The most threads that are asked for at once: more than any machine has processors.
+const MOST_JOBS: u64 = 4096;
+
+/// How many things run at the same time.
+pub(crate) fn jobs() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=MOST_JOBS)
 }
 
 /// A part of a campaign: `1/4`.

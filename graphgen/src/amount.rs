@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::budget::Span;
+use crate::settings::HIGHEST_RANK;
 
 /// Units of a thousand, a million and so on; a `B` may follow (`20GB`).
 const UNITS: [(char, f64); 4] = [('K', 1e3), ('M', 1e6), ('G', 1e9), ('T', 1e12)];
@@ -31,6 +32,14 @@ pub fn positive(text: &str) -> Result<u64, String> {
     match amount(text)? {
         0 => Err("0 leaves nothing to draw; write 1 or more".to_owned()),
         n => Ok(n),
+    }
+}
+
+/// The highest rank that values are to have.
+pub fn rank(text: &str) -> Result<usize, String> {
+    match amount(text)? {
+        rank if rank <= HIGHEST_RANK as u64 => Ok(rank as usize),
+        rank => Err(format!("{rank} is too high a rank; write 0 to {HIGHEST_RANK}")),
     }
 }
 

@@ -11,7 +11,7 @@ use ops::Spec;
 use ops::spec::ABOUT_NARROW;
 use rand::seq::IndexedRandom;
 
-pub use file::{Asked, Taste, TasteError, Told, asked, dtype, name, opset, size};
+pub use file::{Asked, Taste, TasteError, Told, asked, dtype, name, opset, opsets, size};
 pub use pattern::{Pattern, PatternError, Step};
 
 /// Decides what is inserted.

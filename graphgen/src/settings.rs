@@ -37,11 +37,16 @@ const TASTE: Taste = Taste {
     again: 0.0,
 };
 
+/// How often the dtype that is usual in a graph is drawn where it is not f32: few operands would have it else.
+const RARE_DTYPE: f64 = 0.7;
+
 /// Bounds on generated graphs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
     /// The version of ONNX's default operator set.
     pub opset: u32,
+    /// The oldest one, where each case has one of its own up to that.
+    pub oldest_opset: u32,
     /// The number of operator nodes.
     pub nodes: usize,
     /// The operators in use, by ONNX name.
@@ -160,6 +165,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             opset: *ir::graph::OPSETS.end(),
+            oldest_opset: *ir::graph::OPSETS.start(),
             nodes: 10,
             operators: ops::drawn().map(|s| s.name).collect(),
             refused: Refused::new(),
@@ -260,9 +266,9 @@ impl Settings {
         self.available_in(self.opset).collect()
     }
 
-    /// The opsets in which an operator is available, up to the settings'.
+    /// The opsets in which an operator is available, from the settings' oldest to the newest.
     pub fn opsets(&self) -> Vec<u32> {
-        let all = *ir::graph::OPSETS.start()..=self.opset;
+        let all = self.oldest_opset..=self.opset;
         all.filter(|&opset| self.available_in(opset).next().is_some()).collect()
     }
 
@@ -301,6 +307,7 @@ impl Settings {
 
     /// The bounds that an operator draws within.
     pub(crate) fn limits(&self, spec: &Spec, frame: &Frame<'_>) -> Limits {
+        let usual_dtype = if frame.usual_dtype == DType::F32 { TASTE.usual_dtype } else { RARE_DTYPE };
         Limits {
             opset: self.opset,
             dtypes: self.dtypes,
@@ -311,7 +318,7 @@ impl Settings {
             long_dim: frame.long_dim,
             usual_dim: frame.usual_dim,
             usual_dtype: frame.usual_dtype,
-            taste: Taste { again: self.again.clamp(0.0, 1.0), ..TASTE },
+            taste: Taste { again: self.again.clamp(0.0, 1.0), usual_dtype, ..TASTE },
         }
     }
 }

@@ -21,7 +21,7 @@ pub enum Invalid<R: std::error::Error + 'static> {
     Output { name: String },
     #[error("the name `{0}` is used twice")]
     DuplicateName(String),
-    #[error("opset {0} is not supported: use 13 to 28")]
+    #[error("opset {opset} is not supported: use {} to {}", OPSETS.start(), OPSETS.end(), opset = .0)]
     Opset(u32),
 }
 

@@ -179,6 +179,7 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
     // Every field is named, so that a new one is not forgotten.
     let Settings {
         opset,
+        oldest_opset,
         nodes,
         operators,
         refused,
@@ -218,6 +219,7 @@ fn settings(settings: &Settings) -> BTreeMap<String, Value> {
     let refused: Vec<String> = refused.iter().filter_map(in_words).collect();
     let all = [
         ("opset", json!(opset)),
+        ("oldest_opset", json!(oldest_opset)),
         ("nodes", json!(nodes)),
         ("operators", json!(operators)),
         ("refused", json!(refused)),

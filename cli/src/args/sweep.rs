@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use clap::builder::RangedU64ValueParser;
 use ir::DType;
 use sweep::Form;
 
-use crate::value::{dtype, form, operator, samples, timeout, word};
+use crate::value::{dtype, form, jobs, operator, samples, timeout, word};
 
 /// `sweep`
 #[derive(ClapArgs, Debug)]
@@ -51,7 +50,7 @@ pub(crate) struct Sweep {
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
     /// How many parts run at the same time; without it, one per processor. The results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<usize>,
     /// How long a backend may take for one part.
     #[arg(long, default_value = "60s", value_parser = timeout, value_name = "TIME")]

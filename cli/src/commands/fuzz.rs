@@ -46,6 +46,9 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
     let before = backends::usage::cpu_seconds();
     let told = probe::read(&args.probed)?;
     learn(common, &mut targets, store.as_ref(), &told, &settings, jobs(args.jobs))?;
+    for target in &targets {
+        probe::check_opset(&target.support, taste.opset.as_ref())?;
+    }
     // What an engine has is found out by models without forms.
     settings.forms.each = forms::usual();
     let time = args.time.or_else(|| args.cases.is_none().then_some(DEFAULT_TIME));
@@ -53,7 +56,7 @@ pub(crate) fn run(common: Common, args: &Fuzz) -> anyhow::Result<Exit> {
         maker: Maker {
             seed: common.seed,
             settings,
-            opset: taste.opset,
+            opset: taste.one_opset(),
             nodes: taste.nodes.clone(),
             policy: &taste,
             swarm: true,

@@ -18,7 +18,7 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     let engine = args.engine.as_deref();
     let support = engine.map(|name| probe::support(common, name, &settings, jobs)).transpose()?;
     if let Some(support) = &support {
-        settings = probe::narrowed(support, settings, taste.opset)?;
+        settings = probe::narrowed(support, settings, taste.opset.as_ref())?;
     }
     let theirs = support.as_ref().map_or(&Profile::DECLARED, |support| support.profile);
     let profile = args.profile.unwrap_or(theirs);
@@ -27,7 +27,7 @@ pub(crate) fn run(common: Common, args: &Gen) -> anyhow::Result<Exit> {
     let maker = Maker {
         seed: common.seed,
         settings,
-        opset: taste.opset,
+        opset: taste.one_opset(),
         nodes: taste.nodes.clone(),
         policy: &taste,
         swarm: true,

@@ -1,6 +1,7 @@
 //! Finding out what an engine has, for `fuzz`, `gen --for` and `backends --probe`.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -105,17 +106,23 @@ pub(super) fn support(
     Ok((*target.support).clone())
 }
 
+/// Requires that an engine loads one of the opsets that are asked for.
+pub(super) fn check_opset(support: &Support, asked: Option<&RangeInclusive<u32>>) -> anyhow::Result<()> {
+    match (support.opset, asked.map(RangeInclusive::start)) {
+        (Some(newest), Some(&oldest)) if oldest > newest => {
+            bail!("{} loads no opset above {newest}; --opset asks for {oldest}", support.engine)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The settings without what an engine lacks.
 pub(super) fn narrowed(
     support: &Support,
     settings: Settings,
-    opset: Option<u32>,
+    opset: Option<&RangeInclusive<u32>>,
 ) -> anyhow::Result<Settings> {
-    if let (Some(newest), Some(wanted)) = (support.opset, opset)
-        && wanted > newest
-    {
-        bail!("{} loads no opset above {newest}; --opset asks for {wanted}", support.engine);
-    }
+    check_opset(support, opset)?;
     let settings = support.narrow(settings);
     if settings.available().is_empty() && settings.composites.each.values().all(|on| on.is_empty()) {
         bail!("{} has none of the operators and dtypes that are asked for", support.engine);

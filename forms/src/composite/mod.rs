@@ -151,7 +151,7 @@ struct Available {
 
 /// The opsets in which one of those that may occur is there, up to the settings'.
 pub fn opsets(settings: &graphgen::Settings) -> impl Iterator<Item = u32> {
-    let all = *ir::graph::OPSETS.start()..=settings.opset;
+    let all = settings.oldest_opset..=settings.opset;
     all.filter(|&opset| available(settings, opset).next().is_some())
 }
 

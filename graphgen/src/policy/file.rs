@@ -34,8 +34,8 @@ use crate::settings::{DRAWN, Settings};
 pub struct Taste {
     /// The number of nodes of a graph.
     pub nodes: Option<RangeInclusive<usize>>,
-    /// The opset.
-    pub opset: Option<u32>,
+    /// The opset, or a range that it is drawn from for each case.
+    pub opset: Option<RangeInclusive<u32>>,
     /// The operators in use, some on certain dtypes alone.
     pub ops: Vec<Asked>,
     /// Operators that are not used.
@@ -109,11 +109,11 @@ type Set = fn(&mut Taste, &Value) -> Result<(), String>;
 /// Every key of a policy file, with how it is read.
 const KEYS: &[(&str, Set)] = &[
     ("nodes", |t, v| amount::nodes(&text(v)?).map(|n| t.nodes = Some(n))),
-    ("opset", |t, v| opset(&text(v)?).map(|n| t.opset = Some(n))),
+    ("opset", |t, v| opsets(&text(v)?).map(|all| t.opset = Some(all))),
     ("ops", |t, v| each(v, asked).map(|ops| t.ops = ops)),
     ("exclude", |t, v| each(v, name).map(|names| t.exclude = names)),
     ("dtypes", |t, v| each(v, dtype).map(|dtypes| t.dtypes = dtypes)),
-    ("max-rank", |t, v| amount::amount(&text(v)?).map(|n| t.max_rank = Some(n as usize))),
+    ("max-rank", |t, v| amount::rank(&text(v)?).map(|n| t.max_rank = Some(n))),
     ("max-dim", |t, v| size(&text(v)?).map(|n| t.max_dim = Some(n))),
     ("max-elements", |t, v| size(&text(v)?).map(|n| t.max_elements = Some(n))),
     ("flops", |t, v| amount::span(&text(v)?).map(|s| t.flops = Some(s))),
@@ -191,6 +191,13 @@ pub fn opset(text: &str) -> Result<u32, String> {
     let all = ir::graph::OPSETS;
     let number = text.parse().ok().filter(|n| all.contains(n));
     number.ok_or_else(|| format!("`{text}` is no opset from {} to {}", all.start(), all.end()))
+}
+
+/// One of these versions, or a range of them.
+pub fn opsets(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let (oldest, newest) = text.split_once("..").unwrap_or((text, text));
+    let (oldest, newest) = (opset(oldest)?, opset(newest)?);
+    if oldest <= newest { Ok(oldest..=newest) } else { Err(format!("`{text}` is no range; write 13..17")) }
 }
 
 /// A dimension or a number of elements.
@@ -281,6 +288,11 @@ impl Taste {
         }
     }
 
+    /// The opset that every case has, if it is one.
+    pub fn one_opset(&self) -> Option<u32> {
+        self.opset.as_ref().filter(|all| all.start() == all.end()).map(|all| *all.end())
+    }
+
     /// The settings of a generator.
     pub fn settings(&self) -> Result<Settings, TasteError> {
         self.settings_over(Settings::default())
@@ -291,7 +303,9 @@ impl Taste {
         if let Some(nodes) = &self.nodes {
             settings.nodes = *nodes.end();
         }
-        settings.opset = self.opset.unwrap_or(settings.opset);
+        if let Some(opset) = &self.opset {
+            (settings.oldest_opset, settings.opset) = (*opset.start(), *opset.end());
+        }
         if !self.ops.is_empty() {
             settings.operators = self.ops.iter().map(|u| u.operator).collect::<BTreeSet<_>>();
         }

@@ -38,9 +38,12 @@ pub(super) fn run(common: Common, args: &Migrate) -> anyhow::Result<Exit> {
         Fate::Stays | Fate::Unseen => None,
     };
     let replaced: BTreeMap<usize, Vec<Entry>> = fates.iter().enumerate().filter_map(becomes).collect();
+    let rewritten = known.rewrite(&text, &replaced).with_context(|| {
+        let list = args.list.display();
+        format!("nothing was rewritten: {list} has entries that do not begin with a line `[[known]]`; write them so")
+    })?;
     write_ups(&known, beside, &replaced)?;
-    fs::write(&args.list, known.rewrite(&text, &replaced))
-        .with_context(|| format!("cannot write {}", args.list.display()))?;
+    fs::write(&args.list, rewritten).with_context(|| format!("cannot write {}", args.list.display()))?;
     let unseen = || known.entries().iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Unseen);
     let unseen: Vec<String> = unseen().map(|(entry, _)| entry.signature.to_string()).collect();
     let said = Said { known: &known, replaced: &replaced, unseen: &unseen, not_run: &seen.not_run };
