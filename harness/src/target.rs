@@ -144,6 +144,12 @@ fn with_level(name: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// An engine at a level as a command to be pasted names them.
+pub fn on(engine: &str, level: &str) -> String {
+    let between = if engine.starts_with(COMMAND) { " " } else { "" };
+    format!("{engine}{between}:{level}")
+}
+
 /// How the name of a runner of the user's begins.
 const COMMAND: &str = "cmd:";
 
@@ -216,8 +222,7 @@ impl Target {
 
     /// The engine and the level as a command to be pasted names them.
     pub fn on(&self) -> String {
-        let between = if self.engine.starts_with(COMMAND) { " " } else { "" };
-        format!("{}{between}:{}", self.engine, self.level)
+        on(&self.engine, &self.level)
     }
 
     /// What the engine says of itself.

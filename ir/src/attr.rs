@@ -208,33 +208,6 @@ impl Attributes {
         }
     }
 
-    /// A list of floats, `None` if absent.
-    pub fn get_floats(&self, name: &str) -> Result<Option<Vec<f32>>, BadAttribute> {
-        match self.get(name) {
-            Some(Attribute::Floats(v)) => Ok(Some(v.clone())),
-            Some(_) => Err(kind(name, "a list of floats")),
-            None => Ok(None),
-        }
-    }
-
-    /// A list of strings, `None` if absent.
-    pub fn get_strings(&self, name: &str) -> Result<Option<Vec<String>>, BadAttribute> {
-        match self.get(name) {
-            Some(Attribute::Strings(v)) => Ok(Some(v.clone())),
-            Some(_) => Err(kind(name, "a list of strings")),
-            None => Ok(None),
-        }
-    }
-
-    /// A tensor, `None` if absent.
-    pub fn get_tensor(&self, name: &str) -> Result<Option<Arc<Tensor>>, BadAttribute> {
-        match self.get(name) {
-            Some(Attribute::Tensor(v)) => Ok(Some(v.clone())),
-            Some(_) => Err(kind(name, "a tensor")),
-            None => Ok(None),
-        }
-    }
-
     /// A name, or the default.
     pub fn get_name(&self, name: &str, default: &str) -> Result<String, BadAttribute> {
         match self.get(name) {

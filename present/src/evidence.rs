@@ -82,7 +82,7 @@ impl Evidence {
         };
         let finding = about.findings.into_iter().find(is_here).unwrap_or_else(|| group.example.clone());
         let target = format!("{}:{}", finding.backend, finding.level);
-        let on = format!("{}:{}", identity.engine(&group.backend), finding.level);
+        let on = harness::target::on(identity.engine(&group.backend), &finding.level);
         let part = model.as_ref().zip(finding.worst.as_ref()).and_then(|(m, w)| cone::only(m, &w.output));
         let model = part.or(model);
         Self { folder, target, on, case, model, program, finding }

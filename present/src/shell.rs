@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The command that runs a case on a target.
+/// The command that runs a case on a target, which is named as [`harness::target::on`] has it, or by its engine alone.
 pub fn run(case: &Path, target: &str) -> String {
     command("run", case, target)
 }
@@ -13,13 +13,8 @@ pub fn reduce(case: &Path, target: &str) -> String {
     command("reduce", case, target)
 }
 
-/// A target is an engine, or `ENGINE:LEVEL`. A program of one's own has no place for a level there, so that it stands for all.
 fn command(verb: &str, case: &Path, target: &str) -> String {
-    let on = match target.rsplit_once(':') {
-        Some((program, _)) if program.starts_with("cmd:") => program,
-        _ => target,
-    };
-    format!("onnxsmith {verb} {} --on {}", word(&case.to_string_lossy()), word(on))
+    format!("onnxsmith {verb} {} --on {}", word(&case.to_string_lossy()), word(target))
 }
 
 /// A text as one word.
@@ -35,8 +30,8 @@ mod tests {
     fn what_is_pasted_is_one_word_each() {
         let case = Path::new("a folder/case-7");
         assert_eq!(run(case, "rten:all"), "onnxsmith run 'a folder/case-7' --on rten:all");
-        let words = shlex::split(&reduce(case, "cmd:./my runner --flag:none")).unwrap();
-        assert_eq!(words[1..], ["reduce", "a folder/case-7", "--on", "cmd:./my runner --flag"]);
+        let words = shlex::split(&reduce(case, "cmd:./my runner --at host:80 :none")).unwrap();
+        assert_eq!(words[1..], ["reduce", "a folder/case-7", "--on", "cmd:./my runner --at host:80 :none"]);
         assert_eq!(run(case, "cmd:./runner"), "onnxsmith run 'a folder/case-7' --on cmd:./runner");
     }
 }

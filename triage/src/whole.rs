@@ -79,8 +79,8 @@ pub struct Reach {
     pub elements: usize,
     /// How many of them are undecidable or undefined.
     pub undecided: usize,
-    /// The median of the elements' bounds as a part of the root of the mean square of their values; `None` where it is infinite, or there
-    /// is no element.
+    /// The median of the decided elements' bounds as a part of the root of the mean square of the values; `None` where it is
+    /// infinite, or nothing is decided.
     pub bound: Option<f64>,
 }
 
@@ -89,9 +89,10 @@ impl Reach {
     pub fn of(name: &str, expected: &Bounded) -> Self {
         let elements = expected.tensor.len();
         let undecided = expected.undecidable() + expected.undefined.len();
-        let mut bounds: Vec<f64> = (0..elements).map(|i| expected.error_at(i)).collect();
+        let mut bounds: Vec<f64> =
+            (0..elements).map(|i| expected.error_at(i)).filter(|bound| bound.is_finite()).collect();
         bounds.sort_by(f64::total_cmp);
-        let bound = bounds.get(elements / 2).map(|&bound| match bound {
+        let bound = bounds.get(bounds.len() / 2).map(|&bound| match bound {
             0.0 => 0.0,
             bound => bound / root_mean_square(&expected.tensor),
         });

@@ -65,7 +65,8 @@ impl FromStr for Date {
         let wanted = || format!("`{text}` is no date; write it as \"2027-06-30\"");
         let parts: Vec<&str> = text.split('-').collect();
         let &[y, m, d] = parts.as_slice() else { return Err(wanted()) };
-        if (y.len(), m.len(), d.len()) != (4, 2, 2) {
+        let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if (y.len(), m.len(), d.len()) != (4, 2, 2) || !parts.iter().all(is_number) {
             return Err(wanted());
         }
         let date = Self {

@@ -93,22 +93,26 @@ impl Known {
         })
     }
 
-    /// A text that lists these entries, some of them replaced by others. The rest of it stays as it is, comments included.
-    pub fn rewrite(&self, text: &str, replacements: &BTreeMap<usize, Vec<Entry>>) -> String {
+    /// A text that lists these entries, some of them replaced by others. The rest of it stays as it is, comments included. `None` where
+    /// the entries are not tables that begin with `[[known]]` each, but are written in another of TOML's ways.
+    pub fn rewrite(&self, text: &str, replacements: &BTreeMap<usize, Vec<Entry>>) -> Option<String> {
         let mut out = String::new();
-        // An entry begins with its header and ends before that of the next.
-        let mut number = None;
-        for line in text.split_inclusive('\n') {
-            if line.starts_with(HEADER) {
-                let next = number.map_or(0, |number| number + 1);
-                number = Some(next);
-                out.extend(replacements.get(&next).into_iter().flatten().map(|entry| format!("{entry}\n")));
-            }
-            if !number.is_some_and(|number| replacements.contains_key(&number)) {
-                out += line;
+        for (number, part) in parts(text).into_iter().enumerate() {
+            // What is before the first entry is no entry.
+            match number.checked_sub(1).and_then(|number| replacements.get(&number)) {
+                None => out += part,
+                Some(others) => {
+                    out.extend(others.iter().map(|entry| format!("{entry}\n")));
+                    out += comments_after(part);
+                }
             }
         }
-        out.trim_end().to_owned() + "\n"
+        let out = out.trim_end().to_owned() + "\n";
+        let kept =
+            |(number, entry)| replacements.get(&number).cloned().unwrap_or_else(|| vec![Entry::clone(entry)]);
+        let wanted = self.entries.iter().enumerate().flat_map(kept);
+        let List { known } = toml::from_str(&out).ok()?;
+        known.into_iter().eq(wanted).then_some(out)
     }
 
     /// Whether nothing is known.
@@ -129,6 +133,33 @@ impl Known {
 
 /// What an entry begins with.
 const HEADER: &str = "[[known]]";
+
+/// What is before the first entry of a text, and each entry with what stands behind it.
+fn parts(text: &str) -> Vec<&str> {
+    let mut starts = vec![0];
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with(HEADER) {
+            starts.push(at);
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(&start, end)| &text[start..end]).collect()
+}
+
+/// The comments behind the last key of an entry.
+fn comments_after(entry: &str) -> &str {
+    let is_key = |line: &str| !line.trim_start().starts_with('#') && !line.trim().is_empty();
+    let (mut at, mut end) = (0, 0);
+    for line in entry.split_inclusive('\n') {
+        at += line.len();
+        if is_key(line) {
+            end = at;
+        }
+    }
+    entry[end..].trim_start_matches('\n')
+}
 
 impl Entry {
     /// The engine that it is about, if it says so before its first star.
@@ -284,18 +315,26 @@ expires = "2026-01-31"
 
     #[test]
     fn entries_are_replaced_and_all_else_stays() {
-        let text = format!("# Mine, each a [[known]].\n{LIST}# The end.\n");
+        let list = LIST.replacen("\n\n[[known]]", "\n\n# The next.\n[[known]]", 1);
+        let text = format!("# Mine, each a [[known]].\n{list}# The end.\n");
         let known = parse(&text, "2026-01-01").unwrap();
-        assert_eq!(known.rewrite(&text, &BTreeMap::new()), text);
+        assert_eq!(known.rewrite(&text, &BTreeMap::new()).as_ref(), Some(&text));
         let other =
             |name: &str| Entry::exactly(name.to_owned(), "0.27.0", "here".to_owned(), date("2027-01-01"));
-        let two = known.rewrite(&text, &BTreeMap::from([(0, vec![other("a"), other("b")])]));
+        let replaced = BTreeMap::from([(0, vec![other("a"), other("b")]), (1, vec![])]);
+        let two = known.rewrite(&text, &BTreeMap::from([(0, vec![other("a"), other("b")])])).unwrap();
         let read = parse(&two, "2026-01-01").unwrap();
         let signatures: Vec<String> = read.entries().iter().map(|e| e.signature.to_string()).collect();
         assert_eq!(signatures, ["a", "b", "rten | Sign *"]);
         assert!(two.starts_with("# Mine, each a [[known]].\n") && two.ends_with("# The end.\n"), "{two}");
-        let none = known.rewrite(&text, &BTreeMap::from([(0, vec![])]));
+        assert!(two.contains("\n\n# The next.\n[[known]]\nsignature = \"rten"), "{two}");
+        let ended = known.rewrite(&text, &replaced).unwrap();
+        assert!(ended.ends_with("\n\n# The next.\n# The end.\n"), "{ended}");
+        let none = known.rewrite(&text, &BTreeMap::from([(0, vec![])])).unwrap();
         assert_eq!(parse(&none, "2026-01-01").unwrap().entries().len(), 1);
+        // An entry that is found nowhere is not taken for the next one.
+        let indented = text.replacen("[[known]]\nsignature", "[[ known ]]\nsignature", 1);
+        assert_eq!(known.rewrite(&indented, &replaced), None);
     }
 
     #[test]

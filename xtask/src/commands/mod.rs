@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let page = Page::read(&text).with_context(|| file.display().to_string())?;
         let complain = |(line, what): (usize, String)| format!("{}:{line}: {what}", file.display());
-        let links = links::read(&text, path.parent().unwrap_or(&root));
+        let links = links::read(&text, path.parent().unwrap_or(&root), &root);
         let read = programs.read(&page).into_iter().chain(library::read(&page, &root)).chain(links);
         let read: Vec<String> = read.map(complain).collect();
         let folder = tempfile::tempdir().context("no folder to run commands in")?;

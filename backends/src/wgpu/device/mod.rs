@@ -256,11 +256,6 @@ impl Gpu {
         self.self_test.max_loop_iterations.map_or(16_384, |n| (n as usize / 4).clamp(64, 16_384))
     }
 
-    /// How long [`Gpu::download`] waits for the device before it gives up.
-    pub fn set_timeout(&mut self, timeout: Duration) {
-        self.timeout = timeout;
-    }
-
     /// Runs `f` with every kind of `wgpu` error captured.
     pub(crate) fn guarded<T>(&self, during: &str, f: impl FnOnce() -> T) -> Result<T, GpuError> {
         use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};

@@ -75,9 +75,11 @@ fn moved(index: f32, size: f32) -> f32 {
     if (params.padding == 1u) { return clamp(index, 0.0, size - 1.0); }
     let width = high - low;
     if (width == 0.0) { return 0.0; }
+    // By one width, not by two: what is beyond twice the axis would lose a bit.
     let beyond = index - low;
-    let folded = beyond - floor(beyond / (2.0 * width)) * (2.0 * width);
-    return select(low + folded, high - (folded - width), folded > width);
+    let times = floor(beyond / width);
+    let rest = beyond - times * width;
+    return select(low + rest, high - rest, times - 2.0 * floor(times * 0.5) > 0.5);
 }
 
 // Two pieces of a cubic curve, for what is up to one element away and up to two.
