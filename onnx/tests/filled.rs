@@ -83,6 +83,26 @@ fn a_range_of_floats_is_known_where_nothing_is_rounded() {
     assert!(matches!(range("0.0"), Err(Error::Invalid { .. })));
 }
 
+#[test]
+fn a_range_of_doubles_is_known_where_neither_product_nor_sum_is_rounded() {
+    for (start, limit, step, is_known) in [
+        (0.5, 2.0, 0.5, true),
+        // 1 + 1/10 is rounded, and so are three tenths, but not two.
+        (1.0, 2.0, 0.1, false),
+        (0.0, 0.25, 0.1, true),
+        (0.0, 0.35, 0.1, false),
+        // 2⁵³ + 1 is no number of f64, and 2⁵³ + 2 is one.
+        (9_007_199_254_740_992.0, 9_007_199_254_740_996.0, 1.0, false),
+        (9_007_199_254_740_992.0, 9_007_199_254_740_996.0, 2.0, true),
+    ] {
+        let number = |number: f64| Tensor::from_f64_fn(&Type::new(DType::F64, []), |_| number);
+        let known = [("a", number(start)), ("b", number(limit)), ("c", number(step))];
+        let read = read("double a, double b, double c", "y = Range(a, b, c)", &known);
+        let is_refused = matches!(read, Err(Error::Unsupported { .. }));
+        assert_eq!((read.is_ok(), is_refused), (is_known, !is_known), "{start} {limit} {step}: {read:?}");
+    }
+}
+
 /// From 2048 to 2052 by 1, of which the text has the bits: 2049 and 2051 are between two numbers of f16.
 #[test]
 fn a_range_of_halves_is_computed_in_f32_and_rounded() {

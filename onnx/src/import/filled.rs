@@ -123,15 +123,27 @@ fn floats(dtype: DType, numbers: &[Arc<Tensor>], stash: i64) -> Result<Tensor, E
     // Of numbers that are exact in f64, this is right but where the quotient is rounded to a whole number.
     let count = ((limit - start) / step).ceil().max(0.0);
     let count = few(if count < 1e18 { count as i128 } else { i128::MAX })?;
-    let exact: Vec<f64> = (0..count).map(|i| (i as f64).mul_add(step, start)).collect();
-    let filled = |dtype| Tensor::from_f64_fn(&Type::new(dtype, [count]), |i| exact[i]);
-    if filled(computed_in(dtype, stash)).to_f64s() == exact {
-        return Ok(filled(dtype));
+    let filled = |dtype, numbers: &[f64]| Tensor::from_f64_fn(&Type::new(dtype, [count]), |i| numbers[i]);
+    let is_kept = |numbers: &[f64]| filled(computed_in(dtype, stash), numbers).to_f64s() == numbers;
+    let exact: Option<(Vec<f64>, Vec<f64>)> = (0..count).map(|i| place(start, step, i as f64)).collect();
+    match exact {
+        Some((multiples, numbers)) if is_kept(&multiples) && is_kept(&numbers) => Ok(filled(dtype, &numbers)),
+        _ => Err(Error::unsupported(
+            "Range",
+            format!("its numbers from {start} on by {step} are rounded, which ONNX does not say how"),
+        )),
     }
-    Err(Error::unsupported(
-        "Range",
-        format!("its numbers from {start} on by {step} are rounded, which ONNX does not say how"),
-    ))
+}
+
+/// So many steps, and the number that they lead to; `None` where f64 rounds either.
+fn place(start: f64, step: f64, i: f64) -> Option<(f64, f64)> {
+    let multiple = i * step;
+    let number = start + multiple;
+    // What a product and a sum are rounded by: 2MultFMA and 2Sum of Muller et al., *Handbook of Floating-Point Arithmetic*.
+    let of_product = i.mul_add(step, -multiple);
+    let (a, b) = (number - multiple, number - (number - multiple));
+    let of_sum = (start - a) + (multiple - b);
+    (of_product == 0.0 && of_sum == 0.0).then_some((multiple, number))
 }
 
 fn no_step() -> Error {
