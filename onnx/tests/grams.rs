@@ -82,7 +82,10 @@ fn pools_that_are_none_are_refused() {
     assert!(
         why(&of("TF", &lengths.replace("max_gram_length = 2", "max_gram_length = 0"))).contains("1 to 0")
     );
-    assert!(why(&of("TF", lengths).replace("[0, 1, 2, 3, 4]", "[0, 1, 2, 3, -4]")).contains("ngram_indexes"));
+    for column in ["-4", "9223372036854775807"] {
+        let columns = format!("[0, 1, 2, 3, {column}]");
+        assert!(why(&of("TF", lengths).replace("[0, 1, 2, 3, 4]", &columns)).contains("ngram_indexes"));
+    }
     why(&of("TF", lengths).replace("[0, 1, 2, 3, 4]", "[0, 1]"));
     why(&of("TF", lengths).replace("ngram_counts = [0, 2]", "ngram_counts = [3, 2]"));
     why(&of("TF", lengths).replace("ngram_counts = [0, 2]", "ngram_counts = [0, 99]"));

@@ -110,6 +110,7 @@ fn windows_are_sums_of_cosines() {
     close("BlackmanWindow", 4, "", &[0.0, 0.34, 1.0, 0.34]);
     assert!(why("float[1] x", &node("HannWindow", 1, "<periodic = 0>")).contains("does not say"));
     assert!(why("float[1] x", &node("HannWindow", -1, "")).contains("does not say"));
+    assert!(why("float[1] x", &node("HannWindow", i64::MIN, "<periodic = 0>")).contains("does not say"));
     assert!(why("float[1] x", &node("HannWindow", 2, "<output_datatype = 99>")).contains("output_datatype"));
 }
 

@@ -31,7 +31,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Tensor, Error> {
     if header.is_big_endian {
         data.chunks_exact_mut(size).for_each(<[u8]>::reverse);
     }
-    if header.is_column_major {
+    // What has another number of elements is refused below, and its strides are beyond all bytes.
+    if header.is_column_major && ty.bytes() == data.len() as u64 {
         data = in_row_major(&ty.shape, size, &data);
     }
     Tensor::from_bytes(&ty, &data).map_err(|e| Error::invalid("array", e.to_string()))
@@ -163,6 +164,11 @@ mod tests {
                 mutated[at] = byte;
                 let _ = read(&mutated);
             }
+        }
+        for order in ["True", "False"] {
+            let shape = format!("(10, {}, {})", i64::MAX, i64::MAX);
+            let huge = format!("{{'descr': '<f4', 'fortran_order': {order}, 'shape': {shape}, }}\n");
+            assert!(read(&file(&huge, &floats(&[0.0; 100]))).is_err());
         }
         let text = file("{'descr': '<U5', 'fortran_order': False, 'shape': (1,), }", &[0; 20]);
         assert!(read(&text).unwrap_err().to_string().contains("<U5"));

@@ -59,10 +59,10 @@ fn vectorizer<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
         let why = format!("n-grams of {least} to {most} elements, with {skipped} between");
         return Err(Error::invalid("attributes", why));
     }
-    let width = columns.iter().copied().max().map_or(0, |last| last + 1);
-    if columns.iter().any(|&column| !(0..1 << 24).contains(&column)) || width == 0 {
+    if columns.is_empty() || columns.iter().any(|column| !(0..1 << 24).contains(column)) {
         return Err(Error::invalid("attribute `ngram_indexes`", "they are not the numbers of elements"));
     }
+    let width = columns.iter().copied().max().map_or(0, |last| last + 1);
     let is_straight = columns.iter().enumerate().all(|(i, &column)| column == i as i64);
     if mode != "TF" && !weights.is_empty() && (weights.len() as i64 != width || !is_straight) {
         let why = "whether they are those of n-grams or of elements of the result, ONNX's text and implementations differ";

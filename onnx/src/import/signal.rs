@@ -53,7 +53,7 @@ fn window<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>, factors: &[f64
     let Some(size) = number(walk, written, 0)? else {
         return Err(Error::invalid("operand 0", "it must be there"));
     };
-    let period = if is_periodic { size.is } else { size.is - 1 };
+    let period = if is_periodic { size.is } else { size.is.saturating_sub(1) };
     if size.is < 0 || size.is > 0 && period == 0 {
         return Err(Error::unsupported(
             "operand 0",
