@@ -12,7 +12,8 @@ use crate::Error;
 use crate::program::{Body, Node};
 use crate::proto::AttributeProto;
 
-/// How many iterations a loop may have. One without nodes would go on for as long as it is told to.
+/// How many iterations a loop may have whose body adds no nodes: it would go on for as long as it is told to. Any other meets the limit of
+/// nodes first.
 const MOST_ITERATIONS: usize = 100_000;
 
 /// What adds an operator of that name, if it branches or loops.
