@@ -5,14 +5,12 @@ use onnxsmith_onnx::Error;
 use onnxsmith_onnx::import::{Imported, Options, specialise};
 use onnxsmith_onnx::program::Program;
 
+mod reading;
+
+use reading::read_in;
+
 /// Two queries of one head, two keys and values of size 1.
 const INPUTS: &str = "float[1, 1, 2, 1] q, float[1, 1, 2, 1] k, float[1, 1, 2, 1] v";
-
-fn read_in(opset: u32, inputs: &str, node: &str) -> Result<Imported, Error> {
-    let text =
-        format!("<ir_version: 10, opset_import: [\"\" : {opset}]>\nm ({inputs}) => (y) {{ {node} }}\n");
-    specialise(&Program::from_text(&text)?, &Options::default())
-}
 
 fn read(node: &str) -> Result<Imported, Error> {
     read_in(25, INPUTS, node)

@@ -7,6 +7,10 @@ use onnx::{encode, export, import};
 use onnxsmith_onnx as onnx;
 use ops::{Graph, Model, Op};
 
+mod uncounted;
+
+use uncounted::{COUNTED, settings};
+
 /// The model after a way out and in.
 #[track_caller]
 fn there_and_back(model: &Model) -> Model {
@@ -19,16 +23,6 @@ fn there_and_back(model: &Model) -> Model {
 #[track_caller]
 fn assert_round_trip(model: &Model) {
     assert_eq!(&there_and_back(model), model);
-}
-
-/// Operators that pick as many elements as their operands say: a model with one is read for values, which these have not.
-const COUNTED: [&str; 2] = ["NonZero", "Compress"];
-
-/// Settings without these.
-fn settings() -> Settings {
-    let mut settings = Settings::default();
-    settings.operators.retain(|name| !COUNTED.contains(name));
-    settings
 }
 
 fn op(name: &str, attributes: &Attributes) -> Op {

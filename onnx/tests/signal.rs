@@ -1,15 +1,10 @@
 //! Transforms and windows, written out, are what their text says.
 
 use ir::{DType, Tensor, Type};
-use onnxsmith_onnx::Error;
-use onnxsmith_onnx::import::{Imported, Options, specialise};
-use onnxsmith_onnx::program::Program;
 
-fn read_in(opset: u32, inputs: &str, node: &str) -> Result<Imported, Error> {
-    let text =
-        format!("<ir_version: 10, opset_import: [\"\" : {opset}]>\nm ({inputs}) => (y) {{ {node} }}\n");
-    specialise(&Program::from_text(&text)?, &Options::default())
-}
+mod reading;
+
+use reading::read_in;
 
 /// The shape and the elements for a signal of such numbers.
 fn values_in(opset: u32, shape: &[i64], signal: &[f64], node: &str) -> (Vec<usize>, Vec<f64>) {

@@ -10,6 +10,10 @@ use onnxsmith_onnx as onnx;
 use ops::Model;
 use proptest::prelude::*;
 
+mod uncounted;
+
+use uncounted::{COUNTED, settings};
+
 /// The message of a model after a way through text that loses nothing.
 #[track_caller]
 fn through_text(proto: &ModelProto) -> ModelProto {
@@ -18,16 +22,6 @@ fn through_text(proto: &ModelProto) -> ModelProto {
     let back = text::parse(&text.to_string()).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert_eq!(text::print(&back), text);
     back
-}
-
-/// Operators that pick as many elements as their operands say: a model with one is read for values, which these have not.
-const COUNTED: [&str; 2] = ["NonZero", "Compress"];
-
-/// Settings without these.
-fn settings() -> Settings {
-    let mut settings = Settings::default();
-    settings.operators.retain(|name| !COUNTED.contains(name));
-    settings
 }
 
 fn drawn(opset: u32, seed: u64, settings: Settings) -> Model {
