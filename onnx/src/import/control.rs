@@ -7,6 +7,7 @@ use ir::{Attributes, DType, Tensor, Type, Value};
 use super::forms::{Form, Read, Written, apply, bind, body, flag, given, number, stack, tensor, whole};
 use super::frame::Bound;
 use super::origin::Inside;
+use super::terms::bounded;
 use super::walk::Walk;
 use crate::Error;
 use crate::program::{Body, Node};
@@ -333,6 +334,7 @@ impl<'p> Scan<'p> {
         for input in &self.inputs {
             let mut ty = walk.graph.ty(input.value).clone();
             ty.shape.remove(input.axis as usize);
+            let ty = bounded(ty.dtype, &ty.shape)?;
             arguments.push(Bound::Static(Tensor::from_i128_fn(&ty, |_| 0).into()));
         }
         let types = walk.types_of(self.body, arguments)?.split_off(self.states);

@@ -9,14 +9,14 @@
 mod cells;
 mod weights;
 
-use ir::{Attributes, Tensor, Type, Value};
+use ir::{Attributes, Type, Value};
 
 use cells::{Cell, State};
 use weights::Weights;
 
 use super::forms::{Form, Written, apply, bind, one, tensor};
 use super::frame::Bound;
-use super::walk::Walk;
+use super::walk::{Walk, few};
 use crate::Error;
 use crate::program::Node;
 use crate::proto::AttributeProto;
@@ -199,6 +199,7 @@ fn sizes(
     if steps == 0 {
         return Err(Error::unsupported("operand 0", "without a step nothing is written out"));
     }
+    few(steps, "operand 0", "steps")?;
     Ok(Sizes { steps, batch, input, hidden, directions })
 }
 
@@ -247,8 +248,8 @@ fn state(
     if let Some(given) = given {
         return weights::of_direction(walk, given, direction);
     }
-    let ty = Type::new(walk.graph.ty(like).dtype, [sizes.batch, sizes.hidden]);
-    walk.push_constant(Tensor::from_f64_fn(&ty, |_| 0.0).into(), None)
+    let dtype = walk.graph.ty(like).dtype;
+    walk.reals(dtype, &[sizes.batch, sizes.hidden], |_| 0.0)
 }
 
 /// The outputs that have names: all states, the last of each direction, and what it holds.

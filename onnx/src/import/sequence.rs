@@ -6,7 +6,7 @@ use ir::{Attributes, DType, Value};
 use super::forms::{Form, Read, Written, apply, bind, body, given_value, need, number, stack, tensor, whole};
 use super::frame::{Bound, Sequence};
 use super::origin::Inside;
-use super::walk::{MOST_NODES, Walk};
+use super::walk::{Walk, few};
 use crate::Error;
 use crate::program::{Node, ValueId};
 use crate::tensor::dtype_of;
@@ -208,6 +208,7 @@ fn split<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p
         None => (equal_parts(extent, 1)?, None),
         Some(id) => {
             let (tensor, from) = walk.read(id)?;
+            few(tensor.len() as i64, "operand 1", "tensors")?;
             let list: Vec<i64> = tensor.to_i128s().into_iter().map(|v| v as i64).collect();
             (if tensor.shape().is_empty() { equal_parts(extent, list[0])? } else { list }, from)
         }
@@ -233,10 +234,7 @@ fn equal_parts(extent: i64, size: i64) -> Result<Vec<i64>, Error> {
     if size < 1 {
         return Err(Error::invalid("operand 1", format!("parts of {size} elements")));
     }
-    if extent / size > MOST_NODES as i64 {
-        let why = format!("{extent} elements in parts of {size} are more than {MOST_NODES} tensors");
-        return Err(Error::unsupported("operator SplitToSequence", why));
-    }
+    few(extent / size, "operator SplitToSequence", "tensors")?;
     let (whole, rest) = (extent / size, extent % size);
     Ok((0..whole).map(|_| size).chain((rest > 0).then_some(rest)).collect())
 }

@@ -198,7 +198,7 @@ impl Walk<'_, '_> {
 }
 
 /// The type of a constant that is no larger than what is written out.
-fn bounded(dtype: DType, shape: &[i64]) -> Result<Type, Error> {
+pub(super) fn bounded(dtype: DType, shape: &[i64]) -> Result<Type, Error> {
     let count = shape.iter().try_fold(1_i64, |count, &size| count.checked_mul(size.max(0)));
     if let Some(0..=MOST_ELEMENTS) = count {
         return Ok(Type::new(dtype, shape));

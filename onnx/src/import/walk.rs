@@ -19,7 +19,7 @@ use crate::program::{self, ValueId};
 use crate::tensor;
 
 /// How many nodes a graph may have, once loops and calls are written out.
-pub(super) const MOST_NODES: usize = 100_000;
+const MOST_NODES: usize = 100_000;
 
 /// What adds a node of the program: it is told apart by operator, and some of them hold bodies to walk over.
 pub(super) type Step = for<'p, 'c> fn(&mut Walk<'p, 'c>, &'p program::Node) -> Result<(), Error>;
@@ -392,6 +392,18 @@ impl<'p, 'c> Walk<'p, 'c> {
         self.frame = outer;
         result
     }
+}
+
+/// Requires that there are no more of what takes a node each than can be handled. `what` says where they are, `each` what they are: a size that
+/// a model states may be far beyond its operands, and nothing is made of it before.
+pub(super) fn few(count: i64, what: &str, each: &str) -> Result<(), Error> {
+    if count <= MOST_NODES as i64 {
+        return Ok(());
+    }
+    Err(Error::unsupported(
+        what,
+        format!("{count} {each} are more than the {MOST_NODES} that are written out"),
+    ))
 }
 
 pub(super) fn too_many_outputs(named: usize, most: usize) -> Error {

@@ -8,7 +8,7 @@ use crate::import::forms::{Written, bind};
 use crate::import::frame::Bound;
 use crate::import::given::Given;
 use crate::import::terms::{misshapen, operands, there};
-use crate::import::walk::Walk;
+use crate::import::walk::{Walk, few};
 
 /// How the state changes.
 #[derive(Clone, Copy)]
@@ -166,6 +166,7 @@ fn sizes(walk: &mut Walk<'_, '_>, operands: [Value; 3], heads: [i64; 2]) -> Resu
     if steps == 0 {
         return Err(Error::unsupported("operand 0", "without a step nothing is written out"));
     }
+    few(steps, "operand 0", "steps")?;
     let group = of_queries / heads;
     Ok(Sizes { batch, steps, heads, group, key: keys / heads, value: values / heads })
 }

@@ -1,6 +1,6 @@
 //! One step of each network.
 
-use ir::{Attributes, Tensor, Type, Value};
+use ir::{Attributes, Value};
 
 use super::weights::{Of, Sum, Weights};
 use super::{Settings, Sizes, one};
@@ -98,11 +98,7 @@ impl Step<'_> {
     fn clipped(&self, walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
         let Some(clip) = self.settings.clip else { return Ok(x) };
         let dtype = walk.graph.ty(x).dtype;
-        let mut end = |end: f32| {
-            let end = Tensor::from_f64_fn(&Type::new(dtype, []), |_| f64::from(end));
-            walk.push_constant(end.into(), None)
-        };
-        let (low, high) = (end(-clip)?, end(clip)?);
+        let (low, high) = (walk.real(dtype, (-clip).into())?, walk.real(dtype, clip.into())?);
         one(walk, "Clip", &Attributes::new(), &[x, low, high])
     }
 
@@ -114,8 +110,8 @@ impl Step<'_> {
 
     /// 1 - x
     fn rest(walk: &mut Walk<'_, '_>, x: Value) -> Result<Value, Error> {
-        let ty = Type::new(walk.graph.ty(x).dtype, []);
-        let all = walk.push_constant(Tensor::from_f64_fn(&ty, |_| 1.0).into(), None)?;
+        let dtype = walk.graph.ty(x).dtype;
+        let all = walk.real(dtype, 1.0)?;
         one(walk, "Sub", &Attributes::new(), &[all, x])
     }
 

@@ -1,6 +1,6 @@
 //! The weights of one direction, and sums that are made with them.
 
-use ir::{Attributes, Tensor, Type, Value};
+use ir::{Attributes, Type, Value};
 
 use super::cells::Cell;
 use super::{Sizes, one};
@@ -119,12 +119,7 @@ impl Weights {
             ones += 1;
         }
         let dtype = walk.graph.ty(self.input).dtype;
-        let ty = Type::new(dtype, [self.sizes.batch, ones]);
-        let ones = if ones > 0 {
-            Some(walk.push_constant(Tensor::from_f64_fn(&ty, |_| 1.0).into(), None)?)
-        } else {
-            None
-        };
+        let ones = if ones > 0 { Some(walk.reals(dtype, &[self.sizes.batch, ones], |_| 1.0)?) } else { None };
         Ok(Sum { weights: beside(walk, &parts)?, ones })
     }
 }

@@ -12,7 +12,7 @@ use crate::import::frame::Bound;
 use crate::import::given::Given;
 use crate::import::placed::Window;
 use crate::import::terms::{misshapen, operands, there};
-use crate::import::walk::Walk;
+use crate::import::walk::{self, Walk};
 
 /// The sizes of what takes part.
 struct Sizes {
@@ -229,6 +229,10 @@ fn sizes(
         let why = format!("kernel {kernel_ty} is not one for {ty} in {groups} groups, {moved} of them moved");
         return Err(Error::invalid("operand 1", why));
     }
+    // Without a channel there may be any number of groups.
+    walk::few(batch, "operand 0", "images")?;
+    walk::few(groups, "attribute `group`", "groups")?;
+    walk::few(moved, "attribute `offset_group`", "groups")?;
     let window = Window::of(shape, strides, pads, dilations)?;
     let mut after = Vec::with_capacity(axes);
     for (axis, &size) in image.iter().enumerate().take(axes) {
