@@ -141,18 +141,17 @@ pub(super) fn length(walk: &mut Walk<'_, '_>, sequence: &Sequence) -> Result<Val
 /// with the tensors among its operands.
 fn map<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let body = body(node, "body")?;
-    let first = sequence(walk, node, 0)?;
+    let length = sequence(walk, node, 0)?.items.len();
     let operands = node.inputs.iter().map(|id| walk.frame.get(id.ok_or_else(absent)?).cloned());
     let operands: Vec<Bound> = operands.collect::<Result<_, Error>>()?;
-    let mut outputs = vec![Sequence::default(); body.outputs.len()];
-    for i in 0..first.items.len() {
+    let given = given_to_all(&operands, length)?;
+    let mut outputs = vec![Sequence { given, ..Sequence::default() }; body.outputs.len()];
+    for i in 0..length {
         let argument = |operand: &Bound| match operand {
-            Bound::Sequence(sequence) => sequence.items.get(i).map(|&item| Bound::Tensor(item)),
-            other => Some(other.clone()),
+            Bound::Sequence(sequence) => Bound::Tensor(sequence.items[i]),
+            other => other.clone(),
         };
-        let arguments = operands.iter().map(argument).collect::<Option<Vec<Bound>>>();
-        let arguments =
-            arguments.ok_or_else(|| Error::invalid("operands", "the sequences have different lengths"))?;
+        let arguments = operands.iter().map(argument).collect();
         let results = walk.inside(Inside::Iteration(i), body, arguments)?;
         for ((output, result), port) in outputs.iter_mut().zip(results).zip(&body.outputs) {
             let item = match result {
@@ -164,10 +163,25 @@ fn map<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> 
         }
         walk.check_size(|| format!("SequenceMap `{}` after {} elements", node.rest.name(), i + 1))?;
     }
-    for output in &mut outputs {
-        output.given.clone_from(&first.given);
-    }
     bind(walk, node, outputs.into_iter().map(Bound::Sequence).collect())
+}
+
+/// What the sequences among some operands were read from, each of which must have that length.
+fn given_to_all(operands: &[Bound], length: usize) -> Result<Vec<Value>, Error> {
+    let mut all = Vec::new();
+    for (i, operand) in operands.iter().enumerate() {
+        let Bound::Sequence(Sequence { items, given, .. }) = operand else { continue };
+        if items.len() != length {
+            let why = format!("it is a sequence of {}, and the first is one of {length}", items.len());
+            return Err(Error::invalid(format!("operand {i}"), why));
+        }
+        for &from in given {
+            if !all.contains(&from) {
+                all.push(from);
+            }
+        }
+    }
+    Ok(all)
 }
 
 fn absent() -> Error {

@@ -2,6 +2,7 @@
 //! values it was read.
 
 mod edits;
+mod maps;
 
 use std::collections::BTreeMap;
 
