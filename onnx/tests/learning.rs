@@ -127,26 +127,51 @@ fn trees_are_summed_and_classify() {
     assert_eq!(values(&format!("y = ai.onnx.ml.TreeEnsembleRegressor<{based}>(x)"), ROWS), [10.5, 20.5]);
 }
 
+/// What becomes of an attribute of a tree, and what the refusal says.
+const BROKEN: [(&str, &str, &str); 10] = [
+    ("nodes_truenodeids = [1, 0, 3, 0, 0]", "nodes_truenodeids = [1, 0, 1, 0, 0]", "two branches"),
+    ("nodes_featureids = [0, 0, 1", "nodes_featureids = [0, 0, 2", "2 of 2 features"),
+    ("target_ids = [0, 0, 0]", "target_ids = [0, 0, 1]", "not there"),
+    ("nodes_values = [1.0, 0.0, 4.0, 0.0, 0.0]", "nodes_values = [1.0]", "one length"),
+    // A branch, a leaf, and one of each, of one number.
+    ("nodes_nodeids = [0, 1, 2, 3, 4]", "nodes_nodeids = [0, 1, 0, 3, 4]", "twice"),
+    ("nodes_nodeids = [0, 1, 2, 3, 4]", "nodes_nodeids = [0, 1, 2, 3, 3]", "twice"),
+    ("nodes_nodeids = [0, 1, 2, 3, 4]", "nodes_nodeids = [0, 1, 2, 2, 4]", "twice"),
+    (
+        "nodes_falsenodeids = [2, 0, 4, 0, 0]",
+        "nodes_falsenodeids = [2, 0, 5, 0, 0]",
+        "(0, 5) is below (0, 2)",
+    ),
+    ("nodes_truenodeids = [1, 0, 3, 0, 0]", "nodes_truenodeids = [7, 0, 3, 0, 0]", "(0, 7) is below (0, 0)"),
+    ("nodes_truenodeids = [1, 0, 3, 0, 0]", "nodes_truenodeids = [1, 0, 0, 0, 0]", "below itself"),
+];
+
 #[test]
-fn broken_trees_are_refused() {
-    let refused = |from: &str, to: &str| {
-        why(&format!(
+fn broken_trees_are_invalid() {
+    for (from, to, why) in BROKEN {
+        let node = format!(
             "y = ai.onnx.ml.TreeEnsembleRegressor<{}>(x)",
             tree("BRANCH_LEQ", TARGETS).replace(from, to)
-        ))
-    };
-    assert!(
-        refused("nodes_truenodeids = [1, 0, 3, 0, 0]", "nodes_truenodeids = [1, 0, 1, 0, 0]")
-            .contains("two branches")
-    );
-    assert!(
-        refused("nodes_featureids = [0, 0, 1", "nodes_featureids = [0, 0, 2").contains("2 of 2 features")
-    );
-    assert!(refused("target_ids = [0, 0, 0]", "target_ids = [0, 0, 1]").contains("not there"));
-    assert!(
-        refused("nodes_values = [1.0, 0.0, 4.0, 0.0, 0.0]", "nodes_values = [1.0]").contains("one length")
-    );
-    assert!(refused("nodes_nodeids = [0, 1, 2, 3, 4]", "nodes_nodeids = [0, 1, 0, 3, 4]").contains("twice"));
+        );
+        let error = read(&node).expect_err(to);
+        assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains(why), "{to}: {error}");
+    }
+}
+
+#[test]
+fn a_tree_has_one_root() {
+    let six = tree("BRANCH_LEQ", TARGETS)
+        .replace("nodes_treeids = [0, 0, 0, 0, 0]", "nodes_treeids = [0, 0, 0, 0, 0, TREE]")
+        .replace("[0, 1, 2, 3, 4]", "[0, 1, 2, 3, 4, 5]")
+        .replace("[1, 0, 3, 0, 0]", "[1, 0, 3, 0, 0, 0]")
+        .replace("[2, 0, 4, 0, 0]", "[2, 0, 4, 0, 0, 0]")
+        .replace("nodes_featureids = [0, 0, 1, 0, 0]", "nodes_featureids = [0, 0, 1, 0, 0, 0]")
+        .replace("4.0, 0.0, 0.0]", "4.0, 0.0, 0.0, 0.0]")
+        .replace("\"LEAF\"], ", "\"LEAF\", \"LEAF\"], ");
+    let node = |tree: &str| format!("y = ai.onnx.ml.TreeEnsembleRegressor<{}>(x)", six.replace("TREE", tree));
+    // A leaf is a tree by itself, and one beside a tree is not of it.
+    assert_eq!(values(&node("1"), ROWS), [10.0, 20.0]);
+    assert!(why(&node("0")).contains("is the root"));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! -1, of integers and so exact. What the leaves weigh is then one product more, whose bound holds for whatever order an implementation
 //! adds the trees in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ir::{Attributes, DType, Value};
 
@@ -69,9 +69,15 @@ impl Ensemble {
         if lengths.iter().any(|&length| length != trees.len()) {
             return Err(Error::invalid("attributes", "the lists of nodes are not of one length"));
         }
-        let (mut branches, mut leaves) = (BTreeMap::new(), Vec::new());
+        let (mut branches, mut leaves, mut seen) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
         for i in 0..trees.len() {
             let key = (trees[i], nodes[i]);
+            if !seen.insert(key) {
+                return Err(Error::invalid(
+                    "attribute `nodes_nodeids`",
+                    format!("node {key:?} is there twice"),
+                ));
+            }
             if modes[i] == "LEAF" {
                 leaves.push(key);
                 continue;
@@ -82,30 +88,38 @@ impl Ensemble {
             }
             let ways = [(trees[i], left[i]), (trees[i], right[i])];
             let branch = branch(&modes[i], features_of[i], numbers[i], ways)?;
-            if branches.insert(key, branch).is_some() {
-                return Err(Error::invalid(
-                    "attribute `nodes_nodeids`",
-                    format!("node {key:?} is there twice"),
-                ));
-            }
+            branches.insert(key, branch);
         }
         few(branches.len(), leaves.len())?;
         if branches.is_empty() {
             return Err(Error::unsupported("attributes", "trees without a branch"));
         }
-        Self::of(branches, leaves)
+        Self::of(branches, leaves, &seen)
     }
 
-    fn of(branches: BTreeMap<Key, Branch>, leaves: Vec<Key>) -> Result<Self, Error> {
+    /// The trees of these branches and leaves, which are `nodes`.
+    fn of(branches: BTreeMap<Key, Branch>, leaves: Vec<Key>, nodes: &BTreeSet<Key>) -> Result<Self, Error> {
         let mut above: BTreeMap<Key, (usize, i64, Key)> = BTreeMap::new();
         for (number, (&key, branch)) in branches.iter().enumerate() {
             for (child, side) in [(branch.left, 1), (branch.right, -1)] {
+                if !nodes.contains(&child) {
+                    let why = format!("node {child:?} is below {key:?}, and is not there");
+                    return Err(Error::invalid("attributes", why));
+                }
                 if above.insert(child, (number, side, key)).is_some() {
                     return Err(Error::invalid(
                         "attributes",
                         format!("node {child:?} is below two branches"),
                     ));
                 }
+            }
+        }
+        let mut roots: BTreeMap<i64, Key> = BTreeMap::new();
+        for &root in nodes.iter().filter(|node| !above.contains_key(node)) {
+            if let Some(other) = roots.insert(root.0, root) {
+                let why =
+                    format!("which of {other:?} and {root:?} is the root of their tree, ONNX does not say");
+                return Err(Error::unsupported("attributes", why));
             }
         }
         let mut sides = vec![0; branches.len() * leaves.len()];
