@@ -50,5 +50,8 @@ fn shorter_sequences_and_other_bodies_are_refused() {
     let why = |lengths: &str, rest: &str| read(lengths, rest).expect_err("it is not read").to_string();
     assert!(why("l = Constant<value = int64[2] {3, 2}>()", "").contains("shorter"));
     assert!(why("", ", directions = [1, 0]").contains("`directions`"));
-    assert!(why("l = Constant<value = int64[1] {3}>()", "").contains("operand 0"));
+    for lengths in ["int64[1] {3}", "int64[2, 1] {3, 3}", "int32[2] {3, 3}"] {
+        let error = read(&format!("l = Constant<value = {lengths}>()"), "").expect_err("they are no lengths");
+        assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains("operand 0"), "{error}");
+    }
 }

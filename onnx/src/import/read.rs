@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use ir::{NodeKind, Tensor, Value};
+use ops::schema;
 
 use super::frame::Bound;
 use super::known::{self, Inputs, Known};
+use super::terms::{check_dtype, misshapen};
 use super::walk::Walk;
 use crate::Error;
-use crate::program::ValueId;
+use crate::program::{Node, ValueId};
 
 /// Elements that something was read from, and the value to name as that: it is there where they depend on the model's
 /// inputs.
@@ -51,5 +53,29 @@ impl Walk<'_, '_> {
                 self.context.specialised.push(input.clone());
             }
         }
+    }
+
+    /// Requires of the lengths of sequences, where an operand tells them, that there is one for each of a batch, and that each is all there is.
+    pub(super) fn whole_sequences(
+        &mut self,
+        node: &Node,
+        i: usize,
+        [batch, length]: [i64; 2],
+    ) -> Result<(), Error> {
+        let lengths = node.inputs.get(i).copied().flatten().filter(|&id| !self.is_absent(Some(id)));
+        let Some(lengths) = lengths else { return Ok(()) };
+        let (lengths, _) = self.read(lengths)?;
+        let schema = schema::in_force(node.rest.op_type(), self.context.declared);
+        if let Some(parameter) = schema.and_then(|schema| schema.inputs.get(i)) {
+            check_dtype(i, parameter, lengths.dtype())?;
+        }
+        if lengths.ty().shape[..] != [batch] {
+            return Err(misshapen(i, &lengths.ty(), &format!("a length for each of {batch}")));
+        }
+        if lengths.to_i128s().iter().all(|&of| of == i128::from(length)) {
+            return Ok(());
+        }
+        let why = "sequences that are shorter than others are not written out";
+        Err(Error::unsupported(format!("operand {i}"), why))
     }
 }

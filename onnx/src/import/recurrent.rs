@@ -16,6 +16,7 @@ use weights::Weights;
 
 use super::forms::{Form, Written, apply, bind, one, tensor};
 use super::frame::Bound;
+use super::terms::operands;
 use super::walk::{Walk, few};
 use crate::Error;
 use crate::program::Node;
@@ -51,6 +52,8 @@ struct Settings<'a> {
     activations: Option<Vec<String>>,
     /// How far what goes into a function may be from 0.
     clip: Option<f32>,
+    /// How many hidden numbers there are, if that is told.
+    hidden: Option<i64>,
     attributes: &'a [&'a AttributeProto],
 }
 
@@ -83,6 +86,7 @@ impl<'a> Settings<'a> {
             batch_first: find("layout").is_some_and(|a| a.i() != 0),
             activations: find("activations").map(names).filter(|names| !names.is_empty()),
             clip: find("clip").map(|a| a.f()),
+            hidden: find("hidden_size").map(|a| a.i()),
             attributes,
         })
     }
@@ -124,6 +128,7 @@ struct Walked {
 
 fn write<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>, cell: Cell) -> Result<(), Error> {
     let node = written.node;
+    operands::<8>(walk, written)?;
     let settings = Settings::read(written.attributes)?;
     let in_steps = |walk: &mut Walk<'p, '_>, value| {
         if settings.batch_first { swapped(walk, value) } else { Ok(value) }
@@ -131,7 +136,7 @@ fn write<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>, cell: Cell) -> 
     let x = tensor(walk, node, 0)?;
     let x = in_steps(walk, x)?;
     let sizes = sizes(walk, node, x, &settings, cell)?;
-    whole_sequences(walk, node, sizes)?;
+    walk.whole_sequences(node, 4, [sizes.batch, sizes.steps])?;
     let inputs = steps(walk, x, sizes)?;
     let initial = |walk: &mut Walk<'p, '_>, i: usize| -> Result<Option<Value>, Error> {
         if walk.is_absent(node.inputs.get(i).copied().flatten()) {
@@ -196,23 +201,14 @@ fn sizes(
         let why = format!("R must be [{wanted}, {}·hidden, hidden], but is {r}", cell.gates());
         return Err(Error::invalid("operand 2", why));
     }
+    if let Some(stated) = settings.hidden.filter(|&stated| stated != hidden) {
+        return Err(Error::invalid("attribute `hidden_size`", format!("it is {stated}, but R is {r}")));
+    }
     if steps == 0 {
         return Err(Error::unsupported("operand 0", "without a step nothing is written out"));
     }
     few(steps, "operand 0", "steps")?;
     Ok(Sizes { steps, batch, input, hidden, directions })
-}
-
-/// Requires that all sequences are as long as there are steps.
-fn whole_sequences(walk: &mut Walk<'_, '_>, node: &Node, sizes: Sizes) -> Result<(), Error> {
-    let Some(lengths) = node.inputs.get(4).copied().flatten().filter(|&id| !walk.is_absent(Some(id))) else {
-        return Ok(());
-    };
-    let (lengths, _) = walk.read(lengths)?;
-    if lengths.to_i128s().iter().all(|&length| length == i128::from(sizes.steps)) {
-        return Ok(());
-    }
-    Err(Error::unsupported("operand 4", "sequences that are shorter than others are not written out"))
 }
 
 /// The inputs of the steps: matrices of batch by input.

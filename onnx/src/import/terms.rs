@@ -2,7 +2,7 @@
 //! short names.
 
 use ir::{Attributes, DType, Tensor, Type, Value};
-use ops::schema::{self, Arity};
+use ops::schema::{self, Arity, Parameter};
 
 use super::forms::{self, Written};
 use super::walk::Walk;
@@ -38,10 +38,7 @@ pub(super) fn operands<const N: usize>(
             continue;
         };
         let dtype = walk.graph.ty(value).dtype;
-        if !parameter.dtypes.contains(dtype) {
-            let why = format!("it is {dtype}, but must be one of {}", parameter.dtypes);
-            return Err(Error::invalid(format!("operand {i}"), why));
-        }
+        check_dtype(i, parameter, dtype)?;
         if let Some((_, other)) = dtypes.iter().find(|(ty, other)| *ty == parameter.ty && *other != dtype) {
             return Err(Error::invalid(
                 format!("operand {i}"),
@@ -52,6 +49,15 @@ pub(super) fn operands<const N: usize>(
         operands[i] = Some(value);
     }
     Ok(operands)
+}
+
+/// Requires that an operand is of a dtype that it may have.
+pub(super) fn check_dtype(i: usize, parameter: &Parameter, dtype: DType) -> Result<(), Error> {
+    if parameter.dtypes.contains(dtype) {
+        return Ok(());
+    }
+    let why = format!("it is {dtype}, but must be one of {}", parameter.dtypes);
+    Err(Error::invalid(format!("operand {i}"), why))
 }
 
 /// An operand that [`operands`] has found to be there.

@@ -53,7 +53,7 @@ pub(super) fn scan<'p>(
             ));
         }
     }
-    whole_sequences(walk, node, batch, length)?;
+    walk.whole_sequences(node, 0, [batch, length])?;
     if batch == 0 {
         return Err(Error::unsupported("operands", "of an empty batch nothing is written out"));
     }
@@ -79,17 +79,4 @@ pub(super) fn scan<'p>(
         walk.check_size(|| format!("scan `{}` of a batch of {batch}", node.rest.name()))?;
     }
     results.iter().map(|all| stack(walk, all, 0, &[]).map(Bound::Tensor)).collect()
-}
-
-/// Requires that all sequences are as long as there are slices.
-fn whole_sequences(walk: &mut Walk<'_, '_>, node: &Node, batch: i64, length: i64) -> Result<(), Error> {
-    let Some(lengths) = node.inputs[0].filter(|&id| !walk.is_absent(Some(id))) else { return Ok(()) };
-    let (lengths, _) = walk.read(lengths)?;
-    if lengths.len() as i64 != batch {
-        return Err(misshapen(0, &lengths.ty(), &format!("a length for each of {batch}")));
-    }
-    if lengths.to_i128s().iter().all(|&of| of == i128::from(length)) {
-        return Ok(());
-    }
-    Err(Error::unsupported("operand 0", "sequences that are shorter than others are not written out"))
 }
