@@ -18,9 +18,10 @@ use ir::{Attributes, DType, Type, Value};
 
 use axes::Axis;
 
-use super::forms::{self, Form, Written, bind, given_value, tensor};
+use super::forms::{self, Form, Written, bind, given_value};
 use super::frame::Bound;
 use super::given::Given;
+use super::terms::{operands, there};
 use super::walk::Walk;
 use crate::Error;
 
@@ -142,7 +143,8 @@ impl Settings {
 
 fn resize<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
     let declared = walk.context.declared;
-    let x = tensor(walk, written.node, 0)?;
+    let operands = operands::<4>(walk, written)?;
+    let x = there(&operands, 0)?;
     let (settings, axes, from) = {
         let given = Given::of(written);
         let settings = Settings::read(&given, declared)?;

@@ -23,6 +23,10 @@ pub(super) struct Axis {
 }
 
 impl Axis {
+    fn changes(&self) -> bool {
+        self.after != self.before || self.scale != 1.0 || self.part != WHOLE
+    }
+
     /// Requires that the size of the result is no other one than it is for ONNX's reference implementation, which goes on with what the scale
     /// makes of it where the text, and runtimes, have the size.
     pub(super) fn check(&self, transformation: Transformation) -> Result<(), Error> {
@@ -54,73 +58,148 @@ pub(super) fn read<'p>(
     x: Value,
 ) -> Result<(Vec<Axis>, Vec<Value>), Error> {
     let ty = walk.ty(x);
-    let rank = ty.rank();
-    let has = |name: &str| written.attributes.iter().any(|a| a.name() == name);
-    let chosen = given.ints("axes");
-    let chosen: Vec<i64> = if has("axes") { chosen.to_vec() } else { (0..rank as i64).collect() };
-    let mut axes = Vec::with_capacity(chosen.len());
-    for axis in chosen {
-        let axis = ops::rule::axis(axis, rank);
-        axes.push(axis.map_err(|e| Error::invalid("attribute `axes`", e.to_string()))?);
-    }
-    let is_old = walk.context.declared < 11;
-    let (scales_at, sizes_at, part_at) = if is_old { (1, None, None) } else { (2, Some(3), Some(1)) };
+    let axes = chosen(written, given, ty.rank())?;
     let mut from = Vec::new();
-    let mut list = |walk: &mut Walk<'p, '_>, at: Option<usize>| -> Result<Option<Arc<Tensor>>, Error> {
-        let operand = at.and_then(|at| written.node.inputs.get(at).copied().flatten());
-        let Some(id) = operand.filter(|&id| !walk.is_absent(Some(id))) else { return Ok(None) };
-        let (tensor, read) = walk.read(id)?;
-        from.extend(read);
-        Ok(Some(tensor).filter(|tensor| !tensor.is_empty()))
-    };
-    let sizes = list(walk, sizes_at)?.map(|sizes| sizes.to_i128s());
-    let scales = if has("scales") {
-        Some(given.floats("scales").to_vec())
-    } else {
-        list(walk, Some(scales_at))?.map(|t| t.to_f64s().into_iter().map(|x| x as f32).collect())
-    };
-    let is_part = settings.transformation == Transformation::TfCropAndResize;
-    let part = if is_part { list(walk, part_at)?.map(|part| part.to_f64s()) } else { None };
-    let count = sizes.as_ref().map(Vec::len).or(scales.as_ref().map(Vec::len));
-    if count != Some(axes.len()) {
-        let why = format!("there are {} of sizes or scales for {} axes", count.unwrap_or(0), axes.len());
+    let factors = Factors::read(walk, written, given, &mut from)?;
+    if factors.len() != axes.len() {
+        let why = format!("there are {} of sizes or scales for {} axes", factors.len(), axes.len());
         return Err(Error::invalid("operands", why));
     }
-    if is_part && part.as_ref().map(Vec::len) != Some(2 * axes.len()) {
-        let why = format!("it is not a beginning and an end for each of {} axes", axes.len());
-        return Err(Error::invalid("operand 1", why));
-    }
-    let before: Vec<i64> = axes.iter().map(|&axis| ty.shape[axis]).collect();
-    let sized = match (&sizes, &scales) {
-        (Some(sizes), _) => sized(&before, sizes, settings.policy)?,
-        (None, Some(scales)) => {
-            let one = |(&before, &scale): (&i64, &f32)| {
-                Ok(Sized { after: scaled(before, scale)?, scale, wanted: before as f64 * f64::from(scale) })
-            };
-            before.iter().zip(scales).map(one).collect::<Result<_, Error>>()?
-        }
-        (None, None) => return Err(Error::invalid("operands", "neither sizes nor scales are there")),
+    let parts = match settings.transformation {
+        Transformation::TfCropAndResize => parts(walk, written, &factors, &mut from)?,
+        _ => vec![WHOLE; axes.len()],
     };
+    let before: Vec<i64> = axes.iter().map(|&axis| ty.shape[axis]).collect();
+    let sized = factors.sized(&before, settings.policy)?;
     let mut all = Vec::new();
     for (i, Sized { after, scale, wanted }) in sized.into_iter().enumerate() {
-        let (at, before) = (axes[i], before[i]);
-        if before == 0 && after != 0 {
-            return Err(Error::invalid("operand 0", format!("axis {at} of {ty} has nothing to take")));
+        let axis = Axis { at: axes[i], before: before[i], after, scale, wanted, part: parts[i] };
+        if axis.before == 0 && axis.after != 0 {
+            return Err(Error::invalid("operand 0", format!("axis {} of {ty} has nothing to take", axis.at)));
         }
-        let part = part.as_ref().map_or([0.0, 1.0], |part| [part[i], part[axes.len() + i]]);
+        if axis.changes() {
+            all.push(axis);
+        }
+    }
+    Ok((all, from))
+}
+
+/// The axes that sizes or scales are for.
+fn chosen(written: &Written<'_, '_>, given: &Given<'_>, rank: usize) -> Result<Vec<usize>, Error> {
+    let axes = given.ints("axes");
+    if !has(written, "axes") {
+        return Ok((0..rank).collect());
+    }
+    let mut all = Vec::with_capacity(axes.len());
+    for &axis in axes {
+        let axis = ops::rule::axis(axis, rank);
+        let axis = axis.map_err(|e| Error::invalid("attribute `axes`", e.to_string()))?;
+        if all.contains(&axis) {
+            let why = format!("axis {axis} is there twice, and ONNX leaves undefined what that means");
+            return Err(Error::unsupported("attribute `axes`", why));
+        }
+        all.push(axis);
+    }
+    Ok(all)
+}
+
+fn has(written: &Written<'_, '_>, name: &str) -> bool {
+    written.attributes.iter().any(|a| a.name() == name)
+}
+
+/// The elements of an operand, if it is there and has any.
+fn list(
+    walk: &mut Walk<'_, '_>,
+    written: &Written<'_, '_>,
+    at: usize,
+    from: &mut Vec<Value>,
+) -> Result<Option<Arc<Tensor>>, Error> {
+    let operand = written.node.inputs.get(at).copied().flatten();
+    let Some(id) = operand.filter(|&id| !walk.is_absent(Some(id))) else { return Ok(None) };
+    let (tensor, read) = walk.read(id)?;
+    from.extend(read);
+    Ok(Some(tensor).filter(|tensor| !tensor.is_empty()))
+}
+
+/// What is asked for, for each of the axes.
+enum Factors {
+    Sizes(Vec<i128>),
+    Scales(Vec<f32>),
+}
+
+impl Factors {
+    fn read(
+        walk: &mut Walk<'_, '_>,
+        written: &Written<'_, '_>,
+        given: &Given<'_>,
+        from: &mut Vec<Value>,
+    ) -> Result<Self, Error> {
+        // Opsets before 11 have neither a part nor sizes.
+        let (scales_at, sizes_at) = if walk.context.declared < 11 { (1, None) } else { (2, Some(3)) };
+        let sizes = sizes_at.map(|at| list(walk, written, at, from)).transpose()?.flatten();
+        let scales = if has(written, "scales") {
+            Some(given.floats("scales").to_vec())
+        } else {
+            let scales = list(walk, written, scales_at, from)?;
+            scales.map(|scales| scales.to_f64s().into_iter().map(|x| x as f32).collect())
+        };
+        match (sizes, scales) {
+            (Some(sizes), None) => Ok(Self::Sizes(sizes.to_i128s())),
+            (None, Some(scales)) => Ok(Self::Scales(scales)),
+            (Some(_), Some(_)) => Err(Error::invalid("operands", "both sizes and scales are there")),
+            (None, None) => Err(Error::invalid("operands", "neither sizes nor scales are there")),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Sizes(sizes) => sizes.len(),
+            Self::Scales(scales) => scales.len(),
+        }
+    }
+
+    fn sized(&self, before: &[i64], policy: Policy) -> Result<Vec<Sized>, Error> {
+        match self {
+            Self::Sizes(sizes) => sized(before, sizes, policy),
+            Self::Scales(scales) => {
+                let one = |(&before, &scale): (&i64, &f32)| {
+                    let wanted = before as f64 * f64::from(scale);
+                    Ok(Sized { after: scaled(before, scale)?, scale, wanted })
+                };
+                before.iter().zip(scales).map(one).collect()
+            }
+        }
+    }
+}
+
+/// All of an axis.
+const WHOLE: [f64; 2] = [0.0, 1.0];
+
+/// The part of each axis that is taken.
+fn parts(
+    walk: &mut Walk<'_, '_>,
+    written: &Written<'_, '_>,
+    factors: &Factors,
+    from: &mut Vec<Value>,
+) -> Result<Vec<[f64; 2]>, Error> {
+    let (count, ends) = (factors.len(), list(walk, written, 1, from)?);
+    let ends = ends.map_or_else(Vec::new, |ends| ends.to_f64s());
+    if ends.len() != 2 * count {
+        let why = format!("it is not a beginning and an end for each of {count} axes");
+        return Err(Error::invalid("operand 1", why));
+    }
+    let parts: Vec<[f64; 2]> = (0..count).map(|i| [ends[i], ends[count + i]]).collect();
+    for part in &parts {
         if !part.iter().all(|end| end.is_finite()) {
             return Err(Error::unsupported("operand 1", format!("a part from {} to {}", part[0], part[1])));
         }
-        if part != [0.0, 1.0] && sizes.is_none() {
+        if *part != WHOLE && matches!(factors, Factors::Scales(_)) {
             let why =
                 "whether a scale is that of a part or of the whole, ONNX's text and implementations differ";
             return Err(Error::unsupported("operand 1", why));
         }
-        if after != before || scale != 1.0 || part != [0.0, 1.0] {
-            all.push(Axis { at, before, after, scale, wanted, part });
-        }
     }
-    Ok((all, from))
+    Ok(parts)
 }
 
 /// What becomes of an axis.
