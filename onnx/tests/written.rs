@@ -1,4 +1,5 @@
-//! What is written out says what it cannot be written out for: no size that a model states is believed before it is looked at.
+//! What is written out is what its text says: whatever contradicts that is invalid, so that no runtime that refuses it is blamed, and no size that
+//! a model states is believed before it is looked at.
 
 use onnxsmith_onnx::Error;
 
@@ -58,4 +59,139 @@ fn nothing_is_made_of_a_size_that_is_too_large() {
             other => panic!("{nodes}: expected `{why}`, but got {other:?}"),
         }
     }
+}
+
+const RNN: &str = "float[3, 2, 1] x, float[1, 4, 1] w, float[1, 4, 4] r";
+const LSTM: &str = "float[3, 2, 1] x, float[1, 4, 1] w, float[1, 4, 1] r";
+const TWO: &str = "float[2] x, float[2] z";
+/// A constant box, and a score.
+const BOXES: &str = "float[2] z";
+
+/// What each form must not be, its inputs and nodes, and what the refusal says. The nodes that give operands come first.
+const INVALID: [(&str, &str, &str); 24] = [
+    (RNN, "y = RNN<hidden_size = 3>(x, w, r)", "`hidden_size`"),
+    (LSTM, "y = LSTM<hidden_size = 4>(x, w, r)", "`hidden_size`"),
+    (RNN, "l = Constant<value = int32[1] {3}>() y = RNN<hidden_size = 4>(x, w, r, , l)", "operand 4"),
+    (RNN, "l = Constant<value = int32[2, 1] {3, 3}>() y = RNN<hidden_size = 4>(x, w, r, , l)", "operand 4"),
+    (RNN, "l = Constant<value = int64[2] {3, 3}>() y = RNN<hidden_size = 4>(x, w, r, , l)", "operand 4"),
+    (
+        "float[3, 2, 1] x, double[1, 4, 1] w, double[1, 4, 4] r",
+        "y = RNN<hidden_size = 4>(x, w, r)",
+        "operand 1",
+    ),
+    (
+        TWO,
+        "s = Constant<value = float[1] {2.0}>() n = Constant<value = int64[1] {4}>() y = Resize(x, , s, n)",
+        "both sizes and scales",
+    ),
+    (TWO, "n = Constant<value = float[1] {4.0}>() y = Resize(x, , , n)", "operand 3"),
+    (TWO, "n = Constant<value = int32[1] {4}>() y = Resize(x, , , n)", "operand 3"),
+    (TWO, "n = Constant<value = int64[1] {4}>() y = Resize(x, , n)", "operand 2"),
+    (TWO, "y = Resize(x)", "neither sizes nor scales"),
+    (
+        TWO,
+        "n = Constant<value = float[2] {1.0, 1.0}>() s = SplitToSequence(x, n) y = SequenceLength(s)",
+        "operand 1",
+    ),
+    (
+        TWO,
+        "n = Constant<value = int64[2, 1] {1, 1}>() s = SplitToSequence(x, n) y = SequenceLength(s)",
+        "operand 1",
+    ),
+    (TWO, "s = SequenceConstruct(x, z) y = ConcatFromSequence<axis = 0, new_axis = 2>(s)", "`new_axis`"),
+    (TWO, "s = SequenceConstruct(x, z) y = ConcatFromSequence<axis = 0, new_axis = -1>(s)", "`new_axis`"),
+    (
+        TWO,
+        "n = Constant<value = int32 {1}>() y = Loop(n, , x)<body = b (int64 i, bool k, float[2] p) => (bool l, float[2] q) \
+         { l = Identity(k) q = Neg(p) }>",
+        "one element of i64",
+    ),
+    (
+        TWO,
+        "n = Constant<value = int64[2] {1, 1}>() y = Loop(n, , x)<body = b (int64 i, bool k, float[2] p) => \
+         (bool l, float[2] q) { l = Identity(k) q = Neg(p) }>",
+        "one element of i64",
+    ),
+    (
+        BOXES,
+        "x = Constant<value = float[1, 1, 4] {0.0, 0.0, 1.0, 1.0}>() s = Constant<value = float[1, 1, 1] {1.0}>() n = Constant<value = int64[2] {1, 1}>() y = NonMaxSuppression(x, s, n)",
+        "operand 2",
+    ),
+    (
+        BOXES,
+        "x = Constant<value = float[1, 1, 4] {0.0, 0.0, 1.0, 1.0}>() s = Constant<value = float[1, 1, 1] {1.0}>() t = Constant<value = float {1.5}>() y = NonMaxSuppression(x, s, , t)",
+        "operand 3",
+    ),
+    (
+        BOXES,
+        "x = Constant<value = float[1, 1, 4] {0.0, 0.0, 1.0, 1.0}>() s = Constant<value = float[1, 1, 1] {1.0}>() t = Constant<value = float {-0.5}>() y = NonMaxSuppression(x, s, , t)",
+        "operand 3",
+    ),
+    (
+        BOXES,
+        "x = Constant<value = float[1, 1, 4] {0.0, 0.0, 1.0, 1.0}>() s = Constant<value = float[1, 1, 1] {1.0}>() l = Constant<value = float[2] {0.5, 0.5}>() y = NonMaxSuppression(x, s, , , l)",
+        "operand 4",
+    ),
+    (TWO, "o = Optional<type = double[2]>(x) y = OptionalGetElement(o)", "`type`"),
+    (TWO, "o = Optional<type = seq(float[2])>(x) y = OptionalGetElement(o)", "`type`"),
+    (
+        TWO,
+        "c = Constant<value = bool {1}>() y = If(c)<then_branch = t () => (float[2] a) { a = Neg(x) }, \
+         else_branch = e () => (double[2] b) { b = Cast<to = 11>(x) }>",
+        "not taken",
+    ),
+];
+
+/// What the text allows, beside it.
+const VALID: [(&str, &str); 10] = [
+    (RNN, "l = Constant<value = int32[2] {3, 3}>() y = RNN<hidden_size = 4>(x, w, r, , l)"),
+    (RNN, "y = RNN(x, w, r)"),
+    (TWO, "s = Constant<value = float[0] {}>() n = Constant<value = int64[1] {4}>() y = Resize(x, , s, n)"),
+    (TWO, "n = Constant<value = int32[2] {1, 1}>() s = SplitToSequence(x, n) y = SequenceLength(s)"),
+    (TWO, "s = SequenceConstruct(x, z) y = ConcatFromSequence<axis = 0, new_axis = 0>(s)"),
+    (
+        TWO,
+        "n = Constant<value = int64[1] {1}>() y = Loop(n, , x)<body = b (int64 i, bool k, float[2] p) => \
+         (bool l, float[2] q) { l = Identity(k) q = Neg(p) }>",
+    ),
+    (TWO, "o = Optional<type = float[2]>(x) y = OptionalGetElement(o)"),
+    (
+        TWO,
+        "s = SequenceConstruct(x, z) o = Optional<type = seq(float[n])>(s) q = OptionalGetElement(o) y = SequenceLength(q)",
+    ),
+    (
+        TWO,
+        "c = Constant<value = bool {1}>() y = If(c)<then_branch = t () => (float[2] a) { a = Neg(x) }, \
+         else_branch = e () => (float[4] b) { b = Concat<axis = 0>(x, z) }>",
+    ),
+    (
+        TWO,
+        "c = Constant<value = bool {1}>() y = If(c)<then_branch = t () => (a) { a = Neg(x) }, else_branch = e () => (b) { b = Neg(z) }>",
+    ),
+];
+
+/// The first opset in which all of these have their present attributes and operands.
+const OPSET: u32 = 19;
+
+#[test]
+fn what_contradicts_the_text_is_invalid() {
+    for (inputs, nodes, why) in INVALID {
+        match read_in(OPSET, inputs, nodes) {
+            Err(error @ Error::Invalid { .. }) => {
+                assert!(error.to_string().contains(why), "{nodes}: {error}");
+            }
+            other => panic!("{nodes}: expected `{why}`, but got {other:?}"),
+        }
+    }
+    for (inputs, nodes) in VALID {
+        read_in(OPSET, inputs, nodes).unwrap_or_else(|e| panic!("{nodes}: {e}"));
+    }
+}
+
+/// "Behavior is undefined if an axis is repeated."
+#[test]
+fn an_axis_that_is_resized_twice_is_refused() {
+    let nodes = "n = Constant<value = int64[2] {4, 4}>() y = Resize<axes = [0, -1]>(x, , , n)";
+    let error = read_in(OPSET, TWO, nodes).expect_err("both are the same axis");
+    assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains("twice"), "{error}");
 }

@@ -4,13 +4,14 @@ mod batched;
 
 use ir::{Attributes, DType, Tensor, Type, Value};
 
-use super::forms::{Form, Read, Written, apply, bind, body, flag, given, number, stack, tensor, whole};
+use super::declared::Declared;
+use super::forms::{Form, Read, Written, apply, bind, body, flag, given, number, stack, tensor, times};
 use super::frame::Bound;
 use super::origin::Inside;
 use super::terms::bounded;
 use super::walk::Walk;
 use crate::Error;
-use crate::program::{Body, Node};
+use crate::program::{Body, Node, Port};
 use crate::proto::AttributeProto;
 
 /// How many iterations a loop may have whose body adds no nodes: it would go on for as long as it is told to. Any other meets the limit of
@@ -36,16 +37,27 @@ fn branch<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) 
         return Err(Error::invalid("branches", "they give different numbers of values"));
     }
     let results = walk.inside(Inside::Branch(condition), taken, Vec::new())?;
+    for (result, port) in results.iter().zip(&other.outputs) {
+        check_side(walk, port, result)?;
+    }
     let results = results.into_iter().map(|result| given(walk, result, from.as_slice()));
     let results = results.collect::<Result<_, _>>()?;
     bind(walk, node, results)
+}
+
+/// Requires that the side that is not taken declares the same for an output as the other one gives: "The return values in the then_branch and
+/// else_branch must be of the same data type", and may have different shapes.
+fn check_side(walk: &Walk<'_, '_>, port: &Port, given: &Bound) -> Result<(), Error> {
+    let declared = Declared::read(walk.frame.scope.name(port.value), &port.declared)?;
+    let checked = walk.check_is(&declared.of_any_shape(), port.value, given);
+    checked.map_err(|e| e.inside("the side that is not taken"))
 }
 
 /// Loop: its body once for each iteration, the values that go around and those that pile up.
 fn repeat<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
     let body = body(node, "body")?;
     let operand = |i: usize| node.inputs.get(i).copied().flatten();
-    let most = operand(0).map(|id| whole(walk, id)).transpose()?;
+    let most = operand(0).map(|id| times(walk, id)).transpose()?;
     let condition = operand(1).map(|id| flag(walk, id)).transpose()?;
     let initial = node.inputs.iter().skip(2).enumerate().map(|(i, id)| {
         let id = id.ok_or_else(|| Error::invalid(format!("operand {}", i + 2), "it must be there"))?;

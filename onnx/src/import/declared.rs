@@ -113,13 +113,26 @@ pub(super) fn kind(what: impl Into<String>, info: &ValueInfoProto) -> Result<Opt
 impl Declared {
     /// What an entry says of the value of that name.
     pub(super) fn read(name: &str, info: &ValueInfoProto) -> Result<Self, Error> {
-        let is = info.r#type.as_ref().map_or(Is::Unsaid, Is::of);
-        match info.r#type.as_ref().and_then(tensors).filter(|_| matches!(is, Is::Kind(_))) {
+        match &info.r#type {
+            Some(ty) => Self::of(name, ty),
+            None => Ok(Self { is: Is::Unsaid, dtype: None, shape: None }),
+        }
+    }
+
+    /// What a type says of the value of that name.
+    pub(super) fn of(name: &str, ty: &TypeProto) -> Result<Self, Error> {
+        let is = Is::of(ty);
+        match tensors(ty).filter(|_| matches!(is, Is::Kind(_))) {
             Some(tensor) => {
                 Self::of_tensors(is, tensor).map_err(|e| e.inside(format!("the type of `{name}`")))
             }
             None => Ok(Self { is, dtype: None, shape: None }),
         }
+    }
+
+    /// The same without a shape.
+    pub(super) fn of_any_shape(self) -> Self {
+        Self { shape: None, ..self }
     }
 
     /// What the value is, where that is said, and is something that this program has. `what` names it.

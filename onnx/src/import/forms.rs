@@ -57,6 +57,11 @@ pub(super) fn whole(walk: &mut Walk<'_, '_>, id: ValueId) -> Result<Read<i64>, E
     scalar(walk, id, &[DType::I64, DType::I32])
 }
 
+/// How often something is done: that is told in int64 alone.
+pub(super) fn times(walk: &mut Walk<'_, '_>, id: ValueId) -> Result<Read<i64>, Error> {
+    scalar(walk, id, &[DType::I64])
+}
+
 fn scalar(walk: &mut Walk<'_, '_>, id: ValueId, dtypes: &[DType]) -> Result<Read<i64>, Error> {
     let (tensor, from) = walk.read(id)?;
     match tensor.to_i128s()[..] {

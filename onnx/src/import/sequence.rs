@@ -3,9 +3,11 @@
 
 use ir::{Attributes, DType, Value};
 
+use super::declared::Declared;
 use super::forms::{Form, Read, Written, apply, bind, body, given_value, need, number, stack, tensor, whole};
 use super::frame::{Bound, Sequence};
 use super::origin::Inside;
+use super::terms::{misshapen, operands, there};
 use super::walk::{Walk, few};
 use crate::Error;
 use crate::program::{Node, ValueId};
@@ -196,7 +198,16 @@ fn concat<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'
     let Some(first) = items.first() else {
         return Err(Error::invalid("operand 0", "it is a sequence of nothing"));
     };
-    let is_new = int("new_axis") == Some(1);
+    let is_new = match int("new_axis").unwrap_or(0) {
+        0 => false,
+        1 => true,
+        other => {
+            return Err(Error::invalid(
+                "attribute `new_axis`",
+                format!("it is {other}, and neither 0 nor 1"),
+            ));
+        }
+    };
     let rank = walk.graph.ty(*first).rank() + usize::from(is_new);
     let axis = ops::rule::axis(axis, rank).map_err(|e| Error::invalid("attribute `axis`", e.to_string()))?;
     let axis = axis as i64;
@@ -209,8 +220,9 @@ fn concat<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'
 }
 
 /// `SplitToSequence`: in pieces of one size, of sizes that are listed, or of one element each.
-fn split<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p, '_>) -> Result<(), Error> {
-    let x = tensor(walk, node, 0)?;
+fn split<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
+    let Written { node, attributes } = *written;
+    let x = there(&operands::<2>(walk, written)?, 0)?;
     let int =
         |name: &str, default: i64| attributes.iter().find(|a| a.name() == name).map_or(default, |a| a.i());
     let ty = walk.graph.ty(x).clone();
@@ -222,6 +234,9 @@ fn split<'p>(walk: &mut Walk<'p, '_>, &Written { node, attributes }: &Written<'p
         None => (equal_parts(extent, 1)?, None),
         Some(id) => {
             let (tensor, from) = walk.read(id)?;
+            if tensor.shape().len() > 1 {
+                return Err(misshapen(1, &tensor.ty(), "a number or a list of numbers"));
+            }
             few(tensor.len() as i64, "operand 1", "tensors")?;
             let list: Vec<i64> = tensor.to_i128s().into_iter().map(|v| v as i64).collect();
             (if tensor.shape().is_empty() { equal_parts(extent, list[0])? } else { list }, from)
@@ -254,9 +269,22 @@ fn equal_parts(extent: i64, size: i64) -> Result<Vec<i64>, Error> {
 }
 
 /// Optional: what it is given, or nothing.
-fn optional<'p>(walk: &mut Walk<'p, '_>, &Written { node, .. }: &Written<'p, '_>) -> Result<(), Error> {
+fn optional<'p>(
+    walk: &mut Walk<'p, '_>,
+    &Written { node, attributes }: &Written<'p, '_>,
+) -> Result<(), Error> {
+    let ty = attributes.iter().find(|a| a.name() == "type").and_then(|a| a.tp.as_ref());
     let held = match node.inputs.first().copied().flatten() {
-        Some(id) => walk.frame.get(id)?.clone(),
+        Some(id) => {
+            let held = walk.frame.get(id)?.clone();
+            if let Some(ty) = ty {
+                let declared = Declared::of(walk.frame.scope.name(id), ty);
+                declared
+                    .and_then(|of| walk.check_is(&of, id, &held))
+                    .map_err(|e| e.inside("attribute `type`"))?;
+            }
+            held
+        }
         None => Bound::Nothing(Vec::new()),
     };
     bind(walk, node, vec![held])

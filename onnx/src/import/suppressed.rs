@@ -5,6 +5,8 @@
 //! threshold, the operator is refused, and so is a score that is exactly the threshold, which the text keeps and implementations do not. Of
 //! equal scores the first counts as the higher one, as in ONNX's tests.
 
+use std::sync::Arc;
+
 use ir::{DType, Tensor, Value};
 
 use super::forms::{Form, Written, bind, given_value, need};
@@ -130,6 +132,34 @@ impl Area {
     }
 }
 
+/// What bounds the boxes that are selected of each class.
+struct Limits {
+    /// How many they are.
+    most: i128,
+    /// How much of two boxes is common to both.
+    threshold: f64,
+    /// The score, where there is such a bound.
+    least: Option<f64>,
+}
+
+impl Limits {
+    /// Those that the operands from 2 on say: each is one number.
+    fn of(operands: [Option<Arc<Tensor>>; 3]) -> Result<Self, Error> {
+        for (i, operand) in operands.iter().enumerate() {
+            if let Some(operand) = operand.as_ref().filter(|operand| operand.len() != 1) {
+                return Err(misshapen(2 + i, &operand.ty(), "one number"));
+            }
+        }
+        let [most, threshold, least] = operands;
+        let number = |of: Arc<Tensor>| of.to_f64s()[0];
+        let threshold = threshold.map_or(0.0, number);
+        if !(0.0..=1.0).contains(&threshold) {
+            return Err(Error::invalid("operand 3", format!("{threshold} is not from 0 to 1")));
+        }
+        Ok(Self { most: most.map_or(0, |most| most.to_i128s()[0]), threshold, least: least.map(number) })
+    }
+}
+
 fn suppressed<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<(), Error> {
     let operands = operands::<5>(walk, written)?;
     let given = Given::of(written);
@@ -143,7 +173,7 @@ fn suppressed<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
         return Err(misshapen(1, &scores, &format!("of batch, classes and boxes, for boxes {boxes}")));
     }
     let mut from: Vec<Value> = Vec::new();
-    let mut read = |walk: &mut Walk<'p, '_>, i: usize| -> Result<Option<std::sync::Arc<Tensor>>, Error> {
+    let mut read = |walk: &mut Walk<'p, '_>, i: usize| -> Result<Option<Arc<Tensor>>, Error> {
         if operands[i].is_none() {
             return Ok(None);
         }
@@ -154,14 +184,12 @@ fn suppressed<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
     let lacking = || Error::invalid("operands", "boxes and scores must be there");
     let numbers = read(walk, 0)?.ok_or_else(lacking)?.to_f64s();
     let scores = read(walk, 1)?.ok_or_else(lacking)?.to_f64s();
-    let most = read(walk, 2)?.and_then(|most| most.to_i128s().first().copied()).unwrap_or(0);
-    let threshold = read(walk, 3)?.and_then(|of| of.to_f64s().first().copied()).unwrap_or(0.0);
-    let least = read(walk, 4)?.and_then(|of| of.to_f64s().first().copied());
+    let limits = Limits::of([read(walk, 2)?, read(walk, 3)?, read(walk, 4)?])?;
     let pairs = (scores.len() as u64).saturating_mul(count as u64);
     if pairs > MOST {
         return Err(Error::unsupported("operator NonMaxSuppression", format!("{pairs} pairs of boxes")));
     }
-    if numbers.iter().chain(&scores).chain([&threshold]).any(|number| !number.is_finite()) {
+    if numbers.iter().chain(&scores).any(|number| !number.is_finite()) {
         return Err(Error::unsupported("operands", "not all of them are finite numbers"));
     }
     let area = |of: &[f64]| {
@@ -173,7 +201,7 @@ fn suppressed<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
     for (row, scores) in scores.chunks_exact((count as usize).max(1)).enumerate() {
         let (of_batch, class) = (row as i64 / classes.max(1), row as i64 % classes.max(1));
         let areas = &areas[of_batch as usize * count as usize..][..count as usize];
-        for place in chosen(areas, scores, most, threshold, least)? {
+        for place in chosen(areas, scores, &limits)? {
             selected.push([of_batch, class, place as i64]);
         }
     }
@@ -183,13 +211,8 @@ fn suppressed<'p>(walk: &mut Walk<'p, '_>, written: &Written<'p, '_>) -> Result<
 }
 
 /// The boxes that are selected of one class, in the order in which they are.
-fn chosen(
-    areas: &[Area],
-    scores: &[f64],
-    most: i128,
-    threshold: f64,
-    least: Option<f64>,
-) -> Result<Vec<usize>, Error> {
+fn chosen(areas: &[Area], scores: &[f64], limits: &Limits) -> Result<Vec<usize>, Error> {
+    let &Limits { most, threshold, least } = limits;
     if least.is_some_and(|least| scores.contains(&least)) {
         let why = "one is the threshold, which ONNX's text keeps and its reference implementation does not";
         return Err(Error::unsupported("operand 1", why));

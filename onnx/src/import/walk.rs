@@ -280,6 +280,11 @@ impl<'p, 'c> Walk<'p, 'c> {
         Ok(())
     }
 
+    /// Requires that what a value stands for is what something else than its declaration says.
+    pub(super) fn check_is(&self, declared: &Declared, id: ValueId, bound: &Bound) -> Result<(), Error> {
+        self.types_in(bound).map_or(Ok(()), |is| declared.check(self.frame.scope.name(id), &is))
+    }
+
     /// The type that the model declares of a value, if that is a tensor and each size is a number or a name of which other values have shown
     /// what it is.
     pub(super) fn declared_type(&self, id: ValueId) -> Option<Type> {
