@@ -173,6 +173,11 @@ fn extremes_of_special_numbers_are_the_same() {
         let pool = none().ints("kernel_shape", &[3, 2]).ints("strides", &strides).ints("pads", &[1, 1, 2, 0]);
         on_f32("MaxPool", &pool, &[&[2, 3, 40, 37]], Elements::Any, Differ::Not);
     }
+    // Windows on pads alone, at both ends of both axes.
+    for (strides, pads) in [([1, 1], [4, 0, 0, 3]), ([2, 3], [0, 3, 5, 4])] {
+        let pool = none().ints("kernel_shape", &[3, 2]).ints("strides", &strides).ints("pads", &pads);
+        on_f32("MaxPool", &pool, &[&[2, 3, 40, 37]], Elements::Any, Differ::Not);
+    }
     on_f32("GlobalMaxPool", &none(), &[&[2, 30, 17, 9]], Elements::Any, Differ::Not);
 }
 
@@ -196,7 +201,10 @@ fn logarithms_of_sums_are_near() {
 #[test]
 fn averages_and_norms_are_near() {
     for (include, ceil) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-        for (strides, kernel, pads) in [([2, 2], [3, 3], [1, 1, 1, 1]), ([3, 1], [4, 2], [1, 0, 2, 1])] {
+        let beyond = ([2, 1], [2, 3], [3, 0, 4, 5]);
+        for (strides, kernel, pads) in
+            [([2, 2], [3, 3], [1, 1, 1, 1]), ([3, 1], [4, 2], [1, 0, 2, 1]), beyond]
+        {
             let attributes = none()
                 .ints("kernel_shape", &kernel)
                 .ints("strides", &strides)

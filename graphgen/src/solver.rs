@@ -166,6 +166,10 @@ impl<'a> Rule<Sym<'a>> for Problem<'a> {
         self.require(Requirement::Le(a, b))
     }
 
+    fn seek_le(&mut self, a: Sym<'a>, b: Sym<'a>) -> Result<(), Reject> {
+        self.le(a, b)
+    }
+
     /// The common extent is a new unknown, unless it is clear which of the two it is. Extents are not negative.
     fn broadcast(&mut self, a: Sym<'a>, b: Sym<'a>) -> Result<Sym<'a>, Reject> {
         let one = Sym::Known(1);

@@ -13,6 +13,11 @@ pub trait Rule<D: Dim> {
     fn eq(&mut self, a: D, b: D) -> Result<(), Reject>;
     /// `a` is not greater than `b`.
     fn le(&mut self, a: D, b: D) -> Result<(), Reject>;
+    /// `a` is not to be greater than `b` where sizes are chosen. Of what is given nothing is required: it means something, or is
+    /// told to be undefined, either way.
+    fn seek_le(&mut self, _: D, _: D) -> Result<(), Reject> {
+        Ok(())
+    }
     /// `a` and `b` broadcast: they are the same, or one of them is 1. Gives the common size.
     fn broadcast(&mut self, a: D, b: D) -> Result<D, Reject>;
     /// The number that a size is which a rank follows from, and which therefore cannot stay open: an unknown becomes the

@@ -1,5 +1,6 @@
-use ir::DType;
+use ir::{Attributes, DType, Operation};
 use onnxsmith_backends::wgpu::{Gpu, GpuError, GpuTensor};
+use ops::Op;
 use ops::reduction::{Arg, ArgFn, Reduce, ReduceFn};
 
 use crate::{apply, down, gpu, has, integers, tensor, up};
@@ -75,4 +76,23 @@ fn nan_reaches_the_result() {
     }
     assert_eq!(down(gpu, &arg(gpu, &x, 0, true, false).unwrap()).to_i128s(), [1]);
     assert_eq!(down(gpu, &arg(gpu, &x, 0, false, false).unwrap()).to_i128s(), [1]);
+}
+
+#[test]
+fn windows_may_start_on_pads_beyond_the_kernel() {
+    let Some(gpu) = gpu() else { return };
+    let x = up(gpu, &tensor(DType::F32, &[1, 1, 3], &[1.0, 2.0, 3.0]));
+    let pool = |name: &str, kernel: i64, pads: [i64; 2], stride: i64| {
+        let attributes = Attributes::new().ints("kernel_shape", &[kernel]).ints("strides", &[stride]);
+        let attributes = attributes.ints("pads", &pads);
+        let counts = name == "AveragePool";
+        let attributes = if counts { attributes.int("count_include_pad", 1) } else { attributes };
+        let op = Op::parse(name, &attributes).expect("a known operator").expect("legal attributes");
+        down(gpu, &apply(gpu, op, &[&x]).expect("a result")).to_f64s()
+    };
+    assert_eq!(pool("AveragePool", 2, [2, 0], 1), [0.0, 0.5, 1.5, 2.5]);
+    assert_eq!(pool("AveragePool", 2, [0, 3], 1), [1.5, 2.5, 1.5, 0.0, 0.0]);
+    // The first window of these sees nothing, which has no largest element.
+    assert_eq!(pool("MaxPool", 2, [2, 0], 1)[1..], [1.0, 2.0, 3.0]);
+    assert_eq!(pool("MaxPool", 1, [0, 1], 2), [1.0, 3.0]);
 }

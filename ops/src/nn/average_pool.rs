@@ -18,9 +18,9 @@ attributes! {
     ///
     /// `x: [N, C, spatial…] → y: [N, C, positions…]`
     ///
-    /// Padding does not count, unless `count_include_pad` is set; what hangs over it never does. The mean of a window
-    /// that sees no element, which only dilations can bring about, is undefined; and so is the result where the padding
-    /// of SAME_UPPER and SAME_LOWER would be negative.
+    /// Padding does not count, unless `count_include_pad` is set; what hangs over it never does. Where padding does not
+    /// count, the mean of a window that sees no element is undefined; and so is the result where the padding of SAME_UPPER and
+    /// SAME_LOWER would be negative.
     ///
     /// ONNX: [AveragePool](https://onnx.ai/onnx/operators/onnx__AveragePool.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -103,6 +103,22 @@ mod tests {
         let padded = Attributes::new().ints("kernel_shape", &[3]).ints("pads", &[1, 1]);
         assert_eq!(pool(3, &padded), [1.5, 2.0, 2.5]);
         assert_eq!(pool(3, &padded.int("count_include_pad", 1)), [1.0, 2.0, 5.0 / 3.0]);
+    }
+
+    #[test]
+    fn pads_beyond_the_kernel_are_zeros_or_nothing() {
+        let padded = Attributes::new().ints("kernel_shape", &[2]).ints("pads", &[2, 0]);
+        assert_eq!(pool(3, &padded.clone().int("count_include_pad", 1)), [0.0, 0.5, 1.5, 2.5]);
+        // The first window has no mean.
+        assert_eq!(pool(3, &padded)[1..], [1.0, 1.5, 2.5]);
+        let hazards = |attributes: &Attributes| {
+            let op: AveragePool = AveragePool::parse((), attributes).unwrap();
+            op.hazards(&[Some(&Type::new(DType::F64, [1, 1, 3]))])
+        };
+        assert_eq!(hazards(&padded), [Hazard::Always]);
+        assert_eq!(hazards(&padded.int("count_include_pad", 1)), []);
+        let after = Attributes::new().ints("kernel_shape", &[1]).ints("pads", &[0, 1]).ints("strides", &[2]);
+        assert_eq!((pool(3, &after), hazards(&after)), (vec![1.0, 3.0], vec![]));
     }
 
     #[test]

@@ -19,8 +19,8 @@ attributes! {
     /// `x: [N, C, spatial…] → y: [N, C, positions…], indices: the same, i64`
     ///
     /// Padding never wins, and NaN counts as the largest. Of equal elements the index may be that of any, as the text does not
-    /// choose; here it is the first. A window that sees no element, which only dilations can bring about, is undefined; and so
-    /// is the result where the padding of SAME_UPPER and SAME_LOWER would be negative.
+    /// choose; here it is the first. What a window that sees no element gives is undefined; and so is the result where the
+    /// padding of SAME_UPPER and SAME_LOWER would be negative.
     ///
     /// ONNX: [MaxPool](https://onnx.ai/onnx/operators/onnx__MaxPool.html).
     #[derive(Clone, PartialEq, Debug)]
@@ -208,8 +208,21 @@ mod tests {
     }
 
     #[test]
-    fn windows_of_padding_alone_are_refused() {
-        assert!(pool(&[1, 1, 4], &kernel(&[2]).ints("pads", &[2, 0])).is_err());
+    fn windows_of_padding_alone_are_undefined_and_others_are_not() {
+        let hazards = |size, attributes: &Attributes| {
+            let op = crate::testing::parse::<MaxPool>("MaxPool", attributes);
+            op.hazards(&[Some(&Type::new(DType::I8, [1, 1, size]))])
+        };
+        // The first window sees nothing, which reads as 0 here.
+        let before = kernel(&[2]).ints("pads", &[2, 0]);
+        assert_eq!(pool(&[1, 1, 3], &before).unwrap()[0].1, [0, 1, 2, 3]);
+        assert_eq!(hazards(3, &before), [Hazard::Always]);
+        // Windows start at 0 and 2, on the input, whatever the pads behind it.
+        let after = kernel(&[1]).ints("pads", &[0, 1]).ints("strides", &[2]);
+        assert_eq!(pool(&[1, 1, 3], &after).unwrap()[0].1, [1, 3]);
+        assert_eq!(hazards(3, &after), []);
+        // Now one starts at 4, on the pad.
+        assert_eq!(hazards(4, &kernel(&[1]).ints("pads", &[0, 1]).ints("strides", &[4])), [Hazard::Always]);
         assert_eq!(
             pool(&[1, 1, 4], &kernel(&[2]).name("auto_pad", "SAME_LOWER")).unwrap()[0].1,
             [1, 2, 3, 4]
@@ -217,10 +230,6 @@ mod tests {
         // Cells at -1 and 1 step over the only element: undefined, which reads as 0 here.
         let over = kernel(&[2]).ints("dilations", &[2]).ints("pads", &[1, 1]);
         assert_eq!(pool(&[1, 1, 1], &over).unwrap()[0].1, [0]);
-        let hazards = |size| {
-            let op = crate::testing::parse::<MaxPool>("MaxPool", &over);
-            op.hazards(&[Some(&Type::new(DType::I8, [1, 1, size]))])
-        };
-        assert_eq!((hazards(1), hazards(2)), (vec![Hazard::Always], vec![]));
+        assert_eq!((hazards(1, &over), hazards(2, &over)), (vec![Hazard::Always], vec![]));
     }
 }

@@ -61,7 +61,7 @@ impl<D: Dim> Pooling<D> {
         Ok(Type::new(x.dtype, shape))
     }
 
-    /// Requires every window to reach into the input: for pools that have nothing to say of padding alone.
+    /// Seeks windows that reach into the input: for pools that have nothing to say of padding alone.
     pub fn reach_in(&self, r: &mut dyn Rule<D>) -> Result<(), Reject> {
         self.window.reach_in(r, &self.kernel_shape)
     }

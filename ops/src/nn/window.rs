@@ -84,14 +84,14 @@ impl<D: Dim> Window<D> {
         (0..n).map(|i| self.positions_on(r, i, n, input[i], kernel[i])).collect()
     }
 
-    /// Requires every window to reach into the input: for pooling, which has nothing to say of padding alone.
-    /// (With dilations, a window that reaches in may still step over a small input.)
+    /// Seeks pads within the kernel, so that windows reach into the input: for pooling, which has nothing to say of padding
+    /// alone. The text allows others; whether a window sees nothing is for [`misses`](Window::misses) to say.
     pub fn reach_in(&self, r: &mut dyn Rule<D>, kernel: &[D]) -> Result<(), Reject> {
         let one = D::from(1);
         for (i, &pad) in self.pads.iter().enumerate() {
             let axis = i % kernel.len().max(1);
             let dilation = self.dilations.get(axis).copied().unwrap_or(one);
-            r.le(pad, (kernel[axis] - one) * dilation)?;
+            r.seek_le(pad, (kernel[axis] - one) * dilation)?;
         }
         Ok(())
     }
