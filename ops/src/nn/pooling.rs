@@ -34,7 +34,7 @@ pub struct View<'a> {
 impl Part for Pooling {
     fn read(given: &Attributes) -> Result<Self, BadAttribute> {
         Ok(Self {
-            window: Window::read(given)?,
+            window: Window::read_for_pool(given)?,
             kernel_shape: attributes::read(given, "kernel_shape", None)?,
         })
     }

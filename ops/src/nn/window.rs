@@ -169,17 +169,15 @@ impl<'a> Window<Sym<'a>> {
     }
 }
 
-/// `ceil_mode` is written by those alone that have it.
+/// `ceil_mode` is written by those alone that have it. `pads` "cannot be used simultaneously with auto_pad".
 impl Part for Window {
     fn read(given: &Attributes) -> Result<Self, BadAttribute> {
-        let sizes = |name| attributes::read(given, name, Some(Vec::new()));
-        Ok(Self {
-            auto_pad: attributes::read_choice(given, "auto_pad", AUTO_PADS, Some(AutoPad::NotSet))?,
-            strides: sizes("strides")?,
-            dilations: sizes("dilations")?,
-            pads: sizes("pads")?,
-            ceil_mode: attributes::read(given, "ceil_mode", Some(false))?,
-        })
+        let window = Self::read_both(given)?;
+        if window.auto_pad == AutoPad::NotSet || window.pads.is_empty() {
+            return Ok(window);
+        }
+        let wanted = "it cannot be used together with an auto_pad other than NOTSET".to_owned();
+        Err(BadAttribute::Value { name: "pads".to_owned(), value: format!("{:?}", window.pads), wanted })
     }
 
     fn write(&self, all: &mut Attributes) {
@@ -195,6 +193,26 @@ impl Part for Window {
 }
 
 impl Window {
+    /// As [`read`](Part::read), for pools: pads of 0 beside `auto_pad` are none, as in models in use, which ONNX's checker and
+    /// runtimes take. (Both refuse them for a transposed convolution, ONNX Runtime for every one.)
+    pub(super) fn read_for_pool(given: &Attributes) -> Result<Self, BadAttribute> {
+        let both = Self::read_both(given)?;
+        let are_none = both.auto_pad != AutoPad::NotSet && both.pads.iter().all(|&pad| pad == 0);
+        if are_none { Ok(Self { pads: Vec::new(), ..both }) } else { Self::read(given) }
+    }
+
+    /// Both `pads` and `auto_pad`, where both are there.
+    fn read_both(given: &Attributes) -> Result<Self, BadAttribute> {
+        let sizes = |name| attributes::read(given, name, Some(Vec::new()));
+        Ok(Self {
+            auto_pad: attributes::read_choice(given, "auto_pad", AUTO_PADS, Some(AutoPad::NotSet))?,
+            strides: sizes("strides")?,
+            dilations: sizes("dilations")?,
+            pads: sizes("pads")?,
+            ceil_mode: attributes::read(given, "ceil_mode", Some(false))?,
+        })
+    }
+
     /// The first opset in which pooling X, the first operand, has as many positions as here. Until 22 the standard
     /// counts in `ceil_mode` also positions that start in the padding at the end, on which nothing is defined.
     pub fn since(&self, x: &[Option<&Type>], kernel: &[i64]) -> u32 {
@@ -335,4 +353,32 @@ pub fn taps(axes: &[Axis], input: &[i64], kernel: &[i64], output: &[i64]) -> Vec
                 .collect()
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{Attributes, BadAttribute, Operation};
+
+    use crate::Op;
+
+    #[test]
+    fn pads_and_automatic_padding_exclude_each_other() {
+        let read = |name: &str, auto_pad: &str, pads: &[i64]| {
+            let given = Attributes::new().ints("kernel_shape", &[1]).name("auto_pad", auto_pad);
+            Op::parse(name, &given.ints("pads", pads)).expect("a known operator")
+        };
+        for name in ["Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool"] {
+            let is_pool = name.ends_with("Pool");
+            for auto_pad in ["VALID", "SAME_UPPER", "SAME_LOWER"] {
+                let error = read(name, auto_pad, &[0, 1]).expect_err("both are there");
+                assert!(matches!(&error, BadAttribute::Value { name, .. } if name == "pads"), "{error}");
+                // Of pools no pads may be written as well.
+                assert_eq!(read(name, auto_pad, &[0, 0]).is_ok(), is_pool, "{name} {auto_pad}");
+                assert!(read(name, auto_pad, &[]).is_ok(), "{name} {auto_pad}");
+            }
+            assert!(read(name, "NOTSET", &[0, 1]).is_ok(), "{name}");
+        }
+        let none = read("MaxPool", "VALID", &[0, 0]).expect("a pool without pads");
+        assert_eq!(none, read("MaxPool", "VALID", &[]).expect("a pool without pads"));
+    }
 }
