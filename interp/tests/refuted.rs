@@ -36,6 +36,23 @@ fn a_power_of_negative_zero_has_either_sign_where_the_exponent_is_rounded() {
 }
 
 #[test]
+fn the_sign_of_negative_zero_is_a_zero_of_either_sign() {
+    // "If input == 0, output 0": by comparisons it is +0.
+    let text =
+        "onnxsmith 1 opset 23 graph { %0: f32[4] = variable \"x\" %1: f32[4] = Sign(%0) return \"y\" = %1 }";
+    for profile in Profile::ALL {
+        let signs = reference(text, &[&[-0.0, 0.0, -3.0, 1e-40]], profile);
+        for zero in [0.0, -0.0] {
+            assert!(accepts(&signs, &[zero, 0.0, -1.0, 1.0], profile), "{}", profile.name);
+        }
+        assert!(!accepts(&signs, &[1e-40, 0.0, -1.0, 1.0], profile), "{}", profile.name);
+        assert!(!accepts(&signs, &[0.0, 0.0, 0.0, 1.0], profile), "{}", profile.name);
+    }
+    let signs = reference(text, &[&[-0.0, 0.0, -3.0, 1e-40]], &Profile::TIGHT);
+    assert!(!accepts(&signs, &[0.0, -0.0, -1.0, 1.0], &Profile::TIGHT));
+}
+
+#[test]
 fn one_of_two_zeros_has_either_sign_where_the_choice_is_undecidable() {
     // Two exponentials of one number may differ, so that one may be the greater.
     let text = "onnxsmith 1 opset 23 graph { %0: f32[1] = variable \"x\" %1: f32[1] = constant {-0.0} \

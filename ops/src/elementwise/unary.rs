@@ -75,7 +75,9 @@ table! {
     /// The least integer stays, as its negative does not fit.
     Neg: |a, x| a.neg(x), |z| -z, Everywhere, LINEAR, [NonFinite, Limits];
     /// -1, 0 or 1: the sign of x.
-    Sign: |a, x| a.step(Step::Sign, x), |z| z.signum(), Everywhere, CURVED, [NonFinite, Limits];
+    ///
+    /// Of -0 it is a 0 of either sign.
+    Sign: |a, x| sign(a, x), |z| z.signum(), Everywhere, CURVED, [NonFinite, Limits];
     /// The largest integer that is not above x.
     Floor: |a, x| a.step(Step::Floor, x), |z| z, Everywhere, CURVED, [NonFinite];
     /// The least integer that is not below x.
@@ -198,6 +200,12 @@ impl Domain {
         };
         Some(Hazard::Outside { operand: 0, low, high })
     }
+}
+
+/// "If input == 0, output 0": -0 itself, or +0, as a comparison with 0 gives it.
+fn sign<A: Arith>(a: &A, x: A::R) -> A::R {
+    let sign = a.step(Step::Sign, x);
+    a.either(sign, || a.add(sign, a.real(0.0)))
 }
 
 /// HardSigmoid with the constants HardSwish uses: clamp(x/6 + 1/2, 0, 1). As a sum of products it covers both
