@@ -152,10 +152,14 @@ impl<D: Dim> TypeRule<D> for ConvTranspose<D> {
 }
 
 impl ConvTranspose {
+    /// Whether the sizes of the results are stated.
+    fn states_sizes(&self) -> bool {
+        self.output_shape.as_ref().is_some_and(|sizes| !sizes.is_empty())
+    }
+
     /// Whether sizes are such that the padding follows from them.
     fn pads_by_size(&self) -> bool {
-        self.output_shape.as_ref().is_some_and(|sizes| !sizes.is_empty())
-            || matches!(self.window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower)
+        self.states_sizes() || matches!(self.window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower)
     }
 
     /// What is cut off on an axis, at both ends together, where that follows from the sizes.
@@ -167,10 +171,10 @@ impl ConvTranspose {
     /// there beside one of which the text and ONNX's own inference of shapes say different sizes.
     fn is_open(&self, input: &[i64], kernel: &[i64], output: &[i64]) -> bool {
         let is_same = matches!(self.window.auto_pad, AutoPad::SameUpper | AutoPad::SameLower);
-        let states = self.output_shape.is_some();
+        let states = self.states_sizes();
         let adds = self.output_padding.iter().flatten().any(|&added| added > 0);
         let is_less = |i: usize| self.cut(i, input[i], kernel[i], output[i]) < 0;
-        (is_same && (states || adds))
+        (is_same && adds && !states)
             || (states && self.window.auto_pad == AutoPad::Valid)
             || (self.pads_by_size() && (0..input.len()).any(is_less))
     }
@@ -302,6 +306,20 @@ mod tests {
         assert_eq!(with("VALID", strided()), [1., 10., 102., 20., 200.]);
         assert_eq!(with("NOTSET", strided().ints("output_shape", &[4])), [10., 102., 20., 200.]);
         assert_eq!(with("NOTSET", strided().ints("output_shape", &[3])), [10., 102., 20.]);
+        // A stated size goes before that of automatic padding, which says where an odd cell goes.
+        let stated = |size: i64| strided().ints("output_shape", &[size]);
+        assert_eq!(with("SAME_UPPER", stated(2)), [10., 102.]);
+        assert_eq!(with("SAME_LOWER", stated(2)), [102., 20.]);
+        let padded = stated(3).ints("output_padding", &[1]);
+        assert_eq!(with("SAME_UPPER", padded.clone()), [10., 102., 20.]);
+        assert_eq!(with("SAME_LOWER", padded.clone()), [102., 20., 200.]);
+        let hazards = |key: &str, attributes: Attributes| {
+            let op = parse::<ConvTranspose>("ConvTranspose", &attributes.name("auto_pad", key));
+            op.hazards(&[Some(&x.ty()), Some(&w.ty())])
+        };
+        assert_eq!((hazards("SAME_UPPER", stated(2)), hazards("SAME_LOWER", padded)), (vec![], vec![]));
+        let added = strided().ints("output_padding", &[1]);
+        assert_eq!(hazards("SAME_UPPER", added), [Hazard::Always]);
         let larger = parse::<ConvTranspose>("ConvTranspose", &strided().ints("output_shape", &[6]));
         assert_eq!(larger.hazards(&[Some(&x.ty()), Some(&w.ty())]), [Hazard::Always]);
     }
