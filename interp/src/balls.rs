@@ -54,6 +54,12 @@ impl Arith for Balls<'_> {
             Self::Spreads(spread) => Self::Spreads(spread.within(dtype)),
         }
     }
+    fn within_or(&self, dtype: DType, narrower: DType) -> Self {
+        match self {
+            Self::Bounds(bound) => Self::Bounds(bound.within_or(dtype, narrower)),
+            Self::Spreads(spread) => Self::Spreads(spread.within_or(dtype, narrower)),
+        }
+    }
     fn round(&self, x: Ball) -> Ball {
         either!(self, a => a.round(x))
     }

@@ -85,6 +85,8 @@ pub struct Profile {
     pub remainder_by_formula: bool,
     /// Whether f16 and bf16 values between operators may be kept in a wider format.
     pub widens_halves: bool,
+    /// Whether positions among elements that are given in f64 may be computed in f32.
+    pub narrows_positions: bool,
     /// Whether NaN may lose against a number, −∞ included, where the larger, the smaller or the first of several is
     /// asked for, or its sign.
     pub nan_may_lose: bool,
@@ -122,6 +124,7 @@ impl Profile {
         power: |d| Accuracy::Ulp(if is_half(d) { 4.0 } else { 16.0 }),
         remainder_by_formula: false,
         widens_halves: false,
+        narrows_positions: false,
         nan_may_lose: false,
         integers_may_saturate: false,
         running_variance: false,
@@ -144,6 +147,8 @@ impl Profile {
         power: |_| Accuracy::Formula { abs: 0.0 },
         remainder_by_formula: true,
         widens_halves: false,
+        // It has no f64.
+        narrows_positions: true,
         nan_may_lose: false,
         integers_may_saturate: false,
         running_variance: false,
@@ -164,6 +169,7 @@ impl Profile {
         function: declared,
         power: declared_power,
         widens_halves: true,
+        narrows_positions: true,
         // ONNX does not speak of NaN there, and processors' instructions differ.
         nan_may_lose: true,
         // ONNX says of casts and shifts alone that bits are discarded.

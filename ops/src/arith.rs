@@ -172,6 +172,16 @@ pub trait Arith {
     where
         Self: Sized;
 
+    /// The same for positions among elements, which some compute in a narrower dtype. Only the bounds of a profile that grants it
+    /// look at that one.
+    #[must_use]
+    fn within_or(&self, dtype: DType, _narrower: DType) -> Self
+    where
+        Self: Sized,
+    {
+        self.within(dtype)
+    }
+
     /// A number known exactly.
     fn real(&self, v: f64) -> Self::R;
     /// An integer known exactly.

@@ -101,6 +101,10 @@ impl Arith for Malice<'_> {
     fn within(&self, dtype: DType) -> Self {
         self.within_dtype(dtype)
     }
+    fn within_or(&self, dtype: DType, narrower: DType) -> Self {
+        let narrows = self.profile().narrows_positions && self.by.does(self.by.habits.reads_otherwise);
+        self.within_dtype(if narrows { narrower } else { dtype })
+    }
     fn real(&self, v: f64) -> Number {
         let exact = Number { held: v, truth: v };
         if self.by.coin() { self.rounded(exact) } else { exact }

@@ -112,6 +112,9 @@ impl Arith for Bound<'_> {
     fn within(&self, dtype: DType) -> Self {
         Self::new(self.profile, dtype)
     }
+    fn within_or(&self, dtype: DType, narrower: DType) -> Self {
+        self.within(if self.profile.narrows_positions { narrower } else { dtype })
+    }
     fn round(&self, x: Ball) -> Ball {
         self.narrowed(x)
     }

@@ -13,6 +13,9 @@ impl Spread<'_> {
     pub(crate) fn within(&self, dtype: DType) -> Self {
         Self::new(self.tier, dtype)
     }
+    pub(crate) fn within_or(&self, dtype: DType, narrower: DType) -> Self {
+        self.within(if self.tier.profile.narrows_positions { narrower } else { dtype })
+    }
     pub(crate) fn round(&self, x: Ball) -> Ball {
         self.rounded(self.bound.narrowed(bare(x)), x.error)
     }

@@ -11,7 +11,7 @@ const A: f64 = -0.75;
 
 /// The number system for positions of a dtype. Those of f64 are computed in f32 by some.
 pub(super) fn steps<S: Arith>(a: &S, dtype: DType) -> S {
-    a.within(if dtype == DType::F64 { DType::F32 } else { dtype })
+    if dtype == DType::F64 { a.within_or(DType::F64, DType::F32) } else { a.within(dtype) }
 }
 
 /// The coordinate of a position: 0 is the middle of the first element.
